@@ -63,11 +63,7 @@ fn commit() -> Option<String> {
 /// What git prints for `arguments`; `None` where there is no git or no repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let root = env!("CARGO_MANIFEST_DIR");
-    let output = Command::new("git")
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .ok()?;
+    let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let text = text.trim();
     (output.status.success() && !text.is_empty()).then(|| text.to_owned())

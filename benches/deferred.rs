@@ -1,9 +1,6 @@
 //! Throughput of each step of deferred shading on all cores, for a blurred and a sharp view of `arcade`: samples
 //! tested, samples hit, identifiers sorted and quads shaded per second.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use std::time::Duration;
@@ -34,21 +31,16 @@ const TURN: [f64; 3] = [1.0, 0.0, 0.0];
 fn steps(criterion: &mut Criterion) {
     let scene = ProceduralScene::Arcade;
     let camera = scene.viewpoint().camera("bench", SIZE[0], SIZE[1]).unwrap();
-    let tessellation = TessellateSettings {
-        triangle_area_px: 200.0,
-        ..TessellateSettings::default()
-    };
+    let tessellation =
+        TessellateSettings { triangle_area_px: 200.0, ..TessellateSettings::default() };
     let source = Tessellated::new(scene.surface(1), tessellation).unwrap();
     let [radius, focus] = APERTURE;
-    let blurred = SceneMotion {
-        camera: CameraMotion::in_view(&camera, [0.0; 3], TURN),
-        draws: Vec::new(),
-    };
+    let blurred =
+        SceneMotion { camera: CameraMotion::in_view(&camera, [0.0; 3], TURN), draws: Vec::new() };
     let lens = Lens::new(radius, focus).unwrap();
-    for (name, lens, motion) in [
-        ("sharp", Lens::PINHOLE, SceneMotion::NONE),
-        ("blurred", lens, blurred),
-    ] {
+    for (name, lens, motion) in
+        [("sharp", Lens::PINHOLE, SceneMotion::NONE), ("blurred", lens, blurred)]
+    {
         let view = ShutterView::new(&camera, 0.05, lens, motion).unwrap();
         let settings = DeferredSettings::default();
         let frame = StochasticFrame::new(&source, view.clone(), &settings).unwrap();
@@ -58,18 +50,16 @@ fn steps(criterion: &mut Criterion) {
             .warm_up_time(Duration::from_millis(300))
             .measurement_time(Duration::from_secs(2));
         let raster = || StochasticFrame::new(&source, view.clone(), &settings).unwrap();
-        for (unit, count) in [
-            ("samples tested", frame.counters.sample_tests),
-            ("samples hit", frame.counters.hits),
-        ] {
+        for (unit, count) in
+            [("samples tested", frame.counters.sample_tests), ("samples hit", frame.counters.hits)]
+        {
             group.throughput(Throughput::Elements(count));
             group.bench_function(format!("tessellate and raster, {unit}"), |b| b.iter(raster));
         }
 
         let spids = frame.visible.spids.iter().zip(0..);
-        let entries: Vec<SortEntry> = spids
-            .map(|(&spid, value)| SortEntry { spid, value })
-            .collect();
+        let entries: Vec<SortEntry> =
+            spids.map(|(&spid, value)| SortEntry { spid, value }).collect();
         group.throughput(Throughput::Elements(entries.len() as u64));
         group.bench_function("sort, identifiers, one thread", |b| {
             let mut sort = TileSort::new(false);

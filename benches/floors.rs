@@ -53,17 +53,9 @@ fn timed(run: impl FnOnce()) -> Duration {
 fn read_gb_per_s(threads: usize) -> f64 {
     let words = vec![1_u64; READ_BYTES / 8];
     let sum = |part: &[u64]| part.iter().fold(0, |a: u64, b| a.wrapping_add(*b));
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let share = words.len().div_ceil(threads);
-    let read = || {
-        words
-            .par_chunks(share)
-            .map(sum)
-            .reduce(|| 0, u64::wrapping_add)
-    };
+    let read = || words.par_chunks(share).map(sum).reduce(|| 0, u64::wrapping_add);
     let seconds = fastest(|| {
         timed(|| {
             black_box(pool.install(read));
@@ -157,37 +149,22 @@ fn blend_all<S: Simd>(simd: S, splats: &[[f32; 8]], blocks: &mut [Block]) {
 
 /// Times of the fastest frame on one thread, with the splats in view and the fragments blended.
 fn frame(level: SimdLevel) -> (RenderTimes, u64, u64) {
-    let cloud = Cloud {
-        splats: 300_000,
-        width: 1280,
-        height: 800,
-        sigma_px: 3.8,
-        sh_degree: 0,
-    };
+    let cloud = Cloud { splats: 300_000, width: 1280, height: 800, sigma_px: 3.8, sh_degree: 0 };
     let (splats, camera) = (cloud.build(), cloud.camera());
-    let settings = RenderSettings {
-        level,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { level, ..RenderSettings::default() };
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         let (mut renderer, mut frame) = (Renderer::default(), Frame::new(0, 0));
         let mut render = || renderer.render_into(&mut frame, &splats, &camera, &settings);
         let runs: Vec<_> = (0..REPEATS).map(|_| render()).collect();
-        let (counts, times) = runs
-            .into_iter()
-            .min_by_key(|(_, times)| times.total)
-            .unwrap();
+        let (counts, times) = runs.into_iter().min_by_key(|(_, times)| times.total).unwrap();
         (times, counts.splats_in_frustum, counts.fragments_blended)
     })
 }
 
 fn main() {
     for threads in [1, 2] {
-        println!(
-            "memory read, {threads} threads: {:7.2} GB/s",
-            read_gb_per_s(threads)
-        );
+        println!("memory read, {threads} threads: {:7.2} GB/s", read_gb_per_s(threads));
     }
     let sort_floor = sort_ns_per_key();
     println!("radix sort, 4 passes:   {sort_floor:7.2} ns/key");

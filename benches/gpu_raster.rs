@@ -1,8 +1,5 @@
 //! How fast triangles become quads, in quads a second: strips, 8x8 masks, their split.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::cast_possible_truncation, reason = "of small numbers")]
 
 use std::time::Duration;
@@ -15,12 +12,7 @@ use quadrille::raster::strip::tile_quads;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-const PICTURE: PixelRect = PixelRect {
-    x0: 0,
-    y0: 0,
-    x1: 1920,
-    y1: 1080,
-};
+const PICTURE: PixelRect = PixelRect { x0: 0, y0: 0, x1: 1920, y1: 1080 };
 
 /// Boxes: how many, and their semi-axes in pixels, from and to.
 const BOXES: [(usize, [f64; 2]); 2] = [(2000, [4.0, 5.0]), (100, [90.0, 110.0])];

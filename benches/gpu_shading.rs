@@ -1,8 +1,5 @@
 //! The emulated pipeline's shader and blend arithmetic, in quads a second on one core.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 
 mod support;
 
@@ -32,13 +29,7 @@ use quadrille_render::preprocess::ViewTransform;
 
 use support::Cloud;
 
-const CLOUD: Cloud = Cloud {
-    splats: 20_000,
-    width: 640,
-    height: 400,
-    sigma_px: 3.8,
-    sh_degree: 0,
-};
+const CLOUD: Cloud = Cloud { splats: 20_000, width: 640, height: 400, sigma_px: 3.8, sh_degree: 0 };
 
 /// A warp of one tile.
 struct Warp {
@@ -70,10 +61,11 @@ fn warps(splats: &[ProjectedSplat], bounds: &[PixelBounds]) -> Vec<Warp> {
                     }
                 }
             }
-            warps.extend(quads.chunks(WARP_QUADS).map(|quads| Warp {
-                tile: [tile_x, tile_y],
-                quads: quads.to_vec(),
-            }));
+            warps.extend(
+                quads
+                    .chunks(WARP_QUADS)
+                    .map(|quads| Warp { tile: [tile_x, tile_y], quads: quads.to_vec() }),
+            );
         }
     }
     warps
@@ -102,9 +94,7 @@ fn shade(criterion: &mut Criterion) {
     };
     let size = [CLOUD.width, CLOUD.height];
     let mut group = quick(criterion, "shade");
-    group.throughput(Throughput::Elements(
-        warps.iter().map(|w| w.quads.len() as u64).sum(),
-    ));
+    group.throughput(Throughput::Elements(warps.iter().map(|w| w.quads.len() as u64).sum()));
     for level in SimdLevel::all() {
         let shader = FragmentShader::new(&splats, size, profile.alpha_cap, level, Some(&exact));
         group.bench_function(BenchmarkId::from_parameter(level.name()), |bencher| {

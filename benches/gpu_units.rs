@@ -1,9 +1,6 @@
 //! How fast the host emulates: every unit on its own, fed with what it gets in a real frame, and the
 //! whole pipeline, in rasterized quads a second.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use std::path::Path;
@@ -144,11 +141,8 @@ fn units(criterion: &mut Criterion) {
     let view = prepared(&scene, SimdLevel::best());
     let config = Config::default();
     let whole = view.run(&Simulator::default(), &Tests::default());
-    let frame = Frame {
-        draw: view.draw(),
-        quads: whole.outcome.quads.rasterized,
-        config: config.clone(),
-    };
+    let frame =
+        Frame { draw: view.draw(), quads: whole.outcome.quads.rasterized, config: config.clone() };
     let tiles = frame.machine().framebuffer.layout.tiles();
     let splats: Vec<_> = (0..view.draw().len()).map(|splat| (splat, 0)).collect();
     let c = criterion;
@@ -167,13 +161,10 @@ fn units(criterion: &mut Criterion) {
     let coarse = frame.bench(c, "coarse", &edges, || Coarse::new(&config.coarse, owner));
     let near = frame.bench(c, "hi_z", &coarse, || HiZ::new(&config.hi_z));
     let fine = frame.bench(c, "fine", &near, || Fine::new(&config.fine));
-    let beats = frame.bench(c, "tc", &fine, || {
-        TileCoalescing::new(&config.tc, config.tc.policy(), tiles)
-    });
+    let beats =
+        frame.bench(c, "tc", &fine, || TileCoalescing::new(&config.tc, config.tc.policy(), tiles));
     let ordered = frame.bench(c, "prop", &beats, || Prop::new(&config.prop));
-    frame.bench(c, "zrop, nothing tested", &ordered, || {
-        zrop(&config, false, tiles)
-    });
+    frame.bench(c, "zrop, nothing tested", &ordered, || zrop(&config, false, tiles));
     let tested = frame.bench(c, "zrop", &ordered, || zrop(&config, true, tiles));
     frame.bench(c, "qru", &tested, || QuadReorder::new(&config.qru, true));
     let packed = frame.bench(c, "pack", &tested, || {
@@ -187,12 +178,7 @@ fn units(criterion: &mut Criterion) {
 }
 
 fn zrop(config: &Config, terminating: bool, tiles: usize) -> Zrop {
-    Zrop::new(
-        &config.zrop,
-        terminating,
-        0,
-        0..u32::try_from(tiles).unwrap() * 2,
-    )
+    Zrop::new(&config.zrop, terminating, 0, 0..u32::try_from(tiles).unwrap() * 2)
 }
 
 fn whole(criterion: &mut Criterion) {

@@ -6,10 +6,7 @@
 //!
 //! The scene has 1.2 million splats of degree 0 (68 MB), the size of a large room.
 
-#![allow(
-    clippy::expect_used,
-    reason = "a bench that cannot write its scene has nothing to say"
-)]
+#![allow(clippy::expect_used, reason = "a bench that cannot write its scene has nothing to say")]
 
 use std::fs::File;
 use std::hint::black_box;
@@ -63,9 +60,7 @@ fn load_against_read(criterion: &mut Criterion) {
         write_scene(&path, sh_degree);
         let mut buffer = std::fs::read(&path).expect("the file just written");
         let mut group = criterion.benchmark_group(format!("degree{sh_degree}"));
-        group
-            .throughput(Throughput::Elements(SPLATS))
-            .sample_size(20);
+        group.throughput(Throughput::Elements(SPLATS)).sample_size(20);
         let mut read = || {
             File::open(&path)
                 .and_then(|mut file| file.read_exact(&mut buffer))

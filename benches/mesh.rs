@@ -1,9 +1,6 @@
 //! Throughput of each step of a mesh frame on all cores: triangles rasterized, samples tested, quads
 //! merged and quads shaded per second.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "benches")]
 
 use std::time::Duration;
@@ -43,10 +40,8 @@ fn steps(criterion: &mut Criterion) {
     let camera = scene.viewpoint().camera("bench", SIZE[0], SIZE[1]).unwrap();
     let view = MeshCamera::new(camera, 0.01);
     for (area, samples) in CASES {
-        let tessellation = TessellateSettings {
-            triangle_area_px: area,
-            ..TessellateSettings::default()
-        };
+        let tessellation =
+            TessellateSettings { triangle_area_px: area, ..TessellateSettings::default() };
         let source = Tessellated::new(scene.surface(1), tessellation).unwrap();
         let settings = FrameSettings {
             size: SIZE,
@@ -68,10 +63,7 @@ fn steps(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(visible.triangles));
         group.bench_function("tessellate and raster, triangles, one thread", |b| {
             let budget = MemoryBudget::new(u64::MAX, &Task::NEVER);
-            let run = DrawRun {
-                batches: 0..source.batches(),
-                is_blended: false,
-            };
+            let run = DrawRun { batches: 0..source.batches(), is_blended: false };
             b.iter(|| {
                 Chunk::new(
                     &source,
@@ -95,10 +87,8 @@ fn steps(criterion: &mut Criterion) {
             group.bench_function(name, |b| b.iter(|| visible.merged(&source, unit)));
         }
         let textures = Textures::new(source.textures(), source.materials());
-        let shade = ShadeSettings {
-            albedo: Albedo::Checker { scale: 32.0 },
-            ..ShadeSettings::default()
-        };
+        let shade =
+            ShadeSettings { albedo: Albedo::Checker { scale: 32.0 }, ..ShadeSettings::default() };
         let shader = Shader::new(source.materials(), &textures, &view, shade);
         let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));
         group.throughput(Throughput::Elements(merged.quads.len() as u64));

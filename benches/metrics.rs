@@ -1,8 +1,5 @@
 //! Throughput of comparing pictures, in pixels per second.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use quadrille::Frame;

@@ -1,9 +1,6 @@
 //! Throughput of each stage of a frame: preprocessing in splats per second, binning and sorting in
 //! splats in view per second, raster in pixels per second.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros write undocumented functions"
-)]
+#![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 
 mod support;
 
@@ -31,20 +28,10 @@ const STAGES: [Stage; 5] = [
 ];
 
 /// Scenes for pictures of 1 Mpixel, with about the same number of fragments per pixel.
-const CLOUDS: [Cloud; 3] = [
-    cloud(30_000, 12.0, 3),
-    cloud(300_000, 3.8, 0),
-    cloud(300_000, 3.8, 3),
-];
+const CLOUDS: [Cloud; 3] = [cloud(30_000, 12.0, 3), cloud(300_000, 3.8, 0), cloud(300_000, 3.8, 3)];
 
 const fn cloud(splats: usize, sigma_px: f64, sh_degree: u8) -> Cloud {
-    Cloud {
-        splats,
-        width: 1280,
-        height: 800,
-        sigma_px,
-        sh_degree,
-    }
+    Cloud { splats, width: 1280, height: 800, sigma_px, sh_degree }
 }
 
 fn stages(criterion: &mut Criterion) {
@@ -69,13 +56,8 @@ fn stages(criterion: &mut Criterion) {
             let parameter = format!("{} splats, degree {}", cloud.splats, cloud.sh_degree);
             group.bench_function(BenchmarkId::new(name, parameter), |bencher| {
                 bencher.iter_custom(|frames| {
-                    let mut time = || {
-                        stage(
-                            &renderer
-                                .render_into(&mut frame, &splats, &camera, &settings)
-                                .1,
-                        )
-                    };
+                    let mut time =
+                        || stage(&renderer.render_into(&mut frame, &splats, &camera, &settings).1);
                     (0..frames).map(|_| time()).sum()
                 });
             });

@@ -76,9 +76,7 @@ pub(crate) fn run() -> Result<String> {
     let counters: CoverageCounters = changed.statistics.of("probe");
     let page = quadrille::simulation_page("shipped, changed", &config, vec![shipped, changed]);
     let CoverageCounters { full, partial } = counters;
-    Ok(format!(
-        "{page}probe: {full} quads full, {partial} partial\n"
-    ))
+    Ok(format!("{page}probe: {full} quads full, {partial} partial\n"))
 }
 
 #[allow(clippy::print_stdout, reason = "what the example is for")]

@@ -16,10 +16,7 @@ pub(crate) fn run(folder: &Path) -> Result<String> {
     // Or `quadrille::load("scene.ply")?.splats` and `quadrille::load_cameras("cameras.json")?.cameras`.
     let scene = Synthetic::new(Recipe::Object, 1, 4000, 0)?;
     let splats = scene.splats();
-    let layers = LayerSettings {
-        layers: vec![Layer::Depth, Layer::Id],
-        is_distance: false,
-    };
+    let layers = LayerSettings { layers: vec![Layer::Depth, Layer::Id], is_distance: false };
     let settings = RenderSettings::default();
     // The renderer and the frame keep their memory from one camera to the next.
     let (mut renderer, mut frame) = (Renderer::default(), Frame::new(0, 0));

@@ -1,9 +1,5 @@
 //! Seeded scenes in memory, for benches.
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "benches"
-)]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "benches")]
 
 use nalgebra::{Matrix3, Vector3};
 use quadrille::Camera;
@@ -49,22 +45,14 @@ impl Cloud {
         let mut within = |low: f64, high: f64| low + (high - low) * random.random::<f64>();
         let depth = within(2.0, 8.0);
         let [tan_x, tan_y] = camera.half_fov_tangents();
-        let mean = [
-            within(-1.0, 1.0) * tan_x * depth,
-            within(-1.0, 1.0) * tan_y * depth,
-            depth,
-        ];
+        let mean = [within(-1.0, 1.0) * tan_x * depth, within(-1.0, 1.0) * tan_y * depth, depth];
         // Mostly flakes: one axis in three is short.
         let typical = self.sigma_px * depth / camera.focal_px[0];
         let scale = [1.0, 1.0, 0.1].map(|axis| (typical * axis * within(0.4, 1.6)) as f32);
         let turned: [f64; 4] = std::array::from_fn(|_| within(-1.0, 1.0));
         let norm = turned.iter().map(|q| q * q).sum::<f64>().sqrt();
         // Half of them nearly opaque, as trained scenes have it.
-        let opacity = if within(0.0, 1.0) < 0.5 {
-            within(0.7, 1.0)
-        } else {
-            within(0.01, 0.3)
-        };
+        let opacity = if within(0.0, 1.0) < 0.5 { within(0.7, 1.0) } else { within(0.01, 0.3) };
         Splat {
             mean: mean.map(|m| m as f32),
             scale,

@@ -42,12 +42,7 @@ fn intrinsics((width, height): (u32, u32), k: Rows<3>) -> PyResult<Intrinsics> {
         let expected = "[[fx, 0, cx], [0, fy, cy], [0, 0, 1]]";
         return Err(to_python(Error::argument("K", expected, format!("{k:?}"))));
     }
-    Ok(Intrinsics {
-        width,
-        height,
-        focal_px: [k[0][0], k[1][1]],
-        principal_px: [k[0][2], k[1][2]],
-    })
+    Ok(Intrinsics { width, height, focal_px: [k[0][0], k[1][1]], principal_px: [k[0][2], k[1][2]] })
 }
 
 #[pymethods]
@@ -100,12 +95,9 @@ impl RawCamera {
     fn resized(&self, width: Option<u32>, height: Option<u32>) -> PyResult<Self> {
         let resized = match (width, height) {
             (Some(width), Some(height)) => self.0.resized(width, height),
-            (width, height) => PictureSize {
-                width,
-                height,
-                ..PictureSize::default()
+            (width, height) => {
+                PictureSize { width, height, ..PictureSize::default() }.apply(&self.0)
             }
-            .apply(&self.0),
         };
         resized.map(Self).map_err(to_python)
     }
@@ -178,9 +170,7 @@ pub(crate) fn load_cameras(
     };
     let file = run(py, |_| {
         let mut file = quadrille::load_cameras_with(&path, &options)?;
-        split
-            .as_deref()
-            .map_or(Ok(()), |views| file.select(views))?;
+        split.as_deref().map_or(Ok(()), |views| file.select(views))?;
         Ok(file)
     })?;
     let warnings = warnings_of(&file);
@@ -204,11 +194,7 @@ fn described(
 ) -> PyResult<Vec<RawCamera>> {
     let spec = ViewSpec {
         orbit: count,
-        size: PictureSize {
-            width: Some(width),
-            height: Some(height),
-            ..PictureSize::default()
-        },
+        size: PictureSize { width: Some(width), height: Some(height), ..PictureSize::default() },
         ..ViewSpec::default()
     };
     let splats = &scene.splats;

@@ -74,10 +74,7 @@ impl ConversionHost for Host<'_> {
         if let Some(cameras) = &self.cameras {
             return Ok(cameras.clone());
         }
-        let spec = ViewSpec {
-            orbit: Some(JUDGING_ORBIT),
-            ..ViewSpec::default()
-        };
+        let spec = ViewSpec { orbit: Some(JUDGING_ORBIT), ..ViewSpec::default() };
         let views = spec.views(None, || framing(splats, &spec, self.task))?;
         self.cameras = Some(views.cameras.clone());
         Ok(views.cameras)
@@ -92,10 +89,7 @@ impl Host<'_> {
     /// Finds the views if none are given: the cameras of the file beside the first input. Without that file, a report
     /// looks from a circle around the content, and pruning is refused.
     fn find_views(&mut self, is_pruned: bool) -> quadrille::Result<()> {
-        let beside = self
-            .inputs
-            .first()
-            .and_then(|input| find_camera_file(input));
+        let beside = self.inputs.first().and_then(|input| find_camera_file(input));
         if let (None, Some(file)) = (&self.cameras, &beside) {
             let found = quadrille::load_cameras(file)?;
             self.warnings.extend(warnings_of(&found));

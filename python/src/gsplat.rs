@@ -115,10 +115,7 @@ pub(crate) fn rasterize<'py>(
     let lenses = numbers("Ks", &cameras.1)?;
     let cameras = cameras_of(views, lenses, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
-    let colors = colors
-        .as_ref()
-        .map(|c| Colors::of(c, &drawing))
-        .transpose()?;
+    let colors = colors.as_ref().map(|c| Colors::of(c, &drawing)).transpose()?;
     let backgrounds = backgrounds.as_ref();
     let backgrounds = backgrounds.map(|b| numbers("backgrounds", b)).transpose()?;
     let slices = SplatSlices {
@@ -134,13 +131,7 @@ pub(crate) fn rasterize<'py>(
     let bytes = (count + 1) * size_of::<f32>() * cameras.len();
     check_memory([width, height], bytes as u64).map_err(to_python)?;
     let pixels = width as usize * height as usize;
-    let views = Views {
-        slices,
-        colors,
-        backgrounds,
-        profile,
-        drawing: &drawing,
-    };
+    let views = Views { slices, colors, backgrounds, profile, drawing: &drawing };
     let mut call = Call::default();
     call.threads = drawing.threads;
     let shape = [cameras.len(), height as usize, width as usize];
@@ -236,14 +227,9 @@ impl Views<'_> {
         let of_channels = ChannelSettings {
             values,
             depth: self.drawing.depth(),
-            background: self
-                .backgrounds
-                .map(|all| &all[number * channels..][..channels]),
+            background: self.backgrounds.map(|all| &all[number * channels..][..channels]),
         };
-        let settings = RenderSettings {
-            profile: self.profile,
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
         let drawn =
             renderer.render_channels((&rows, camera), &settings, &of_channels, picture, task)?;
         Ok(rows.invalid() + drawn.invalid_rows)
@@ -273,11 +259,7 @@ impl<'a> Colors<'a> {
         let values = numbers("colors", colors)?;
         let shape = colors.shape();
         let of_one = drawing.per_camera.then(|| shape.iter().skip(1).product());
-        Ok(Self {
-            values,
-            last: shape.last().copied().unwrap_or(0),
-            of_one,
-        })
+        Ok(Self { values, last: shape.last().copied().unwrap_or(0), of_one })
     }
 
     fn of_camera(&self, camera: usize) -> &'a [f32] {

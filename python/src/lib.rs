@@ -53,11 +53,7 @@ fn set_threads(threads: usize) -> PyResult<()> {
 #[pyfunction]
 fn build_info() -> [(&'static str, &'static str); 3] {
     let program = quadrille::PROGRAM;
-    [
-        ("version", program.version),
-        ("commit", program.commit),
-        ("sources", program.sources),
-    ]
+    [("version", program.version), ("commit", program.commit), ("sources", program.sources)]
 }
 
 /// Runs the command line; returns its exit code.

@@ -53,9 +53,7 @@ impl DrawnView<'_> {
         Seen {
             splats: each(splats, |splat| i64::from(splat.index)),
             radii: shapes.radii.map(|radii| radii.map(whole)),
-            means: each(splats, |splat| {
-                [0, 1].map(|axis| splat.mean_px[axis] + half[axis])
-            }),
+            means: each(splats, |splat| [0, 1].map(|axis| splat.mean_px[axis] + half[axis])),
             depths: each(splats, |splat| splat.depth),
             conics: shapes.conics,
             opacities,
@@ -96,22 +94,20 @@ impl DrawnView<'_> {
             numbers.into_par_iter(),
         );
         call.run(py, |_| {
-            parts
-                .into_par_iter()
-                .for_each(|((chunk, first), ids, rows, numbers)| {
-                    let seen = match chunks[chunk][first..].first_chunk() {
-                        Some(all) => self.seen(all, level),
-                        None => self.seen(&sixteen(&chunks[chunk..], first), level),
-                    };
-                    store(ids.0, &[0; BLOCK]);
-                    store(ids.1, &camera);
-                    store(ids.2, &seen.splats);
-                    store(rows.0, &seen.radii);
-                    store(rows.1, &seen.means);
-                    store(rows.2, &seen.conics);
-                    store(numbers.0, &seen.depths);
-                    store(numbers.1, &seen.opacities);
-                });
+            parts.into_par_iter().for_each(|((chunk, first), ids, rows, numbers)| {
+                let seen = match chunks[chunk][first..].first_chunk() {
+                    Some(all) => self.seen(all, level),
+                    None => self.seen(&sixteen(&chunks[chunk..], first), level),
+                };
+                store(ids.0, &[0; BLOCK]);
+                store(ids.1, &camera);
+                store(ids.2, &seen.splats);
+                store(rows.0, &seen.radii);
+                store(rows.1, &seen.means);
+                store(rows.2, &seen.conics);
+                store(numbers.0, &seen.depths);
+                store(numbers.1, &seen.opacities);
+            });
             Ok(())
         })?;
         Ok(packed.named())

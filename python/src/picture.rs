@@ -72,9 +72,7 @@ pub(crate) fn rgb8<'py>(
     let bytes = run(py, |_| {
         let over = frame.over(colour);
         let pixels = over.pixels().iter();
-        Ok(pixels
-            .flat_map(|p| [p[0], p[1], p[2]].map(to_8_bit))
-            .collect())
+        Ok(pixels.flat_map(|p| [p[0], p[1], p[2]].map(to_8_bit)).collect())
     })?;
     let shape = [frame.height() as usize, frame.width() as usize, 3];
     array::<u8>(py, bytes, &shape)

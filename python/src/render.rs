@@ -52,10 +52,7 @@ impl Look {
                 to_python(Error::argument("stop", expected, text))
             })?;
         }
-        Ok(RenderSettings {
-            profile,
-            ..RenderSettings::default()
-        })
+        Ok(RenderSettings { profile, ..RenderSettings::default() })
     }
 
     fn layers(&self) -> PyResult<LayerSettings> {
@@ -67,10 +64,7 @@ impl Look {
                 }
             }
         }
-        Ok(LayerSettings {
-            layers,
-            is_distance: self.is_distance,
-        })
+        Ok(LayerSettings { layers, is_distance: self.is_distance })
     }
 }
 
@@ -148,11 +142,7 @@ impl Drawing {
         if let Some(colour) = self.background {
             composite_over(pixels, colour);
         }
-        Ok(Drawn {
-            layers,
-            counts,
-            times,
-        })
+        Ok(Drawn { layers, counts, times })
     }
 }
 
@@ -179,12 +169,7 @@ pub(crate) fn render<'py>(
         reference: look.reference,
     };
     let camera = &camera.0;
-    let planes: u64 = drawing
-        .layers
-        .layers
-        .iter()
-        .map(|l| l.planes() as u64)
-        .sum();
+    let planes: u64 = drawing.layers.layers.iter().map(|l| l.planes() as u64).sum();
     // A frame with layers is copied to the array that Python owns.
     let bytes = 2 * FRAME_BYTES + 2 * size_of::<u32>() as u64 * planes;
     check_memory([camera.width, camera.height], bytes).map_err(to_python)?;
@@ -214,9 +199,7 @@ pub(crate) fn render<'py>(
             ("raster", times.raster),
             ("total", times.total),
         ];
-        stages
-            .map(|(name, time)| (name, time.as_secs_f64() * 1e3))
-            .to_vec()
+        stages.map(|(name, time)| (name, time.as_secs_f64() * 1e3)).to_vec()
     });
     Ok((picture, layers.collect::<PyResult<_>>()?, counts, times))
 }
@@ -225,9 +208,7 @@ pub(crate) fn render<'py>(
 fn array_of_layer<'py>(py: Python<'py>, picture: &LayerPicture) -> PyResult<Bound<'py, PyAny>> {
     let planes = picture.layer.planes();
     let shape = [planes, picture.height as usize, picture.width as usize];
-    let bits = (0..planes)
-        .flat_map(|plane| picture.plane_bits(plane))
-        .copied();
+    let bits = (0..planes).flat_map(|plane| picture.plane_bits(plane)).copied();
     if picture.layer.is_whole() {
         return array(py, bits.collect::<Vec<u32>>(), &shape);
     }

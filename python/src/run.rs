@@ -57,11 +57,7 @@ fn threads_of_environment() -> PyResult<usize> {
     let number = text.parse().ok().filter(|threads| *threads > 0);
     number.ok_or_else(|| {
         let expected = "a whole number above 0";
-        to_python(Error::argument(
-            THREADS_VARIABLE,
-            expected,
-            text.to_string(),
-        ))
+        to_python(Error::argument(THREADS_VARIABLE, expected, text.to_string()))
     })
 }
 
@@ -114,9 +110,7 @@ impl Stage {
     /// Begins another part.
     pub(crate) fn begin(&self, name: &str) {
         name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
-        self.amounts
-            .iter()
-            .for_each(|amount| amount.store(0, Ordering::Relaxed));
+        self.amounts.iter().for_each(|amount| amount.store(0, Ordering::Relaxed));
     }
 
     fn report(&self, done: u64, total: u64) {
@@ -135,10 +129,7 @@ impl Stage {
 impl Call {
     /// A call that reports progress, and its first stage.
     pub(crate) fn watched(stage: &str, progress: Option<Py<PyAny>>) -> Self {
-        let call = Self {
-            progress,
-            ..Self::default()
-        };
+        let call = Self { progress, ..Self::default() };
         call.stage.begin(stage);
         call
     }
@@ -220,10 +211,7 @@ struct Finished<T> {
 
 impl<T> Default for Finished<T> {
     fn default() -> Self {
-        Self {
-            result: Mutex::new(None),
-            changed: Condvar::new(),
-        }
+        Self { result: Mutex::new(None), changed: Condvar::new() }
     }
 }
 
@@ -236,9 +224,7 @@ impl<T> Finished<T> {
     /// Waits for the result, but no longer than [`TICK`].
     fn wait(&self) -> Option<T> {
         let result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self
-            .changed
-            .wait_timeout_while(result, TICK, |result| result.is_none());
+        let waited = self.changed.wait_timeout_while(result, TICK, |result| result.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.take()
     }
 }

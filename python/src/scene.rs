@@ -63,32 +63,18 @@ impl From<Scene> for RawScene {
             comments: scene.comments,
             warnings: scene.encoding.warnings,
         };
-        Self {
-            splats: scene.splats,
-            facts: Arc::new(facts),
-            renderer: Mutex::default(),
-        }
+        Self { splats: scene.splats, facts: Arc::new(facts), renderer: Mutex::default() }
     }
 }
 
 impl From<Splats> for RawScene {
     fn from(splats: Splats) -> Self {
-        Self {
-            splats,
-            facts: Arc::new(Facts::in_memory(None)),
-            renderer: Mutex::default(),
-        }
+        Self { splats, facts: Arc::new(Facts::in_memory(None)), renderer: Mutex::default() }
     }
 }
 
 /// The arrays of splats: means, quaternions, scales, opacities, coefficients.
-type Arrays<'py> = (
-    Floats<'py>,
-    Floats<'py>,
-    Floats<'py>,
-    Floats<'py>,
-    Floats<'py>,
-);
+type Arrays<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
 
 fn slices<'a>((means, quats, scales, opacities, sh): &'a Arrays<'_>) -> PyResult<SplatSlices<'a>> {
     Ok(SplatSlices {
@@ -148,9 +134,7 @@ pub(crate) fn loads(
     lod: u32,
 ) -> PyResult<RawScene> {
     let options = options(axes, lod)?;
-    let scene = run(py, |task| {
-        quadrille::load_named_bytes_with(data, &name, options, task)
-    })?;
+    let scene = run(py, |task| quadrille::load_named_bytes_with(data, &name, options, task))?;
     Ok(scene.into())
 }
 
@@ -261,16 +245,10 @@ impl RawScene {
         document.set_item("probabilities", SceneStatistics::PROBABILITIES)?;
         document.set_item("bounds", found.bounds)?;
         document.set_item("central_bounds", found.central_bounds)?;
-        let distributions = [
-            ("opacity", found.opacity),
-            ("scale", found.scale),
-            ("anisotropy", found.anisotropy),
-        ];
+        let distributions =
+            [("opacity", found.opacity), ("scale", found.scale), ("anisotropy", found.anisotropy)];
         for (name, distribution) in distributions {
-            document.set_item(
-                name,
-                distribution.map(|d| of_distribution(py, d)).transpose()?,
-            )?;
+            document.set_item(name, distribution.map(|d| of_distribution(py, d)).transpose()?)?;
         }
         Ok(document)
     }
@@ -282,11 +260,7 @@ impl RawScene {
         let outside = rows.iter().find(|row| **row >= len as u64);
         if let Some(row) = outside {
             let expected = format!("numbers below {len}, the number of splats");
-            return Err(to_python(Error::argument(
-                "index",
-                expected,
-                row.to_string(),
-            )));
+            return Err(to_python(Error::argument("index", expected, row.to_string())));
         }
         let rows = rows.iter().filter_map(|row| usize::try_from(*row).ok());
         Ok(self.selected(rows))
@@ -317,11 +291,7 @@ impl RawScene {
             "means" => array_of_rows(py, self.each(py, |splat| splat.mean)?),
             "quats" => array_of_rows(py, self.each(py, |splat| splat.rotation)?),
             "scales" => array_of_rows(py, self.each(py, |splat| splat.scale)?),
-            "opacities" => array(
-                py,
-                self.each(py, |splat| splat.opacity)?,
-                &[self.splats.len()],
-            ),
+            "opacities" => array(py, self.each(py, |splat| splat.opacity)?, &[self.splats.len()]),
             _ => {
                 let sh = run(py, |_| Ok(self.splats.to_arrays().sh))?;
                 array_of_sh(py, sh, &self.splats)
@@ -344,11 +314,7 @@ impl RawScene {
     /// One value of every splat, of its attributes but the spherical harmonics.
     fn each<T: Send>(&self, py: Python<'_>, of: impl Fn(Splat) -> T + Sync) -> PyResult<Vec<T>> {
         let splats = (0..self.splats.len()).into_par_iter();
-        run(py, |_| {
-            Ok(splats
-                .map(|index| of(self.splats.geometry(index)))
-                .collect())
-        })
+        run(py, |_| Ok(splats.map(|index| of(self.splats.geometry(index))).collect()))
     }
 
     /// The idle renderer of this scene; another call at the same time gets a new one.

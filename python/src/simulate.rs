@@ -62,10 +62,7 @@ pub(crate) fn simulate<'py>(
     let threads = machines.threads.filter(|n| *n > 0).unwrap_or_else(cores);
     let bytes = Method::host_bytes_of_runs(&methods, threads, 0);
     check_memory([camera.0.width, camera.0.height], bytes).map_err(to_python)?;
-    let watch = Watch {
-        maps: machines.maps,
-        ..Watch::default()
-    };
+    let watch = Watch { maps: machines.maps, ..Watch::default() };
     let emulated = Machine::all(config, &methods, watch).map_err(to_python)?;
     let preset = Config::preset(&machines.preset).map_err(to_python)?;
     let unused = config.unused_by(&methods, &preset);

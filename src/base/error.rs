@@ -47,12 +47,7 @@ pub enum Error {
         reason: std::io::Error,
     },
     /// An argument or a field has an invalid value.
-    #[error(
-        "{}: expected {}, found {}",
-        plain(what),
-        plain(expected),
-        plain(found)
-    )]
+    #[error("{}: expected {}, found {}", plain(what), plain(expected), plain(found))]
     Argument {
         /// The argument or field.
         what: String,
@@ -117,18 +112,12 @@ impl Error {
 
     /// Creates an [`Error::Read`] of `path`.
     pub fn read(path: &Path, reason: std::io::Error) -> Self {
-        Self::Read {
-            path: path.to_path_buf(),
-            reason,
-        }
+        Self::Read { path: path.to_path_buf(), reason }
     }
 
     /// Creates an [`Error::Write`] of `path`.
     pub fn write(path: &Path, reason: std::io::Error) -> Self {
-        Self::Write {
-            path: path.to_path_buf(),
-            reason,
-        }
+        Self::Write { path: path.to_path_buf(), reason }
     }
 
     /// Creates an [`Error::Argument`] about the argument or field `what`.
@@ -137,11 +126,7 @@ impl Error {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self::Argument {
-            what: what.into(),
-            expected: expected.into(),
-            found: found.into(),
-        }
+        Self::Argument { what: what.into(), expected: expected.into(), found: found.into() }
     }
 
     /// Creates an [`Error::Argument`] about a `word` that is not among `names`. The error proposes the nearest name.
@@ -151,11 +136,7 @@ impl Error {
         word: &str,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        Self::argument(
-            what,
-            expected,
-            format!("{word}{}", did_you_mean(word, names)),
-        )
+        Self::argument(what, expected, format!("{word}{}", did_you_mean(word, names)))
     }
 
     /// Checks that `found`, an amount of `what`, does not exceed `limit`.
@@ -171,11 +152,9 @@ impl Error {
     /// `place` makes of the argument's name.
     pub fn in_file(self, path: &Path, place: impl FnOnce(String) -> String) -> Self {
         match self {
-            Self::Argument {
-                what,
-                expected,
-                found,
-            } => Self::malformed(path, place(what), expected, found),
+            Self::Argument { what, expected, found } => {
+                Self::malformed(path, place(what), expected, found)
+            }
             other => other,
         }
     }
@@ -183,9 +162,7 @@ impl Error {
     /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
     pub fn about(self, argument: &str) -> Self {
         match self {
-            Self::Argument {
-                expected, found, ..
-            } => Self::argument(argument, expected, found),
+            Self::Argument { expected, found, .. } => Self::argument(argument, expected, found),
             other => other,
         }
     }
@@ -225,14 +202,7 @@ mod tests {
         let path = Path::new("a\u{1b}[31m.ply");
         let error = Error::malformed(path, "row\t1", "a\nb", "\u{7}\u{9b}é");
         let text = error.to_string();
-        assert_eq!(
-            text,
-            "a\\u{1b}[31m.ply: row\\t1: expected a\nb, found \\u{7}\\u{9b}é"
-        );
-        assert!(
-            Error::read(path, std::io::Error::other("x"))
-                .to_string()
-                .starts_with("a\\u{1b}")
-        );
+        assert_eq!(text, "a\\u{1b}[31m.ply: row\\t1: expected a\nb, found \\u{7}\\u{9b}é");
+        assert!(Error::read(path, std::io::Error::other("x")).to_string().starts_with("a\\u{1b}"));
     }
 }

@@ -107,10 +107,7 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     if let Some(other) = other_file(path, "", &is_replaceable)? {
-        let reason = format!(
-            "the folder holds {}, which is not part of it",
-            shown(&other)
-        );
+        let reason = format!("the folder holds {}, which is not part of it", shown(&other));
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));
@@ -187,10 +184,7 @@ pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     let Some(target) = real(output).filter(|target| target.is_file()) else {
         return Ok(());
     };
-    match inputs
-        .iter()
-        .find(|input| real(input).as_ref() == Some(&target))
-    {
+    match inputs.iter().find(|input| real(input).as_ref() == Some(&target)) {
         None => Ok(()),
         Some(input) => Err(Error::argument(
             "output",
@@ -302,9 +296,7 @@ fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
         return io::Error::new(kind, reason);
     }
     let reason = error.get_ref().and_then(std::error::Error::source);
-    reason.map_or(kind.into(), |reason| {
-        io::Error::new(kind, reason.to_string())
-    })
+    reason.map_or(kind.into(), |reason| io::Error::new(kind, reason.to_string()))
 }
 
 #[cfg(test)]
@@ -316,10 +308,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let known = || {
             let files = part_files();
-            files
-                .iter()
-                .filter(|p| p.starts_with(folder.path()))
-                .count()
+            files.iter().filter(|p| p.starts_with(folder.path())).count()
         };
         write_whole(&folder.path().join("out.txt"), |_| {
             assert_eq!(known(), 1);
@@ -380,10 +369,7 @@ mod tests {
         assert!(write("old", Ok(true)).unwrap());
         assert!(!write("worse", Ok(false)).unwrap());
         let error = Error::argument("a", "b", "c");
-        assert!(matches!(
-            write("broken", Err(error)),
-            Err(Error::Argument { .. })
-        ));
+        assert!(matches!(write("broken", Err(error)), Err(Error::Argument { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "left over");
     }

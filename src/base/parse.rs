@@ -26,17 +26,11 @@ pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
     let number: u64 = number.ok_or("expected a whole number such as 200000 or 2e5")?;
     let greatest = || u64::MAX >> (64 - 8 * size_of::<T>().min(8));
-    number
-        .try_into()
-        .map_err(|_| format!("expected a whole number up to {}", greatest()))
+    number.try_into().map_err(|_| format!("expected a whole number up to {}", greatest()))
 }
 
 /// Converts a float without a fraction.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole, and below 2^53"
-)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and below 2^53")]
 fn exact(number: f64) -> Option<u64> {
     let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(&number);
     is_whole.then_some(number as u64)
@@ -100,21 +94,14 @@ mod tests {
         ] {
             assert_eq!(bytes(text), Some(number), "{text}");
         }
-        for text in [
-            "", "B", "4", "MB", "0.3B", "-1KB", "1TB", "4 mb", "nanB", "1e30GB",
-        ] {
+        for text in ["", "B", "4", "MB", "0.3B", "-1KB", "1TB", "4 mb", "nanB", "1e30GB"] {
             assert_eq!(bytes(text), None, "{text}");
         }
     }
 
     #[test]
     fn whole_numbers_in_either_notation() {
-        for (text, number) in [
-            ("0", 0),
-            ("200000", 200_000),
-            ("1e6", 1_000_000),
-            ("2.5e3", 2500),
-        ] {
+        for (text, number) in [("0", 0), ("200000", 200_000), ("1e6", 1_000_000), ("2.5e3", 2500)] {
             assert_eq!(whole_number::<u64>(text), Ok(number));
         }
         for text in ["", "-1", "1.5", "1e-3", "nan", "inf", "1e30", "ten"] {
@@ -122,9 +109,6 @@ mod tests {
         }
         let beyond = |greatest| format!("expected a whole number up to {greatest}");
         assert_eq!(whole_number::<u8>("256"), Err(beyond(255_u64)));
-        assert_eq!(
-            whole_number::<u32>("4294967296"),
-            Err(beyond(4_294_967_295))
-        );
+        assert_eq!(whole_number::<u32>("4294967296"), Err(beyond(4_294_967_295)));
     }
 }

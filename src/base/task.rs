@@ -43,17 +43,11 @@ pub struct Task {
 
 impl Task {
     /// A task that is never cancelled and reports no progress.
-    pub const NEVER: Self = Self {
-        cancelled: None,
-        progress: None,
-    };
+    pub const NEVER: Self = Self { cancelled: None, progress: None };
 
     /// Creates a task that can be cancelled.
     pub fn new() -> Self {
-        Self {
-            cancelled: Some(Arc::default()),
-            progress: None,
-        }
+        Self { cancelled: Some(Arc::default()), progress: None }
     }
 
     /// Sets the callback for progress. It receives the amount of work done and the total, in units of the
@@ -65,10 +59,7 @@ impl Task {
 
     /// The same task without its callback, for a call that is a part of a longer one.
     pub fn without_progress(&self) -> Self {
-        Self {
-            cancelled: self.cancelled.clone(),
-            progress: None,
-        }
+        Self { cancelled: self.cancelled.clone(), progress: None }
     }
 
     /// Cancels the calls that were given this task or a clone of it. Has no effect on a default task.
@@ -171,19 +162,13 @@ impl Task {
 
     /// Starts to count `total` units of work, which threads report one by one.
     pub fn steps(&self, total: u64) -> Steps<'_> {
-        Steps {
-            task: self,
-            done: AtomicU64::new(0),
-            total,
-        }
+        Steps { task: self, done: AtomicU64::new(0), total }
     }
 }
 
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Task")
-            .field("is_cancelled", &self.is_cancelled())
-            .finish_non_exhaustive()
+        f.debug_struct("Task").field("is_cancelled", &self.is_cancelled()).finish_non_exhaustive()
     }
 }
 

@@ -26,35 +26,22 @@ pub struct Axis {
 impl Axis {
     /// A linear axis from 0.
     pub fn linear(label: &str) -> Self {
-        Self {
-            label: label.to_owned(),
-            ..Self::default()
-        }
+        Self { label: label.to_owned(), ..Self::default() }
     }
 
     /// Creates a logarithmic axis.
     pub fn log(label: &str) -> Self {
-        Self {
-            is_log: true,
-            ..Self::linear(label)
-        }
+        Self { is_log: true, ..Self::linear(label) }
     }
 
     /// A linear axis of shares from 0 to at least 100 %.
     pub fn share(label: &str) -> Self {
-        Self {
-            is_share: true,
-            reaches: Some(1.0),
-            ..Self::linear(label)
-        }
+        Self { is_share: true, reaches: Some(1.0), ..Self::linear(label) }
     }
 
     /// A linear axis of shares from 0 to what the values need.
     pub fn small_share(label: &str) -> Self {
-        Self {
-            reaches: None,
-            ..Self::share(label)
-        }
+        Self { reaches: None, ..Self::share(label) }
     }
 
     /// The scale that holds all `values`; values that the axis cannot show are left out.
@@ -87,13 +74,7 @@ impl Axis {
             let room = if self.is_share { 1.0 } else { 1.02 };
             (0.0, (top * room / step - 1e-9).ceil() * step)
         };
-        Scale {
-            from,
-            to,
-            step: step(top),
-            is_log: self.is_log,
-            is_share: self.is_share,
-        }
+        Scale { from, to, step: step(top), is_log: self.is_log, is_share: self.is_share }
     }
 
     /// A linear scale from a tick at or below `least` to a tick at or above `most`; of values below 0 it holds 0 too,
@@ -104,11 +85,7 @@ impl Axis {
             false => (least.min(0.0), most.max(0.0)),
         };
         // One value alone has room around it.
-        let extent = if most > least {
-            most - least
-        } else {
-            least.abs().max(1.0)
-        };
+        let extent = if most > least { most - least } else { least.abs().max(1.0) };
         let step = step(extent);
         let from = (least / step + 1e-9).floor() * step;
         let to = (most / step - 1e-9).ceil() * step;
@@ -158,22 +135,13 @@ impl Scale {
     /// A linear scale between two values.
     pub(crate) fn between(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
-        Self {
-            from,
-            to,
-            step: step(to - from),
-            is_log: false,
-            is_share: false,
-        }
+        Self { from, to, step: step(to - from), is_log: false, is_share: false }
     }
 
     /// A scale from the least to the largest of the values, without room around them.
     pub(crate) fn tight(from: f64, to: f64, is_log: bool) -> Self {
         let is_log = is_log && from > 0.0 && to > from;
-        Self {
-            is_log,
-            ..Self::between(from, to)
-        }
+        Self { is_log, ..Self::between(from, to) }
     }
 
     /// Value at which bars begin: 0, or the beginning of the scale.
@@ -192,11 +160,7 @@ impl Scale {
         } else {
             (value - self.from) / (self.to - self.from)
         };
-        if share.is_finite() {
-            share.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// Values with a tick, ascending.
@@ -210,11 +174,7 @@ impl Scale {
             return ticks;
         }
         let decades = (self.to / self.from).log10();
-        let digits: &[f64] = if decades <= 2.3 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
+        let digits: &[f64] = if decades <= 2.3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = (decades / MOST_TICKS).ceil().max(1.0);
         let mut ticks = Vec::new();
         let mut exponent = self.from.log10().floor();
@@ -299,16 +259,10 @@ mod tests {
                 let ticks: Vec<_> = scale.ticks().iter().map(|t| scale.position(*t)).collect();
                 let distance = ticks[1];
                 for pair in ticks.windows(2) {
-                    assert!(
-                        (pair[1] - pair[0] - distance).abs() < 1e-9,
-                        "{top}: {ticks:?}"
-                    );
+                    assert!((pair[1] - pair[0] - distance).abs() < 1e-9, "{top}: {ticks:?}");
                 }
                 assert!((3..=9).contains(&ticks.len()), "{top}: {ticks:?}");
-                assert!(
-                    (ticks[ticks.len() - 1] - 1.0).abs() < 1e-9,
-                    "{top}: {ticks:?}"
-                );
+                assert!((ticks[ticks.len() - 1] - 1.0).abs() < 1e-9, "{top}: {ticks:?}");
                 assert!(scale.to >= top * (1.0 - 1e-9), "{top}");
             }
         }

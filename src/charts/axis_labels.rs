@@ -21,9 +21,8 @@ impl Canvas {
     pub(crate) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
         let metrics = self.look.metrics;
         let named = labels.iter().filter(|(_, text)| !text.is_empty());
-        let labels: Vec<(f64, String)> = named
-            .map(|(x, text)| (*x, metrics.abridged(text, size, LONGEST)))
-            .collect();
+        let labels: Vec<(f64, String)> =
+            named.map(|(x, text)| (*x, metrics.abridged(text, size, LONGEST))).collect();
         let half = |text: &str| metrics.width(text, size) / 2.0;
         let level = labels.iter().map(|(x, text)| {
             // A label at the end of the axis moves into the picture.
@@ -42,15 +41,11 @@ impl Canvas {
                 })
                 .collect()
         };
-        let way = ways
-            .iter()
-            .find(|way| !collide(&areas(way), self.look.width));
+        let way = ways.iter().find(|way| !collide(&areas(way), self.look.width));
         let upright = || {
             let places = labels.iter();
             let shift = (ABOVE - BELOW) / 2.0 * size.pixels();
-            places
-                .map(|(x, _)| ([x + shift, top + 8.0], -90.0, Anchor::End))
-                .collect()
+            places.map(|(x, _)| ([x + shift, top + 8.0], -90.0, Anchor::End)).collect()
         };
         let places = way.cloned().unwrap_or_else(upright);
         let mut bottom = top + 8.0;

@@ -34,28 +34,17 @@ pub struct BarValue {
 impl BarValue {
     /// A value of ours.
     pub fn ours(value: f64) -> Self {
-        Self {
-            value,
-            band: None,
-            is_published: false,
-            most: None,
-        }
+        Self { value, band: None, is_published: false, most: None }
     }
 
     /// A published value.
     pub fn published(value: f64) -> Self {
-        Self {
-            is_published: true,
-            ..Self::ours(value)
-        }
+        Self { is_published: true, ..Self::ours(value) }
     }
 
     /// A published mean and a published maximum; one of the two may be unknown.
     pub fn mean_and_most(mean: Option<f64>, most: Option<f64>) -> Self {
-        Self {
-            most,
-            ..Self::published(mean.unwrap_or(f64::NAN))
-        }
+        Self { most, ..Self::published(mean.unwrap_or(f64::NAN)) }
     }
 }
 
@@ -72,10 +61,7 @@ impl Group {
     /// Bars of ours.
     pub fn of(label: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         let bars = values.into_iter().map(|value| value.map(BarValue::ours));
-        Self {
-            label: label.into(),
-            bars: bars.collect(),
-        }
+        Self { label: label.into(), bars: bars.collect() }
     }
 }
 
@@ -137,13 +123,7 @@ impl BarChart {
         let labels = self.draw_groups(&mut trial, &plot);
         let way = Way::ALL.into_iter().find(|way| way.fits(&labels, &trial));
         let room = way.map_or(0.0, Way::room);
-        let plot = Plot::begin(
-            canvas,
-            (&self.series, self.has_dots()),
-            &self.axis,
-            scale,
-            room,
-        );
+        let plot = Plot::begin(canvas, (&self.series, self.has_dots()), &self.axis, scale, room);
         let labels = self.draw_groups(canvas, &plot);
         plot.draw_lines(canvas, &self.marks);
         if let Some(way) = way {
@@ -203,11 +183,7 @@ impl BarChart {
         group: &Group,
         labels: &mut Vec<Label>,
     ) {
-        let columns = if self.is_stacked {
-            1
-        } else {
-            group.bars.len().max(1)
-        };
+        let columns = if self.is_stacked { 1 } else { group.bars.len().max(1) };
         let bar = (width * (1.0 - GROUP_GAP) / columns as f64).min(WIDEST);
         let mut x = left + (width - bar * columns as f64) / 2.0;
         let mut base = plot.scale.base();
@@ -215,15 +191,9 @@ impl BarChart {
             let middle = x + (bar - 1.0) / 2.0;
             if let Some(most) = value.and_then(|v| v.most) {
                 let y = plot.y(most);
-                let style = Style::Most(SeriesColour {
-                    is_published: true,
-                    ..series.colour()
-                });
+                let style = Style::Most(SeriesColour { is_published: true, ..series.colour() });
                 canvas.stroke([x, y], [x + bar - 1.0, y], style);
-                labels.push(Label {
-                    at: [middle, y - 4.0],
-                    text: measured(most),
-                });
+                labels.push(Label { at: [middle, y - 4.0], text: measured(most) });
             }
             let is_stated = value.is_none_or(|v| !v.is_published || v.value.is_finite());
             let Some(value) = value.filter(|v| v.value.is_finite()) else {
@@ -235,11 +205,7 @@ impl BarChart {
                 x += if self.is_stacked { 0.0 } else { bar };
                 continue;
             };
-            let end = if self.is_stacked {
-                base + value.value
-            } else {
-                value.value
-            };
+            let end = if self.is_stacked { base + value.value } else { value.value };
             let [y, bottom] = [end, base].map(|v| plot.y(v));
             let is_published = value.is_published || series.is_published;
             let title = format!(
@@ -249,10 +215,7 @@ impl BarChart {
                 if is_published { ", published" } else { "" },
                 plot.scale.text(value.value)
             );
-            let style = Style::Fill(SeriesColour {
-                is_published,
-                ..series.colour()
-            });
+            let style = Style::Fill(SeriesColour { is_published, ..series.colour() });
             if !self.has_dots() {
                 let height = (bottom - y).abs();
                 canvas.rect([x, y.min(bottom)], [bar - 1.0, height], style, &title);
@@ -319,10 +282,7 @@ impl Way {
             .iter()
             .map(|label| {
                 let (at, angle, anchor) = self.place(label);
-                canvas
-                    .look
-                    .metrics
-                    .area(at, angle, anchor, Size::Value, &label.text)
+                canvas.look.metrics.area(at, angle, anchor, Size::Value, &label.text)
             })
             .collect();
         let mut numbered = areas.iter().enumerate();
@@ -389,10 +349,7 @@ mod tests {
         let chart = BarChart::new("gain", Axis::linear("dB"), &["ours"], groups);
         // -1 to 3 in 190 pixels.
         let svg = page(&chart);
-        assert!(
-            svg.contains("height=\"47.5\"") && svg.contains("height=\"142.5\""),
-            "{svg}"
-        );
+        assert!(svg.contains("height=\"47.5\"") && svg.contains("height=\"142.5\""), "{svg}");
         let y = |rect: &str| -> f64 {
             let (_, after) = rect.split_once(" y=\"").unwrap();
             after.split('"').next().unwrap().parse().unwrap()

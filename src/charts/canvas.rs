@@ -25,22 +25,12 @@ pub(crate) struct Look {
 impl Look {
     /// A chart in a page for screens, whose fonts are not known.
     pub(crate) fn screen(width: f64) -> Self {
-        Self {
-            width,
-            plot_height: PLOT_HEIGHT,
-            metrics: Metrics::Bound,
-            heading: String::new(),
-        }
+        Self { width, plot_height: PLOT_HEIGHT, metrics: Metrics::Bound, heading: String::new() }
     }
 
     /// A chart on paper, in the font of files. Series differ in the shape of their dots too.
     pub(crate) fn paper(width: f64, plot_height: f64, heading: &str) -> Self {
-        Self {
-            width,
-            plot_height,
-            metrics: Metrics::Font,
-            heading: heading.to_owned(),
-        }
+        Self { width, plot_height, metrics: Metrics::Font, heading: heading.to_owned() }
     }
 
     pub(crate) fn is_paper(&self) -> bool {
@@ -107,13 +97,7 @@ impl Canvas {
     ) {
         let area = self.look.metrics.area(at, angle, anchor, size, text);
         self.texts.push(area);
-        self.elements.push(Element::Text {
-            at,
-            angle,
-            anchor,
-            size,
-            text: text.to_owned(),
-        });
+        self.elements.push(Element::Text { at, angle, anchor, size, text: text.to_owned() });
     }
 
     /// Draws a rectangle with a text that browsers show beside the pointer.
@@ -121,12 +105,7 @@ impl Canvas {
         let size = size.map(|side| side.max(0.0));
         let end = [x + size[0], y + size[1]];
         self.shapes.push(Area::new([x, y], end));
-        self.elements.push(Element::Rect {
-            at: [x, y],
-            size,
-            style,
-            title: title.to_owned(),
-        });
+        self.elements.push(Element::Rect { at: [x, y], size, style, title: title.to_owned() });
     }
 
     /// Draws a rectangle that texts may cover.
@@ -222,12 +201,7 @@ impl Canvas {
                 true => self.dot([x + SWATCH / 2.0, y + 8.5], 4.5, style, &one.name),
                 false => self.rect([x, y + 3.0], [SWATCH, SWATCH], style, &one.name),
             }
-            self.text(
-                [x + SWATCH + 5.0, y + 13.0],
-                Anchor::Start,
-                Size::Text,
-                &name,
-            );
+            self.text([x + SWATCH + 5.0, y + 13.0], Anchor::Start, Size::Text, &name);
             x += width;
         }
         y + LEGEND_LINE + 4.0 - top
@@ -240,9 +214,7 @@ mod tests {
 
     #[test]
     fn legends_wrap() {
-        let series: Vec<_> = (0..9)
-            .map(|n| Series::ours(format!("a series of {n}"), n))
-            .collect();
+        let series: Vec<_> = (0..9).map(|n| Series::ours(format!("a series of {n}"), n)).collect();
         let mut canvas = Canvas::new(Look::screen(520.0));
         let height = canvas.legend(0.0, &series, false);
         assert!(height > 2.0 * LEGEND_LINE, "{height}");

@@ -94,12 +94,7 @@ impl PrintFormat {
     /// A column of a paper of two columns: 3.5 inches, as IEEE's are, with text of 8 points.
     #[must_use]
     pub fn column() -> Self {
-        Self {
-            width_mm: 88.9,
-            height_mm: None,
-            text_pt: 8.0,
-            heading: String::new(),
-        }
+        Self { width_mm: 88.9, height_mm: None, text_pt: 8.0, heading: String::new() }
     }
 
     /// Draws a chart.

@@ -25,11 +25,7 @@ const SHAPES: [Shape; 6] = [
 
 impl Shape {
     const fn polygon(corners: u32, first_degrees: f64, reach: f64) -> Self {
-        Self {
-            corners,
-            first_degrees,
-            reach,
-        }
+        Self { corners, first_degrees, reach }
     }
 
     /// The shape of a series.

@@ -36,9 +36,7 @@ fn code(character: char) -> Option<u8> {
 
 /// The codes of a text, with `?` for each character that the font lacks.
 pub(crate) fn codes(text: &str) -> Vec<u8> {
-    text.chars()
-        .map(|c| code(c).unwrap_or(REPLACEMENT))
-        .collect()
+    text.chars().map(|c| code(c).unwrap_or(REPLACEMENT)).collect()
 }
 
 /// The characters of a text that the font lacks.
@@ -77,10 +75,7 @@ mod tests {
         }
         assert!(seen > 200, "{seen}");
         let scaled = |units: i16| quadrille_base::math::narrow((f64::from(units) * scale).round());
-        assert_eq!(
-            [scaled(face.ascender()), scaled(face.descender())],
-            [ASCENT, DESCENT]
-        );
+        assert_eq!([scaled(face.ascender()), scaled(face.descender())], [ASCENT, DESCENT]);
         assert_eq!(face.capital_height().map(scaled), Some(CAP_HEIGHT));
     }
 

@@ -116,9 +116,8 @@ impl HeatChart {
         self.write_values(canvas, &at, cell, ends);
         let bottom = top + cell[1] * self.rows.len() as f64;
         let names = self.columns.iter().enumerate();
-        let names: Vec<(f64, String)> = names
-            .map(|(column, name)| (at(column, 0)[0] + cell[0] / 2.0, name.clone()))
-            .collect();
+        let names: Vec<(f64, String)> =
+            names.map(|(column, name)| (at(column, 0)[0] + cell[0] / 2.0, name.clone())).collect();
         let mut below = canvas.labels_below(bottom - 4.0, Size::Axis, &names);
         for line in metrics.wrapped(&self.axes[0], Size::Axis, across) {
             below += 16.0;
@@ -135,9 +134,7 @@ impl HeatChart {
         cell: [f64; 2],
         ends: [f64; 2],
     ) {
-        let size = |value| Size::Cell {
-            is_dark: is_dark(self.colour(value, ends)),
-        };
+        let size = |value| Size::Cell { is_dark: is_dark(self.colour(value, ends)) };
         let rows = self.rows.iter().enumerate();
         let values = rows.flat_map(|(row, (_, values))| {
             let numbered = values.iter().enumerate();
@@ -177,11 +174,7 @@ impl HeatChart {
             };
             let style = Style::Cell(self.colour(value, ends));
             // A little wider than a cell, so that no seam shows.
-            canvas.shade(
-                [x + cell * f64::from(number), top + 2.0],
-                [cell + 0.3, BAR[1]],
-                style,
-            );
+            canvas.shade([x + cell * f64::from(number), top + 2.0], [cell + 0.3, BAR[1]], style);
         }
         x += BAR[0] + 5.0;
         canvas.text([x, top + 11.0], Anchor::Start, Size::Axis, &most);

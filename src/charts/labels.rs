@@ -154,11 +154,7 @@ impl Metrics {
         let [top, bottom] = [-ABOVE, BELOW].map(|part| part * size.pixels());
         let (sin, cos) = angle.to_radians().sin_cos();
         let upright = Area::new([left, top], [left + width, bottom]);
-        Area(
-            upright
-                .0
-                .map(|[u, v]| [x + u * cos - v * sin, y + u * sin + v * cos]),
-        )
+        Area(upright.0.map(|[u, v]| [x + u * cos - v * sin, y + u * sin + v * cos]))
     }
 }
 
@@ -178,9 +174,7 @@ impl Area {
     }
 
     fn range(&self, direction: [f64; 2]) -> [f64; 2] {
-        let along = self
-            .0
-            .map(|[x, y]| x.mul_add(direction[0], y * direction[1]));
+        let along = self.0.map(|[x, y]| x.mul_add(direction[0], y * direction[1]));
         [
             along.into_iter().fold(f64::INFINITY, f64::min),
             along.into_iter().fold(f64::NEG_INFINITY, f64::max),
@@ -249,14 +243,8 @@ mod tests {
             Metrics::Bound.wrapped("one two three", Size::Text, width),
             ["one two", "three"]
         );
-        assert_eq!(
-            Metrics::Bound.abridged("0123456789", Size::Text, width),
-            "0123456789"
-        );
-        assert_eq!(
-            Metrics::Bound.abridged("0123456789abc", Size::Text, width),
-            "01234567…"
-        );
+        assert_eq!(Metrics::Bound.abridged("0123456789", Size::Text, width), "0123456789");
+        assert_eq!(Metrics::Bound.abridged("0123456789abc", Size::Text, width), "01234567…");
         assert_eq!(Metrics::Bound.abridged("0123", Size::Text, 0.0), "");
     }
 }

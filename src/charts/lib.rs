@@ -74,18 +74,11 @@ pub struct Series {
 impl Series {
     /// Our values, in the colour of this number.
     pub fn ours(name: impl Into<String>, colour: usize) -> Self {
-        Self {
-            name: name.into(),
-            colour,
-            is_published: false,
-        }
+        Self { name: name.into(), colour, is_published: false }
     }
 
     pub(crate) fn colour(&self) -> SeriesColour {
-        SeriesColour {
-            number: self.colour,
-            is_published: self.is_published,
-        }
+        SeriesColour { number: self.colour, is_published: self.is_published }
     }
 }
 
@@ -106,22 +99,12 @@ impl AxisMark {
     /// A line at a published value.
     pub fn published(value: Option<f64>, label: &str) -> Option<Self> {
         let label = format!("published: {label}");
-        value.map(|value| Self {
-            value,
-            label,
-            is_published: true,
-            is_left: false,
-        })
+        value.map(|value| Self { value, label, is_published: true, is_left: false })
     }
 
     /// A line at another value.
     pub fn at(value: f64, label: &str) -> Self {
-        Self {
-            value,
-            label: label.to_owned(),
-            is_published: false,
-            is_left: false,
-        }
+        Self { value, label: label.to_owned(), is_published: false, is_left: false }
     }
 }
 
@@ -156,11 +139,7 @@ mod tests {
 
     fn axis() -> impl Strategy<Value = Axis> {
         let label = "time over ROP-based blending of all the fragments of a frame, logarithmic";
-        select(vec![
-            Axis::linear("times"),
-            Axis::log(label),
-            Axis::share("lanes that blend"),
-        ])
+        select(vec![Axis::linear("times"), Axis::log(label), Axis::share("lanes that blend")])
     }
 
     fn value() -> impl Strategy<Value = f64> {
@@ -173,9 +152,7 @@ mod tests {
                 value,
                 band: has_band.then_some([0.8 * value, 1.2 * value]),
                 is_published,
-                most: has_most
-                    .then_some(1.5 * value)
-                    .filter(|most| most.is_finite()),
+                most: has_most.then_some(1.5 * value).filter(|most| most.is_finite()),
             },
         );
         prop::option::weighted(0.9, bars)

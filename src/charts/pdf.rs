@@ -111,11 +111,9 @@ impl Page {
             self.stroke_colour(light("ground"));
             self.content.set_line_width(narrow(width));
             self.content.set_line_join(LineJoinStyle::RoundJoin);
-            self.content
-                .set_text_rendering_mode(TextRenderingMode::Stroke);
+            self.content.set_text_rendering_mode(TextRenderingMode::Stroke);
             self.content.show(Str(&codes));
-            self.content
-                .set_text_rendering_mode(TextRenderingMode::Fill);
+            self.content.set_text_rendering_mode(TextRenderingMode::Fill);
             self.content.set_text_matrix(matrix);
         }
         self.fill_colour(colour);
@@ -126,29 +124,16 @@ impl Page {
 
     fn element(&mut self, element: &Element) {
         match element {
-            Element::Text {
-                at,
-                angle,
-                anchor,
-                size,
-                text,
-            } => self.text(*at, *angle, *anchor, *size, text),
-            Element::Rect {
-                at, size, style, ..
+            Element::Text { at, angle, anchor, size, text } => {
+                self.text(*at, *angle, *anchor, *size, text)
             }
-            | Element::Shade { at, size, style } => {
+            Element::Rect { at, size, style, .. } | Element::Shade { at, size, style } => {
                 let [x, y, width, height] = [at[0], at[1], size[0], size[1]].map(narrow);
                 self.paint(&style.paint(true), |content| {
                     content.rect(x, y, width, height);
                 });
             }
-            Element::Dot {
-                at,
-                radius,
-                shape,
-                style,
-                ..
-            } => {
+            Element::Dot { at, radius, shape, style, .. } => {
                 let corners = shape.corners(*at, *radius);
                 self.paint(&style.paint(false), |content| {
                     match corners.is_empty() {
@@ -244,13 +229,9 @@ impl Drawing {
 /// A drawing as a file.
 fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
     let [width, height] = drawing.size.map(|side| narrow(side * drawing.points));
-    let mut page = Page {
-        content: Content::new(),
-        opacities: BTreeSet::new(),
-    };
+    let mut page = Page { content: Content::new(), opacities: BTreeSet::new() };
     let scale = narrow(drawing.points);
-    page.content
-        .transform([scale, 0.0, 0.0, -scale, 0.0, height]);
+    page.content.transform([scale, 0.0, 0.0, -scale, 0.0, height]);
     for element in &drawing.elements {
         page.element(element);
     }
@@ -280,8 +261,7 @@ fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
         pdf.ext_graphics(state(percent)).non_stroking_alpha(alpha);
     }
     let bytes = compressed(content.as_slice())?;
-    pdf.stream(Ref::new(CONTENT), &bytes)
-        .filter(Filter::FlateDecode);
+    pdf.stream(Ref::new(CONTENT), &bytes).filter(Filter::FlateDecode);
     write_font(&mut pdf)?;
     pdf.document_info(Ref::new(INFORMATION))
         .title(TextStr(&drawing.title))

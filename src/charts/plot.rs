@@ -13,9 +13,7 @@ const SAMPLE: f64 = 22.0;
 
 /// Style of a line across the plot.
 fn style(mark: &AxisMark) -> Style {
-    Style::Mark {
-        is_published: mark.is_published,
-    }
+    Style::Mark { is_published: mark.is_published }
 }
 
 /// The area of a plot with its vertical axis.
@@ -29,12 +27,7 @@ pub(crate) struct Plot {
 impl Plot {
     /// A plot whose area begins at the height `top`.
     pub(crate) fn new(canvas: &Canvas, top: f64, scale: Scale) -> Self {
-        Self {
-            top,
-            left: canvas.left,
-            height: canvas.look.plot_height,
-            scale,
-        }
+        Self { top, left: canvas.left, height: canvas.look.plot_height, scale }
     }
 
     /// Draws the legend and the axis with its ticks and its label, and leaves `room` between the label and the plot.
@@ -121,10 +114,7 @@ impl Plot {
         let places = places.take_while(|x| (left..=width).contains(x));
         let mut places = places.flat_map(|x| [[x, y - 4.0], [x, y + 12.0]]);
         let found = places.find(|at| {
-            let area = canvas
-                .look
-                .metrics
-                .area(*at, 0.0, anchor, Size::Line, &mark.label);
+            let area = canvas.look.metrics.area(*at, 0.0, anchor, Size::Line, &mark.label);
             plot.holds(&area) && canvas.is_free(&area)
         });
         found.map(|at| (at, anchor))

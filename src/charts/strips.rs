@@ -56,34 +56,17 @@ impl StripChart {
             let name = metrics.abridged(&strip.name, Size::Value, NAMES - 8.0);
             canvas.text([NAMES - 6.0, y + 11.0], Anchor::End, Size::Value, &name);
             let width = across * strip.length / longest;
-            canvas.rect(
-                [NAMES, y],
-                [width, HEIGHT - 2.0],
-                Style::Ground,
-                &strip.name,
-            );
+            canvas.rect([NAMES, y], [width, HEIGHT - 2.0], Style::Ground, &strip.name);
             for (from, to, opacity) in runs(&strip.shares) {
                 let cell = width / strip.shares.len() as f64;
                 let at = [NAMES + cell * from as f64, y];
                 let size = [cell * (to - from) as f64, HEIGHT - 2.0];
-                canvas.shade(
-                    at,
-                    size,
-                    Style::Shade {
-                        number: group,
-                        opacity,
-                    },
-                );
+                canvas.shade(at, size, Style::Shade { number: group, opacity });
             }
             y += HEIGHT;
         }
         let end = [room - 6.0, y + 14.0];
-        canvas.text(
-            [NAMES, y + 14.0],
-            Anchor::Start,
-            Size::Axis,
-            "start of the draw",
-        );
+        canvas.text([NAMES, y + 14.0], Anchor::Start, Size::Axis, "start of the draw");
         canvas.text(end, Anchor::End, Size::Axis, &self.end);
         y + 22.0
     }
@@ -109,25 +92,16 @@ mod tests {
 
     #[test]
     fn equal_neighbours_are_one_rectangle() {
-        assert_eq!(
-            runs(&[0.0, 0.5, 0.51, 1.0, 0.0]),
-            [(1, 3, 0.5), (3, 4, 1.0)]
-        );
+        assert_eq!(runs(&[0.0, 0.5, 0.51, 1.0, 0.0]), [(1, 3, 0.5), (3, 4, 1.0)]);
     }
 
     #[test]
     fn strips_are_as_long_as_their_time() {
-        let strip = |length| ActivityStrip {
-            name: "crop".to_owned(),
-            shares: vec![1.0; 4],
-            length,
-        };
+        let strip =
+            |length| ActivityStrip { name: "crop".to_owned(), shares: vec![1.0; 4], length };
         let chart = StripChart {
             title: "timeline".to_owned(),
-            strips: vec![
-                ("baseline".to_owned(), strip(2.0)),
-                ("het+qm".to_owned(), strip(1.0)),
-            ],
+            strips: vec![("baseline".to_owned(), strip(2.0)), ("het+qm".to_owned(), strip(1.0))],
             end: "2 ms".to_owned(),
         };
         let svg = chart.draw().inline();

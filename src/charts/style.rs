@@ -78,23 +78,11 @@ pub(crate) struct Paint {
 
 impl Paint {
     fn filled(colour: Rgb) -> Self {
-        Self {
-            fill: Some(colour),
-            fill_opacity: 1.0,
-            stroke: None,
-        }
+        Self { fill: Some(colour), fill_opacity: 1.0, stroke: None }
     }
 
     fn stroked(colour: Rgb, width: f64, dash: Option<[f64; 2]>) -> Self {
-        Self {
-            fill: None,
-            fill_opacity: 1.0,
-            stroke: Some(Stroke {
-                colour,
-                width,
-                dash,
-            }),
-        }
+        Self { fill: None, fill_opacity: 1.0, stroke: Some(Stroke { colour, width, dash }) }
     }
 }
 
@@ -146,10 +134,9 @@ impl Style {
             Self::Fill(series) => Paint::filled(series.colour()),
             Self::Most(series) => Paint::stroked(series.colour(), 2.5, Some([4.0, 2.0])),
             Self::Line(series) => Paint::stroked(series.colour(), 2.0, None),
-            Self::Shade { number, opacity } => Paint {
-                fill_opacity: opacity,
-                ..Paint::filled(of_series(number))
-            },
+            Self::Shade { number, opacity } => {
+                Paint { fill_opacity: opacity, ..Paint::filled(of_series(number)) }
+            }
             Self::Cell(colour) => Paint::filled(colour),
         }
     }
@@ -190,11 +177,7 @@ pub fn of_page() -> String {
         let variables = variables.map(|(name, colours)| format!("--{name}: {};", colours[scheme]));
         format!(":root {{ {} }}", variables.collect::<Vec<_>>().join(" "))
     });
-    format!(
-        ":root {{ color-scheme: light dark; }}\n{light}\n{}{}",
-        in_dark(&dark),
-        rules()
-    )
+    format!(":root {{ color-scheme: light dark; }}\n{light}\n{}{}", in_dark(&dark), rules())
 }
 
 #[cfg(test)]
@@ -223,9 +206,7 @@ mod tests {
             }
             let stroke = format!("stroke-width: {}px", halo.unwrap_or(0.0));
             assert_eq!(rule.contains(&stroke), halo.is_some(), "{rule}");
-            let name = ["ink", "muted", "bad"]
-                .into_iter()
-                .find(|n| light(n) == colour);
+            let name = ["ink", "muted", "bad"].into_iter().find(|n| light(n) == colour);
             let fill = format!("fill: var(--{})", name.unwrap());
             assert!(rule.contains(&fill) || name == Some("ink"), "{rule}");
         }
@@ -233,29 +214,18 @@ mod tests {
 
     #[test]
     fn shapes_of_files_are_those_of_pages() {
-        let series = |is_published| SeriesColour {
-            number: 9,
-            is_published,
-        };
+        let series = |is_published| SeriesColour { number: 9, is_published };
         for (selector, style) in [
             ("svg .grid", Style::Grid),
             ("svg .axis, svg .band", Style::Axis),
-            (
-                "svg .mark",
-                Style::Mark {
-                    is_published: false,
-                },
-            ),
+            ("svg .mark", Style::Mark { is_published: false }),
             ("svg .most", Style::Most(series(true))),
             ("svg .line", Style::Line(series(false))),
             ("svg .fill.pub", Style::Fill(series(true))),
         ] {
             let (rule, paint) = (rule(selector), style.paint(true));
             let stroke = paint.stroke.unwrap();
-            assert!(
-                rule.contains(&format!("stroke-width: {}", stroke.width)),
-                "{rule}"
-            );
+            assert!(rule.contains(&format!("stroke-width: {}", stroke.width)), "{rule}");
             if paint.fill.is_some() {
                 assert!(rule.contains(&format!("fill-opacity: {}", paint.fill_opacity)));
             }
@@ -266,9 +236,6 @@ mod tests {
         assert_eq!(dash(Style::Fill(series(true))), [4.0, 2.5]);
         assert!(rule("svg rect.fill.pub").contains("4 2.5"));
         assert_eq!(Style::Fill(series(true)).class(), "fill s1 pub");
-        assert_eq!(
-            Style::Fill(series(false)).paint(true).fill,
-            Some([0xd9, 0x76, 0x2b])
-        );
+        assert_eq!(Style::Fill(series(false)).paint(true).fill, Some([0xd9, 0x76, 0x2b]));
     }
 }

@@ -118,29 +118,16 @@ impl Colours {
 
     fn element(&self, element: &Element) -> String {
         match element {
-            Element::Text {
-                at,
-                angle,
-                anchor,
-                size,
-                text,
-            } => self.text(&place(*at, *angle), *anchor, *size, text),
-            Element::Rect {
-                at: [x, y],
-                size: [width, height],
-                style,
-                title,
-            } => {
+            Element::Text { at, angle, anchor, size, text } => {
+                self.text(&place(*at, *angle), *anchor, *size, text)
+            }
+            Element::Rect { at: [x, y], size: [width, height], style, title } => {
                 let (colours, title) = (self.of_shape(*style, true), escaped(title));
                 format!(
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" {colours}><title>{title}</title></rect>"
                 )
             }
-            Element::Shade {
-                at: [x, y],
-                size: [width, height],
-                style,
-            } => {
+            Element::Shade { at: [x, y], size: [width, height], style } => {
                 let mut colours = self.of_shape(*style, true);
                 if let (Self::OfPage, Style::Shade { opacity, .. }) = (self, style) {
                     let _ = write!(colours, " fill-opacity=\"{opacity:.2}\"");
@@ -149,23 +136,13 @@ impl Colours {
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.1}\" {colours}/>"
                 )
             }
-            Element::Dot {
-                at,
-                radius,
-                shape,
-                style,
-                title,
-            } => {
+            Element::Dot { at, radius, shape, style, title } => {
                 let dot = self.dot(*at, *radius, *shape, *style);
                 let name = dot[1..].split(' ').next().unwrap_or_default();
                 let end = format!("<title>{}</title></{name}>", escaped(title));
                 dot.clone() + &end
             }
-            Element::Line {
-                from: [x1, y1],
-                to: [x2, y2],
-                style,
-            } => {
+            Element::Line { from: [x1, y1], to: [x2, y2], style } => {
                 let colours = self.of_shape(*style, false);
                 format!(
                     "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {colours}/>"
@@ -199,9 +176,7 @@ impl Drawings {
     /// Both drawings as elements of a page, whose style sheet shows one of them.
     pub fn inline(&self) -> String {
         let drawings = self.0.iter().zip(["wide", "narrow"]);
-        drawings
-            .map(|(drawing, class)| inline(drawing, class))
-            .collect()
+        drawings.map(|(drawing, class)| inline(drawing, class)).collect()
     }
 }
 

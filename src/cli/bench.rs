@@ -64,9 +64,7 @@ pub(super) struct Args {
 }
 
 /// Extensions of files that other flags write.
-const OTHER_FORMATS: [&str; 9] = [
-    "csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg",
-];
+const OTHER_FORMATS: [&str; 9] = ["csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg"];
 
 const EXAMPLES: &str = "A suite:
   methods = [\"baseline\", \"het+qm\"]        # default: all seven of --method all
@@ -110,14 +108,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if prints_rows {
         refuse_stdout(args)?;
     }
-    let mut plan = suite.plan(
-        &configurations,
-        quadrille::PROGRAM,
-        interrupt::task(),
-        &mut |text| {
+    let mut plan =
+        suite.plan(&configurations, quadrille::PROGRAM, interrupt::task(), &mut |text| {
             verbosity.warn(&text);
-        },
-    )?;
+        })?;
     GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
@@ -177,11 +171,7 @@ impl Args {
 
 /// Refuses `-o -` beside a flag that writes to standard output, or that needs a file.
 fn refuse_stdout(args: &Args) -> Result<()> {
-    let others = [
-        ("--json", args.json),
-        ("--csv", args.csv),
-        ("--merge", args.merge),
-    ];
+    let others = [("--json", args.json), ("--csv", args.csv), ("--merge", args.merge)];
     match others.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((flag, _)) => {
@@ -203,10 +193,7 @@ fn run_plan(
     let progress = verbosity.progress("views");
     let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed {
-            jobs,
-            done: done @ 1..,
-        } => {
+        Event::Resumed { jobs, done: done @ 1.. } => {
             verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
         }
         Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
@@ -242,10 +229,7 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
 /// Runs a suite of meshes.
 fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
     args.refuse_flags_of_splats("a suite of splats beside it")?;
-    let results = args
-        .output
-        .as_deref()
-        .filter(|path| *path != Path::new("-"));
+    let results = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let Some(results) = results else {
         let expected = "a results file, since heat maps lie beside it";
         return Err(Error::argument("-o", expected, "none"));
@@ -263,10 +247,7 @@ fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
                 Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
                 _ => {}
             };
-            let files = MeshRunFiles {
-                results: &file,
-                others: &[],
-            };
+            let files = MeshRunFiles { results: &file, others: &[] };
             let host = (args.host.level, &progress.task);
             let run = || plan.run(files, args.shard, &|_| true, host, &mut watch);
             args.host.pool()?.install(run)?;
@@ -297,9 +278,7 @@ fn print_mesh_rows(args: &Args, rows: &[MeshRunRow]) -> Result<()> {
         MeshRows::Deferred(rows) => (&row.key, report::deferred::table(rows)),
         MeshRows::Merging(rows) => (&row.key, report::mesh::tables(rows)),
     });
-    let tables: Vec<_> = tables
-        .map(|(key, table)| format!("{key}\n{table}"))
-        .collect();
+    let tables: Vec<_> = tables.map(|(key, table)| format!("{key}\n{table}")).collect();
     print(tables.join("\n"))
 }
 
@@ -320,10 +299,7 @@ fn missing(missing: &[String], found: usize) -> Exit {
 /// Prints the rows of a results file and runs nothing.
 fn print_results(args: &Args) -> Result<Exit> {
     let found = format!("{}, which is only printed", args.suite.display());
-    let kept = [
-        ("-o", args.output.is_some()),
-        ("--shard", args.shard.is_some()),
-    ];
+    let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];
     if let Some((flag, _)) = kept.iter().find(|(_, is_given)| *is_given) {
         return Err(Error::argument(*flag, "a suite (.toml) beside it", found));
     }

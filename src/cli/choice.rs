@@ -8,9 +8,7 @@ use quadrille_base::choice::Choice;
 pub(super) fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|&value| {
         let aliases = value.aliases().iter().copied();
-        PossibleValue::new(value.name())
-            .help(value.help())
-            .aliases(aliases)
+        PossibleValue::new(value.name()).help(value.help()).aliases(aliases)
     })
 }
 

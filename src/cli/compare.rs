@@ -40,9 +40,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
         lpips: LpipsMetrics::load(&args.lpips, args.lpips_weights.as_deref())?,
         masks: args.masks.as_deref().map(Masks::parse).transpose()?,
     };
-    opened::with(args, kind, verbosity, |source, opened| {
-        compared.run(source, opened)
-    })
+    opened::with(args, kind, verbosity, |source, opened| compared.run(source, opened))
 }
 
 /// The two sides of a comparison, and its settings.
@@ -73,8 +71,7 @@ impl Compared<'_> {
             columns: &columns,
             conditions: &conditions,
         };
-        args.outputs
-            .write(&facts, &evaluated, &summary, self.verbosity)?;
+        args.outputs.write(&facts, &evaluated, &summary, self.verbosity)?;
         if args.json {
             print_json(self.document(&evaluated, &summary, &conditions, opened))?;
         }
@@ -152,11 +149,7 @@ impl Compared<'_> {
         }
         let lpips = self.lpips.kinds().iter();
         clauses.extend(lpips.map(|kind| kind.clause().to_owned()));
-        Conditions {
-            protocol: self.args.protocol,
-            background: self.args.background.0,
-            clauses,
-        }
+        Conditions { protocol: self.args.protocol, background: self.args.background.0, clauses }
     }
 
     fn document(
@@ -202,20 +195,14 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     let refused =
         |flag: &str, expected: &str| Err(Error::argument(flag, expected, kind.in_words()));
     if args.layers && kind != Kind::Pictures {
-        return refused(
-            "--layers",
-            "pictures with layers (render writes them with --aov)",
-        );
+        return refused("--layers", "pictures with layers (render writes them with --aov)");
     }
     if args.fail_over_share.is_some() && !args.layers {
         let expected = "--layers beside it, whose pixels it counts";
         return Err(Error::argument("--fail-over-share", expected, "none"));
     }
     if matches!(kind, Kind::Pictures | Kind::Films) {
-        let (views, reading) = (
-            args.views != ViewArgs::default(),
-            !args.reading.is_default(),
-        );
+        let (views, reading) = (args.views != ViewArgs::default(), !args.reading.is_default());
         let given = [
             (views, "flags about views"),
             (reading, "--axes or --lod"),
@@ -235,10 +222,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
         return refused("--exposures", "a scene and a folder of photos");
     }
     if args.outputs.resume && kind == Kind::Films {
-        return refused(
-            "--resume",
-            "pictures or scenes, which can be read from the middle",
-        );
+        return refused("--resume", "pictures or scenes, which can be read from the middle");
     }
     Ok(())
 }

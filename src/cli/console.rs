@@ -1,8 +1,5 @@
 //! Output of all commands: results on standard output, everything else on standard error.
-#![allow(
-    clippy::print_stderr,
-    reason = "the command line prints warnings and errors"
-)]
+#![allow(clippy::print_stderr, reason = "the command line prints warnings and errors")]
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};

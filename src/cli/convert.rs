@@ -115,9 +115,7 @@ impl Args {
 }
 
 fn parse_levels(text: &str) -> std::result::Result<usize, String> {
-    let levels = whole_number(text)
-        .ok()
-        .filter(|n| (1..=MAX_LOD_LEVELS).contains(n));
+    let levels = whole_number(text).ok().filter(|n| (1..=MAX_LOD_LEVELS).contains(n));
     levels.ok_or_else(|| format!("expected a whole number from 1 to {MAX_LOD_LEVELS}"))
 }
 
@@ -132,19 +130,11 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
     args.write_options().check(format)?;
     if args.written.index && format != OutputFormat::Ply {
         let found = args.output.display().to_string();
-        return Err(Error::argument(
-            "--index",
-            "-o with a .ply beside it",
-            found,
-        ));
+        return Err(Error::argument("--index", "-o with a .ply beside it", found));
     }
     if args.lod_levels.is_some() && !format.has_levels() {
         let expected = "a streamed SOG (.ssog or /lod-meta.json)";
-        return Err(Error::argument(
-            "--lod-levels",
-            expected,
-            args.output.display().to_string(),
-        ));
+        return Err(Error::argument("--lod-levels", expected, args.output.display().to_string()));
     }
     Ok(format)
 }
@@ -175,10 +165,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         inputs: args.scenes.clone(),
         reading: args.reading.options(),
         steps: args.actions.0.clone(),
-        drop_outside: args
-            .written
-            .drop_outside
-            .then(|| "--drop-outside".to_owned()),
+        drop_outside: args.written.drop_outside.then(|| "--drop-outside".to_owned()),
         output: args.output.clone(),
         format,
         options: args.write_options(),
@@ -193,14 +180,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         Resume::new(&args.scenes, &settings)?.with(cameras)
     });
     let resume = resume.transpose()?;
-    if resume
-        .as_ref()
-        .is_some_and(|resume| resume.is_made("", &made))
-    {
-        print(format!(
-            "{}: kept, since it was made by the same call\n",
-            args.output.display()
-        ))?;
+    if resume.as_ref().is_some_and(|resume| resume.is_made("", &made)) {
+        print(format!("{}: kept, since it was made by the same call\n", args.output.display()))?;
         return Ok(Exit::Done);
     }
     let mut host = Host {
@@ -246,9 +227,7 @@ fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Res
 fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Result<()> {
     if !converted.output.written {
         let output = args.output.display();
-        fail(&format!(
-            "{output}: not written; a file that was there stays as it was"
-        ));
+        fail(&format!("{output}: not written; a file that was there stays as it was"));
     }
     if let Some(path) = &args.report {
         let text = format!("{:#}\n", json!(converted));
@@ -314,9 +293,7 @@ impl ConversionHost for Host<'_> {
 
     fn source_of_views(&self) -> (String, bool) {
         let views = self.views.as_ref();
-        views.map_or_else(Default::default, |views| {
-            (views.source.clone(), views.is_placed)
-        })
+        views.map_or_else(Default::default, |views| (views.source.clone(), views.is_placed))
     }
 
     fn accepts(&mut self, loss: &ConversionLoss) -> bool {
@@ -330,10 +307,7 @@ impl ConversionHost for Host<'_> {
 /// The views of a loss as rows of a comparison, worst first.
 fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
     let row = |view: &ViewDifference| PairRow {
-        pair: PairName {
-            name: view.name.clone(),
-            ..PairName::default()
-        },
+        pair: PairName { name: view.name.clone(), ..PairName::default() },
         comparison: view.comparison,
         lpips: LpipsDistances::default(),
         mask_share: None,
@@ -406,11 +380,8 @@ impl StepLines {
 
 fn page_of_loss(loss: &ConversionLoss) -> String {
     let (rows, columns) = (rows(loss), MetricColumn::shown(&[], true));
-    let conditions = Conditions {
-        protocol: loss.protocol,
-        background: [0.0; 3],
-        clauses: Vec::new(),
-    };
+    let conditions =
+        Conditions { protocol: loss.protocol, background: [0.0; 3], clauses: Vec::new() };
     let names: Vec<PairName> = rows.iter().map(|row| row.pair.clone()).collect();
     let text = TextRows::new(&columns, &names);
     let mut table = text.headings().to_owned();
@@ -425,10 +396,7 @@ fn page_of_loss(loss: &ConversionLoss) -> String {
             loss.views.len()
         ),
         (Some(views), false) => {
-            format!(
-                "pruned by and reported from the same {} views from {source}",
-                views.len()
-            )
+            format!("pruned by and reported from the same {} views from {source}", views.len())
         }
     };
     let DrawnBy { input, output } = loss.profiles;

@@ -57,10 +57,7 @@ impl ExposureFlags {
             }
         };
         let exposures = Exposures::load(path)?;
-        Ok(Some(ViewExposures {
-            exposures,
-            background,
-        }))
+        Ok(Some(ViewExposures { exposures, background }))
     }
 }
 

@@ -25,11 +25,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     if args.gpu.is_given() {
         let expected = "--correlate, since figures have configurations of their own";
-        return Err(Error::argument(
-            "--preset, --config and --set",
-            expected,
-            "none",
-        ));
+        return Err(Error::argument("--preset, --config and --set", expected, "none"));
     }
     let mut texts = Vec::new();
     for path in &args.suites {
@@ -40,11 +36,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let meshes = meshes.iter();
     let meshes = meshes.map(|(path, text)| MeshJobs::parse(text, path, args));
     let meshes: Vec<MeshJobs> = meshes.collect::<Result<_>>()?;
-    let kept = args
-        .kept
-        .as_deref()
-        .map(MergingResults::read_kept)
-        .transpose()?;
+    let kept = args.kept.as_deref().map(MergingResults::read_kept).transpose()?;
     let of_splats = (!splats.is_empty()).then_some("vr-pipe");
     let of_meshes = meshes.iter().flat_map(|jobs| jobs.papers);
     let of_kept = kept.iter().flat_map(|_| &MERGING_PAPERS);
@@ -86,10 +78,7 @@ fn run_jobs(jobs: &Jobs, args: &Args, results: &Path, verbosity: Verbosity) -> R
     let progress = verbosity.progress("jobs");
     let bar = &progress.bar;
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed {
-            jobs,
-            done: done @ 1..,
-        } => {
+        Event::Resumed { jobs, done: done @ 1.. } => {
             verbosity.remark(&format!("{done} of {jobs} jobs are in the results files"));
         }
         Event::Begun(key) => {

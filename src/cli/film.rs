@@ -26,10 +26,7 @@ use quadrille_suite::report::table::TextTable;
 /// Frames of a generated path.
 const DEFAULT_FRAMES: u32 = 120;
 /// Frames per second of a film whose path states none.
-const DEFAULT_RATE: FrameRate = FrameRate {
-    numerator: 30,
-    denominator: 1,
-};
+const DEFAULT_RATE: FrameRate = FrameRate { numerator: 30, denominator: 1 };
 /// Maximum of `--frames`.
 const MAX_FRAMES: u32 = 100_000;
 
@@ -60,9 +57,7 @@ pub(super) struct PathFlags {
 }
 
 fn parse_frames(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text)
-        .ok()
-        .filter(|n| (2..=MAX_FRAMES).contains(n));
+    let count = whole_number(text).ok().filter(|n| (2..=MAX_FRAMES).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 2 to {MAX_FRAMES}"))
 }
 
@@ -142,11 +137,7 @@ impl FilmFlags {
                             it: -o -.y4m | ffmpeg -i - film.mp4";
             return Err(Error::argument("-o", expected, path.display().to_string()));
         }
-        Ok(Some(Film {
-            path,
-            format,
-            rate: self.fps,
-        }))
+        Ok(Some(Film { path, format, rate: self.fps }))
     }
 }
 
@@ -188,11 +179,7 @@ impl Film<'_> {
             return Ok(());
         }
         let expected = format!("pictures, since there are {count} combinations of settings");
-        Err(Error::argument(
-            "-o",
-            expected,
-            self.path.display().to_string(),
-        ))
+        Err(Error::argument("-o", expected, self.path.display().to_string()))
     }
 
     /// Checks the film's name, and makes its folder. `is_json` tells whether standard output takes a document.
@@ -201,11 +188,7 @@ impl Film<'_> {
             Some(path) => outputs.add("-o", path),
             None if is_json => {
                 let expected = "a file, since --json writes to standard output";
-                Err(Error::argument(
-                    "-o",
-                    expected,
-                    "-, which is standard output",
-                ))
+                Err(Error::argument("-o", expected, "-, which is standard output"))
             }
             None => refuse_terminal("a film"),
         }
@@ -246,9 +229,7 @@ impl Film<'_> {
                 ErrorKind::BrokenPipe => Ok(()),
                 _ => Err(e),
             }) {
-                return task
-                    .check()
-                    .and(Err(Error::write(Path::new("<stdout>"), error)));
+                return task.check().and(Err(Error::write(Path::new("<stdout>"), error)));
             }
         } else {
             write_whole_task(self.path, task, write)?;
@@ -316,10 +297,7 @@ fn same_size(cameras: &[Camera]) -> Result<[u32; 2]> {
                 "frames of one size, {} x {} (--width and --height give them one)",
                 size[0], size[1]
             );
-            let found = format!(
-                "{} x {} of view \"{}\"",
-                other.width, other.height, other.name
-            );
+            let found = format!("{} x {} of view \"{}\"", other.width, other.height, other.name);
             Err(Error::argument("-o", expected, found))
         }
     }
@@ -340,9 +318,7 @@ impl FinishedFilm {
     }
 
     fn table(&self) -> String {
-        let columns = [
-            "<film", "frames", "pixels", "rate", "seconds", "frames/s", "at once",
-        ];
+        let columns = ["<film", "frames", "pixels", "rate", "seconds", "frames/s", "at once"];
         let mut table = TextTable::new(&columns);
         table.row([
             self.output.clone(),

@@ -74,21 +74,9 @@ pub(super) struct FrameTimes {
 impl FrameTimes {
     /// Counts and times of a view that is drawn once on the CPU.
     pub(super) fn once(counts: Counts, times: &RenderTimes, frame_bytes: usize) -> Self {
-        let RenderTimes {
-            preprocess,
-            sort,
-            bin,
-            raster,
-            total,
-            ..
-        } = *times;
+        let RenderTimes { preprocess, sort, bin, raster, total, .. } = *times;
         let times = StageMs::timed([preprocess, sort, bin, raster], total);
-        Self {
-            counts,
-            frame_bytes,
-            median_ms: times,
-            least_ms: times,
-        }
+        Self { counts, frame_bytes, median_ms: times, least_ms: times }
     }
 }
 
@@ -178,10 +166,8 @@ impl FrameTimer {
     ) -> Result<(Frame, Counts, StageMs)> {
         let RenderSettings { profile, level } = &self.settings;
         let view = PreparedView::new_task(splats, camera, profile, *level, task)?;
-        let run = view.run(
-            &Simulator::default().under(&task.without_progress()),
-            &Tests::default(),
-        );
+        let run =
+            view.run(&Simulator::default().under(&task.without_progress()), &Tests::default());
         task.check()?;
         let counts = Counts {
             splats_in_frustum: view.splats_in_view,
@@ -205,10 +191,7 @@ fn median(sorted: &[f64]) -> f64 {
 
 impl StageMs {
     fn timed(stages: [Duration; 4], total: Duration) -> Self {
-        Self {
-            stages: stages.map(|time| Some(ms(time))),
-            total: ms(total),
-        }
+        Self { stages: stages.map(|time| Some(ms(time))), total: ms(total) }
     }
 
     pub(super) fn json(&self) -> Value {
@@ -250,10 +233,8 @@ mod tests {
 
     #[test]
     fn medians_and_minima_are_taken_stage_by_stage() {
-        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]].map(|[first, total]| StageMs {
-            stages: [Some(first), None, None, None],
-            total,
-        });
+        let times = [[3.0, 1.0], [1.0, 2.0], [2.0, 9.0]]
+            .map(|[first, total]| StageMs { stages: [Some(first), None, None, None], total });
         let median = StageMs::each(&times, median);
         assert_eq!((median.stages[0], median.total), (Some(2.0), 2.0));
         let least = StageMs::each(&times, |v| v[0]);

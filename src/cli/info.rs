@@ -68,19 +68,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let load_ms = start.elapsed().as_secs_f64() * 1e3;
         let statistics = SceneStatistics::of(&scene.splats);
         if args.json {
-            documents.push(console::document(document(
-                path,
-                &scene,
-                &statistics,
-                load_ms,
-            )));
+            documents.push(console::document(document(path, &scene, &statistics, load_ms)));
             continue;
         }
         let between = if nth == 0 { "" } else { "\n" };
-        print(format!(
-            "{between}{}",
-            page(path, &scene, &statistics, load_ms)
-        ))?;
+        print(format!("{between}{}", page(path, &scene, &statistics, load_ms)))?;
     }
     if args.json && args.scenes.len() > 1 {
         print_bytes(format!("{:#}\n", Value::Array(documents)))?;
@@ -199,10 +191,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
     line("profile", profile);
     if let Some(cameras) = cameras_beside(path) {
         let cameras = cameras.display();
-        line(
-            "cameras",
-            format!("{cameras}, beside the scene (render --view all draws them)"),
-        );
+        line("cameras", format!("{cameras}, beside the scene (render --view all draws them)"));
     }
     for comment in scene.comments.iter().take(COMMENTS_SHOWN) {
         line("comment", comment.chars().take(COMMENT_CHARS).collect());
@@ -211,10 +200,8 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         let more = scene.comments.len() - COMMENTS_SHOWN;
         line("", format!("and {more} more comments"));
     }
-    for (label, bounds) in [
-        ("bounds", statistics.bounds),
-        ("1 - 99 %", statistics.central_bounds),
-    ] {
+    for (label, bounds) in [("bounds", statistics.bounds), ("1 - 99 %", statistics.central_bounds)]
+    {
         if let Some([min, max]) = bounds {
             let [x, y, z] = [0, 1, 2].map(|i| range(min[i], max[i]));
             line(label, format!("x {x}   y {y}   z {z}"));
@@ -258,9 +245,8 @@ fn wrapped(text: &str) -> Vec<String> {
 /// The quantile table and two histograms.
 fn distributions(statistics: &SceneStatistics) -> String {
     let shares = SceneStatistics::PROBABILITIES.map(|p| format!("{} %", p * 100.0));
-    let headings: Vec<_> = std::iter::once("<quantiles")
-        .chain(shares.iter().map(String::as_str))
-        .collect();
+    let headings: Vec<_> =
+        std::iter::once("<quantiles").chain(shares.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
     let distributions = [
         ("opacity", &statistics.opacity),
@@ -291,10 +277,7 @@ fn histogram(distribution: &Distribution) -> String {
     for (count, edges) in distribution.counts.iter().zip(ranges) {
         let share = |whole: u64| *count as f64 / whole.max(1) as f64;
         let length = (share(most) * BAR_CHARS).round();
-        let bar: String = (0..40)
-            .filter(|i| f64::from(*i) < length)
-            .map(|_| '#')
-            .collect();
+        let bar: String = (0..40).filter(|i| f64::from(*i) < length).map(|_| '#').collect();
         let _ = writeln!(
             text,
             "{:>10} .. {:<10}{:>6.1} %  {bar}",

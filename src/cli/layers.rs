@@ -80,10 +80,8 @@ impl TypedValueParser for LayerChoiceParser {
         let count = count.parse().ok().and_then(TopCount::new);
         count.map(LayerChoice::Top).ok_or_else(|| {
             let value = value.to_string_lossy();
-            let message = format!(
-                "--aov: expected {TOP}1 to {TOP}{}, found {value:?}\n",
-                TopCount::MAX
-            );
+            let message =
+                format!("--aov: expected {TOP}1 to {TOP}{}, found {value:?}\n", TopCount::MAX);
             clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command)
         })
     }
@@ -115,19 +113,12 @@ impl LayerFlags {
                 layers.push(layer);
             }
         }
-        LayerSettings {
-            layers,
-            is_distance: self.distance,
-        }
+        LayerSettings { layers, is_distance: self.distance }
     }
 
     /// Placeholders in the name of the output.
     pub(super) fn placeholders(&self) -> &'static [&'static str] {
-        if self.layers.is_empty() {
-            &[VIEW]
-        } else {
-            &[VIEW, AOV]
-        }
+        if self.layers.is_empty() { &[VIEW] } else { &[VIEW, AOV] }
     }
 
     /// Refuses formats that cannot hold the layers or colours, and prepares the names of all files.
@@ -137,11 +128,8 @@ impl LayerFlags {
         outputs: &mut Outputs<'_>,
         cameras: &[Camera],
     ) -> Result<()> {
-        let tops: Vec<_> = self
-            .layers
-            .iter()
-            .filter(|choice| matches!(choice, LayerChoice::Top(_)))
-            .collect();
+        let tops: Vec<_> =
+            self.layers.iter().filter(|choice| matches!(choice, LayerChoice::Top(_))).collect();
         if tops.windows(2).any(|pair| pair[0] != pair[1]) {
             let found = "several numbers";
             return Err(Error::argument("--aov top", "one number of splats", found));
@@ -176,11 +164,7 @@ impl LayerFlags {
     /// The files of a view, the picture first.
     pub(super) fn files(&self, output: &Output, view: &str) -> Vec<PathBuf> {
         let path = |name| output.template.filled(&[(AOV, name), (VIEW, view)]);
-        let count = if self.is_one_file(output) {
-            1
-        } else {
-            usize::MAX
-        };
+        let count = if self.is_one_file(output) { 1 } else { usize::MAX };
         self.names().take(count).map(path).collect()
     }
 

@@ -39,10 +39,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     };
     let mut checks = Vec::new();
     for microbenchmark in chosen {
-        verbosity.remark(&format!(
-            "{}: {}",
-            microbenchmark.name, microbenchmark.about
-        ));
+        verbosity.remark(&format!("{}: {}", microbenchmark.name, microbenchmark.about));
         checks.extend(microbenchmark.run_task(&config, interrupt::task())?);
     }
     if args.json {
@@ -50,22 +47,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     } else {
         print(table(&checks))?;
     }
-    if checks.iter().all(Check::ok) {
-        Ok(Exit::Done)
-    } else {
-        Ok(Exit::CheckFailed)
-    }
+    if checks.iter().all(Check::ok) { Ok(Exit::Done) } else { Ok(Exit::CheckFailed) }
 }
 
 fn table(checks: &[Check]) -> String {
-    let mut table = TextTable::new(&[
-        "<measurement",
-        "expected",
-        "measured",
-        "<unit",
-        "<basis",
-        "<ok",
-    ]);
+    let mut table =
+        TextTable::new(&["<measurement", "expected", "measured", "<unit", "<basis", "<ok"]);
     for check in checks {
         let rule = match check.expected.rule().as_str() {
             "equal" => String::new(),

@@ -50,12 +50,7 @@ use quadrille_base::error::{Error, Fault};
 
 /// Render Gaussian-splatting scenes exactly, and emulate the GPUs that draw them
 #[derive(Debug, Parser)]
-#[command(
-    name = "quadrille",
-    version,
-    propagate_version = true,
-    arg_required_else_help = true
-)]
+#[command(name = "quadrille", version, propagate_version = true, arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -32,9 +32,7 @@ pub(super) struct HostFlags {
 }
 
 fn parse_threads(text: &str) -> std::result::Result<usize, String> {
-    let threads = whole_number(text)
-        .ok()
-        .filter(|threads| *threads <= MAX_THREADS);
+    let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
     threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
 }
 
@@ -118,9 +116,7 @@ impl DrawFlags {
     /// The flag of the profile, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn profile_words(&self) -> Vec<String> {
-        let flag = self
-            .profile
-            .map(|profile| format!("--profile={}", profile.name));
+        let flag = self.profile.map(|profile| format!("--profile={}", profile.name));
         flag.into_iter().collect()
     }
 
@@ -191,9 +187,7 @@ impl GpuFlags {
             }
             for path in &self.config {
                 let name = path.display().to_string();
-                let config = base
-                    .config
-                    .overlaid(&read_text(path, "a configuration")?, &name)?;
+                let config = base.config.overlaid(&read_text(path, "a configuration")?, &name)?;
                 configurations.push(Configuration {
                     name: (self.config.len() > 1).then_some(name),
                     ..Configuration::new(preset, config)?
@@ -251,10 +245,7 @@ impl GpuFlags {
 
     /// The configuration of the mesh path, in the same order.
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
-        let preset = MeshConfig {
-            gpu: self.preset()?,
-            ..MeshConfig::default()
-        };
+        let preset = MeshConfig { gpu: self.preset()?, ..MeshConfig::default() };
         self.overlaid(preset, MeshConfig::overlaid, MeshConfig::with)
     }
 

@@ -49,10 +49,7 @@ impl Template {
                 return Err(Error::argument(flag, expected, found));
             }
         }
-        Ok(Self {
-            flag,
-            path: path.to_owned(),
-        })
+        Ok(Self { flag, path: path.to_owned() })
     }
 
     /// Refuses a name without `placeholder` for `count` files of different names. `remedy` describes the
@@ -118,10 +115,7 @@ pub(super) struct Outputs<'a> {
 impl<'a> Outputs<'a> {
     /// The outputs of a command that reads `inputs`.
     pub(super) fn beside(inputs: impl IntoIterator<Item = &'a Path>) -> Self {
-        Self {
-            inputs: inputs.into_iter().collect(),
-            flags: HashMap::new(),
-        }
+        Self { inputs: inputs.into_iter().collect(), flags: HashMap::new() }
     }
 
     /// Makes the folder of `path`, and refuses a path that is a folder, an input or another output.
@@ -210,13 +204,9 @@ impl QualityFlag {
             return Ok(output);
         };
         match output {
-            Some(Output {
-                template,
-                format: Some(PictureFormat::Jpeg(_)),
-            }) => Ok(Some(Output {
-                template,
-                format: Some(PictureFormat::Jpeg(quality)),
-            })),
+            Some(Output { template, format: Some(PictureFormat::Jpeg(_)) }) => {
+                Ok(Some(Output { template, format: Some(PictureFormat::Jpeg(quality)) }))
+            }
             _ => {
                 let expected = "-o with a name that ends in .jpg beside it";
                 Err(Error::argument("--quality", expected, "another output"))
@@ -241,9 +231,8 @@ const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
 fn expected_for(path: &Path) -> String {
     let pictures = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_other = OTHER_FILMS
-        .iter()
-        .any(|own| extension.is_some_and(|e| own.eq_ignore_ascii_case(e)));
+    let is_other =
+        OTHER_FILMS.iter().any(|own| extension.is_some_and(|e| own.eq_ignore_ascii_case(e)));
     match is_other || FilmFormat::of_name(path).is_some() {
         false => pictures.to_owned(),
         true => format!(
@@ -324,9 +313,8 @@ impl Output {
             let expected = "a colour, since a .jpg has no alpha (a .png or .webp has one)";
             return Err(Error::argument("--background", expected, "transparent"));
         }
-        let whole = cameras
-            .iter()
-            .filter(|camera| !(in_bands && self.is_in_bands(camera, background)));
+        let whole =
+            cameras.iter().filter(|camera| !(in_bands && self.is_in_bands(camera, background)));
         let mut sizes = whole.map(|camera| [camera.width, camera.height]);
         sizes.try_for_each(|size| format.check_size(size))
     }

@@ -159,11 +159,7 @@ impl Format {
             _ if path == Path::new("-") => Ok(Self::Svg),
             _ => {
                 let found = path.display().to_string();
-                Err(Error::argument(
-                    "-o",
-                    "a name that ends in .svg or .pdf",
-                    found,
-                ))
+                Err(Error::argument("-o", "a name that ends in .svg or .pdf", found))
             }
         }
     }
@@ -214,9 +210,7 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
             continue;
         }
         write_whole(path, |out| out.write_all(&bytes))?;
-        write_whole(&path.with_extension(NUMBERS), |out| {
-            out.write_all(csv.as_bytes())
-        })?;
+        write_whole(&path.with_extension(NUMBERS), |out| out.write_all(csv.as_bytes()))?;
     }
     Ok(())
 }

@@ -73,9 +73,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let film = args.film.film(args.output.as_deref())?;
     let flags = &args.flags;
     let output = checked_output(args, film.is_some())?;
-    let exposures = flags
-        .exposures
-        .load(flags.draw.background, film.is_some())?;
+    let exposures = flags.exposures.load(flags.draw.background, film.is_some())?;
     let prepare = |views: &Views| prepare_outputs(args, output.as_ref(), film.as_ref(), views);
     if let Some(exit) = batches::run(args, (output.as_ref(), film.as_ref()), prepare, verbosity)? {
         return Ok(exit);
@@ -114,10 +112,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if args.output.is_none() && args.repeat.is_none() && args.probe.is_empty() {
         return Ok(Exit::Done);
     }
-    let render = RenderSettings {
-        profile,
-        level: host.level,
-    };
+    let render = RenderSettings { profile, level: host.level };
     if let (Some(file), Some(output), [camera]) = (&in_place, &output, &views.cameras[..])
         && !flags.draws_bands(output, camera)
         && let Some(rendered) =
@@ -281,11 +276,7 @@ fn prepare_outputs(
     }
     if let Some(path) = &args.cameras_out {
         if path == Path::new("-") {
-            return Err(Error::argument(
-                "--cameras-out",
-                "a file",
-                "standard output (-)",
-            ));
+            return Err(Error::argument("--cameras-out", "a file", "standard output (-)"));
         }
         outputs.add("--cameras-out", path)?;
     }

@@ -161,15 +161,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         verbosity.warn("--background has no effect: it is for pictures (-o)");
     }
     let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
-    let other_stdout = [
-        ("--json", args.json),
-        ("--csv", args.csv),
-        ("-o -", output_on_stdout),
-    ];
+    let other_stdout = [("--json", args.json), ("--csv", args.csv), ("-o -", output_on_stdout)];
     let other_stdout = other_stdout.iter().find(|(_, is_given)| *is_given);
-    let mut files = args
-        .files
-        .parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
+    let mut files = args.files.parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, verbosity)?;
@@ -177,9 +171,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
     // Writing needs the memory that `render` needs for it, except for the frame, which is part of the results.
-    let writing = output
-        .as_ref()
-        .map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
+    let writing = output.as_ref().map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
     let at_once = Method::host_bytes_of_runs(&methods, args.flags.host.threads(), writing);
     (cameras.iter()).try_for_each(|camera| check_memory([camera.width, camera.height], at_once))?;
     let views = args.views.files().chain(args.path.files());
@@ -209,11 +201,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 impl Args {
     /// Units of the configuration that the estimates read in addition to the units of the runs.
     fn estimated_units(&self) -> Vec<&'static str> {
-        let frame: &[_] = if self.frame {
-            &["frame", "kernels"]
-        } else {
-            &[]
-        };
+        let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
         [frame, energy].concat()
     }
@@ -277,9 +265,7 @@ impl SimJob<'_> {
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
-                        fail(&format!(
-                            "{view}: {variant}: counters do not add up: {text}"
-                        ));
+                        fail(&format!("{view}: {variant}: counters do not add up: {text}"));
                         exit = Exit::CheckFailed;
                     }
                 }
@@ -303,9 +289,7 @@ impl SimJob<'_> {
                     }
                 }
                 if self.args.json {
-                    printed
-                        .documents
-                        .push(json!(SimulationDocument::of(&simulated)));
+                    printed.documents.push(json!(SimulationDocument::of(&simulated)));
                 } else if self.args.csv {
                     let scene = scene_name(&self.facts.path);
                     printed.rows.push(row(scene, &simulated, configuration));
@@ -371,11 +355,8 @@ impl SimJob<'_> {
                 output: self.output.map(save).transpose()?,
                 against_reference: reference.as_ref().map(|r| against(&frame, r)).transpose()?,
                 frame: work.and_then(|work| estimates::frame_times(&run.outcome, &work, config)),
-                energy: (self
-                    .args
-                    .energy
-                    .then(|| estimates::energy(&run.outcome, config)))
-                .flatten(),
+                energy: (self.args.energy.then(|| estimates::energy(&run.outcome, config)))
+                    .flatten(),
                 outcome: run.outcome,
                 host: run.host,
             })
@@ -401,10 +382,7 @@ impl SimJob<'_> {
     /// The picture of the reference renderer without a stop rule, if requested.
     fn reference(&self, camera: &Camera) -> Option<Frame> {
         let settings = RenderSettings {
-            profile: Profile {
-                stop: StopRule::Never,
-                ..self.profile
-            },
+            profile: Profile { stop: StopRule::Never, ..self.profile },
             level: self.args.flags.host.level,
         };
         let render = || reference::render(&self.scene.splats, camera, &settings).0;
@@ -435,10 +413,7 @@ impl Printed {
 /// Name of a scene in rows: the file name without its extension.
 fn scene_name(path: &str) -> String {
     let stem = Path::new(path).file_stem();
-    stem.map_or_else(
-        || path.to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    )
+    stem.map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// The row of a view in one configuration. All views are of one scene and one run, and the key needs no fingerprint. In
@@ -448,11 +423,7 @@ fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) 
     let key = JobKey {
         scene,
         seed: None,
-        view: ViewKey {
-            name: view.name.clone(),
-            width: view.width,
-            height: view.height,
-        },
+        view: ViewKey { name: view.name.clone(), width: view.width, height: view.height },
         configuration: configuration.name.clone(),
         preset: configuration.preset.clone(),
         changed: configuration.changed.clone(),
@@ -477,8 +448,5 @@ fn file_name(method: Method) -> String {
 
 fn against(frame: &Frame, reference: &Frame) -> Result<AgainstReference> {
     let comparison = metrics::compare(frame, reference, Protocol::Float)?;
-    Ok(AgainstReference {
-        psnr_db: comparison.psnr_db,
-        max_abs: comparison.max_abs,
-    })
+    Ok(AgainstReference { psnr_db: comparison.psnr_db, max_abs: comparison.max_abs })
 }

@@ -81,9 +81,7 @@ impl FilmJob<'_> {
         self.step()?;
         let bytes = worker.bytes();
         drop(worker);
-        let workers = (MEMORY / bytes.max(1))
-            .clamp(1, threads)
-            .min(rest.len().max(1));
+        let workers = (MEMORY / bytes.max(1)).clamp(1, threads).min(rest.len().max(1));
         let failed = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             let channels: Vec<Receiver<Prepared>> = (0..workers)
@@ -171,9 +169,7 @@ impl<'a> Worker<'a> {
 
     /// Renders a frame as the bytes that the film takes.
     fn frame(&mut self, camera: &Camera) -> Prepared {
-        let Self {
-            job, timer, frame, ..
-        } = self;
+        let Self { job, timer, frame, .. } = self;
         let background = colour_behind(job.settings.background, None);
         let drawn = self.pool.install(|| {
             let times = timer.render(frame, job.splats, camera, 1)?;

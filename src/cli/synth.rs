@@ -77,11 +77,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         outputs.add("-o", &args.output)?;
     } else {
         let found = args.output.display().to_string();
-        return Err(Error::argument(
-            "-o",
-            "a name that ends in .ply, or -",
-            found,
-        ));
+        return Err(Error::argument("-o", "a name that ends in .ply, or -", found));
     }
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;
@@ -120,9 +116,7 @@ fn write_scene(scene: &Synthetic, out: impl Write, comment: &str, task: &Task) -
         // This thread writes a batch while the others compute the next one.
         let written = rayon::in_place_scope(|scope| {
             scope.spawn(|_| next = encoded_parts(scene, start..end));
-            ready
-                .iter()
-                .try_for_each(|rows: &Vec<u8>| writer.push_rows(rows))
+            ready.iter().try_for_each(|rows: &Vec<u8>| writer.push_rows(rows))
         });
         written?;
         steps.advance(end - start).map_err(io::Error::other)?;

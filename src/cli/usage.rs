@@ -9,40 +9,22 @@ use quadrille_base::words::{did_you_mean, nearest};
 
 /// Words for which the flag has another name, and the flags, the best first.
 const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
-    (
-        &["crop", "box", "bounds", "clip"],
-        &["keep-box", "keep-sphere"],
-    ),
-    (
-        &["filter", "select", "opacity", "min-opacity", "max-scale"],
-        &["where"],
-    ),
+    (&["crop", "box", "bounds", "clip"], &["keep-box", "keep-sphere"]),
+    (&["filter", "select", "opacity", "min-opacity", "max-scale"], &["where"]),
     (&["depth", "normals", "alpha", "layers"], &["aov", "layers"]),
-    (
-        &["resize", "size", "resolution", "res", "thumbnail"],
-        &["width", "picture-scale"],
-    ),
+    (&["resize", "size", "resolution", "res", "thumbnail"], &["width", "picture-scale"]),
     (&["framerate", "frame-rate", "rate"], &["fps"]),
     (&["format", "type", "ext"], &["format", "output"]),
     (&["out", "file", "to"], &["output"]),
     (&["pose", "poses", "trajectory"], &["cameras"]),
-    (
-        &["views", "num-views", "turntable"],
-        &["orbit", "propose-views"],
-    ),
+    (&["views", "num-views", "turntable"], &["orbit", "propose-views"]),
     (&["bg", "transparent", "colour", "color"], &["background"]),
     (&["zoom", "focal", "angle"], &["fov"]),
     (&["move", "offset", "position"], &["translate", "eye"]),
     (&["rotation", "turn"], &["rotate"]),
-    (
-        &["simplify", "reduce", "downsample", "subsample"],
-        &["decimate"],
-    ),
+    (&["simplify", "reduce", "downsample", "subsample"], &["decimate"]),
     (&["clean", "denoise", "outliers"], &["drop-floaters"]),
-    (
-        &["threshold", "tolerance", "min-psnr"],
-        &["fail-under-psnr"],
-    ),
+    (&["threshold", "tolerance", "min-psnr"], &["fail-under-psnr"]),
     (&["samples", "spp", "aa", "antialias"], &["msaa"]),
     (&["wireframe", "wire", "outlines"], &["overlay"]),
     (&["subdivide", "triangle-size", "area"], &["tessellate"]),
@@ -51,19 +33,10 @@ const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
 /// The flags of `command` that the unknown `flag` stands for in [`OTHER_WORDS`].
 fn other_words(flag: &str, command: &clap::Command) -> Option<String> {
     let word = flag.trim_start_matches('-').to_ascii_lowercase();
-    let (_, flags) = OTHER_WORDS
-        .iter()
-        .find(|(words, _)| words.contains(&&*word))?;
-    let has = |flag: &&&str| {
-        command
-            .get_arguments()
-            .find(|a| a.get_long() == Some(**flag))
-    };
-    let known: Vec<String> = flags
-        .iter()
-        .filter(|flag| has(flag).is_some())
-        .map(|flag| format!("--{flag}"))
-        .collect();
+    let (_, flags) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*word))?;
+    let has = |flag: &&&str| command.get_arguments().find(|a| a.get_long() == Some(**flag));
+    let known: Vec<String> =
+        flags.iter().filter(|flag| has(flag).is_some()).map(|flag| format!("--{flag}")).collect();
     (!known.is_empty()).then(|| known.join(" or "))
 }
 
@@ -116,9 +89,9 @@ pub(super) fn message(
         ErrorKind::ValueValidation => {
             let source = std::error::Error::source(error);
             match source.and_then(|source| source.downcast_ref()) {
-                Some(Error::Argument {
-                    expected, found, ..
-                }) => Error::argument(flag, expected, found).to_string(),
+                Some(Error::Argument { expected, found, .. }) => {
+                    Error::argument(flag, expected, found).to_string()
+                }
                 Some(other) => format!("{flag}: {other}"),
                 None => {
                     let expected = source.map(ToString::to_string);
@@ -159,10 +132,7 @@ const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
         &["compare"],
         "of several pairs, give two folders whose files have the same names, or call it once per pair",
     ),
-    (
-        &["render", "sim", "view"],
-        "`quadrille convert A B -o JOINED` joins scenes",
-    ),
+    (&["render", "sim", "view"], "`quadrille convert A B -o JOINED` joins scenes"),
     (&["mesh", "deferred", "bench"], "call it once per input"),
 ];
 
@@ -192,18 +162,10 @@ const WRITERS: [(&[&str], &[&str]); 5] = [
 /// The flag of `command` that makes the content that the extension of the file `found` promises.
 fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
     let extension = Path::new(found).extension()?.to_str()?.to_ascii_lowercase();
-    let (_, flags) = WRITERS
-        .iter()
-        .find(|(extensions, _)| extensions.contains(&&*extension))?;
+    let (_, flags) = WRITERS.iter().find(|(extensions, _)| extensions.contains(&&*extension))?;
     flags.iter().find_map(|flag| {
-        let arg = command
-            .get_arguments()
-            .find(|a| a.get_long() == Some(flag))?;
-        let sign = if arg.get_action().takes_values() {
-            ""
-        } else {
-            "> "
-        };
+        let arg = command.get_arguments().find(|a| a.get_long() == Some(flag))?;
+        let sign = if arg.get_action().takes_values() { "" } else { "> " };
         // The fallback writes another format.
         let own = flag == &flags[0] || *flag == extension;
         let name = if own {
@@ -218,12 +180,7 @@ fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
 /// Adds the remedy to an error about a file of a wrong kind, and replaces the name of an argument of the library by the
 /// flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    let Error::Argument {
-        what,
-        expected,
-        found,
-    } = &error
-    else {
+    let Error::Argument { what, expected, found } = &error else {
         return error;
     };
     if what == "-o" && expected.starts_with("a name that ends in") {

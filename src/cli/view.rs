@@ -139,16 +139,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
     let up = completed.and_then(|view| view.up);
-    let up = up
-        .or_else(|| common_up(&views.cameras))
-        .unwrap_or(placing.up);
+    let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(placing.up);
     let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
     let size = args.views.spec()?.size;
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
-    let first_size = views
-        .cameras
-        .first()
-        .map(|camera| [camera.width, camera.height]);
+    let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
     let scenes = std::iter::once(Ok(first)).chain(second);
     let show = Show {
         scenes: scenes.collect::<Result<_>>()?,
@@ -253,11 +248,7 @@ impl Args {
         };
         let profile = self.draw.profile_words();
         let shared = [vec![scene], self.reading.words(), profile];
-        let render = [
-            self.filters.words(),
-            self.rules.words(),
-            self.draw.background_words(),
-        ];
+        let render = [self.filters.words(), self.rules.words(), self.draw.background_words()];
         if is_mesh {
             return Commands {
                 names: ["mesh", "mesh"],
@@ -316,11 +307,7 @@ fn shown_mesh(
         content: SceneContent::Mesh(opened.drawer),
         reader: Arc::new(reader),
     };
-    let placing = Placing {
-        views: opened.views,
-        subject: opened.subject,
-        up: opened.up,
-    };
+    let placing = Placing { views: opened.views, subject: opened.subject, up: opened.up };
     (shown, Opened::Mesh(Box::new(placing)))
 }
 
@@ -352,9 +339,7 @@ impl ServerFlags {
             token,
             viewers: self.viewers.into(),
             max_pixels: self.max_pixels.into(),
-            idle_exit: self
-                .idle_exit
-                .map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
+            idle_exit: self.idle_exit.map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
         })
     }
 
@@ -445,11 +430,7 @@ fn with_photos(
         .map(|(index, camera)| {
             let name_in_file = views.names_in_file.get(index).cloned();
             let photo = photo_of(&photos, &camera.name, name_in_file.as_deref());
-            ListedView {
-                camera: camera.clone(),
-                name_in_file,
-                photo: photo.cloned(),
-            }
+            ListedView { camera: camera.clone(), name_in_file, photo: photo.cloned() }
         })
         .collect();
     if let Some(folder) = folder {

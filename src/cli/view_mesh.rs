@@ -63,11 +63,7 @@ struct MeshThread(Mutex<Sender<Drawing>>);
 impl DrawMesh for MeshThread {
     fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame> {
         let (reply, drawn) = channel();
-        let drawing = Drawing {
-            camera: camera.clone(),
-            task: task.clone(),
-            reply,
-        };
+        let drawing = Drawing { camera: camera.clone(), task: task.clone(), reply };
         let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = || Error::argument("mesh", "a picture", "an internal error");
         thread.send(drawing).map_err(|_| failed())?;
@@ -105,12 +101,7 @@ impl MeshSettings {
         });
         let failed = |_| Error::argument("mesh", "a mesh that can be read", "an internal error");
         let (views, subject, up) = opened.recv().map_err(failed)??;
-        Ok(ShownMesh {
-            drawer: Arc::new(MeshThread(Mutex::new(requests))),
-            views,
-            subject,
-            up,
-        })
+        Ok(ShownMesh { drawer: Arc::new(MeshThread(Mutex::new(requests))), views, subject, up })
     }
 }
 
@@ -138,11 +129,7 @@ fn serve(
     let textures = Textures::new(source.textures(), source.materials());
     let settings = MergingSettings::default();
     for drawing in drawings {
-        let Drawing {
-            camera,
-            task,
-            reply,
-        } = drawing;
+        let Drawing { camera, task, reply } = drawing;
         let draw = || {
             let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
                 .relative_to(source.origin());

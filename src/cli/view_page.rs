@@ -23,14 +23,8 @@ pub(super) fn print_views(views: &Views, is_json: bool) -> Result<Exit> {
 
 /// A table with a line per view.
 fn view_list(views: &Views) -> String {
-    let mut table = TextTable::new(&[
-        "view",
-        "<name",
-        "<name in the file",
-        "pixels",
-        "<eye",
-        "fov",
-    ]);
+    let mut table =
+        TextTable::new(&["view", "<name", "<name in the file", "pixels", "<eye", "fov"]);
     for (index, camera) in views.cameras.iter().enumerate() {
         let [x, y, z] = camera.eye().into();
         let in_file = views.names_in_file.get(index);

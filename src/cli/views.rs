@@ -124,10 +124,7 @@ pub(super) fn cameras_beside(scene: &Path) -> Option<PathBuf> {
 impl ViewArgs {
     /// These flags with all views instead of those that a flag selects.
     pub(super) fn of_all(&self) -> Self {
-        Self {
-            view: Some("all".to_owned()),
-            ..self.clone()
-        }
+        Self { view: Some("all".to_owned()), ..self.clone() }
     }
 
     /// These flags with the views of `file`, all of them if no flag selects some.
@@ -166,10 +163,7 @@ impl ViewArgs {
 
     /// These flags with the cameras of `file`.
     pub(super) fn with_file(&self, file: &Path) -> Self {
-        Self {
-            cameras: Some(file.to_path_buf()),
-            ..self.clone()
-        }
+        Self { cameras: Some(file.to_path_buf()), ..self.clone() }
     }
 
     /// These flags with all views, if no flag selects some.
@@ -183,20 +177,15 @@ impl ViewArgs {
     /// The flags about the world and the lenses of cameras, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn lens_words(&self) -> Vec<String> {
-        let transform = self
-            .transform
-            .as_ref()
-            .and_then(|transform| match transform {
-                CameraTransform::Found => None,
-                CameraTransform::Identity => Some("none".to_owned()),
-                CameraTransform::Undo => Some("undo".to_owned()),
-                CameraTransform::File(path) => Some(path.display().to_string()),
-            });
+        let transform = self.transform.as_ref().and_then(|transform| match transform {
+            CameraTransform::Found => None,
+            CameraTransform::Identity => Some("none".to_owned()),
+            CameraTransform::Undo => Some("undo".to_owned()),
+            CameraTransform::File(path) => Some(path.display().to_string()),
+        });
         let transform = transform.map(|transform| format!("--transform={transform}"));
         let fov = self.fov.map(|fov| format!("--fov={fov}"));
-        let model = self
-            .camera_model
-            .map(|model| format!("--camera-model={model}"));
+        let model = self.camera_model.map(|model| format!("--camera-model={model}"));
         [transform, fov, model].into_iter().flatten().collect()
     }
 
@@ -288,10 +277,7 @@ impl ViewArgs {
             let file = scene.display();
             match (beside, refused_by) {
                 (Some(path), _) => {
-                    verbosity.note(&format!(
-                        "views: cameras of {}, beside {file}",
-                        path.display()
-                    ));
+                    verbosity.note(&format!("views: cameras of {}, beside {file}", path.display()));
                     chosen.cameras = Some(path);
                 }
                 (None, Some(flag)) => {
@@ -341,11 +327,7 @@ impl ViewArgs {
     }
 
     fn size(&self) -> PictureSize {
-        PictureSize {
-            width: self.width,
-            height: self.height,
-            scale: self.picture_scale,
-        }
+        PictureSize { width: self.width, height: self.height, scale: self.picture_scale }
     }
 }
 
@@ -357,10 +339,7 @@ fn proposed(spec: &ViewSpec, count: u32, splats: &Splats, verbosity: Verbosity) 
         cameras.push(camera);
     }
     let cameras = cameras::select(cameras, spec.selected.as_deref().unwrap_or("all"))?;
-    let views = Views {
-        cameras: spec.with_model(cameras)?,
-        ..Views::default()
-    };
+    let views = Views { cameras: spec.with_model(cameras)?, ..Views::default() };
     Ok(reported(views, verbosity))
 }
 
@@ -379,14 +358,8 @@ fn reported(views: Views, verbosity: Verbosity) -> Views {
 
 /// Prints remarks and warnings about views.
 pub(super) fn report(views: &Views, verbosity: Verbosity) {
-    views
-        .remarks
-        .iter()
-        .for_each(|remark| verbosity.remark(remark));
-    views
-        .warnings
-        .iter()
-        .for_each(|warning| verbosity.warn(warning));
+    views.remarks.iter().for_each(|remark| verbosity.remark(remark));
+    views.warnings.iter().for_each(|warning| verbosity.warn(warning));
     for camera in &views.cameras {
         let [x, y, z] = camera.eye().into();
         let [wide, high] = camera.focal_px;
@@ -401,9 +374,7 @@ pub(super) fn report(views: &Views, verbosity: Verbosity) {
 }
 
 fn count_of_views(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text)
-        .ok()
-        .filter(|n| (1..=MAX_VIEWS).contains(n));
+    let count = whole_number(text).ok().filter(|n| (1..=MAX_VIEWS).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_VIEWS}"))
 }
 
@@ -429,27 +400,15 @@ mod tests {
         let third = 1.0 / 3.0;
         for (points, fov_degrees, size) in [
             (
-                [
-                    [-third, 0.1, 1e-17],
-                    [7e20, -0.0, 2.0],
-                    [0.0, -third, third],
-                ],
+                [[-third, 0.1, 1e-17], [7e20, -0.0, 2.0], [0.0, -third, third]],
                 49.999_999_999_999_99,
                 [980, 545],
             ),
-            (
-                [[1e-300, -5.5, 3.0], [0.0, 0.1 + 0.2, 0.0], [0.0, 0.0, -1.0]],
-                1e-3,
-                [1, 32_768],
-            ),
+            ([[1e-300, -5.5, 3.0], [0.0, 0.1 + 0.2, 0.0], [0.0, 0.0, -1.0]], 1e-3, [1, 32_768]),
         ] {
             let flags = look_at_flags(points, fov_degrees, size);
             let words = std::iter::once("program").chain(flags.split(' '));
-            let spec = Program::try_parse_from(words)
-                .unwrap()
-                .views
-                .spec()
-                .unwrap();
+            let spec = Program::try_parse_from(words).unwrap().views.spec().unwrap();
             let framing = || Ok(Framing::of(&Splats::from_splats(0, [])));
             let [camera] = &spec.views(None, framing).unwrap().cameras[..] else {
                 panic!("{flags}: another number of views");

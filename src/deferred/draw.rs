@@ -65,13 +65,8 @@ impl Default for DeferredDrawSettings {
     /// A picture with a black background by sort-based deferred shading with tiles of 128 pixels, no traffic.
     fn default() -> Self {
         Self {
-            frame: DeferredSettings {
-                keeps_depths: false,
-                ..DeferredSettings::default()
-            },
-            pipelines: vec![PipelineRun::Sds {
-                tile_px: Some(TILE_PX),
-            }],
+            frame: DeferredSettings { keeps_depths: false, ..DeferredSettings::default() },
+            pipelines: vec![PipelineRun::Sds { tile_px: Some(TILE_PX) }],
             picture: Some(Background::new(Some([0.0; 3]))),
             traffic: false,
             heat: false,
@@ -276,11 +271,7 @@ impl FrameDraw<'_> {
 
     fn run(mut self) -> Result<DeferredFrame> {
         let runs = &self.settings.pipelines;
-        let ordered: Vec<_> = runs
-            .iter()
-            .copied()
-            .filter(|run| self.is_ordered(*run))
-            .collect();
+        let ordered: Vec<_> = runs.iter().copied().filter(|run| self.is_ordered(*run)).collect();
         let mut simulated = self.ordered(&ordered)?.into_iter();
         let mut raster_ms = None;
         let mut pipelines = Vec::new();
@@ -317,10 +308,7 @@ impl FrameDraw<'_> {
         }
         let settings = self.settings;
         let begun = Instant::now();
-        let shading = FrameShading {
-            frame: &self.frame,
-            shader: self.shader,
-        };
+        let shading = FrameShading { frame: &self.frame, shader: self.shader };
         let needs_colours = settings.traffic || settings.picture.is_some();
         let simulation = simulate(
             &self.frame,
@@ -339,11 +327,7 @@ impl FrameDraw<'_> {
         self.frame.task.check()?;
         let count = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         let share_ms = milliseconds(begun) / f64::from(count);
-        let SharedSimulation {
-            outcomes,
-            opaque,
-            forward,
-        } = simulation;
+        let SharedSimulation { outcomes, opaque, forward } = simulation;
         let mut raster = self.set_up;
         raster.add(&opaque);
         let results = runs.iter().zip(outcomes).map(|(&run, outcome)| match run {
@@ -370,11 +354,7 @@ impl FrameDraw<'_> {
             depths: outcome.depths.unwrap_or_default(),
         };
         let result = self.sorted(run, raster, first_pass_ms);
-        DeferredResult {
-            traffic: outcome.traffic,
-            spid_blocks: outcome.spid_blocks,
-            ..result
-        }
+        DeferredResult { traffic: outcome.traffic, spid_blocks: outcome.spid_blocks, ..result }
     }
 
     /// Runs the second pass over the visible samples.
@@ -430,10 +410,7 @@ impl FrameDraw<'_> {
         pipeline_ms: f64,
     ) -> DeferredResult {
         let mut raster = *opaque;
-        if let PipelineRun::CachedDecoupled {
-            has_prepass: true, ..
-        } = run
-        {
+        if let PipelineRun::CachedDecoupled { has_prepass: true, .. } = run {
             raster.add(opaque);
             raster.triangles -= self.frame.geometry.forward();
         }

@@ -135,13 +135,7 @@ impl StochasticFrame {
             shear: *self.view.shear(),
             near: narrow(self.view.near()),
             centre: self.view.centre_px(),
-            reach_px: GRID_REACH
-                * self
-                    .view
-                    .size()
-                    .map(f64::from)
-                    .into_iter()
-                    .fold(0.0, f64::max),
+            reach_px: GRID_REACH * self.view.size().map(f64::from).into_iter().fold(0.0, f64::max),
         }
     }
 
@@ -203,10 +197,8 @@ impl<'a> BinLists<'a> {
     fn new(frame: &'a StochasticFrame) -> Self {
         let [across, down] = frame.view.size().map(|px| px.div_ceil(BIN_PX));
         let chunks = &frame.geometry.chunks;
-        let lists: Vec<_> = chunks
-            .par_iter()
-            .map(|chunk| Self::of_chunk(frame, chunk, across))
-            .collect();
+        let lists: Vec<_> =
+            chunks.par_iter().map(|chunk| Self::of_chunk(frame, chunk, across)).collect();
         let mut starts = vec![0; (across * down) as usize + 1];
         for (bin, _) in lists.iter().flat_map(|(pairs, _)| pairs) {
             starts[*bin as usize + 1] += 1;

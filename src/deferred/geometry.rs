@@ -146,10 +146,7 @@ impl Geometry {
 
     /// Number of primitives that are drawn forward and not culled.
     pub fn forward(&self) -> u64 {
-        DrawLayer::FORWARD
-            .map(|layer| self.count(layer))
-            .iter()
-            .sum()
+        DrawLayer::FORWARD.map(|layer| self.count(layer)).iter().sum()
     }
 
     /// Finds a primitive that is not culled, by its number.
@@ -161,11 +158,7 @@ impl Geometry {
         let grid = chunk.grids.partition_point(|g| g.first <= index) - 1;
         let grid = &chunk.grids[grid];
         let triangle = fit(index - grid.first);
-        PrimitiveRef {
-            chunk,
-            grid: &grid.grid,
-            triangle,
-        }
+        PrimitiveRef { chunk, grid: &grid.grid, triangle }
     }
 }
 
@@ -174,10 +167,7 @@ impl PrimitiveRef<'_> {
     pub(crate) fn moving(&self, view: &ShutterView, primitive: u32) -> MovingTriangle {
         let corners = self.grid.topology.triangles[usize::from(self.triangle)];
         let corners = corners.map(|c| {
-            view.project(
-                &self.chunk.placements,
-                self.grid.vertices[usize::from(c)].position,
-            )
+            view.project(&self.chunk.placements, self.grid.vertices[usize::from(c)].position)
         });
         MovingTriangle::unculled(corners, primitive)
     }
@@ -206,11 +196,7 @@ impl GeometryChunk {
             layers: Default::default(),
             counters: RasterCounters::default(),
         };
-        let set_up = SetUpView {
-            shear: *view.shear(),
-            size: view.size(),
-            near: view.near(),
-        };
+        let set_up = SetUpView { shear: *view.shear(), size: view.size(), near: view.near() };
         let mut points = Vec::new();
         let _ = batches.into_iter().try_for_each(|batch| {
             source.visit_grids(batch, tessellation_view, task, &mut |grid| {
@@ -220,12 +206,7 @@ impl GeometryChunk {
                 points.clear();
                 chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
-                chunk.add(
-                    grid,
-                    &points,
-                    &set_up,
-                    (DrawLayer::of(material), draws_backs),
-                );
+                chunk.add(grid, &points, &set_up, (DrawLayer::of(material), draws_backs));
                 ControlFlow::Continue(())
             })
         });
@@ -281,11 +262,7 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
     // Edges are measured within the picture: without a limit, patches around the eye would be divided into
     // millions of triangles. Blur beyond the limit may lose what lies wholly outside the margin.
     let side = f64::from(camera.width.max(camera.height));
-    let margin = if margin.is_finite() {
-        margin.ceil().min(side)
-    } else {
-        (side / 2.0).ceil()
-    };
+    let margin = if margin.is_finite() { margin.ceil().min(side) } else { (side / 2.0).ceil() };
     camera.principal_px = camera.principal_px.map(|px| px + margin);
     let margin = whole::<u32>(margin);
     camera.width += 2 * margin;

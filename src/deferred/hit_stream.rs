@@ -87,11 +87,7 @@ impl StochasticFrame {
                     }
                     _ => {
                         pixels = own;
-                        parts.push(RasterPart {
-                            chunk,
-                            triangles: at..at + 1,
-                            rows: 0..bottom,
-                        });
+                        parts.push(RasterPart { chunk, triangles: at..at + 1, rows: 0..bottom });
                     }
                 }
             }

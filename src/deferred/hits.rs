@@ -44,14 +44,8 @@ pub struct BlockHits {
 
 impl Default for BlockHits {
     fn default() -> Self {
-        let nothing = Hit {
-            depth: 0.0,
-            morton: 0,
-        };
-        Self {
-            coverage: 0,
-            hits: [nothing; 64],
-        }
+        let nothing = Hit { depth: 0.0, morton: 0 };
+        Self { coverage: 0, hits: [nothing; 64] }
     }
 }
 
@@ -61,18 +55,15 @@ impl BlockHits {
     #[inline(always)]
     pub fn add<S: Simd>(&mut self, numbers: &[u8; LANES], hits: &GroupHits<S>, grid: &ShadingGrid) {
         let (mut mortons, mut depths) = ([0; LANES], [0.0; LANES]);
-        grid.map_lanes(hits.depth.token(), hits.weights)
-            .store_slice(&mut mortons);
+        grid.map_lanes(hits.depth.token(), hits.weights).store_slice(&mut mortons);
         hits.depth.store_slice(&mut depths);
         let mut left = hits.hits;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             self.coverage |= 1 << numbers[lane];
-            self.hits[usize::from(numbers[lane])] = Hit {
-                depth: depths[lane],
-                morton: mortons[lane],
-            };
+            self.hits[usize::from(numbers[lane])] =
+                Hit { depth: depths[lane], morton: mortons[lane] };
         }
     }
 

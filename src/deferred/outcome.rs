@@ -52,10 +52,7 @@ impl Quantiles {
             };
             values.iter().find(holds).map_or(0.0, |(value, _)| *value)
         };
-        Self {
-            median: rank(50),
-            p95: rank(95),
-        }
+        Self { median: rank(50), p95: rank(95) }
     }
 }
 
@@ -70,10 +67,7 @@ impl StochasticFrame {
             let values = blurs.iter().map(|(blur, count)| (blur[kind], *count));
             Quantiles::of(values.collect())
         };
-        BlurAmounts {
-            motion_px: of(0),
-            coc_px: of(1),
-        }
+        BlurAmounts { motion_px: of(0), coc_px: of(1) }
     }
 
     /// Counts the shading grids of the primitives that the first samples of pixels show, in ascending order.

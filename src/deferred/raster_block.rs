@@ -49,10 +49,7 @@ struct GroupState {
     primitives: [u32; LANES],
 }
 
-const EMPTY: GroupState = GroupState {
-    depths: [0.0; LANES],
-    primitives: [0; LANES],
-};
+const EMPTY: GroupState = GroupState { depths: [0.0; LANES], primitives: [0; LANES] };
 
 impl<'a> RasterBlock<'a> {
     /// Creates a block of a picture with the given width and height.
@@ -117,10 +114,7 @@ impl<'a> RasterBlock<'a> {
                 continue;
             }
             let first = (block[1] * across + self.corner[0] / 2 + block[0]) as usize * 4 * count;
-            let samples = self
-                .view
-                .pattern
-                .block([0, 1].map(|k| self.corner[k] + 2 * block[k]));
+            let samples = self.view.pattern.block([0, 1].map(|k| self.corner[k] + 2 * block[k]));
             let used = || (0..LANES).filter(|lane| lane % PIXEL_LANES < count);
             let groups = || {
                 let numbers = samples.numbers.iter();
@@ -129,11 +123,7 @@ impl<'a> RasterBlock<'a> {
             let mut shown = [Spid::BACKGROUND; 4 * LANES];
             for ((group, numbers), mortons) in groups().zip(mortons.chunks_exact(LANES)) {
                 let spids: [Spid; LANES] = std::array::from_fn(|lane| {
-                    let shown = if group.depths[lane] > 0.0 {
-                        u32::MAX
-                    } else {
-                        0
-                    };
+                    let shown = if group.depths[lane] > 0.0 { u32::MAX } else { 0 };
                     Spid {
                         primitive: group.primitives[lane] & shown,
                         morton: mortons[lane] & shown,
@@ -217,12 +207,10 @@ impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
         if lanes == 0 {
             return;
         }
-        wins.select(hits.depth, stored)
-            .store_slice(&mut state.depths);
+        wins.select(hits.depth, stored).store_slice(&mut state.depths);
         let primitives = u32x16::from_slice(simd, &state.primitives);
         let own = u32x16::splat(simd, self.triangle.primitive);
-        wins.select(own, primitives)
-            .store_slice(&mut state.primitives);
+        wins.select(own, primitives).store_slice(&mut state.primitives);
         let queue = &mut *self.queue;
         let end = queue.len % LANES;
         #[allow(clippy::cast_possible_truncation, reason = "at most 4")]

@@ -65,10 +65,7 @@ impl<'a> SimulationSettings<'a> {
                 let picture = self.picture.zip(self.shading);
                 Box::new(Msaa::new(order, self.wants_heat, picture))
             }
-            PipelineRun::CachedDecoupled {
-                memo_quads,
-                has_prepass,
-            } => {
+            PipelineRun::CachedDecoupled { memo_quads, has_prepass } => {
                 let settings = CachedDecoupledSettings {
                     memo_quads,
                     has_prepass,
@@ -81,12 +78,7 @@ impl<'a> SimulationSettings<'a> {
                     depth: self.depth,
                     colour: self.colour,
                 });
-                Box::new(CachedDecoupled::new(
-                    order,
-                    &settings,
-                    memory,
-                    self.shading,
-                )?)
+                Box::new(CachedDecoupled::new(order, &settings, memory, self.shading)?)
             }
             PipelineRun::Sds { tile_px } => {
                 Box::new(SpidTraffic::new(order, self.memory, self.depth, tile_px)?)
@@ -120,19 +112,14 @@ pub fn simulate(
     settings: &SimulationSettings<'_>,
 ) -> Result<SharedSimulation> {
     settings.memory.validate()?;
-    let order = SampleOrder {
-        size: stream.size(),
-        samples: stream.samples(),
-    };
+    let order = SampleOrder { size: stream.size(), samples: stream.samples() };
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
     let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
     let opaque = stream.each_chunk(DrawLayer::Opaque, &mut |chunk| {
-        pipelines
-            .par_iter_mut()
-            .for_each(|pipeline| match pipeline.has_prepass() {
-                true => pipeline.prepass(chunk),
-                false => pipeline.opaque(chunk),
-            });
+        pipelines.par_iter_mut().for_each(|pipeline| match pipeline.has_prepass() {
+            true => pipeline.prepass(chunk),
+            false => pipeline.opaque(chunk),
+        });
     });
     if pipelines.iter().any(|pipeline| pipeline.has_prepass()) {
         stream.each_chunk(DrawLayer::Opaque, &mut |chunk| {

@@ -108,11 +108,7 @@ impl SpidTraffic {
             tile: self.tile(quad.block),
             quad: *quad,
             hits: hits.to_vec(),
-            written: if layer == DrawLayer::AlphaTested {
-                kept
-            } else {
-                0
-            },
+            written: if layer == DrawLayer::AlphaTested { kept } else { 0 },
         });
         let blocks: Vec<_> = blocks.collect();
         self.forward.extend(blocks);
@@ -124,8 +120,7 @@ impl SpidTraffic {
         forward.sort_by_key(|block| block.tile);
         for block in &forward {
             let first = self.order.first(block.quad.block);
-            self.depths
-                .test_late(first, &block.quad, &block.hits, block.written);
+            self.depths.test_late(first, &block.quad, &block.hits, block.written);
         }
     }
 
@@ -155,8 +150,7 @@ impl HitConsumer for SpidTraffic {
             });
             self.spids.write(first, passed, |_| [quad.primitive]);
             let second = self.second_half + first;
-            self.spids
-                .write(second, passed, |bit| [mortons[bit as usize]]);
+            self.spids.write(second, passed, |bit| [mortons[bit as usize]]);
         }
     }
 
@@ -175,10 +169,7 @@ impl HitConsumer for SpidTraffic {
         // The second pass of the frame takes the samples as they are before its forward draws.
         let (spids, depths_shown) = (self.identifiers(), self.depths.values(self.order.count()));
         self.test_forward();
-        let mut traffic = PipelineTraffic {
-            spid,
-            ..PipelineTraffic::default()
-        };
+        let mut traffic = PipelineTraffic { spid, ..PipelineTraffic::default() };
         if let SampleDepths::Modelled(depths) = &mut self.depths {
             depths.flush();
             traffic.depth = depths.traffic();

@@ -42,10 +42,7 @@ const fn unit(
 }
 
 const fn printed(column: MetricColumn) -> MetricColumn {
-    MetricColumn {
-        is_in_papers: true,
-        ..column
-    }
+    MetricColumn { is_in_papers: true, ..column }
 }
 
 /// All columns, in the order of the tables.
@@ -61,19 +58,12 @@ const ALL: [MetricColumn; 10] = [
     },
     printed(unit("lpips_vgg", "LPIPS VGG", |r| r.lpips.lpips_vgg)),
     printed(unit("lpips_alex", "LPIPS Alex", |r| r.lpips.lpips_alex)),
-    printed(unit("lpips_vgg_scaled", "LPIPS VGG ±1", |r| {
-        r.lpips.lpips_vgg_scaled
-    })),
+    printed(unit("lpips_vgg_scaled", "LPIPS VGG ±1", |r| r.lpips.lpips_vgg_scaled)),
     unit("flip", "FLIP", |r| Some(r.comparison.flip)),
     unit("max_abs", "max", |r| Some(r.comparison.max_abs)),
     unit("p99_9_abs", "p99.9", |r| Some(r.comparison.p99_9_abs)),
-    MetricColumn {
-        style: Style::Exponent,
-        ..unit("mse", "MSE", |r| Some(r.comparison.mse))
-    },
-    unit("alpha_max_abs", "alpha max", |r| {
-        Some(r.comparison.alpha_max_abs)
-    }),
+    MetricColumn { style: Style::Exponent, ..unit("mse", "MSE", |r| Some(r.comparison.mse)) },
+    unit("alpha_max_abs", "alpha max", |r| Some(r.comparison.alpha_max_abs)),
 ];
 
 impl MetricColumn {

@@ -35,11 +35,7 @@ impl Conditions {
             _ => String::new(),
         };
         let protocol = self.protocol.name();
-        let clauses: String = self
-            .clauses
-            .iter()
-            .map(|clause| format!("; {clause}"))
-            .collect();
+        let clauses: String = self.clauses.iter().map(|clause| format!("; {clause}")).collect();
         format!(
             "protocol {protocol}: RGB over {background}, {values}{identical}; SSIM of 11 x 11 Gaussian windows, {windows}{clauses}"
         )

@@ -72,12 +72,8 @@ fn paper_rows(
     let printed: Vec<MetricColumn> = columns.iter().copied().filter(is_printed).collect();
     let mut lines: Vec<Vec<String>> = (rows.iter())
         .map(|row| {
-            let numbers = printed
-                .iter()
-                .map(|column| column.short_text((column.value)(row)));
-            std::iter::once(row.pair.name.clone())
-                .chain(numbers)
-                .collect()
+            let numbers = printed.iter().map(|column| column.short_text((column.value)(row)));
+            std::iter::once(row.pair.name.clone()).chain(numbers).collect()
         })
         .collect();
     if rows.len() > 1 {
@@ -97,15 +93,9 @@ fn markdown(
 ) -> String {
     let (printed, lines) = paper_rows(rows, columns, summary);
     let arrow = |column: &MetricColumn| {
-        if column.is_higher_better {
-            "↑"
-        } else {
-            "↓"
-        }
+        if column.is_higher_better { "↑" } else { "↓" }
     };
-    let headings = printed
-        .iter()
-        .map(|column| format!("{} {}", column.heading, arrow(column)));
+    let headings = printed.iter().map(|column| format!("{} {}", column.heading, arrow(column)));
     let headings = headings.collect::<Vec<_>>().join(" | ");
     let mut text = format!("| | {headings} |\n|---|{}\n", "---:|".repeat(printed.len()));
     for line in lines {
@@ -136,9 +126,7 @@ fn latex(
         "r".repeat(printed.len()),
         headings.collect::<String>()
     );
-    let (last, others) = lines
-        .split_last()
-        .map_or((None, &[][..]), |(l, o)| (Some(l), o));
+    let (last, others) = lines.split_last().map_or((None, &[][..]), |(l, o)| (Some(l), o));
     let line = |cells: &Vec<String>| {
         let cells = cells.iter().map(|cell| escaped_latex(cell));
         cells.collect::<Vec<_>>().join(" & ") + " \\\\\n"

@@ -25,8 +25,7 @@ impl Evaluated {
         let shown: Vec<usize> = shown.collect();
         if shown.len() > MOST_SHOWN {
             let best = shown.into_iter().max_by(|a, b| psnr(a).total_cmp(&psnr(b)));
-            best.into_iter()
-                .for_each(|at| self.pictures[at] = PairPictures::default());
+            best.into_iter().for_each(|at| self.pictures[at] = PairPictures::default());
         }
     }
 }

@@ -84,12 +84,7 @@ enum One {
     /// Of an earlier run.
     Known(Recorded),
     /// Of this run, with its key in the journal, both pictures and the error of every pixel.
-    New {
-        key: Option<u64>,
-        row: PairRow,
-        frames: [Frame; 2],
-        errors: Vec<f32>,
-    },
+    New { key: Option<u64>, row: PairRow, frames: [Frame; 2], errors: Vec<f32> },
 }
 
 impl Evaluator<'_> {
@@ -118,11 +113,7 @@ impl Evaluator<'_> {
             }
             steps.advance(1)?;
         }
-        if let Some(journal) = self
-            .journal
-            .take()
-            .filter(|_| evaluated.unmeasured.is_empty())
-        {
+        if let Some(journal) = self.journal.take().filter(|_| evaluated.unmeasured.is_empty()) {
             journal.remove();
         }
         Ok(evaluated)
@@ -149,42 +140,24 @@ impl Evaluator<'_> {
         }
         let [a, b] = loaded?;
         let (row, errors) = self.measured(pair, [&a, &b])?;
-        Ok(One::New {
-            key,
-            row,
-            frames: [a, b],
-            errors,
-        })
+        Ok(One::New { key, row, frames: [a, b], errors })
     }
 
     /// Hands a result to the observer, and notes a new one in the journal.
     fn reported(&mut self, one: One, observer: &mut dyn Observer) -> Result<Recorded> {
         let (key, mut row, [a, b], errors) = match one {
             One::Known(mut known) => {
-                observer.compared(Measured {
-                    row: &mut known.row,
-                    pictures: None,
-                })?;
+                observer.compared(Measured { row: &mut known.row, pictures: None })?;
                 return Ok(known);
             }
-            One::New {
-                key,
-                row,
-                frames,
-                errors,
-            } => (key, row, frames, errors),
+            One::New { key, row, frames, errors } => (key, row, frames, errors),
         };
         if row.comparison.non_finite_pixels > 0 {
             let (pair, pixels) = (&row.pair, row.comparison.non_finite_pixels);
-            observer.warn(&format!(
-                "{} and {}: {pixels} pixels are NaN or infinite",
-                pair.a, pair.b
-            ));
+            observer
+                .warn(&format!("{} and {}: {pixels} pixels are NaN or infinite", pair.a, pair.b));
         }
-        observer.compared(Measured {
-            row: &mut row,
-            pictures: Some(([&a, &b], &errors)),
-        })?;
+        observer.compared(Measured { row: &mut row, pictures: Some(([&a, &b], &errors)) })?;
         let background = self.background;
         let pictures = match self.page_bytes {
             Some(most) => {
@@ -200,15 +173,9 @@ impl Evaluator<'_> {
     }
 
     fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(PairRow, Vec<f32>)> {
-        let mask = self
-            .masks
-            .map(|masks| masks.of(&pair.name, b))
-            .transpose()?;
-        let measure = Measure {
-            protocol: self.protocol,
-            background: self.background,
-            mask: mask.as_deref(),
-        };
+        let mask = self.masks.map(|masks| masks.of(&pair.name, b)).transpose()?;
+        let measure =
+            Measure { protocol: self.protocol, background: self.background, mask: mask.as_deref() };
         let (comparison, errors) = measure.compare(a, b)?;
         let mut lpips = LpipsDistances::default();
         if !self.lpips.kinds().is_empty() {
@@ -302,10 +269,7 @@ mod tests {
                 page_bytes: None,
             };
             let mut source = Greys([(); 2].map(|()| PairName::default()));
-            let mut output = Output {
-                is_closed,
-                failed: 0,
-            };
+            let mut output = Output { is_closed, failed: 0 };
             let found = evaluator.run(&mut source, &mut output, &Task::NEVER);
             (found.map(|found| found.rows.len()).ok(), output.failed)
         };

@@ -66,12 +66,7 @@ impl Journal {
         let mut hash = Fnv1a::default();
         // Writing to a hash cannot fail.
         let _ = write!(hash, "{settings}");
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            settings: hash.0,
-            known,
-        })
+        Ok(Self { path: path.to_owned(), file, settings: hash.0, known })
     }
 
     /// The hash of a pair's settings, pictures and mask; `None` if its pictures have no hash.

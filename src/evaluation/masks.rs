@@ -42,10 +42,7 @@ impl Masks {
             let expected = "masks: pictures with the names of the pairs";
             return Err(Error::malformed(path, "folder", expected, "no picture"));
         }
-        Ok(Self::Folder {
-            path: path.to_owned(),
-            pictures,
-        })
+        Ok(Self::Folder { path: path.to_owned(), pictures })
     }
 
     /// The file of the mask of the pair `name`.

@@ -109,17 +109,11 @@ mod tests {
         let sizes = [usize::MAX, 400_000, 100_000, 10].map(|most| {
             let pictures = PairPictures::encoded([&noise, &noise], &errors, most).unwrap();
             let bytes: usize = pictures.encoded.iter().map(|text| text.len() / 4 * 3).sum();
-            assert!(
-                bytes <= most.saturating_add(6) || most == 10,
-                "{bytes} of {most}"
-            );
+            assert!(bytes <= most.saturating_add(6) || most == 10, "{bytes} of {most}");
             pictures.size
         });
         assert_eq!(sizes[0], [640, 360]);
-        assert!(
-            sizes.windows(2).all(|pair| pair[0][0] >= pair[1][0]),
-            "{sizes:?}"
-        );
+        assert!(sizes.windows(2).all(|pair| pair[0][0] >= pair[1][0]), "{sizes:?}");
         assert_eq!(sizes[3], [200, 112]);
     }
 }

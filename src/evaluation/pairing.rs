@@ -93,9 +93,7 @@ pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
 /// [`Error::Read`] for a folder that cannot be read.
 pub fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
     let names = pictures(folder)?;
-    let photos = names
-        .iter()
-        .map(|name| (view_of_picture(name), folder.join(name)));
+    let photos = names.iter().map(|name| (view_of_picture(name), folder.join(name)));
     Ok(photos.collect())
 }
 
@@ -120,10 +118,8 @@ fn is_folder(path: &Path) -> Result<bool> {
 
 fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     let (in_a, in_b) = (pictures(a)?, pictures(b)?);
-    let mut matched: Vec<(String, String)> = in_a
-        .intersection(&in_b)
-        .map(|name| (name.clone(), name.clone()))
-        .collect();
+    let mut matched: Vec<(String, String)> =
+        in_a.intersection(&in_b).map(|name| (name.clone(), name.clone())).collect();
     // Files without a namesake are matched by the name of their view, if that is unique.
     let rest_a = by_view(in_a.difference(&in_b));
     let rest_b = by_view(in_b.difference(&in_a));
@@ -132,11 +128,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     for (view, names) in rest_a.iter().filter(|(view, _)| is_unique(*view)) {
         matched.push((names[0].clone(), rest_b[view][0].clone()));
     }
-    let folder_of = |name: &str| {
-        name.rsplit_once('/')
-            .map_or("", |(folder, _)| folder)
-            .to_owned()
-    };
+    let folder_of = |name: &str| name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let matched_in = |(a, b): &(String, String)| [folder_of(a), folder_of(b)];
     let mut folders: BTreeSet<String> = matched.iter().flat_map(matched_in).collect();
     folders.insert(String::new());
@@ -158,11 +150,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         return Err(Error::malformed(a, "folder", expected, found));
     }
     matched.sort();
-    Ok(Pairs {
-        pairs: named(a, b, &matched),
-        unmatched,
-        are_folders: true,
-    })
+    Ok(Pairs { pairs: named(a, b, &matched), unmatched, are_folders: true })
 }
 
 fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
@@ -207,10 +195,7 @@ fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
 fn by_view<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<String, Vec<String>> {
     let mut stems: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
-        stems
-            .entry(view_of_picture(name))
-            .or_default()
-            .push(name.clone());
+        stems.entry(view_of_picture(name)).or_default().push(name.clone());
     }
     stems
 }

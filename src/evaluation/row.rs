@@ -44,9 +44,9 @@ impl UnmeasuredRow {
         Self {
             pair: pair.clone(),
             error: match error {
-                Error::Malformed {
-                    expected, found, ..
-                } => format!("expected {expected}, found {found}"),
+                Error::Malformed { expected, found, .. } => {
+                    format!("expected {expected}, found {found}")
+                }
                 other => other.to_string(),
             },
         }

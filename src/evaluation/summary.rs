@@ -39,10 +39,7 @@ impl Summary {
         Self {
             columns: columns.to_vec(),
             count: rows.len(),
-            identical: rows
-                .iter()
-                .filter(|row| row.comparison.psnr_db.is_none())
-                .count(),
+            identical: rows.iter().filter(|row| row.comparison.psnr_db.is_none()).count(),
             mean: each(&|_, numbers| mean(&numbers)),
             median: each(&|column, mut numbers| {
                 if column.is_psnr() {
@@ -63,11 +60,7 @@ impl Summary {
 
     /// The statistics with their names, in the order of tables.
     pub fn lines(&self) -> [(&'static str, &[Option<f64>]); 3] {
-        [
-            ("mean", &self.mean),
-            ("median", &self.median),
-            ("worst", &self.worst),
-        ]
+        [("mean", &self.mean), ("median", &self.median), ("worst", &self.worst)]
     }
 
     /// Adds the statistics to a document of rows.
@@ -92,9 +85,5 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
     let last = numbers.len().checked_sub(1)?;
     // Two infinite numbers have no midpoint.
     let [low, high] = [numbers[last / 2], numbers[numbers.len() / 2]];
-    Some(if low == high {
-        low
-    } else {
-        f64::midpoint(low, high)
-    })
+    Some(if low == high { low } else { f64::midpoint(low, high) })
 }

@@ -18,19 +18,13 @@ pub struct TextRows {
 impl TextRows {
     /// Creates the table for rows of these pairs.
     pub fn new(columns: &[MetricColumn], pairs: &[PairName]) -> Self {
-        let widths = pairs
-            .iter()
-            .map(|pair| shortened(&pair.name).chars().count());
+        let widths = pairs.iter().map(|pair| shortened(&pair.name).chars().count());
         let name = ("<", widths.chain(["median".len()]).max().unwrap_or(0));
         // The longest number is "identical", and the longest reason is longer than all of them.
         let numbers = columns.iter().map(|column| (column.heading, 9));
         let widths: Vec<_> = std::iter::once(name).chain(numbers).collect();
         let (lines, headings) = LineTable::new(&widths);
-        Self {
-            columns: columns.to_vec(),
-            lines,
-            headings,
-        }
+        Self { columns: columns.to_vec(), lines, headings }
     }
 
     /// The line of headings.
@@ -41,8 +35,7 @@ impl TextRows {
     fn line(&self, name: &str, numbers: impl IntoIterator<Item = Option<f64>>) -> String {
         let numbers = self.columns.iter().zip(numbers);
         let numbers = numbers.map(|(column, number)| column.text(number));
-        self.lines
-            .line(std::iter::once(name.to_owned()).chain(numbers))
+        self.lines.line(std::iter::once(name.to_owned()).chain(numbers))
     }
 
     /// The line of a pair.
@@ -53,8 +46,7 @@ impl TextRows {
 
     /// The line of a pair that was not compared.
     pub fn unmeasured(&self, pair: &PairName) -> String {
-        self.lines
-            .line([shortened(&pair.name), "not compared".to_owned()])
+        self.lines.line([shortened(&pair.name), "not compared".to_owned()])
     }
 
     /// The lines below the rows: statistics of several rows, pairs that were not compared, and the conditions.

@@ -29,11 +29,7 @@ pub struct HomogeneousPoint {
 impl MeshCamera {
     /// Adds a near plane to a camera.
     pub fn new(camera: Camera, near: f64) -> Self {
-        Self {
-            camera,
-            origin: [0.0; 3],
-            near,
-        }
+        Self { camera, origin: [0.0; 3], near }
     }
 
     /// The same view of positions that are relative to `origin` instead of the view's own.
@@ -92,13 +88,7 @@ impl MeshCamera {
         let mut beyond_all = 0b1_1111_u8;
         for position in positions {
             let HomogeneousPoint { xz, yz, z } = self.project(position);
-            let beyond = [
-                z < self.near,
-                xz < 0.0,
-                yz < 0.0,
-                xz > size[0] * z,
-                yz > size[1] * z,
-            ];
+            let beyond = [z < self.near, xz < 0.0, yz < 0.0, xz > size[0] * z, yz > size[1] * z];
             for (bit, is_beyond) in beyond.into_iter().enumerate() {
                 beyond_all &= !(u8::from(!is_beyond) << bit);
             }

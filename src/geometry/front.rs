@@ -31,18 +31,12 @@ const PROFILE: f64 = 1.1;
 impl MeshOrientation {
     /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
     pub fn y_up() -> Self {
-        Self {
-            up: Vector3::y(),
-            front: Vector3::z(),
-        }
+        Self { up: Vector3::y(), front: Vector3::z() }
     }
 
     /// Up is +z and the front is -y, as in Blender, 3ds Max and most CAD programs.
     pub fn z_up() -> Self {
-        Self {
-            up: Vector3::z(),
-            front: -Vector3::y(),
-        }
+        Self { up: Vector3::z(), front: -Vector3::y() }
     }
 
     /// The direction to a viewpoint after quarter turns to the right around the mesh, as high above it
@@ -139,10 +133,7 @@ fn largest(
     area: impl Fn(&Vector3<f64>) -> f64,
 ) -> (Vector3<f64>, f64) {
     let areas = others.map(|direction| (direction, area(&direction)));
-    areas.fold(
-        (first, 0.0),
-        |best, next| if next.1 > best.1 { next } else { best },
-    )
+    areas.fold((first, 0.0), |best, next| if next.1 > best.1 { next } else { best })
 }
 
 /// Area of the convex hull of points seen from far away in a direction.

@@ -154,10 +154,7 @@ pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
             let is_blended = is_blended(batch);
             match runs[first..].last_mut() {
                 Some(run) if run.is_blended == is_blended => run.batches.end = batch + 1,
-                _ => runs.push(DrawRun {
-                    batches: batch..batch + 1,
-                    is_blended,
-                }),
+                _ => runs.push(DrawRun { batches: batch..batch + 1, is_blended }),
             }
         }
     }

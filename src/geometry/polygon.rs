@@ -109,14 +109,7 @@ mod tests {
     fn a_concave_face_covers_its_area_once_from_any_corner() {
         // An arrowhead of area 4, and the letter L of area 3.
         let arrow = [[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [2.0, 3.0]];
-        let l = [
-            [0.0, 0.0],
-            [2.0, 0.0],
-            [2.0, 1.0],
-            [1.0, 1.0],
-            [1.0, 2.0],
-            [0.0, 2.0],
-        ];
+        let l = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
         for (outline, area) in [(&arrow[..], 4.0), (&l[..], 3.0)] {
             for first in 0..outline.len() {
                 let found = areas(outline, first);

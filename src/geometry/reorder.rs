@@ -196,11 +196,7 @@ mod tests {
     #[test]
     fn every_order_holds_each_triangle_once() {
         let triangles = sheet(20);
-        for order in [
-            TriangleOrder::File,
-            TriangleOrder::Random,
-            TriangleOrder::VertexCache,
-        ] {
+        for order in [TriangleOrder::File, TriangleOrder::Random, TriangleOrder::VertexCache] {
             let mut found = order.permutation(&triangles, 3);
             assert_eq!(found, order.permutation(&triangles, 3));
             found.sort_unstable();
@@ -218,12 +214,8 @@ mod tests {
     fn vertices_are_shaded_rarely_in_cache_order() {
         let triangles = sheet(60);
         let misses = |order: TriangleOrder| misses(&triangles, &order.permutation(&triangles, 1));
-        let [file, random, cache] = [
-            TriangleOrder::File,
-            TriangleOrder::Random,
-            TriangleOrder::VertexCache,
-        ]
-        .map(misses);
+        let [file, random, cache] =
+            [TriangleOrder::File, TriangleOrder::Random, TriangleOrder::VertexCache].map(misses);
         assert!(random > 2.9, "{random}");
         assert!(file > 0.95, "{file}");
         assert!((0.5..0.75).contains(&cache), "{cache}");

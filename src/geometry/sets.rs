@@ -8,9 +8,7 @@ pub(crate) struct Sets {
 impl Sets {
     /// Sets of one number each.
     pub(crate) fn new(count: usize) -> Self {
-        Self {
-            parents: (0_u32..).take(count).collect(),
-        }
+        Self { parents: (0_u32..).take(count).collect() }
     }
 
     /// The least number in the set that contains `number`.

@@ -39,10 +39,8 @@ impl SmoothNormals {
                 sums[corner.position as usize] += twice_area;
             }
         }
-        let mut normals = Self {
-            by_position: sums.into_iter().map(unit).collect(),
-            of_sides: Vec::new(),
-        };
+        let mut normals =
+            Self { by_position: sums.into_iter().map(unit).collect(), of_sides: Vec::new() };
         if triangles.as_flattened().iter().all(|c| c.normal != NONE) {
             return normals;
         }
@@ -109,11 +107,7 @@ impl<'a> SmoothEdges<'a> {
             Smoothing::Crease(degrees) => (&[][..], *degrees),
             Smoothing::Groups { groups, crease } => (&groups[..], *crease),
         };
-        Some(Self {
-            faces,
-            groups,
-            least_cosine: crease.to_radians().cos(),
-        })
+        Some(Self { faces, groups, least_cosine: crease.to_radians().cos() })
     }
 
     /// Whether two triangles with these normals are smooth with each other.
@@ -170,10 +164,8 @@ fn sides(
     corners: &[u32],
     rule: &SmoothEdges<'_>,
 ) -> Vec<([f32; 3], Vec<u32>)> {
-    let areas: Vec<_> = corners
-        .iter()
-        .map(|corner| twice_area(mesh, &triangles[*corner as usize / 3]))
-        .collect();
+    let areas: Vec<_> =
+        corners.iter().map(|corner| twice_area(mesh, &triangles[*corner as usize / 3])).collect();
     let normals: Vec<_> = areas.iter().map(|area| area.try_normalize(0.0)).collect();
     // The edges from the position, each by its other end and a triangle.
     let mut edges = Vec::with_capacity(2 * corners.len());
@@ -190,11 +182,7 @@ fn sides(
     let mut has_hard_edge = false;
     for edge in edges.chunk_by(|a, b| a.0 == b.0) {
         for (nth, &(_, a)) in edge.iter().enumerate() {
-            let most = if edge.len() > COMPARED_TRIANGLES {
-                1
-            } else {
-                COMPARED_TRIANGLES
-            };
+            let most = if edge.len() > COMPARED_TRIANGLES { 1 } else { COMPARED_TRIANGLES };
             for &(_, b) in edge[nth + 1..].iter().take(most) {
                 let pair = [corners[a] / 3, corners[b] / 3];
                 let (Some(m), Some(n)) = (normals[a], normals[b]) else {
@@ -229,10 +217,7 @@ fn twice_area(mesh: &Mesh, triangle: &[Corner; 3]) -> Vector3<f64> {
 }
 
 fn unit(sum: Vector3<f64>) -> [f32; 3] {
-    sum.try_normalize(0.0)
-        .unwrap_or_default()
-        .map(narrow)
-        .into()
+    sum.try_normalize(0.0).unwrap_or_default().map(narrow).into()
 }
 
 #[cfg(test)]
@@ -245,9 +230,7 @@ mod tests {
     /// Normals of the corners of an OBJ file of triangles, face by face.
     fn normals(text: &str, smoothing: Option<Smoothing>) -> Vec<[[f32; 3]; 3]> {
         let no_files = &mut |_: &str| unreachable!();
-        let mut mesh = parse(text.as_bytes(), Path::new("a.obj"), no_files)
-            .unwrap()
-            .mesh;
+        let mut mesh = parse(text.as_bytes(), Path::new("a.obj"), no_files).unwrap().mesh;
         if let Some(smoothing) = smoothing {
             mesh.smoothing = smoothing;
         }
@@ -291,10 +274,7 @@ mod tests {
             let found = is_shared(&hinge(degrees, [""; 2]), smoothing);
             assert_eq!(found, expected, "{degrees} of {crease:?}");
         }
-        assert!(is_shared(
-            &hinge(90.0, [""; 2]),
-            Some(Smoothing::Everywhere)
-        ));
+        assert!(is_shared(&hinge(90.0, [""; 2]), Some(Smoothing::Everywhere)));
     }
 
     #[test]
@@ -350,24 +330,14 @@ mod tests {
                 sphere += &format!("f {a} {} {}\nf {a} {} {b}\n", a + 8, b + 8, b + 8);
             }
         }
-        assert_eq!(
-            normals(&sphere, None),
-            normals(&sphere, Some(Smoothing::Everywhere))
-        );
+        assert_eq!(normals(&sphere, None), normals(&sphere, Some(Smoothing::Everywhere)));
     }
 
     #[test]
     fn one_hard_edge_alone_splits_nothing_and_triangles_without_area_are_harmless() {
         // A fan around the origin in which the first and the last triangle make an edge of 90 degrees.
         let mut fan = String::from("v 0 0 0\n");
-        for (x, y, z) in [
-            (1, 0, 0),
-            (1, 1, 1),
-            (0, 1, 1),
-            (-1, 0, 1),
-            (-1, -1, 0),
-            (0, -1, -1),
-        ] {
+        for (x, y, z) in [(1, 0, 0), (1, 1, 1), (0, 1, 1), (-1, 0, 1), (-1, -1, 0), (0, -1, -1)] {
             fan += &format!("v {x} {y} {z}\n");
         }
         for at in 2..7 {
@@ -378,13 +348,7 @@ mod tests {
         let slivers = format!("{}f 1 2 2\nf 1 1 1\nf 1 2 1\n", hinge(90.0, [""; 2]));
         let found = normals(&slivers, None);
         assert_eq!(found[0], [[0.0, 0.0, 1.0]; 3]);
-        assert!(
-            found
-                .as_flattened()
-                .as_flattened()
-                .iter()
-                .all(|x| x.is_finite())
-        );
+        assert!(found.as_flattened().as_flattened().iter().all(|x| x.is_finite()));
     }
 
     #[test]

@@ -90,11 +90,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                         {
                             run.triangles.end = at + 1;
                         }
-                        _ => runs.push(TriangleRun {
-                            triangles: at..at + 1,
-                            material,
-                            draw,
-                        }),
+                        _ => runs.push(TriangleRun { triangles: at..at + 1, material, draw }),
                     }
                 });
             }
@@ -125,10 +121,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
             let all = runs[0].triangles.start..runs.last().map_or(0, ends);
             let order = order.permutation(&self.vertices[all.clone()], seed);
             let (triangles, vertices) = (&mut self.triangles[all.clone()], &mut self.vertices[all]);
-            let moved: Vec<_> = order
-                .iter()
-                .map(|&at| (triangles[at], vertices[at]))
-                .collect();
+            let moved: Vec<_> = order.iter().map(|&at| (triangles[at], vertices[at])).collect();
             for (at, (triangle, vertex)) in moved.into_iter().enumerate() {
                 (triangles[at], vertices[at]) = (triangle, vertex);
             }
@@ -213,10 +206,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
             vertices,
             ids,
             colours,
-            topology: Arc::new(Topology {
-                triangles,
-                neighbours,
-            }),
+            topology: Arc::new(Topology { triangles, neighbours }),
         })
     }
 

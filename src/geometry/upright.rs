@@ -64,10 +64,7 @@ fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) ->
     let low = points.iter().enumerate();
     let low = low.filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
-    hull_area(
-        low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])])
-            .collect(),
-    )
+    hull_area(low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])]).collect())
 }
 
 /// Area of the convex hull of points in a plane.

@@ -142,11 +142,7 @@ pub struct Preset {
 
 /// All presets; the first is the default.
 pub const PRESETS: [Preset; 7] = [
-    Preset {
-        name: "vr-pipe",
-        about: "the simulated GPU of the VR-Pipe paper, Table I",
-        toml: "",
-    },
+    Preset { name: "vr-pipe", about: "the simulated GPU of the VR-Pipe paper, Table I", toml: "" },
     Preset {
         name: "orin",
         about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs of 128 lanes, 1.3 GHz, LPDDR5 at 204.8 \
@@ -245,16 +241,10 @@ impl Config {
         if factors.iter().map(|(_, size)| size).product::<u64>() <= most {
             return Ok(());
         }
-        let (names, sizes): (Vec<_>, Vec<_>) = factors
-            .iter()
-            .map(|(n, size)| (*n, size.to_string()))
-            .unzip();
+        let (names, sizes): (Vec<_>, Vec<_>) =
+            factors.iter().map(|(n, size)| (*n, size.to_string())).unzip();
         let expected = format!("a product of at most {most}");
-        Err(Error::argument(
-            names.join(" * "),
-            expected,
-            sizes.join(" * "),
-        ))
+        Err(Error::argument(names.join(" * "), expected, sizes.join(" * ")))
     }
 
     /// Returns a preset.
@@ -288,10 +278,7 @@ impl Config {
         let mut overlay = parsed(text, from)?;
         let mut extensions = self.extensions.clone();
         extensions.overlay(&mut overlay, from)?;
-        let own = Self {
-            extensions: Extensions::default(),
-            ..self.clone()
-        };
+        let own = Self { extensions: Extensions::default(), ..self.clone() };
         let own: Self = overlaid(&own, &overlay.to_string(), from)?;
         let config = Self { extensions, ..own };
         config.validate()?;
@@ -340,10 +327,7 @@ impl Config {
     /// # Errors
     /// As [`Config::preset`].
     pub fn extended(&self, preset: &str) -> Result<Self> {
-        Ok(Self {
-            extensions: self.extensions.at_default(),
-            ..Self::preset(preset)?
-        })
+        Ok(Self { extensions: self.extensions.at_default(), ..Self::preset(preset)? })
     }
 
     /// The specification of a unit from outside; its default without an extension of that unit.
@@ -379,15 +363,8 @@ fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
     if bytes_per_cycle >= least {
         return Ok(());
     }
-    let expected = format!(
-        "at least 1/{} byte per cycle of the units",
-        Rate::LEAST.cycles()
-    );
-    Err(Error::argument(
-        fields,
-        expected,
-        bytes_per_cycle.to_string(),
-    ))
+    let expected = format!("at least 1/{} byte per cycle of the units", Rate::LEAST.cycles());
+    Err(Error::argument(fields, expected, bytes_per_cycle.to_string()))
 }
 
 #[cfg(test)]
@@ -397,12 +374,7 @@ mod tests {
     /// VR-Pipe, Table III: 24.25 KB, 688 B and 24.92 KB in all; and other sizes, other bytes.
     #[test]
     fn storage_follows_from_the_sizes() {
-        let Config {
-            mut tgc,
-            mut qru,
-            zrop,
-            ..
-        } = Config::default();
+        let Config { mut tgc, mut qru, zrop, .. } = Config::default();
         assert_eq!(tgc.storage_bytes(), 24_832);
         // The second flush buffer, which the paper does not count.
         assert_eq!(qru.storage_bytes(), 688 + 608);

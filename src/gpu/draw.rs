@@ -36,12 +36,7 @@ pub struct FlatTriangle {
 
 /// A splat with constant alpha.
 fn flat(colour: [f32; 3], alpha: f32, depth: f32) -> ProjectedSplat {
-    ProjectedSplat {
-        log2_opacity: alpha.log2(),
-        colour,
-        depth,
-        ..bytemuck::Zeroable::zeroed()
-    }
+    ProjectedSplat { log2_opacity: alpha.log2(), colour, depth, ..bytemuck::Zeroable::zeroed() }
 }
 
 /// A draw call: splats in drawing order on a picture of a given size.
@@ -72,11 +67,7 @@ impl Iterator for Primitives {
     fn next(&mut self) -> Option<Primitive> {
         let shape = self.shapes[0].take()?;
         self.shapes.swap(0, 1);
-        Some(Primitive {
-            primitive: self.primitive,
-            shape,
-            bounds: PixelRect::default(),
-        })
+        Some(Primitive { primitive: self.primitive, shape, bounds: PixelRect::default() })
     }
 }
 
@@ -91,13 +82,7 @@ impl Draw {
     /// box.
     pub fn projected(splats: Vec<ProjectedSplat>, width: u32, height: u32) -> Self {
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
-        Self {
-            width,
-            height,
-            boxes: Boxes::Splats(boxes.collect()),
-            splats,
-            bubble: None,
-        }
+        Self { width, height, boxes: Boxes::Splats(boxes.collect()), splats, bubble: None }
     }
 
     /// Draws rectangles of one colour and alpha as one primitive each. They are given as x, y, width and
@@ -132,9 +117,7 @@ impl Draw {
     /// Draws flat triangles front to back: the first lies in front.
     pub fn triangles(width: u32, height: u32, triangles: &[FlatTriangle]) -> Self {
         let splats = triangles.iter().map(|t| flat(t.colour, t.alpha, t.depth));
-        let shapes = triangles
-            .iter()
-            .map(|t| PrimitiveShape::Triangle(t.corners));
+        let shapes = triangles.iter().map(|t| PrimitiveShape::Triangle(t.corners));
         Self {
             width,
             height,
@@ -172,17 +155,12 @@ impl Draw {
     }
 
     /// The two triangles of a rectangle over the whole picture.
-    #[allow(
-        clippy::cast_possible_wrap,
-        reason = "pictures have at most 2^16 pixels a side"
-    )]
+    #[allow(clippy::cast_possible_wrap, reason = "pictures have at most 2^16 pixels a side")]
     fn screen_triangles(&self) -> [Option<PrimitiveShape>; 2] {
         let [right, bottom] = [self.width, self.height].map(|side| (side << SUBPIXEL_BITS) as i32);
         let [a, b, c, d] = [(0, 0), (right, 0), (right, bottom), (0, bottom)];
         let triangle = |corners: [(i32, i32); 3]| {
-            Some(PrimitiveShape::Triangle(
-                corners.map(|(x, y)| Vertex { x, y }),
-            ))
+            Some(PrimitiveShape::Triangle(corners.map(|(x, y)| Vertex { x, y })))
         };
         [triangle([a, b, c]), triangle([a, c, d])]
     }
@@ -202,9 +180,6 @@ impl Draw {
             }
             Boxes::Primitives(shapes) => [Some(shapes[splat as usize]), None],
         };
-        Primitives {
-            primitive: splat,
-            shapes,
-        }
+        Primitives { primitive: splat, shapes }
     }
 }

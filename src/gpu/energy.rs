@@ -242,11 +242,7 @@ impl EnergySpec {
                 [self.dram_pj_per_bit_low, self.dram_pj_per_bit_high].map(of_bit),
                 around(energy.rop_mj),
             ],
-            watts_without_dram: if cycles == 0 {
-                0.0
-            } else {
-                without_dram / MJ_PER_J / seconds
-            },
+            watts_without_dram: if cycles == 0 { 0.0 } else { without_dram / MJ_PER_J / seconds },
             rail_w: full_w * (self.static_share + (1.0 - self.static_share) * speed),
             events,
         }

@@ -92,8 +92,7 @@ impl Extensions {
     #[must_use]
     pub(crate) fn spec<S: Specification>(&self) -> S {
         let own = self.0.iter().find(|extension| extension.unit == S::UNIT);
-        own.and_then(|extension| parsed(&extension.values).ok())
-            .unwrap_or_default()
+        own.and_then(|extension| parsed(&extension.values).ok()).unwrap_or_default()
     }
 
     /// The wiring of type `W` of the extension that was added last; `None` without one.
@@ -104,10 +103,10 @@ impl Extensions {
 
     /// The same units with the default values of their specifications.
     pub(crate) fn at_default(&self) -> Self {
-        let all = self.0.iter().map(|extension| Extension {
-            values: (extension.default)(),
-            ..extension.clone()
-        });
+        let all = self
+            .0
+            .iter()
+            .map(|extension| Extension { values: (extension.default)(), ..extension.clone() });
         Self(all.collect())
     }
 
@@ -119,9 +118,7 @@ impl Extensions {
 
     /// Checks the values of all units.
     pub(crate) fn validate(&self) -> Result<()> {
-        self.0
-            .iter()
-            .try_for_each(|e| (e.fields)(&e.values).map(drop))
+        self.0.iter().try_for_each(|e| (e.fields)(&e.values).map(drop))
     }
 
     /// Takes the tables of these units out of `overlay`, and sets the fields in them. `from` names the source

@@ -62,10 +62,7 @@ mod tests {
     #[test]
     fn times_follow_from_cycles_and_clock() {
         let frame = FrameTimes::new([612_000, 306_000, 2_448_000], 612.0);
-        assert_eq!(
-            [frame.preprocess_ms, frame.sort_ms, frame.raster_ms],
-            [1.0, 0.5, 4.0]
-        );
+        assert_eq!([frame.preprocess_ms, frame.sort_ms, frame.raster_ms], [1.0, 0.5, 4.0]);
         assert_eq!(frame.total_ms.to_bits(), 5.5_f64.to_bits());
         assert_eq!(frame.fps, Some(1e3 / 5.5));
         assert_eq!(frame.raster_share, Some(4.0 / 5.5));

@@ -52,9 +52,7 @@ impl Machine {
             }
             Method::InShader(order) => Simulator::blending_in_shader(config, order)?,
             Method::Compute(method) => {
-                return Ok(Self::Compute(Box::new(ComputeRenderer::new(
-                    config, method,
-                )?)));
+                return Ok(Self::Compute(Box::new(ComputeRenderer::new(config, method)?)));
             }
             Method::Gscore => return Ok(Self::Gscore(Box::new(Gscore::new(config)?))),
         };
@@ -110,21 +108,14 @@ impl Machine {
             Self::Compute(renderer) => {
                 let scene = view.scene_counts();
                 let (draw, shader) = (view.draw(), view.shader());
-                renderer
-                    .draw(draw, shader, &scene, view.stop(), task)
-                    .into()
+                renderer.draw(draw, shader, &scene, view.stop(), task).into()
             }
             Self::Gscore(accelerator) => {
                 let scene = view.scene_counts();
-                accelerator
-                    .draw(view.draw(), view.shader(), &scene, task)
-                    .into()
+                accelerator.draw(view.draw(), view.shader(), &scene, task).into()
             }
         };
-        MethodRun {
-            outcome,
-            host: start.elapsed(),
-        }
+        MethodRun { outcome, host: start.elapsed() }
     }
 
     /// Renders a view on several machines, in parallel on rayon's current pool.

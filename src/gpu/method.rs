@@ -38,11 +38,8 @@ impl Method {
     /// with order, the software renderer with and without early termination and with squares, and the
     /// accelerator. Rendering in several passes, which has a number to choose, is not among them.
     pub fn paper() -> Vec<Self> {
-        let software = [
-            ComputeMethod::ORIENTED,
-            ComputeMethod::ORIENTED_UNSTOPPED,
-            ComputeMethod::SQUARE,
-        ];
+        let software =
+            [ComputeMethod::ORIENTED, ComputeMethod::ORIENTED_UNSTOPPED, ComputeMethod::SQUARE];
         let software = software.map(Self::Compute).into_iter();
         Self::defaults()
             .into_iter()
@@ -98,10 +95,7 @@ impl Method {
     /// [`Error::Argument`] about the argument `variant` for any other word.
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(passes) = text.strip_prefix(MULTI_PASS) {
-            let number = passes
-                .parse()
-                .ok()
-                .filter(|n| (1..=MOST_PASSES).contains(n));
+            let number = passes.parse().ok().filter(|n| (1..=MOST_PASSES).contains(n));
             return number.map(Self::MultiPass).ok_or_else(|| {
                 let expected =
                     format!("{MULTI_PASS}N for a number N of passes from 1 to {MOST_PASSES}");
@@ -118,24 +112,18 @@ impl Method {
         if let Some(order) = orders.find(|order| order.name() == text) {
             return Ok(Self::InShader(order));
         }
-        Variant::parse(text)
-            .map(Self::Pipeline)
-            .map_err(|error| match error {
-                Error::Argument {
-                    what,
-                    expected,
-                    found,
-                } => {
-                    let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
-                    let others =
-                        format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
-                    let expected = format!("{expected}, or another method ({others})");
-                    let names = Self::paper().into_iter().map(Self::name);
-                    let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).collect();
-                    Error::unknown_name(what, expected, &found, names.iter().map(String::as_str))
-                }
-                other => other,
-            })
+        Variant::parse(text).map(Self::Pipeline).map_err(|error| match error {
+            Error::Argument { what, expected, found } => {
+                let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
+                let others =
+                    format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
+                let expected = format!("{expected}, or another method ({others})");
+                let names = Self::paper().into_iter().map(Self::name);
+                let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).collect();
+                Error::unknown_name(what, expected, &found, names.iter().map(String::as_str))
+            }
+            other => other,
+        })
     }
 
     /// Parses a list of names to methods in the same order, each once. `all` stands for the variants of the
@@ -170,10 +158,7 @@ impl Method {
 
     /// Whether the method runs on the graphics pipeline.
     pub fn is_pipeline(self) -> bool {
-        matches!(
-            self,
-            Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_)
-        )
+        matches!(self, Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_))
     }
 }
 

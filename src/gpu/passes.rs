@@ -57,10 +57,7 @@ pub(super) fn run<'m>(
         let is_last = number == last;
         state.update.write_back_colours = !is_last;
         let drawn = draw(chain, state, batch, start);
-        let mut pass = Pass {
-            draw_cycles: drawn - start,
-            ..Pass::default()
-        };
+        let mut pass = Pass { draw_cycles: drawn - start, ..Pass::default() };
         if !is_last {
             let before = state.update.terminated_pixels;
             state.update.active = true;

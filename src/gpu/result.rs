@@ -227,9 +227,7 @@ impl SimulationResult {
         let mut wrong = Vec::new();
         let mut check = |what: &str, total: u64, parts: u64| {
             if total != parts {
-                wrong.push(format!(
-                    "{what}: {total}, but the outcomes add up to {parts}"
-                ));
+                wrong.push(format!("{what}: {total}, but the outcomes add up to {parts}"));
             }
         };
         let ended = f.hidden + f.terminated + f.shaded;
@@ -252,12 +250,7 @@ impl SimulationResult {
         check("quads reordered", scanned, reordered);
         let set_up = if self.variant.tgc() { r.set_up } else { 0 };
         check("primitives flushed", set_up, self.tgc.items);
-        let TrafficByClient {
-            vertex,
-            vertex_results,
-            depth,
-            colour,
-        } = &self.traffic;
+        let TrafficByClient { vertex, vertex_results, depth, colour } = &self.traffic;
         let moved = [vertex, vertex_results, depth, colour].map(Traffic::dram_bytes);
         let moved = moved.iter().sum();
         check("bytes moved to and from DRAM", self.dram_bytes, moved);

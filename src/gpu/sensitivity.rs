@@ -96,9 +96,7 @@ impl Sensitivity {
             runs.map(|run| Ok(run?.outcome.cycles())).collect()
         };
         let varied = varied_fields(config, methods);
-        let changed = varied
-            .iter()
-            .flat_map(|field| changed_values(config, field));
+        let changed = varied.iter().flat_map(|field| changed_values(config, field));
         let start = Instant::now();
         let at_default = speedups(&run(config)?);
         // The example is one more.
@@ -118,11 +116,7 @@ impl Sensitivity {
         });
         let mut fields: Vec<_> = fields.collect::<Result<_>>()?;
         fields.sort_by(|a, b| b.swing(&at_default).total_cmp(&a.swing(&at_default)));
-        Ok(Self {
-            speedups: at_default,
-            example: (EXAMPLE, example),
-            fields,
-        })
+        Ok(Self { speedups: at_default, example: (EXAMPLE, example), fields })
     }
 }
 
@@ -180,11 +174,7 @@ fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
         Ok(whole) => {
             let half = format!("{whole}/2");
             let is_rate = config.with(&format!("{}={half}", field.name)).is_ok();
-            let half = if is_rate && whole % 2 == 1 {
-                half
-            } else {
-                (whole / 2).to_string()
-            };
+            let half = if is_rate && whole % 2 == 1 { half } else { (whole / 2).to_string() };
             [half, (whole * 2).to_string()].map(Some)
         }
         Err(_) => match field.value.parse::<f64>() {
@@ -218,11 +208,7 @@ mod tests {
             ("dram.gb_per_s", [Some("51.2"), Some("204.8")]),
         ] {
             let expected = values.map(|value| value.map(str::to_owned));
-            assert_eq!(
-                of(name).map(|(_, values)| values),
-                Some(&expected),
-                "{name}"
-            );
+            assert_eq!(of(name).map(|(_, values)| values), Some(&expected), "{name}");
         }
         assert!(of("tc.bins").is_none() && of("tc.evict").is_none());
         assert!(changes.iter().all(|(name, _)| !name.starts_with("gscore.")));

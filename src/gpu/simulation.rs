@@ -44,11 +44,7 @@ impl Default for Simulation {
 impl Simulation {
     /// Settings for methods, or variants of the pipeline, in a configuration.
     pub fn new(config: Config, methods: impl IntoIterator<Item = impl Into<Method>>) -> Self {
-        Self {
-            config,
-            methods: methods.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
+        Self { config, methods: methods.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
     /// Sets the profile, for example the scene's own, [`Scene::profile`](quadrille_scene::Scene::profile).
@@ -88,13 +84,7 @@ impl Simulation {
 /// # Ok::<(), quadrille_base::Error>(())
 /// ```
 pub fn simulate(splats: &Splats, camera: &Camera, simulation: &Simulation) -> Result<Vec<Outcome>> {
-    let Simulation {
-        config,
-        methods,
-        profile,
-        watch,
-        task,
-    } = simulation;
+    let Simulation { config, methods, profile, watch, task } = simulation;
     let machines = Machine::all(config, methods, *watch)?;
     let view = PreparedView::new_task(splats, camera, profile, SimdLevel::best(), task)?;
     let runs = Machine::run_all_task(&machines, &view, task)?;

@@ -31,11 +31,7 @@ pub struct TileMap {
 impl TileMap {
     /// A map for `gpcs` GPCs in blocks of `block` by `block` screen tiles.
     pub fn new(gpcs: u64, mapping: TileMapping, block: u64) -> Self {
-        Self {
-            count: fit(gpcs),
-            mapping,
-            block: fit(block.max(1)),
-        }
+        Self { count: fit(gpcs), mapping, block: fit(block.max(1)) }
     }
 
     /// The GPC that owns the screen tile in column `x` and row `y`.
@@ -48,10 +44,7 @@ impl TileMap {
             TileMapping::Diagonal => (x + y) % self.count,
             TileMapping::Hashed => {
                 let mixed = x.wrapping_mul(FACTORS[0]) ^ y.wrapping_mul(FACTORS[1]).rotate_left(16);
-                (mixed ^ mixed >> 15)
-                    .wrapping_mul(FACTORS[0])
-                    .rotate_left(8)
-                    % self.count
+                (mixed ^ mixed >> 15).wrapping_mul(FACTORS[0]).rotate_left(8) % self.count
             }
         }
     }
@@ -83,10 +76,7 @@ impl TileMap {
 #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
 fn tiles_in(bounds: PixelRect) -> [std::ops::RangeInclusive<u32>; 2] {
     let tile = |px: i32| px as u32 / TILE_PX;
-    [
-        tile(bounds.x0)..=tile(bounds.x1 - 1),
-        tile(bounds.y0)..=tile(bounds.y1 - 1),
-    ]
+    [tile(bounds.x0)..=tile(bounds.x1 - 1), tile(bounds.y0)..=tile(bounds.y1 - 1)]
 }
 
 /// A GPC as the owner of screen tiles.
@@ -100,11 +90,7 @@ pub struct TileOwner {
 impl TileOwner {
     /// The owner of all screen tiles, the only GPC.
     pub const fn only() -> Self {
-        let map = TileMap {
-            count: 1,
-            mapping: TileMapping::Diagonal,
-            block: 1,
-        };
+        let map = TileMap { count: 1, mapping: TileMapping::Diagonal, block: 1 };
         Self { gpc: 0, map }
     }
 
@@ -117,9 +103,6 @@ impl TileOwner {
     /// Whether the GPC owns a tile that meets `bounds`, which lie inside the picture.
     pub fn owns_any(self, bounds: PixelRect) -> bool {
         let [columns, rows] = tiles_in(bounds);
-        self.map.count == 1
-            || rows
-                .into_iter()
-                .any(|y| columns.clone().any(|x| self.owns(x, y)))
+        self.map.count == 1 || rows.into_iter().any(|y| columns.clone().any(|x| self.owns(x, y)))
     }
 }

@@ -24,10 +24,7 @@ impl Config {
         let changed = fields.filter(|(field, base)| field.value != base.value);
         let unused = changed.filter(|(field, _)| !self.is_read(field, methods));
         let unused = unused.filter_map(|(field, _)| {
-            Some(UnusedField {
-                lacks: field.only_if?.name,
-                name: field.name,
-            })
+            Some(UnusedField { lacks: field.only_if?.name, name: field.name })
         });
         unused.collect()
     }

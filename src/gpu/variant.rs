@@ -16,9 +16,7 @@ const QRU: u8 = 2;
 const HET: u8 = 4;
 
 /// Names of all sets, by their bits.
-const NAMES: [&str; 8] = [
-    "baseline", "tgc", "qru", "qm", "het", "het+tgc", "het+qru", "het+qm",
-];
+const NAMES: [&str; 8] = ["baseline", "tgc", "qru", "qm", "het", "het+tgc", "het+qru", "het+qm"];
 
 impl Variant {
     /// The conventional pipeline, without extensions.
@@ -36,15 +34,8 @@ impl Variant {
     /// Early termination, and merging without tile-grid coalescing.
     pub const HET_QRU: Self = Self(HET | QRU);
     /// The variants of the paper, merging without tile-grid coalescing, and tile-grid coalescing alone.
-    pub const ALL: [Self; 7] = [
-        Self::BASELINE,
-        Self::QRU,
-        Self::QM,
-        Self::HET,
-        Self::HET_QRU,
-        Self::HET_QM,
-        Self::TGC,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::BASELINE, Self::QRU, Self::QM, Self::HET, Self::HET_QRU, Self::HET_QM, Self::TGC];
 
     /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (both of these), `het`.
     ///

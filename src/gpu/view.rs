@@ -117,18 +117,12 @@ impl<'a> PreparedView<'a> {
             let lanes = 0..BLOCK.min(splats.len() - first);
             let depth = |lane: usize| {
                 let axes = 0..3;
-                let sum: f64 = axes
-                    .map(|i| forward[i] * f64::from(block.mean[i][lane]))
-                    .sum();
+                let sum: f64 = axes.map(|i| forward[i] * f64::from(block.mean[i][lane])).sum();
                 sum + offset
             };
             lanes.filter(|lane| view.culls(depth(*lane))).count() as u64
         });
-        SceneCounts {
-            splats: splats.len() as u64,
-            near: near.sum(),
-            sh_degree: splats.sh_degree(),
-        }
+        SceneCounts { splats: splats.len() as u64, near: near.sum(), sh_degree: splats.sh_degree() }
     }
 
     /// Work of preprocessing for the draw, without the tile lists of a software renderer.
@@ -155,10 +149,7 @@ impl<'a> PreparedView<'a> {
     pub fn run(&self, simulator: &Simulator, tests: &Tests) -> TimedRun {
         let start = Instant::now();
         let outcome = simulator.run(&self.draw, self.shader(), tests);
-        TimedRun {
-            outcome,
-            host: start.elapsed(),
-        }
+        TimedRun { outcome, host: start.elapsed() }
     }
 
     /// Simulates the view on several simulators, in parallel on rayon's current pool.

@@ -141,11 +141,7 @@ impl Gpc<'_> {
         let lines = self.lines.colour.clone();
         let gpc = self.owner.gpc as usize;
         let blending = self.blending.map(|order| self.shader_blend(order));
-        let cores_queue = if blending.is_some() {
-            1
-        } else {
-            c.cores.slots()
-        };
+        let cores_queue = if blending.is_some() { 1 } else { c.cores.slots() };
         chain! {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
@@ -195,10 +191,7 @@ pub fn draw_state<'a>(
     let lines = FramebufferLines::of(&framebuffer);
     // The lines of the buffer of vertex results are not available to other data.
     let reserved = config.vertex_buffer_bytes();
-    let l2 = L2Spec {
-        bytes: config.l2.bytes - reserved,
-        ..config.l2.clone()
-    };
+    let l2 = L2Spec { bytes: config.l2.bytes - reserved, ..config.l2.clone() };
     let memory = Memory::new(&l2, &config.dram, config.gpu.clock_mhz, lines.tests.end);
     let gpcs = config.gpu.gpcs;
     let schedulers = config.cores.all_schedulers();
@@ -208,10 +201,7 @@ pub fn draw_state<'a>(
         .collect();
     let writes = (0..gpcs).map(|_| LateQueue::new(config.zrop.queue));
     DrawState {
-        update: StencilUpdate {
-            writes: writes.collect(),
-            ..StencilUpdate::default()
-        },
+        update: StencilUpdate { writes: writes.collect(), ..StencilUpdate::default() },
         vertex_buffer: VertexBuffer::new(
             config.vertex.entry(),
             config.vertex.buffer_entries(reserved),
@@ -299,10 +289,7 @@ impl Simulator {
     /// other caches begin empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
         let held = before.and_then(|result| result.held_lines.clone());
-        Self {
-            sequence: Some(held),
-            ..self
-        }
+        Self { sequence: Some(held), ..self }
     }
 
     /// Creates a simulator of the conventional pipeline up to the shader cores, whose fragment shader blends
@@ -311,10 +298,7 @@ impl Simulator {
     /// # Errors
     /// As [`Simulator::new`].
     pub fn blending_in_shader(config: &Config, order: ShaderOrder) -> Result<Self> {
-        Ok(Self {
-            blending: Some(order),
-            ..Self::new(config, Variant::BASELINE)?
-        })
+        Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
 
     /// The configuration.
@@ -339,13 +323,7 @@ impl Simulator {
         state: &mut DrawState<'_>,
         lines: &FramebufferLines,
     ) {
-        let Watch {
-            timelines,
-            tiles,
-            interval,
-            dram,
-            ..
-        } = self.watch;
+        let Watch { timelines, tiles, interval, dram, .. } = self.watch;
         if timelines || interval > 0 {
             let window = match interval {
                 0 => Timeline::FIRST_WINDOW,

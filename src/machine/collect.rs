@@ -189,19 +189,9 @@ pub struct Collected {
 impl Collected {
     /// Visits `units` and takes their activities. The run ends no earlier than `end`.
     pub fn of(units: &mut impl Unit, end: Cycle) -> Self {
-        let mut seen = Seen {
-            cycles: end,
-            ..Seen::default()
-        };
+        let mut seen = Seen { cycles: end, ..Seen::default() };
         units.visit(&mut seen);
-        let Seen {
-            cycles,
-            mut ports,
-            cache_ports,
-            waits,
-            statistics,
-            records,
-        } = seen;
+        let Seen { cycles, mut ports, cache_ports, waits, statistics, records } = seen;
         for (_, activity) in &mut ports {
             activity.idle_until(cycles, StallReason::Drained);
         }
@@ -212,12 +202,7 @@ impl Collected {
         let mut units = unit_cycles(&ports);
         waits.iter().for_each(|waits| waits.add_to(&mut units));
         units.extend(cache_ports);
-        Self {
-            cycles,
-            units,
-            statistics,
-            records,
-        }
+        Self { cycles, units, statistics, records }
     }
 }
 
@@ -263,10 +248,7 @@ impl Waits {
             kind: PortKind::Storage,
             instances,
             busy: 0,
-            idle: vec![
-                (self.reason.name().to_owned(), self.cycles),
-                ("unused".to_owned(), unused),
-            ],
+            idle: vec![(self.reason.name().to_owned(), self.cycles), ("unused".to_owned(), unused)],
             moved: 0,
             rate: None,
             timeline: None,
@@ -300,12 +282,7 @@ impl Visitor for Seen {
     ) {
         match self.waits.iter_mut().find(|waits| waits.name == name) {
             Some(waits) => waits.cycles += cycles,
-            None => self.waits.push(Waits {
-                name,
-                port,
-                reason,
-                cycles,
-            }),
+            None => self.waits.push(Waits { name, port, reason, cycles }),
         }
     }
 

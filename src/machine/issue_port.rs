@@ -180,11 +180,7 @@ impl IssuePort {
     /// Passes the time of `count` items from `start` on; returns the cycle at which that is over.
     #[inline(always)]
     fn pass(&mut self, start: Cycle, count: u64) -> Cycle {
-        let slots = if count <= self.width.get() {
-            1
-        } else {
-            slots(count, self.width)
-        };
+        let slots = if count <= self.width.get() { 1 } else { slots(count, self.width) };
         self.clock.pass_from(start, slots);
         self.activity.moved += count;
         self.clock.whole_cycle()
@@ -210,10 +206,7 @@ impl IssuePort {
 
     /// Cycles so far in which the port was blocked, and in which it was busy.
     pub fn output_cycles(&self) -> [u64; 2] {
-        [
-            self.activity.idle[StallReason::Blocked as usize],
-            self.activity.busy,
-        ]
+        [self.activity.idle[StallReason::Blocked as usize], self.activity.busy]
     }
 
     /// Cycle at which the port is free and the last item has been accepted.

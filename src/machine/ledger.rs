@@ -37,10 +37,7 @@ struct Started {
 impl Ledger {
     /// Starts to record.
     pub fn start(&mut self, spec: LedgerSpec) {
-        let record = Record {
-            spec,
-            ..Record::default()
-        };
+        let record = Record { spec, ..Record::default() };
         let marks = Vec::new();
         self.0 = Some(Box::new(Started { record, marks }));
     }
@@ -86,9 +83,8 @@ impl Ledger {
         let mut record = self.0.take()?.record;
         let counts = counters.counts().into_iter();
         let column = |name: String, meaning| RecordColumn { name, meaning };
-        record.columns = counts
-            .map(|count| column(format!("{prefix}.{}", count.name), count.meaning))
-            .collect();
+        record.columns =
+            counts.map(|count| column(format!("{prefix}.{}", count.name), count.meaning)).collect();
         let busy = port.map(|port| column(format!("units.{port}.busy"), "Cycles with work."));
         record.columns.extend(busy);
         Some(record)
@@ -216,9 +212,7 @@ impl Record {
     pub fn are_of_tiles(&self) -> Vec<bool> {
         let sum = |column: usize| self.tiles().map(|row| row[column]).sum::<u64>();
         let totals = self.totals.iter().enumerate();
-        let mut all: Vec<_> = totals
-            .map(|(column, total)| sum(column) == *total)
-            .collect();
+        let mut all: Vec<_> = totals.map(|(column, total)| sum(column) == *total).collect();
         all.resize(self.columns.len(), true);
         all
     }
@@ -248,10 +242,7 @@ mod tests {
         let mark = ledger.mark(&0_u64, None);
         ledger.record(mark, &1_u64, None, None, 0);
         assert!(!ledger.records());
-        ledger.start(LedgerSpec {
-            tiles: 2,
-            interval: 10,
-        });
+        ledger.start(LedgerSpec { tiles: 2, interval: 10 });
         let mut count = 0_u64;
         for at in (0..50_000).step_by(10) {
             let mark = ledger.mark(&count, Some(3 * count));
@@ -272,10 +263,7 @@ mod tests {
     #[test]
     fn changes_count_for_the_innermost_item_alone() {
         let mut ledger = Ledger::default();
-        ledger.start(LedgerSpec {
-            tiles: 3,
-            interval: 0,
-        });
+        ledger.start(LedgerSpec { tiles: 3, interval: 0 });
         let [outer, inner, innermost] = [10_u64, 11, 13].map(|count| ledger.mark(&count, None));
         ledger.record(innermost, &18_u64, None, Some(2), 0);
         ledger.record(inner, &20_u64, None, Some(1), 0);

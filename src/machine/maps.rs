@@ -19,13 +19,8 @@ pub enum MapKind {
 
 impl MapKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
-        Self::Shaded,
-        Self::Blended,
-        Self::Merged,
-        Self::Late,
-        Self::UntilTerminated,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Shaded, Self::Blended, Self::Merged, Self::Late, Self::UntilTerminated];
 }
 
 /// Counts of all kinds for all pixels, stored in the order of
@@ -38,9 +33,7 @@ pub struct Maps {
 impl Maps {
     /// Creates maps of zeros for `quads` quads.
     pub fn new(quads: usize) -> Self {
-        Self {
-            counts: MapKind::ALL.map(|_| vec![[0; 4]; quads]),
-        }
+        Self { counts: MapKind::ALL.map(|_| vec![[0; 4]; quads]) }
     }
 
     /// Increments the counts of the pixels of `quad` in `mask`.

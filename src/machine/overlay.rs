@@ -60,11 +60,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             return Err(Error::unknown_name(from, expected, &unit, units));
         };
         let toml::Value::Table(fields) = fields else {
-            return Err(Error::argument(
-                from,
-                format!("a table [{unit}]"),
-                fields.to_string(),
-            ));
+            return Err(Error::argument(from, format!("a table [{unit}]"), fields.to_string()));
         };
         for (field, value) in fields {
             let found = value.to_string();
@@ -89,11 +85,7 @@ fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str
         let own = units.get(unit).and_then(toml::Value::as_table);
         own.is_some_and(|own| own.contains_key(field))
     };
-    for field in fields
-        .as_table()
-        .into_iter()
-        .flat_map(|fields| fields.keys())
-    {
+    for field in fields.as_table().into_iter().flat_map(|fields| fields.keys()) {
         let others = units.keys().filter(|other| has(other, field));
         let others: Vec<String> = others.map(|other| format!("{other}.{field}")).collect();
         if !has(unit, field) && !others.is_empty() {

@@ -175,18 +175,10 @@ mod tests {
 
     #[test]
     fn rates_are_whole_numbers_or_ratios() {
-        for (text, rate) in [
-            ("2", Some((2, 1))),
-            ("1/3", Some((1, 3))),
-            ("0", None),
-            ("1/0", None),
-            ("x", None),
-        ] {
-            assert_eq!(
-                Rate::parse(text),
-                rate.map(|(i, c)| Rate::new(i, c)),
-                "{text}"
-            );
+        for (text, rate) in
+            [("2", Some((2, 1))), ("1/3", Some((1, 3))), ("0", None), ("1/0", None), ("x", None)]
+        {
+            assert_eq!(Rate::parse(text), rate.map(|(i, c)| Rate::new(i, c)), "{text}");
         }
         assert_eq!(Rate::new(25_600, 153).cycles_for(25_601), 154);
         assert!(Rate::new(1, 3) < Rate::new(1, 2) && Rate::new(7, 2) > Rate::new(3, 1));

@@ -31,19 +31,11 @@ impl RateClock {
     pub const fn new(rate: Rate) -> Self {
         let (items, cycles) = rate.reduced();
         let (items, cycles) = (items as u64, cycles as u64);
-        let parts = if PARTS.is_multiple_of(items) {
-            PARTS
-        } else {
-            items
-        };
+        let parts = if PARTS.is_multiple_of(items) { PARTS } else { items };
         // Two parts never carry into the cycle by themselves.
         assert!(parts == PARTS || 2 * parts <= PARTS, "a rate of few items");
         let rest = cycles % items * (parts / items);
-        Self {
-            time: 0,
-            step: cycles / items * PARTS + rest,
-            parts,
-        }
+        Self { time: 0, step: cycles / items * PARTS + rest, parts }
     }
 
     /// The cycle.
@@ -135,9 +127,7 @@ pub struct RateLimiter {
 impl RateLimiter {
     /// Creates a port.
     pub const fn new(rate: Rate) -> Self {
-        Self {
-            clock: RateClock::new(rate),
-        }
+        Self { clock: RateClock::new(rate) }
     }
 
     /// Serves an item that arrives at `arrival`; returns the cycle of service.

@@ -62,11 +62,7 @@ pub struct CycleGroups {
 impl CycleGroups {
     /// Lets up to `most` groups share a cycle.
     pub fn new(most: u64) -> Self {
-        Self {
-            most,
-            cycle: 0,
-            groups: 0,
-        }
+        Self { most, cycle: 0, groups: 0 }
     }
 
     /// Moves to the port's `cycle` if that is another one; `is_shared` tells whether the last group has items in it.
@@ -86,11 +82,7 @@ impl CycleGroups {
     /// Begins a group in `cycle`, alone unless others share the cycle.
     #[inline]
     pub fn begin_in(&mut self, cycle: Cycle) {
-        let others = if cycle == self.cycle && !self.are_full() {
-            self.groups
-        } else {
-            0
-        };
+        let others = if cycle == self.cycle && !self.are_full() { self.groups } else { 0 };
         (self.cycle, self.groups) = (cycle, others + 1);
     }
 }

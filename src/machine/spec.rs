@@ -80,11 +80,7 @@ pub fn check<T: PartialOrd + Debug>(
     };
     Err(Error::argument(
         format!("{unit}.{field}"),
-        format!(
-            "a value from {} to {}",
-            end(bounds.start_bound()),
-            end(bounds.end_bound())
-        ),
+        format!("a value from {} to {}", end(bounds.start_bound()), end(bounds.end_bound())),
         format!("{value:?}"),
     ))
 }
@@ -165,12 +161,8 @@ pub fn is_in_bytes(field: &str) -> bool {
 /// The value of a field that is a size, with its unit: `16 KiB` or `96 B` of a size in bytes, `640 px` of the sides of a
 /// picture; `None` for other fields and for texts.
 pub fn shown_size(field: &str, value: &str) -> Option<String> {
-    const UNITS: [(f64, &str); 4] = [
-        (1_073_741_824.0, "GiB"),
-        (1_048_576.0, "MiB"),
-        (1_024.0, "KiB"),
-        (1.0, "B"),
-    ];
+    const UNITS: [(f64, &str); 4] =
+        [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1_024.0, "KiB"), (1.0, "B")];
     let number: f64 = value.parse().ok()?;
     if ["width", "height"].contains(&field) {
         return Some(format!("{value} px"));

@@ -89,11 +89,7 @@ pub struct Link<S, N> {
 impl<S, N> Link<S, N> {
     /// Puts `stage` behind a queue of `depth` items and in front of `next`.
     pub fn new(depth: u64, stage: S, next: N) -> Self {
-        Self {
-            queue: Queue::new(depth),
-            stage,
-            next,
-        }
+        Self { queue: Queue::new(depth), stage, next }
     }
 }
 

@@ -32,11 +32,7 @@ pub trait Counter {
 
 /// The count of a single counter.
 fn single(name: &str, value: u64, meaning: &'static str) -> Count {
-    Count {
-        name: name.to_owned(),
-        value,
-        meaning: meaning.trim(),
-    }
+    Count { name: name.to_owned(), value, meaning: meaning.trim() }
 }
 
 impl Counter for u64 {

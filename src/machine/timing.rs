@@ -28,11 +28,7 @@ pub struct Queue {
 impl Queue {
     /// Creates an empty queue for `depth` items, at least 1.
     pub fn new(depth: u64) -> Self {
-        Self {
-            left_at: vec![0; index(depth.max(1))].into(),
-            oldest: 0,
-            free_at: 0,
-        }
+        Self { left_at: vec![0; index(depth.max(1))].into(), oldest: 0, free_at: 0 }
     }
 
     /// Cycle at which an item offered at `offered` enters.
@@ -104,10 +100,7 @@ pub struct Activity {
 impl Activity {
     /// Starts the accounting of a port that items pass at most at `rate`.
     pub fn of_rate(rate: Rate) -> Self {
-        Self {
-            rate: Some(rate),
-            ..Self::default()
-        }
+        Self { rate: Some(rate), ..Self::default() }
     }
 
     /// Charges the unaccounted cycles up to `cycle` to `reason`.
@@ -154,11 +147,7 @@ impl Activity {
     /// up to `end` as busy.
     #[inline(always)]
     pub(crate) fn work_before_item(&mut self, worked: Cycle, start: Cycle, end: Cycle) {
-        self.charge([
-            (worked, BUSY),
-            (start, StallReason::Blocked.state()),
-            (end, BUSY),
-        ]);
+        self.charge([(worked, BUSY), (start, StallReason::Blocked.state()), (end, BUSY)]);
     }
 
     /// Counts the cycles up to `worked` as busy, charges those up to each cycle of `waits` to the reason beside it, and
@@ -184,12 +173,7 @@ impl Activity {
     #[inline(always)]
     pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
         let [starved, missed] = self.late_data(later, ready);
-        self.charge([
-            starved,
-            missed,
-            (begin, StallReason::Contended.state()),
-            (end, BUSY),
-        ]);
+        self.charge([starved, missed, (begin, StallReason::Contended.state()), (end, BUSY)]);
     }
 
     /// Charges the unaccounted cycles up to `ready` as [`Activity::work_on_data`], and the cycles up to `room` to
@@ -206,10 +190,7 @@ impl Activity {
     #[inline(always)]
     fn late_data(&self, later: Cycle, ready: Cycle) -> [(Cycle, usize); 2] {
         [
-            (
-                ready.min(self.accounted + later),
-                StallReason::Starved.state(),
-            ),
+            (ready.min(self.accounted + later), StallReason::Starved.state()),
             (ready, StallReason::Miss.state()),
         ]
     }
@@ -312,10 +293,7 @@ impl Timeline {
 
     /// Creates an empty timeline in windows of `window` cycles.
     pub fn new(window: Cycle) -> Self {
-        Self {
-            window,
-            windows: Vec::new(),
-        }
+        Self { window, windows: Vec::new() }
     }
 
     /// Adds the timeline of another instance of the port, whose windows had the same length at first.
@@ -367,10 +345,7 @@ impl Timeline {
     /// The timeline of a port over a run of `cycles`, from one of amounts that the port moves at
     /// `per_cycle`: cycles that are not busy are drained.
     pub(super) fn scaled(&self, per_cycle: u64, cycles: Cycle) -> Self {
-        let mut timeline = Self {
-            window: self.window,
-            windows: Vec::new(),
-        };
+        let mut timeline = Self { window: self.window, windows: Vec::new() };
         for (window, start) in (0..cycles).step_by(index(self.window)).enumerate() {
             let length = self.window.min(cycles - start);
             let amount = self.windows.get(window).map_or(0, |states| states[0]);

@@ -33,10 +33,7 @@ pub fn tessellate_to_mean(
     let mut bound = target;
     let mut nearest: Option<(f64, Tessellated)> = None;
     for _ in 0..MOST_STEPS {
-        let scaled = TessellateSettings {
-            triangle_area_px: bound,
-            ..settings
-        };
+        let scaled = TessellateSettings { triangle_area_px: bound, ..settings };
         let source = Tessellated::new(surface.clone(), scaled)?;
         let Some(mean) = DrawnArea::measure(&source, view, frame).mean_px() else {
             return Ok(source);

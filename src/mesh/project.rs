@@ -49,10 +49,7 @@ pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
 #[inline]
 fn snap(point: &HomogeneousPoint) -> Vertex {
     let scale = UNITS / point.z;
-    Vertex {
-        x: whole((point.xz * scale).round()),
-        y: whole((point.yz * scale).round()),
-    }
+    Vertex { x: whole((point.xz * scale).round()), y: whole((point.yz * scale).round()) }
 }
 
 /// Depth of a point in front of the near plane.
@@ -135,10 +132,7 @@ fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
         let units = i64::from(side) << SUBPIXEL_BITS;
         v.clamp(0, i32::try_from(units).unwrap_or(i32::MAX))
     };
-    Vertex {
-        x: inside(vertex.x, view.camera.width),
-        y: inside(vertex.y, view.camera.height),
-    }
+    Vertex { x: inside(vertex.x, view.camera.width), y: inside(vertex.y, view.camera.height) }
 }
 
 /// Twice the area of a triangle, positive if it is clockwise with y down.
@@ -263,19 +257,18 @@ pub fn touched_quads(
     area: PixelRect,
     mut visit: impl FnMut([u16; 2], SampledQuad),
 ) {
-    raster_tiles(
-        outline,
-        area,
-        &mut |[column, row]: [u32; 2], quarter: u8, _mask: u64, tile: &TileSamples| {
-            let x = column * 8 + u32::from(quarter & 1) * 4;
-            let y = row * 8 + u32::from(quarter >> 1) * 4;
-            let mut left = tile.touched;
-            while left != 0 {
-                let at = left.trailing_zeros();
-                left &= left - 1;
-                let position = [fit(x + (at & 3)), fit(y + (at >> 2))];
-                visit(position, tile.quads[at as usize]);
-            }
-        },
-    );
+    raster_tiles(outline, area, &mut |[column, row]: [u32; 2],
+                                      quarter: u8,
+                                      _mask: u64,
+                                      tile: &TileSamples| {
+        let x = column * 8 + u32::from(quarter & 1) * 4;
+        let y = row * 8 + u32::from(quarter >> 1) * 4;
+        let mut left = tile.touched;
+        while left != 0 {
+            let at = left.trailing_zeros();
+            left &= left - 1;
+            let position = [fit(x + (at & 3)), fit(y + (at >> 2))];
+            visit(position, tile.quads[at as usize]);
+        }
+    });
 }

@@ -67,14 +67,10 @@ impl Pair {
 impl Agreement {
     /// The agreement of positive numbers, measured and the emulator's.
     fn of(pairs: impl IntoIterator<Item = [f64; 2]>) -> Option<Self> {
-        let pairs = pairs
-            .into_iter()
-            .filter(|pair| pair.iter().all(|n| *n > 0.0));
+        let pairs = pairs.into_iter().filter(|pair| pair.iter().all(|n| *n > 0.0));
         let pairs: Vec<[f64; 2]> = pairs.collect();
         let logs: Vec<[f64; 2]> = pairs.iter().map(|pair| pair.map(f64::ln)).collect();
-        let errors = pairs
-            .iter()
-            .map(|[measured, ours]| Some((ours / measured - 1.0).abs()));
+        let errors = pairs.iter().map(|[measured, ours]| Some((ours / measured - 1.0).abs()));
         let ratios = logs.iter().map(|[measured, ours]| Some(ours - measured));
         Some(Self {
             pairs: pairs.len(),
@@ -158,9 +154,8 @@ fn begin<'a>(
     let devices = pairs.iter().map(|pair| &*pair.measured.device);
     let devices = once(devices.filter(|device| !device.is_empty()));
     let without = pairs.iter().filter(|pair| pair.modelled.is_none()).count();
-    let mut sheet = Sheet::new(figure, pairs.iter().copied(), cases, |pair| {
-        pair.measured.item.clone()
-    });
+    let mut sheet =
+        Sheet::new(figure, pairs.iter().copied(), cases, |pair| pair.measured.item.clone());
     let machine = match devices.is_empty() {
         true => "an unnamed machine".to_owned(),
         false => devices.join(", "),
@@ -172,9 +167,7 @@ fn begin<'a>(
     match without {
         0 => {}
         1 => sheet.say("1 measured number has no counterpart in the emulator."),
-        _ => sheet.say(format!(
-            "{without} measured numbers have no counterpart in the emulator."
-        )),
+        _ => sheet.say(format!("{without} measured numbers have no counterpart in the emulator.")),
     }
     sheet.text("item", "item", |pair| pair.measured.item.clone());
     sheet
@@ -183,21 +176,15 @@ fn begin<'a>(
 fn values(sheet: &mut Sheet<&Pair>) {
     sheet
         .text("unit", "unit", |pair| pair.unit().0.to_owned())
-        .number("measured", "measured", |pair| {
-            Some(pair.measured.value / pair.unit().1)
-        })
-        .number("emulated", "emulated", |pair| {
-            Some(pair.modelled? / pair.unit().1)
-        })
+        .number("measured", "measured", |pair| Some(pair.measured.value / pair.unit().1))
+        .number("emulated", "emulated", |pair| Some(pair.modelled? / pair.unit().1))
         .share("error", "error", |pair| pair.error());
 }
 
 fn kernels(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Content {
     let mut sheet = begin(figure, results, pairs, "kernels");
     for (quantity, noun) in [(Quantity::Time, "Times"), (Quantity::Count, "Counts")] {
-        let of = pairs
-            .iter()
-            .filter(|pair| pair.measured.quantity == quantity);
+        let of = pairs.iter().filter(|pair| pair.measured.quantity == quantity);
         if let Some(agreement) = Agreement::of(of.filter_map(|pair| pair.numbers())) {
             sheet.say(agreement.sentence(noun));
         }
@@ -205,23 +192,14 @@ fn kernels(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> C
     sheet
         .text("scene", "scene", |pair| place(pair, 0))
         .text("view", "view", |pair| place(pair, 1))
-        .whole("width", "width", |pair| {
-            Some(f64::from(pair.measured.size[0]))
-        })
-        .whole("height", "height", |pair| {
-            Some(f64::from(pair.measured.size[1]))
-        });
+        .whole("width", "width", |pair| Some(f64::from(pair.measured.size[0])))
+        .whole("height", "height", |pair| Some(f64::from(pair.measured.size[1])));
     values(&mut sheet);
-    let times = pairs
-        .iter()
-        .filter(|pair| pair.measured.quantity == Quantity::Time);
+    let times = pairs.iter().filter(|pair| pair.measured.quantity == Quantity::Time);
     let times: Vec<&Pair> = times.copied().collect();
-    scatter(
-        &mut sheet,
-        &times,
-        "Times of kernels in microseconds",
-        |pair| Some(pair.numbers()?.map(|n| n / pair.unit().1)),
-    );
+    scatter(&mut sheet, &times, "Times of kernels in microseconds", |pair| {
+        Some(pair.numbers()?.map(|n| n / pair.unit().1))
+    });
     sheet.finish()
 }
 
@@ -244,11 +222,7 @@ fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Con
             let [measured, ours] = relative(pair)?;
             quotient(Some(ours), Some(measured)).map(|ratio| ratio - 1.0)
         });
-    let rest: Vec<&Pair> = pairs
-        .iter()
-        .copied()
-        .filter(|pair| relative(pair).is_some())
-        .collect();
+    let rest: Vec<&Pair> = pairs.iter().copied().filter(|pair| relative(pair).is_some()).collect();
     let title = format!("Rates relative to {REFERENCE}");
     scatter(&mut sheet, &rest, &title, relative);
     sheet.finish()
@@ -265,9 +239,7 @@ fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
 /// The numbers of the pair that relative rates are relative to.
 fn reference<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Option<[f64; 2]> {
     let mut pairs = pairs.into_iter();
-    pairs
-        .find(|pair| pair.measured.item == REFERENCE)?
-        .numbers()
+    pairs.find(|pair| pair.measured.item == REFERENCE)?.numbers()
 }
 
 /// Scene or view of a pair.
@@ -303,41 +275,21 @@ fn scatter(
 ) {
     let families = once(pairs.iter().map(|pair| family(&pair.measured.item)));
     let series = families.into_iter().enumerate().map(|(colour, name)| {
-        let of = pairs
-            .iter()
-            .filter(|pair| family(&pair.measured.item) == name);
+        let of = pairs.iter().filter(|pair| family(&pair.measured.item) == name);
         let points: Vec<[f64; 2]> = of.filter_map(|pair| point(pair)).collect();
         LineSeries::ours(name, colour, points, LineKind::Points)
     });
     let mut series: Vec<LineSeries> = series.filter(|one| !one.points.is_empty()).collect();
-    let all = || {
-        series
-            .iter()
-            .flat_map(|one| one.points.iter().flatten().copied())
-    };
-    let [least, most] = [
-        all().fold(f64::INFINITY, f64::min),
-        all().fold(0.0, f64::max),
-    ];
+    let all = || series.iter().flat_map(|one| one.points.iter().flatten().copied());
+    let [least, most] = [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)];
     if series.is_empty() {
         return;
     }
-    let equal = LineSeries::ours(
-        "equal",
-        series.len(),
-        [[least; 2], [most; 2]],
-        LineKind::Line,
-    );
+    let equal = LineSeries::ours("equal", series.len(), [[least; 2], [most; 2]], LineKind::Line);
     series.push(equal);
-    let axes = [
-        Axis::log("measured, logarithmic"),
-        Axis::log("emulated, logarithmic"),
-    ];
+    let axes = [Axis::log("measured, logarithmic"), Axis::log("emulated, logarithmic")];
     let chart = LineChart::new(title, axes, Vec::new(), series);
-    sheet.chart(
-        chart.draw(),
-        format!("{title}: the emulator's over the measured."),
-    );
+    sheet.chart(chart.draw(), format!("{title}: the emulator's over the measured."));
 }
 
 /// The paragraph at the head of the page.
@@ -367,16 +319,10 @@ mod tests {
                     sort,a,v,8,8,1,ms,G\nraster,a,v,8,8,2,ms,G\nraster,b,v,8,8,4,ms,G\npairs,a,v,8,8,100,count,G\n\
                     blend-rgba16f,,,96,96,2,Gpixel/s,G\nblend-rgba8,,,96,96,3,Gpixel/s,G\nwrite-rgba8,,,96,96,9,Gpixel/s,G\n";
         let measured = Measurement::read_all(text, Path::new("g.csv")).unwrap();
-        let modelled = [0.5e-3, 2e-3, 8e-3, 90.0, 4e9, 8e9]
-            .map(Some)
-            .into_iter()
-            .chain([None]);
+        let modelled = [0.5e-3, 2e-3, 8e-3, 90.0, 4e9, 8e9].map(Some).into_iter().chain([None]);
         let pairs = measured.into_iter().zip(modelled);
         let pairs = pairs.map(|(measured, modelled)| Pair { measured, modelled });
-        Correlation {
-            pairs: pairs.collect(),
-            configuration: "h200".to_owned(),
-        }
+        Correlation { pairs: pairs.collect(), configuration: "h200".to_owned() }
     }
 
     fn drawn(id: &str) -> Content {
@@ -393,13 +339,7 @@ mod tests {
             "blend-rgba8",
             "sort",
         ];
-        let families = [
-            "rectangles",
-            "blend-rgba16f",
-            "interlock-stacked",
-            "blend-rgba8",
-            "sort",
-        ];
+        let families = ["rectangles", "blend-rgba16f", "interlock-stacked", "blend-rgba8", "sort"];
         assert_eq!(named.map(family), families);
     }
 
@@ -423,16 +363,11 @@ mod tests {
     fn kernels_and_rates_are_figures_of_their_own() {
         let kernels = drawn("hw-kernels");
         assert_eq!(kernels.table.rows.len(), 4);
-        let errors: Vec<_> = (0..4)
-            .map(|row| kernels.table.number(row, "error"))
-            .collect();
+        let errors: Vec<_> = (0..4).map(|row| kernels.table.number(row, "error")).collect();
         let rounded = errors.iter().map(|error| (error.unwrap() * 100.0).round());
         assert_eq!(rounded.collect::<Vec<_>>(), [-50.0, 0.0, 100.0, -10.0]);
         assert!(
-            kernels
-                .text
-                .iter()
-                .any(|text| text.contains("Times, n = 3: the mean error is 50.0 %")),
+            kernels.text.iter().any(|text| text.contains("Times, n = 3: the mean error is 50.0 %")),
             "{:?}",
             kernels.text
         );
@@ -440,17 +375,11 @@ mod tests {
         let agreement = drawn("hw-agreement");
         let of = |row, key| agreement.table.number(row, key);
         assert_eq!(agreement.table.rows.len(), 3);
-        assert_eq!(
-            (of(1, "count"), of(1, "mean_error")),
-            (Some(2.0), Some(0.5))
-        );
+        assert_eq!((of(1, "count"), of(1, "mean_error")), (Some(2.0), Some(0.5)));
         assert_eq!(of(1, "correlation"), None);
         let rates = drawn("hw-rates");
         assert!(
-            rates
-                .text
-                .iter()
-                .any(|text| text.starts_with("1 measured number has")),
+            rates.text.iter().any(|text| text.starts_with("1 measured number has")),
             "{:?}",
             rates.text
         );

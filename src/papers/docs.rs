@@ -76,15 +76,9 @@ mod tests {
         table.push(Column::share("share", "share"), [Cell::from(0.25)]);
         let text = "a\n<!-- figures: fig1 -->\nold\n<!-- figures end -->\nb\n<!-- figures: fig2 -->\nkept\n<!-- figures end -->";
         let new = rewritten(text, &|id| (id == "fig1").then(|| markdown(&table))).unwrap();
-        let expected = text.replace(
-            "old\n",
-            "| scene | share |\n|---|---|\n| a\\|b | 25.0 % |\n",
-        );
+        let expected = text.replace("old\n", "| scene | share |\n|---|---|\n| a\\|b | 25.0 % |\n");
         assert_eq!(new, expected);
         assert_eq!(rewritten(&new, &|_| None).as_deref(), Some(&*expected));
-        assert_eq!(
-            rewritten("a\n<!-- figures: fig1 -->\nopen", &|_| None),
-            None
-        );
+        assert_eq!(rewritten("a\n<!-- figures: fig1 -->\nopen", &|_| None), None);
     }
 }

@@ -29,15 +29,10 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
     let mut missing: Vec<String> = Vec::new();
     let sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
     for section in sections {
-        let new = section
-            .missing
-            .iter()
-            .filter(|text| !missing.contains(*text));
+        let new = section.missing.iter().filter(|text| !missing.contains(*text));
         let new: Vec<String> = new.cloned().collect();
         missing.extend(new);
-        let document = section
-            .content
-            .json(section.figure, &section.command, &section.missing);
+        let document = section.content.json(section.figure, &section.command, &section.missing);
         let id = &section.figure.id;
         write_files(folder, id, &section.content.table, &document)?;
         let charts = &section.content.charts;
@@ -48,9 +43,7 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
             };
             let drawing = chart.drawings.wide();
             let file = drawing.svg();
-            write_whole(&folder.join(format!("{name}.svg")), |out| {
-                out.write_all(file.as_bytes())
-            })?;
+            write_whole(&folder.join(format!("{name}.svg")), |out| out.write_all(file.as_bytes()))?;
             if has_pdf {
                 write_whole(&folder.join(format!("{name}.pdf")), |out| {
                     out.write_all(&drawing.pdf()?)
@@ -76,19 +69,12 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
 /// Writes a table as CSV, Markdown and LaTeX, and its document.
 fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
     let csv = table.csv();
-    write_whole(&folder.join(format!("{name}.csv")), |out| {
-        out.write_all(csv.as_bytes())
-    })?;
-    write_whole(&folder.join(format!("{name}.json")), |out| {
-        writeln!(out, "{document:#}")
-    })?;
+    write_whole(&folder.join(format!("{name}.csv")), |out| out.write_all(csv.as_bytes()))?;
+    write_whole(&folder.join(format!("{name}.json")), |out| writeln!(out, "{document:#}"))?;
     if table.shown().is_empty() {
         return Ok(());
     }
-    for (extension, text) in [
-        ("md", typeset::markdown(table)),
-        ("tex", typeset::latex(table)),
-    ] {
+    for (extension, text) in [("md", typeset::markdown(table)), ("tex", typeset::latex(table))] {
         write_whole(&folder.join(format!("{name}.{extension}")), |out| {
             out.write_all(text.as_bytes())
         })?;

@@ -30,16 +30,8 @@ pub(crate) fn html(report: &Report<'_>) -> String {
          <title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
         style::of_page()
     );
-    for chapter in report
-        .chapters
-        .iter()
-        .filter(|chapter| !chapter.summary.is_empty())
-    {
-        let _ = writeln!(
-            html,
-            "<p class=\"summary\">{}</p>",
-            escaped(&chapter.summary)
-        );
+    for chapter in report.chapters.iter().filter(|chapter| !chapter.summary.is_empty()) {
+        let _ = writeln!(html, "<p class=\"summary\">{}</p>", escaped(&chapter.summary));
     }
     if report.compared().next().is_some() {
         let compared = report.compared();
@@ -79,11 +71,8 @@ pub(crate) fn html(report: &Report<'_>) -> String {
 fn contents(sections: &[Section]) -> String {
     let items = sections.iter().map(|section| {
         let figure = section.figure;
-        let gap = if section.missing.is_empty() {
-            ""
-        } else {
-            " <span class=\"gap\">incomplete</span>"
-        };
+        let gap =
+            if section.missing.is_empty() { "" } else { " <span class=\"gap\">incomplete</span>" };
         format!(
             "<li><a href=\"#{}\">{}</a> {}{gap}</li>\n",
             figure.id,
@@ -115,12 +104,7 @@ fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
 }
 
 fn figure_html(section: &Section, fields: &[Field]) -> String {
-    let Section {
-        figure,
-        content,
-        missing,
-        command,
-    } = section;
+    let Section { figure, content, missing, command } = section;
     let class = match figure.basis {
         NumberSource::Modelled => "tag modelled",
         _ => "tag",
@@ -134,11 +118,8 @@ fn figure_html(section: &Section, fields: &[Field]) -> String {
     );
     html.push_str(&body(content, missing));
     html.push_str(&assumptions(&figure.assumptions, fields));
-    let _ = write!(
-        html,
-        "<p class=\"command\"><code>{}</code></p>\n</section>\n",
-        escaped(command)
-    );
+    let _ =
+        write!(html, "<p class=\"command\"><code>{}</code></p>\n</section>\n", escaped(command));
     html
 }
 
@@ -162,11 +143,7 @@ fn body(content: &Content, missing: &[String]) -> String {
         (false, true) => (text + &judged + &table, String::new(), String::new()),
         (false, false) => (text, judged + &table, String::new()),
     };
-    let class = if charts.is_empty() && right.is_empty() {
-        "columns"
-    } else {
-        "grid"
-    };
+    let class = if charts.is_empty() && right.is_empty() { "columns" } else { "grid" };
     let cells = block("block", &left) + &charts + &block("block", &right);
     block(class, &cells) + &block("grid", &pictures) + &below
 }
@@ -185,9 +162,7 @@ fn gaps(missing: &[String]) -> String {
         return String::new();
     }
     let listed = missing.iter().take(LISTED);
-    let listed: String = listed
-        .map(|text| format!("<li>{}</li>\n", escaped(text)))
-        .collect();
+    let listed: String = listed.map(|text| format!("<li>{}</li>\n", escaped(text))).collect();
     let more = match missing.len().saturating_sub(LISTED) {
         0 => String::new(),
         more => format!("<li>and {more} more</li>\n"),
@@ -249,11 +224,7 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
     if rows.is_empty() {
         return rows;
     }
-    let link = if is_linked {
-        "<th class=\"word\">figure</th>"
-    } else {
-        ""
-    };
+    let link = if is_linked { "<th class=\"word\">figure</th>" } else { "" };
     format!(
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th>{link}<th class=\"word\"></th><th>published</th>\
          <th>ours</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
@@ -328,17 +299,12 @@ fn numbers(table: &Table) -> String {
     if table.rows.len() <= ROWS_AT_ONCE {
         return table_html;
     }
-    format!(
-        "<details><summary>All {} rows</summary>\n{table_html}</details>\n",
-        table.rows.len()
-    )
+    format!("<details><summary>All {} rows</summary>\n{table_html}</details>\n", table.rows.len())
 }
 
 /// Fields of the configuration that move a figure, with their values and the reasons of them.
 fn assumptions(names: &[String], fields: &[Field]) -> String {
-    let found = names
-        .iter()
-        .filter_map(|name| fields.iter().find(|f| f.name == *name));
+    let found = names.iter().filter_map(|name| fields.iter().find(|f| f.name == *name));
     let items = found.map(|field| {
         let (kind, why) = match field.source {
             Source::Published(why) => ("published", why),
@@ -390,31 +356,19 @@ mod tests {
         table.push(Column::new("scene", "scene"), ["truck".into()]);
         table.push(Column::new("qm", "QM & co"), [1.5.into()]);
         let html = numbers(&table);
-        assert!(
-            html.contains("<td data-heading=\"QM &amp; co\">1.50</td>"),
-            "{html}"
-        );
+        assert!(html.contains("<td data-heading=\"QM &amp; co\">1.50</td>"), "{html}");
         let published = crate::paper::figures().flat_map(|figure| &figure.published);
-        let one = Compared {
-            published: published.into_iter().next().unwrap(),
-            ours: Some(1.0),
-        };
+        let one = Compared { published: published.into_iter().next().unwrap(), ours: Some(1.0) };
         let html = comparison([(None, &one)].into_iter());
         for heading in ["published", "ours", "place"] {
-            assert!(
-                html.contains(&format!("data-heading=\"{heading}\"")),
-                "{html}"
-            );
+            assert!(html.contains(&format!("data-heading=\"{heading}\"")), "{html}");
         }
     }
 
     #[test]
     fn assumptions_have_their_reasons() {
         let html = assumptions(&["crop.blend_cycles".to_owned()], &fields());
-        assert!(
-            html.contains("crop.blend_cycles = 2") && html.contains("assumed: "),
-            "{html}"
-        );
+        assert!(html.contains("crop.blend_cycles = 2") && html.contains("assumed: "), "{html}");
         assert_eq!(assumptions(&[], &fields()), "");
     }
 }

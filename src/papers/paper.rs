@@ -166,10 +166,7 @@ pub(crate) struct Published {
 }
 
 /// All papers, in the order of the page.
-#[expect(
-    clippy::panic,
-    reason = "these files are part of the crate, and tests read them"
-)]
+#[expect(clippy::panic, reason = "these files are part of the crate, and tests read them")]
 pub static PAPERS: LazyLock<[Paper; 5]> = LazyLock::new(|| {
     [
         include_str!("published/vr-pipe.toml"),
@@ -229,10 +226,7 @@ mod tests {
             for (at, one) in figure.published.iter().enumerate() {
                 let same =
                     |p: &&Published| (&p.quantity, p.statistic) == (&one.quantity, one.statistic);
-                assert!(
-                    figure.published[..at].iter().find(same).is_none(),
-                    "{one:?}"
-                );
+                assert!(figure.published[..at].iter().find(same).is_none(), "{one:?}");
             }
         }
         for number in 1..=23 {
@@ -269,14 +263,8 @@ mod tests {
     fn storage_adds_up() {
         let table3 = figures().find(|figure| figure.id == "table3").unwrap();
         let of = |quantity| table3.number(quantity, Statistic::Value).unwrap();
-        assert_eq!(
-            of("tile-grid coalescing") * 1024.0,
-            f64::from((4 * 3 * 16 + 2) * 128)
-        );
-        assert_eq!(
-            of("quad reordering"),
-            f64::from(4 * 128 + 6 * 128 / 8 + 64 + 16)
-        );
+        assert_eq!(of("tile-grid coalescing") * 1024.0, f64::from((4 * 3 * 16 + 2) * 128));
+        assert_eq!(of("quad reordering"), f64::from(4 * 128 + 6 * 128 / 8 + 64 + 16));
         let total = of("tile-grid coalescing") + of("quad reordering") / 1024.0;
         assert!((total - of("total")).abs() < 0.005);
     }

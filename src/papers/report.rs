@@ -105,10 +105,7 @@ impl<'a> Report<'a> {
                 sections: sections.collect(),
             }
         });
-        Self {
-            inputs,
-            chapters: chapters.filter(|c| !c.sections.is_empty()).collect(),
-        }
+        Self { inputs, chapters: chapters.filter(|c| !c.sections.is_empty()).collect() }
     }
 
     /// The paragraphs at the head of the page, one per paper.
@@ -162,10 +159,7 @@ impl<'a> Report<'a> {
                 holds.map_or(Cell::Missing, Cell::from),
             ]
         });
-        Table {
-            columns: KEYS.map(|key| Column::new(key, key)).to_vec(),
-            rows: rows.collect(),
-        }
+        Table { columns: KEYS.map(|key| Column::new(key, key)).to_vec(), rows: rows.collect() }
     }
 }
 
@@ -188,11 +182,7 @@ mod tests {
             merging: None,
             hardware: None,
             command: String::new(),
-            program: Program {
-                version: "1",
-                commit: "c",
-                sources: "s",
-            },
+            program: Program { version: "1", commit: "c", sources: "s" },
         };
         let report = Report::draw(&inputs, &|id| id == "fig16", &|_| Vec::new());
         crate::page::html(&report)
@@ -204,10 +194,7 @@ mod tests {
         // Speedups of 2.22 and of 4.
         let [kept, broken] = [page(900), page(500)];
         let ([ticks, crosses], [fewer, more]) = (marks(&kept), marks(&broken));
-        assert!(
-            ticks > fewer && more > crosses,
-            "{ticks} {crosses} {fewer} {more}"
-        );
+        assert!(ticks > fewer && more > crosses, "{ticks} {crosses} {fewer} {more}");
         assert!(kept.contains("2.78") && broken.contains("2.78"));
     }
 }

@@ -121,9 +121,7 @@ impl<R> Sheet<R> {
         heading: &str,
         of: impl Fn(&R) -> Option<String>,
     ) -> &mut Self {
-        self.column(Column::new(key, heading), |row| {
-            of(row).map_or(Cell::Missing, Cell::Text)
-        })
+        self.column(Column::new(key, heading), |row| of(row).map_or(Cell::Missing, Cell::Text))
     }
 
     /// Adds a column of numbers, with three digits on the page.
@@ -196,11 +194,7 @@ impl<R> Sheet<R> {
         for (label, row) in self.labels.iter().zip(self.figure.rows.len()..) {
             match groups.iter_mut().find(|group| group.label == label) {
                 Some(group) => group.rows.push(row),
-                None => groups.push(Rows {
-                    label,
-                    table: &self.content.table,
-                    rows: vec![row],
-                }),
+                None => groups.push(Rows { label, table: &self.content.table, rows: vec![row] }),
             }
         }
         groups
@@ -258,10 +252,8 @@ impl<R> Sheet<R> {
                     .collect(),
             });
         }
-        let chart = BarChart {
-            marks: bars.marks,
-            ..BarChart::new(bars.title, bars.axis, &names, groups)
-        };
+        let chart =
+            BarChart { marks: bars.marks, ..BarChart::new(bars.title, bars.axis, &names, groups) };
         self.chart(chart.draw(), bars.caption);
     }
 
@@ -338,16 +330,11 @@ impl Rows<'_> {
                 self.table.column(&key).and_then(|_| self.of(&key))
             };
             Some(BarValue {
-                band: bound("low")
-                    .zip(bound("high"))
-                    .map(|(low, high)| [low, high]),
+                band: bound("low").zip(bound("high")).map(|(low, high)| [low, high]),
                 ..BarValue::ours(self.of(key)?)
             })
         };
-        Group {
-            label: self.label.to_owned(),
-            bars: keys.map(bar).collect(),
-        }
+        Group { label: self.label.to_owned(), bars: keys.map(bar).collect() }
     }
 }
 

@@ -32,27 +32,17 @@ pub(crate) struct Column {
 impl Column {
     /// A column with numbers of three digits on the page.
     pub(crate) fn new(key: impl Into<String>, heading: impl Into<String>) -> Self {
-        Self {
-            key: key.into(),
-            heading: Some(heading.into()),
-            format: Format::Number,
-        }
+        Self { key: key.into(), heading: Some(heading.into()), format: Format::Number }
     }
 
     /// A column of shares.
     pub(crate) fn share(key: impl Into<String>, heading: impl Into<String>) -> Self {
-        Self {
-            format: Format::Share,
-            ..Self::new(key, heading)
-        }
+        Self { format: Format::Share, ..Self::new(key, heading) }
     }
 
     /// A column of whole numbers.
     pub(crate) fn whole(key: impl Into<String>, heading: impl Into<String>) -> Self {
-        Self {
-            format: Format::Whole,
-            ..Self::new(key, heading)
-        }
+        Self { format: Format::Whole, ..Self::new(key, heading) }
     }
 
     /// A cell as the page shows it.
@@ -68,10 +58,7 @@ impl Column {
 
     /// A column of the files alone.
     pub(crate) fn hidden(key: impl Into<String>) -> Self {
-        Self {
-            heading: None,
-            ..Self::new(key, "")
-        }
+        Self { heading: None, ..Self::new(key, "") }
     }
 }
 
@@ -89,9 +76,7 @@ pub(crate) enum Cell {
 
 impl From<Option<f64>> for Cell {
     fn from(number: Option<f64>) -> Self {
-        number
-            .filter(|n| n.is_finite())
-            .map_or(Self::Missing, Self::Number)
+        number.filter(|n| n.is_finite()).map_or(Self::Missing, Self::Number)
     }
 }
 
@@ -155,9 +140,7 @@ impl Table {
     /// Indices of the columns that the page shows.
     pub(crate) fn shown(&self) -> Vec<usize> {
         let columns = 0..self.columns.len();
-        columns
-            .filter(|at| self.columns[*at].heading.is_some())
-            .collect()
+        columns.filter(|at| self.columns[*at].heading.is_some()).collect()
     }
 
     /// Leaves all columns to the files alone.
@@ -228,11 +211,7 @@ fn grouped(number: f64) -> String {
         }
         text.push(digit);
     }
-    if number < 0.0 {
-        format!("-{text}")
-    } else {
-        text
-    }
+    if number < 0.0 { format!("-{text}") } else { text }
 }
 
 /// A cell of a CSV file.
@@ -257,10 +236,7 @@ mod tests {
         table.push(Column::share("lanes", "lanes"), lanes);
         let cycles = [7.0, f64::NAN].map(Cell::from);
         table.push(Column::hidden("cycles"), cycles);
-        assert_eq!(
-            table.csv(),
-            "scene,lanes,cycles\n\"a, \"\"b\"\"\",0.3333333333333333,7\nc,,\n"
-        );
+        assert_eq!(table.csv(), "scene,lanes,cycles\n\"a, \"\"b\"\"\",0.3333333333333333,7\nc,,\n");
         let json = table.json();
         assert_eq!(json[0]["cycles"], 7.0);
         assert!(json[1]["lanes"].is_null());
@@ -268,12 +244,9 @@ mod tests {
 
     #[test]
     fn digits_are_grouped() {
-        for (value, text) in [
-            (0.0, "0"),
-            (999.0, "999"),
-            (1000.0, "1,000"),
-            (1_234_567.0, "1,234,567"),
-        ] {
+        for (value, text) in
+            [(0.0, "0"), (999.0, "999"), (1000.0, "1,000"), (1_234_567.0, "1,234,567")]
+        {
             assert_eq!(grouped(value), text);
         }
     }

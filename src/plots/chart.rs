@@ -54,11 +54,7 @@ pub(crate) fn series_name(fields: &[String], text: &str) -> String {
 }
 
 fn axis(plot: &Plot, at: usize) -> Axis {
-    Axis {
-        is_log: plot.is_log[at],
-        is_fitted: plot.is_fitted[at],
-        ..Axis::linear(&plot.label(at))
-    }
+    Axis { is_log: plot.is_log[at], is_fitted: plot.is_fitted[at], ..Axis::linear(&plot.label(at)) }
 }
 
 fn marks(plot: &Plot) -> Vec<AxisMark> {
@@ -78,21 +74,13 @@ pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
         }
         LineSeries {
             bands,
-            ..LineSeries::ours(
-                series_name(&plot.series, &name.text),
-                at,
-                points,
-                LineKind::Line,
-            )
+            ..LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Line)
         }
     });
     let has_ticks = grid.x.len() <= MOST_TICKS;
     let ticks = grid.x.iter().filter(|_| has_ticks);
     let ticks = ticks.filter_map(|key| Some((key.number?, shown(&plot.x, key))));
-    let x = Axis {
-        is_fitted: true,
-        ..axis(plot, 0)
-    };
+    let x = Axis { is_fitted: true, ..axis(plot, 0) };
     LineChart {
         marks: marks(plot),
         ..LineChart::new(&plot.title(), [x, axis(plot, 1)], ticks.collect(), series)
@@ -109,21 +97,11 @@ pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
     let series = names.into_iter().enumerate().map(|(at, name)| {
         let own = dots.iter().filter(|dot| dot.series == *name);
         let points = own.map(|dot| dot.at);
-        LineSeries::ours(
-            series_name(&plot.series, &name.text),
-            at,
-            points,
-            LineKind::Points,
-        )
+        LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Points)
     });
     LineChart {
         marks: marks(plot),
-        ..LineChart::new(
-            &plot.title(),
-            [axis(plot, 0), axis(plot, 1)],
-            Vec::new(),
-            series,
-        )
+        ..LineChart::new(&plot.title(), [axis(plot, 0), axis(plot, 1)], Vec::new(), series)
     }
 }
 
@@ -133,27 +111,18 @@ pub(crate) fn bars(
     grid: &Grid,
     summary: Option<&(String, Vec<Option<f64>>)>,
 ) -> BarChart {
-    let combined: Vec<Vec<Option<f64>>> = (0..grid.series.len())
-        .map(|series| grid.combined(series, plot.combine))
-        .collect();
+    let combined: Vec<Vec<Option<f64>>> =
+        (0..grid.series.len()).map(|series| grid.combined(series, plot.combine)).collect();
     let groups = grid.x.iter().enumerate().map(|(x, key)| {
         let bars = combined.iter().zip(&grid.cells).map(|(combined, cells)| {
             let band = cells[x].ends().filter(|_| plot.has_spread);
-            combined[x].map(|value| BarValue {
-                band,
-                ..BarValue::ours(value)
-            })
+            combined[x].map(|value| BarValue { band, ..BarValue::ours(value) })
         });
-        Group {
-            label: shown(&plot.x, key),
-            bars: bars.collect(),
-        }
+        Group { label: shown(&plot.x, key), bars: bars.collect() }
     });
     let last = summary.map(|(name, values)| Group::of(name, values.iter().copied()));
     let names = grid.series.iter();
-    let names: Vec<String> = names
-        .map(|key| series_name(&plot.series, &key.text))
-        .collect();
+    let names: Vec<String> = names.map(|key| series_name(&plot.series, &key.text)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     BarChart {
         marks: marks(plot),
@@ -180,10 +149,7 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         axes: [plot.label(0), plot.label(1)],
         columns: grid.x.iter().map(|key| shown(&plot.x, key)).collect(),
         rows,
-        values: Axis {
-            is_log: plot.is_log[1],
-            ..Axis::linear(&plot.label(2))
-        },
+        values: Axis { is_log: plot.is_log[1], ..Axis::linear(&plot.label(2)) },
         ramp: viridis,
     }
 }

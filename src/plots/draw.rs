@@ -41,11 +41,7 @@ impl Plot {
                 self.heat(fields, &grid, &[x, y])
             }
             (kind, _) => {
-                let most = if kind == PlotKind::Bars {
-                    MAX_BARS
-                } else {
-                    MAX_POINTS
-                };
+                let most = if kind == PlotKind::Bars { MAX_BARS } else { MAX_POINTS };
                 let grid = Grid::new(fields, &lines, (x, &series, y), most)?;
                 let used = [&[x], &series[..]].concat();
                 self.lines_or_bars(kind, fields, &grid, &used)
@@ -60,26 +56,10 @@ impl Plot {
             ("value", self.value.is_some(), is(&[PlotKind::Heat])),
             ("series", !self.series.is_empty(), !is(&[PlotKind::Heat])),
             ("summary", self.summary.is_some(), is(&[PlotKind::Bars])),
-            (
-                "spread",
-                self.has_spread,
-                is(&[PlotKind::Lines, PlotKind::Bars]),
-            ),
-            (
-                "log-x",
-                self.is_log[0],
-                is(&[PlotKind::Lines, PlotKind::Scatter]),
-            ),
-            (
-                "fit-x",
-                self.is_fitted[0],
-                is(&[PlotKind::Lines, PlotKind::Scatter]),
-            ),
-            (
-                "fit-y",
-                self.is_fitted[1],
-                is(&[PlotKind::Lines, PlotKind::Scatter]),
-            ),
+            ("spread", self.has_spread, is(&[PlotKind::Lines, PlotKind::Bars])),
+            ("log-x", self.is_log[0], is(&[PlotKind::Lines, PlotKind::Scatter])),
+            ("fit-x", self.is_fitted[0], is(&[PlotKind::Lines, PlotKind::Scatter])),
+            ("fit-y", self.is_fitted[1], is(&[PlotKind::Lines, PlotKind::Scatter])),
             ("mark", !self.marks.is_empty(), !is(&[PlotKind::Heat])),
         ];
         if let Some((argument, ..)) = others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
@@ -137,9 +117,7 @@ impl Plot {
             false => format!(", which differ in {}", varying.join(", ")),
         };
         let rule = self.combine.name();
-        vec![format!(
-            "a point is the {rule} of up to {most} rows{differ}"
-        )]
+        vec![format!("a point is the {rule} of up to {most} rows{differ}")]
     }
 
     fn lines_or_bars(
@@ -188,11 +166,7 @@ impl Plot {
         };
         let mut values = Vec::new();
         for (at, series) in grid.series.iter().enumerate() {
-            let known: Vec<f64> = grid
-                .combined(at, self.combine)
-                .into_iter()
-                .flatten()
-                .collect();
+            let known: Vec<f64> = grid.combined(at, self.combine).into_iter().flatten().collect();
             let missing = grid.x.len() - known.len();
             if missing > 0 {
                 let (series, rule) = (&series.text, combine.name());
@@ -205,12 +179,7 @@ impl Plot {
             let value = value.ok_or_else(|| not_positive("summary", &series.text))?;
             let mut line = vec![combine.name().to_owned()];
             line.extend((!self.series.is_empty()).then(|| series.text.clone()));
-            line.extend([
-                value.to_string(),
-                String::new(),
-                String::new(),
-                known.len().to_string(),
-            ]);
+            line.extend([value.to_string(), String::new(), String::new(), known.len().to_string()]);
             table.push(line);
             values.push(Some(value));
         }
@@ -247,10 +216,7 @@ impl Plot {
         Ok(Plotted {
             remarks: self.remarks(fields, grid, used),
             table: self.table(grid, std::slice::from_ref(&self.y), &value),
-            layout: Layout::Points {
-                has_series: true,
-                has_spread: false,
-            },
+            layout: Layout::Points { has_series: true, has_spread: false },
             chart: Chart::Heat(chart::heat(self, grid)),
         })
     }
@@ -265,10 +231,9 @@ impl Plot {
         for &line in lines {
             let at = value(fields, line, x)?.zip(value(fields, line, y)?);
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
-            dots.extend(at.map(|(x, y)| Dot {
-                at: [x, y],
-                series: Key::new(&name.join(SEPARATOR)),
-            }));
+            dots.extend(
+                at.map(|(x, y)| Dot { at: [x, y], series: Key::new(&name.join(SEPARATOR)) }),
+            );
         }
         if dots.is_empty() || dots.len() > MAX_POINTS {
             let expected = format!("1 to {MAX_POINTS} rows with numbers in both fields");
@@ -316,10 +281,7 @@ mod tests {
     }
 
     fn by_variant(x: &str, y: &str) -> Plot {
-        Plot {
-            series: vec!["variant".to_owned()],
-            ..Plot::new(x, y)
-        }
+        Plot { series: vec!["variant".to_owned()], ..Plot::new(x, y) }
     }
 
     #[test]
@@ -336,57 +298,33 @@ mod tests {
             "scene,variant,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
              geomean,het,4.898979485566356,,,2\n"
         );
-        assert_eq!(
-            drawn.remarks,
-            ["a point is the mean of up to 2 rows, which differ in view"]
-        );
+        assert_eq!(drawn.remarks, ["a point is the mean of up to 2 rows, which differ in view"]);
         let lines = plotted(&by_variant("tc.bins", "speedup")).unwrap();
         assert!(matches!(lines.chart, Chart::Lines(_)));
-        let heat = Plot {
-            value: Some("speedup".to_owned()),
-            ..Plot::new("tc.bins", "scene")
-        };
+        let heat = Plot { value: Some("speedup".to_owned()), ..Plot::new("tc.bins", "scene") };
         let heat = plotted(&heat).unwrap();
         assert!(matches!(heat.chart, Chart::Heat(_)));
-        assert!(
-            heat.csv()
-                .starts_with("tc.bins,scene,speedup,min,max,rows\n8,island,3,2,4,2\n")
-        );
+        assert!(heat.csv().starts_with("tc.bins,scene,speedup,min,max,rows\n8,island,3,2,4,2\n"));
     }
 
     #[test]
     fn dots_are_rows() {
-        let scatter = Plot {
-            kind: Some(PlotKind::Scatter),
-            ..by_variant("cycles", "speedup")
-        };
+        let scatter = Plot { kind: Some(PlotKind::Scatter), ..by_variant("cycles", "speedup") };
         let csv = plotted(&scatter).unwrap().csv();
         assert_eq!(csv.lines().count(), 1 + 5, "{csv}");
-        assert!(
-            csv.starts_with("cycles,variant,speedup\n50,het,2\n"),
-            "{csv}"
-        );
+        assert!(csv.starts_with("cycles,variant,speedup\n50,het,2\n"), "{csv}");
     }
 
     #[test]
     fn wrong_plots_are_refused() {
-        let lines = Plot {
-            kind: Some(PlotKind::Lines),
-            ..Plot::new("scene", "speedup")
-        };
-        let geomean = Plot {
-            combine: Combine::Geomean,
-            ..Plot::new("variant", "view")
-        };
+        let lines = Plot { kind: Some(PlotKind::Lines), ..Plot::new("scene", "speedup") };
+        let geomean = Plot { combine: Combine::Geomean, ..Plot::new("variant", "view") };
         let spread = Plot {
             has_spread: true,
             kind: Some(PlotKind::Scatter),
             ..Plot::new("cycles", "cycles")
         };
-        let heat = Plot {
-            kind: Some(PlotKind::Heat),
-            ..Plot::new("scene", "view")
-        };
+        let heat = Plot { kind: Some(PlotKind::Heat), ..Plot::new("scene", "view") };
         for (plot, words) in [
             (Plot::new("scene", "speedups"), ["y", "such as speedup,"]),
             (lines, ["x", "\"island\""]),

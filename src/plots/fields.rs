@@ -70,10 +70,7 @@ impl Fields {
             true => rows_csv::mesh_columns(&read_kept(path)?),
             false => rows_csv::columns(&read_rows(path)?),
         };
-        Ok(Self {
-            names: columns.names,
-            lines: columns.lines,
-        })
+        Ok(Self { names: columns.names, lines: columns.lines })
     }
 
     /// Reads comma-separated values with a heading, from a source that `path` names in errors.
@@ -94,19 +91,11 @@ impl Fields {
             (is_known || name.is_empty()).then_some(name)
         }) {
             let expected = "a name of its own for each column";
-            return Err(Error::malformed(
-                path,
-                "line 1",
-                expected,
-                format!("\"{name}\""),
-            ));
+            return Err(Error::malformed(path, "line 1", expected, format!("\"{name}\"")));
         }
         let lines = reader.records().map(|record| Ok(cells(&record?)));
         let lines: std::result::Result<_, csv::Error> = lines.collect();
-        Ok(Self {
-            names,
-            lines: lines.map_err(unread)?,
-        })
+        Ok(Self { names, lines: lines.map_err(unread)? })
     }
 
     /// Adds a first column with one value.
@@ -255,10 +244,7 @@ mod tests {
         assert_eq!(fields.column("tc.bins").unwrap(), 1);
         assert_eq!(fields.keys(), [0, 1]);
         let list = fields.list();
-        assert!(
-            list.contains("units.crop.utilisation       1  0.5   0.5"),
-            "{list}"
-        );
+        assert!(list.contains("units.crop.utilisation       1  0.5   0.5"), "{list}");
     }
 
     #[test]
@@ -267,10 +253,7 @@ mod tests {
         all.append(parsed("b,c\n3,4\n").unwrap());
         assert_eq!(all.names, ["a", "b", "c"]);
         let cells = |line| (0..3).map(|c| all.cell(line, c)).collect::<Vec<_>>();
-        assert_eq!(
-            (cells(0), cells(1)),
-            (vec!["1", "2", ""], vec!["", "3", "4"])
-        );
+        assert_eq!((cells(0), cells(1)), (vec!["1", "2", ""], vec!["", "3", "4"]));
         all.prepend("file", "x");
         assert_eq!(all.cell(1, 3), "4");
     }

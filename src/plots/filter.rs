@@ -66,11 +66,7 @@ impl FromStr for Filter {
         if is_order && number(&values[0]).is_none() || field.trim().is_empty() {
             return Err(malformed());
         }
-        Ok(Self {
-            field: field.trim().to_owned(),
-            relation,
-            values,
-        })
+        Ok(Self { field: field.trim().to_owned(), relation, values })
     }
 }
 
@@ -92,10 +88,8 @@ impl Filter {
                 filter.is_met(cell)
             });
             if lines.is_empty() {
-                let expected = format!(
-                    "a condition that rows meet; values are {}",
-                    values.join(", ")
-                );
+                let expected =
+                    format!("a condition that rows meet; values are {}", values.join(", "));
                 let found = format!("{} {}", filter.field, filter.values.join(","));
                 return Err(Error::argument("where", expected, found));
             }
@@ -145,12 +139,7 @@ mod tests {
         }
         let error = lines(&["scene=boat"]).unwrap_err().to_string();
         assert!(error.contains("island, vase, room"), "{error}");
-        assert!(
-            lines(&["scen=island"])
-                .unwrap_err()
-                .to_string()
-                .contains("scene")
-        );
+        assert!(lines(&["scen=island"]).unwrap_err().to_string().contains("scene"));
     }
 
     #[test]

@@ -60,11 +60,7 @@ impl Plotted {
     /// of a scatter plot.
     pub fn typeset(&self) -> Typeset {
         let Some((headings, lines)) = self.table.split_first() else {
-            return Typeset {
-                headings: Vec::new(),
-                has_words: Vec::new(),
-                rows: Vec::new(),
-            };
+            return Typeset { headings: Vec::new(), has_words: Vec::new(), rows: Vec::new() };
         };
         let (headings, rows) = match self.layout {
             Layout::Dots => {
@@ -74,20 +70,15 @@ impl Plotted {
                 };
                 (headings.clone(), lines.iter().map(cells).collect())
             }
-            Layout::Points {
-                has_series,
-                has_spread,
-            } => by_series(headings, lines, has_series, has_spread),
+            Layout::Points { has_series, has_spread } => {
+                by_series(headings, lines, has_series, has_spread)
+            }
         };
         let is_word = |cell: &String| {
             cell != NO_VALUE && !cell.starts_with(|c: char| c.is_ascii_digit() || c == '-')
         };
         let has_words = |at: usize| rows.iter().any(|row: &Vec<String>| is_word(&row[at]));
-        Typeset {
-            has_words: (0..headings.len()).map(has_words).collect(),
-            headings,
-            rows,
-        }
+        Typeset { has_words: (0..headings.len()).map(has_words).collect(), headings, rows }
     }
 }
 
@@ -147,9 +138,7 @@ fn by_series(
     }
     let rows = rows.into_iter().map(|(x, mut cells)| {
         cells.resize(columns.len(), NO_VALUE.to_owned());
-        std::iter::once(shown(&headings[0], &x))
-            .chain(cells)
-            .collect()
+        std::iter::once(shown(&headings[0], &x)).chain(cells).collect()
     });
     let rows = rows.collect();
     let x = match has_series {

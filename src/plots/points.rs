@@ -16,10 +16,7 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn new(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            number: number(text),
-        }
+        Self { text: text.to_owned(), number: number(text) }
     }
 }
 
@@ -84,12 +81,7 @@ impl Grid {
             };
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
             let name = Key::new(&name.join(SEPARATOR));
-            found.push((
-                index(&mut xs, Key::new(at)),
-                index(&mut names, name),
-                line,
-                value,
-            ));
+            found.push((index(&mut xs, Key::new(at)), index(&mut names, name), line, value));
             if xs.len().saturating_mul(names.len()) > limit {
                 let expected = format!("at most {limit} points; --where chooses rows");
                 let found = format!("{} values of {} and more", xs.len(), fields.name(x));
@@ -128,10 +120,7 @@ impl Grid {
             })
         };
         let keys = fields.keys().into_iter().filter(differs);
-        (
-            keys.map(|column| fields.name(column).to_owned()).collect(),
-            most,
-        )
+        (keys.map(|column| fields.name(column).to_owned()).collect(), most)
     }
 }
 
@@ -139,10 +128,7 @@ impl Cell {
     /// Least and largest value, if there are several.
     pub(crate) fn ends(&self) -> Option<[f64; 2]> {
         let [least, most] = [Combine::Min, Combine::Max].map(|end| end.of(&self.values));
-        least
-            .zip(most)
-            .filter(|_| self.values.len() > 1)
-            .map(|(least, most)| [least, most])
+        least.zip(most).filter(|_| self.values.len() > 1).map(|(least, most)| [least, most])
     }
 }
 
@@ -180,10 +166,7 @@ mod tests {
         assert_eq!(grid.cells[0][0].ends(), Some([1.0, 3.0]));
         assert_eq!(grid.cells[0][1].ends(), None);
         // `bins` differs as text alone: it is the x of the plot.
-        assert_eq!(
-            grid.varying(&fields),
-            (vec!["bins".to_owned(), "seed".into()], 2)
-        );
+        assert_eq!(grid.varying(&fields), (vec!["bins".to_owned(), "seed".into()], 2));
         assert!(Grid::new(&fields, &[0, 1], (0, &[1], 4), 1).is_err());
         assert!(Grid::new(&fields, &[0], (0, &[], 1), 9).is_err());
     }

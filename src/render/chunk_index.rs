@@ -100,11 +100,7 @@ fn ranges(rows: usize) -> impl Iterator<Item = Range<usize>> {
 impl Chunk {
     /// The bounds of splats, whose rows have the given number and checksum. A chunk with an invalid row is always seen.
     fn of(splats: &Splats, count: usize, rows: u32) -> Self {
-        let mut chunk = Self {
-            low: [f32::INFINITY; 3],
-            high: [f32::NEG_INFINITY; 3],
-            rows,
-        };
+        let mut chunk = Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], rows };
         if splats.len() < count {
             std::mem::swap(&mut chunk.low, &mut chunk.high);
         }
@@ -157,18 +153,9 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
     }
     // A plane through a point in view space whose depth is `offset` along `normal`.
     let mut add = |normal: [f64; 3], offset: f64| {
-        let dot = |axis: usize| {
-            (0..3)
-                .map(|row| normal[row] * view.rotation[row][axis])
-                .sum()
-        };
-        let moved: f64 = (0..3)
-            .map(|row| normal[row] * view.translation_in_view[row])
-            .sum();
-        planes.push(Plane {
-            normal: [dot(0), dot(1), dot(2)],
-            offset: moved - offset,
-        });
+        let dot = |axis: usize| (0..3).map(|row| normal[row] * view.rotation[row][axis]).sum();
+        let moved: f64 = (0..3).map(|row| normal[row] * view.translation_in_view[row]).sum();
+        planes.push(Plane { normal: [dot(0), dot(1), dot(2)], offset: moved - offset });
     };
     add([0.0, 0.0, -1.0], -view.near);
     if view.far.is_finite() {
@@ -223,11 +210,8 @@ impl ChunkIndex {
     /// # Errors
     /// [`Error::Write`], and [`Error::Cancelled`].
     pub fn write(&self, scene: &Path, task: &Task) -> Result<()> {
-        let parts = [
-            &MARK[..],
-            bytemuck::bytes_of(&self.stamp),
-            bytemuck::cast_slice(&self.chunks),
-        ];
+        let parts =
+            [&MARK[..], bytemuck::bytes_of(&self.stamp), bytemuck::cast_slice(&self.chunks)];
         let mut bytes = parts.concat();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         write_whole_task(&index_path(scene), task, |out| out.write_all(&bytes))
@@ -274,11 +258,8 @@ impl ChunkIndex {
     /// checksums agree.
     fn is_of(&self, found: &Stamp, batches: &SplatBatches) -> bool {
         let is_untouched = self.stamp == *found;
-        let same_form = Stamp {
-            modified_s: found.modified_s,
-            modified_ns: found.modified_ns,
-            ..self.stamp
-        };
+        let same_form =
+            Stamp { modified_s: found.modified_s, modified_ns: found.modified_ns, ..self.stamp };
         if same_form != *found || self.chunks.len() != batches.rows().div_ceil(CHUNK) {
             return false;
         }
@@ -292,9 +273,8 @@ impl ChunkIndex {
     /// Ranges of rows with all splats that are in view of any of `cameras`.
     pub fn seen(&self, cameras: &[Camera], profile: &Profile, rows: usize) -> Vec<Range<usize>> {
         let none = Splats::from_splats(0, []);
-        let views = cameras
-            .iter()
-            .map(|camera| planes(&ViewTransform::new(&none, camera, profile)));
+        let views =
+            cameras.iter().map(|camera| planes(&ViewTransform::new(&none, camera, profile)));
         let views: Vec<Vec<Plane>> = views.collect();
         let mut spans: Vec<Range<usize>> = Vec::new();
         for (chunk, rows) in self.chunks.iter().zip(ranges(rows)) {

@@ -78,24 +78,17 @@ fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
     let [low, high] = [quantiles[1], quantiles[5]].map(|v| v.clamp(f32::MIN_POSITIVE, f32::MAX));
     // In f64, where the ratio cannot overflow and rounding cannot swap two edges.
     let ratio = f64::from(high) / f64::from(low);
-    narrow(f64::from(low) * ratio.powf(t.into()))
-        .max(low)
-        .min(high)
+    narrow(f64::from(low) * ratio.powf(t.into())).max(low).min(high)
 }
 
 impl Distribution {
     /// The distribution of `values`, of which there is at least one, and which it reorders.
     fn of(values: &mut [f32], edge_at: EdgeAt) -> Self {
         let quantiles = quantiles(values, SceneStatistics::PROBABILITIES);
-        let edges: Vec<f32> = (0..=BINS)
-            .map(|i| edge_at(&quantiles, i as f32 / BINS as f32))
-            .collect();
+        let edges: Vec<f32> =
+            (0..=BINS).map(|i| edge_at(&quantiles, i as f32 / BINS as f32)).collect();
         let counts = counts(values, &edges);
-        Self {
-            quantiles,
-            edges,
-            counts,
-        }
+        Self { quantiles, edges, counts }
     }
 }
 
@@ -196,10 +189,7 @@ fn bounds(splats: &Splats) -> Option<[[f64; 3]; 2]> {
     });
     let around = boxes.reduce_with(|a, b| {
         let axes = [0, 1, 2];
-        [
-            axes.map(|i| a[0][i].min(b[0][i])),
-            axes.map(|i| a[1][i].max(b[1][i])),
-        ]
+        [axes.map(|i| a[0][i].min(b[0][i])), axes.map(|i| a[1][i].max(b[1][i]))]
     });
     let in_world = |corner: [f32; 3]| [0, 1, 2].map(|i| splats.origin()[i] + f64::from(corner[i]));
     around.map(|corners| corners.map(in_world))
@@ -214,9 +204,8 @@ mod tests {
         let hash = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 8) as f32 / 16_777_216.0 - 0.5;
         for length in [1, 2, 3, 8, 99, 100_000] {
             for steps in [2.0, 1e9] {
-                let mut values: Vec<f32> = (0..length)
-                    .map(|i| (hash(i) * steps).round() / steps)
-                    .collect();
+                let mut values: Vec<f32> =
+                    (0..length).map(|i| (hash(i) * steps).round() / steps).collect();
                 values[0] = f32::INFINITY;
                 let mut sorted = values.clone();
                 sorted.sort_by(f32::total_cmp);

@@ -54,12 +54,7 @@ impl Visibility {
         let total = f64::from((behind + off + inside).max(1));
         let [behind, off_screen, in_view, in_view_if_flipped] =
             [behind, off, inside, flipped].map(|count| f64::from(count) / total);
-        Self {
-            behind,
-            off_screen,
-            in_view,
-            in_view_if_flipped,
-        }
+        Self { behind, off_screen, in_view, in_view_if_flipped }
     }
 
     /// Whether `in_view`, as counted by a renderer, is a large enough share of a scene's splats to do without a warning.

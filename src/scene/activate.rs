@@ -59,21 +59,14 @@ fn activate_lanes(
             *logit = logit.clamp(-EXP_RANGE, EXP_RANGE);
         }
         for log in block.scale.as_flattened_mut() {
-            *log = if *log == f32::NEG_INFINITY {
-                -EXP_RANGE
-            } else {
-                *log
-            };
+            *log = if *log == f32::NEG_INFINITY { -EXP_RANGE } else { *log };
         }
     }
     let not_finite = finite_check(block, sh_rest, parameters.filter);
     let invalid: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
     // Before activation, which turns some infinities into NaN and some into finite numbers.
-    let nan = if invalid == 0 {
-        [false; BLOCK]
-    } else {
-        nan_lanes(block, sh_rest, parameters.filter)
-    };
+    let nan =
+        if invalid == 0 { [false; BLOCK] } else { nan_lanes(block, sh_rest, parameters.filter) };
     let opacity_factor = scales(block, parameters);
     if parameters.encoding == ValueEncoding::Raw {
         block.opacity = sigmoid(&block.opacity);
@@ -86,12 +79,8 @@ fn activate_lanes(
     let norm2 = normalise(&mut block.rotation);
 
     let zero: u64 = norm2.iter().map(|n| u64::from(*n <= 0.0)).sum();
-    let overflow: u32 = block
-        .scale
-        .as_flattened()
-        .iter()
-        .map(|s| u32::from(*s == f32::INFINITY))
-        .sum();
+    let overflow: u32 =
+        block.scale.as_flattened().iter().map(|s| u32::from(*s == f32::INFINITY)).sum();
     if invalid == 0 && zero == 0 && overflow == 0 && lanes == BLOCK {
         return Dropped::default();
     }
@@ -210,17 +199,8 @@ const MANTISSA_BITS: u32 = 52;
 
 /// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative,
 /// 1/280 of an f32 ulp.
-const EXP_TERMS: [f64; 9] = [
-    1.0 / 40320.0,
-    1.0 / 5040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-    1.0,
-    1.0,
-];
+const EXP_TERMS: [f64; 9] =
+    [1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
 
 /// e^x with a relative error of 2.2e-10; x is clamped to -128..=128. NaN gives an arbitrary value.
 #[inline(always)]

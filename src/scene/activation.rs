@@ -13,22 +13,14 @@ pub fn sigmoid(x: f64) -> f64 {
 
 /// The inverse of the sigmoid, in a range whose ends stand for opacities of 0 and 1.
 pub fn logit(opacity: f64) -> f32 {
-    narrow(
-        (opacity / (1.0 - opacity))
-            .ln()
-            .clamp(LOGIT_RANGE.0, LOGIT_RANGE.1),
-    )
+    narrow((opacity / (1.0 - opacity)).ln().clamp(LOGIT_RANGE.0, LOGIT_RANGE.1))
 }
 
 /// Logarithm of the absolute value of a scale, whose sign a covariance does not keep. A scale of 0 counts as the
 /// least normal float; NaN stays NaN.
 pub fn log_scale(scale: f32) -> f32 {
     let size = scale.abs();
-    let size = if size < f32::MIN_POSITIVE {
-        f32::MIN_POSITIVE
-    } else {
-        size
-    };
+    let size = if size < f32::MIN_POSITIVE { f32::MIN_POSITIVE } else { size };
     narrow(f64::from(size).ln())
 }
 

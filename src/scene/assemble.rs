@@ -175,19 +175,12 @@ impl FixedRows {
             len += span.len();
             first
         });
-        Self {
-            start,
-            stride,
-            spans: firsts.collect(),
-            len,
-        }
+        Self { start, stride, spans: firsts.collect(), len }
     }
 
     /// Bytes of `rows` of the rows that are read, up to the end of the range that the first one lies in.
     fn bytes(&self, rows: Range<usize>) -> Range<usize> {
-        let after = self
-            .spans
-            .partition_point(|[first, _]| *first <= rows.start);
+        let after = self.spans.partition_point(|[first, _]| *first <= rows.start);
         let [first, row] = self.spans[after - 1];
         let end = self.spans.get(after).map_or(self.len, |[next, _]| *next);
         let start = self.start + (row + rows.start - first) * self.stride;
@@ -237,11 +230,7 @@ pub(super) fn assemble_columns(
             let rows = rows.start - own.start..rows.end - own.start;
             for (slot, (column, origin)) in raw.mean.iter().zip(origin).enumerate() {
                 let centres = column[rows.clone()].iter().map(|v| narrow(v - origin));
-                block
-                    .slot(slot)
-                    .iter_mut()
-                    .zip(centres)
-                    .for_each(|(lane, v)| *lane = v);
+                block.slot(slot).iter_mut().zip(centres).for_each(|(lane, v)| *lane = v);
             }
             for (column, slot) in raw.all_floats().zip(3..) {
                 block.slot(slot)[..rows.len()].copy_from_slice(&column[rows.clone()]);
@@ -298,21 +287,14 @@ impl Arrays {
             let rest_len = blocks.len() * self.layout.rest_slots();
             let (rest, left) = std::mem::take(&mut rest_left).split_at_mut(rest_len);
             rest_left = left;
-            Batch {
-                layout: self.layout,
-                first_row: i * BATCH_BLOCKS * BLOCK,
-                blocks,
-                rest,
-            }
+            Batch { layout: self.layout, first_row: i * BATCH_BLOCKS * BLOCK, blocks, rest }
         };
         let batches = self.blocks.chunks_mut(BATCH_BLOCKS);
         batches.enumerate().map(batch).collect()
     }
 
     fn finish(mut self, dropped: Dropped) -> (Splats, Dropped) {
-        let RowLayout {
-            rows, sh_degree, ..
-        } = self.layout;
+        let RowLayout { rows, sh_degree, .. } = self.layout;
         let mut len = rows;
         if dropped.total() > 0 {
             let rest_slots = self.layout.rest_slots();
@@ -359,9 +341,6 @@ mod tests {
     #[test]
     fn rows_beyond_the_range_of_indices_are_refused() {
         assert!(check_rows(MAX_SPLATS).is_ok());
-        assert!(matches!(
-            check_rows(MAX_SPLATS + 1),
-            Err(Error::Limit { .. })
-        ));
+        assert!(matches!(check_rows(MAX_SPLATS + 1), Err(Error::Limit { .. })));
     }
 }

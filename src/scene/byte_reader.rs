@@ -20,12 +20,7 @@ impl<'a> ByteReader<'a> {
 
     /// An error about `what` at the next byte.
     pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
-        Error::malformed(
-            self.path,
-            format!("{what} at byte {}", self.at),
-            expected,
-            found,
-        )
+        Error::malformed(self.path, format!("{what} at byte {}", self.at), expected, found)
     }
 
     pub(super) fn is_at_end(&self) -> bool {
@@ -74,13 +69,10 @@ impl<'a> ByteReader<'a> {
         let count = self.u64(what)?;
         let left = self.bytes.len() - self.at;
         let most = left / item_bytes;
-        usize::try_from(count)
-            .ok()
-            .filter(|count| *count <= most)
-            .ok_or_else(|| {
-                let expected = format!("at most {most}, by the {left} bytes that follow");
-                self.error(what, expected, count.to_string())
-            })
+        usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
+            let expected = format!("at most {most}, by the {left} bytes that follow");
+            self.error(what, expected, count.to_string())
+        })
     }
 
     /// Reads a text of up to `limit` bytes that ends with a zero byte; invalid UTF-8 is replaced.

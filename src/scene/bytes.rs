@@ -92,12 +92,7 @@ impl MappedFile {
             ErrorKind::UnexpectedEof => {
                 let place = format!("byte {start}");
                 let expected = format!("{} bytes, as when it was opened", self.map.len());
-                Error::malformed(
-                    &self.path,
-                    place,
-                    expected,
-                    "a file that has become shorter",
-                )
+                Error::malformed(&self.path, place, expected, "a file that has become shorter")
             }
             _ => Error::read(&self.path, error),
         })
@@ -195,9 +190,7 @@ fn release(_map: &Mmap, _range: Range<usize>) {}
 
 fn read_pipe<'a>(pipe: impl Read, path: &Path) -> Result<Bytes<'a>> {
     let mut bytes = Vec::new();
-    pipe.take(PIPE_LIMIT_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| Error::read(path, e))?;
+    pipe.take(PIPE_LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
     let what = "bytes of a scene read from a pipe (save it as a file first)";
     Error::check_limit(what, PIPE_LIMIT_BYTES, bytes.len() as u64)?;
     Ok(Bytes::Owned(bytes))

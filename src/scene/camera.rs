@@ -75,22 +75,12 @@ impl Camera {
         translation_in_view: Vector3<f64>,
     ) -> Result<Self> {
         let name = name.into();
-        let Intrinsics {
-            width,
-            height,
-            focal_px,
-            principal_px,
-        } = intrinsics;
+        let Intrinsics { width, height, focal_px, principal_px } = intrinsics;
         let is_side = |side| (1..=MAX_SIDE_PX).contains(&side);
         let off = view_from_world * view_from_world.transpose() - Matrix3::identity();
         let is_rotation = off.abs().max() < 1e-3 && view_from_world.determinant() > 0.0;
         for (what, is_good, expected, found) in [
-            (
-                "width",
-                is_side(width),
-                "1 to 32768 pixels",
-                &width as &dyn Debug,
-            ),
+            ("width", is_side(width), "1 to 32768 pixels", &width as &dyn Debug),
             ("height", is_side(height), "1 to 32768 pixels", &height),
             (
                 "focal length",
@@ -110,12 +100,7 @@ impl Camera {
                 "finite numbers",
                 &translation_in_view,
             ),
-            (
-                "rotation",
-                is_rotation,
-                "a right-handed orthonormal 3x3 matrix",
-                &view_from_world,
-            ),
+            ("rotation", is_rotation, "a right-handed orthonormal 3x3 matrix", &view_from_world),
         ] {
             if !is_good {
                 let what = format!("camera \"{name}\": {what}");
@@ -167,9 +152,7 @@ impl Camera {
 
     /// The warning about cameras whose lens does not reach the corners of the picture.
     pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
-        let shares = cameras
-            .iter()
-            .map(|camera| (camera, camera.share_beyond_lens()));
+        let shares = cameras.iter().map(|camera| (camera, camera.share_beyond_lens()));
         let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
         let Projection::Fisheye(lens) = camera.projection else {
             return None;
@@ -198,10 +181,7 @@ impl Camera {
     /// for a fisheye, and with a vertical field of view of 90 degrees, one face of the cube map, for a
     /// panorama.
     pub fn as_pinhole(&self) -> Self {
-        let mut pinhole = Self {
-            projection: Projection::Pinhole,
-            ..self.clone()
-        };
+        let mut pinhole = Self { projection: Projection::Pinhole, ..self.clone() };
         if self.projection == Projection::Equirectangular {
             pinhole.focal_px = [f64::from(self.height) / 2.0; 2];
         }
@@ -248,10 +228,7 @@ impl Camera {
         }
         let translation_in_view =
             self.translation_in_view + self.view_from_world * Vector3::from(origin);
-        Cow::Owned(Self {
-            translation_in_view,
-            ..self.clone()
-        })
+        Cow::Owned(Self { translation_in_view, ..self.clone() })
     }
 
     /// The camera's centre in world space.
@@ -282,10 +259,8 @@ impl Camera {
     /// # Errors
     /// If a side is out of range.
     pub fn resized(&self, width: u32, height: u32) -> Result<Self> {
-        let factor = [
-            f64::from(width) / f64::from(self.width),
-            f64::from(height) / f64::from(self.height),
-        ];
+        let factor =
+            [f64::from(width) / f64::from(self.width), f64::from(height) / f64::from(self.height)];
         let scaled = |v: [f64; 2]| [v[0] * factor[0], v[1] * factor[1]];
         let intrinsics = Intrinsics {
             width,
@@ -299,9 +274,6 @@ impl Camera {
             self.view_from_world,
             self.translation_in_view,
         )?;
-        Ok(Self {
-            projection: self.projection,
-            ..resized
-        })
+        Ok(Self { projection: self.projection, ..resized })
     }
 }

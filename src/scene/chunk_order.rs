@@ -49,18 +49,14 @@ pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Res
         });
         Ok(errors.sum::<f64>())
     };
-    let chunks: Vec<f64> = order
-        .par_chunks(CHUNK_ROWS)
-        .map(of_chunk)
-        .collect::<Result<_>>()?;
+    let chunks: Vec<f64> = order.par_chunks(CHUNK_ROWS).map(of_chunk).collect::<Result<_>>()?;
     Ok(chunks.iter().sum())
 }
 
 /// Difference of the greatest and the least value; minus infinity without values.
 fn extent(values: impl Iterator<Item = f64>) -> f64 {
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-        (low.min(v), high.max(v))
-    });
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     high - low
 }
 
@@ -69,28 +65,21 @@ fn divide(position: &[Vec<f64>; 3], part: &mut [u32], task: &Task) {
     if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;
     }
-    let extents = position
-        .each_ref()
-        .map(|column| extent(part.iter().map(|row| column[*row as usize])));
+    let extents =
+        position.each_ref().map(|column| extent(part.iter().map(|row| column[*row as usize])));
     let widest = (0..3).max_by(|a, b| extents[*a].total_cmp(&extents[*b]));
     let column = &position[widest.unwrap_or(0)];
     let middle = part.len().div_ceil(CHUNK_ROWS) / 2 * CHUNK_ROWS;
     part.select_nth_unstable_by(middle, |a, b| {
-        column[*a as usize]
-            .total_cmp(&column[*b as usize])
-            .then(a.cmp(b))
+        column[*a as usize].total_cmp(&column[*b as usize]).then(a.cmp(b))
     });
     let is_large = part.len() > PARALLEL_ROWS;
     let (low, high) = part.split_at_mut(middle);
     let mut halves = [low, high];
     if is_large {
-        halves
-            .par_iter_mut()
-            .for_each(|half| divide(position, half, task));
+        halves.par_iter_mut().for_each(|half| divide(position, half, task));
     } else {
-        halves
-            .iter_mut()
-            .for_each(|half| divide(position, half, task));
+        halves.iter_mut().for_each(|half| divide(position, half, task));
     }
 }
 

@@ -109,10 +109,7 @@ impl SplatAxes {
     pub const RUF: Self = Self::signed([false, true, false]);
 
     const fn signed(flipped: [bool; 3]) -> Self {
-        Self {
-            flipped,
-            has_vertical_z: false,
-        }
+        Self { flipped, has_vertical_z: false }
     }
 
     /// The sign by which each axis is multiplied to get right, down, forward; with a vertical z, a turn by -90
@@ -144,11 +141,7 @@ impl fmt::Display for SplatAxes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.flipped;
         let letter = |flipped, [no, yes]: [char; 2]| if flipped { yes } else { no };
-        let (x, y, z) = (
-            letter(x, ['R', 'L']),
-            letter(y, ['D', 'U']),
-            letter(z, ['F', 'B']),
-        );
+        let (x, y, z) = (letter(x, ['R', 'L']), letter(y, ['D', 'U']), letter(z, ['F', 'B']));
         match self.has_vertical_z {
             false => write!(f, "{x}{y}{z}"),
             true => write!(f, "{x}{z}{y}"),
@@ -180,11 +173,7 @@ impl FromStr for SplatAxes {
             _ => Err(wrong()),
         };
         Ok(Self {
-            flipped: [
-                flipped(x, ['R', 'L'])?,
-                flipped(y, ['D', 'U'])?,
-                flipped(z, ['F', 'B'])?,
-            ],
+            flipped: [flipped(x, ['R', 'L'])?, flipped(y, ['D', 'U'])?, flipped(z, ['F', 'B'])?],
             has_vertical_z,
         })
     }

@@ -22,18 +22,12 @@ impl RawColumns {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
         let [sx, sy, sz] = axes.signs();
-        for (values, sign) in self.rotation[1..]
-            .iter_mut()
-            .zip([sy * sz, sx * sz, sx * sy])
-        {
+        for (values, sign) in self.rotation[1..].iter_mut().zip([sy * sz, sx * sz, sx * sy]) {
             negate(values, sign);
         }
         if axes.has_vertical_z() {
             let quarter = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), -FRAC_PI_2);
-            let turn = Similarity {
-                rotation: quarter,
-                ..Similarity::identity()
-            };
+            let turn = Similarity { rotation: quarter, ..Similarity::identity() };
             self.transform(&turn, task)?;
         }
         Ok(())
@@ -72,9 +66,7 @@ impl RawColumns {
 /// Sign by which higher coefficient `k` is multiplied when the signs of axes change.
 pub(crate) fn sh_sign(axes: SplatAxes, k: usize) -> f32 {
     let signs = SH_SIGN_AXES[k].iter().zip(axes.signs());
-    signs
-        .filter_map(|(is_odd, sign)| is_odd.then_some(sign))
-        .product()
+    signs.filter_map(|(is_odd, sign)| is_odd.then_some(sign)).product()
 }
 
 fn negate<T: Copy + Neg<Output = T>>(values: &mut [T], sign: f32) {

@@ -68,10 +68,7 @@ pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec
 /// are in an order as good as the Morton order, so that a file that has been ordered keeps its order.
 pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
-    let logarithmic = raw
-        .mean
-        .each_ref()
-        .map(|column| column.iter().map(|v| spread(*v)).collect());
+    let logarithmic = raw.mean.each_ref().map(|column| column.iter().map(|v| spread(*v)).collect());
     let morton = morton_order(raw, task)?;
     let error_of = |order: &[u32]| visible_error(raw, order, task);
     let mut least = error_of(&morton)?;

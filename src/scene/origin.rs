@@ -41,10 +41,7 @@ impl Resolution {
         }
         let [x, y, z, scale] =
             columns.map(|mut column| *column.select_nth_unstable_by(middle, f64::total_cmp).1);
-        let largest = [x, y, z]
-            .map(|v| narrow(v).abs())
-            .into_iter()
-            .fold(0.0, f32::max);
+        let largest = [x, y, z].map(|v| narrow(v).abs()).into_iter().fold(0.0, f32::max);
         Some(Self {
             centre: [x, y, z].map(f64::round),
             step: f64::from(largest.next_up()) - f64::from(largest),
@@ -67,11 +64,7 @@ impl Resolution {
 
     /// The warning about positions that were rounded to single precision, if it is too coarse for the scene.
     pub(crate) fn warning(&self) -> Option<String> {
-        let Self {
-            centre: [x, y, z],
-            step,
-            scale,
-        } = self;
+        let Self { centre: [x, y, z], step, scale } = self;
         self.is_coarse().then(|| {
             format!(
                 "positions around ({x}, {y}, {z}) in single precision are rounded to steps of {step:.2e}, and half of \
@@ -96,11 +89,7 @@ mod tests {
         assert_eq!(at(512_000.0, 0.51).unwrap().origin(), [0.0; 3]);
         let far = at(512_000.25, 0.49).unwrap();
         assert_eq!(far.origin(), [512_004.0, 0.0, -512_000.0]);
-        assert!(
-            far.warning().unwrap().contains("3.12e-2"),
-            "{:?}",
-            far.warning()
-        );
+        assert!(far.warning().unwrap().contains("3.12e-2"), "{:?}", far.warning());
         assert_eq!(at(f64::NAN, 1.0), None);
     }
 }

@@ -43,10 +43,7 @@ pub struct PlanePoint {
 
 impl FisheyeLens {
     /// Distance and angle are equal: no coefficients.
-    pub const EQUIDISTANT: Self = Self {
-        coefficients: [0.0; 4],
-        max_angle: MAX_FISHEYE_ANGLE,
-    };
+    pub const EQUIDISTANT: Self = Self { coefficients: [0.0; 4], max_angle: MAX_FISHEYE_ANGLE };
 
     /// A lens with the coefficients k1 to k4.
     ///
@@ -60,10 +57,7 @@ impl FisheyeLens {
                 format!("{coefficients:?}"),
             ));
         }
-        let mut lens = Self {
-            coefficients,
-            max_angle: MAX_FISHEYE_ANGLE,
-        };
+        let mut lens = Self { coefficients, max_angle: MAX_FISHEYE_ANGLE };
         lens.max_angle = lens.growing_until();
         Ok(lens)
     }

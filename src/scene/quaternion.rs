@@ -9,11 +9,7 @@ pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
     let mut rest = others.into_iter();
     let largest = (1.0 - squares).max(0.0).sqrt();
     std::array::from_fn(|i| {
-        if i == index {
-            narrow(largest)
-        } else {
-            narrow(rest.next().unwrap_or(0.0))
-        }
+        if i == index { narrow(largest) } else { narrow(rest.next().unwrap_or(0.0)) }
     })
 }
 

@@ -82,9 +82,7 @@ impl RawColumns {
             opacity: zeros(),
             sh_constant: std::array::from_fn(|_| zeros()),
             // Cloning a column of zeros would write it.
-            sh_rest: (0..3 * rest_coefficients(sh_degree))
-                .map(|_| zeros())
-                .collect(),
+            sh_rest: (0..3 * rest_coefficients(sh_degree)).map(|_| zeros()).collect(),
         }
     }
 
@@ -104,10 +102,7 @@ impl RawColumns {
         let found = Resolution::of(rows.map(|row| {
             let logs = self.scale.each_ref().map(|column| f64::from(column[row]));
             let mean = self.mean.each_ref().map(|column| column[row]);
-            (
-                mean,
-                logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp(),
-            )
+            (mean, logs.into_iter().fold(f64::NEG_INFINITY, f64::max).exp())
         }));
         found.map_or([0.0; 3], |found| found.origin())
     }
@@ -163,9 +158,7 @@ impl RawColumns {
         let plain = self.scale.iter_mut().chain(&mut self.rotation);
         let plain = plain.chain(&mut self.sh_constant).chain(&mut self.sh_rest);
         let columns: Vec<&mut Vec<f32>> = plain.chain([&mut self.opacity]).collect();
-        columns
-            .into_par_iter()
-            .try_for_each(|column| pick(column, rows, task))
+        columns.into_par_iter().try_for_each(|column| pick(column, rows, task))
     }
 
     /// Appends rows of `other`, whose degree is not higher.

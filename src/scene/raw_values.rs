@@ -50,13 +50,7 @@ impl RawColumns {
             match task.is_cancelled() {
                 true => None,
                 // Without an exit in the middle, the search for any is vectorised.
-                false
-                    if values
-                        .iter()
-                        .fold(true, |all, v| all & (*v).into().is_finite()) =>
-                {
-                    None
-                }
+                false if values.iter().fold(true, |all, v| all & (*v).into().is_finite()) => None,
                 false => values.iter().position(|v| !(*v).into().is_finite()),
             }
         }
@@ -67,9 +61,7 @@ impl RawColumns {
         let found = of_mean.or_else(|| floats.find_map(|column| bad(column, task)));
         let found = match found {
             Some(row) => Some((row, "one that is not")),
-            None => (0..self.rows())
-                .find(zero)
-                .map(|row| (row, "a rotation of zero")),
+            None => (0..self.rows()).find(zero).map(|row| (row, "a rotation of zero")),
         };
         match found {
             None => task.check(),

@@ -193,11 +193,7 @@ impl SplatTable {
                 column[row] = value;
             }
             let opacity = slices.opacities[row];
-            raw.opacity[row] = if activated {
-                logit(f64::from(opacity))
-            } else {
-                opacity
-            };
+            raw.opacity[row] = if activated { logit(f64::from(opacity)) } else { opacity };
         }
         let source = TableSource {
             format: SceneFormat("memory"),

@@ -89,13 +89,7 @@ impl Splats {
             "SH entries of {} blocks of degree {sh_degree}",
             blocks.len()
         );
-        Self {
-            len,
-            sh_degree,
-            origin: [0.0; 3],
-            blocks,
-            sh_rest,
-        }
+        Self { len, sh_degree, origin: [0.0; 3], blocks, sh_rest }
     }
 
     /// The same splats relative to another point of world space, by which all of them move.

@@ -195,16 +195,11 @@ impl SplatTable {
         let [Some(x), Some(y), Some(z)] = centre else {
             return None;
         };
-        let scales: Vec<&ColumnValues> = PLAIN[3..6]
-            .iter()
-            .filter_map(|name| self.values(name))
-            .collect();
+        let scales: Vec<&ColumnValues> =
+            PLAIN[3..6].iter().filter_map(|name| self.values(name)).collect();
         let rows = (0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1));
         Resolution::of(rows.map(|row| {
-            let log = scales
-                .iter()
-                .map(|column| column.get(row))
-                .fold(f64::NEG_INFINITY, f64::max);
+            let log = scales.iter().map(|column| column.get(row)).fold(f64::NEG_INFINITY, f64::max);
             ([x, y, z].map(|column| column.get(row)), log.exp())
         }))
     }
@@ -220,10 +215,7 @@ impl SplatTable {
 
     /// Whether positions are in double precision, or whole numbers that f32 rounds.
     fn has_doubles(&self) -> bool {
-        ["x", "y", "z"]
-            .into_iter()
-            .filter_map(|name| self.values(name))
-            .any(ColumnValues::is_fine)
+        ["x", "y", "z"].into_iter().filter_map(|name| self.values(name)).any(ColumnValues::is_fine)
     }
 
     /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
@@ -373,10 +365,8 @@ impl SplatTable {
             values[5] = Cow::Owned(vec![f32::MIN_POSITIVE.ln(); self.rows]);
         }
         let filter = values.pop().unwrap_or_default();
-        let lengths = mean
-            .iter()
-            .map(Vec::len)
-            .chain(values[3..].iter().map(|values| values.len()));
+        let lengths =
+            mean.iter().map(Vec::len).chain(values[3..].iter().map(|values| values.len()));
         if let Some(slot) = lengths.into_iter().position(|len| len != self.rows) {
             let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
             let expected = format!("a column \"{name}\"");
@@ -459,14 +449,7 @@ impl SplatTable {
 fn columns_of(raw: RawColumns, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut columns = Vec::new();
     let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());
-    let RawColumns {
-        mean,
-        scale,
-        rotation,
-        opacity,
-        sh_constant,
-        sh_rest,
-    } = raw;
+    let RawColumns { mean, scale, rotation, opacity, sh_constant, sh_rest } = raw;
     for (name, values) in named(0..3).zip(mean) {
         let values = match is_double(&name) {
             true => ColumnValues::Other(Scalar::F64, values),

@@ -23,11 +23,7 @@ pub struct Similarity {
 impl Similarity {
     /// Creates the transform that changes nothing.
     pub fn identity() -> Self {
-        Self {
-            rotation: UnitQuaternion::identity(),
-            scale: 1.0,
-            translation: Vector3::zeros(),
-        }
+        Self { rotation: UnitQuaternion::identity(), scale: 1.0, translation: Vector3::zeros() }
     }
 }
 

@@ -58,7 +58,5 @@ where
         one => vec![one],
     };
     let values = values.into_iter().map(T::deserialize);
-    values
-        .collect::<std::result::Result<_, _>>()
-        .map_err(D::Error::custom)
+    values.collect::<std::result::Result<_, _>>().map_err(D::Error::custom)
 }

@@ -52,10 +52,7 @@ impl Configuration {
     /// [`Error::Argument`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         let changed = Self::new(&self.preset, self.config.with(assignment)?)?;
-        Ok(Self {
-            name: self.name.clone(),
-            ..changed
-        })
+        Ok(Self { name: self.name.clone(), ..changed })
     }
 
     /// The name or, without one, the preset and the changes.
@@ -79,9 +76,7 @@ pub(super) fn label(
     if let Some(name) = name {
         return name.to_owned();
     }
-    let changes = changed
-        .iter()
-        .map(|(field, value)| format!("{field}={value}"));
+    let changes = changed.iter().map(|(field, value)| format!("{field}={value}"));
     let parts: Vec<_> = [preset.to_owned()].into_iter().chain(changes).collect();
     parts.join(" ")
 }
@@ -113,11 +108,7 @@ pub(super) fn check_count(count: usize) -> Result<()> {
         return Ok(());
     }
     let expected = format!("at most {MAX_CONFIGURATIONS}");
-    Err(Error::argument(
-        "number of configurations",
-        expected,
-        count.to_string(),
-    ))
+    Err(Error::argument("number of configurations", expected, count.to_string()))
 }
 
 /// Refuses two configurations with the same name, preset and changes.
@@ -127,16 +118,9 @@ pub(super) fn check_count(count: usize) -> Result<()> {
 pub fn check_distinct(configurations: &[Configuration]) -> Result<()> {
     let mut seen = BTreeMap::new();
     for one in configurations {
-        if seen
-            .insert((&one.name, &one.preset, &one.changed), ())
-            .is_some()
-        {
+        if seen.insert((&one.name, &one.preset, &one.changed), ()).is_some() {
             let found = format!("\"{}\" twice", one.label());
-            return Err(Error::argument(
-                "configurations",
-                "configurations that differ",
-                found,
-            ));
+            return Err(Error::argument("configurations", "configurations that differ", found));
         }
     }
     Ok(())
@@ -204,14 +188,7 @@ mod tests {
         assert_eq!(values("tc.bins=8,16, 32"), ["8", "16", " 32"]);
         assert_eq!(values("crop.format=rgba8,rgba16f"), ["rgba8", "rgba16f"]);
         assert_eq!(values("a.b=1/3,1/2"), ["1/3", "1/2"]);
-        for one in [
-            "\"x,y\"",
-            "'x,y'",
-            "[1, 2]",
-            "{ a = 1, b = 2 }",
-            "1_000",
-            "rgba8",
-        ] {
+        for one in ["\"x,y\"", "'x,y'", "[1, 2]", "{ a = 1, b = 2 }", "1_000", "rgba8"] {
             assert_eq!(values(&format!("a.b={one}")), [one]);
         }
         assert_eq!(values("a.b=[1,2],\"x,y\""), ["[1,2]", "\"x,y\""]);

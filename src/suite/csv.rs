@@ -9,15 +9,8 @@ use super::row::{MethodRow, Row};
 use quadrille_gpu::config::Config;
 
 /// Columns that every line has, before the columns of the configuration and of the reports.
-const KEY_COLUMNS: [&str; 7] = [
-    "scene",
-    "seed",
-    "view",
-    "width",
-    "height",
-    "configuration",
-    "preset",
-];
+const KEY_COLUMNS: [&str; 7] =
+    ["scene", "seed", "view", "width", "height", "configuration", "preset"];
 
 /// A table whose columns are found one by one.
 #[derive(Debug, Default)]
@@ -218,16 +211,11 @@ mod tests {
 
     #[test]
     fn lines_are_rows_and_methods_and_cells_are_quoted() {
-        let mut rows = [
-            row("a, \"b\"", "0", [600, 300, 200]),
-            row("c", "0", [600, 300, 200]),
-        ];
+        let mut rows = [row("a, \"b\"", "0", [600, 300, 200]), row("c", "0", [600, 300, 200])];
         let bins = ("tc.bins".to_owned(), "8".to_owned());
         rows[0].key.changed.extend([bins]);
         rows[1].key.seed = Some(7);
-        rows[1].variants[2]
-            .report
-            .insert("x".to_owned(), Value::from(1.5));
+        rows[1].variants[2].report.insert("x".to_owned(), Value::from(1.5));
         let text = text(&rows);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 6);
@@ -236,10 +224,7 @@ mod tests {
             "{text}"
         );
         assert!(lines[1].starts_with("\"a, \"\"b\"\"\",,0,8,8,,vr-pipe,8,inria,"));
-        assert!(
-            lines[6].starts_with("c,7,0,8,8,,vr-pipe,32,inria,"),
-            "{text}"
-        );
+        assert!(lines[6].starts_with("c,7,0,8,8,,vr-pipe,32,inria,"), "{text}");
         let column = |name: &str| lines[0].split(',').position(|n| n == name).unwrap();
         let cell = |line: usize, name: &str| lines[line].split(',').nth(column(name)).unwrap();
         assert_eq!(cell(5, "variant"), "het");
@@ -248,10 +233,6 @@ mod tests {
         assert_eq!(cell(5, "units.crop.idle.starved"), "3");
         assert_eq!((cell(5, "x"), cell(6, "x")), ("", "1.5"));
         let width = |line: &&str| line.split(',').count();
-        assert!(
-            lines[4..]
-                .iter()
-                .all(|line| width(line) == width(&lines[0]))
-        );
+        assert!(lines[4..].iter().all(|line| width(line) == width(&lines[0])));
     }
 }

@@ -100,9 +100,7 @@ impl PixelCounts {
                 *pixels += 1;
             }
         }
-        let means = sums
-            .iter()
-            .map(|[sum, pixels]| (sum + pixels / 2) / (*pixels).max(1));
+        let means = sums.iter().map(|[sum, pixels]| (sum + pixels / 2) / (*pixels).max(1));
         let means = means.map(|mean| u16::try_from(mean).unwrap_or(u16::MAX));
         let bytes: Vec<u8> = means.flat_map(u16::to_le_bytes).collect();
         let total: u64 = counts.iter().map(|c| u64::from(*c)).sum();
@@ -118,9 +116,7 @@ impl PixelCounts {
     pub fn cells(&self) -> Option<Vec<u32>> {
         let bytes = STANDARD.decode(&self.cells).ok()?;
         let cells = bytes.chunks_exact(2);
-        let cells: Vec<u32> = cells
-            .map(|b| u32::from(u16::from_le_bytes([b[0], b[1]])))
-            .collect();
+        let cells: Vec<u32> = cells.map(|b| u32::from(u16::from_le_bytes([b[0], b[1]]))).collect();
         let [width, height] = self.size.map(|side| side as usize);
         (bytes.len() == 2 * width * height && !cells.is_empty()).then_some(cells)
     }
@@ -189,19 +185,13 @@ mod tests {
         assert!((found.mean - 9.0 / 960.0).abs() < 1e-15);
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<PixelCounts>(&text).unwrap(), found);
-        let torn = PixelCounts {
-            size: [241, 1],
-            ..found
-        };
+        let torn = PixelCounts { size: [241, 1], ..found };
         assert_eq!(torn.cells(), None);
     }
 
     #[test]
     fn timelines_cover_the_draw() {
-        let mut timeline = Timeline {
-            window: 10,
-            windows: vec![Default::default(); 3],
-        };
+        let mut timeline = Timeline { window: 10, windows: vec![Default::default(); 3] };
         timeline.windows[0][0] = 10;
         timeline.windows[2][0] = 5;
         assert_eq!(busy_per_mille(&timeline, 25), [1000, 0, 1000]);

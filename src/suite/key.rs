@@ -60,11 +60,7 @@ impl fmt::Display for JobKey {
         if let Some(seed) = self.seed {
             write!(f, "seed {seed} ")?;
         }
-        let ViewKey {
-            name,
-            width,
-            height,
-        } = &self.view;
+        let ViewKey { name, width, height } = &self.view;
         write!(f, "{name} {width}x{height}, {}", self.configuration_label())
     }
 }

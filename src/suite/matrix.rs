@@ -84,9 +84,8 @@ impl Matrix {
             match key.as_str() {
                 "preset" => {
                     let expected = "a list of names of presets";
-                    matrix.presets = list(path, key, value, expected, |v| {
-                        v.as_str().map(str::to_owned)
-                    })?;
+                    matrix.presets =
+                        list(path, key, value, expected, |v| v.as_str().map(str::to_owned))?;
                 }
                 "seed" => {
                     let expected = "a list or range of whole numbers from 0";
@@ -231,9 +230,7 @@ fn expanded(path: &Path, key: &str, value: &toml::Value) -> Result<toml::Value> 
     let typed = |text: String| {
         let integer = text.parse().map(toml::Value::Integer);
         let float = || text.parse().map(toml::Value::Float);
-        integer
-            .or_else(|_| float())
-            .unwrap_or(toml::Value::String(text.clone()))
+        integer.or_else(|_| float()).unwrap_or(toml::Value::String(text.clone()))
     };
     let of = |text: &str| {
         let range = value_range::values(text)
@@ -282,11 +279,9 @@ fn list<T: PartialEq>(
 /// Turns an error about an argument into one about the matrix of a file.
 fn in_matrix(path: &Path, error: Error) -> Error {
     match error {
-        Error::Argument {
-            what,
-            expected,
-            found,
-        } => Error::malformed(path, format!("configurations, {what}"), expected, found),
+        Error::Argument { what, expected, found } => {
+            Error::malformed(path, format!("configurations, {what}"), expected, found)
+        }
         other => other,
     }
 }
@@ -325,21 +320,13 @@ mod tests {
         let text = "[matrix]\npreset = ['vr-pipe', 'orin']\ntc.bins = [8, 16]";
         assert_eq!(
             labels(text, &base),
-            [
-                "vr-pipe tc.bins=8",
-                "vr-pipe tc.bins=16",
-                "orin tc.bins=8",
-                "orin tc.bins=16"
-            ]
+            ["vr-pipe tc.bins=8", "vr-pipe tc.bins=16", "orin tc.bins=8", "orin tc.bins=16"]
         );
         let set = [base[0].with("l2.bytes=1048576").unwrap()];
         let found = labels("[matrix]\ncrop.format = ['rgba8', 'rgba16f']", &set);
         assert_eq!(
             found,
-            [
-                "vr-pipe crop.format=\"rgba8\" l2.bytes=1048576",
-                "vr-pipe l2.bytes=1048576"
-            ]
+            ["vr-pipe crop.format=\"rgba8\" l2.bytes=1048576", "vr-pipe l2.bytes=1048576"]
         );
     }
 
@@ -358,10 +345,7 @@ mod tests {
                 "vr-pipe l2.bytes=2097152 tc.bins=16",
             ]
         );
-        assert_eq!(
-            parse("[matrix]\nseed = '0..3'").unwrap().seeds,
-            [0, 1, 2, 3]
-        );
+        assert_eq!(parse("[matrix]\nseed = '0..3'").unwrap().seeds, [0, 1, 2, 3]);
     }
 
     #[test]
@@ -371,10 +355,7 @@ mod tests {
         let all = parse(text).unwrap();
         let all = all.configurations(&[Configuration::default()]).unwrap();
         assert_eq!(all[0].config.tc.bins, 8);
-        assert_eq!(
-            (all[1].preset.as_str(), all[1].config.gpu.gpcs),
-            ("orin", 1)
-        );
+        assert_eq!((all[1].preset.as_str(), all[1].config.gpu.gpcs), ("orin", 1));
         assert_eq!(all[1].label(), "b");
         let orin = [Configuration::new("orin", Config::preset("orin").unwrap()).unwrap()];
         let error = parse(text).unwrap().configurations(&orin).unwrap_err();
@@ -390,22 +371,10 @@ mod tests {
             ("[matrix]\nseed = []", ["matrix, seed", "[]"]),
             ("[matrix]\nwidth = [8, 8]", ["matrix, width", "8 twice"]),
             ("[matrix]\ntc.bins = 8", ["matrix, tc.bins", "list"]),
-            (
-                "[matrix]\ntc.bins = '8..60*2'",
-                ["matrix, tc.bins", "32 and 64"],
-            ),
-            (
-                "[matrix]\ntc.bins = ['8KB']",
-                ["configurations", "not a size in bytes"],
-            ),
-            (
-                "[matrix]\nhet.threshold = [0.5]",
-                ["configurations", "zrop.threshold"],
-            ),
-            (
-                "[[configuration]]\nname = 'a'\nconfig = 'none.toml'",
-                ["none.toml", "read"],
-            ),
+            ("[matrix]\ntc.bins = '8..60*2'", ["matrix, tc.bins", "32 and 64"]),
+            ("[matrix]\ntc.bins = ['8KB']", ["configurations", "not a size in bytes"]),
+            ("[matrix]\nhet.threshold = [0.5]", ["configurations", "zrop.threshold"]),
+            ("[[configuration]]\nname = 'a'\nconfig = 'none.toml'", ["none.toml", "read"]),
             ("[matrix]\ntc.bins = [8, 8]", ["matrix, tc.bins", "8 twice"]),
             ("[matrix]\ntc.bins = [0]", ["configurations, tc.bins", "0"]),
             ("[matrix]\ntc.bin = [8]", ["configurations", "bin"]),

@@ -111,9 +111,8 @@ impl Measurement {
     /// # Errors
     /// [`Error::Malformed`] naming the line and the column that does not fit.
     pub fn read_all(text: &str, path: &Path) -> Result<Vec<Self>> {
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .from_reader(text.as_bytes());
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
         let header = "columns item, scene, view, width, height, value and unit";
         let headers = reader.headers().cloned();
         let headers =
@@ -135,12 +134,7 @@ impl Measurement {
             })?);
         }
         match all.is_empty() {
-            true => Err(Error::malformed(
-                path,
-                "line 2",
-                "a measured number",
-                "none",
-            )),
+            true => Err(Error::malformed(path, "line 2", "a measured number", "none")),
             false => Ok(all),
         }
     }
@@ -167,10 +161,7 @@ impl Measurement {
             (true, true) => None,
             (false, false) => Some([raw.scene, raw.view]),
             _ => {
-                return Err(malformed(
-                    "both a scene and a view, or neither",
-                    "one of them",
-                ));
+                return Err(malformed("both a scene and a view, or neither", "one of them"));
             }
         };
         Ok(Self {
@@ -213,10 +204,8 @@ impl Measurement {
                 let kernels = row.report.get("compute")?.get("kernels")?.as_array()?;
                 let is_counted =
                     |kernel: &&serde_json::Value| item == "frame" || kernel["name"] == item;
-                let cycles = kernels
-                    .iter()
-                    .filter(is_counted)
-                    .map(|kernel| kernel["cycles"].as_u64());
+                let cycles =
+                    kernels.iter().filter(is_counted).map(|kernel| kernel["cycles"].as_u64());
                 let cycles: Vec<u64> = cycles.collect::<Option<_>>()?;
                 let seconds = |cycles: u64| cycles as f64 / (clock_mhz * 1e6);
                 (!cycles.is_empty()).then(|| seconds(cycles.iter().sum()))
@@ -260,15 +249,8 @@ impl Suite {
             let names: Vec<&str> = self.scenes().collect();
             return Err(Error::unknown_name("scene", names.join(", "), scene, names));
         };
-        let size = PictureSize {
-            width: Some(width),
-            height: Some(height),
-            scale: None,
-        };
-        let suite = Self {
-            scenes: vec![entry.sized(size)],
-            ..self.clone()
-        };
+        let size = PictureSize { width: Some(width), height: Some(height), scale: None };
+        let suite = Self { scenes: vec![entry.sized(size)], ..self.clone() };
         let bases = std::slice::from_ref(configuration);
         suite.plan(bases, program, task, &mut |_| {})
     }
@@ -291,10 +273,7 @@ mod tests {
         assert_eq!(all[0].view, Some(["truck".to_owned(), "v".to_owned()]));
         assert_eq!((all[0].value, all[0].quantity), (0.25e-3, Quantity::Time));
         assert_eq!((all[1].value, all[1].quantity), (2e9, Quantity::Pixels));
-        assert_eq!(
-            (all[1].line, &*all[1].device, &all[1].view),
-            (3, "B, C", &None)
-        );
+        assert_eq!((all[1].line, &*all[1].device, &all[1].view), (3, "B, C", &None));
     }
 
     #[test]
@@ -303,18 +282,10 @@ mod tests {
             ("raster,truck,v,8,4,1,hours,A", "line 2", "one of the units"),
             ("raster,truck,v,8,4,0,ms,A", "line 2", "a positive number"),
             ("raster,truck,v,8,4,nan,ms,A", "line 2", "a positive number"),
-            (
-                "raster,truck,,8,4,1,ms,A",
-                "line 2",
-                "both a scene and a view",
-            ),
+            ("raster,truck,,8,4,1,ms,A", "line 2", "both a scene and a view"),
             ("raster,truck,v,0,4,1,ms,A", "line 2", "a size"),
             ("raster,truck,v,-1,4,1,ms,A", "line 2", "columns item"),
-            (
-                "raster,truck,v,8,4,1,ms,A\nraster",
-                "line 3",
-                "columns item",
-            ),
+            ("raster,truck,v,8,4,1,ms,A\nraster", "line 3", "columns item"),
             ("", "line 2", "a measured number"),
         ] {
             let error = read(row).unwrap_err().to_string();
@@ -332,11 +303,7 @@ mod tests {
         let all = read(
             "copy,,,1,1,1,GB/s,A\nwrite-rgba8,,,1,1,1,Gpixel/s,A\nblend-rgba16f,,,1,1,1,ms,A\n",
         );
-        let modelled: Vec<_> = all
-            .unwrap()
-            .iter()
-            .map(|one| one.modelled_rate(&config))
-            .collect();
+        let modelled: Vec<_> = all.unwrap().iter().map(|one| one.modelled_rate(&config)).collect();
         assert!((modelled[0].unwrap() - 0.9 * 102.4e9).abs() < 1.0);
         assert_eq!(modelled[1..], [None, None]);
     }

@@ -71,15 +71,8 @@ impl Plan {
             row.variants.iter().all(has)
         };
         old.retain(|content| !matches!(content, LineContent::Row(row) if is_replaced(row)));
-        let merged = rows
-            .iter()
-            .map(|row| LineContent::Row(Box::new(row.clone())));
+        let merged = rows.iter().map(|row| LineContent::Row(Box::new(row.clone())));
         replace(results, merged.chain(old))?;
-        Ok(Merged {
-            rows,
-            missing,
-            files,
-            left_out,
-        })
+        Ok(Merged { rows, missing, files, left_out })
     }
 }

@@ -123,10 +123,7 @@ impl MethodPlan {
     /// Selects the jobs to run.
     pub fn wanted(&self, is_wanted: &dyn Fn(&Candidate<'_>, Method) -> bool) -> Selection<'_> {
         let wanted = |job: &&MethodJob| is_wanted(&self.plan.candidate(job.job), job.method);
-        Selection {
-            plan: self,
-            jobs: self.jobs.iter().filter(wanted).copied().collect(),
-        }
+        Selection { plan: self, jobs: self.jobs.iter().filter(wanted).copied().collect() }
     }
 
     /// Adds the rows of a results file that belong to jobs of the plan. A missing file counts as empty.
@@ -158,15 +155,8 @@ impl MethodPlan {
             let candidate = self.plan.candidate(group[0].job);
             let methods: Vec<Method> = group.iter().map(|job| job.method).collect();
             let known = records.known(candidate.key, &methods);
-            let row = records.row(candidate.key).map(|row| Row {
-                variants: known,
-                ..row.clone()
-            });
-            PlannedRow {
-                candidate,
-                missing: records.missing(candidate.key, &methods),
-                row,
-            }
+            let row = records.row(candidate.key).map(|row| Row { variants: known, ..row.clone() });
+            PlannedRow { candidate, missing: records.missing(candidate.key, &methods), row }
         });
         Ok(rows.collect())
     }
@@ -212,10 +202,7 @@ impl Selection<'_> {
             })
             .copied()
             .collect();
-        watch(Event::Resumed {
-            jobs: own.len(),
-            done: own.len() - open.len(),
-        });
+        watch(Event::Resumed { jobs: own.len(), done: own.len() - open.len() });
         let steps = task.steps(open.len() as u64);
         let scene_of = |job: &MethodJob| self.plan.plan.jobs[job.job].scene;
         for of_scene in open.chunk_by(|a, b| scene_of(a) == scene_of(b)) {
@@ -285,16 +272,9 @@ impl Selection<'_> {
             let discrepancies = run.outcome.discrepancies();
             let host_s = start.elapsed().as_secs_f64();
             let splats = u64::from(view.draw().len());
-            let facts = RunFacts {
-                profile,
-                commit: self.plan.plan.program.commit,
-                splats,
-                host_s,
-            };
+            let facts = RunFacts { profile, commit: self.plan.plan.program.commit, splats, host_s };
             let row = Row::new(&job.key, &facts, vec![method]);
-            file.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .append(&row)?;
+            file.lock().unwrap_or_else(PoisonError::into_inner).append(&row)?;
             Ok((row, discrepancies))
         };
         group.par_iter().map(run).collect()

@@ -73,9 +73,7 @@ impl Suite {
             jobs: Vec::new(),
         };
         let texts = plan.configurations.iter();
-        let texts: Vec<_> = texts
-            .map(|c| toml::to_string(&c.config).unwrap_or_default())
-            .collect();
+        let texts: Vec<_> = texts.map(|c| toml::to_string(&c.config).unwrap_or_default()).collect();
         let mut hashes: HashMap<PathBuf, u64> = HashMap::new();
         for scene in self.seeded_scenes() {
             task.check()?;
@@ -92,14 +90,7 @@ impl Suite {
             };
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
-            plan.add_jobs(
-                PlannedScene {
-                    entry: scene,
-                    cameras,
-                },
-                content,
-                &texts,
-            )?;
+            plan.add_jobs(PlannedScene { entry: scene, cameras }, content, &texts)?;
         }
         Ok(plan)
     }
@@ -121,11 +112,8 @@ impl Suite {
             return vec![scene.size()];
         }
         let widths = self.matrix.widths.iter();
-        let sizes = widths.map(|width| PictureSize {
-            width: Some(*width),
-            height: None,
-            scale: None,
-        });
+        let sizes =
+            widths.map(|width| PictureSize { width: Some(*width), height: None, scale: None });
         sizes.collect()
     }
 }
@@ -137,19 +125,12 @@ impl Plan {
         let jobs = self.jobs.len() as u64 + more;
         Error::check_limit("jobs of the suite", MAX_JOBS, jobs)?;
         let sources = self.program.sources;
-        let profile = scene
-            .entry
-            .profile
-            .as_deref()
-            .unwrap_or("as the scene says");
+        let profile = scene.entry.profile.as_deref().unwrap_or("as the scene says");
         for (index, camera) in scene.cameras.iter().enumerate() {
             for (at, (configuration, text)) in self.configurations.iter().zip(texts).enumerate() {
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.
-                let _ = write!(
-                    hash,
-                    "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}"
-                );
+                let _ = write!(hash, "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}");
                 self.jobs.push(ViewJob {
                     scene: self.scenes.len(),
                     camera: index,

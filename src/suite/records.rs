@@ -55,11 +55,7 @@ impl Records {
             match known.iter().position(|m| m.name == method.name) {
                 Some(at) => {
                     if let Some(found) = method.difference(&known[at]) {
-                        return Err(conflict(
-                            &row.key,
-                            found,
-                            [place, record.places[at].as_ref()],
-                        ));
+                        return Err(conflict(&row.key, found, [place, record.places[at].as_ref()]));
                     }
                 }
                 None => {
@@ -105,10 +101,7 @@ impl Records {
         }
         let mut known = self.records.remove(key)?.row;
         let names = methods.iter().map(|method| method.name());
-        if names
-            .clone()
-            .eq(known.variants.iter().map(|m| m.name.clone()))
-        {
+        if names.clone().eq(known.variants.iter().map(|m| m.name.clone())) {
             return Some(known);
         }
         let mut all = std::mem::take(&mut known.variants);
@@ -168,18 +161,14 @@ mod tests {
     use crate::row::tests::row;
 
     fn place(line: usize) -> Place {
-        Place {
-            path: Path::new("rows.jsonl").into(),
-            line,
-        }
+        Place { path: Path::new("rows.jsonl").into(), line }
     }
 
     #[test]
     fn rows_of_one_key_are_joined() {
         let whole = row("a", "0", [600, 300, 200]);
-        let methods: Vec<_> = ["baseline", "het", "het+qm"]
-            .map(|name| Method::parse(name).unwrap())
-            .to_vec();
+        let methods: Vec<_> =
+            ["baseline", "het", "het+qm"].map(|name| Method::parse(name).unwrap()).to_vec();
         let mut records = Records::default();
         let part = |at: usize| {
             let variants = vec![whole.variants[at].clone()];
@@ -192,10 +181,7 @@ mod tests {
         records.add(part(1), None).unwrap();
         assert!(records.missing(&whole.key, &methods).is_empty());
         // The same numbers once more change nothing, whatever the time they took.
-        let again = Row {
-            host_s: 9.0,
-            ..whole.clone()
-        };
+        let again = Row { host_s: 9.0, ..whole.clone() };
         records.add(again, Some(&place(3))).unwrap();
         assert_eq!(records.take(&whole.key, &methods), Some(whole));
         assert!(records.into_rows().is_empty());
@@ -209,18 +195,12 @@ mod tests {
         };
         add(&mut records, 300, 4).unwrap();
         let error = add(&mut records, 301, 7).unwrap_err().to_string();
-        for word in [
-            "rows.jsonl: line 7",
-            "line 4 of rows.jsonl",
-            "het.cycles 301 instead of 300",
-            "a 0",
-        ] {
+        for word in
+            ["rows.jsonl: line 7", "line 4 of rows.jsonl", "het.cycles 301 instead of 300", "a 0"]
+        {
             assert!(error.contains(word), "{word}: {error}");
         }
-        let more = Row {
-            splats: 2,
-            ..row("a", "0", [600, 300, 200])
-        };
+        let more = Row { splats: 2, ..row("a", "0", [600, 300, 200]) };
         let error = records.add(more, Some(&place(8))).unwrap_err().to_string();
         assert!(error.contains("splats 2 instead of 1"), "{error}");
     }

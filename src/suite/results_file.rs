@@ -86,11 +86,7 @@ impl ResultsFile {
                 .and_then(|()| file.sync_all())
                 .map_err(|e| Error::write(path, e))?;
         }
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            lines: found.lines,
-        })
+        Ok(Self { path: path.to_owned(), file, lines: found.lines })
     }
 
     /// Takes the lines that the file contained.
@@ -157,10 +153,7 @@ impl Lines {
                 Some(_) => serde_json::from_slice(&bytes).map(LineContent::Mesh),
             };
             let content = content.unwrap_or(LineContent::Other(value));
-            let place = Place {
-                path: Arc::clone(&shared),
-                line,
-            };
+            let place = Place { path: Arc::clone(&shared), line };
             found.lines.push(Line { place, content });
         }
         Ok(found)

@@ -166,23 +166,15 @@ pub(super) mod tests {
     use crate::ViewKey;
     use serde_json::json;
 
-    const RUN: RunFacts<'_> = RunFacts {
-        profile: "inria",
-        commit: "unknown",
-        splats: 1,
-        host_s: 0.5,
-    };
+    const RUN: RunFacts<'_> =
+        RunFacts { profile: "inria", commit: "unknown", splats: 1, host_s: 0.5 };
 
     /// A row of three variants with these cycles, two blended fragments per cycle, and no quads.
     pub(crate) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = JobKey {
             scene: scene.to_owned(),
             seed: None,
-            view: ViewKey {
-                name: view.to_owned(),
-                width: 8,
-                height: 8,
-            },
+            view: ViewKey { name: view.to_owned(), width: 8, height: 8 },
             configuration: None,
             preset: "vr-pipe".to_owned(),
             changed: BTreeMap::new(),
@@ -235,11 +227,6 @@ pub(super) mod tests {
         let found = first.difference(&second).unwrap();
         assert_eq!(found, "baseline.units.crop.busy 600 instead of 601");
         second.report.shift_remove("units");
-        assert!(
-            first
-                .difference(&second)
-                .unwrap()
-                .starts_with("baseline.units ")
-        );
+        assert!(first.difference(&second).unwrap().starts_with("baseline.units "));
     }
 }

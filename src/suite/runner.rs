@@ -77,10 +77,7 @@ impl Plan {
         }
         let is_open = |job: &&ViewJob| !records.missing(&job.key, &self.methods).is_empty();
         let open: Vec<&ViewJob> = self.jobs.iter().filter(is_open).collect();
-        watch(Event::Resumed {
-            jobs: self.jobs.len(),
-            done: self.jobs.len() - open.len(),
-        });
+        watch(Event::Resumed { jobs: self.jobs.len(), done: self.jobs.len() - open.len() });
         let steps = task.steps(open.len() as u64);
         for of_scene in open.chunk_by(|a, b| a.scene == b.scene) {
             let planned = &self.scenes[of_scene[0].scene];
@@ -118,9 +115,7 @@ impl Plan {
             }
         }
         let rows = self.jobs.iter();
-        Ok(rows
-            .filter_map(|job| records.take(&job.key, &self.methods))
-            .collect())
+        Ok(rows.filter_map(|job| records.take(&job.key, &self.methods)).collect())
     }
 
     /// Runs the methods of a job that `records` lacks, and returns the results of all methods in the order of the

@@ -148,22 +148,10 @@ impl SceneEntry {
             fov_degrees: raw.fov,
             camera_model: raw.camera_model,
             orbit: raw.orbit,
-            size: PictureSize {
-                width: raw.width,
-                height: raw.height,
-                scale: None,
-            },
+            size: PictureSize { width: raw.width, height: raw.height, scale: None },
         };
-        views
-            .check()
-            .map_err(|error| in_scene(suite, &raw.name, error))?;
-        Ok(Self {
-            name: raw.name,
-            source,
-            views,
-            profile: raw.profile,
-            is_large: raw.large,
-        })
+        views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
+        Ok(Self { name: raw.name, source, views, profile: raw.profile, is_large: raw.large })
     }
 
     /// Requested size of the pictures.
@@ -212,21 +200,14 @@ impl SceneEntry {
         let own = self.own_cameras().map_err(in_scene)?;
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
         for &size in sizes {
-            let spec = ViewSpec {
-                size,
-                ..self.views.clone()
-            };
+            let spec = ViewSpec { size, ..self.views.clone() };
             if let Some(own) = &own {
                 let sized = own.iter().map(|camera| size.apply(camera));
-                let sized = sized
-                    .collect::<Result<_>>()
-                    .and_then(|sized| spec.with_model(sized));
+                let sized = sized.collect::<Result<_>>().and_then(|sized| spec.with_model(sized));
                 cameras.extend(sized.map_err(in_scene)?);
                 continue;
             }
-            let views = spec
-                .views(self.file(), || self.framing(suite, task))
-                .map_err(in_scene)?;
+            let views = spec.views(self.file(), || self.framing(suite, task)).map_err(in_scene)?;
             cameras.extend(views.cameras);
             // The warnings concern the file; they do not depend on the size.
             warnings = views.warnings;
@@ -282,10 +263,7 @@ impl SceneEntry {
         };
         let name = self.profile.as_deref().or(hint);
         let profile = name.and_then(|name| Profile::named(name).ok());
-        Ok(LoadedScene {
-            splats,
-            profile: profile.unwrap_or_default(),
-        })
+        Ok(LoadedScene { splats, profile: profile.unwrap_or_default() })
     }
 
     /// Hash of the content of the scene: of its files or of its recipe.
@@ -326,11 +304,7 @@ pub(super) fn malformed(
 /// Turns an error about an argument into one about the key of a scene.
 fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {
     match error {
-        Error::Argument {
-            what,
-            expected,
-            found,
-        } => {
+        Error::Argument { what, expected, found } => {
             let key = match what.as_str() {
                 "view" => "views",
                 "number of splats" => "splats",

@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn only_shards_are_parsed() {
-        for wrong in [
-            "", "1", "0/4", "5/4", "1/0", "-1/4", "+1/4", "1/4/2", "a/b", "1/100001", " 1/4",
-        ] {
+        for wrong in
+            ["", "1", "0/4", "5/4", "1/0", "-1/4", "+1/4", "1/4/2", "a/b", "1/100001", " 1/4"]
+        {
             let error = Shard::parse(wrong).unwrap_err().to_string();
             assert!(error.starts_with("shard: expected I/N"), "{error}");
         }
@@ -142,19 +142,11 @@ mod tests {
         let results = folder.path().join("rows.jsonl");
         let name = |text: &str| Shard::parse(text).unwrap().file(&results);
         assert_eq!(name("2/10"), folder.path().join("rows.2-of-10.jsonl"));
-        assert_eq!(
-            Shard::parse("1/2").unwrap().file(Path::new("rows")),
-            Path::new("rows.1-of-2")
-        );
+        assert_eq!(Shard::parse("1/2").unwrap().file(Path::new("rows")), Path::new("rows.1-of-2"));
         for shard in ["10/10", "2/10", "1/2"] {
             std::fs::write(name(shard), "").unwrap();
         }
-        for other in [
-            "rows.jsonl",
-            "rows.0-of-4.jsonl",
-            "rows.1-of-4.csv",
-            "x.1-of-4.jsonl",
-        ] {
+        for other in ["rows.jsonl", "rows.0-of-4.jsonl", "rows.1-of-4.csv", "x.1-of-4.jsonl"] {
             std::fs::write(folder.path().join(other), "").unwrap();
         }
         let expected = ["1/2", "2/10", "10/10"].map(name);

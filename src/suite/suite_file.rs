@@ -95,10 +95,7 @@ impl Suite {
     /// The suite without its matrix and configurations.
     #[must_use]
     pub fn without_configurations(self) -> Self {
-        Self {
-            matrix: Matrix::default(),
-            ..self
-        }
+        Self { matrix: Matrix::default(), ..self }
     }
 
     /// Whether the suite has a matrix or configurations.
@@ -116,24 +113,13 @@ impl Suite {
         let has_recipe = self.scenes.iter().any(|scene| scene.seed().is_some());
         if !self.matrix.seeds.is_empty() && !has_recipe {
             let expected = "a scene with a recipe, since only procedural scenes have seeds";
-            return Err(Error::malformed(
-                &self.path,
-                "matrix, seed",
-                expected,
-                "none",
-            ));
+            return Err(Error::malformed(&self.path, "matrix, seed", expected, "none"));
         }
         for scene in &self.scenes {
             let is_sized = scene.size().width.is_some() || scene.size().height.is_some();
             if is_sized && !self.matrix.widths.is_empty() {
                 let expected = "no size, since the matrix has a list of widths";
-                return Err(malformed(
-                    &self.path,
-                    &scene.name,
-                    "width, height",
-                    expected,
-                    "one",
-                ));
+                return Err(malformed(&self.path, &scene.name, "width, height", expected, "one"));
             }
         }
         Ok(())
@@ -164,10 +150,5 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
 pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let message = error.message();
     let found = format!("{message}{}", did_you_mean_one_of(message));
-    Error::malformed(
-        path,
-        line_of(error, text),
-        "keys and values of a suite",
-        found,
-    )
+    Error::malformed(path, line_of(error, text), "keys and values of a suite", found)
 }

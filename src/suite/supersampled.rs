@@ -31,10 +31,7 @@ pub fn supersampled<'a>(
     task: &Task,
 ) -> Result<Frame> {
     let [width, height] = settings.size;
-    let settings = FrameSettings {
-        pattern: SamplePattern::standard(1)?.shared(),
-        ..*settings
-    };
+    let settings = FrameSettings { pattern: SamplePattern::standard(1)?.shared(), ..*settings };
     let mut sums = vec![[0.0_f32; 4]; (width * height) as usize];
     let steps = task.steps(u64::from(SIDE * SIDE));
     for part in 0..SIDE * SIDE {

@@ -49,10 +49,8 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
         heading: "<configuration".to_owned(),
         of: Box::new(|(name, ..)| name.as_ref().map_or("-".to_owned(), Clone::clone)),
     };
-    let preset = Label {
-        heading: "<preset".to_owned(),
-        of: Box::new(|(_, preset, _)| (*preset).clone()),
-    };
+    let preset =
+        Label { heading: "<preset".to_owned(), of: Box::new(|(_, preset, _)| (*preset).clone()) };
     let mut fields: Vec<&String> = configurations.iter().flat_map(|c| c.2.keys()).collect();
     fields.sort();
     fields.dedup();
@@ -116,10 +114,8 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     }
     let headings: Vec<_> = headings.iter().map(String::as_str).collect();
     let mut table = TextTable::new(&headings);
-    let is_speedup: Vec<bool> = headings[labels.len() + 2..]
-        .iter()
-        .map(|heading| heading.starts_with("speedup"))
-        .collect();
+    let is_speedup: Vec<bool> =
+        headings[labels.len() + 2..].iter().map(|heading| heading.starts_with("speedup")).collect();
     let scenes = groups(&rows, |row| row.key.scene.as_str());
     let all = ("all views", rows.clone());
     let together = (scenes.len() > 1).then_some(all);
@@ -177,9 +173,7 @@ mod tests {
         ];
         for row in &mut rows[2..] {
             row.key.changed.insert("tc.bins".to_owned(), "8".to_owned());
-            row.key
-                .changed
-                .insert("crop.format".to_owned(), "\"rgba8\"".to_owned());
+            row.key.changed.insert("crop.format".to_owned(), "\"rgba8\"".to_owned());
         }
         assert!(is_sweep(&rows) && !is_sweep(&rows[..2]));
         let text = table(&rows, "scene");
@@ -187,21 +181,8 @@ mod tests {
             |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
         let lines: Vec<_> = text.lines().map(cells).collect();
         assert_eq!(lines[0][..4], ["scene", "crop.format", "tc.bins", "views"]);
-        assert_eq!(
-            lines[2],
-            [
-                "a", "rgba16f", "32", "2", "400", "200", "2.000", "150", "2.500"
-            ]
-        );
-        assert_eq!(
-            lines[3],
-            ["rgba8", "8", "2", "200", "200", "1.000", "100", "2.000"]
-        );
-        assert_eq!(
-            lines[4],
-            [
-                "first", "/", "second", "2.000", "1.000", "2.000", "1.500", "1.250"
-            ]
-        );
+        assert_eq!(lines[2], ["a", "rgba16f", "32", "2", "400", "200", "2.000", "150", "2.500"]);
+        assert_eq!(lines[3], ["rgba8", "8", "2", "200", "200", "1.000", "100", "2.000"]);
+        assert_eq!(lines[4], ["first", "/", "second", "2.000", "1.000", "2.000", "1.500", "1.250"]);
     }
 }

@@ -28,13 +28,7 @@ const fn metric(
     to: &'static str,
     [published_mean, published_max]: [Option<f64>; 2],
 ) -> Metric {
-    Metric {
-        measure,
-        from,
-        to,
-        published_mean,
-        published_max,
-    }
+    Metric { measure, from, to, published_mean, published_max }
 }
 
 const METRICS: [Metric; 11] = [
@@ -56,9 +50,7 @@ const PAPER_SCENES: [&str; 6] = ["kitchen", "bonsai", "train", "truck", "lego", 
 
 /// Whether a scene has the name of a scene of the VR-Pipe paper.
 pub fn is_paper_scene(name: &str) -> bool {
-    PAPER_SCENES
-        .iter()
-        .any(|scene| scene.eq_ignore_ascii_case(name))
+    PAPER_SCENES.iter().any(|scene| scene.eq_ignore_ascii_case(name))
 }
 
 impl Metric {
@@ -75,11 +67,7 @@ impl Metric {
     }
 
     fn label(&self) -> &'static str {
-        if self.from == "baseline" {
-            self.to
-        } else {
-            "qm on top"
-        }
+        if self.from == "baseline" { self.to } else { "qm on top" }
     }
 }
 
@@ -143,9 +131,8 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let of_configuration = |rows: &[&Row]| {
         let scenes = groups(rows, |row| row.key.scene.as_str());
         let scenes = scenes.iter();
-        let mut all: Vec<_> = scenes
-            .map(|(scene, rows)| summary(Some(scene), rows, &metrics))
-            .collect();
+        let mut all: Vec<_> =
+            scenes.map(|(scene, rows)| summary(Some(scene), rows, &metrics)).collect();
         all.push(summary(None, rows, &metrics));
         all
     };
@@ -154,9 +141,7 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     }
     let rows: Vec<_> = rows.iter().collect();
     let configurations = groups(&rows, configuration_of);
-    let all = configurations
-        .iter()
-        .flat_map(|(_, rows)| of_configuration(rows));
+    let all = configurations.iter().flat_map(|(_, rows)| of_configuration(rows));
     all.collect()
 }
 
@@ -178,9 +163,7 @@ pub fn table(rows: &[Row]) -> String {
     }
     let metrics: Vec<_> = summaries[0].statistics.iter().map(|s| s.metric).collect();
     let columns = metrics.iter();
-    let columns: Vec<_> = columns
-        .map(|m| format!("{}\n{}", m.measure, m.label()))
-        .collect();
+    let columns: Vec<_> = columns.map(|m| format!("{}\n{}", m.measure, m.label())).collect();
     let columns = columns.iter().map(String::as_str);
     let labels = ["<\nscene", "\nviews", "<"].into_iter();
     let mut table = TextTable::new(&labels.chain(columns).collect::<Vec<_>>());
@@ -229,43 +212,26 @@ mod tests {
 
     #[test]
     fn statistics_worked_by_hand() {
-        let rows = [
-            row("a", "0", [600, 300, 200]),
-            row("a", "1", [600, 150, 150]),
-        ];
+        let rows = [row("a", "0", [600, 300, 200]), row("a", "1", [600, 150, 150])];
         let all = summaries(&rows);
         assert_eq!(all.len(), 2);
         let het = &all[0].statistics[0];
-        assert_eq!(
-            (het.mean, het.min, het.max),
-            (Some(3.0), Some(2.0), Some(4.0))
-        );
+        assert_eq!((het.mean, het.min, het.max), (Some(3.0), Some(2.0), Some(4.0)));
         assert_eq!(het.metric.published_mean, Some(1.80));
         let text = table(&rows);
         for word in ["speedup", "qm on top", "3.000"] {
             assert!(text.contains(word), "{word}: {text}");
         }
-        assert!(
-            !text.contains("published") && !text.contains("1.800"),
-            "{text}"
-        );
+        assert!(!text.contains("published") && !text.contains("1.800"), "{text}");
         let text = table(&rows.map(|one| row("Truck", &one.key.view.name, [600, 300, 200])));
-        for word in [
-            "published",
-            "1.800",
-            "2.780",
-            "divides a count of the baseline",
-        ] {
+        for word in ["published", "1.800", "2.780", "divides a count of the baseline"] {
             assert!(text.contains(word), "{word}: {text}");
         }
     }
 
     #[test]
     fn configurations_have_summaries_of_their_own() {
-        let mut rows = [
-            row("a", "0", [600, 300, 200]),
-            row("a", "0", [600, 600, 200]),
-        ];
+        let mut rows = [row("a", "0", [600, 300, 200]), row("a", "0", [600, 600, 200])];
         rows[1].key.preset = "orin".to_owned();
         let all = summaries(&rows);
         let named: Vec<_> = all

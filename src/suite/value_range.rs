@@ -21,17 +21,9 @@ struct Number {
 #[allow(clippy::cast_precision_loss, reason = "sizes below 2^53")]
 fn number(text: &str) -> Option<Number> {
     let text = text.trim();
-    let size = bytes(text).map(|bytes| Number {
-        value: bytes as f64,
-        is_size: true,
-    });
+    let size = bytes(text).map(|bytes| Number { value: bytes as f64, is_size: true });
     let plain = || finite(text).ok();
-    size.or_else(|| {
-        Some(Number {
-            value: plain()?,
-            is_size: false,
-        })
-    })
+    size.or_else(|| Some(Number { value: plain()?, is_size: false }))
 }
 
 /// The values of a range as texts; `None` for a text without the form of a range.
@@ -49,9 +41,9 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     let at = rest.find(['*', '+']).unwrap_or(rest.len());
     // The sign of an exponent does not begin a step.
     let at = match rest.get(..at) {
-        Some(before) if before.ends_with(['e', 'E']) => rest[at + 1..]
-            .find(['*', '+'])
-            .map_or(rest.len(), |more| at + 1 + more),
+        Some(before) if before.ends_with(['e', 'E']) => {
+            rest[at + 1..].find(['*', '+']).map_or(rest.len(), |more| at + 1 + more)
+        }
         _ => at,
     };
     let to = number(&rest[..at]).ok_or_else(syntax)?;

@@ -43,9 +43,7 @@ impl Admission {
         };
         let own = self.names.iter().map(String::as_str);
         let mut names = LOOPBACK.into_iter().chain(own);
-        names
-            .any(|own| own.eq_ignore_ascii_case(name))
-            .then_some(host)
+        names.any(|own| own.eq_ignore_ascii_case(name)).then_some(host)
     }
 
     /// Whether a WebSocket request that names `host` comes from this server's page and has the token.
@@ -172,16 +170,10 @@ mod tests {
     #[test]
     fn a_socket_comes_from_the_own_page_with_the_token() {
         let protocols = format!("quadrille.v1, token.{TOKEN}");
-        let good = [
-            ("origin", "http://localhost:8490"),
-            ("sec-websocket-protocol", &*protocols),
-        ];
+        let good = [("origin", "http://localhost:8490"), ("sec-websocket-protocol", &*protocols)];
         assert!(admission().admits_socket(&headers(&good), "localhost:8490"));
         let swapped = format!("token.{TOKEN},quadrille.v1");
-        let tls = [
-            ("origin", "https://render.lab"),
-            ("sec-websocket-protocol", &*swapped),
-        ];
+        let tls = [("origin", "https://render.lab"), ("sec-websocket-protocol", &*swapped)];
         assert!(admission().admits_socket(&headers(&tls), "render.lab"));
         for origin in [
             "http://evil.example",
@@ -198,10 +190,7 @@ mod tests {
             "",
         ] {
             let given = [("origin", origin), ("sec-websocket-protocol", &*protocols)];
-            assert!(
-                !admission().admits_socket(&headers(&given), "localhost:8490"),
-                "{origin:?}"
-            );
+            assert!(!admission().admits_socket(&headers(&given), "localhost:8490"), "{origin:?}");
         }
         let short = format!("quadrille.v1, token.{}", &TOKEN[1..]);
         let long = format!("quadrille.v1, token.{TOKEN}0");
@@ -237,19 +226,10 @@ mod tests {
     fn a_bearer_has_the_token() {
         let good = format!("Bearer {TOKEN}");
         assert!(admission().admits_bearer(&headers(&[("authorization", &good)])));
-        for value in [
-            "",
-            "Bearer",
-            "Bearer ",
-            TOKEN,
-            "Basic 0123",
-            &good[..38],
-            &good.to_lowercase(),
-        ] {
-            assert!(
-                !admission().admits_bearer(&headers(&[("authorization", value)])),
-                "{value:?}"
-            );
+        for value in
+            ["", "Bearer", "Bearer ", TOKEN, "Basic 0123", &good[..38], &good.to_lowercase()]
+        {
+            assert!(!admission().admits_bearer(&headers(&[("authorization", value)])), "{value:?}");
         }
         assert!(!admission().admits_bearer(&HeaderMap::new()));
         assert!(is_well_formed(TOKEN) && !is_well_formed(&TOKEN.to_uppercase()));

@@ -48,12 +48,7 @@ pub(crate) struct Artist {
 impl Artist {
     pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
         let painter = Painter::new(Arc::clone(&look));
-        Self {
-            hub,
-            look,
-            pool,
-            painter,
-        }
+        Self { hub, look, pool, painter }
     }
 
     /// Serves jobs until the server closes.
@@ -90,18 +85,14 @@ impl Artist {
         match job {
             DrawJob::Frame(request) => self.frame(id, request, stage),
             DrawJob::Still(request, task) => {
-                let still = self
-                    .pool
-                    .install(|| self.painter.still(request, stage, task))?;
+                let still = self.pool.install(|| self.painter.still(request, stage, task))?;
                 send_still(&self.hub, id, still, stage.generation, &self.pool)
             }
             DrawJob::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
             DrawJob::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
-            DrawJob::Side(SideJob::Save {
-                id: request,
-                seq,
-                what,
-            }) => self.save(id, (*request, *seq, *what), stage),
+            DrawJob::Side(SideJob::Save { id: request, seq, what }) => {
+                self.save(id, (*request, *seq, *what), stage)
+            }
             DrawJob::Side(SideJob::Fly(request)) => self.fly(id, request),
         }
     }
@@ -155,9 +146,7 @@ impl Artist {
             level: self.look.level,
         };
         let (splats, renderer) = (scene.splats()?, &mut self.painter.renderer);
-        let probe = self
-            .pool
-            .install(|| renderer.probe(splats, &camera, &settings, pixel))?;
+        let probe = self.pool.install(|| renderer.probe(splats, &camera, &settings, pixel))?;
         let left = 1.0 - probe.alpha;
         let background = self.look.background.map(f64::from);
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
@@ -231,9 +220,7 @@ impl Artist {
             let expected = "a picture of the last still or map";
             Error::argument("save", expected, "none")
         };
-        let kept = self
-            .hub
-            .with(id, |client| (client.still.clone(), client.map.clone()));
+        let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);
         let (rgb, size) = match (what, &still, &map) {
@@ -249,9 +236,8 @@ impl Artist {
         let frame = frame_of(rgb, size);
         let start = Instant::now();
         let mut bytes = Vec::new();
-        let written = self
-            .pool
-            .install(|| files::write_to(&mut bytes, files::PictureFormat::Png, &frame));
+        let written =
+            self.pool.install(|| files::write_to(&mut bytes, files::PictureFormat::Png, &frame));
         written.map_err(|reason| Error::write("picture.png".as_ref(), reason))?;
         let file = Uncoded {
             kind: Kind::File,

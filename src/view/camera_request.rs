@@ -64,21 +64,14 @@ impl RawCamera {
                 }
                 if !(FOV_DEGREES[0]..=FOV_DEGREES[1]).contains(&fov_degrees) {
                     let [least, most] = FOV_DEGREES;
-                    return Err(format!(
-                        "expected a field of view from {least} to {most} degrees"
-                    ));
+                    return Err(format!("expected a field of view from {least} to {most} degrees"));
                 }
-                Ok(CameraRequest::Placed(Placed {
-                    eye,
-                    target,
-                    up,
-                    fov_degrees,
-                    lens: self.lens,
-                }))
+                Ok(CameraRequest::Placed(Placed { eye, target, up, fov_degrees, lens: self.lens }))
             }
-            _ => Err(
-                "expected a camera: a view, or eye, target, up, fov_degrees and lens".to_owned(),
-            ),
+            _ => {
+                Err("expected a camera: a view, or eye, target, up, fov_degrees and lens"
+                    .to_owned())
+            }
         }
     }
 }
@@ -100,9 +93,6 @@ impl TryFrom<RawCamera> for Key {
     fn try_from(raw: RawCamera) -> std::result::Result<Self, String> {
         let seconds = raw.seconds.filter(|s| (0.0..=MAX_KEY_SECONDS).contains(s));
         let expected = || format!("expected seconds from 0 to {MAX_KEY_SECONDS}");
-        Ok(Self {
-            cam: raw.camera()?,
-            seconds: seconds.ok_or_else(expected)?,
-        })
+        Ok(Self { cam: raw.camera()?, seconds: seconds.ok_or_else(expected)? })
     }
 }

@@ -45,11 +45,7 @@ impl Commands {
             (CameraRequest::Listed(view), Some(file)) => {
                 let name = shell_quoted(&views[*view].camera.name);
                 let file = format!("--cameras {}", shell_path(file));
-                let parts = [
-                    vec![file],
-                    lens_flags,
-                    vec![format!("--view {name} {sized}")],
-                ];
+                let parts = [vec![file], lens_flags, vec![format!("--view {name} {sized}")]];
                 parts.concat().join(" ")
             }
             (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {

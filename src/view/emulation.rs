@@ -38,12 +38,7 @@ pub(crate) struct Emulation {
 
 impl Emulation {
     pub(crate) fn new(hub: Arc<Hub>, look: Arc<Look>, pool: ThreadPool) -> Self {
-        Self {
-            hub,
-            look,
-            pool,
-            runs: VecDeque::new(),
-        }
+        Self { hub, look, pool, runs: VecDeque::new() }
     }
 
     /// Serves jobs until the server closes.
@@ -141,11 +136,7 @@ impl Emulation {
             "curve": curve_name(scale.curve),
             "cycles": run.cycles,
         });
-        let shown = ShownMap {
-            rgb,
-            key,
-            run: Arc::clone(&run),
-        };
+        let shown = ShownMap { rgb, key, run: Arc::clone(&run) };
         self.hub.with(id, |client| {
             client.send(&message);
             client.outbox.in_parts(picture);
@@ -158,25 +149,16 @@ impl Emulation {
         let camera = camera_of(&key.cam, key.size, &self.look.views)?;
         let scene = &stage.scenes[0];
         let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
-        simulation.watch = Watch {
-            maps: true,
-            ..Watch::default()
-        };
+        simulation.watch = Watch { maps: true, ..Watch::default() };
         let profile = self.look.profile(scene, None);
         let simulation = simulation.with_profile(profile).with_task(task);
         let splats = scene.splats()?;
-        let outcomes = self
-            .pool
-            .install(|| simulate(splats, &camera, &simulation))?;
+        let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
         let outcome = &outcomes[0];
         let maps = outcome.pipeline().map(|result| {
             let maps = PixelMap::ALL.iter();
-            maps.filter_map(|map| Some((*map, Counts::new(map.counts(result)?))))
-                .collect()
+            maps.filter_map(|map| Some((*map, Counts::new(map.counts(result)?)))).collect()
         });
-        Ok(RunMaps {
-            cycles: outcome.cycles(),
-            maps: maps.unwrap_or_default(),
-        })
+        Ok(RunMaps { cycles: outcome.cycles(), maps: maps.unwrap_or_default() })
     }
 }

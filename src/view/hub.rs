@@ -107,11 +107,9 @@ impl Client {
 /// An error as a message.
 fn error_message(reference: Reference, error: &Error) -> Value {
     let mut message = match error {
-        Error::Argument {
-            what,
-            expected,
-            found,
-        } => json!({"t": "error", "what": what, "expected": expected, "found": found}),
+        Error::Argument { what, expected, found } => {
+            json!({"t": "error", "what": what, "expected": expected, "found": found})
+        }
         other => json!({"t": "error", "what": other.to_string(), "expected": null, "found": null}),
     };
     match reference {
@@ -242,9 +240,8 @@ impl Hub {
             let now = self.now();
             let last = state.last_served;
             let after = state.clients.range(last + 1..).map(|(id, _)| *id);
-            let turns: Vec<ClientId> = after
-                .chain(state.clients.range(..=last).map(|(id, _)| *id))
-                .collect();
+            let turns: Vec<ClientId> =
+                after.chain(state.clients.range(..=last).map(|(id, _)| *id)).collect();
             for id in turns {
                 let job = state.clients.get_mut(&id).and_then(|c| c.mailbox.take(now));
                 if let Some(job) = job {

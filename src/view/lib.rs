@@ -170,10 +170,8 @@ pub fn serve(
         let expected = "a runtime for the server";
         Error::argument("server", expected, reason.to_string())
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(system)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
     let welcome = welcome(&show, access, program);
     let limits = Limits {
         scenes: show.scenes.len(),
@@ -183,22 +181,11 @@ pub fn serve(
     let mut loaded = Vec::new();
     let mut files = Vec::new();
     for scene in show.scenes {
-        let ShownScene {
-            path,
-            content,
-            profile,
-            reader,
-        } = scene;
+        let ShownScene { path, content, profile, reader } = scene;
         loaded.push(Arc::new(LoadedScene::new(&path, content, profile)));
         files.push((path, profile, reader));
     }
-    let hub = Arc::new(Hub::new(
-        Stage {
-            generation: 0,
-            scenes: loaded,
-        },
-        access.viewers,
-    ));
+    let hub = Arc::new(Hub::new(Stage { generation: 0, scenes: loaded }, access.viewers));
     let look = Arc::new(Look {
         views: show.views,
         background: show.background,
@@ -236,9 +223,7 @@ pub fn serve(
             if hub.free() < access.viewers {
                 idle_since = Instant::now();
             }
-            let is_idle = access
-                .idle_exit
-                .is_some_and(|limit| idle_since.elapsed() > limit);
+            let is_idle = access.idle_exit.is_some_and(|limit| idle_since.elapsed() > limit);
             task.is_cancelled() || is_idle
         };
         runtime.block_on(server::listen(listener, site, ends));
@@ -293,12 +278,7 @@ fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
         home["lens"] = if is_plain { Value::Null } else { 0.into() };
         home
     });
-    let variants = [
-        Variant::BASELINE,
-        Variant::QM,
-        Variant::HET,
-        Variant::HET_QM,
-    ];
+    let variants = [Variant::BASELINE, Variant::QM, Variant::HET, Variant::HET_QM];
     let maps = PixelMap::ALL.iter();
     json!({
         "t": "welcome",

@@ -93,18 +93,14 @@ impl Mailbox {
 
     /// Takes the next job: a frame, a probe, a still, or another request, in this order.
     pub(crate) fn take(&mut self, now: Duration) -> Option<DrawJob> {
-        self.in_flight
-            .retain(|(_, since)| now.saturating_sub(*since) < LOST);
+        self.in_flight.retain(|(_, since)| now.saturating_sub(*since) < LOST);
         if self.in_flight.len() < MAX_IN_FLIGHT
             && let Some(request) = self.frame.take()
         {
             self.in_flight.push((request.seq, now));
             return Some(DrawJob::Frame(request));
         }
-        let probe = self
-            .side
-            .iter()
-            .position(|job| matches!(job, SideJob::Probe(_)));
+        let probe = self.side.iter().position(|job| matches!(job, SideJob::Probe(_)));
         if let Some(job) = probe.and_then(|index| self.side.remove(index)) {
             return Some(DrawJob::Side(job));
         }
@@ -148,13 +144,7 @@ mod tests {
             cam: CameraRequest::Listed(0),
             w: 64,
             h: 64,
-            show: Show {
-                a,
-                b: None,
-                mode: Mode::Single,
-                split: 0.5,
-                gain: 1.0,
-            },
+            show: Show { a, b: None, mode: Mode::Single, split: 0.5, gain: 1.0 },
         }
     }
 

@@ -250,15 +250,8 @@ impl Limits {
         if are_sides && pixels <= self.max_pixels {
             return Ok(());
         }
-        let expected = format!(
-            "sides of {least} to {most} and at most {} pixels",
-            self.max_pixels
-        );
-        Err(Error::argument(
-            "size",
-            expected,
-            format!("{} x {}", size[0], size[1]),
-        ))
+        let expected = format!("sides of {least} to {most} and at most {} pixels", self.max_pixels);
+        Err(Error::argument("size", expected, format!("{} x {}", size[0], size[1])))
     }
 
     fn check_camera(&self, camera: &CameraRequest) -> Result<()> {
@@ -306,11 +299,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits {
-        scenes: 1,
-        views: 4,
-        max_pixels: 2_100_000,
-    };
+    const LIMITS: Limits = Limits { scenes: 1, views: 4, max_pixels: 2_100_000 };
 
     fn placed() -> Value {
         json!({"eye": [0, 0, -3], "target": [0, 0, 0], "up": [0, -1, 0], "fov_degrees": 50.0, "lens": null})
@@ -355,37 +344,19 @@ mod tests {
             (still(&[("/cam/more", json!(1))]), "seq"),
             (still(&[("/cam", json!({"view": 4}))]), "an index below 4"),
             (still(&[("/cam/lens", json!(9))]), "an index below 4"),
-            (
-                still(&[("/cam/eye", json!([1e10, 0, 0]))]),
-                "coordinates within 1e9",
-            ),
-            (
-                still(&[("/cam/fov_degrees", json!(0))]),
-                "field of view from 0.1 to 175",
-            ),
+            (still(&[("/cam/eye", json!([1e10, 0, 0]))]), "coordinates within 1e9"),
+            (still(&[("/cam/fov_degrees", json!(0))]), "field of view from 0.1 to 175"),
             (still(&[("/w", json!(15))]), "sides of 16 to 8192"),
-            (
-                still(&[("/w", json!(8192)), ("/h", json!(8192))]),
-                "at most 2100000 pixels",
-            ),
+            (still(&[("/w", json!(8192)), ("/h", json!(8192))]), "at most 2100000 pixels"),
             (still(&[("/show/a/scene", json!(1))]), "an index below 1"),
             (still(&[("/show/a/layer", json!("id"))]), "layers depth"),
             (still(&[("/show/a/profile", json!("no"))]), "inria"),
-            (
-                still(&[("/show/a/renderer", json!("emulated:no"))]),
-                "a variant",
-            ),
-            (
-                still(&[("/show/a", json!({"photo": true}))]),
-                "a listed view",
-            ),
+            (still(&[("/show/a/renderer", json!("emulated:no"))]), "a variant"),
+            (still(&[("/show/a", json!({"photo": true}))]), "a listed view"),
             (still(&[("/show/gain", json!(1e6))]), "a gain up to 1000"),
             (still(&[("/seq", json!(-1))]), "invalid value"),
             (json!({"t": "other"}), "unknown variant"),
-            (
-                json!({"t": "pace", "scale": "most", "quality": 50}),
-                "\"auto\"",
-            ),
+            (json!({"t": "pace", "scale": "most", "quality": 50}), "\"auto\""),
             (
                 json!({"t": "fly", "id": 1, "keys": [{"view": 0, "seconds": 0}], "fps": 30}),
                 "2 to 64 keys",

@@ -71,10 +71,7 @@ impl Outbox {
     /// Drops the unsent parts of stills, since their camera is no longer the newest.
     pub(crate) fn drop_stills(&mut self) {
         let is_still = |picture: &Picture| {
-            matches!(
-                picture.header.kind,
-                Kind::StillA | Kind::StillB | Kind::Difference
-            )
+            matches!(picture.header.kind, Kind::StillA | Kind::StillB | Kind::Difference)
         };
         if self.parts.front().is_some_and(is_still) {
             self.sent_of_first = 0;
@@ -160,9 +157,7 @@ mod tests {
             bytes: 0,
             offset: 0,
         };
-        let bytes = (0..length)
-            .map(quadrille_base::math::low::<u8>)
-            .collect::<Vec<_>>();
+        let bytes = (0..length).map(quadrille_base::math::low::<u8>).collect::<Vec<_>>();
         let bytes = bytes.into();
         Picture { header, bytes }
     }
@@ -176,13 +171,7 @@ mod tests {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
         let flags = u16::from_le_bytes([bytes[2], bytes[3]]);
-        (
-            bytes[0],
-            flags & LAST_PART,
-            word(4),
-            word(28),
-            bytes[HEADER_BYTES..].to_vec(),
-        )
+        (bytes[0], flags & LAST_PART, word(4), word(28), bytes[HEADER_BYTES..].to_vec())
     }
 
     #[test]
@@ -194,10 +183,7 @@ mod tests {
         assert_eq!((first.0, first.1, first.4.len()), (5, 0, PART_BYTES));
         outbox.frame(picture(Kind::Frame, 2, 50_000));
         outbox.text("{}".to_owned());
-        assert_eq!(
-            outbox.next(now, &link),
-            Some(Outgoing::Text("{}".to_owned()))
-        );
+        assert_eq!(outbox.next(now, &link), Some(Outgoing::Text("{}".to_owned())));
         let frame = part(&outbox.next(now, &link).unwrap());
         assert_eq!((frame.0, frame.1, frame.4.len()), (1, 1, 50_000));
         // The link is full until the page confirms a frame.
@@ -206,10 +192,7 @@ mod tests {
         outbox.got(arrived, now, &mut link);
         let last = part(&outbox.next(now, &link).unwrap());
         assert_eq!((last.1, last.3 as usize), (1, PART_BYTES));
-        assert_eq!(
-            [first.4, last.4].concat(),
-            picture(Kind::Map, 1, 40_000).bytes
-        );
+        assert_eq!([first.4, last.4].concat(), picture(Kind::Map, 1, 40_000).bytes);
         assert_eq!(outbox.next(now, &link), None);
     }
 

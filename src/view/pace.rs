@@ -32,30 +32,12 @@ pub(crate) struct Step {
 
 /// All steps, from the best.
 const STEPS: [Step; 6] = [
-    Step {
-        scale: 1.0,
-        quality: 70,
-    },
-    Step {
-        scale: 0.75,
-        quality: 70,
-    },
-    Step {
-        scale: 0.5,
-        quality: 70,
-    },
-    Step {
-        scale: 0.375,
-        quality: 70,
-    },
-    Step {
-        scale: 0.25,
-        quality: 70,
-    },
-    Step {
-        scale: 0.25,
-        quality: 50,
-    },
+    Step { scale: 1.0, quality: 70 },
+    Step { scale: 0.75, quality: 70 },
+    Step { scale: 0.5, quality: 70 },
+    Step { scale: 0.375, quality: 70 },
+    Step { scale: 0.25, quality: 70 },
+    Step { scale: 0.25, quality: 50 },
 ];
 /// The last step that a slow renderer needs: half of the time of a frame does not depend on its pixels.
 const LAST_FOR_RENDERING: usize = 2;
@@ -137,14 +119,12 @@ impl Pace {
     pub(crate) fn measured(&mut self, cost: &Cost, window: [u32; 2], rate: Option<f64>) {
         let pixels = (cost.pixels as f64).max(1.0);
         self.fixed_s.add(cost.fixed.as_secs_f64());
-        self.pixel_s
-            .add((cost.raster + cost.encode).as_secs_f64() / pixels);
+        self.pixel_s.add((cost.raster + cost.encode).as_secs_f64() / pixels);
         let quality_factor = match self.step().quality {
             quality if quality <= 50 => BYTES_OF_LOW_QUALITY,
             _ => 1.0,
         };
-        self.pixel_bytes
-            .add(cost.bytes as f64 / pixels / quality_factor);
+        self.pixel_bytes.add(cost.bytes as f64 / pixels / quality_factor);
         let rendering = (cost.fixed + cost.raster + cost.encode).as_secs_f64();
         let sending = rate.map_or(0.0, |rate| cost.bytes as f64 / rate);
         let slow = SLOW.as_secs_f64();
@@ -161,9 +141,7 @@ impl Pace {
             false => LAST_FOR_RENDERING,
         };
         let lower = self.step + 1..=last;
-        let fitting = lower
-            .clone()
-            .find(|&step| self.predicted(step, window, rate) <= slow);
+        let fitting = lower.clone().find(|&step| self.predicted(step, window, rate) <= slow);
         self.step = fitting.or(lower.last()).unwrap_or(self.step);
     }
 
@@ -183,11 +161,7 @@ impl Pace {
         let [width, height] = step.size(window).map(f64::from);
         let pixels = width * height;
         let rendering = self.fixed_s.value() + self.pixel_s.value() * pixels;
-        let factor = if step.quality <= 50 {
-            BYTES_OF_LOW_QUALITY
-        } else {
-            1.0
-        };
+        let factor = if step.quality <= 50 { BYTES_OF_LOW_QUALITY } else { 1.0 };
         let bytes = self.pixel_bytes.value() * pixels * factor;
         rendering.max(rate.map_or(0.0, |rate| bytes / rate))
     }
@@ -254,11 +228,7 @@ mod tests {
     fn cost(step: Step, fixed_ms: f64, full_ms: f64, full_bytes: f64) -> Cost {
         let [width, height] = step.size(WINDOW);
         let share = f64::from(width * height) / f64::from(WINDOW[0] * WINDOW[1]);
-        let quality = if step.quality <= 50 {
-            BYTES_OF_LOW_QUALITY
-        } else {
-            1.0
-        };
+        let quality = if step.quality <= 50 { BYTES_OF_LOW_QUALITY } else { 1.0 };
         Cost {
             pixels: u64::from(width * height),
             fixed: Duration::from_secs_f64(fixed_ms / 1e3),
@@ -333,13 +303,7 @@ mod tests {
     fn the_page_can_choose() {
         let mut pace = Pace::default();
         pace.choose(Chosen::Fixed(0.5), Chosen::Fixed(90.0));
-        assert_eq!(
-            pace.step(),
-            Step {
-                scale: 0.5,
-                quality: 90
-            }
-        );
+        assert_eq!(pace.step(), Step { scale: 0.5, quality: 90 });
         pace.choose(Chosen::Auto, Chosen::Auto);
         assert_eq!(pace.step(), STEPS[0]);
         assert_eq!(STEPS[4].size([20, 8192]), [16, 2048]);

@@ -161,11 +161,7 @@ pub(crate) fn frame_of(rgb: &[u8], [width, height]: [u32; 2]) -> Frame {
 
 impl Painter {
     pub(crate) fn new(look: Arc<Look>) -> Self {
-        Self {
-            look,
-            renderer: Renderer::default(),
-            canvases: Default::default(),
-        }
+        Self { look, renderer: Renderer::default(), canvases: Default::default() }
     }
 
     /// Draws what a request shows in a size, as one picture.
@@ -271,12 +267,8 @@ impl Painter {
     ) -> Result<()> {
         let look = Arc::clone(&self.look);
         let camera = camera_of(cam, size, &look.views)?;
-        let subject = Subject {
-            generation: stage.generation,
-            cam: cam.clone(),
-            size,
-            source: *source,
-        };
+        let subject =
+            Subject { generation: stage.generation, cam: cam.clone(), size, source: *source };
         let canvas = &mut self.canvases[index];
         if canvas.subject.as_ref() == Some(&subject) {
             return Ok(());
@@ -294,10 +286,7 @@ impl Painter {
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
         let is_listed = matches!(cam, CameraRequest::Listed(_)) && *source != Source::Photo;
-        if let Some(rows) = exposures
-            .filter(|_| is_listed)
-            .and_then(|e| e.of(&camera.name))
-        {
+        if let Some(rows) = exposures.filter(|_| is_listed).and_then(|e| e.of(&camera.name)) {
             canvas.frame = exposed(&canvas.frame.over(look.background), rows);
         }
         canvas.subject = Some(subject);
@@ -324,10 +313,7 @@ impl Canvas {
             }
         };
         let profile = look.profile(scene, drawn.profile);
-        let settings = RenderSettings {
-            profile,
-            level: look.level,
-        };
+        let settings = RenderSettings { profile, level: look.level };
         match drawn.renderer {
             RendererName::Cpu => {}
             RendererName::Reference => {
@@ -352,22 +338,15 @@ impl Canvas {
             self.is_empty = drawn.0.splats_in_frustum == 0;
             return Ok(());
         };
-        let layers = LayerSettings {
-            layers: vec![layer],
-            is_distance: false,
-        };
+        let layers = LayerSettings { layers: vec![layer], is_distance: false };
         let view = (splats, camera);
         let (pictures, counts, times) =
             renderer.render_layers_task(&mut self.frame, view, &settings, &layers, task)?;
         self.times = times;
         self.is_empty = counts.splats_in_frustum == 0;
         if let Some(colours) = pictures.first().and_then(layer_colours) {
-            self.legend = Some(Legend {
-                layer,
-                low: colours.low,
-                high: colours.high,
-                curve: colours.curve,
-            });
+            self.legend =
+                Some(Legend { layer, low: colours.low, high: colours.high, curve: colours.curve });
             self.frame = colours.frame;
         }
         Ok(())
@@ -377,17 +356,10 @@ impl Canvas {
 /// The same picture by the fast renderer in place of the slow ones, for a camera that moves.
 fn fast(show: &Show) -> Show {
     let faster = |source: &Source| match source {
-        Source::Drawn(drawn) => Source::Drawn(Drawn {
-            renderer: RendererName::Cpu,
-            ..*drawn
-        }),
+        Source::Drawn(drawn) => Source::Drawn(Drawn { renderer: RendererName::Cpu, ..*drawn }),
         Source::Photo => Source::Photo,
     };
-    Show {
-        a: faster(&show.a),
-        b: show.b.as_ref().map(faster),
-        ..*show
-    }
+    Show { a: faster(&show.a), b: show.b.as_ref().map(faster), ..*show }
 }
 
 /// Whether a request shows a picture of a slow renderer.
@@ -419,17 +391,11 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
 pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
     let mut rgb = vec![0; frame.pixels().len() * 3];
     let width = frame.width().max(1) as usize;
-    let rows = rgb
-        .par_chunks_mut(3 * width)
-        .zip(frame.pixels().par_chunks(width));
+    let rows = rgb.par_chunks_mut(3 * width).zip(frame.pixels().par_chunks(width));
     rows.for_each(|(bytes, pixels)| {
         for (bytes, &[r, g, b, a]) in bytes.chunks_exact_mut(3).zip(pixels) {
             let t = 1.0 - a;
-            let [r, g, b] = [
-                r + t * background[0],
-                g + t * background[1],
-                b + t * background[2],
-            ];
+            let [r, g, b] = [r + t * background[0], g + t * background[1], b + t * background[2]];
             bytes.copy_from_slice(&[r, g, b].map(to_8_bit));
         }
     });
@@ -463,9 +429,8 @@ mod tests {
         let mut png = Vec::new();
         files::write_to(&mut png, files::PictureFormat::Png, &frame.over(background)).unwrap();
         let read = files::decode(&png, "picture.png".as_ref()).unwrap();
-        let read: Vec<u8> = (read.pixels().iter())
-            .flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit))
-            .collect();
+        let read: Vec<u8> =
+            (read.pixels().iter()).flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect();
         assert_eq!(rgb_over(&frame, background), read);
     }
 

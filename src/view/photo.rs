@@ -72,12 +72,7 @@ mod tests {
         // Two thirds: the middle old pixel belongs to both new ones.
         let some = area_averaged(&row(&[3.0, 6.0, 9.0]), [2, 1]);
         let expected = [(3.0 + 6.0 / 2.0) / 1.5, (6.0 / 2.0 + 9.0) / 1.5];
-        assert!(
-            reds(&some)
-                .iter()
-                .zip(expected)
-                .all(|(a, b)| (a - b).abs() < 1e-5)
-        );
+        assert!(reds(&some).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5));
         let larger = area_averaged(&row(&[2.0, 4.0]), [4, 2]);
         assert_eq!(reds(&larger), [2.0, 2.0, 4.0, 4.0, 2.0, 2.0, 4.0, 4.0]);
         assert!(larger.pixels().iter().all(|p| (p[3] - 1.0).abs() < 1e-6));

@@ -27,11 +27,7 @@ struct Stamp {
 /// The stamp of a file; `None` while it is missing.
 fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
-    Some(Stamp {
-        length: found.len(),
-        modified: found.modified().ok(),
-        node: node(&found),
-    })
+    Some(Stamp { length: found.len(), modified: found.modified().ok(), node: node(&found) })
 }
 
 /// The inode, which changes where a file is replaced by another one.
@@ -99,10 +95,7 @@ fn check_memory(scene: &LoadedScene) -> Result<()> {
 
 /// Watches the files of scenes until the server closes.
 pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
-    let watch = |(path, ..): &SceneFile| Watched {
-        read: stamp(path),
-        changed: None,
-    };
+    let watch = |(path, ..): &SceneFile| Watched { read: stamp(path), changed: None };
     let mut watched: Vec<Watched> = files.iter().map(watch).collect();
     while !hub.is_closing() {
         std::thread::sleep(LOOK);
@@ -123,10 +116,7 @@ fn reload(hub: &Hub, index: usize, (path, profile, reader): &SceneFile) {
         Ok(read) => {
             let mut scenes = old.scenes.clone();
             scenes[index] = Arc::new(LoadedScene::new(path, read, *profile));
-            hub.replace(Stage {
-                generation: old.generation + 1,
-                scenes,
-            });
+            hub.replace(Stage { generation: old.generation + 1, scenes });
         }
         Err(error) => hub.warn(&error.to_string()),
     }
@@ -140,17 +130,8 @@ mod tests {
     fn a_file_is_read_once_it_rests() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let of = |length| {
-            Some(Stamp {
-                length,
-                modified: None,
-                node: 1,
-            })
-        };
-        let mut file = Watched {
-            read: of(1),
-            changed: None,
-        };
+        let of = |length| Some(Stamp { length, modified: None, node: 1 });
+        let mut file = Watched { read: of(1), changed: None };
         for (time, found, is_read) in [
             (0, of(1), false),
             (500, of(2), false),

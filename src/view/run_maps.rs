@@ -73,10 +73,7 @@ pub(crate) struct RunMaps {
 impl RunMaps {
     /// Size of all counts in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
-        self.maps
-            .iter()
-            .map(|(_, counts)| counts.size_bytes())
-            .sum()
+        self.maps.iter().map(|(_, counts)| counts.size_bytes()).sum()
     }
 }
 
@@ -108,14 +105,9 @@ mod tests {
 
     #[test]
     fn counts_are_kept_in_the_narrowest_integers() {
-        for (largest, bytes) in [
-            (0, 3),
-            (255, 3),
-            (256, 6),
-            (65_535, 6),
-            (65_536, 12),
-            (u32::MAX, 12),
-        ] {
+        for (largest, bytes) in
+            [(0, 3), (255, 3), (256, 6), (65_535, 6), (65_536, 12), (u32::MAX, 12)]
+        {
             let counts = Counts::new(vec![1, largest, 0]);
             assert_eq!((counts.size_bytes(), counts.get(1)), (bytes, largest));
             assert_eq!(counts.to_vec(), [1, largest, 0]);

@@ -40,27 +40,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A file of the page: its path, type and content.
 const FILES: [(&str, &str, &str); 7] = [
-    (
-        "/",
-        "text/html; charset=utf-8",
-        include_str!("page/index.html"),
-    ),
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
-    (
-        "/camera.js",
-        "text/javascript",
-        include_str!("page/camera.js"),
-    ),
-    (
-        "/controls.js",
-        "text/javascript",
-        include_str!("page/controls.js"),
-    ),
-    (
-        "/panels.js",
-        "text/javascript",
-        include_str!("page/panels.js"),
-    ),
+    ("/camera.js", "text/javascript", include_str!("page/camera.js")),
+    ("/controls.js", "text/javascript", include_str!("page/controls.js")),
+    ("/panels.js", "text/javascript", include_str!("page/panels.js")),
     ("/view.css", "text/css", include_str!("page/view.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
@@ -115,10 +99,7 @@ async fn connection(stream: TcpStream, router: Router) {
 async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
-        return plain(
-            StatusCode::FORBIDDEN,
-            "This server does not answer to this host.\n",
-        );
+        return plain(StatusCode::FORBIDDEN, "This server does not answer to this host.\n");
     };
     if parts.method != Method::GET {
         return plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is supported.\n");
@@ -131,10 +112,7 @@ async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
             }
             match WebSocketUpgrade::from_request_parts(&mut parts, &site).await {
                 Ok(upgrade) => open(upgrade, site),
-                Err(_) => plain(
-                    StatusCode::BAD_REQUEST,
-                    "This is the address of a WebSocket.\n",
-                ),
+                Err(_) => plain(StatusCode::BAD_REQUEST, "This is the address of a WebSocket.\n"),
             }
         }
         path => match FILES.iter().find(|(name, ..)| *name == path) {

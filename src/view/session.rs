@@ -49,9 +49,7 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
             let _ = sink.send(Message::Text(bye.into())).await;
         }
         let reason = reason.into();
-        let _ = sink
-            .send(Message::Close(Some(CloseFrame { code, reason })))
-            .await;
+        let _ = sink.send(Message::Close(Some(CloseFrame { code, reason }))).await;
     };
     let _ = timeout(FAREWELL, farewell).await;
 }
@@ -142,10 +140,7 @@ struct Allowance {
 
 impl Allowance {
     fn new(now: Duration) -> Self {
-        Self {
-            left: MESSAGES_PER_SECOND,
-            last: now,
-        }
+        Self { left: MESSAGES_PER_SECOND, last: now }
     }
 
     fn takes(&mut self, now: Duration) -> bool {
@@ -164,9 +159,7 @@ fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Ref
     let hub = &site.hub;
     let now = hub.now();
     let handled = hub.with(id, |client| dispatch(message, client, site, now));
-    handled
-        .unwrap_or(Ok(()))
-        .map_err(|error| (reference, error))
+    handled.unwrap_or(Ok(())).map_err(|error| (reference, error))
 }
 
 fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Duration) -> Result<()> {
@@ -177,9 +170,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Still(request) => {
             client.outbox.drop_stills();
-            client
-                .pace
-                .gesture_ended([request.w, request.h], client.link.rate());
+            client.pace.gesture_ended([request.w, request.h], client.link.rate());
             match is_slow(&request.show) {
                 true => client.queue_slow(SlowJob::Still(Box::new(request))),
                 false => client.mailbox.still(request),

@@ -84,12 +84,8 @@ impl TryFrom<String> for VariantName {
     type Error = String;
 
     fn try_from(name: String) -> std::result::Result<Self, String> {
-        let variant = Variant::ALL
-            .into_iter()
-            .find(|variant| variant.to_string() == name);
-        variant
-            .map(Self)
-            .ok_or_else(|| "expected a variant of the pipeline".to_owned())
+        let variant = Variant::ALL.into_iter().find(|variant| variant.to_string() == name);
+        variant.map(Self).ok_or_else(|| "expected a variant of the pipeline".to_owned())
     }
 }
 

@@ -58,9 +58,7 @@ pub struct ShownScene {
 
 impl std::fmt::Debug for ShownScene {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ShownScene")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
+        f.debug_struct("ShownScene").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -86,11 +84,7 @@ pub(crate) struct LoadedScene {
 impl LoadedScene {
     pub(crate) fn new(path: &Path, content: SceneContent, profile: Profile) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
-        Self {
-            name: name.to_string_lossy().into_owned(),
-            content,
-            profile,
-        }
+        Self { name: name.to_string_lossy().into_owned(), content, profile }
     }
 
     /// The splats.
@@ -141,23 +135,13 @@ pub(crate) fn camera_of(
     [width, height]: [u32; 2],
     views: &[ListedView],
 ) -> Result<Camera> {
-    let size = PictureSize {
-        width: Some(width),
-        height: Some(height),
-        scale: None,
-    };
+    let size = PictureSize { width: Some(width), height: Some(height), scale: None };
     let listed = |view: usize| size.apply(&views[view].camera);
     let placed = match request {
         CameraRequest::Listed(view) => return listed(*view),
         CameraRequest::Placed(placed) => placed,
     };
-    let Placed {
-        eye,
-        target,
-        up,
-        fov_degrees,
-        lens,
-    } = placed;
+    let Placed { eye, target, up, fov_degrees, lens } = placed;
     let lens = lens.map(listed).transpose()?;
     let intrinsics = match &lens {
         Some(camera) => Intrinsics {

@@ -31,27 +31,15 @@ fn channels(
     let pixels = camera.width as usize * camera.height as usize;
     let mut values = vec![f32::NAN; pixels * channels.channels()];
     let mut alphas = vec![f32::NAN; pixels];
-    let mut picture = ChannelPicture {
-        values: &mut values,
-        alphas: &mut alphas,
-    };
+    let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
     let drawn = Renderer::default()
-        .render_channels(
-            (rows, camera),
-            &settings(level),
-            channels,
-            &mut picture,
-            &Task::NEVER,
-        )
+        .render_channels((rows, camera), &settings(level), channels, &mut picture, &Task::NEVER)
         .unwrap();
     (values, alphas, drawn.invalid_rows + rows.invalid())
 }
 
-const PLAIN: ChannelSettings<'_> = ChannelSettings {
-    values: ChannelValues::Colours,
-    depth: None,
-    background: None,
-};
+const PLAIN: ChannelSettings<'_> =
+    ChannelSettings { values: ChannelValues::Colours, depth: None, background: None };
 
 fn bits(values: impl IntoIterator<Item = f32>) -> Vec<u32> {
     values.into_iter().map(f32::to_bits).collect()
@@ -124,16 +112,11 @@ fn any_number_of_values_is_blended_by_the_same_weights() {
         });
         let values: Vec<f32> = values.collect();
         let background: Vec<f32> = (0..count).map(|channel| channel as f32).collect();
-        for (kind, expected_depth) in [
-            (None, &sum),
-            (Some(ChannelDepth::Sum), &sum),
-            (Some(ChannelDepth::Mean), &mean),
-        ] {
+        for (kind, expected_depth) in
+            [(None, &sum), (Some(ChannelDepth::Sum), &sum), (Some(ChannelDepth::Mean), &mean)]
+        {
             let settings = ChannelSettings {
-                values: ChannelValues::Rows {
-                    values: &values,
-                    channels: count,
-                },
+                values: ChannelValues::Rows { values: &values, channels: count },
                 depth: kind,
                 background: Some(&background),
             };
@@ -145,10 +128,7 @@ fn any_number_of_values_is_blended_by_the_same_weights() {
                 for (channel, value) in pixel[..count].iter().enumerate() {
                     let expected = sum[at] * factor(channel) + (1.0 - alpha) * background[channel];
                     let bound = 1e-5 * (1.0 + expected.abs() + (sum[at] * factor(channel)).abs());
-                    assert!(
-                        (value - expected).abs() < bound,
-                        "{count}: {value} {expected}"
-                    );
+                    assert!((value - expected).abs() < bound, "{count}: {value} {expected}");
                 }
                 if kind.is_some() {
                     assert_eq!(pixel[count], expected_depth[at]);
@@ -172,13 +152,9 @@ fn invalid_rows_are_left_out_and_counted() {
         drawn
     };
     let is_bad = |index: usize| visible[..40].contains(&index);
-    let kept = (0..splats.len())
-        .filter(|i| !is_bad(*i))
-        .map(|i| splats.splat(i));
+    let kept = (0..splats.len()).filter(|i| !is_bad(*i)).map(|i| splats.splat(i));
     let kept = Splats::from_splats(1, kept);
-    let expected = Renderer::default()
-        .render(&kept, &camera, &settings(level))
-        .0;
+    let expected = Renderer::default().render(&kept, &camera, &settings(level)).0;
     let expected = bits(expected.pixels().iter().flat_map(|p| p[..3].to_vec()));
     for field in 0..7 {
         let mut arrays = arrays.clone();
@@ -203,13 +179,8 @@ fn invalid_rows_are_left_out_and_counted() {
     for &index in &visible[..40] {
         values[index * 5 + index % 5] = f32::NAN;
     }
-    let of_values = ChannelSettings {
-        values: ChannelValues::Rows {
-            values: &values,
-            channels: 5,
-        },
-        ..PLAIN
-    };
+    let of_values =
+        ChannelSettings { values: ChannelValues::Rows { values: &values, channels: 5 }, ..PLAIN };
     let rows = SplatRows::new(arrays.as_slices(), 0).unwrap();
     let (found, alphas, invalid) = channels(&rows, &camera, &of_values, level);
     assert_eq!(invalid, 40);
@@ -230,9 +201,7 @@ fn quaternions_need_no_length() {
         rotations.for_each(|component| *component *= length);
         let rows = SplatRows::new(arrays.as_slices(), 0).unwrap();
         let (found, ..) = channels(&rows, &camera, &PLAIN, level);
-        let strays = found
-            .iter()
-            .zip(frame.pixels().iter().flat_map(|p| &p[..3]));
+        let strays = found.iter().zip(frame.pixels().iter().flat_map(|p| &p[..3]));
         let strays = strays.filter(|(a, b)| (*a - *b).abs() > 1e-4).count();
         assert!(strays <= 3, "{length}: {strays}");
     }
@@ -249,14 +218,8 @@ fn lengths_that_do_not_fit_are_errors() {
     assert!(SplatRows::new(arrays.as_slices(), 1).is_err());
     let rows = SplatRows::new(arrays.as_slices(), 0).unwrap();
     let values = vec![0.0; splats.len() * 2];
-    let two = ChannelValues::Rows {
-        values: &values,
-        channels: 2,
-    };
-    let three = ChannelValues::Rows {
-        values: &values,
-        channels: 3,
-    };
+    let two = ChannelValues::Rows { values: &values, channels: 2 };
+    let three = ChannelValues::Rows { values: &values, channels: 3 };
     let wrong = [
         (two, None, Some(&[0.0; 3][..]), 2),
         (three, None, None, 3),
@@ -265,11 +228,7 @@ fn lengths_that_do_not_fit_are_errors() {
     ];
     let pixels = camera.width as usize * camera.height as usize;
     for (values, depth, background, count) in wrong {
-        let settings = ChannelSettings {
-            values,
-            depth,
-            background,
-        };
+        let settings = ChannelSettings { values, depth, background };
         let mut picture = ChannelPicture {
             values: &mut vec![0.0; pixels * count],
             alphas: &mut vec![0.0; pixels],
@@ -302,10 +261,7 @@ fn conics_and_radii_follow_from_the_record() {
         let expected = [yy, -xy, xx].map(|entry| entry / exact.determinant);
         let largest = expected[0].max(expected[2]);
         for (found, expected) in drawn.conic().iter().zip(expected) {
-            assert!(
-                (f64::from(*found) - expected).abs() < 1e-4 * largest,
-                "{found} {expected}"
-            );
+            assert!((f64::from(*found) - expected).abs() < 1e-4 * largest, "{found} {expected}");
         }
         assert!((f64::from(drawn.opacity()) - exact.opacity).abs() < 1e-5);
         let reach = (2.0 * (255.0 * exact.opacity).ln()).sqrt().min(3.33);

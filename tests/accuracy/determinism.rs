@@ -21,10 +21,7 @@ fn bytes(frame: &Frame) -> Vec<u8> {
 }
 
 fn on_threads(threads: usize, splats: &Splats, camera: &Camera) -> (Vec<u8>, Counts) {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let render = || Renderer::default().render(splats, camera, &RenderSettings::default());
     let (frame, counts) = pool.install(render);
     (bytes(&frame), counts)
@@ -32,10 +29,7 @@ fn on_threads(threads: usize, splats: &Splats, camera: &Camera) -> (Vec<u8>, Cou
 
 fn assert_same_on_all_threads(splats: &Splats, camera: &Camera) {
     let first = on_threads(THREADS[0], splats, camera);
-    assert!(
-        first.1.fragments_blended > 0,
-        "an empty picture proves nothing"
-    );
+    assert!(first.1.fragments_blended > 0, "an empty picture proves nothing");
     for threads in THREADS {
         // Twice, since threads may interleave differently.
         for _ in 0..2 {
@@ -86,9 +80,7 @@ fn bands_are_the_rows_of_the_picture() {
             Ok(())
         };
         let banding = (pixels, &Task::NEVER);
-        let (sum, _) = renderer
-            .render_bands(&splats, &camera, &settings, banding, each)
-            .unwrap();
+        let (sum, _) = renderer.render_bands(&splats, &camera, &settings, banding, each).unwrap();
         assert_eq!((sum, count), (counts, bands));
         assert!(drawn == bytes(&whole), "bands of {pixels} pixels");
     }
@@ -114,10 +106,7 @@ fn a_reused_renderer_draws_what_a_fresh_one_does() {
             let (fresh, fresh_counts) = Renderer::default().render(splats, camera, &settings);
             let (counts, _) = reused.render_into(&mut frame, splats, camera, &settings);
             assert_eq!(counts, fresh_counts, "round {round}, frame {index}");
-            assert!(
-                bytes(&frame) == bytes(&fresh),
-                "round {round}, frame {index}"
-            );
+            assert!(bytes(&frame) == bytes(&fresh), "round {round}, frame {index}");
         }
     }
 }

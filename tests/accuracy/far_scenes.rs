@@ -40,18 +40,12 @@ fn through_a_file(table: &SplatTable, folder: &Path) -> Splats {
     let path = folder.join("far.ply");
     write_table(&path, table, OutputFormat::Ply).unwrap();
     let scene = load(&path).unwrap();
-    assert!(
-        scene.encoding.warnings.is_empty(),
-        "{:?}",
-        scene.encoding.warnings
-    );
+    assert!(scene.encoding.warnings.is_empty(), "{:?}", scene.encoding.warnings);
     scene.splats
 }
 
 fn draw(splats: &Splats, camera: &Camera) -> Frame {
-    Renderer::default()
-        .render(splats, camera, &RenderSettings::default())
-        .0
+    Renderer::default().render(splats, camera, &RenderSettings::default()).0
 }
 
 fn assert_alike(far: &Frame, near: &Frame, least_db: f64) {
@@ -124,10 +118,7 @@ fn positions_rounded_to_single_precision_are_warned_of() {
     assert!(warned(&table.encoding.warnings));
     // A conversion that rounds says so.
     let lost = OutputFormat::Spz4.losses(&moved(&table));
-    assert!(
-        lost.iter().any(|loss| loss.contains("single precision")),
-        "{lost:?}"
-    );
+    assert!(lost.iter().any(|loss| loss.contains("single precision")), "{lost:?}");
 }
 
 /// Right values by numpy, in double precision.
@@ -148,10 +139,7 @@ fn actions_keep_double_precision() {
     let home = after(&[Action::Translate([-512_345.25, -4_654_321.5, -312.0])]);
     for name in ["x", "y", "z"] {
         let [found, expected] = [&home, &local].map(|table| table.values(name).unwrap());
-        assert!(
-            matches!(found, ColumnValues::Other(Scalar::F64, _)),
-            "{name}"
-        );
+        assert!(matches!(found, ColumnValues::Other(Scalar::F64, _)), "{name}");
         for row in 0..home.rows() {
             let off = (found.get(row) - expected.get(row)).abs();
             assert!(off <= 3e-8, "{name}, row {row}: {off:e}");
@@ -177,10 +165,7 @@ fn actions_keep_double_precision() {
         let moved = after(std::slice::from_ref(&action));
         assert_eq!(moved.rows(), at_home.rows(), "{action:?}");
         let x = moved.values("x").unwrap();
-        assert!(
-            matches!(x, ColumnValues::Other(Scalar::F64, _)),
-            "{action:?}"
-        );
+        assert!(matches!(x, ColumnValues::Other(Scalar::F64, _)), "{action:?}");
     }
 }
 

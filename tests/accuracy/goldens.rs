@@ -63,11 +63,7 @@ fn needles() -> Splats {
         sh[0] = [0.8, 0.4, 0.0];
         sh[1 + i % 8] = [1.0, -0.5, 0.5];
         Splat {
-            mean: [
-                0.3 * half_turn.cos(),
-                0.3 * half_turn.sin(),
-                1.0 + i as f32 * 0.05,
-            ],
+            mean: [0.3 * half_turn.cos(), 0.3 * half_turn.sin(), 1.0 + i as f32 * 0.05],
             scale: [0.3, 0.0003, 0.0003],
             rotation: [(half_turn / 2.0).cos(), 0.0, 0.0, (half_turn / 2.0).sin()],
             opacity: 0.9,
@@ -81,12 +77,7 @@ fn needles() -> Splats {
 fn storm(name: &'static str, seed: u64, size: [u32; 2], profile: Profile) -> Golden {
     let mut random = Random::new(seed);
     let camera = scenes::camera(&mut random, size[0], size[1]);
-    Golden {
-        name,
-        splats: scenes::splats(&mut random, &camera, 600, 3),
-        camera,
-        profile,
-    }
+    Golden { name, splats: scenes::splats(&mut random, &camera, 600, 3), camera, profile }
 }
 
 fn goldens() -> Vec<Golden> {
@@ -96,26 +87,13 @@ fn goldens() -> Vec<Golden> {
         camera: plain_camera(width, height),
         profile: Profile::default(),
     };
-    let hardware = Profile {
-        stop: StopRule::After(0.996),
-        ..Profile::default()
-    };
+    let hardware = Profile { stop: StopRule::After(0.996), ..Profile::default() };
     vec![
         plain("three_discs", three_discs(), [32, 24]),
         plain("needles", needles(), [33, 31]),
         storm("storm_inria", 1, [32, 32], Profile::default()),
-        storm(
-            "storm_gsplat_aa",
-            2,
-            [40, 21],
-            Profile::named("gsplat-aa").unwrap(),
-        ),
-        storm(
-            "storm_mip_splatting",
-            3,
-            [24, 24],
-            Profile::named("mip-splatting").unwrap(),
-        ),
+        storm("storm_gsplat_aa", 2, [40, 21], Profile::named("gsplat-aa").unwrap()),
+        storm("storm_mip_splatting", 3, [24, 24], Profile::named("mip-splatting").unwrap()),
         storm("storm_hardware_stop", 4, [37, 19], hardware),
     ]
 }
@@ -129,17 +107,10 @@ fn path(golden: &Golden) -> PathBuf {
 fn both_renderers_draw_the_goldens() {
     let write = env::var_os(WRITE_VARIABLE).is_some_and(|v| v == "1");
     for golden in goldens() {
-        let settings = |level| RenderSettings {
-            profile: golden.profile,
-            level,
-        };
+        let settings = |level| RenderSettings { profile: golden.profile, level };
         let (oracle, counts) =
             render_reference(&golden.splats, &golden.camera, &settings(SimdLevel::best()));
-        assert!(
-            counts.fragments_blended > 100,
-            "{} shows little",
-            golden.name
-        );
+        assert!(counts.fragments_blended > 100, "{} shows little", golden.name);
         if write {
             quadrille::write_picture(path(&golden), &oracle).unwrap();
         }

@@ -18,10 +18,7 @@ const AT_CUTS: f64 = 1e-3;
 /// All layers, with the splats of the five largest weights.
 fn all_layers(is_distance: bool) -> LayerSettings {
     let [id, weight] = top(5);
-    LayerSettings {
-        layers: [&Layer::ALL[..], &[id, weight]].concat(),
-        is_distance,
-    }
+    LayerSettings { layers: [&Layer::ALL[..], &[id, weight]].concat(), is_distance }
 }
 
 fn top(count: u8) -> [Layer; 2] {
@@ -110,20 +107,16 @@ fn random_scenes_equal_the_oracle() {
                 (splats, camera)
             })
             .collect();
-        let profile = Profile {
-            stop,
-            ..Profile::default()
-        };
+        let profile = Profile { stop, ..Profile::default() };
         hold_to_oracle(&cases, profile);
     }
 }
 
 #[test]
 fn a_trained_scene_equals_the_oracle() {
-    let (Some(splats), Some(cameras)) = (
-        shared::scene("truck"),
-        shared::cameras("scenes/reference/truck.small.cameras.json"),
-    ) else {
+    let (Some(splats), Some(cameras)) =
+        (shared::scene("truck"), shared::cameras("scenes/reference/truck.small.cameras.json"))
+    else {
         return;
     };
     let camera = cameras[0].resized(200, 111).unwrap();
@@ -137,10 +130,7 @@ fn layers_do_not_depend_on_the_number_of_threads() {
     let splats = scenes::splats(&mut random, &camera, 20_000, 0);
     let settings = RenderSettings::default();
     let on = |threads: usize| {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rendered(&splats, &camera, &settings, &all_layers(false)))
     };
     let first = on(1);
@@ -159,16 +149,10 @@ fn layers_of_two_splats_are_those_of_the_definition() {
         opacity,
         sh: [[0.0; 3]; 25],
     };
-    let splats = [
-        splat(8.0, 0.9, [9.0, 1.0, 9.0]),
-        splat(4.0, 0.25, [9.0, 9.0, 1.0]),
-    ];
+    let splats = [splat(8.0, 0.9, [9.0, 1.0, 9.0]), splat(4.0, 0.25, [9.0, 9.0, 1.0])];
     let splats = Splats::from_splats(0, splats);
     let lens = quadrille::Intrinsics::from_vertical_fov(3, 3, 0.02);
-    let (eye, up) = (
-        quadrille::nalgebra::Vector3::zeros(),
-        [0.0, -1.0, 0.0].into(),
-    );
+    let (eye, up) = (quadrille::nalgebra::Vector3::zeros(), [0.0, -1.0, 0.0].into());
     let camera = Camera::look_at("a", lens, eye, [0.0, 0.0, 1.0].into(), up).unwrap();
     let settings = RenderSettings::default();
     let (_, pictures) = rendered(&splats, &camera, &settings, &all_layers(false));
@@ -176,13 +160,7 @@ fn layers_of_two_splats_are_those_of_the_definition() {
         let picture = pictures.iter().find(|p| p.layer == layer).unwrap();
         f64::from(picture.plane(plane)[4])
     };
-    let whole = |layer: Layer| {
-        pictures
-            .iter()
-            .find(|p| p.layer == layer)
-            .unwrap()
-            .integers()[4]
-    };
+    let whole = |layer: Layer| pictures.iter().find(|p| p.layer == layer).unwrap().integers()[4];
     // Weights 0.25 and 0.75 * 0.9.
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}");
     close(at_centre(Layer::Alpha, 0), 0.925);
@@ -214,10 +192,7 @@ fn layers_do_not_depend_on_those_beside_them() {
             vec![top_id, Layer::DepthMedian],
         ];
         for set in all.layers.iter().map(|l| vec![*l]).chain(pairs) {
-            let few = LayerSettings {
-                layers: set,
-                is_distance,
-            };
+            let few = LayerSettings { layers: set, is_distance };
             for picture in rendered(&splats, &camera, &settings, &few).1 {
                 assert!(together.contains(&picture), "{few:?}: {}", picture.layer);
             }
@@ -231,10 +206,8 @@ fn the_largest_weights_are_in_order_and_begin_with_the_largest() {
     let camera = scenes::camera(&mut random, 61, 37);
     let splats = scenes::splats(&mut random, &camera, 3000, 0);
     let [id, weight] = top(4);
-    let settings = LayerSettings {
-        layers: vec![Layer::Id, Layer::Alpha, id, weight],
-        is_distance: false,
-    };
+    let settings =
+        LayerSettings { layers: vec![Layer::Id, Layer::Alpha, id, weight], is_distance: false };
     let (_, pictures) = rendered(&splats, &camera, &RenderSettings::default(), &settings);
     let [largest, alpha, ids, weights] = &pictures[..] else {
         panic!("four layers");

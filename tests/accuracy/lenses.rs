@@ -30,9 +30,7 @@ fn lenses(width: u32, height: u32) -> [Camera; 3] {
     let camera = pinhole(width, height, 60.0);
     let fisheye = camera.clone().through_fisheye(200_f64.to_radians());
     let distorted = FisheyeLens::new(COEFFICIENTS).unwrap();
-    let distorted = fisheye
-        .clone()
-        .with_projection(Projection::Fisheye(distorted));
+    let distorted = fisheye.clone().with_projection(Projection::Fisheye(distorted));
     let panorama = camera.with_projection(Projection::Equirectangular);
     [fisheye, distorted, panorama]
 }
@@ -67,19 +65,14 @@ fn textbook(camera: &Camera, p: Vector3<f64>) -> Option<Vector2<f64>> {
             let distance = angle + powers.map(|(k, n)| k * angle.powi(n)).sum::<f64>();
             let [fx, fy] = camera.focal_px;
             let [cx, cy] = camera.principal_px;
-            let at = Vector2::new(
-                fx * distance * p.x / radius + cx,
-                fy * distance * p.y / radius + cy,
-            );
+            let at =
+                Vector2::new(fx * distance * p.x / radius + cx, fy * distance * p.y / radius + cy);
             (angle < MAX_ANGLE).then_some(at)
         }
         Projection::Equirectangular => {
             let longitude = f64::atan2(p.x, p.z);
             let latitude = (p.y / p.norm()).asin();
-            Some(Vector2::new(
-                size[0] * (longitude / TAU + 0.5),
-                size[1] * (latitude / PI + 0.5),
-            ))
+            Some(Vector2::new(size[0] * (longitude / TAU + 0.5), size[1] * (latitude / PI + 0.5)))
         }
     }
 }
@@ -148,10 +141,8 @@ fn footprint(camera: &Camera, splat: &Splat, near: f64) -> Option<Footprint> {
 /// Every splat in every pixel.
 fn plain(splats: &Splats, camera: &Camera) -> Frame {
     let profile = Profile::default();
-    let mut footprints: Vec<_> = splats
-        .iter()
-        .filter_map(|splat| footprint(camera, &splat, profile.near))
-        .collect();
+    let mut footprints: Vec<_> =
+        splats.iter().filter_map(|splat| footprint(camera, &splat, profile.near)).collect();
     footprints.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     let pixel = |column: u32, row: u32| {
         let at = Vector2::new(f64::from(column) + 0.5, f64::from(row) + 0.5);
@@ -185,11 +176,7 @@ fn reference(splats: &Splats, camera: &Camera) -> Frame {
 }
 
 fn psnr(a: &Frame, b: &Frame) -> f64 {
-    let pairs = a
-        .pixels()
-        .as_flattened()
-        .iter()
-        .zip(b.pixels().as_flattened());
+    let pairs = a.pixels().as_flattened().iter().zip(b.pixels().as_flattened());
     let squares = pairs.map(|(a, b)| f64::from(a - b).powi(2));
     let mean = squares.sum::<f64>() / (a.pixels().len() * 4) as f64;
     -10.0 * mean.log10()
@@ -219,20 +206,12 @@ fn the_oracle_draws_as_a_plain_renderer_with_numeric_gradients() {
 fn every_level_draws_as_the_oracle() {
     let mut random = Random::new(42);
     let mut renderer = Renderer::default();
-    let sizes = [
-        (97, 49, 3000, 1),
-        (33, 70, 800, 3),
-        (3, 2, 50, 0),
-        (1, 24, 300, 0),
-    ];
+    let sizes = [(97, 49, 3000, 1), (33, 70, 800, 3), (3, 2, 50, 0), (1, 24, 300, 0)];
     for (width, height, len, sh_degree) in sizes {
         for camera in lenses(width, height) {
             let splats = around(&mut random, &camera, len, sh_degree);
             for profile in [Profile::default(), Profile::named("gsplat-aa").unwrap()] {
-                let settings = RenderSettings {
-                    profile,
-                    ..RenderSettings::default()
-                };
+                let settings = RenderSettings { profile, ..RenderSettings::default() };
                 let (expected, counts) = render_reference(&splats, &camera, &settings);
                 for level in SimdLevel::all() {
                     let settings = RenderSettings { profile, level };
@@ -241,10 +220,7 @@ fn every_level_draws_as_the_oracle() {
                     let differences = Differences::between(&found, &expected);
                     hold("max", differences.max(), &place);
                     let strays = differences.strays(bound("stray")) as f64;
-                    assert!(
-                        strays <= 2e-4 * differences.len() as f64,
-                        "{place}: {strays}"
-                    );
+                    assert!(strays <= 2e-4 * differences.len() as f64, "{place}: {strays}");
                     assert_eq!(fast.splats_in_frustum, counts.splats_in_frustum, "{place}");
                 }
             }
@@ -279,23 +255,16 @@ fn the_corners_beyond_a_lens_stay_empty() {
     };
     let covered = |least: f64, most: f64| {
         let pixels = frame.pixels().iter().enumerate();
-        let inside: Vec<_> = pixels
-            .filter(|(at, _)| (least..most).contains(&radius(*at)))
-            .collect();
+        let inside: Vec<_> =
+            pixels.filter(|(at, _)| (least..most).contains(&radius(*at))).collect();
         let drawn = inside.iter().filter(|(_, pixel)| pixel[3] > 0.0).count();
         drawn as f64 / inside.len() as f64
     };
     assert!(covered(0.0, 38.0) > 0.9, "{}", covered(0.0, 38.0));
     // Large splats inside reach over the edge.
     assert!(covered(60.0, 99.0) < 0.01, "{}", covered(60.0, 99.0));
-    let fast = Renderer::default()
-        .render(&splats, &camera, &RenderSettings::default())
-        .0;
-    hold(
-        "max",
-        Differences::between(&fast, &frame).max(),
-        "a circular fisheye",
-    );
+    let fast = Renderer::default().render(&splats, &camera, &RenderSettings::default()).0;
+    hold("max", Differences::between(&fast, &frame).max(), "a circular fisheye");
 }
 
 /// A camera that turns by half a circle shifts its panorama by half of the width, so that every splat at the
@@ -318,18 +287,11 @@ fn the_seam_of_a_panorama_does_not_show() {
     assert_eq!(counts.splats_in_frustum, turned_counts.splats_in_frustum);
     assert_eq!(counts.splats_in_frustum, defined.splats_in_frustum);
     assert!(counts.splats_in_frustum <= splats.len() as u64);
-    let turned = back
-        .pixels()
-        .chunks(96)
-        .flat_map(|row| [&row[48..], &row[..48]].concat());
+    let turned = back.pixels().chunks(96).flat_map(|row| [&row[48..], &row[..48]].concat());
     let turned = Frame::from_pixels(96, 48, turned.collect());
     let differences = Differences::between(&turned, &front);
     hold("max", differences.max(), "the seam");
-    assert!(
-        differences.strays(1e-3) <= 3,
-        "{}",
-        differences.strays(1e-3)
-    );
+    assert!(differences.strays(1e-3) <= 3, "{}", differences.strays(1e-3));
 }
 
 /// The middle of a panorama, taken at the pixels of a pinhole: low-pass filter and linearisation differ, so
@@ -344,10 +306,7 @@ fn a_window_of_a_panorama_is_what_a_pinhole_sees() {
         let mean = Vector3::from(splat.mean.map(f64::from));
         let distance = (mean - camera.eye()).norm() as f32;
         let scale = splat.scale;
-        Splat {
-            scale: scale.map(|s| s.clamp(0.02 * distance, 0.03 * distance)),
-            ..splat
-        }
+        Splat { scale: scale.map(|s| s.clamp(0.02 * distance, 0.03 * distance)), ..splat }
     });
     let splats = Splats::from_splats(0, smooth.collect::<Vec<_>>());
     let expected = reference(&splats, &camera);
@@ -386,12 +345,9 @@ fn hostile_lenses_and_scenes_do_no_harm() {
     }
     let huge = FisheyeLens::new([1e4; 4]).unwrap();
     let turning = FisheyeLens::new([-0.5, 0.0, 0.0, 0.0]).unwrap();
-    let cameras = [
-        Projection::Fisheye(huge),
-        Projection::Fisheye(turning),
-        Projection::Equirectangular,
-    ]
-    .map(|projection| camera.clone().with_projection(projection));
+    let cameras =
+        [Projection::Fisheye(huge), Projection::Fisheye(turning), Projection::Equirectangular]
+            .map(|projection| camera.clone().with_projection(projection));
     let mut random = Random::new(46);
     for camera in cameras {
         let mut splats: Vec<Splat> = around(&mut random, &camera, 200, 0).iter().collect();
@@ -408,9 +364,7 @@ fn hostile_lenses_and_scenes_do_no_harm() {
             splats[0].mean = mean.map(|v| v as f32).into();
             splats[0].scale = [scale; 3];
             let scene = Splats::from_splats(0, splats.iter().copied());
-            let frame = Renderer::default()
-                .render(&scene, &camera, &RenderSettings::default())
-                .0;
+            let frame = Renderer::default().render(&scene, &camera, &RenderSettings::default()).0;
             let is_finite = |p: &[f32; 4]| p.iter().all(|v| v.is_finite());
             assert!(frame.pixels().iter().all(is_finite), "{mean}");
         }

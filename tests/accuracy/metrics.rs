@@ -155,14 +155,9 @@ fn float_neither_rounds_nor_clamps_and_inria_does_both() {
 /// precision.
 #[test]
 fn gsplat_mirrors_the_picture_at_its_edge() {
-    for (width, height, ssim) in [
-        (96, 64, 0.958_003_600_023_084_9),
-        (13, 7, 0.673_259_273_964_129),
-    ] {
-        let [a, b] = [
-            picture(width, height, texture, unit),
-            picture(width, height, noisy, unit),
-        ];
+    for (width, height, ssim) in [(96, 64, 0.958_003_600_023_084_9), (13, 7, 0.673_259_273_964_129)]
+    {
+        let [a, b] = [picture(width, height, texture, unit), picture(width, height, noisy, unit)];
         let got = compare(&a, &b, Protocol::Gsplat).unwrap();
         assert_near("ssim", got.ssim, ssim, SINGLE);
         let float = compare(&a, &b, Protocol::Float).unwrap();
@@ -174,24 +169,17 @@ fn gsplat_mirrors_the_picture_at_its_edge() {
 /// `ssim(a, b, data_range=1.0)` gives 0.964340221 and 0.669404223.
 #[test]
 fn nerfstudio_leaves_out_windows_that_reach_beyond_the_edge() {
-    for (width, height, ssim) in [
-        (96, 64, 0.964_340_068_388_652_7),
-        (13, 12, 0.669_403_047_016_417_5),
-    ] {
-        let [a, b] = [
-            picture(width, height, texture, unit),
-            picture(width, height, noisy, unit),
-        ];
+    for (width, height, ssim) in
+        [(96, 64, 0.964_340_068_388_652_7), (13, 12, 0.669_403_047_016_417_5)]
+    {
+        let [a, b] = [picture(width, height, texture, unit), picture(width, height, noisy, unit)];
         let got = compare(&a, &b, Protocol::Nerfstudio).unwrap();
         assert_near("ssim", got.ssim, ssim, SINGLE);
     }
     // Of a picture that holds no window, all pixels count.
     let [a, b] = [picture(5, 3, texture, unit), picture(5, 3, noisy, unit)];
     let all = compare(&a, &b, Protocol::Float).unwrap();
-    assert_eq!(
-        compare(&a, &b, Protocol::Nerfstudio).unwrap().ssim,
-        all.ssim
-    );
+    assert_eq!(compare(&a, &b, Protocol::Nerfstudio).unwrap().ssim, all.ssim);
 }
 
 #[test]
@@ -213,10 +201,7 @@ fn identical_pictures() {
         let frame = picture(40, 30, texture, stretched);
         let got = compare(&frame, &frame, protocol).unwrap();
         assert_eq!(got.psnr_db, None);
-        assert_eq!(
-            (got.flip, got.max_abs, got.p99_9_abs, got.mse),
-            (0.0, 0.0, 0.0, 0.0)
-        );
+        assert_eq!((got.flip, got.max_abs, got.p99_9_abs, got.mse), (0.0, 0.0, 0.0, 0.0));
         assert_near("ssim", got.ssim, 1.0, 1e-12);
     }
 }
@@ -270,10 +255,7 @@ fn poison_gives_numbers_and_a_count() {
             let (got, map) = compare_with_map(&clean, &poisoned, protocol).unwrap();
             assert_eq!(got.non_finite_pixels, u64::from(!value.is_finite()));
             assert!(got.psnr_db.unwrap().is_finite(), "{value} {got:?}");
-            assert!(
-                got.ssim.is_finite() && (0.0..=1.0).contains(&got.flip),
-                "{value} {got:?}"
-            );
+            assert!(got.ssim.is_finite() && (0.0..=1.0).contains(&got.flip), "{value} {got:?}");
             assert!(map.iter().all(|error| (0.0..=1.0).contains(error)));
             let same = compare(&poisoned, &poisoned, protocol).unwrap();
             assert_eq!(same.psnr_db, None, "{value}");
@@ -285,10 +267,7 @@ fn poison_gives_numbers_and_a_count() {
 fn sizes_must_agree() {
     let error = compare(&flat([0.0; 3]), &Frame::new(20, 30), Protocol::Inria).unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.contains("30 x 20") && text.contains("20 x 30"),
-        "{text}"
-    );
+    assert!(text.contains("30 x 20") && text.contains("20 x 30"), "{text}");
     let empty = Frame::new(0, 0);
     assert!(compare(&empty, &empty, Protocol::Inria).is_err());
 }

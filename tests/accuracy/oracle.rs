@@ -15,16 +15,8 @@ use crate::support::scenes::{self, Random};
 use crate::support::tolerances::{bound, hold};
 
 /// Picture sizes: smaller than a block or a tile, no multiple of either, more than one tile.
-const SIZES: [(u32, u32); 8] = [
-    (1, 1),
-    (33, 31),
-    (100, 7),
-    (3, 70),
-    (64, 64),
-    (129, 97),
-    (160, 120),
-    (31, 33),
-];
+const SIZES: [(u32, u32); 8] =
+    [(1, 1), (33, 31), (100, 7), (3, 70), (64, 64), (129, 97), (160, 120), (31, 33)];
 
 /// Stop rules besides the rules of the profiles.
 const STOP_RULES: [StopRule; 6] = [
@@ -51,11 +43,7 @@ impl Case {
         let len = random.one_of(&[1, 17, 200, 1500, 5000]);
         let sh_degree = random.one_of(&[0, 1, 2, 3, 4]);
         let splats = scenes::splats(&mut random, &camera, len, sh_degree);
-        Self {
-            splats,
-            camera,
-            profile,
-        }
+        Self { splats, camera, profile }
     }
 
     /// Whether a fragment at the threshold of the stop rule is visible.
@@ -68,18 +56,12 @@ impl Case {
     }
 
     fn oracle(&self) -> (Frame, Counts) {
-        let settings = RenderSettings {
-            profile: self.profile,
-            ..RenderSettings::default()
-        };
+        let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
         render_reference(&self.splats, &self.camera, &settings)
     }
 
     fn fast(&self, renderer: &mut Renderer, level: SimdLevel) -> (Frame, Counts) {
-        let settings = RenderSettings {
-            profile: self.profile,
-            level,
-        };
+        let settings = RenderSettings { profile: self.profile, level };
         renderer.render(&self.splats, &self.camera, &settings)
     }
 }
@@ -140,10 +122,7 @@ fn random_scenes_under_every_profile() {
 #[test]
 fn random_scenes_under_every_stop_rule() {
     for stop in STOP_RULES {
-        let profile = Profile {
-            stop,
-            ..Profile::default()
-        };
+        let profile = Profile { stop, ..Profile::default() };
         let cases = (100..124).map(|seed| (format!("seed {seed}"), Case::random(seed, profile)));
         hold_all_levels(&format!("{stop:?}"), cases);
     }

@@ -61,13 +61,7 @@ fn plain_camera(width: u32, height: u32) -> Camera {
 fn plain_splat(mean: [f32; 3], opacity: f32, red: f32) -> Splat {
     let mut sh = [[0.0; 3]; 25];
     sh[0] = [red, 0.3, -0.5];
-    Splat {
-        mean,
-        scale: [mean[2] * 0.05; 3],
-        rotation: [1.0, 0.0, 0.0, 0.0],
-        opacity,
-        sh,
-    }
+    Splat { mean, scale: [mean[2] * 0.05; 3], rotation: [1.0, 0.0, 0.0, 0.0], opacity, sh }
 }
 
 fn render_all_levels(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<Rendered> {
@@ -75,11 +69,7 @@ fn render_all_levels(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<
     let render = |level: SimdLevel| {
         let settings = RenderSettings { profile, level };
         let (frame, counts) = renderer.render(splats, camera, &settings);
-        Rendered {
-            level: level.name(),
-            frame,
-            counts,
-        }
+        Rendered { level: level.name(), frame, counts }
     };
     SimdLevel::all().into_iter().map(render).collect()
 }
@@ -98,10 +88,7 @@ fn memory_of_the_caller_is_written_whole() {
     pixels.pop();
     let refused = renderer.render_pixels(&mut pixels, &splats, &camera, &settings, &Task::NEVER);
     let message = refused.unwrap_err().to_string();
-    assert!(
-        message.contains("3225") && message.contains("3224"),
-        "{message}"
-    );
+    assert!(message.contains("3225") && message.contains("3224"), "{message}");
 }
 
 struct Rendered {
@@ -112,10 +99,7 @@ struct Rendered {
 
 /// Differences of the fast renderer from the oracle beyond the bounds, one line per level.
 fn complaints(splats: &Splats, camera: &Camera, profile: Profile) -> Vec<String> {
-    let settings = RenderSettings {
-        profile,
-        ..RenderSettings::default()
-    };
+    let settings = RenderSettings { profile, ..RenderSettings::default() };
     let (expected, _) = render_reference(splats, camera, &settings);
     let complaint = |found: &Rendered| {
         let differences = Differences::between(&found.frame, &expected);
@@ -171,12 +155,7 @@ fn one_poisoned_field_at_a_time() {
             }
         }
     }
-    assert!(
-        all.is_empty(),
-        "{} complaints:\n{}",
-        all.len(),
-        all.join("\n")
-    );
+    assert!(all.is_empty(), "{} complaints:\n{}", all.len(), all.join("\n"));
 }
 
 proptest! {
@@ -206,11 +185,9 @@ proptest! {
 
 #[test]
 fn an_empty_scene_is_a_transparent_picture() {
-    for found in render_all_levels(
-        &Splats::from_splats(3, []),
-        &plain_camera(33, 7),
-        Profile::default(),
-    ) {
+    for found in
+        render_all_levels(&Splats::from_splats(3, []), &plain_camera(33, 7), Profile::default())
+    {
         assert_eq!(found.frame, Frame::new(33, 7));
         assert_eq!(found.counts, Counts::default());
     }
@@ -220,14 +197,7 @@ fn an_empty_scene_is_a_transparent_picture() {
 #[test]
 fn opacities_at_their_thresholds() {
     let cut = 1.0_f32 / 255.0;
-    for opacity in [
-        0.0,
-        cut.next_down(),
-        cut,
-        cut.next_up(),
-        1.0,
-        1.0_f32.next_down(),
-    ] {
+    for opacity in [0.0, cut.next_down(), cut, cut.next_up(), 1.0, 1.0_f32.next_down()] {
         let splats = Splats::from_splats(0, [plain_splat([0.0, 0.0, 2.0], opacity, 1.0)]);
         assert_agreement(&splats, &plain_camera(33, 31));
     }
@@ -244,19 +214,12 @@ fn two_capped_fragments_leave_the_threshold_and_both_count() {
 #[test]
 fn depth_at_the_near_plane_is_culled_and_beyond_it_is_not() {
     let near = 0.25_f32;
-    let profile = Profile {
-        near: f64::from(near),
-        ..Profile::default()
-    };
+    let profile = Profile { near: f64::from(near), ..Profile::default() };
     for (depth, seen) in [(near.next_down(), 0), (near, 0), (near.next_up(), 1)] {
         let splats = Splats::from_splats(0, [plain_splat([0.0, 0.0, depth], 0.9, 1.0)]);
         assert!(complaints(&splats, &plain_camera(33, 31), profile).is_empty());
         for found in render_all_levels(&splats, &plain_camera(33, 31), profile) {
-            assert_eq!(
-                found.counts.splats_in_frustum, seen,
-                "depth {depth} on {}",
-                found.level
-            );
+            assert_eq!(found.counts.splats_in_frustum, seen, "depth {depth} on {}", found.level);
         }
     }
 }

@@ -36,30 +36,17 @@ struct Case {
 impl Case {
     fn new(name: &'static str, splats: Splats, camera: Camera) -> Self {
         let profile = Profile::default();
-        Self {
-            name,
-            splats,
-            camera,
-            profile,
-        }
+        Self { name, splats, camera, profile }
     }
 
     fn settings(&self) -> RenderSettings {
-        RenderSettings {
-            profile: self.profile,
-            ..RenderSettings::default()
-        }
+        RenderSettings { profile: self.profile, ..RenderSettings::default() }
     }
 
     /// Probes pixels, two corners first, and compares them with the layers of the scalar renderer and
     /// with the fast renderer's picture.
     fn hold(&self, probes: usize) {
-        let Self {
-            name,
-            splats,
-            camera,
-            ..
-        } = self;
+        let Self { name, splats, camera, .. } = self;
         let settings = self.settings();
         let most = TopCount::new(TopCount::MAX).unwrap();
         let layers = LayerSettings {
@@ -91,11 +78,7 @@ impl Case {
             let place = format!("{name}, pixel {pixel:?}");
             let probe = renderer.probe(splats, camera, &settings, pixel).unwrap();
             assert_eq!(probe.pixel, pixel);
-            assert_eq!(
-                probe.fragments.len(),
-                counts.integers()[at] as usize,
-                "{place}"
-            );
+            assert_eq!(probe.fragments.len(), counts.integers()[at] as usize, "{place}");
             blended += probe.fragments.len();
             let close = |what: &str, found: f64, expected: f32| {
                 let expected = f64::from(expected);
@@ -114,27 +97,18 @@ impl Case {
             let (largest, rest, rest_weight) = probe.largest(usize::from(most.get()));
             assert_eq!(largest.len() + rest, probe.fragments.len(), "{place}");
             for (rank, fragment) in largest.iter().enumerate() {
-                assert_eq!(
-                    fragment.index,
-                    ids.plane_bits(rank)[at],
-                    "{place}, rank {rank}"
-                );
+                assert_eq!(fragment.index, ids.plane_bits(rank)[at], "{place}, rank {rank}");
                 close("weight", fragment.weight, weights.plane(rank)[at]);
                 assert!(probe.fragments.contains(fragment));
             }
             let sum: f64 = largest.iter().map(|fragment| fragment.weight).sum();
-            assert!(
-                (sum + rest_weight - probe.alpha).abs() < TOLERANCE,
-                "{place}"
-            );
+            assert!((sum + rest_weight - probe.alpha).abs() < TOLERANCE, "{place}");
             let is_in_order =
                 |pair: &[quadrille::PixelFragment]| pair[0].depth as f32 <= pair[1].depth as f32;
             assert!(probe.fragments.windows(2).all(is_in_order), "{place}");
             let of_fragments = [0, 1, 2].map(|channel| -> f64 {
                 let parts = probe.fragments.iter();
-                parts
-                    .map(|fragment| fragment.weight * fragment.rgb[channel])
-                    .sum()
+                parts.map(|fragment| fragment.weight * fragment.rgb[channel]).sum()
             });
             let drawn = fast.pixels()[at].map(f64::from);
             let [r, g, b] = of_fragments;
@@ -144,10 +118,7 @@ impl Case {
         }
         println!("{name}: {blended} fragments, {at_cuts} pixels differ from the picture");
         assert!(blended > probes, "{name}: {blended} fragments");
-        assert!(
-            at_cuts as f64 <= AT_CUTS * probes as f64,
-            "{name}: {at_cuts} pixels"
-        );
+        assert!(at_cuts as f64 <= AT_CUTS * probes as f64, "{name}: {at_cuts} pixels");
     }
 }
 
@@ -169,16 +140,8 @@ fn random_scenes_equal_the_scalar_renderer() {
                 - case.camera.view_from_world * origin,
             ..case.camera.clone()
         };
-        let profile = Profile {
-            stop,
-            ..case.profile
-        };
-        Case {
-            camera: moved,
-            profile,
-            ..case
-        }
-        .hold(PROBES);
+        let profile = Profile { stop, ..case.profile };
+        Case { camera: moved, profile, ..case }.hold(PROBES);
     }
 }
 
@@ -191,11 +154,7 @@ fn fisheyes_and_panoramas_equal_the_scalar_renderer() {
     let lens = FisheyeLens::new([-0.02, 0.004, -5e-4, 3e-5]).unwrap();
     let distorted = fisheye.clone().with_projection(Projection::Fisheye(lens));
     let panorama = pinhole.clone().with_projection(Projection::Equirectangular);
-    for (name, camera) in [
-        ("fisheye", fisheye),
-        ("distorted", distorted),
-        ("panorama", panorama),
-    ] {
+    for (name, camera) in [("fisheye", fisheye), ("distorted", distorted), ("panorama", panorama)] {
         Case::new(name, splats(), camera).hold(PROBES);
     }
 }
@@ -257,18 +216,11 @@ fn probes_depend_on_neither_threads_nor_frames_before() {
     assert!(!first.fragments.is_empty());
     for level in SimdLevel::all() {
         for threads in [1, 3] {
-            let pool = ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let probed = pool.install(|| probe(&mut renderer, level));
             assert_eq!(probed, first, "{threads} threads on {}", level.name());
         }
-        renderer.render(
-            &splats,
-            &camera.resized(31, 200).unwrap(),
-            &RenderSettings::default(),
-        );
+        renderer.render(&splats, &camera.resized(31, 200).unwrap(), &RenderSettings::default());
     }
 }
 
@@ -279,9 +231,7 @@ fn pixels_outside_the_picture_are_refused() {
     let mut renderer = Renderer::default();
     let settings = RenderSettings::default();
     for pixel in [[20, 0], [0, 10], [u32::MAX, u32::MAX]] {
-        let error = renderer
-            .probe(&empty, &camera, &settings, pixel)
-            .unwrap_err();
+        let error = renderer.probe(&empty, &camera, &settings, pixel).unwrap_err();
         let found = format!(
             "pixel: expected a column below 20 and a row below 10, found {},{}",
             pixel[0], pixel[1]

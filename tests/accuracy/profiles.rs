@@ -11,12 +11,8 @@ const FOCAL_PX: f64 = 64.0;
 /// Alpha of the pixel in the middle of a picture of 33x33 pixels, on whose centre a round splat lies at the depth
 /// `depth` with a standard deviation of `sigma_px` pixels; the same with every renderer and level.
 fn alpha_at_centre(depth: f32, sigma_px: f32, opacity: f32, profile: Profile) -> f64 {
-    let lens = Intrinsics {
-        width: 33,
-        height: 33,
-        focal_px: [FOCAL_PX; 2],
-        principal_px: [16.5; 2],
-    };
+    let lens =
+        Intrinsics { width: 33, height: 33, focal_px: [FOCAL_PX; 2], principal_px: [16.5; 2] };
     let camera = Camera::new("plain", lens, Matrix3::identity(), Vector3::zeros()).unwrap();
     let splat = Splat {
         mean: [0.0, 0.0, depth],
@@ -83,10 +79,7 @@ fn tiny_splats_are_kept_by_the_floor_of_antialiasing() {
 #[test]
 fn depth_beyond_the_far_plane_is_culled() {
     let far = 8.0_f32;
-    let profile = Profile {
-        far: far.into(),
-        ..named("gsplat-1.5")
-    };
+    let profile = Profile { far: far.into(), ..named("gsplat-1.5") };
     for (depth, expected) in [(far.next_down(), 0.5), (far, 0.5), (far.next_up(), 0.0)] {
         let alpha = alpha_at_centre(depth, 2.0, 0.5, profile);
         assert!((alpha - expected).abs() < 1e-6, "{depth}: {alpha}");
@@ -103,10 +96,7 @@ fn depth_beyond_the_far_plane_is_culled() {
 #[test]
 fn splats_of_at_most_the_least_radius_are_left_out() {
     for (least, expected) in [(0.0, 0.5), (6.0, 0.5), (6.9, 0.5), (7.0, 0.0), (8.0, 0.0)] {
-        let profile = Profile {
-            least_radius_px: least,
-            ..named("gsplat-1.5")
-        };
+        let profile = Profile { least_radius_px: least, ..named("gsplat-1.5") };
         let alpha = alpha_at_centre(2.0, 2.0, 0.5, profile);
         assert!((alpha - expected).abs() < 1e-6, "{least}: {alpha}");
     }

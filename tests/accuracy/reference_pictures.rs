@@ -55,20 +55,13 @@ fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
                 blended: Vec::new(),
             });
         }
-        pictures
-            .last_mut()
-            .unwrap()
-            .blended
-            .push((text("stop"), blended));
+        pictures.last_mut().unwrap().blended.push((text("stop"), blended));
     }
     Some(scenes)
 }
 
 /// A renderer: its name and its function.
-type Renders<'a> = (
-    &'a str,
-    Box<dyn FnMut(&Splats, &Camera, Profile) -> (Frame, Counts) + 'a>,
-);
+type Renders<'a> = (&'a str, Box<dyn FnMut(&Splats, &Camera, Profile) -> (Frame, Counts) + 'a>);
 
 fn renderers<'a>() -> Vec<Renders<'a>> {
     let fast = |level: SimdLevel| -> Renders<'a> {
@@ -126,28 +119,16 @@ fn pictures_and_counts_of_trained_scenes() {
         for (name, render) in &mut renderers() {
             for expected in pictures {
                 for (stop, blended) in &expected.blended {
-                    let profile = Profile {
-                        stop: StopRule::parse(stop).unwrap(),
-                        ..Profile::default()
-                    };
+                    let profile =
+                        Profile { stop: StopRule::parse(stop).unwrap(), ..Profile::default() };
                     let (found, counts) = render(&splats, &expected.camera, profile);
                     if stop == PICTURE_STOP {
                         hold_picture(name, &found, expected);
                     }
-                    hold_fragments(
-                        name,
-                        stop,
-                        counts.fragments_blended,
-                        *blended,
-                        &expected.name,
-                    );
+                    hold_fragments(name, stop, counts.fragments_blended, *blended, &expected.name);
                 }
             }
         }
     }
-    assert_eq!(
-        scenes.values().map(Vec::len).sum::<usize>(),
-        14,
-        "pictures compared"
-    );
+    assert_eq!(scenes.values().map(Vec::len).sum::<usize>(), 14, "pictures compared");
 }

@@ -20,16 +20,10 @@ fn every_splat_of_every_recipe_is_sound() {
                 let s = scene.splat(i);
                 let norm: f32 = s.rotation.iter().map(|q| q * q).sum();
                 assert!((norm - 1.0).abs() < 1e-4, "{recipe:?} {i}: {s:?}");
-                assert!(
-                    s.mean.iter().all(|v| v.abs() < 1e3),
-                    "{recipe:?} {i}: {s:?}"
-                );
+                assert!(s.mean.iter().all(|v| v.abs() < 1e3), "{recipe:?} {i}: {s:?}");
                 assert!(s.scale.iter().all(|v| *v > 0.0 && *v < 1e3));
                 assert!((0.005..1.0).contains(&s.opacity), "{recipe:?} {i}: {s:?}");
-                assert!(
-                    s.sh.iter().flatten().all(|v| v.abs() < 3.0),
-                    "{recipe:?} {i}: {s:?}"
-                );
+                assert!(s.sh.iter().flatten().all(|v| v.abs() < 3.0), "{recipe:?} {i}: {s:?}");
             }
         }
     }
@@ -43,12 +37,7 @@ fn a_splat_depends_on_nothing_but_its_index() {
         assert_eq!(one.splat(i), two.splat(i));
     }
     let other = Synthetic::new(Recipe::World, 6, 4000, 2).unwrap();
-    assert!(
-        (0..4000)
-            .filter(|&i| one.splat(i) == other.splat(i))
-            .count()
-            < 40
-    );
+    assert!((0..4000).filter(|&i| one.splat(i) == other.splat(i)).count() < 40);
 }
 
 #[test]
@@ -141,11 +130,7 @@ fn order_in_space_keeps_the_scene_and_brings_neighbours_together() {
         steps[steps.len() / 2]
     };
     let mean_of = |splats: &Splats| {
-        splats
-            .iter()
-            .map(|s| Vector3::from(s.mean))
-            .sum::<Vector3<f32>>()
-            / splats.len() as f32
+        splats.iter().map(|s| Vector3::from(s.mean)).sum::<Vector3<f32>>() / splats.len() as f32
     };
     let (mixed, space) = (scene(Order::Mixed), scene(Order::Space));
     assert!(median_step(&space) < median_step(&mixed) / 10.0);

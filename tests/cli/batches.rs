@@ -37,15 +37,7 @@ fn pictures(place: &Place, scene: &str, memory: Option<&str>, flags: &[&str]) ->
 
 /// Passes over the file and rows that may be seen, by the remarks of a call within `memory`.
 fn remarks(place: &Place, scene: &str, memory: &str, view: &str) -> String {
-    let flags = [
-        "--width",
-        "120",
-        "-o",
-        "a.png",
-        "--memory",
-        memory,
-        "--verbose",
-    ];
+    let flags = ["--width", "120", "-o", "a.png", "--memory", memory, "--verbose"];
     let arguments = [&["render", scene], &CAMERAS[..], &[view], &flags].concat();
     String::from_utf8(place.expect(DONE, &arguments).stderr).unwrap()
 }
@@ -72,13 +64,8 @@ fn every_format_is_drawn_in_batches() {
     ];
     for (degree, splats, sizes) in scenes {
         let place = room_of(splats, degree);
-        let files = [
-            "room.sog",
-            "folder/meta.json",
-            "room.ssog",
-            "room.compressed.ply",
-            "room.splat",
-        ];
+        let files =
+            ["room.sog", "folder/meta.json", "room.ssog", "room.compressed.ply", "room.splat"];
         for file in files {
             if file == "room.splat" && degree != "0" {
                 continue;
@@ -108,12 +95,8 @@ fn streamed(place: &Place) {
         place.expect(DONE, &["convert", "part.ply", "-o", &file]);
     }
     let range = |file: usize, offset: usize, count: usize| json!({"lods": {"0": {"file": file, "offset": offset, "count": count}}});
-    let leaves = [
-        range(1, 0, 3000),
-        range(0, 17, 3001),
-        range(1, 3000, 5000),
-        range(0, 4000, 4000),
-    ];
+    let leaves =
+        [range(1, 0, 3000), range(0, 17, 3001), range(1, 3000, 5000), range(0, 4000, 4000)];
     let description = json!({
         "lodLevels": 1,
         "environment": "sky/meta.json",
@@ -155,11 +138,7 @@ fn counts_of_hostile_files_take_no_memory() {
         [&["render", "folder"], &CAMERAS[..], &flags].concat()
     };
     place.expect_error(USAGE, &render("1G"), &["at least", "folder", "found 1G"]);
-    let named = [
-        "meta.json",
-        "at most",
-        "splats, by the size of the pictures",
-    ];
+    let named = ["meta.json", "at most", "splats, by the size of the pictures"];
     place.expect_error(UNREADABLE, &render("600G"), &named);
     assert!(!place.path("a.png").exists());
 }
@@ -174,10 +153,7 @@ fn indexed_rooms() -> Place {
         place.expect(DONE, &moved);
     }
     let indexed = ["--morton", "--index", "-o", "i.ply"];
-    place.expect(
-        DONE,
-        &[&["convert", "room.ply"], &names[..], &indexed].concat(),
-    );
+    place.expect(DONE, &[&["convert", "room.ply"], &names[..], &indexed].concat());
     place
 }
 
@@ -220,10 +196,7 @@ fn an_index_of_other_vertices_is_not_used() {
     let said = remarks(&place, "i.ply", "4M", "door");
     assert!(said.contains("rows may be seen"), "{said}");
     // All splats move, and the file keeps its size.
-    place.expect(
-        DONE,
-        &["convert", "i.ply", "--translate", "9,0,0", "-o", "m.ply"],
-    );
+    place.expect(DONE, &["convert", "i.ply", "--translate", "9,0,0", "-o", "m.ply"]);
     let moved = fs::read(place.path("m.ply")).unwrap();
     assert_eq!(moved.len(), bytes.len());
     fs::write(place.path("i.ply"), &moved).unwrap();
@@ -299,10 +272,7 @@ fn documents_and_films_are_those_of_the_whole_scene() {
     let films: [(&str, &[&str]); 3] = [
         ("film.y4m", &flight),
         ("film.apng", &flight),
-        (
-            "film.apng",
-            &["--path", "room.cameras.json", "--background", "transparent"],
-        ),
+        ("film.apng", &["--path", "room.cameras.json", "--background", "transparent"]),
     ];
     for (film, flags) in films {
         let core = document("room.ply", film, flags);
@@ -323,41 +293,21 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
         assert!(!place.path("a.png").exists());
     };
     refused(&["4M", "--backend", "reference"], &["--memory", "renderer"]);
-    refused(
-        &["4M", "--where", "opacity > 0.5"],
-        &["--memory", "filters"],
-    );
+    refused(&["4M", "--where", "opacity > 0.5"], &["--memory", "filters"]);
     refused(&["4"], &["512M or 4G"]);
-    let scene = [
-        "render", "room.ply", "--eye", "0,-1,0", "-o", "a.png", "--memory", "4M",
-    ];
+    let scene = ["render", "room.ply", "--eye", "0,-1,0", "-o", "a.png", "--memory", "4M"];
     place.expect_error(USAGE, &scene, &["--memory", "--cameras"]);
     // The camera file beside the scene gives no view that other flags describe.
-    for described in [
-        ["--eye", "0,-1,0"],
-        ["--orbit", "1"],
-        ["--propose-views", "1"],
-    ] {
+    for described in [["--eye", "0,-1,0"], ["--orbit", "1"], ["--propose-views", "1"]] {
         let views = ["render", "room.ply", "--view", "0"];
         let output = ["-o", "a.png", "--memory", "2M"];
         let arguments = [&views[..], &described, &output].concat();
         place.expect_error(USAGE, &arguments, &["--memory", "the scene decides"]);
     }
-    let far = [
-        "convert",
-        "room.ply",
-        "--translate",
-        "5000000,0,0",
-        "-o",
-        "far.sog",
-    ];
+    let far = ["convert", "room.ply", "--translate", "5000000,0,0", "-o", "far.sog"];
     place.expect(DONE, &far);
     let arguments = [&["render", "far.sog"], &CAMERAS[..], &picture, &["4M"]].concat();
-    place.expect_error(
-        UNREADABLE,
-        &arguments,
-        &["far.sog", "too far from the origin"],
-    );
+    place.expect_error(UNREADABLE, &arguments, &["far.sog", "too far from the origin"]);
     place.expect(DONE, &["convert", "room.ply", "-o", "room.spz"]);
     let other = ["render", "room.spz", "-o", "a.png", "--memory", "4M"];
     place.expect_error(UNREADABLE, &other, &["room.spz", "PLY", "SOG", "found SPZ"]);

@@ -38,10 +38,7 @@ pub(crate) fn lines(path: &Path) -> Vec<String> {
 /// Rows without what differs from run to run, in order of their views.
 pub(crate) fn rows(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
-    assert!(
-        text.is_empty() || text.ends_with('\n'),
-        "a torn line is left"
-    );
+    assert!(text.is_empty() || text.ends_with('\n'), "a torn line is left");
     let mut rows: Vec<_> = text.lines().map(plain).collect();
     rows.sort();
     rows
@@ -82,18 +79,12 @@ fn a_killed_run_goes_on_where_it_was() {
     let expected = rows(&place.path("whole.jsonl"));
     assert_eq!(expected.len(), VIEWS);
 
-    let (file, arguments) = (
-        place.path("cut.jsonl"),
-        ["bench", "suite.toml", "-o", "cut.jsonl"],
-    );
+    let (file, arguments) = (place.path("cut.jsonl"), ["bench", "suite.toml", "-o", "cut.jsonl"]);
     for count in [1, 3, 4] {
         let before = lines(&file);
         kill_after(&place, count, &arguments, &file);
         let after = lines(&file);
-        assert!(
-            after.len() >= count && after.starts_with(&before),
-            "rows were lost"
-        );
+        assert!(after.len() >= count && after.starts_with(&before), "rows were lost");
     }
     // Whatever the kills left: the same file as after one of its first rows.
     let first = lines(&file)[0].clone() + "\n";
@@ -149,11 +140,7 @@ fn a_torn_last_line_is_dropped_and_done_again() {
         fs::write(&file, &text[..end]).unwrap();
         place.expect(DONE, &RUN);
         assert_eq!(rows(&file), expected, "torn at {end} of {}", text.len());
-        assert!(
-            fs::read_to_string(&file)
-                .unwrap()
-                .starts_with(&text[..last])
-        );
+        assert!(fs::read_to_string(&file).unwrap().starts_with(&text[..last]));
     }
 }
 
@@ -185,10 +172,7 @@ fn rows_of_other_configurations_stay_and_are_not_used() {
     grows(&[], 3);
     change("cameras.json\"", "cameras.json\"\nwidth = 30");
     grows(&[], 3);
-    change(
-        "cameras.json\"",
-        "cameras.json\"\nprofile = \"mip-splatting\"",
-    );
+    change("cameras.json\"", "cameras.json\"\nprofile = \"mip-splatting\"");
     grows(&[], 3);
     change("cameras.json\"", "cameras.json\"\nviews = \"1..3\"");
     grows(&[], 0);
@@ -217,10 +201,7 @@ fn json_holds_rows_and_summaries() {
         let [baseline, both] = [0, 1].map(|i| &row["variants"][i]);
         let blended = |v: &Value| v["fragments"]["blended"].as_f64().unwrap();
         let expected = blended(baseline) / blended(both);
-        assert_eq!(
-            row["ratios"]["het+qm"]["fragments"].as_f64(),
-            Some(expected)
-        );
+        assert_eq!(row["ratios"]["het+qm"]["fragments"].as_f64(), Some(expected));
         assert!(baseline["cycles"].as_u64().unwrap() > 0);
         assert!(baseline["critical_unit"].is_string());
         assert!(baseline["critical_occupancy"].as_f64().unwrap() > 0.0);
@@ -245,40 +226,16 @@ fn bad_suites_are_refused_by_key() {
         (with("width = -1"), ["suite.toml", "width = -1"]),
         (with("height = 1.5"), ["suite.toml", "height = 1.5"]),
         (with("width = 0"), ["suite.toml", "scene \"s\", width"]),
-        (
-            with("profile = \"x\""),
-            ["suite.toml", "scene \"s\", profile"],
-        ),
-        (
-            with("views = \"9..12\""),
-            ["suite.toml", "scene \"s\", views"],
-        ),
-        (
-            with("views = \"nowhere\""),
-            ["shot_0", "scene \"s\", views"],
-        ),
+        (with("profile = \"x\""), ["suite.toml", "scene \"s\", profile"]),
+        (with("views = \"9..12\""), ["suite.toml", "scene \"s\", views"]),
+        (with("views = \"nowhere\""), ["shot_0", "scene \"s\", views"]),
         (with("width = 70000"), ["suite.toml", "scene \"s\", width"]),
-        (
-            scene.replace("scene.ply", "absent.ply"),
-            ["scene \"s\", path", "absent.ply"],
-        ),
-        (
-            scene.replace("cameras.json", "absent.json"),
-            ["scene \"s\", cameras", "absent.json"],
-        ),
+        (scene.replace("scene.ply", "absent.ply"), ["scene \"s\", path", "absent.ply"]),
+        (scene.replace("cameras.json", "absent.json"), ["scene \"s\", cameras", "absent.json"]),
         (scene.replace("name = \"s\"\n", ""), ["suite.toml", "name"]),
-        (
-            format!("{scene}{scene}"),
-            ["suite.toml", "scene \"s\", name"],
-        ),
-        (
-            format!("methods = [\"het\", \"hot\"]\n{scene}"),
-            ["methods", "hot"],
-        ),
-        (
-            format!("methods = [\"qm\", \"tgc+qru\"]\n{scene}"),
-            ["methods", "again"],
-        ),
+        (format!("{scene}{scene}"), ["suite.toml", "scene \"s\", name"]),
+        (format!("methods = [\"het\", \"hot\"]\n{scene}"), ["methods", "hot"]),
+        (format!("methods = [\"qm\", \"tgc+qru\"]\n{scene}"), ["methods", "again"]),
         (format!("methods = []\n{scene}"), ["suite.toml", "methods"]),
         (String::new(), ["suite.toml", "[[scene]]"]),
         ("[[scene".to_owned(), ["suite.toml", "line 1"]),
@@ -357,10 +314,8 @@ fn a_changed_file_of_a_scene_in_a_folder_is_run_again() {
         place.expect(DONE, &RUN);
         // Other positions, from another scene of as many splats.
         let means = place.path("sog/means_u.webp");
-        let (own, other) = (
-            fs::read(&means).unwrap(),
-            fs::read(place.path("sog/scales.webp")).unwrap(),
-        );
+        let (own, other) =
+            (fs::read(&means).unwrap(), fs::read(place.path("sog/scales.webp")).unwrap());
         fs::write(&means, other).unwrap();
         expect_run_again(&place, 3);
         fs::write(&means, own).unwrap();

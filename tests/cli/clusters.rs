@@ -89,24 +89,13 @@ fn survives_a_killed_shard(place: &Place, mut script: Command) {
         let ended = running.0[0].try_wait().unwrap();
         assert!(ended.is_none(), "the script has ended: {}", said());
         let has_row = !lines(&shard_file).is_empty();
-        has_row
-            .then(|| process_of_shard(KILLED, &results))
-            .flatten()
+        has_row.then(|| process_of_shard(KILLED, &results)).flatten()
     });
-    let killed = Command::new("kill")
-        .args(["-9", &process.to_string()])
-        .status();
-    assert!(
-        killed.unwrap().success(),
-        "the shard has ended before it was killed"
-    );
+    let killed = Command::new("kill").args(["-9", &process.to_string()]).status();
+    assert!(killed.unwrap().success(), "the shard has ended before it was killed");
     let status = wait_for("end of the script", || running.0[0].try_wait().unwrap());
     assert!(status.success(), "{status}: {}", said());
-    assert!(
-        said().contains("attempt 1: "),
-        "no shard was retried: {}",
-        said()
-    );
+    assert!(said().contains("attempt 1: "), "no shard was retried: {}", said());
     let shards: usize = (1..=SHARDS)
         .map(|i| lines(&place.path(&format!("rows.{i}-of-{SHARDS}.jsonl"))).len())
         .sum();
@@ -119,10 +108,7 @@ fn survives_a_killed_shard(place: &Place, mut script: Command) {
 }
 
 fn finds(program: &str) -> bool {
-    let found = Command::new("which")
-        .arg(program)
-        .stdout(Stdio::null())
-        .status();
+    let found = Command::new("which").arg(program).stdout(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
@@ -208,10 +194,7 @@ fn slurm_retries_a_killed_shard() {
             assert!(ended.is_none(), "Slurm does not start: {logs}");
         }
         let mut sinfo = Command::new("sinfo");
-        let sinfo = sinfo
-            .args(["-h", "-o", "%t"])
-            .env("SLURM_CONF", &conf)
-            .output();
+        let sinfo = sinfo.args(["-h", "-o", "%t"]).env("SLURM_CONF", &conf).output();
         (sinfo.unwrap().stdout == b"idle\n").then_some(())
     });
     let mut script = Command::new(format!("{SCRIPTS}/slurm.sh"));

@@ -15,11 +15,7 @@ const UNREADABLE: i32 = 3;
 const UNWRITABLE: i32 = 4;
 
 fn quadrille(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_quadrille"))
-        .arg("compare")
-        .args(arguments)
-        .output()
-        .unwrap()
+    Command::new(env!("CARGO_BIN_EXE_quadrille")).arg("compare").args(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -28,12 +24,7 @@ fn text(bytes: &[u8]) -> &str {
 
 fn expect(code: i32, arguments: &[&str]) -> Output {
     let output = quadrille(arguments);
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "{arguments:?}: {}",
-        text(&output.stderr)
-    );
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
     output
 }
 
@@ -76,10 +67,7 @@ impl Folder {
 #[test]
 fn json_of_one_pair_has_the_promised_keys() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.npy", &picture(0.5)),
-        folder.with("b.npy", &picture(0.75)),
-    );
+    let (a, b) = (folder.with("a.npy", &picture(0.5)), folder.with("b.npy", &picture(0.75)));
     let results = json(&[&a, &b, "--protocol", "float"]);
     assert_eq!(results["protocol"], "float");
     let pair = &results["pairs"][0];
@@ -98,10 +86,7 @@ fn json_of_one_pair_has_the_promised_keys() {
 #[test]
 fn inria_is_the_default_and_rounds() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.npy", &picture(0.5)),
-        folder.with("b.npy", &picture(0.501)),
-    );
+    let (a, b) = (folder.with("a.npy", &picture(0.5)), folder.with("b.npy", &picture(0.501)));
     let results = json(&[&a, &b]);
     assert_eq!(results["protocol"], "inria");
     assert!(results["pairs"][0]["psnr_db"].is_null());
@@ -111,10 +96,7 @@ fn inria_is_the_default_and_rounds() {
 #[test]
 fn identical_pictures_are_null_and_said_to_be_identical() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.png", &picture(0.2)),
-        folder.with("b.exr", &picture(0.2)),
-    );
+    let (a, b) = (folder.with("a.png", &picture(0.2)), folder.with("b.exr", &picture(0.2)));
     let results = json(&[&a, &b]);
     assert!(results["pairs"][0]["psnr_db"].is_null());
     assert!(results["mean"]["psnr_db"].is_null());
@@ -128,10 +110,7 @@ fn identical_pictures_are_null_and_said_to_be_identical() {
 #[test]
 fn a_psnr_under_the_bound_is_exit_code_1_after_the_results() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.npy", &picture(0.5)),
-        folder.with("b.npy", &picture(0.75)),
-    );
+    let (a, b) = (folder.with("a.npy", &picture(0.5)), folder.with("b.npy", &picture(0.75)));
     let arguments = [&a, &b, "--json", "--fail-under-psnr"];
     let output = expect(CHECK_FAILED, &[&arguments[..], &["60"]].concat());
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -155,11 +134,7 @@ fn unreadable_inputs_are_exit_code_3() {
     let small = folder.with("small.npy", &Frame::new(7, 5));
     let output = expect(UNREADABLE, &[&a, &small]);
     for size in ["12 x 9", "7 x 5", "small.npy", "a.npy"] {
-        assert!(
-            text(&output.stderr).contains(size),
-            "{}",
-            text(&output.stderr)
-        );
+        assert!(text(&output.stderr).contains(size), "{}", text(&output.stderr));
     }
     let broken = folder.path("broken.png");
     fs::write(&broken, b"no picture").unwrap();
@@ -183,21 +158,14 @@ fn wrong_usage_is_exit_code_2() {
 #[test]
 fn the_difference_picture_is_written_or_exit_code_4() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.npy", &picture(0.0)),
-        folder.with("b.npy", &picture(1.0)),
-    );
+    let (a, b) = (folder.with("a.npy", &picture(0.0)), folder.with("b.npy", &picture(1.0)));
     let diff = folder.named("diff.png");
     let results = json(&[&a, &b, "--diff", &diff]);
     assert_eq!(results["pairs"][0]["diff"], diff.as_str());
     let heat = quadrille::read_picture(Path::new(&diff)).unwrap();
     // Enlarged eight times, above a legend.
     assert!(heat.width() > 12 * 8 && heat.height() > 9 * 8);
-    assert!(
-        heat.pixels()[0][0] > 0.9,
-        "the corner is hot: {:?}",
-        heat.pixels()[0]
-    );
+    assert!(heat.pixels()[0][0] > 0.9, "the corner is hot: {:?}", heat.pixels()[0]);
     let far = heat.pixels()[heat.width() as usize * 71 + 95];
     assert!(far[0] < 0.3, "the far corner is cold: {far:?}");
     let impossible = folder.named("a.npy/diff.png");
@@ -230,17 +198,11 @@ fn folders_pair_by_name_and_warn_about_the_rest() {
         assert!(folder.path(name).exists());
     }
     let warnings = text(&output.stderr);
-    assert!(
-        warnings.contains("2.npy") && warnings.contains("3.npy"),
-        "{warnings}"
-    );
+    assert!(warnings.contains("2.npy") && warnings.contains("3.npy"), "{warnings}");
     let table = expect(DONE, &[&a, &b, "--quiet"]);
     assert!(table.stderr.is_empty());
     let table = text(&table.stdout);
-    assert!(
-        table.lines().any(|line| line.starts_with("mean ")),
-        "{table}"
-    );
+    assert!(table.lines().any(|line| line.starts_with("mean ")), "{table}");
     expect(CHECK_FAILED, &[&a, &b, "--fail-under-psnr", "60"]);
 }
 
@@ -256,10 +218,7 @@ fn folders_without_a_pair_are_exit_code_3() {
 #[test]
 fn poison_is_warned_about() {
     let folder = Folder::new();
-    let (a, b) = (
-        folder.with("a.npy", &picture(0.5)),
-        folder.with("b.npy", &picture(f32::NAN)),
-    );
+    let (a, b) = (folder.with("a.npy", &picture(0.5)), folder.with("b.npy", &picture(f32::NAN)));
     let output = expect(DONE, &[&a, &b, "--json"]);
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(results["pairs"][0]["non_finite_pixels"], 1);
@@ -310,9 +269,7 @@ fn photographs_in_jpeg_are_compared() {
     fs::create_dir_all(folder.path("photos")).unwrap();
     let file = fs::File::create(&jpeg).unwrap();
     let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(file, 100);
-    encoder
-        .encode(&pixels, 12, 9, image::ExtendedColorType::Rgb8)
-        .unwrap();
+    encoder.encode(&pixels, 12, 9, image::ExtendedColorType::Rgb8).unwrap();
     let one = json(&[&a, &jpeg]);
     assert!(one["pairs"][0]["max_abs"].as_f64().unwrap() < 0.02);
     let (ours, photos) = (folder.named("ours"), folder.named("photos"));
@@ -350,24 +307,8 @@ fn layers_are_compared_plane_by_plane() {
     let render = |name: &str, backend: &str| {
         let path = folder.named(name);
         let output = Command::new(env!("CARGO_BIN_EXE_quadrille"))
-            .args([
-                "render",
-                scene,
-                "--eye",
-                "12,-4,-12",
-                "--target",
-                "0,-1,0",
-                "--width",
-                "96",
-            ])
-            .args([
-                "--aov",
-                "depth,normal,id,count",
-                "--backend",
-                backend,
-                "-o",
-                &path,
-            ])
+            .args(["render", scene, "--eye", "12,-4,-12", "--target", "0,-1,0", "--width", "96"])
+            .args(["--aov", "depth,normal,id,count", "--backend", backend, "-o", &path])
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
@@ -376,18 +317,14 @@ fn layers_are_compared_plane_by_plane() {
     let (fast, exact) = (render("fast.exr", "cpu"), render("exact.exr", "reference"));
     let results = json(&[&fast, &exact, "--layers", "--fail-over-share", "0.001"]);
     let channels = results["layers"].as_array().unwrap().iter();
-    let channels: Vec<_> = channels
-        .map(|layer| layer["channel"].as_str().unwrap())
-        .collect();
+    let channels: Vec<_> = channels.map(|layer| layer["channel"].as_str().unwrap()).collect();
     assert_eq!(channels, ["Count.X", "Id.X", "N.X", "N.Y", "N.Z", "Z"]);
     // Another view differs nearly everywhere.
     let other = folder.named("other.{aov}.npy");
     for eye in ["12,-4,-12", "-12,-4,12"] {
         let name = other.replace("other", if eye.starts_with('-') { "b" } else { "a" });
         let output = Command::new(env!("CARGO_BIN_EXE_quadrille"))
-            .args([
-                "render", scene, "--eye", eye, "--target", "0,-1,0", "--width", "96",
-            ])
+            .args(["render", scene, "--eye", eye, "--target", "0,-1,0", "--width", "96"])
             .args(["--aov", "depth,id", "-o", &name])
             .output()
             .unwrap();

@@ -36,16 +36,10 @@ fn every_format_is_written_and_described() {
         assert_eq!(info["format"], format, "{info}");
         assert_eq!(info["splats"], SPLATS);
         let encoding = &info["encoding"];
-        assert!(
-            encoding["compression"].as_str().unwrap().contains(packing),
-            "{info}"
-        );
+        assert!(encoding["compression"].as_str().unwrap().contains(packing), "{info}");
         assert!(!encoding["losses"].as_str().unwrap().is_empty());
         let page = String::from_utf8(place.expect(DONE, &["info", name]).stdout).unwrap();
-        assert!(
-            page.contains("losses") && page.lines().all(|line| line.len() <= 120),
-            "{page}"
-        );
+        assert!(page.contains("losses") && page.lines().all(|line| line.len() <= 120), "{page}");
     }
     let info = place.document(&["info", "a.spz", "--json"]);
     assert_eq!(
@@ -58,10 +52,7 @@ fn every_format_is_written_and_described() {
 fn actions_run_in_the_order_in_which_they_are_given() {
     let place = Place::new();
     let first_x = |arguments: &[&str]| {
-        place.expect(
-            DONE,
-            &[&["convert", "scene.ply", "-o", "b.ply"], arguments].concat(),
-        );
+        place.expect(DONE, &[&["convert", "scene.ply", "-o", "b.ply"], arguments].concat());
         let splats = quadrille::load(place.path("b.ply")).unwrap().splats;
         splats.splat(0).mean[0]
     };
@@ -85,10 +76,7 @@ fn actions_run_in_the_order_in_which_they_are_given() {
     ]);
     assert_eq!(document["inputs"].as_array().unwrap().len(), 2);
     let actions = document["actions"].as_array().unwrap();
-    let names: Vec<&str> = actions
-        .iter()
-        .map(|a| a["action"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> = actions.iter().map(|a| a["action"].as_str().unwrap()).collect();
     assert_eq!(names, ["--sh 0", "--where opacity > 0.5", "--morton"]);
     assert_eq!(actions[0]["splats"], 2 * SPLATS);
     let left = actions[1]["splats"].as_u64().unwrap();
@@ -107,16 +95,9 @@ fn sog_folders_are_written_and_kept_from_their_readers() {
         let bytes: u64 = files.map(|f| f.unwrap().metadata().unwrap().len()).sum();
         assert_eq!(document["output"]["file_bytes"], bytes);
         let info = place.document(&["info", folder, "--json"]);
-        assert_eq!(
-            (&info["format"], &info["splats"]),
-            (&"SOG".into(), &SPLATS.into())
-        );
+        assert_eq!((&info["format"], &info["splats"]), (&"SOG".into(), &SPLATS.into()));
     }
-    place.expect_error(
-        USAGE,
-        &["convert", "b", "-o", "b/meta.json"],
-        &["-o", "which is read"],
-    );
+    place.expect_error(USAGE, &["convert", "b", "-o", "b/meta.json"], &["-o", "which is read"]);
     fs::write(place.path("b/notes"), "").unwrap();
     place.expect_error(
         UNWRITABLE,
@@ -152,16 +133,8 @@ fn splats_are_merged_and_floaters_dropped() {
     assert!(left(0) > SPLATS / 2 && left(0) <= SPLATS);
     assert_eq!(left(1), left(0).div_ceil(2));
     assert_eq!((left(2), &document["output"]["splats"]), (100, &100.into()));
-    for (flag, value) in [
-        ("--decimate", "0"),
-        ("--decimate", "101%"),
-        ("--drop-floaters", "-1"),
-    ] {
-        place.expect_error(
-            USAGE,
-            &["convert", "scene.ply", "-o", "b.ply", flag, value],
-            &[flag],
-        );
+    for (flag, value) in [("--decimate", "0"), ("--decimate", "101%"), ("--drop-floaters", "-1")] {
+        place.expect_error(USAGE, &["convert", "scene.ply", "-o", "b.ply", flag, value], &[flag]);
     }
 }
 
@@ -171,16 +144,8 @@ fn mistakes_are_named() {
     let refused = |code: i32, arguments: &[&str], words: &[&str]| {
         place.expect_error(code, &[&["convert"], arguments].concat(), words);
     };
-    refused(
-        USAGE,
-        &["scene.ply", "-o", "a.txt"],
-        &["-o", "--format", "a.txt"],
-    );
-    refused(
-        USAGE,
-        &["scene.ply", "-o", "scene.ply"],
-        &["-o", "which is read"],
-    );
+    refused(USAGE, &["scene.ply", "-o", "a.txt"], &["-o", "--format", "a.txt"]);
+    refused(USAGE, &["scene.ply", "-o", "scene.ply"], &["-o", "which is read"]);
     refused(
         USAGE,
         &["scene.ply", "-o", "a.ply", "--where", "opacity >"],
@@ -206,11 +171,7 @@ fn mistakes_are_named() {
         &["scene.ply", "-o", "a.ply", "--keep-sphere", "0,0,0,-1"],
         &["--keep-sphere", "at least 0"],
     );
-    refused(
-        USAGE,
-        &["scene.ply", "-o", "a.ply", "--sh", "5"],
-        &["--sh", "0 to 4"],
-    );
+    refused(USAGE, &["scene.ply", "-o", "a.ply", "--sh", "5"], &["--sh", "0 to 4"]);
     refused(
         USAGE,
         &["scene.ply", "-o", "a.ply", "--format", "zip"],
@@ -221,18 +182,11 @@ fn mistakes_are_named() {
         &["scene.ply", "--translate", "4e3,0,0", "-o", "a.spz"],
         &["300 of 300 splats", "-2048 to 2048", "--drop-outside"],
     );
-    refused(
-        UNREADABLE,
-        &["none.ply", "-o", "a.spz"],
-        &["none.ply", "cannot read"],
-    );
+    refused(UNREADABLE, &["none.ply", "-o", "a.spz"], &["none.ply", "cannot read"]);
     assert!(!place.path("a.ply").exists() && !place.path("a.spz").exists());
     let output = place.expect(DONE, &["convert", "scene.ply", "-o", "a.splat"]);
     let warning = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        warning.contains("spherical harmonics of degree 1 are left out"),
-        "{warning}"
-    );
+    assert!(warning.contains("spherical harmonics of degree 1 are left out"), "{warning}");
 }
 
 #[test]
@@ -245,10 +199,7 @@ fn a_report_compares_every_view() {
     let views = report["views"].as_array().unwrap();
     assert_eq!(views.len(), 3);
     let psnr = |view: &serde_json::Value| view["psnr_db"].as_f64().unwrap();
-    let worst = views
-        .iter()
-        .min_by(|a, b| psnr(a).total_cmp(&psnr(b)))
-        .unwrap();
+    let worst = views.iter().min_by(|a, b| psnr(a).total_cmp(&psnr(b))).unwrap();
     assert_eq!(report["worst_view"], worst["name"]);
     assert!(report["attributes"]["opacity"]["max"].as_f64().unwrap() < 0.002);
     let text = fs::read_to_string(place.path("report.json")).unwrap();
@@ -261,9 +212,8 @@ fn a_report_compares_every_view() {
     // Nothing is lost from PLY to PLY, and pruning below no weight keeps what some view shows.
     let document = place.document(&words("convert scene.ply -o b.ply --report r.json --json"));
     assert!(document["report"]["worst_view"].is_null());
-    let document = place.document(&words(
-        "convert scene.ply -o c.ply --prune 0.01 --cameras cameras.json --json",
-    ));
+    let document = place
+        .document(&words("convert scene.ply -o c.ply --prune 0.01 --cameras cameras.json --json"));
     let left = document["output"]["splats"].as_u64().unwrap();
     assert!(left > 0 && left < SPLATS, "{left}");
 }
@@ -278,9 +228,7 @@ fn place_with_alone() -> Place {
 
 fn psnrs(views: &Value) -> Vec<f64> {
     let views = views.as_array().unwrap().iter();
-    views
-        .map(|view| view["psnr_db"].as_f64().unwrap())
-        .collect()
+    views.map(|view| view["psnr_db"].as_f64().unwrap()).collect()
 }
 
 fn stderr(output: &std::process::Output) -> String {
@@ -291,43 +239,21 @@ fn stderr(output: &std::process::Output) -> String {
 fn pruning_needs_views_or_takes_the_cameras_beside_the_scene() {
     let place = place_with_alone();
     let prune = ["--prune", "0.01", "-o", "a.ply"];
-    for views in [
-        &[][..],
-        &["--view", "all"],
-        &["--target", "0,0,0"],
-        &["--width", "32"],
-    ] {
+    for views in [&[][..], &["--view", "all"], &["--target", "0,0,0"], &["--width", "32"]] {
         place.expect_error(
             USAGE,
             &[&["convert", "alone/scene.ply"][..], &prune, views].concat(),
-            &[
-                "--prune",
-                "--cameras FILE",
-                "--orbit N",
-                "no camera file beside alone/scene.ply",
-            ],
+            &["--prune", "--cameras FILE", "--orbit N", "no camera file beside alone/scene.ply"],
         );
     }
     assert!(!place.path("a.ply").exists());
     let output = place.expect(DONE, &[&["convert", "scene.ply"][..], &prune].concat());
-    assert!(
-        stderr(&output).contains("cameras of cameras.json"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("cameras of cameras.json"), "{}", stderr(&output));
     // The file that is found is an input as one that is named.
-    let over = [
-        &["convert", "scene.ply", "--report", "cameras.json"][..],
-        &prune,
-    ]
-    .concat();
+    let over = [&["convert", "scene.ply", "--report", "cameras.json"][..], &prune].concat();
     place.expect_error(USAGE, &over, &["--report", "which is read"]);
     let beside = fs::read(place.path("a.ply")).unwrap();
-    let given = [
-        &["convert", "scene.ply", "--cameras", "cameras.json"][..],
-        &prune,
-    ]
-    .concat();
+    let given = [&["convert", "scene.ply", "--cameras", "cameras.json"][..], &prune].concat();
     place.expect(DONE, &given);
     assert_eq!(fs::read(place.path("a.ply")).unwrap(), beside);
 }
@@ -341,12 +267,8 @@ fn reports_look_from_other_views_than_pruning() {
         place.document(&[&prune[..], &report, views].concat())["report"].clone()
     };
     let report = convert(&["--orbit", "6"]);
-    let pruned_by: Vec<&str> = report["pruned_by"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|name| name.as_str().unwrap())
-        .collect();
+    let pruned_by: Vec<&str> =
+        report["pruned_by"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(pruned_by.len(), 6);
     assert_eq!(report["views_are_between"], true);
     let views = report["views"].as_array().unwrap();
@@ -372,21 +294,11 @@ fn a_failed_check_keeps_the_old_file() {
         place.expect(DONE, &["convert", "scene.ply", "--sh", "0", "-o", output]);
         let old = fs::read(place.path(output)).unwrap();
         let failing = ["convert", "scene.ply", "--decimate", "10", "--json", "-q"];
-        let check = [
-            "--fail-under-psnr",
-            "90",
-            "--report",
-            "r.json",
-            "-o",
-            output,
-        ];
+        let check = ["--fail-under-psnr", "90", "--report", "r.json", "-o", output];
         let found = place.expect(CHECK_FAILED, &[&failing[..], &check].concat());
         assert_eq!(fs::read(place.path(output)).unwrap(), old, "{output}");
         let errors = stderr(&found);
-        assert!(
-            errors.contains("at least 90 dB") && errors.contains("not written"),
-            "{errors}"
-        );
+        assert!(errors.contains("at least 90 dB") && errors.contains("not written"), "{errors}");
         let document: Value = serde_json::from_slice(&found.stdout).unwrap();
         assert_eq!(document["output"]["written"], false);
         assert!(document["output"]["file_bytes"].as_u64().unwrap() > 0);
@@ -402,20 +314,13 @@ fn reports_without_cameras_have_several_views_and_means() {
     let convert = words("convert alone/scene.ply --sh 0 --width 60 -o a.spz");
     let report = ["--report", "r.json"];
     let output = place.expect(DONE, &[&convert[..], &report].concat());
-    assert!(
-        stderr(&output).contains("a circle of 8"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("a circle of 8"), "{}", stderr(&output));
     let page = String::from_utf8(output.stdout).unwrap();
     assert!(page.lines().any(|line| line.starts_with("mean ")), "{page}");
     let document = place.document(&[&convert[..], &report, &["--json"]].concat());
     let report = &document["report"];
     let psnrs = psnrs(&report["views"]);
-    assert_eq!(
-        (psnrs.len(), &report["views_from"]),
-        (8, &"--orbit 8".into())
-    );
+    assert_eq!((psnrs.len(), &report["views_from"]), (8, &"--orbit 8".into()));
     let mean = psnrs.iter().sum::<f64>() / 8.0;
     assert!((report["mean"]["psnr_db"].as_f64().unwrap() - mean).abs() < 1e-9);
 }
@@ -438,10 +343,7 @@ fn crops_and_moves_are_no_loss() {
         &["--flip-axes", "RUB"],
         &["--translate", "0,4,0", "--flip-axes", "RFU"],
     ] {
-        for actions in [
-            [moves, &["--sh", "0"]].concat(),
-            [&["--sh", "0"], moves].concat(),
-        ] {
+        for actions in [[moves, &["--sh", "0"]].concat(), [&["--sh", "0"], moves].concat()] {
             for (moved, still) in psnrs(&report(&actions)["views"]).iter().zip(&still) {
                 assert!((moved - still).abs() < 0.3, "{actions:?}: {moved} {still}");
             }
@@ -463,23 +365,9 @@ fn actions_that_drop_everything_are_errors() {
         ("--where", "opacity > 2"),
         ("--prune", "1"),
     ] {
-        let action = [
-            "convert",
-            "scene.ply",
-            "-o",
-            "a.ply",
-            "--morton",
-            flag,
-            value,
-            "--sh",
-            "0",
-        ];
+        let action = ["convert", "scene.ply", "-o", "a.ply", "--morton", flag, value, "--sh", "0"];
         let found = format!("{flag} {value}");
-        place.expect_error(
-            USAGE,
-            &action,
-            &[&found, "a splat that stays", "none of 300"],
-        );
+        place.expect_error(USAGE, &action, &[&found, "a splat that stays", "none of 300"]);
         if flag != "--prune" {
             let render = ["render", "scene.ply", "-o", "a.png", flag, value];
             place.expect_error(USAGE, &render, &[&found, "none of 300"]);
@@ -493,30 +381,16 @@ fn splats_outside_a_format_are_dropped_on_request() {
     let place = Place::new();
     let far = words("convert scene.ply --decimate 3 --translate 0,-5000,0 -o far.ply");
     let output = place.expect(DONE, &far);
-    assert!(
-        !stderr(&output).contains("is a count"),
-        "3 of 300 is no small share"
-    );
+    assert!(!stderr(&output).contains("is a count"), "3 of 300 is no small share");
     let join = ["convert", "scene.ply", "far.ply", "-o", "a.spz"];
-    let words = [
-        "3 of 303 splats beyond it",
-        "the farthest at",
-        "--drop-outside",
-        "-2048 to 2048",
-    ];
+    let words = ["3 of 303 splats beyond it", "the farthest at", "--drop-outside", "-2048 to 2048"];
     place.expect_error(UNREADABLE, &join, &words);
     let document = place.document(&[&join[..], &["--drop-outside", "--json"]].concat());
     assert_eq!(document["output"]["splats"], 300);
     assert_eq!(document["actions"][0]["action"], "--drop-outside");
     // A crop that comes first needs no other remedy.
-    place.expect(
-        DONE,
-        &[&join[..], &["--keep-sphere", "0,0,0,1000"]].concat(),
-    );
-    let output = place.expect(
-        DONE,
-        &["convert", "scene.ply", "--decimate", "2", "-o", "b.ply"],
-    );
+    place.expect(DONE, &[&join[..], &["--keep-sphere", "0,0,0,1000"]].concat());
+    let output = place.expect(DONE, &["convert", "scene.ply", "--decimate", "2", "-o", "b.ply"]);
     assert!(stderr(&output).contains("2 percent is written 2%"));
 }
 
@@ -529,10 +403,7 @@ fn scenes_are_compared_by_their_views() {
     let found = psnrs(&document["pairs"]);
     let mut expected = psnrs(&report["views"]);
     expected.sort_by(f64::total_cmp);
-    assert_eq!(
-        (&found, document["views_from"].as_str()),
-        (&expected, Some("cameras.json"))
-    );
+    assert_eq!((&found, document["views_from"].as_str()), (&expected, Some("cameras.json")));
     assert_eq!(document["mean"]["psnr_db"], report["mean"]["psnr_db"]);
     assert_eq!(document["pairs"][0]["a"], "scene.ply");
     let chosen = words("compare scene.ply a.spz --cameras cameras.json --view 1 --json");
@@ -548,22 +419,12 @@ fn scenes_are_compared_by_their_views() {
         place.document(&[&compare[..], flags].concat())["profiles"].clone()
     };
     assert_eq!(profiles(&[]), serde_json::json!(["inria", "inria"]));
-    assert_eq!(
-        profiles(&["--profile", "gsplat"]),
-        serde_json::json!(["gsplat", "gsplat"])
-    );
+    assert_eq!(profiles(&["--profile", "gsplat"]), serde_json::json!(["gsplat", "gsplat"]));
     place.expect(DONE, &["render", "scene.ply", "--view", "0", "-o", "p.png"]);
     for pair in [["scene.ply", "p.png"], ["p.png", "a.spz"]] {
-        let words = [
-            "a scene",
-            "to compare",
-            "p.png, which is neither a scene nor a folder",
-        ];
+        let words = ["a scene", "to compare", "p.png, which is neither a scene nor a folder"];
         place.expect_error(USAGE, &[&["compare"][..], &pair].concat(), &words);
     }
-    place.expect(
-        DONE,
-        &["compare", "scene.ply", "a.spz", "--diff", "d/{name}.png"],
-    );
+    place.expect(DONE, &["compare", "scene.ply", "a.spz", "--diff", "d/{name}.png"]);
     assert!(place.path("d/shot_1.png").exists());
 }

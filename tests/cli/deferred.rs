@@ -11,16 +11,8 @@ use serde_json::{Value, json};
 use crate::support::program::{DONE, Place, USAGE};
 use crate::support::shared;
 
-const SMALL: [&str; 8] = [
-    "deferred",
-    "plane",
-    "--tessellate",
-    "60",
-    "--width",
-    "96",
-    "--height",
-    "64",
-];
+const SMALL: [&str; 8] =
+    ["deferred", "plane", "--tessellate", "60", "--width", "96", "--height", "64"];
 
 fn run(place: &Place, flags: &[&str]) -> Output {
     place.expect(DONE, &[&SMALL, flags].concat())
@@ -39,22 +31,11 @@ fn the_document_has_the_keys_that_programs_rely_on() {
     let place = Place::new();
     let flags = ["--pipeline", "sds,jrk,jrk+z,msaa", "--traffic"];
     let rows = rows(&place, &[&flags[..], &BLUR].concat());
-    let names: Vec<_> = rows
-        .iter()
-        .map(|r| r["pipeline"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        names,
-        ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]
-    );
-    let [sds, cached, cached_z, msaa] = &rows[..] else {
-        panic!("{rows:?}")
-    };
+    let names: Vec<_> = rows.iter().map(|r| r["pipeline"].as_str().unwrap()).collect();
+    assert_eq!(names, ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]);
+    let [sds, cached, cached_z, msaa] = &rows[..] else { panic!("{rows:?}") };
     for row in &rows {
-        assert_eq!(
-            (row["width"].as_u64(), row["samples"].as_u64()),
-            (Some(96), Some(16))
-        );
+        assert_eq!((row["width"].as_u64(), row["samples"].as_u64()), (Some(96), Some(16)));
         assert_eq!(row["triangles"], sds["triangles"]);
         assert!(row["raster"]["hits"].as_u64() > Some(10_000));
         assert!(row["blur"]["motion_px"]["median"].as_f64() > Some(1.0));
@@ -82,14 +63,7 @@ fn the_document_has_the_keys_that_programs_rely_on() {
 #[test]
 fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     let place = Place::new();
-    let flags = [
-        "--pipeline",
-        "sds,cached-decoupled",
-        "--tile",
-        "16,whole",
-        "-o",
-        "{variant}.png",
-    ];
+    let flags = ["--pipeline", "sds,cached-decoupled", "--tile", "16,whole", "-o", "{variant}.png"];
     run(&place, &[&flags[..], &BLUR].concat());
     let read = |name: &str| fs::read(place.path(name)).unwrap();
     let picture = read("sds-16-60px.png");
@@ -161,10 +135,7 @@ fn the_pipelines_draw_the_same_picture_of_files() {
         ("mountain/mountain.obj", &[]),
         ("shadowcolumns/testscene.obj", &[]),
         ("spot/spot_triangulated.obj", &["--checker", "4"]),
-        (
-            "osd_shapes/catmark_cube_creases0.obj",
-            &["--tessellate", "40"],
-        ),
+        ("osd_shapes/catmark_cube_creases0.obj", &["--tessellate", "40"]),
         ("osd_shapes/catmark_car.obj", &["--tessellate", "40"]),
     ] {
         let Some(path) = shared::path(&format!("meshes/{file}")) else {
@@ -202,12 +173,7 @@ fn write_cards(place: &Place) {
     };
     for k in 0..5 {
         let k = f64::from(k);
-        quad(
-            "card",
-            [0.5 * k - 2.2, -1.0],
-            2.0,
-            [0.6 * k - 2.0, 0.6 * k - 1.5],
-        );
+        quad("card", [0.5 * k - 2.2, -1.0], 2.0, [0.6 * k - 2.0, 0.6 * k - 1.5]);
     }
     quad("wall", [-2.0, -2.0], 4.0, [-3.0, -3.0]);
     fs::write(place.path("cards.obj"), text).unwrap();
@@ -227,9 +193,7 @@ fn psnr_to_mesh(place: &Place, mesh: &[&str]) -> f64 {
     let samples = ["--msaa", "4", "-o", "b.png"];
     place.expect(DONE, &[&["mesh"], mesh, &size, &samples].concat());
     let document = place.document(&["compare", "a.png", "b.png", "--json"]);
-    document["mean"]["psnr_db"]
-        .as_f64()
-        .unwrap_or(f64::INFINITY)
+    document["mean"]["psnr_db"].as_f64().unwrap_or(f64::INFINITY)
 }
 
 #[test]
@@ -261,13 +225,8 @@ fn a_sharp_picture_is_that_of_mesh() {
 fn pane() -> String {
     let corners = [[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]];
     let floats = corners.map(|[x, y]: [i16; 2]| [x, y, 0].map(f32::from));
-    let bytes: Vec<u8> = (floats.as_flattened().iter())
-        .flat_map(|v| v.to_le_bytes())
-        .collect();
-    let uri = format!(
-        "data:application/octet-stream;base64,{}",
-        STANDARD.encode(bytes)
-    );
+    let bytes: Vec<u8> = (floats.as_flattened().iter()).flat_map(|v| v.to_le_bytes()).collect();
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes));
     let primitive = |material: u32| json!([{"attributes": {"POSITION": 0}, "material": material}]);
     let unlit = json!({"KHR_materials_unlit": {}});
     json!({
@@ -291,16 +250,7 @@ fn pane() -> String {
 fn blended_surfaces_are_those_of_mesh() {
     let place = Place::new();
     fs::write(place.path("pane.gltf"), pane()).unwrap();
-    let view = [
-        "--eye",
-        "0,0,5",
-        "--target",
-        "0,0,0",
-        "--fov",
-        "60",
-        "--background",
-        "0,0,0",
-    ];
+    let view = ["--eye", "0,0,5", "--target", "0,0,0", "--fov", "60", "--background", "0,0,0"];
     let mesh = [&["pane.gltf"], &view[..]].concat();
     let psnr = psnr_to_mesh(&place, &mesh);
     assert!(psnr > 60.0, "{psnr} dB");
@@ -321,24 +271,16 @@ fn blended_surfaces_are_those_of_mesh() {
             let found = picture.get_pixel(pixel[0], pixel[1]).0;
             // The transfer function of sRGB above 0.0031308.
             let encode = |v: f64| {
-                if v > 0.0 {
-                    1.055 * v.powf(1.0 / 2.4) - 0.055
-                } else {
-                    0.0
-                }
+                if v > 0.0 { 1.055 * v.powf(1.0 / 2.4) - 0.055 } else { 0.0 }
             };
             let expected = [red, 0.0, blue].map(|v| encode(v) * 255.0);
             let off = [0, 1, 2].map(|k| (f64::from(found[k]) - expected[k]).abs());
-            assert!(
-                off.iter().all(|off| *off < 1.0),
-                "{unit}: {found:?} at {x}, {y}"
-            );
+            assert!(off.iter().all(|off| *off < 1.0), "{unit}: {found:?} at {x}, {y}");
         }
     }
-    for mesh in [
-        "cases/meshes/public/AlphaBlendModeTest.glb",
-        "meshes/flighthelmet/FlightHelmet.gltf",
-    ] {
+    for mesh in
+        ["cases/meshes/public/AlphaBlendModeTest.glb", "meshes/flighthelmet/FlightHelmet.gltf"]
+    {
         if let Some(path) = shared::path(mesh) {
             let psnr = psnr_to_mesh(&place, &[path.to_str().unwrap()]);
             assert!(psnr > 60.0, "{mesh}: {psnr} dB");
@@ -353,11 +295,7 @@ fn alpha_tested_draws_are_the_same_in_all_pipelines() {
     let view = ["--eye", "0,0,4", "--target", "0,0,0"];
     compare_pipelines(&place, &[&["cards.obj"], &view[..]].concat());
     // The holes show the wall, and are shaded before they are discarded.
-    let flags = [
-        "--pipeline",
-        "cached-decoupled,cached-decoupled+z,msaa,sds",
-        "--traffic",
-    ];
+    let flags = ["--pipeline", "cached-decoupled,cached-decoupled+z,msaa,sds", "--traffic"];
     let arguments = [&["deferred", "cards.obj", "--json"], &view[..], &flags].concat();
     let document = place.document(&arguments);
     let rows = document["rows"].as_array().unwrap();
@@ -372,9 +310,7 @@ fn more_seeds_come_closer_to_the_truth() {
     let place = Place::new();
     let psnr = |samples: &str| {
         let flags = ["--samples", samples, "--truth", "8"];
-        rows(&place, &[&flags[..], &BLUR].concat())[0]["psnr_db"]
-            .as_f64()
-            .unwrap()
+        rows(&place, &[&flags[..], &BLUR].concat())[0]["psnr_db"].as_f64().unwrap()
     };
     let (few, many) = (psnr("1"), psnr("16"));
     assert!(few > 10.0 && many > few + 5.0, "{few} {many}");
@@ -389,25 +325,16 @@ fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
         (&["--spin", "0,0,0,9"], "--spin: expected an axis"),
         (&["--aperture", "-1"], "--aperture: expected"),
         (&["--coc-px", "4", "--focus", "0"], "--focus: expected"),
-        (
-            &["--coc-px", "4", "--focus-at", "0,9,999"],
-            "--focus-at: expected",
-        ),
+        (&["--coc-px", "4", "--focus-at", "0,9,999"], "--focus-at: expected"),
         (&["--shutter", "0.5"], "--shutter: expected several views"),
         (&["--shutter", "2"], "--shutter: expected"),
         (&["--tile", "0"], "--tile: expected"),
-        (
-            &["--set", "memory.bus_bytes=1"],
-            "memory.bus_bytes: expected",
-        ),
+        (&["--set", "memory.bus_bytes=1"], "memory.bus_bytes: expected"),
         (&["--set", "x.y=1"], "expected a table named after a unit"),
         (&["--tile", "8,8"], "--tile: expected each value once"),
         (&["--memo", "x"], "--memo: expected"),
         (&["--samples", "3"], "samples per pixel: expected"),
-        (
-            &["--pipeline", "sds,cached-decoupled", "-o", "a.png"],
-            "-o: expected {variant}",
-        ),
+        (&["--pipeline", "sds,cached-decoupled", "-o", "a.png"], "-o: expected {variant}"),
         (&["--heat", "a.exr"], "--heat: expected"),
     ] {
         let output = place.expect(USAGE, &[&SMALL, flags].concat());
@@ -439,11 +366,7 @@ fn motion_files_move_camera_and_draws() {
     let file = median(&["--motion", "motion.json"]);
     let flags = median(&["--camera-move", "0.2,0,0", "--spin", "0,1,0,4"]);
     assert!(file > 1.0 && (file - flags).abs() < 1e-9, "{file} {flags}");
-    let before = [
-        &SMALL[..],
-        &["--motion", "motion.json", "-o", "motion.json"],
-    ]
-    .concat();
+    let before = [&SMALL[..], &["--motion", "motion.json", "-o", "motion.json"]].concat();
     place.expect(USAGE, &before);
     assert_eq!(fs::read_to_string(place.path("motion.json")).unwrap(), text);
 }
@@ -458,8 +381,5 @@ fn the_shutter_moves_towards_the_next_view() {
         rows[0]["blur"]["motion_px"]["median"].as_f64().unwrap()
     };
     let (whole, half) = (motion("1"), motion("0.5"));
-    assert!(
-        whole > 3.0 && (half / whole - 0.5).abs() < 0.1,
-        "{half} {whole}"
-    );
+    assert!(whole > 3.0 && (half / whole - 0.5).abs() < 0.1, "{half} {whole}");
 }

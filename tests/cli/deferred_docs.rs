@@ -104,10 +104,7 @@ fn operations_traffic_and_shading_of_a_scene() {
         number(sds, "/sort/passes_mean"),
         number(sds, "/sort/on_chip_bytes") / 1e6,
     ];
-    for (heading, numbers) in [
-        ("Table 1", &operations[..]),
-        ("Figure 10", &traffic_and_shading),
-    ] {
+    for (heading, numbers) in [("Table 1", &operations[..]), ("Figure 10", &traffic_and_shading)] {
         let table = Table::new(PAGE, heading, 0);
         assert_eq!(table.rows.len(), numbers.len());
         for (row, number) in table.rows.iter().zip(numbers) {
@@ -136,10 +133,7 @@ fn shading_by_the_size_of_tiles() {
             Value::String(whole) => whole.clone(),
             side => side.to_string(),
         };
-        assert_eq!(
-            (&*row[0], &row[1]),
-            (found["grid"].as_str().unwrap(), &tile)
-        );
+        assert_eq!((&*row[0], &row[1]), (found["grid"].as_str().unwrap(), &tile));
         table.expect(row, "medium", &[per_pixel(found)]);
     }
 }

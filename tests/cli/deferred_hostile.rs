@@ -17,16 +17,8 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// A square of two triangles at distance 3, of which the camera of [`FLAGS`] sees the front.
 const SQUARE: &str = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n";
 
-const FLAGS: [&str; 8] = [
-    "--eye",
-    "0,0,3",
-    "--target",
-    "0,0,0",
-    "--up",
-    "0,1,0",
-    "--pipeline",
-    "sds,cached-decoupled",
-];
+const FLAGS: [&str; 8] =
+    ["--eye", "0,0,3", "--target", "0,0,0", "--up", "0,1,0", "--pipeline", "sds,cached-decoupled"];
 /// Width and height of the picture of tests that do not choose them.
 const SIZE: [&str; 4] = ["--width", "64", "--height", "48"];
 
@@ -34,11 +26,7 @@ const SIZE: [&str; 4] = ["--width", "64", "--height", "48"];
 fn run(place: &Place, text: &str, flags: &[&str]) -> (Option<i32>, String, String) {
     fs::write(place.path("mesh.obj"), text).unwrap();
     let limited = format!("ulimit -v {LIMIT_KIB} && exec \"$0\" \"$@\"");
-    let size: &[&str] = if flags.contains(&"--width") {
-        &[]
-    } else {
-        &SIZE
-    };
+    let size: &[&str] = if flags.contains(&"--width") { &[] } else { &SIZE };
     let start = Instant::now();
     let output = Command::new("sh")
         .args(["-c", &limited, env!("CARGO_BIN_EXE_quadrille")])
@@ -50,17 +38,9 @@ fn run(place: &Place, text: &str, flags: &[&str]) -> (Option<i32>, String, Strin
         .current_dir(place.path("."))
         .output()
         .unwrap();
-    assert!(
-        start.elapsed() < LONGEST,
-        "{flags:?}: {:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < LONGEST, "{flags:?}: {:?}", start.elapsed());
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 /// Expects pictures of both pipelines that are the same, and returns the first row.
@@ -91,14 +71,7 @@ fn triangles_without_area_or_with_turning_faces_are_drawn_where_they_show() {
     // No area at any time.
     let points = "v 0 0 0\nv 0 0 0\nv 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\nf 1 4 5\n";
     assert_eq!(covered(&drawn(&place, points, &[])), 0);
-    assert_eq!(
-        covered(&drawn(
-            &place,
-            points,
-            &["--move", "0.5,0.2,0", "--coc-px", "4"]
-        )),
-        0
-    );
+    assert_eq!(covered(&drawn(&place, points, &["--move", "0.5,0.2,0", "--coc-px", "4"])), 0);
     let still = covered(&drawn(&place, SQUARE, &[]));
     assert!(still > 500, "{still}");
     // The square turns through its edge-on position half-way through the exposure, where its shading points
@@ -135,11 +108,7 @@ fn corners_behind_the_eye_and_lenses_inside_surfaces_are_drawn() {
         drawn(&place, SQUARE, flags);
     }
     for size in [["1", "1"], ["3", "2"], ["65", "1"], ["131", "67"]] {
-        drawn(
-            &place,
-            SQUARE,
-            &["--width", size[0], "--height", size[1], "--coc-px", "3"],
-        );
+        drawn(&place, SQUARE, &["--width", size[0], "--height", size[1], "--coc-px", "3"]);
     }
 }
 
@@ -159,22 +128,12 @@ fn motions_beyond_numbers_are_errors_or_drop_triangles() {
         assert!(errors.contains("expected"), "{flags:?}: {errors}");
     }
     let dropped = drawn(&place, SQUARE, &["--move", "1e300,0,0"]);
-    assert!(
-        dropped["raster"]["not_finite"].as_u64() > Some(0),
-        "{dropped}"
-    );
+    assert!(dropped["raster"]["not_finite"].as_u64() > Some(0), "{dropped}");
     drawn(&place, SQUARE, &["--move", "1e30,0,0"]);
     // A motion file with numbers that JSON has, and f64 has not.
-    fs::write(
-        place.path("motion.json"),
-        r#"{"camera": {"move": [1e999, 0, 0]}}"#,
-    )
-    .unwrap();
+    fs::write(place.path("motion.json"), r#"{"camera": {"move": [1e999, 0, 0]}}"#).unwrap();
     let (code, _, errors) = run(&place, SQUARE, &["--motion", "motion.json"]);
-    assert!(
-        code != Some(DONE) && errors.contains("motion.json"),
-        "{errors}"
-    );
+    assert!(code != Some(DONE) && errors.contains("motion.json"), "{errors}");
 }
 
 #[test]
@@ -182,11 +141,7 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     let place = Place::new();
     // The same triangles a hundred times, at the same depth: the first one shows.
     let faces = "f 1 2 3 4\n".repeat(100);
-    let many = drawn(
-        &place,
-        &SQUARE.replace("f 1 2 3 4\n", &faces),
-        &["--coc-px", "6"],
-    );
+    let many = drawn(&place, &SQUARE.replace("f 1 2 3 4\n", &faces), &["--coc-px", "6"]);
     let one = drawn(&place, SQUARE, &["--coc-px", "6"]);
     assert_eq!(covered(&many), covered(&one));
     assert_eq!(many["shading"]["quads"], one["shading"]["quads"]);
@@ -196,9 +151,7 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     assert!(covered(&row) > 1000, "{row}");
     assert_eq!(row["grids"]["coarsened"], 0, "{row}");
     // Nothing but alpha-tested triangles: half of their texels are holes.
-    let holes = RgbaImage::from_fn(16, 16, |x, y| {
-        Rgba([255, 255, 255, 255 * ((x + y) % 2) as u8])
-    });
+    let holes = RgbaImage::from_fn(16, 16, |x, y| Rgba([255, 255, 255, 255 * ((x + y) % 2) as u8]));
     // Not by the name of a picture that is drawn.
     let path = place.path("holes.texture");
     holes.save_with_format(path, ImageFormat::Png).unwrap();
@@ -209,17 +162,11 @@ fn duplicates_empty_scenes_and_huge_triangles_are_drawn() {
     let row = drawn(&place, &format!("mtllib holes.mtl\n{tested}"), &[]);
     let whole = covered(&drawn(&place, SQUARE, &[]));
     let kept = covered(&row);
-    assert!(
-        4 * kept > whole && 4 * kept < 3 * whole,
-        "{kept} of {whole}"
-    );
+    assert!(4 * kept > whole && 4 * kept < 3 * whole, "{kept} of {whole}");
     assert_eq!(row["grids"]["visible"], 0);
     // Only behind the camera.
     let behind = SQUARE.replace(" 0\n", " 9\n");
-    assert_eq!(
-        covered(&drawn(&place, &behind, &["--coc-px", "6", "--focus", "2"])),
-        0
-    );
+    assert_eq!(covered(&drawn(&place, &behind, &["--coc-px", "6", "--focus", "2"])), 0);
     assert_eq!(covered(&drawn(&place, &behind, &["--coc-px", "0"])), 0);
     // A tile of a whole picture with 2^18 samples and more, each of a triangle of its own.
     let flags = ["--width", "256", "--height", "256", "--tile", "128,whole"];

@@ -103,14 +103,7 @@ fn adaptive_grids_avoid_most_bin_spread_in_medium_blur() {
         ));
     }
     if let Some(truck) = &truck {
-        let place = [
-            "--eye",
-            "0.35,0.1,0.9",
-            "--target",
-            "0.3,0,0",
-            "--focus",
-            "3",
-        ];
+        let place = ["--eye", "0.35,0.1,0.9", "--target", "0.3,0,0", "--focus", "3"];
         let motion = ["--up", "0,1,0", "--spin", "0,1,0,6"];
         views.push((
             [&[truck.to_str().unwrap()], &place[..], &motion].concat(),
@@ -122,16 +115,10 @@ fn adaptive_grids_avoid_most_bin_spread_in_medium_blur() {
         let is_medium = (0..2).all(|k| found.medians_px[k] >= MEDIUM_PX[k]);
         assert!(is_medium, "{view:?}: {found:?}");
         let (pixel, adaptive) = (found.pixel, found.adaptive);
-        assert!(
-            pixel.excess > 0.1 && pixel.spread() > 0.5,
-            "{view:?}: {found:?}"
-        );
+        assert!(pixel.excess > 0.1 && pixel.spread() > 0.5, "{view:?}: {found:?}");
         let most = (0.4 * pixel.excess).min(0.1);
         assert!(adaptive.excess <= most, "{view:?}: {found:?}");
-        assert!(
-            adaptive.spread() <= 0.4 * pixel.spread(),
-            "{view:?}: {found:?}"
-        );
+        assert!(adaptive.spread() <= 0.4 * pixel.spread(), "{view:?}: {found:?}");
         let growth = found.growth_of_adaptive_over_pixel();
         assert!(growth <= 1.15, "{view:?}: {growth} {found:?}");
     }
@@ -165,8 +152,5 @@ fn passes_of_the_sort_are_a_mean_over_tiles_with_samples() {
     // The keys of a sample are at least one digit of its primitive and one of its place.
     assert!(far["passes_mean"].as_f64() >= Some(1.0), "{far}");
     let beside = sort(&["--eye", "0,5,3", "--target", "0,10,6"]);
-    assert_eq!(
-        (beside["tiles"].as_u64(), beside["passes_mean"].as_f64()),
-        (Some(0), Some(0.0))
-    );
+    assert_eq!((beside["tiles"].as_u64(), beside["passes_mean"].as_f64()), (Some(0), Some(0.0)));
 }

@@ -46,12 +46,8 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let docs = fs::read_dir(root().join("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = docs
-        .filter(|p| p.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let docs = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = docs.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
     pages.push(root().join("README.md"));
     pages.sort();
     pages
@@ -102,13 +98,10 @@ fn blocks(page: &Path) -> Vec<Block> {
 fn commands_in_tables(page: &Path) -> Vec<Block> {
     let name = page.file_name().unwrap().to_str().unwrap();
     let text = fs::read_to_string(page).unwrap();
-    let rows = (1..)
-        .zip(text.lines())
-        .filter(|(_, line)| line.starts_with('|'));
+    let rows = (1..).zip(text.lines()).filter(|(_, line)| line.starts_with('|'));
     let commands = rows.flat_map(|(number, line)| {
         let code = line.split('`').skip(1).step_by(2);
-        code.filter(|code| code.starts_with("quadrille "))
-            .map(move |code| (number, code))
+        code.filter(|code| code.starts_with("quadrille ")).map(move |code| (number, code))
     });
     commands
         .map(|(number, code)| Block {
@@ -123,28 +116,17 @@ fn commands_in_tables(page: &Path) -> Vec<Block> {
 /// Checks that the help of each command knows the flags that a block gives it.
 fn check_flags(block: &Block) {
     let commands = block.commands.replace("\\\n", " ");
-    for command in commands
-        .lines()
-        .filter(|line| line.starts_with("quadrille "))
-    {
+    for command in commands.lines().filter(|line| line.starts_with("quadrille ")) {
         let words: Vec<&str> = command.split_whitespace().collect();
         if words[1] == "view" && !cfg!(feature = "view") {
             skipped::note(format!("{} needs the feature view", block.place));
             continue;
         }
-        let help = Command::new(PROGRAM)
-            .args([words[1], "--help"])
-            .output()
-            .unwrap();
+        let help = Command::new(PROGRAM).args([words[1], "--help"]).output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         for flag in words.iter().filter(|word| word.starts_with("--")) {
             let flag = flag.split('=').next().unwrap();
-            assert!(
-                help.contains(flag),
-                "{}: {} has no flag {flag}",
-                block.place,
-                words[1]
-            );
+            assert!(help.contains(flag), "{}: {} has no flag {flag}", block.place, words[1]);
         }
     }
 }
@@ -165,17 +147,10 @@ fn run(block: &Block, shared: &Path) {
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "{}:\n{}{errors}",
-        block.place,
-        block.commands
-    );
+    assert!(output.status.success(), "{}:\n{}{errors}", block.place, block.commands);
     let printed = format!("{}{errors}", String::from_utf8_lossy(&output.stdout));
     for shown in &block.output {
-        let is_printed = printed
-            .lines()
-            .any(|line| is_like(shown, line, block.has_times));
+        let is_printed = printed.lines().any(|line| is_like(shown, line, block.has_times));
         assert!(is_printed, "{}: {shown}\nis not in\n{printed}", block.place);
     }
 }
@@ -197,10 +172,7 @@ fn is_like(shown: &str, printed: &str, times: bool) -> bool {
 #[test]
 fn commands_of_the_readme_and_the_docs_run() {
     let mut counts = [0, 0];
-    let in_tables: Vec<_> = pages()
-        .iter()
-        .flat_map(|page| commands_in_tables(page))
-        .collect();
+    let in_tables: Vec<_> = pages().iter().flat_map(|page| commands_in_tables(page)).collect();
     in_tables.iter().for_each(check_flags);
     assert!(in_tables.len() > 20, "commands in tables were not found");
     for block in pages().iter().flat_map(|page| blocks(page)) {
@@ -210,39 +182,26 @@ fn commands_of_the_readme_and_the_docs_run() {
             continue;
         }
         let needs_shared = block.commands.contains("$SCENES") || block.commands.contains("$MESHES");
-        let shared = if needs_shared {
-            shared::path("")
-        } else {
-            Some(root())
-        };
+        let shared = if needs_shared { shared::path("") } else { Some(root()) };
         match shared {
             Some(shared) => run(&block, &shared),
             None => skipped::note(format!("{} needs $SCENES or $MESHES", block.place)),
         }
     }
-    assert!(
-        counts[0] > 10 && counts[1] > 2,
-        "blocks were not found: {counts:?}"
-    );
+    assert!(counts[0] > 10 && counts[1] > 2, "blocks were not found: {counts:?}");
 }
 
 /// The part of an address behind `#` that GitHub gives to a heading.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim_start_matches('#').trim().to_lowercase();
-    let kept = letters
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    let kept = letters.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 #[test]
 fn the_readme_is_short_and_names_every_page() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(
-        readme.len() <= 6 * 1024,
-        "README.md has {} bytes",
-        readme.len()
-    );
+    assert!(readme.len() <= 6 * 1024, "README.md has {} bytes", readme.len());
     for page in pages() {
         let name = page.file_name().unwrap().to_str().unwrap();
         assert!(

@@ -40,15 +40,9 @@ fn json_has_estimates_that_add_up() {
         let total = frame("total_ms");
         let parts = frame("preprocess_ms") + frame("sort_ms") + frame("raster_ms");
         assert!(is_near(parts, total), "{name}");
-        assert!(
-            is_near(frame("raster_ms"), number(run, "/frame_ms")),
-            "{name}"
-        );
+        assert!(is_near(frame("raster_ms"), number(run, "/frame_ms")), "{name}");
         assert!(is_near(frame("fps"), 1e3 / total), "{name}");
-        assert!(
-            is_near(frame("raster_share"), frame("raster_ms") / total),
-            "{name}"
-        );
+        assert!(is_near(frame("raster_share"), frame("raster_ms") / total), "{name}");
         let energy = |key: &str| number(run, &format!("/energy_mj/{key}"));
         let parts = ["static", "shader", "caches", "dram", "rop"].map(energy);
         assert!(is_near(parts.iter().sum(), energy("total")), "{name}");
@@ -56,10 +50,7 @@ fn json_has_estimates_that_add_up() {
         assert!(energy("total") < energy("total_high"), "{name}");
         let ms = number(run, "/frame_ms");
         let watts = (energy("total") - energy("dram")) / ms;
-        assert!(
-            is_near(number(run, "/power_without_dram_w"), watts),
-            "{name}"
-        );
+        assert!(is_near(number(run, "/power_without_dram_w"), watts), "{name}");
         // 8 bits of 8 pJ.
         let bytes = number(run, "/energy_events/dram_bytes");
         assert!(is_near(energy("dram"), bytes * 64e-9), "{name}");
@@ -74,21 +65,15 @@ fn json_has_estimates_that_add_up() {
     }
     let accelerator = variant(&document, "gscore");
     // 0.87 W over the time at 1 GHz, and 64 pJ per byte of DRAM.
-    let bytes: f64 = (0..3)
-        .map(|n| number(accelerator, &format!("/gscore/stages/{n}/bytes")))
-        .sum();
+    let bytes: f64 =
+        (0..3).map(|n| number(accelerator, &format!("/gscore/stages/{n}/bytes"))).sum();
     let expected = number(accelerator, "/gscore/frame_cycles") * 0.87e-6 + bytes * 64e-9;
     assert!(is_near(number(accelerator, "/gscore/frame_mj"), expected));
     assert!(number(accelerator, "/gscore/raster_mj") < expected);
     assert_eq!(number(accelerator, "/gscore/area_mm2"), 3.95);
     assert!(accelerator.get("frame").is_none() && accelerator.get("energy_mj").is_none());
     let plain = sim(&place, &[]);
-    for key in [
-        "frame",
-        "energy_mj",
-        "energy_events",
-        "power_without_dram_w",
-    ] {
+    for key in ["frame", "energy_mj", "energy_events", "power_without_dram_w"] {
         assert!(variant(&plain, "baseline").get(key).is_none(), "{key}");
     }
     assert!(plain["ratios"]["het+qm"].get("energy").is_none());
@@ -112,10 +97,7 @@ fn fields_of_estimates_change_no_cycle() {
     }
     let changed = |document: &Value| document["changed"].as_object().unwrap().clone();
     assert!(changed(&before).is_empty());
-    assert_eq!(
-        changed(&after).keys().collect::<Vec<_>>(),
-        ["energy.rail_w"]
-    );
+    assert_eq!(changed(&after).keys().collect::<Vec<_>>(), ["energy.rail_w"]);
     // Eight passes in place of four: a longer sort for the pipeline, none for software, and no other draw.
     let longer = sim(&place, &[flags, [set[2], set[3]]].concat());
     let sort = |document: &Value, name| number(variant(document, name), "/frame/sort_ms");
@@ -150,20 +132,11 @@ fn pages_show_estimates() {
     ] {
         assert!(both.lines().any(|l| l.starts_with(line)), "{line}: {both}");
     }
-    assert!(
-        both.lines().all(|line| line.chars().count() <= 100),
-        "{both}"
-    );
+    assert!(both.lines().all(|line| line.chars().count() <= 100), "{both}");
     let frame = page(&["--frame"]);
-    assert!(
-        frame.contains("raster share") && !frame.contains("static mJ"),
-        "{frame}"
-    );
+    assert!(frame.contains("raster share") && !frame.contains("static mJ"), "{frame}");
     let energy = page(&["--energy"]);
-    assert!(
-        energy.contains("static mJ") && !energy.contains("fps"),
-        "{energy}"
-    );
+    assert!(energy.contains("static mJ") && !energy.contains("fps"), "{energy}");
     assert!(!page(&[]).contains("modelled"));
 }
 
@@ -206,12 +179,7 @@ fn flags_and_fields_are_checked() {
     text(USAGE, &["--sensitivity", "--frame"]);
     let dump = place.expect(DONE, &["sim", "--config-dump"]);
     let dump = String::from_utf8(dump.stdout).unwrap();
-    for line in [
-        "[frame]",
-        "[energy]",
-        "dram_pj_per_bit = 8.0",
-        "static_share = 0.3",
-    ] {
+    for line in ["[frame]", "[energy]", "dram_pj_per_bit = 8.0", "static_share = 0.3"] {
         assert!(dump.lines().any(|l| l.starts_with(line)), "{line}: {dump}");
     }
 }
@@ -222,25 +190,13 @@ fn flags_and_fields_are_checked() {
 fn small_pictures_of_software_are_remarked_on() {
     let place = Place::new();
     let remarked = |width: &str, method: &str| {
-        let call = [
-            "sim",
-            SCENE,
-            "--cameras",
-            CAMERAS,
-            "--view",
-            "bay",
-            "--width",
-            width,
-        ];
+        let call = ["sim", SCENE, "--cameras", CAMERAS, "--view", "bay", "--width", width];
         let output = place.expect(DONE, &[&call[..], &["--method", method, "--json"]].concat());
         let text = String::from_utf8(output.stderr).unwrap();
         text.contains("places for blocks").then_some(text)
     };
     let text = remarked("160", "compute").unwrap();
-    assert!(
-        text.contains("60 tiles on 96 places") && text.contains("960 tiles"),
-        "{text}"
-    );
+    assert!(text.contains("60 tiles on 96 places") && text.contains("960 tiles"), "{text}");
     assert!(remarked("640", "compute").is_some());
     assert!(remarked("720", "compute").is_none());
     assert!(remarked("160", "baseline").is_none());
@@ -252,10 +208,8 @@ fn a_draw_beyond_the_rail_is_warned_of() {
     let place = Place::new();
     let warned = |rail: &str| {
         let set = format!("energy.rail_w={rail}");
-        let output = place.expect(
-            DONE,
-            &[&VIEW[..], &["--energy", "--set", &set, "--json"]].concat(),
-        );
+        let output =
+            place.expect(DONE, &[&VIEW[..], &["--energy", "--set", &set, "--json"]].concat());
         String::from_utf8(output.stderr).unwrap()
     };
     let within = warned("100");
@@ -263,9 +217,6 @@ fn a_draw_beyond_the_rail_is_warned_of() {
     let beyond = warned("0.5");
     for method in ["baseline", "compute"] {
         let start = format!("{method} takes ");
-        assert!(
-            beyond.contains(&start) && beyond.contains("more than the 0.5 W"),
-            "{beyond}"
-        );
+        assert!(beyond.contains(&start) && beyond.contains("more than the 0.5 W"), "{beyond}");
     }
 }

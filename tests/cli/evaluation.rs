@@ -35,14 +35,7 @@ fn against_photos<'a>(flags: &[&'a str]) -> Vec<&'a str> {
 
 /// The picture of a view, drawn in a factor of its size.
 fn drawn(place: &Place, view: &str, scale: &str) -> Frame {
-    let flags = [
-        "--cameras",
-        "cameras.json",
-        "--view",
-        view,
-        "--picture-scale",
-        scale,
-    ];
+    let flags = ["--cameras", "cameras.json", "--view", view, "--picture-scale", scale];
     place.picture("drawn.png", &flags)
 }
 
@@ -76,37 +69,17 @@ fn a_scene_is_compared_with_photos_of_another_size() {
         assert_eq!(psnr(&document["worst"]), worst);
     }
     let words = resized_photos["conditions"].as_str().unwrap();
-    for word in [
-        "2 of 3 views of cameras.json",
-        "bicubic",
-        "profile inria",
-        "rounded to 8 bits",
-    ] {
+    for word in ["2 of 3 views of cameras.json", "bicubic", "profile inria", "rounded to 8 bits"] {
         assert!(words.contains(word), "{words}");
     }
     // Without a flag, every pair says what is missing.
     let errors = place.expect(UNREADABLE, &against_photos(&[])).stderr;
     let errors = String::from_utf8(errors).unwrap();
-    for word in [
-        "shot_0.jpg",
-        "60 x 40",
-        "120 x 80",
-        "--photo-size",
-        "--resize",
-        "1 of 3 views",
-    ] {
+    for word in ["shot_0.jpg", "60 x 40", "120 x 80", "--photo-size", "--resize", "1 of 3 views"] {
         assert!(errors.contains(word), "{word}: {errors}");
     }
-    place.expect_error(
-        USAGE,
-        &against_photos(&["--resize", "--photo-size"]),
-        &["--photo-size"],
-    );
-    place.expect_error(
-        USAGE,
-        &["compare", "images", "scene.ply"],
-        &["the scene first"],
-    );
+    place.expect_error(USAGE, &against_photos(&["--resize", "--photo-size"]), &["--photo-size"]);
+    place.expect_error(USAGE, &["compare", "images", "scene.ply"], &["the scene first"]);
     place.expect_error(
         USAGE,
         &["compare", "scene.ply", "scene.ply", "--photo-size"],
@@ -184,11 +157,9 @@ fn halves(place: &Place, step: f32) {
         let pixels = (0..width * height).map(pixel).map(|v| [v, v, v, 1.0]);
         Frame::from_pixels(width, height, pixels.collect())
     };
-    for (folder, frame) in [
-        ("a", with(0.25, 0.25)),
-        ("b", with(0.25 + step, 0.75)),
-        ("mask", with(1.0, 0.0)),
-    ] {
+    for (folder, frame) in
+        [("a", with(0.25, 0.25)), ("b", with(0.25 + step, 0.75)), ("mask", with(1.0, 0.0))]
+    {
         fs::create_dir_all(place.path(folder)).unwrap();
         quadrille::write_picture(place.path(&format!("{folder}/x.npy")), &frame).unwrap();
     }
@@ -198,34 +169,17 @@ fn halves(place: &Place, step: f32) {
 fn means_are_over_the_pixels_of_the_mask() {
     let place = Place::new();
     halves(&place, 0.125);
-    let flags = [
-        "compare",
-        "a",
-        "b",
-        "--protocol",
-        "float",
-        "--masks",
-        "mask",
-        "--json",
-    ];
+    let flags = ["compare", "a", "b", "--protocol", "float", "--masks", "mask", "--json"];
     let document = place.document(&flags);
     let pair = &document["pairs"][0];
     assert!((pair["mse"].as_f64().unwrap() - 0.125 * 0.125).abs() < 1e-12);
     assert_eq!(pair["max_abs"], 0.125);
     assert_eq!(pair["mask_share"], 0.5);
-    assert!(
-        document["conditions"]
-            .as_str()
-            .unwrap()
-            .contains("count in mask")
-    );
+    assert!(document["conditions"].as_str().unwrap().contains("count in mask"));
     // A mask of another size is resized; one without a partner, or black, is an error of its pair.
     let white = |size: [u32; 2], value: f32| {
-        let frame = Frame::from_pixels(
-            size[0],
-            size[1],
-            vec![[value; 4]; (size[0] * size[1]) as usize],
-        );
+        let frame =
+            Frame::from_pixels(size[0], size[1], vec![[value; 4]; (size[0] * size[1]) as usize]);
         quadrille::write_picture(place.path("mask/x.npy"), &frame).unwrap();
     };
     white([20, 10], 1.0);
@@ -271,15 +225,9 @@ fn films_are_compared_frame_by_frame() {
         let output = place.expect(DONE, &["compare", film, &other, "--json"]);
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["pairs"].as_array().unwrap().len(), 2);
-        assert!(
-            (20.0..60.0).contains(&psnr(&document["pairs"][1])),
-            "{document}"
-        );
+        assert!((20.0..60.0).contains(&psnr(&document["pairs"][1])), "{document}");
         let warnings = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            warnings.contains("3 frames") && warnings.contains("first 2"),
-            "{warnings}"
-        );
+        assert!(warnings.contains("3 frames") && warnings.contains("first 2"), "{warnings}");
         // Half a frame does not count as a frame.
         let whole = fs::read(place.path(film)).unwrap();
         fs::write(place.path(film), &whole[..whole.len() - 700]).unwrap();
@@ -288,65 +236,34 @@ fn films_are_compared_frame_by_frame() {
         assert!(errors.contains(film), "{errors}");
     }
     fs::write(place.path("c.mp4"), b"\0\0\0\x20ftypisom").unwrap();
-    place.expect_error(
-        UNREADABLE,
-        &["compare", "c.mp4", "b.y4m"],
-        &["c.mp4", "ffmpeg -i c.mp4"],
-    );
+    place.expect_error(UNREADABLE, &["compare", "c.mp4", "b.y4m"], &["c.mp4", "ffmpeg -i c.mp4"]);
     place.expect_error(USAGE, &["compare", "b.y4m", "images"], &["a film"]);
 }
 
 #[test]
 fn tables_hold_the_same_numbers() {
     let place = with_photos();
-    let files = [
-        "--csv",
-        "t.csv",
-        "--markdown",
-        "t.md",
-        "--latex",
-        "t.tex",
-        "--resize",
-        "--json",
-    ];
+    let files = ["--csv", "t.csv", "--markdown", "t.md", "--latex", "t.tex", "--resize", "--json"];
     let document = place.document(&against_photos(&files));
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let csv = read("t.csv");
     let mut lines = csv.lines();
-    assert_eq!(
-        lines.next().unwrap(),
-        "name,a,b,psnr_db,ssim,flip,max_abs,p99_9_abs,mse"
-    );
+    assert_eq!(lines.next().unwrap(), "name,a,b,psnr_db,ssim,flip,max_abs,p99_9_abs,mse");
     let (markdown, latex) = (read("t.md"), read("t.tex"));
     for pair in document["pairs"].as_array().unwrap() {
         let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
         assert_eq!(cells[0], pair["name"]);
         assert_eq!(cells[3].parse::<f64>().unwrap(), psnr(pair));
-        assert_eq!(
-            cells[4].parse::<f64>().unwrap(),
-            pair["ssim"].as_f64().unwrap()
-        );
+        assert_eq!(cells[4].parse::<f64>().unwrap(), pair["ssim"].as_f64().unwrap());
         let name = pair["name"].as_str().unwrap();
-        assert!(
-            markdown.contains(&format!("| {name} | {:.2} |", psnr(pair))),
-            "{markdown}"
-        );
+        assert!(markdown.contains(&format!("| {name} | {:.2} |", psnr(pair))), "{markdown}");
         let name = name.replace('_', "\\_");
-        assert!(
-            latex.contains(&format!("{name} & {:.2} &", psnr(pair))),
-            "{latex}"
-        );
+        assert!(latex.contains(&format!("{name} & {:.2} &", psnr(pair))), "{latex}");
     }
     assert_eq!(lines.next(), None);
     let mean = psnr(&document["mean"]);
-    assert!(
-        markdown.contains(&format!("| mean | {mean:.2} |")),
-        "{markdown}"
-    );
-    assert!(
-        latex.contains("\\midrule\nmean & ") && latex.ends_with("\\end{tabular}\n"),
-        "{latex}"
-    );
+    assert!(markdown.contains(&format!("| mean | {mean:.2} |")), "{markdown}");
+    assert!(latex.contains("\\midrule\nmean & ") && latex.ends_with("\\end{tabular}\n"), "{latex}");
     assert!(markdown.contains("bicubic") && latex.contains("% protocol inria"));
 }
 
@@ -356,10 +273,7 @@ fn a_page_holds_its_pictures_and_works_alone() {
     let flags = against_photos(&["--resize", "--html", "report"]);
     place.expect(DONE, &flags);
     let page = fs::read_to_string(place.path("report/index.html")).unwrap();
-    assert_eq!(
-        page.matches("url(data:image/jpeg;base64,").count(),
-        3 * (CAMERAS - 1)
-    );
+    assert_eq!(page.matches("url(data:image/jpeg;base64,").count(), 3 * (CAMERAS - 1));
     assert_eq!(page.matches("<article class=\"pair\"").count(), CAMERAS - 1);
     for outside in ["http:", "https:", "src=", "<link", "@import"] {
         assert!(!page.contains(outside), "{outside}");
@@ -378,17 +292,10 @@ fn a_page_holds_its_pictures_and_works_alone() {
     let worst = document["worst"]["name"].as_str().unwrap();
     let first = page.find("<h2>shot_").unwrap();
     assert!(page[first..].starts_with(&format!("<h2>{worst}</h2>")));
-    assert!(
-        fs::read_to_string(place.path("report/table.csv"))
-            .unwrap()
-            .contains(worst)
-    );
+    assert!(fs::read_to_string(place.path("report/table.csv")).unwrap().contains(worst));
     // The same command gives the same bytes.
     place.expect(DONE, &flags);
-    assert_eq!(
-        fs::read_to_string(place.path("report/index.html")).unwrap(),
-        page
-    );
+    assert_eq!(fs::read_to_string(place.path("report/index.html")).unwrap(), page);
 }
 
 #[test]
@@ -415,11 +322,7 @@ fn an_interrupted_comparison_goes_on() {
     let page = fs::read(place.path("report/index.html")).unwrap();
     assert_eq!(compared(DONE), [2, 0]);
     assert_eq!(fs::read(place.path("report/index.html")).unwrap(), page);
-    place.expect_error(
-        USAGE,
-        &against_photos(&["--resize", "--resume"]),
-        &["--html DIR"],
-    );
+    place.expect_error(USAGE, &against_photos(&["--resize", "--resume"]), &["--html DIR"]);
 }
 
 #[test]

@@ -78,10 +78,7 @@ fn killed_shards_give_the_files_of_one_run() {
     assert!(summary.contains("2 scenes"), "{summary}");
     let whole = files(&place.path("whole"), "csv");
     assert_eq!(whole.len(), SECTIONS + 1);
-    assert!(
-        whole.values().all(|csv| csv.lines().count() > 1),
-        "{whole:?}"
-    );
+    assert!(whole.values().all(|csv| csv.lines().count() > 1), "{whole:?}");
 
     // A counter that a figure does not find leaves its cells empty, as some are on purpose.
     let with_gaps =
@@ -140,37 +137,19 @@ fn the_page_is_whole_and_loads_nothing() {
     run(&place, DONE, "out", &["--only", "fig7,fig9,fig16,table2"]);
     let text = fs::read_to_string(place.path("out").join("index.html")).unwrap();
     assert!(text.len() < 10_000_000);
-    for word in [
-        "<script",
-        "http:",
-        "https:",
-        "@import",
-        "url(",
-        "javascript:",
-        "onload",
-    ] {
+    for word in ["<script", "http:", "https:", "@import", "url(", "javascript:", "onload"] {
         assert!(!text.contains(word), "{word}");
     }
-    let options = ParsingOptions {
-        allow_dtd: true,
-        ..ParsingOptions::default()
-    };
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let page = Document::parse_with_options(&text, options).unwrap();
     let all: Vec<_> = page.descendants().filter(Node::is_element).collect();
     let sections: Vec<_> = all.iter().filter(|n| n.has_tag_name("section")).collect();
     let ids: Vec<_> = sections.iter().map(|s| attribute(s, "id")).collect();
-    assert_eq!(
-        ids,
-        ["fig7", "fig9", "table2", "fig16"],
-        "the chosen figures alone"
-    );
+    assert_eq!(ids, ["fig7", "fig9", "table2", "fig16"], "the chosen figures alone");
     assert!(!text.contains("Incomplete.") && !text.contains("class=\"summary\""));
     for link in all.iter().filter(|n| n.has_tag_name("a")) {
         let target = attribute(link, "href").strip_prefix('#').unwrap();
-        assert!(
-            sections.iter().any(|s| attribute(s, "id") == target),
-            "{target}"
-        );
+        assert!(sections.iter().any(|s| attribute(s, "id") == target), "{target}");
     }
     for node in &all {
         assert!(!node.has_tag_name("link") && !node.has_tag_name("iframe"));
@@ -186,36 +165,21 @@ fn the_page_is_whole_and_loads_nothing() {
             assert!(values.all(|v| !v.contains("NaN") && !v.contains("inf")));
         }
     }
-    assert!(
-        all.iter().any(|n| n.has_tag_name("img")),
-        "the maps of Figure 7"
-    );
+    assert!(all.iter().any(|n| n.has_tag_name("img")), "the maps of Figure 7");
     assert!(all.iter().filter(|n| n.has_tag_name("svg")).count() >= 6);
     // Only the chosen figures have files; the name of the scene is text in all of them.
     let csv = files(&place.path("out"), "csv");
     let names: Vec<_> = csv.keys().map(String::as_str).collect();
-    let expected = [
-        "fig16.csv",
-        "fig7.csv",
-        "fig9.csv",
-        "summary.csv",
-        "table2.csv",
-    ];
+    let expected = ["fig16.csv", "fig7.csv", "fig9.csv", "summary.csv", "table2.csv"];
     assert_eq!(names, expected);
     assert!(csv["summary.csv"].contains("\nvr-pipe,fig16,speedup of HET,mean,1.8,"));
     assert!(csv["fig9.csv"].contains("file & <co>,"));
     assert!(text.contains("file &amp; &lt;co&gt;") && !text.contains("<co>"));
     // Published numbers stand in the plot, in the table and in the file.
-    let fig16 = sections
-        .iter()
-        .find(|s| attribute(s, "id") == "fig16")
-        .unwrap();
+    let fig16 = sections.iter().find(|s| attribute(s, "id") == "fig16").unwrap();
     let titles = fig16.descendants().filter(|n| n.has_tag_name("title"));
     let titles: Vec<_> = titles.filter_map(|n| n.text()).collect();
-    for bar in [
-        "published, HET, published: 1.8",
-        "published, HET+QM, published: 2.07",
-    ] {
+    for bar in ["published, HET, published: 1.8", "published, HET+QM, published: 2.07"] {
         assert!(titles.contains(&bar), "{bar}: {titles:?}");
     }
     let document = fs::read_to_string(place.path("out").join("fig16.json")).unwrap();
@@ -239,10 +203,7 @@ fn charts_are_files_of_their_own() {
     let place = place();
     let [suite, out] = ["suite.toml", "out"].map(|name| place.path(name).display().to_string());
     let chosen = ["--pdf", "--only", "fig1,fig16,fig20"];
-    place.expect(
-        DONE,
-        &[&["figures", &suite, "-o", &out, "-q"], &chosen[..]].concat(),
-    );
+    place.expect(DONE, &[&["figures", &suite, "-o", &out, "-q"], &chosen[..]].concat());
     let page = fs::read_to_string(place.path("out").join("index.html")).unwrap();
     let here = place.path("").display().to_string();
     assert!(
@@ -254,36 +215,20 @@ fn charts_are_files_of_their_own() {
     assert!(wide == 6 && wide == narrow, "{wide} and {narrow}");
     let charts = files(&place.path("out"), "svg");
     let names: Vec<_> = charts.keys().map(String::as_str).collect();
-    let expected = [
-        "fig1.svg",
-        "fig16.svg",
-        "fig20-1.svg",
-        "fig20-2.svg",
-        "fig20-3.svg",
-        "fig20-4.svg",
-    ];
+    let expected =
+        ["fig1.svg", "fig16.svg", "fig20-1.svg", "fig20-2.svg", "fig20-3.svg", "fig20-4.svg"];
     assert_eq!(names, expected);
     for (name, text) in &charts {
         let chart = Document::parse(text).unwrap();
         let root = chart.root_element();
-        assert!(
-            root.has_tag_name(("http://www.w3.org/2000/svg", "svg")),
-            "{name}"
-        );
+        assert!(root.has_tag_name(("http://www.w3.org/2000/svg", "svg")), "{name}");
         let nodes = || root.descendants().filter(Node::is_element);
         assert!(nodes().all(|n| !n.has_attribute("class") && !n.has_tag_name("style")));
         let font = attribute(&root, "font-family");
-        assert!(
-            font.ends_with("sans-serif") && !text.contains("url("),
-            "{name}"
-        );
+        assert!(font.ends_with("sans-serif") && !text.contains("url("), "{name}");
         let texts = nodes().filter(|n| n.tag_name().name() == "text");
         assert!(texts.clone().count() > 2);
-        assert!(
-            texts
-                .clone()
-                .all(|n| n.has_attribute("fill") && n.has_attribute("font-size"))
-        );
+        assert!(texts.clone().all(|n| n.has_attribute("fill") && n.has_attribute("font-size")));
         let pdf = fs::read(place.path("out").join(name.replace(".svg", ".pdf"))).unwrap();
         assert!(pdf.starts_with(b"%PDF-1.7"));
     }
@@ -298,10 +243,7 @@ fn charts_are_files_of_their_own() {
     assert!(ours(0) < 16.0 && (ours(1) - 16.0).abs() < 1e-9);
     let latex = fs::read_to_string(place.path("out").join("fig16.tex")).unwrap();
     assert!(latex.starts_with("\\begin{tabular}{llrrrrr}\n"), "{latex}");
-    assert!(
-        latex.contains("file \\& \\textless{}co\\textgreater{} & "),
-        "{latex}"
-    );
+    assert!(latex.contains("file \\& \\textless{}co\\textgreater{} & "), "{latex}");
     let markdown = fs::read_to_string(place.path("out").join("fig16.md")).unwrap();
     assert!(markdown.contains("| file & &lt;co> | "), "{markdown}");
     for table in [latex, markdown] {
@@ -320,32 +262,16 @@ fn quick_runs_have_one_view_of_four_scenes() {
     fs::write(place.path("suite.toml"), scenes.collect::<String>()).unwrap();
     run(&place, DONE, "out", &["--quick", "--only", "fig21"]);
     let csv = fs::read_to_string(place.path("out").join("fig21.csv")).unwrap();
-    let scenes: Vec<_> = csv
-        .lines()
-        .skip(1)
-        .map(|l| l.split(',').next().unwrap())
-        .collect();
+    let scenes: Vec<_> = csv.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
     assert_eq!(scenes, ["s0", "s1", "s2", "s3"]);
 }
 
 #[test]
 fn wrong_arguments_are_refused() {
     let place = place();
-    place.expect_error(
-        USAGE,
-        &arguments("out", &["--only", "fig24"]),
-        &["--only", "fig23"],
-    );
-    place.expect_error(
-        USAGE,
-        &arguments("out", &["--shard", "4/3"]),
-        &["--shard", "I/N"],
-    );
-    place.expect_error(
-        UNREADABLE,
-        &["figures", "none.toml", "-o", "out"],
-        &["none.toml"],
-    );
+    place.expect_error(USAGE, &arguments("out", &["--only", "fig24"]), &["--only", "fig23"]);
+    place.expect_error(USAGE, &arguments("out", &["--shard", "4/3"]), &["--shard", "I/N"]);
+    place.expect_error(UNREADABLE, &["figures", "none.toml", "-o", "out"], &["none.toml"]);
     let twice = ["figures", "suite.toml", "suite.toml", "-o", "out"];
     place.expect_error(UNREADABLE, &twice, &["names of their own"]);
     let names = place.names();
@@ -363,15 +289,9 @@ fn a_matrix_is_left_out() {
     let arguments = [&["figures", "matrix.toml", "-o", "matrix"], &only[..]].concat();
     let output = place.expect(DONE, &arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        errors.contains("matrix and configurations are not used"),
-        "{errors}"
-    );
+    assert!(errors.contains("matrix and configurations are not used"), "{errors}");
     run(&place, DONE, "out", &only);
-    assert_eq!(
-        files(&place.path("matrix"), "csv"),
-        files(&place.path("out"), "csv")
-    );
+    assert_eq!(files(&place.path("matrix"), "csv"), files(&place.path("out"), "csv"));
 }
 
 #[test]
@@ -381,16 +301,11 @@ fn suites_of_the_repository_are_read() {
     let suites: Vec<_> = entries
         // Suites of meshes are read by other tests.
         .filter(|p| {
-            !["Cargo.toml", "mesh.toml", "deferred.toml"]
-                .iter()
-                .any(|name| p.ends_with(name))
+            !["Cargo.toml", "mesh.toml", "deferred.toml"].iter().any(|name| p.ends_with(name))
         })
         .filter(|p| p.extension().is_some_and(|e| e == "toml"))
         .collect();
-    assert!(
-        suites.iter().any(|p| p.ends_with("large.toml")),
-        "{suites:?}"
-    );
+    assert!(suites.iter().any(|p| p.ends_with("large.toml")), "{suites:?}");
     for suite in &suites {
         let read = quadrille::suite::Suite::read(suite);
         assert!(read.is_ok(), "{}: {read:?}", suite.display());

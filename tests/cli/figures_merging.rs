@@ -39,10 +39,8 @@ fn pages(folder: &Path) -> Vec<(String, String)> {
 fn tables_of_the_documentation_follow_from_kept_counts() {
     let place = Place::new();
     let docs = pages(&repository("docs"));
-    let markers: usize = docs
-        .iter()
-        .map(|(_, text)| text.matches("\n<!-- figures: ").count())
-        .sum();
+    let markers: usize =
+        docs.iter().map(|(_, text)| text.matches("\n<!-- figures: ").count()).sum();
     assert_eq!(markers, FIGURES);
     fs::create_dir(place.path("docs")).unwrap();
     for (name, text) in &docs {
@@ -51,17 +49,9 @@ fn tables_of_the_documentation_follow_from_kept_counts() {
         fs::write(place.path("docs").join(name), torn).unwrap();
     }
     let kept = kept();
-    place.expect(
-        DONE,
-        &[
-            "figures", "--kept", &kept, "-o", "out", "--docs", "docs", "-q",
-        ],
-    );
+    place.expect(DONE, &["figures", "--kept", &kept, "-o", "out", "--docs", "docs", "-q"]);
     for ((name, text), (_, written)) in docs.iter().zip(pages(&place.path("docs"))) {
-        assert!(
-            *text == written,
-            "`figures --kept {kept} -o DIR --docs docs` changes docs/{name}"
-        );
+        assert!(*text == written, "`figures --kept {kept} -o DIR --docs docs` changes docs/{name}");
     }
     let page = fs::read_to_string(place.path("out").join("index.html")).unwrap();
     assert_eq!(page.matches("<section").count(), FIGURES);
@@ -77,10 +67,7 @@ fn tables_of_the_documentation_follow_from_kept_counts() {
     };
     assert_eq!(claims("qfm-brackets"), [7, 10]);
     assert_eq!(claims("pmu-brackets"), [3, 5]);
-    assert_eq!(
-        document("pmu-fig5")["rows"].as_array().unwrap().len(),
-        6 + 1
-    );
+    assert_eq!(document("pmu-fig5")["rows"].as_array().unwrap().len(), 6 + 1);
 }
 
 const SUITE: &str = r#"workload = "merging"
@@ -117,10 +104,7 @@ fn kept_counts_of_a_suite_draw_its_figures() {
     let place = Place::new();
     fs::write(place.path("suite.toml"), SUITE).unwrap();
     place.expect(DONE, &["figures", "suite.toml", "-o", "run", "-q"]);
-    place.expect(
-        DONE,
-        &["figures", "--kept", "run/counts.jsonl", "-o", "kept", "-q"],
-    );
+    place.expect(DONE, &["figures", "--kept", "run/counts.jsonl", "-o", "kept", "-q"]);
     let read =
         |folder: &str, name: &str| fs::read_to_string(place.path(folder).join(name)).unwrap();
     for figure in ["qfm-fig13", "qfm-fig14", "pmu-fig4", "pmu-fig5", "summary"] {
@@ -166,16 +150,12 @@ fn wrong_kept_files_are_errors() {
 #[test]
 fn the_frog_gains_least() {
     let text = fs::read_to_string(kept()).unwrap();
-    let runs = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let culls_quads = |run: &Value| run["settings"]["culling"] == "quads";
     let runs: Vec<Value> = runs.filter(culls_quads).collect();
     let shaded = |run: &Value, unit: &str, buffer: &Value| {
         let rows = run["rows"].as_array().unwrap();
-        let mut rows = rows
-            .iter()
-            .filter(|row| row["unit"] == unit && row["buffer"] == *buffer);
+        let mut rows = rows.iter().filter(|row| row["unit"] == unit && row["buffer"] == *buffer);
         rows.next().unwrap()["shaded"].as_f64().unwrap()
     };
     let gain = |run: &Value| shaded(run, "none", &Value::Null) / shaded(run, "qfm", &32.into());
@@ -194,15 +174,10 @@ fn a_run_of_the_kept_counts_is_found_again() {
     let place = Place::new();
     let words = "plane --width 1728 --height 1080 --msaa 16 --tessellate 0.5 --unit none,qfm,reyes --buffer 32,unbounded \
                  --memory 8G --area-is mean --grid-order rings --cull quads";
-    let words: Vec<&str> = ["mesh"]
-        .into_iter()
-        .chain(words.split_whitespace())
-        .collect();
+    let words: Vec<&str> = ["mesh"].into_iter().chain(words.split_whitespace()).collect();
     let found = place.document(&[&words[..], &["--json"]].concat());
     let text = fs::read_to_string(kept()).unwrap();
-    let runs = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let runs = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let is_it = |run: &Value| {
         let settings = &run["settings"];
         run["mesh"] == "PLANE"
@@ -210,18 +185,11 @@ fn a_run_of_the_kept_counts_is_found_again() {
             && settings["culling"] == "quads"
     };
     let kept = runs.into_iter().find(is_it).unwrap();
-    let (found, kept) = (
-        found["rows"].as_array().unwrap(),
-        kept["rows"].as_array().unwrap(),
-    );
+    let (found, kept) = (found["rows"].as_array().unwrap(), kept["rows"].as_array().unwrap());
     assert_eq!(found.len(), kept.len());
     for (found, kept) in found.iter().zip(kept) {
         assert_eq!(found["unit"], kept["unit"]);
-        assert_eq!(
-            found["fragments_shaded"], kept["shaded"],
-            "{}",
-            kept["unit"]
-        );
+        assert_eq!(found["fragments_shaded"], kept["shaded"], "{}", kept["unit"]);
         assert_eq!(found["pixels_covered"], kept["pixels"]);
         assert_eq!(found["quads"]["rasterized"], kept["rasterized"]);
         let [area, kept] = [&found["triangle_area_mean_px"], &kept["mean_px"]];

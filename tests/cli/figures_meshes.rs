@@ -115,45 +115,19 @@ fn shards_give_the_files_of_one_run() {
     assert!(!page.contains("Incomplete.") && page.matches("<section").count() == FIGURES.len());
     assert_eq!(page.matches("data:image/png").count(), 2);
     // The figures have the numbers of `deferred`.
-    let flags = [
-        "--camera-move",
-        "0.2,0,0.1",
-        "--pipeline",
-        "jrk,sds",
-        "--traffic",
-    ];
-    let size = [
-        "--width",
-        "96",
-        "--height",
-        "64",
-        "--tessellate",
-        "60",
-        "--json",
-    ];
+    let flags = ["--camera-move", "0.2,0,0.1", "--pipeline", "jrk,sds", "--traffic"];
+    let size = ["--width", "96", "--height", "64", "--tessellate", "60", "--json"];
     let rows = place.document(&[&["deferred", "plane"], &size[..], &flags].concat());
     let figure = document(&place, "whole", "sds-fig10");
     let sds = rows["rows"][1]["traffic_bytes"]["total"].as_f64().unwrap() / 1e6;
     assert_eq!(figure["rows"][0]["sds_mb"].as_f64(), Some(sds));
     let gops = &rows["rows"][0]["raster"]["gops"]["total"];
-    assert_eq!(
-        document(&place, "whole", "sds-table1")["rows"][0]["jrk"],
-        *gops
-    );
-    assert_eq!(
-        document(&place, "whole", "sds-fig11")["rows"]
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
+    assert_eq!(document(&place, "whole", "sds-table1")["rows"][0]["jrk"], *gops);
+    assert_eq!(document(&place, "whole", "sds-fig11")["rows"].as_array().unwrap().len(), 3);
 
     place.expect(INCOMPLETE, &arguments("parts", &["--shard", "2/2"]));
     assert!(read(&place, "parts", "index.html").contains("Incomplete."));
-    assert_eq!(
-        document(&place, "parts", "sds-fig11")["missing"][0],
-        "trace orbit"
-    );
+    assert_eq!(document(&place, "parts", "sds-fig11")["missing"][0], "trace orbit");
     // A line that a stopped run left incomplete does not count.
     let torn = place.path("parts").join("results.2-of-2.jsonl");
     let complete = fs::read_to_string(&torn).unwrap();
@@ -178,30 +152,17 @@ fn suites_of_two_papers_make_one_page() {
         "[[scene]]\nname = \"s\"\npath = \"../scene.ply\"\norbit = 1\nwidth = 16\nheight = 12\n";
     fs::write(place.path("suites").join("splats.toml"), splats).unwrap();
     let only = ["--quick", "--only", "fig16,sds-table1"];
-    let suites = [
-        "figures",
-        "suites/splats.toml",
-        "suites/suite.toml",
-        "-o",
-        "out",
-        "-q",
-    ];
+    let suites = ["figures", "suites/splats.toml", "suites/suite.toml", "-o", "out", "-q"];
     place.expect(DONE, &[&suites[..], &only].concat());
     let page = read(&place, "out", "index.html");
     assert_eq!(page.matches("<section").count(), 2, "the chosen figures");
-    for text in [
-        "<h2>VR-Pipe</h2>",
-        "<h2>Sort-based deferred shading</h2>",
-        "href=\"#sds-table1\"",
-    ] {
+    for text in ["<h2>VR-Pipe</h2>", "<h2>Sort-based deferred shading</h2>", "href=\"#sds-table1\""]
+    {
         assert!(page.contains(text), "{text}");
     }
     let summary = read(&place, "out", "summary.csv");
     let ours = |start: &str| {
-        let line = summary
-            .lines()
-            .find(|line| line.starts_with(start))
-            .unwrap();
+        let line = summary.lines().find(|line| line.starts_with(start)).unwrap();
         line.split(',').nth_back(3).unwrap().parse::<f64>().unwrap()
     };
     let fig16 = document(&place, "out", "fig16");
@@ -217,11 +178,7 @@ fn chosen_figures_run_their_own_jobs() {
     place.expect(DONE, &arguments("out", &["--only", "sds-fig12", "--quick"]));
     assert_eq!(read(&place, "out", "results.jsonl").lines().count(), 1);
     assert!(!place.path("out").join("sds-fig10.csv").exists());
-    place.expect_error(
-        USAGE,
-        &arguments("out", &["--only", "fig16"]),
-        &["--only", "sds-fig13"],
-    );
+    place.expect_error(USAGE, &arguments("out", &["--only", "fig16"]), &["--only", "sds-fig13"]);
 }
 
 #[test]
@@ -265,11 +222,7 @@ fn wrong_suites_are_errors() {
         fs::write(place.path("suites").join("suite.toml"), text).unwrap();
         place.expect_error(UNREADABLE, &arguments("out", &[]), &["suite.toml", word]);
     }
-    fs::write(
-        place.path("suites").join("suite.toml"),
-        "workload = \"deferred\"",
-    )
-    .unwrap();
+    fs::write(place.path("suites").join("suite.toml"), "workload = \"deferred\"").unwrap();
     place.expect_error(UNREADABLE, &arguments("out", &[]), &["at least one"]);
 }
 
@@ -330,9 +283,7 @@ fn inputs() -> Place {
 
 fn results(place: &Place) -> Vec<Value> {
     let text = read(place, "out", "results.jsonl");
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Runs the suite again, expects `added` rows, and that the page shows what a run in a fresh folder shows.
@@ -411,10 +362,7 @@ fn rows_of_another_program_are_run_again() {
     let place = inputs();
     let path = place.path("out").join("results.jsonl");
     let text = fs::read_to_string(&path).unwrap();
-    let first = results(&place)[0]["fingerprint"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let first = results(&place)[0]["fingerprint"].as_str().unwrap().to_owned();
     // The row of another build has another fingerprint.
     fs::write(&path, text.replace(&first, "0123456789abcdef")).unwrap();
     expect_run_again(&place, 1);
@@ -443,10 +391,7 @@ fn a_changed_displacement_map_is_run_again() {
     let rows = results(&place);
     let [old, new] = [rows.len() - 2, rows.len() - 1].map(|at| &rows[at]);
     assert_ne!(old["fingerprint"], new["fingerprint"]);
-    assert_eq!(
-        read(&place, "out", "sds-fig10.csv").lines().count(),
-        before.lines().count()
-    );
+    assert_eq!(read(&place, "out", "sds-fig10.csv").lines().count(), before.lines().count());
 }
 
 /// The suite of merging units over the square, whose texture it names itself.
@@ -470,14 +415,9 @@ points = [{ name = "quads" }, { name = "grids", cull = "grids" }]
 
 /// Runs the suite of merging units as `bench` does, and returns its rows.
 fn bench_merging(place: &Place) -> Vec<Value> {
-    place.expect(
-        DONE,
-        &["bench", "suites/suite.toml", "-o", "rows.jsonl", "-q"],
-    );
+    place.expect(DONE, &["bench", "suites/suite.toml", "-o", "rows.jsonl", "-q"]);
     let text = fs::read_to_string(place.path("rows.jsonl")).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -531,10 +471,7 @@ fn runs_of_merging_units_follow_mesh_texture_cameras_and_program() {
     assert_eq!(printed["rows"].as_array().unwrap().len(), 2);
     let csv = place.expect(DONE, &["bench", "parts.jsonl", "--csv"]);
     let csv = String::from_utf8(csv.stdout).unwrap();
-    assert!(
-        csv.starts_with("study,mesh,") && csv.lines().count() == 1 + 6,
-        "{csv}"
-    );
+    assert!(csv.starts_with("study,mesh,") && csv.lines().count() == 1 + 6, "{csv}");
 }
 
 #[test]
@@ -556,12 +493,9 @@ fn heat_maps_of_names_with_points_stay_apart() {
     fs::write(place.path("suites").join("suite.toml"), suite).unwrap();
     place.expect(DONE, &arguments("out", &["--only", "sds-fig13"]));
     let page = read(&place, "out", "index.html");
-    for caption in [
-        "a, sds-32",
-        "a, sds-32-adaptive",
-        "a.b, sds-32-60px",
-        "a.b, sds-32-adaptive-60px",
-    ] {
+    for caption in
+        ["a, sds-32", "a, sds-32-adaptive", "a.b, sds-32-60px", "a.b, sds-32-adaptive-60px"]
+    {
         assert_eq!(page.matches(&format!("{caption}<")).count(), 1, "{caption}");
     }
 }

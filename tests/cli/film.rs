@@ -53,10 +53,7 @@ fn write_path(place: &Place, frames: u32) {
 /// Renders the film of `camera_path.json`, and returns its bytes.
 fn film(place: &Place, name: &str, threads: &str) -> Vec<u8> {
     let path = ["--path", "camera_path.json", "--threads", threads];
-    place.expect(
-        DONE,
-        &[&["render", "scene.ply", "-o", name], &path[..]].concat(),
-    );
+    place.expect(DONE, &[&["render", "scene.ply", "-o", name], &path[..]].concat());
     fs::read(place.path(name)).unwrap()
 }
 
@@ -68,36 +65,20 @@ fn frames_of_a_film_are_the_pictures_of_its_path() {
     let film = |name: &str, threads: &str| film(&place, name, threads);
     let one = film("films/one.y4m", "1");
     assert_eq!(one, film("three.y4m", "3"));
-    let piped = [
-        "render",
-        "scene.ply",
-        "--path",
-        "camera_path.json",
-        "-o",
-        "-.y4m",
-    ];
+    let piped = ["render", "scene.ply", "--path", "camera_path.json", "-o", "-.y4m"];
     assert_eq!(one, place.expect(DONE, &piped).stdout);
     let (header, frames) = y4m(&one, [46, 34]);
-    assert_eq!(
-        header,
-        "YUV4MPEG2 W46 H34 F24:1 Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED"
-    );
+    assert_eq!(header, "YUV4MPEG2 W46 H34 F24:1 Ip A1:1 C420mpeg2 XCOLORRANGE=LIMITED");
     assert_eq!(frames.len(), 7);
     let cameras = ["--cameras", "camera_path.json", "--view", "all"];
-    place.expect(
-        DONE,
-        &[&["render", "scene.ply", "-o", "{view}.png"], &cameras[..]].concat(),
-    );
+    place.expect(DONE, &[&["render", "scene.ply", "-o", "{view}.png"], &cameras[..]].concat());
     for (index, planes) in frames.iter().enumerate() {
         let picture = place.path(&format!("frame_{index:04}.png"));
         let picture = quadrille::read_picture(picture).unwrap();
         let lit = picture.pixels().iter().filter(|p| p[1] > 0.1).count();
         assert!(lit > 50, "frame {index} shows the scene");
         for (pixel, code) in picture.pixels().iter().zip(*planes) {
-            assert!(
-                (luma(*pixel) - f64::from(*code)).abs() < 0.51,
-                "frame {index}"
-            );
+            assert!((luma(*pixel) - f64::from(*code)).abs() < 0.51, "frame {index}");
         }
     }
 }
@@ -105,38 +86,12 @@ fn frames_of_a_film_are_the_pictures_of_its_path() {
 #[test]
 fn generated_paths_have_their_frames() {
     let place = Place::new();
-    let orbit = [
-        "--orbit",
-        "6",
-        "--width",
-        "40",
-        "--height",
-        "30",
-        "--cameras-out",
-        "ring.json",
-    ];
+    let orbit = ["--orbit", "6", "--width", "40", "--height", "30", "--cameras-out", "ring.json"];
     place.expect(DONE, &[&["render", "scene.ply"], &orbit[..]].concat());
     for path in ["ellipse", "interpolate", "spiral"] {
         let keys = if path == "spiral" { "..2" } else { "all" };
-        let flags = [
-            "--cameras",
-            "ring.json",
-            "--view",
-            keys,
-            "--path",
-            path,
-            "--frames",
-            "5",
-        ];
-        let film = [
-            "render",
-            "scene.ply",
-            "-o",
-            "film.apng",
-            "--json",
-            "--fps",
-            "12.5",
-        ];
+        let flags = ["--cameras", "ring.json", "--view", keys, "--path", path, "--frames", "5"];
+        let film = ["render", "scene.ply", "-o", "film.apng", "--json", "--fps", "12.5"];
         let document = place.document(&[&film[..], &flags].concat());
         assert_eq!(document["film"]["frames"], 5, "{path}");
         assert_eq!(document["film"]["frame_rate"], 12.5);
@@ -147,20 +102,9 @@ fn generated_paths_have_their_frames() {
         assert_eq!((still.width(), still.height()), (40, 30));
     }
     // The path goes through the cameras, and pictures come one by one as well.
-    let path = [
-        "--cameras",
-        "ring.json",
-        "--view",
-        "0,1",
-        "--path",
-        "interpolate",
-        "--frames",
-        "3",
-    ];
-    place.expect(
-        DONE,
-        &[&["render", "scene.ply", "-o", "{view}.npy"], &path[..]].concat(),
-    );
+    let path =
+        ["--cameras", "ring.json", "--view", "0,1", "--path", "interpolate", "--frames", "3"];
+    place.expect(DONE, &[&["render", "scene.ply", "-o", "{view}.npy"], &path[..]].concat());
     let first = ["--cameras", "ring.json", "--view", "1", "-o", "key.npy"];
     place.expect(DONE, &[&["render", "scene.ply"], &first[..]].concat());
     let read = |name: &str| quadrille::read_picture(place.path(name)).unwrap();
@@ -175,9 +119,7 @@ fn films_that_cannot_be_are_refused_before_the_work() {
     let place = Place::new();
     write_path(&place, 3);
     fs::write(place.path("sizes.json"), {
-        let mut cameras = quadrille::load_cameras(place.path("cameras.json"))
-            .unwrap()
-            .cameras;
+        let mut cameras = quadrille::load_cameras(place.path("cameras.json")).unwrap().cameras;
         cameras[1] = cameras[1].resized(30, 20).unwrap();
         quadrille::write_inria_json(&cameras)
     })
@@ -193,30 +135,15 @@ fn films_that_cannot_be_are_refused_before_the_work() {
             &[&path[..], &["-o", "a.y4m", "--background", "transparent"]].concat(),
             &["--background", ".apng"],
         ),
-        (
-            &[&path[..], &["-o", "-.y4m", "--json"]].concat(),
-            &["-o", "--json"],
-        ),
-        (
-            &[&path[..], &["-o", "a.y4m", "--frames", "9"]].concat(),
-            &["--path", "--frames"],
-        ),
-        (
-            &[&path[..], &["-o", "a_{view}.png", "--fps", "9"]].concat(),
-            &["--fps", ".y4m"],
-        ),
+        (&[&path[..], &["-o", "-.y4m", "--json"]].concat(), &["-o", "--json"]),
+        (&[&path[..], &["-o", "a.y4m", "--frames", "9"]].concat(), &["--path", "--frames"]),
+        (&[&path[..], &["-o", "a_{view}.png", "--fps", "9"]].concat(), &["--fps", ".y4m"]),
         (
             &[&path[..], &["-o", "a.y4m", "--cameras", "cameras.json"]].concat(),
             &["--path", "--cameras"],
         ),
-        (
-            &["-o", "a.y4m", "--path", "ellipse", "--eye", "0,0,0"],
-            &["--eye", "--path"],
-        ),
-        (
-            &["-o", "a.y4m", "--path", "ellipse", "--view", "0"],
-            &["at least two cameras"],
-        ),
+        (&["-o", "a.y4m", "--path", "ellipse", "--eye", "0,0,0"], &["--eye", "--path"]),
+        (&["-o", "a.y4m", "--path", "ellipse", "--view", "0"], &["at least two cameras"]),
         (&["-o", "a.y4m", "--fps", "0"], &["--fps", "30000/1001"]),
     ] {
         place.expect_error(USAGE, &[&render[..], flags].concat(), words);
@@ -230,15 +157,7 @@ fn films_that_cannot_be_are_refused_before_the_work() {
 
 /// A flight through the mesh of [`MESH`].
 const FLIGHT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenes/arcade.cameras.json");
-const MESH: [&str; 7] = [
-    "arcade",
-    "--tessellate",
-    "400",
-    "--width",
-    "46",
-    "--height",
-    "34",
-];
+const MESH: [&str; 7] = ["arcade", "--tessellate", "400", "--width", "46", "--height", "34"];
 
 /// The frames of a film of a mesh are the pictures of its views, of whatever path, number of threads and blur.
 #[test]
@@ -282,14 +201,7 @@ fn films_of_meshes_have_the_pictures_of_their_views() {
 #[test]
 fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame() {
     let place = Place::new();
-    let path = [
-        "--cameras",
-        FLIGHT,
-        "--view",
-        "0,1,2",
-        "--path",
-        "interpolate",
-    ];
+    let path = ["--cameras", FLIGHT, "--view", "0,1,2", "--path", "interpolate"];
     let film = |command: &str, flags: &[&str]| {
         let output = ["-o", "film.apng", "--json", "--frames", "5"];
         place.document(&[&[command], &MESH[..], &path, &output, flags].concat())
@@ -301,27 +213,14 @@ fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame(
     let blurred = film("deferred", &["--shutter", "1"]);
     assert_eq!(blurred["rows"].as_array().unwrap().len(), 5);
     let median = |row: usize, document: &serde_json::Value| {
-        document["rows"][row]["blur"]["motion_px"]["median"]
-            .as_f64()
-            .unwrap()
+        document["rows"][row]["blur"]["motion_px"]["median"].as_f64().unwrap()
     };
     // The frames are half of the way between the views of the file apart.
-    let views = [
-        "--cameras",
-        FLIGHT,
-        "--view",
-        "0,1",
-        "--shutter",
-        "0.5",
-        "--json",
-    ];
+    let views = ["--cameras", FLIGHT, "--view", "0,1", "--shutter", "0.5", "--json"];
     let still = place.document(&[&["deferred"], &MESH[..], &views].concat());
     for (frame, view) in [(0, 0), (2, 1)] {
         let (of_film, of_view) = (median(frame, &blurred), median(view, &still));
-        assert!(
-            of_film > 0.5 && (of_film / of_view - 1.0).abs() < 0.2,
-            "{of_film} {of_view}"
-        );
+        assert!(of_film > 0.5 && (of_film / of_view - 1.0).abs() < 0.2, "{of_film} {of_view}");
     }
 }
 
@@ -329,16 +228,8 @@ fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame(
 fn films_of_meshes_that_cannot_be_are_refused() {
     let place = Place::new();
     for (command, flags, words) in [
-        (
-            "mesh",
-            &["--unit", "none,qfm"][..],
-            "2 combinations of settings",
-        ),
-        (
-            "deferred",
-            &["--tile", "32,64"],
-            "2 combinations of settings",
-        ),
+        ("mesh", &["--unit", "none,qfm"][..], "2 combinations of settings"),
+        ("deferred", &["--tile", "32,64"], "2 combinations of settings"),
         ("mesh", &["--crop", "0,0,8,8"], "--crop"),
         ("mesh", &["--aov", "depth"], "--aov"),
         ("mesh", &["--quality", "80"], "--quality"),
@@ -400,10 +291,8 @@ fn a_film_in_mp4_has_all_frames() {
         "yuv420p",
         "decoded.y4m",
     ];
-    let decoder = std::process::Command::new("ffmpeg")
-        .args(decode)
-        .current_dir(place.path("."))
-        .status();
+    let decoder =
+        std::process::Command::new("ffmpeg").args(decode).current_dir(place.path(".")).status();
     let Ok(status) = decoder else {
         crate::support::skipped::note("decoding of AV1 needs ffmpeg");
         return;

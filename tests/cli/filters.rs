@@ -7,22 +7,14 @@ use quadrille::{Frame, PlyWriter, Splat};
 use crate::support::program::{DONE, Place};
 
 /// The camera looks along z from the origin.
-const VIEW: [&str; 8] = [
-    "--eye", "0,0,0", "--target", "0,0,1", "--up", "0,-1,0", "--width", "48",
-];
+const VIEW: [&str; 8] = ["--eye", "0,0,0", "--target", "0,0,1", "--up", "0,-1,0", "--width", "48"];
 /// A box around the wall without the floater.
 const BOX: [&str; 2] = ["--keep-box", "-9,-9,3,9,9,9"];
 
 fn splat(mean: [f32; 3], size: f32, red: f32) -> Splat {
     let mut sh = [[0.0; 3]; 25];
     sh[0] = [red, 0.3, -0.2];
-    Splat {
-        mean,
-        scale: [size; 3],
-        rotation: [1.0, 0.0, 0.0, 0.0],
-        opacity: 0.9,
-        sh,
-    }
+    Splat { mean, scale: [size; 3], rotation: [1.0, 0.0, 0.0, 0.0], opacity: 0.9, sh }
 }
 
 fn write(place: &Place, name: &str, splats: &[Splat]) {
@@ -64,10 +56,7 @@ fn a_floater_vanishes_by_near_plane_box_sphere_and_condition() {
         ["wall.npy", "hidden.npy"].map(|name| quadrille::read_picture(place.path(name)).unwrap());
     let pairs = seen.pixels().iter().zip(hidden_frame.pixels());
     let changed = pairs.filter(|(a, b)| (a[0] - b[0]).abs() > 0.1).count();
-    assert!(
-        changed * 10 > seen.pixels().len(),
-        "the floater hides {changed} pixels"
-    );
+    assert!(changed * 10 > seen.pixels().len(), "the floater hides {changed} pixels");
     assert_ne!(hidden, wall);
     for flags in [
         &["--near", "1"][..],
@@ -76,17 +65,10 @@ fn a_floater_vanishes_by_near_plane_box_sphere_and_condition() {
         &["--where", "z > 1"],
         &["--where", "scale_max < 10 && z >= 5"],
     ] {
-        assert_eq!(
-            picture(&place, "scene.ply", "kept.npy", flags),
-            wall,
-            "{flags:?}"
-        );
+        assert_eq!(picture(&place, "scene.ply", "kept.npy", flags), wall, "{flags:?}");
     }
     // A near plane in front of the floater keeps it.
-    assert_eq!(
-        picture(&place, "scene.ply", "near.npy", &["--near", "0.4"]),
-        hidden
-    );
+    assert_eq!(picture(&place, "scene.ply", "near.npy", &["--near", "0.4"]), hidden);
 }
 
 #[test]
@@ -102,21 +84,10 @@ fn a_filtered_picture_is_that_of_the_converted_scene() {
     .enumerate()
     {
         let name = format!("converted_{index}.ply");
-        place.expect(
-            DONE,
-            &[&["convert", "scene.ply", "-o", &name], flags].concat(),
-        );
+        place.expect(DONE, &[&["convert", "scene.ply", "-o", &name], flags].concat());
         let converted = picture(&place, &name, "a.png", &[]);
-        assert_eq!(
-            picture(&place, "scene.ply", "b.png", flags),
-            converted,
-            "{flags:?}"
-        );
-        assert_ne!(
-            picture(&place, "scene.ply", "c.png", &[]),
-            converted,
-            "{flags:?}"
-        );
+        assert_eq!(picture(&place, "scene.ply", "b.png", flags), converted, "{flags:?}");
+        assert_ne!(picture(&place, "scene.ply", "c.png", &[]), converted, "{flags:?}");
     }
 }
 
@@ -127,10 +98,7 @@ fn wrong_filters_are_refused() {
         (["--near", "0"], ["--near", "above 0"]),
         (["--near", "nan"], ["--near", "above 0"]),
         (["--keep-box", "1,2,3"], ["--keep-box", "six numbers"]),
-        (
-            ["--keep-sphere", "0,0,0"],
-            ["--keep-sphere", "four numbers"],
-        ),
+        (["--keep-sphere", "0,0,0"], ["--keep-sphere", "four numbers"]),
         (["--where", "opacity >"], ["--where", "expected"]),
         (["--where", "colour > 1"], ["--where", "colour"]),
     ] {
@@ -138,10 +106,7 @@ fn wrong_filters_are_refused() {
         let output = place.run(&arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_ne!(output.status.code(), Some(DONE), "{flags:?}");
-        assert!(
-            words.iter().all(|word| errors.contains(word)),
-            "{flags:?}: {errors}"
-        );
+        assert!(words.iter().all(|word| errors.contains(word)), "{flags:?}: {errors}");
         assert!(!place.path("a.png").exists());
     }
 }

@@ -38,39 +38,18 @@ fn wrong_flags_and_values_are_told_in_one_style() {
     for (flags, words) in [
         (&["--fov", "-20"][..], &["--fov: expected", "found -20"][..]),
         (&["--width", "-5"], &["--width: expected", "found -5"]),
-        (
-            &["--width", "100000"],
-            &["--width: expected 1 to 32768 pixels"],
-        ),
-        (
-            &["--width", "4294967296"],
-            &["--width: expected a whole number"],
-        ),
+        (&["--width", "100000"], &["--width: expected 1 to 32768 pixels"]),
+        (&["--width", "4294967296"], &["--width: expected a whole number"]),
         (&["--view", "-1"], &["--view: expected", "\"-1\""]),
         (&["--orbit", "-1"], &["--orbit: expected", "found -1"]),
         (&["--threads", "-1"], &["--threads: expected", "found -1"]),
-        (
-            &["--background", "-1,0,0"],
-            &["--background: expected", "0 to 1"],
-        ),
-        (
-            &["--background", "255,0,0"],
-            &["--background: expected", "1,0,0"],
-        ),
-        (
-            &["--backend", "fast"],
-            &["--backend: expected one of cpu", "found fast"],
-        ),
+        (&["--background", "-1,0,0"], &["--background: expected", "0 to 1"]),
+        (&["--background", "255,0,0"], &["--background: expected", "1,0,0"]),
+        (&["--backend", "fast"], &["--backend: expected one of cpu", "found fast"]),
         (&["--depth", "d.npy"], &["--depth", "expected a flag"]),
-        (
-            &["--profile", "nerf"],
-            &["--profile: expected", "found nerf"],
-        ),
+        (&["--profile", "nerf"], &["--profile: expected", "found nerf"]),
         (&["--repeat", "3"], &["--repeat", "--output"]),
-        (
-            &["--cameras", "cameras.json", "--orbit", "3"],
-            &["--orbit", "--cameras"],
-        ),
+        (&["--cameras", "cameras.json", "--orbit", "3"], &["--orbit", "--cameras"]),
     ] {
         let all = [&render[..], flags].concat();
         place.expect_error(USAGE, &all, words);
@@ -80,11 +59,7 @@ fn wrong_flags_and_values_are_told_in_one_style() {
     }
     place.expect_error(USAGE, &["render"], &["<SCENE>", "quadrille: error: "]);
     place.expect_error(USAGE, &["dance"], &["command: expected", "found dance"]);
-    place.expect_error(
-        USAGE,
-        &["mesh", "plane", "--tessellate", "-1"],
-        &["--tessellate"],
-    );
+    place.expect_error(USAGE, &["mesh", "plane", "--tessellate", "-1"], &["--tessellate"]);
     assert!(!place.path("a.png").exists());
 }
 
@@ -102,19 +77,7 @@ fn counts_may_be_written_with_an_exponent() {
 fn no_input_is_overwritten() {
     let place = Place::new();
     let picture = |name: &str, eye: &str| {
-        place.expect(
-            DONE,
-            &[
-                "render",
-                "scene.ply",
-                "-o",
-                name,
-                "--width",
-                "40",
-                "--eye",
-                eye,
-            ],
-        );
+        place.expect(DONE, &["render", "scene.ply", "-o", name, "--width", "40", "--eye", eye]);
         fs::read(place.path(name)).unwrap()
     };
     let a = picture("a.png", "0,0,-5");
@@ -128,11 +91,7 @@ fn no_input_is_overwritten() {
         property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
         0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
     fs::write(place.path("mesh.ply"), mesh).unwrap();
-    place.expect_error(
-        USAGE,
-        &["mesh", "mesh.ply", "--to-splats", "mesh.ply"],
-        &["--to-splats"],
-    );
+    place.expect_error(USAGE, &["mesh", "mesh.ply", "--to-splats", "mesh.ply"], &["--to-splats"]);
     assert_eq!(fs::read(place.path("mesh.ply")).unwrap(), mesh);
     let both = ["mesh", "mesh.ply", "-o", "x.png", "--heat", "x.png"];
     place.expect_error(USAGE, &both, &["--heat", "as for -o"]);
@@ -144,25 +103,9 @@ fn no_input_is_overwritten() {
 #[test]
 fn folders_of_outputs_are_made_before_the_work() {
     let place = Place::new();
-    place.expect(
-        DONE,
-        &[
-            &["render", "scene.ply", "-o", "new/er/{view}.png"],
-            &SHOT[..],
-        ]
-        .concat(),
-    );
+    place.expect(DONE, &[&["render", "scene.ply", "-o", "new/er/{view}.png"], &SHOT[..]].concat());
     assert!(place.path("new/er/shot_1.png").exists());
-    let sim = [
-        "sim",
-        "scene.ply",
-        "--method",
-        "qm",
-        "--width",
-        "40",
-        "--trace",
-        "traces/t.json",
-    ];
+    let sim = ["sim", "scene.ply", "--method", "qm", "--width", "40", "--trace", "traces/t.json"];
     place.expect(DONE, &sim);
     assert!(place.path("traces/t.json").exists());
     // A file where a folder should be, and a folder where a file should be.
@@ -181,10 +124,7 @@ fn unknown_placeholders_are_refused() {
     }
     let sim = ["sim", "scene.ply", "--trace", "{variant}.json"];
     place.expect_error(USAGE, &sim, &["--trace", "{view}"]);
-    place.expect(
-        DONE,
-        &[&render[..], &["{1}{}.png", "--width", "40"]].concat(),
-    );
+    place.expect(DONE, &[&render[..], &["{1}{}.png", "--width", "40"]].concat());
 }
 
 #[test]
@@ -199,15 +139,7 @@ fn quiet_and_verbose_concern_stderr_alone() {
     assert!(quiet.stderr.is_empty() && !quiet.stdout.is_empty());
     for command in [
         &["info", "scene.ply", "-v"][..],
-        &[
-            "render",
-            "scene.ply",
-            "--repeat",
-            "1",
-            "--width",
-            "40",
-            "-v",
-        ],
+        &["render", "scene.ply", "--repeat", "1", "--width", "40", "-v"],
         &["sim", "scene.ply", "--method", "qm", "--width", "40", "-v"],
     ] {
         let remarks = stderr(&place, command);
@@ -221,14 +153,8 @@ fn quiet_and_verbose_concern_stderr_alone() {
 #[test]
 fn repeat_prints_medians_and_minima() {
     let place = Place::new();
-    let page = stdout(
-        &place,
-        &["render", "scene.ply", "--repeat", "3", "--width", "40"],
-    );
-    assert!(
-        page.contains("(median of 3)") && page.contains("(minimum)"),
-        "{page}"
-    );
+    let page = stdout(&place, &["render", "scene.ply", "--repeat", "3", "--width", "40"]);
+    assert!(page.contains("(median of 3)") && page.contains("(minimum)"), "{page}");
 }
 
 #[test]
@@ -246,23 +172,13 @@ fn bench_without_a_baseline_prints_cycles_and_rows_may_go_to_stdout() {
     let bench = ["bench", "suite.toml", "--method", "baseline,tgc", "-q"];
     let headings = stdout(&place, &bench);
     let headings: String = headings.lines().take(2).collect();
-    assert!(
-        headings.contains("tgc") && !headings.contains("het"),
-        "{headings}"
-    );
+    assert!(headings.contains("tgc") && !headings.contains("het"), "{headings}");
     let rows = stdout(&place, &["bench", "suite.toml", "-o", "-"]);
-    let rows: Vec<Value> = rows
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[1]["view"]["name"], "shot_1");
     assert!(!place.path("-").exists());
-    place.expect_error(
-        USAGE,
-        &["bench", "suite.toml", "-o", "-", "--json"],
-        &["--json"],
-    );
+    place.expect_error(USAGE, &["bench", "suite.toml", "-o", "-", "--json"], &["--json"]);
 }
 
 #[test]
@@ -270,27 +186,17 @@ fn folders_are_compared_to_the_end() {
     let place = Place::new();
     for (name, width) in [("a/0", "40"), ("a/1", "40"), ("b/0", "30"), ("b/1", "40")] {
         let name = format!("{name}.png");
-        place.expect(
-            DONE,
-            &["render", "scene.ply", "-o", &name, "--width", width],
-        );
+        place.expect(DONE, &["render", "scene.ply", "-o", &name, "--width", width]);
     }
     let output = place.run(&["compare", "a", "b", "--json"]);
     assert_eq!(output.status.code(), Some(UNREADABLE));
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        errors.contains("b/0.png") && errors.contains("30 x"),
-        "{errors}"
-    );
+    assert!(errors.contains("b/0.png") && errors.contains("30 x"), "{errors}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["pairs"].as_array().unwrap().len(), 1);
     fs::create_dir(place.path("photos")).unwrap();
     fs::write(place.path("photos/0.tiff"), b"").unwrap();
-    place.expect_error(
-        UNREADABLE,
-        &["compare", "a", "photos"],
-        &[".png, .jpg, .exr and .npy"],
-    );
+    place.expect_error(UNREADABLE, &["compare", "a", "photos"], &[".png, .jpg, .exr and .npy"]);
 }
 
 #[test]
@@ -299,10 +205,8 @@ fn empty_views_are_said_to_be_empty() {
     let away = ["--eye", "0,0,500", "--target", "0,0,1000", "--width", "40"];
     let sim = [&["sim", "scene.ply", "--method", "qm"], &away[..]].concat();
     let output = place.expect(DONE, &sim);
-    let (page, warnings) = (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    );
+    let (page, warnings) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(warnings.contains("no splat is in view"), "{warnings}");
     let background = [&sim[..], &["--background", "1,1,1"]].concat();
     let expected = "--background has no effect";
@@ -311,10 +215,7 @@ fn empty_views_are_said_to_be_empty() {
     assert!(limit.ends_with('-'), "{limit}");
     // Software writes the picture all the same: nothing is a multiple of no cycles and of no energy.
     let methods = ["baseline,het,compute,gscore", "--energy"];
-    let all = stdout(
-        &place,
-        &[&["sim", "scene.ply", "--method"], &methods[..], &away].concat(),
-    );
+    let all = stdout(&place, &[&["sim", "scene.ply", "--method"], &methods[..], &away].concat());
     assert!(!all.contains("0.00x") && !all.contains("NaN"), "{all}");
 }
 
@@ -323,41 +224,20 @@ fn dumps_name_their_presets_sources_and_the_mesh_path_has_one() {
     let place = Place::new();
     let dump = stdout(&place, &["sim", "--preset", "orin", "--config-dump"]);
     assert!(dump.contains("# Preset orin: Jetson AGX Orin"), "{dump}");
-    let set = [
-        "--set",
-        "qfm.quads_per_cycle=2",
-        "--set",
-        "l2.bytes=1048576",
-    ];
+    let set = ["--set", "qfm.quads_per_cycle=2", "--set", "l2.bytes=1048576"];
     let dump = stdout(&place, &[&["mesh", "--config-dump"], &set[..]].concat());
-    for unit in [
-        "[qfm]",
-        "[pmu]",
-        "[pixel_shader]",
-        "[crop]",
-        "bytes = 1048576\n",
-    ] {
+    for unit in ["[qfm]", "[pmu]", "[pixel_shader]", "[crop]", "bytes = 1048576\n"] {
         assert!(dump.contains(unit), "{unit}");
     }
     fs::write(place.path("mesh.toml"), &dump).unwrap();
-    assert_eq!(
-        stdout(&place, &["mesh", "--config-dump", "--config", "mesh.toml"]),
-        dump
-    );
+    assert_eq!(stdout(&place, &["mesh", "--config-dump", "--config", "mesh.toml"]), dump);
 }
 
 /// A unit's track has one name, whatever units a variant adds before it.
 #[test]
 fn tracks_have_the_same_names_in_all_variants() {
     let place = Place::new();
-    let sim = [
-        "sim",
-        "scene.ply",
-        "--method",
-        "baseline,het+qm",
-        "--trace",
-        "t.json",
-    ];
+    let sim = ["sim", "scene.ply", "--method", "baseline,het+qm", "--trace", "t.json"];
     place.expect(DONE, &[&sim[..], &["--width", "40"]].concat());
     let trace: Value = serde_json::from_slice(&fs::read(place.path("t.json")).unwrap()).unwrap();
     let names = |pid: u64| {
@@ -369,10 +249,7 @@ fn tracks_have_the_same_names_in_all_variants() {
     };
     let (baseline, both) = (names(1), names(2));
     assert!(baseline.len() < both.len());
-    assert!(
-        baseline.iter().all(|name| both.contains(name)),
-        "{baseline:?} {both:?}"
-    );
+    assert!(baseline.iter().all(|name| both.contains(name)), "{baseline:?} {both:?}");
 }
 
 #[test]
@@ -381,14 +258,7 @@ fn long_names_do_not_widen_tables() {
     let cameras = fs::read_to_string(place.path("cameras.json")).unwrap();
     let long = cameras.replace("shot_1", &"n".repeat(200));
     fs::write(place.path("long.json"), long).unwrap();
-    let render = [
-        "render",
-        "scene.ply",
-        "--cameras",
-        "long.json",
-        "--view",
-        "1",
-    ];
+    let render = ["render", "scene.ply", "--cameras", "long.json", "--view", "1"];
     let page = stdout(&place, &[&render[..], &["--repeat", "1"]].concat());
     let widest = page.lines().map(|line| line.chars().count()).max();
     assert!(widest < Some(140), "{page}");
@@ -398,11 +268,7 @@ fn long_names_do_not_widen_tables() {
 fn scenes_and_meshes_are_told_apart() {
     let place = Place::new();
     place.expect_error(UNREADABLE, &["mesh", "scene.ply"], &["quadrille render"]);
-    fs::write(
-        place.path("cube.obj"),
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
-    )
-    .unwrap();
+    fs::write(place.path("cube.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
     let render = ["render", "cube.obj", "-o", "a.png"];
     place.expect_error(UNREADABLE, &render, &["quadrille mesh"]);
 }
@@ -418,10 +284,7 @@ fn pictures_and_scenes_do_not_go_to_a_terminal() {
     };
     for (arguments, what) in [
         (&["render", "scene.ply", "-o", "-"][..], "a picture"),
-        (
-            &["sim", "scene.ply", "--method", "qm", "-o", "-"],
-            "a picture",
-        ),
+        (&["sim", "scene.ply", "--method", "qm", "-o", "-"], "a picture"),
         (&["mesh", "plane", "-o", "-"], "a picture"),
         (&["synth", "object", "--splats", "10", "-o", "-"], "a scene"),
     ] {
@@ -460,18 +323,13 @@ fn configurations_and_suites_are_text_of_limited_size() {
     let place = Place::new();
     fs::write(place.path("binary"), b"ply\n\xff\n").unwrap();
     fs::write(place.path("large"), vec![b'#'; (1 << 20) + 1]).unwrap();
-    for (command, what) in [
-        (&["bench"][..], "a suite"),
-        (&["sim", "--config-dump", "--config"], "a configuration"),
-    ] {
+    for (command, what) in
+        [(&["bench"][..], "a suite"), (&["sim", "--config-dump", "--config"], "a configuration")]
+    {
         let text = format!("binary: byte 4: expected {what}, text in UTF-8, found the byte 0xff");
         place.expect_error(UNREADABLE, &[command, &["binary"]].concat(), &[&text]);
         let limit = format!("large: bytes of {what}");
-        place.expect_error(
-            UNREADABLE,
-            &[command, &["large"]].concat(),
-            &[&limit, "1048576"],
-        );
+        place.expect_error(UNREADABLE, &[command, &["large"]].concat(), &[&limit, "1048576"]);
     }
 }
 
@@ -479,44 +337,20 @@ fn configurations_and_suites_are_text_of_limited_size() {
 #[test]
 fn sim_and_mesh_share_names_of_flags_and_units() {
     let place = Place::new();
-    let sim = [
-        "sim",
-        "scene.ply",
-        "--unit",
-        "qm",
-        "--width",
-        "40",
-        "--json",
-    ];
+    let sim = ["sim", "scene.ply", "--unit", "qm", "--width", "40", "--json"];
     let sim = place.document(&sim)["views"][0]["variants"][0].take();
     assert_eq!(sim["name"], "qm");
-    let mesh = [
-        "mesh",
-        "plane",
-        "--method",
-        "none,qfm,pmu",
-        "--cycles",
-        "--json",
-    ];
+    let mesh = ["mesh", "plane", "--method", "none,qfm,pmu", "--cycles", "--json"];
     let mesh = place.document(&[&mesh[..], &["--width", "40", "--height", "30"]].concat());
-    for (row, own) in mesh["rows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(["passthrough", "qfm", "pmu"])
-    {
+    for (row, own) in mesh["rows"].as_array().unwrap().iter().zip(["passthrough", "qfm", "pmu"]) {
         let timed = &row["timed"];
         for key in ["crop", "zrop_cache"] {
-            assert!(
-                timed[key]["hits"].is_u64() && sim[key]["hits"].is_u64(),
-                "{key}"
-            );
+            assert!(timed[key]["hits"].is_u64() && sim[key]["hits"].is_u64(), "{key}");
         }
         let units = timed["units"].as_object().unwrap();
         assert!(units.contains_key(own), "{own}");
-        for shared in [
-            "setup", "coarse", "hi_z", "fine", "prop", "zrop", "launch", "cores", "crop",
-        ] {
+        for shared in ["setup", "coarse", "hi_z", "fine", "prop", "zrop", "launch", "cores", "crop"]
+        {
             assert!(units.contains_key(shared), "{shared}");
             assert!(sim["units"][shared].is_object(), "{shared}");
         }
@@ -528,53 +362,30 @@ fn sim_and_mesh_share_names_of_flags_and_units() {
 fn cycles_of_meshes_stand_in_a_table() {
     let place = Place::new();
     let mesh = ["mesh", "plane", "--unit", "all", "--cycles"];
-    let page = stdout(
-        &place,
-        &[&mesh[..], &["--width", "40", "--height", "30"]].concat(),
-    );
+    let page = stdout(&place, &[&mesh[..], &["--width", "40", "--height", "30"]].concat());
     let parts: Vec<_> = page.split("\n\n").collect();
     let [counts, cycles] = [parts[0], parts[1]];
-    assert_eq!(
-        (counts.lines().count(), cycles.lines().count()),
-        (5, 4),
-        "{page}"
-    );
+    assert_eq!((counts.lines().count(), cycles.lines().count()), (5, 4), "{page}");
     let heading = cycles.lines().next().unwrap();
     for word in ["unit", "buffer", "cycles", "frame ms", "busiest units"] {
         assert!(heading.contains(word), "{word}: {page}");
     }
-    assert!(
-        page.contains("in all rows: view auto, area px 10, msaa 4"),
-        "{page}"
-    );
-    assert!(
-        counts.contains("reyes") && !cycles.contains("reyes"),
-        "{page}"
-    );
+    assert!(page.contains("in all rows: view auto, area px 10, msaa 4"), "{page}");
+    assert!(counts.contains("reyes") && !cycles.contains("reyes"), "{page}");
 }
 
 /// A finite and an unbounded buffer in one call: the pixel merge unit has no unbounded one.
 #[test]
 fn units_take_the_buffers_that_they_can_have() {
     let place = Place::new();
-    let mesh = [
-        "mesh", "plane", "--width", "40", "--height", "30", "--buffer",
-    ];
+    let mesh = ["mesh", "plane", "--width", "40", "--height", "30", "--buffer"];
     let both = ["16,unbounded", "--unit", "qfm,pmu", "--json"];
     let document = place.document(&[&mesh[..], &both].concat());
     let rows = document["rows"].as_array().unwrap().iter();
     let found: Vec<_> = rows.map(|row| (&row["unit"], &row["buffer"])).collect();
-    let expected = [
-        ("qfm", 16.into()),
-        ("qfm", "unbounded".into()),
-        ("pmu", 16.into()),
-    ];
+    let expected = [("qfm", 16.into()), ("qfm", "unbounded".into()), ("pmu", 16.into())];
     let expected: [(Value, Value); 3] = expected.map(|(unit, buffer)| (unit.into(), buffer));
-    assert!(
-        found
-            .into_iter()
-            .eq(expected.iter().map(|(unit, buffer)| (unit, buffer)))
-    );
+    assert!(found.into_iter().eq(expected.iter().map(|(unit, buffer)| (unit, buffer))));
     let alone = ["unbounded", "--unit", "qfm,pmu"];
     let words = ["--buffer: expected a number of entries"];
     place.expect_error(USAGE, &[&mesh[..], &alone].concat(), &words);
@@ -593,10 +404,7 @@ fn heat_maps_of_meshes_have_legends_and_counts() {
     let counts = fs::read(place.path("heat.npy")).unwrap();
     assert!(counts.starts_with(b"\x93NUMPY"));
     let header = String::from_utf8_lossy(&counts[..128]).into_owned();
-    assert!(
-        header.contains("<u4") && header.contains("(30, 40)"),
-        "{header}"
-    );
+    assert!(header.contains("<u4") && header.contains("(30, 40)"), "{header}");
     let words = ["--heat: expected a name that ends in .png"];
     place.expect_error(USAGE, &[&mesh[..], &["heat.exr"]].concat(), &words);
     let twice = [&mesh[..], &["heat.png", "-o", "heat.npy"]].concat();
@@ -625,10 +433,7 @@ fn examples_of_help_pages_are_accepted() {
         }
         for example in examples.replace("\\\n", "").lines() {
             let words = example.split(['>', '|']).next().unwrap_or_default();
-            let words: Vec<_> = words
-                .split_whitespace()
-                .map(|w| w.trim_matches('\''))
-                .collect();
+            let words: Vec<_> = words.split_whitespace().map(|w| w.trim_matches('\'')).collect();
             assert_eq!(words[..2], ["quadrille", command], "{example}");
             // Values are parsed before the help page is printed.
             place.expect(DONE, &[&words[1..], &["--help"]].concat());
@@ -645,19 +450,10 @@ fn help_pages_fit_and_give_examples() {
         let first = page.lines().next().unwrap();
         assert!(first.chars().count() <= 80, "{command}: {first}");
         assert!(page.contains("Examples:"), "{command} has no example");
-        assert!(
-            page.contains(&format!("  quadrille {command}")),
-            "{command}"
-        );
+        assert!(page.contains(&format!("  quadrille {command}")), "{command}");
         let short = stdout(&place, &["--help"]);
-        let line = short
-            .lines()
-            .find(|l| l.trim_start().starts_with(&format!("{command} ")));
-        let about = line
-            .unwrap()
-            .trim_start()
-            .trim_start_matches(command)
-            .trim();
+        let line = short.lines().find(|l| l.trim_start().starts_with(&format!("{command} ")));
+        let about = line.unwrap().trim_start().trim_start_matches(command).trim();
         assert!(about.chars().count() <= 80, "{about}");
     }
 }

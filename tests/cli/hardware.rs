@@ -27,14 +27,7 @@ fn place(rows: &str) -> Place {
 }
 
 fn correlate<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let all = [
-        "figures",
-        "--correlate",
-        "measured.csv",
-        "-o",
-        "report",
-        "-q",
-    ];
+    let all = ["figures", "--correlate", "measured.csv", "-o", "report", "-q"];
     [&all, more].concat()
 }
 
@@ -60,25 +53,8 @@ fn kernels(place: &Place, preset: &str) -> Value {
             "-q",
         ],
     );
-    let run = [
-        "sim",
-        "vase.ply",
-        "--cameras",
-        "vase.cameras.json",
-        "--view",
-        "1",
-        "--width",
-        "48",
-    ];
-    let rest = [
-        "--height",
-        "36",
-        "--method",
-        "compute-aabb",
-        "--preset",
-        preset,
-        "--json",
-    ];
+    let run = ["sim", "vase.ply", "--cameras", "vase.cameras.json", "--view", "1", "--width", "48"];
+    let rest = ["--height", "36", "--method", "compute-aabb", "--preset", preset, "--json"];
     let output = place.expect(DONE, &[&run[..], &rest[..]].concat());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     document["views"][0]["variants"][0].clone()
@@ -105,19 +81,12 @@ fn kernels_are_compared_at_the_measured_size() {
     let found = rows(&place, "hw-kernels");
     let cycles = |name: &str| {
         let kernels = probe["compute"]["kernels"].as_array().unwrap();
-        let chosen = kernels
-            .iter()
-            .filter(|kernel| name.is_empty() || kernel["name"] == name);
-        chosen
-            .map(|kernel| kernel["cycles"].as_f64().unwrap())
-            .sum::<f64>()
+        let chosen = kernels.iter().filter(|kernel| name.is_empty() || kernel["name"] == name);
+        chosen.map(|kernel| kernel["cycles"].as_f64().unwrap()).sum::<f64>()
     };
     let close = |row: usize, key: &str, expected: f64| {
         let number = found[row][key].as_f64().unwrap();
-        assert!(
-            (number / expected - 1.0).abs() < 1e-9,
-            "{row} {key}: {number} {expected}"
-        );
+        assert!((number / expected - 1.0).abs() < 1e-9, "{row} {key}: {number} {expected}");
     };
     close(0, "emulated", cycles("raster") / 1980.0);
     close(0, "error", cycles("raster") / 1980.0 / 4.0 - 1.0);
@@ -126,11 +95,9 @@ fn kernels_are_compared_at_the_measured_size() {
     close(2, "emulated", probe["compute"]["pairs"].as_f64().unwrap());
     assert!(found[3]["emulated"].is_null() && found[3]["error"].is_null());
     let page = fs::read_to_string(place.path("report/index.html")).unwrap();
-    for text in [
-        "Measured on G, compared with the configuration h200",
-        "Times, n = 2",
-        "1 measured number",
-    ] {
+    for text in
+        ["Measured on G, compared with the configuration h200", "Times, n = 2", "1 measured number"]
+    {
         assert!(page.contains(text), "{text}");
     }
     // A second run takes the rows from the folder, and gives the same files.
@@ -157,26 +124,14 @@ fn rates_need_no_suite() {
 #[test]
 fn files_that_do_not_fit_are_refused() {
     for (rows, more, expected) in [
-        (
-            "raster,vase,view_00,8,8,1,ms,G\n",
-            vec![],
-            "line 2: expected a suite",
-        ),
+        ("raster,vase,view_00,8,8,1,ms,G\n", vec![], "line 2: expected a suite"),
         (
             "raster,jug,v,8,8,1,ms,G\n",
             vec!["suite.toml"],
             "line 2: expected one of the scenes vase, found jug",
         ),
-        (
-            "raster,vase,v,8,8,1,ms,G\n",
-            vec!["suite.toml"],
-            "line 2: expected one of the views",
-        ),
-        (
-            "raster,vase,v,8,8,1,ells,G\n",
-            vec!["suite.toml"],
-            "line 2: expected one of the units",
-        ),
+        ("raster,vase,v,8,8,1,ms,G\n", vec!["suite.toml"], "line 2: expected one of the views"),
+        ("raster,vase,v,8,8,1,ells,G\n", vec!["suite.toml"], "line 2: expected one of the units"),
     ] {
         let place = place(rows);
         let output = place.expect(UNREADABLE, &correlate(&more));
@@ -184,10 +139,7 @@ fn files_that_do_not_fit_are_refused() {
         assert!(text.contains(expected), "{text}");
     }
     let place = place("copy,,,1,1,1,GB/s,G\n");
-    place.expect(
-        USAGE,
-        &["figures", "suite.toml", "-o", "report", "--preset", "h200"],
-    );
+    place.expect(USAGE, &["figures", "suite.toml", "-o", "report", "--preset", "h200"]);
     place.expect(USAGE, &correlate(&["suite.toml", "--set", "tc.bins=8,16"]));
 }
 
@@ -195,11 +147,7 @@ fn files_that_do_not_fit_are_refused() {
 /// needs.
 #[test]
 fn rates_are_measured_through_vulkan() {
-    if Command::new("glslangValidator")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
+    if Command::new("glslangValidator").arg("--version").output().is_err() {
         return skipped::note("glslangValidator (package glslang-tools) is missing");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -212,22 +160,9 @@ fn rates_are_measured_through_vulkan() {
         .arg(&target)
         .output()
         .unwrap();
-    assert!(
-        build.status.success(),
-        "{}",
-        String::from_utf8_lossy(&build.stderr)
-    );
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
     let program = target.join("debug/quadrille-vulkan-rates");
-    let arguments = [
-        "--size",
-        "96",
-        "--time",
-        "0.05",
-        "--repeats",
-        "1",
-        "--only",
-        "rgba16f",
-    ];
+    let arguments = ["--size", "96", "--time", "0.05", "--repeats", "1", "--only", "rgba16f"];
     let run = Command::new(program).args(arguments).output().unwrap();
     let errors = String::from_utf8_lossy(&run.stderr).into_owned();
     if !run.status.success() {
@@ -238,20 +173,10 @@ fn rates_are_measured_through_vulkan() {
     fs::write(place.path("measured.csv"), &run.stdout).unwrap();
     place.expect(DONE, &correlate(&[]));
     let found = rows(&place, "hw-rates");
-    let items: Vec<&str> = found
-        .iter()
-        .map(|row| row["item"].as_str().unwrap())
-        .collect();
+    let items: Vec<&str> = found.iter().map(|row| row["item"].as_str().unwrap()).collect();
     // A busy machine may fail to time one of them, which it says.
     for item in ["blend-rgba16f", "write-rgba16f", "blend-rgba16f-4-quads"] {
-        assert!(
-            items.contains(&item) || errors.contains(item),
-            "{item}: {items:?} {errors}"
-        );
+        assert!(items.contains(&item) || errors.contains(item), "{item}: {items:?} {errors}");
     }
-    assert!(
-        found
-            .iter()
-            .all(|row| row["measured"].as_f64().unwrap() > 0.0)
-    );
+    assert!(found.iter().all(|row| row["measured"].as_f64().unwrap() > 0.0));
 }

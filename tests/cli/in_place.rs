@@ -45,9 +45,7 @@ fn set(place: &Place, property: &str, change: impl Fn(usize, f32) -> f32) {
     let end = b"end_header\n";
     let start = bytes.windows(end.len()).position(|w| w == end).unwrap() + end.len();
     let header = String::from_utf8(bytes[..start].to_vec()).unwrap();
-    let names = header
-        .lines()
-        .filter_map(|l| l.strip_prefix("property float "));
+    let names = header.lines().filter_map(|l| l.strip_prefix("property float "));
     let names: Vec<&str> = names.collect();
     let at = names.iter().position(|name| *name == property).unwrap();
     let words = bytes[start..].as_chunks_mut::<4>().0;
@@ -135,11 +133,7 @@ fn an_opacity_of_infinity_and_a_quaternion_of_zeros_are_read_alike() {
         _ => value,
     });
     for part in ["rot_0", "rot_1", "rot_2", "rot_3"] {
-        set(
-            &place,
-            part,
-            |row, value| if row == 50 { 0.0 } else { value },
-        );
+        set(&place, part, |row, value| if row == 50 { 0.0 } else { value });
     }
     drawn(&place, "door", "a.png", &[]);
     expect_same(&place, "door", &[]);

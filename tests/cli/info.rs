@@ -68,10 +68,7 @@ fn the_page_fits_a_screen() {
     let path = scene(folder.path());
     let output = info(&[path.to_str().unwrap()], Stdio::null());
     let page = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        page.lines().count() <= 40 && page.lines().all(|l| l.len() <= 120),
-        "{page}"
-    );
+    assert!(page.lines().count() <= 40 && page.lines().all(|l| l.len() <= 120), "{page}");
     assert!(page.contains("1 row: 1 infinite"), "{page}");
 }
 
@@ -80,11 +77,7 @@ fn what_cannot_be_read_exits_with_3() {
     let folder = tempfile::tempdir().unwrap();
     let odd = folder.path().join("odd.splat");
     std::fs::write(&odd, [0; 33]).unwrap();
-    for path in [
-        &odd,
-        &folder.path().join("missing.ply"),
-        &folder.path().to_path_buf(),
-    ] {
+    for path in [&odd, &folder.path().join("missing.ply"), &folder.path().to_path_buf()] {
         let output = info(&[path.to_str().unwrap()], Stdio::null());
         assert_eq!(output.status.code(), Some(3), "{output:?}");
         assert!(output.stdout.is_empty());
@@ -115,10 +108,7 @@ fn a_dot_splat_file_holds_the_same_scene_as_its_ply() {
         // Half a step of 8 bits in colour and opacity; a step of 1/128 in each of 4 components.
         let near = a.mean == b.mean
             && (a.opacity - b.opacity).abs() < 0.6 / 255.0
-            && a.scale
-                .iter()
-                .zip(b.scale)
-                .all(|(a, b)| (a - b).abs() <= 1e-4 * a)
+            && a.scale.iter().zip(b.scale).all(|(a, b)| (a - b).abs() <= 1e-4 * a)
             && dot.abs() > 0.999;
         off += u32::from(!near);
     }
@@ -131,26 +121,13 @@ fn several_scenes_are_described_and_failures_told() {
     fs::copy(place.path("scene.ply"), place.path("b.ply")).unwrap();
     let page =
         String::from_utf8(place.expect(DONE, &["info", "scene.ply", "b.ply"]).stdout).unwrap();
-    let scenes: Vec<&str> = page
-        .lines()
-        .filter(|line| line.starts_with("scene "))
-        .collect();
+    let scenes: Vec<&str> = page.lines().filter(|line| line.starts_with("scene ")).collect();
     assert_eq!(scenes, ["scene      scene.ply", "scene      b.ply"]);
     assert!(page.contains("cameras.json, beside the scene"), "{page}");
-    let arguments = [
-        "info",
-        "none.ply",
-        "scene.ply",
-        "lost.ply",
-        "b.ply",
-        "--json",
-    ];
+    let arguments = ["info", "none.ply", "scene.ply", "lost.ply", "b.ply", "--json"];
     let output = place.expect(UNREADABLE, &arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        errors.contains("none.ply") && errors.contains("lost.ply"),
-        "{errors}"
-    );
+    assert!(errors.contains("none.ply") && errors.contains("lost.ply"), "{errors}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = document.as_array().unwrap();
     let splats: Vec<Option<u64>> = all.iter().map(|one| one["splats"].as_u64()).collect();
@@ -179,9 +156,5 @@ fn control_characters_of_names_are_escaped() {
         }
     }
     let page = place.expect(DONE, &["info", name]).stdout;
-    assert!(
-        String::from_utf8(page)
-            .unwrap()
-            .contains("a\\u{1b}[31m.ply")
-    );
+    assert!(String::from_utf8(page).unwrap().contains("a\\u{1b}[31m.ply"));
 }

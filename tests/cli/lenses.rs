@@ -20,31 +20,18 @@ fn a_model_replaces_that_of_the_view() {
     let place = Place::new();
     let draw = |name: &str, flags: &[&str]| place.picture(name, &[&EYE[..], flags].concat());
     let size = |frame: &Frame| (frame.width(), frame.height());
-    let panorama = draw(
-        "a.npy",
-        &["--camera-model", "equirectangular", "--width", "128"],
-    );
+    let panorama = draw("a.npy", &["--camera-model", "equirectangular", "--width", "128"]);
     assert_eq!(size(&panorama), (128, 64));
     let sides = ["--width", "60", "--height", "60"];
     let fisheye = |name: &str, fov: &[&str]| {
-        draw(
-            name,
-            &[&["--camera-model", "fisheye"], &sides[..], fov].concat(),
-        )
+        draw(name, &[&["--camera-model", "fisheye"], &sides[..], fov].concat())
     };
     let half = fisheye("b.npy", &[]);
     assert!(covered(&panorama) > 0.02 && covered(&half) > 0.02);
     assert_eq!(half, fisheye("c.npy", &["--fov", "180"]));
     assert_ne!(fisheye("d.npy", &["--fov", "90"]), half);
     // The panorama of a camera file has its pose.
-    let shot = [
-        "--cameras",
-        "cameras.json",
-        "--view",
-        "shot_1",
-        "--width",
-        "64",
-    ];
+    let shot = ["--cameras", "cameras.json", "--view", "shot_1", "--width", "64"];
     let model = ["--camera-model", "equirectangular"];
     let from_file = place.picture("f.npy", &[&shot[..], &model].concat());
     assert_eq!(size(&from_file), (64, 32));
@@ -70,19 +57,8 @@ fn a_file_of_a_fisheye_is_drawn_as_one() {
     write("OPENCV_FISHEYE", 0.05);
     assert_ne!(draw("d.npy", &[]), fisheye);
     // A cameras.json has pinholes only.
-    let arguments = [
-        "render",
-        "scene.ply",
-        "-o",
-        "e.npy",
-        "--cameras-out",
-        "e.json",
-    ];
-    place.expect_error(
-        USAGE,
-        &[&arguments[..], &cameras].concat(),
-        &["--cameras-out", "pinholes"],
-    );
+    let arguments = ["render", "scene.ply", "-o", "e.npy", "--cameras-out", "e.json"];
+    place.expect_error(USAGE, &[&arguments[..], &cameras].concat(), &["--cameras-out", "pinholes"]);
     write("OPENCV_FISHEYE", -9.0);
     let arguments = [&["render", "scene.ply", "-o", "f.npy"], &cameras[..]].concat();
     let warning = String::from_utf8(place.expect(DONE, &arguments).stderr).unwrap();
@@ -109,26 +85,11 @@ fn fields_of_view_fit_the_model() {
 #[test]
 fn a_chosen_view_is_reproduced_through_a_fisheye() {
     let place = Place::new();
-    let model = [
-        "--camera-model",
-        "fisheye",
-        "--width",
-        "40",
-        "--height",
-        "40",
-        "--fov",
-        "150",
-    ];
+    let model = ["--camera-model", "fisheye", "--width", "40", "--height", "40", "--fov", "150"];
     let flags = place.json(&[&["--repeat", "1"], &model[..]].concat())["view_flags"].clone();
     let flags = flags.as_str().unwrap().split(' ').collect::<Vec<_>>();
-    assert!(
-        flags.contains(&"fisheye") && flags.contains(&"150"),
-        "{flags:?}"
-    );
+    assert!(flags.contains(&"fisheye") && flags.contains(&"150"), "{flags:?}");
     let sides = ["--width", "40", "--height", "40"];
     let chosen = place.picture("a.npy", &model);
-    assert_eq!(
-        place.picture("b.npy", &[&sides[..], &flags].concat()),
-        chosen
-    );
+    assert_eq!(place.picture("b.npy", &[&sides[..], &flags].concat()), chosen);
 }

@@ -14,16 +14,11 @@ fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
         assert_eq!(output.status.code(), Some(DONE), "{errors}");
     };
     let size = |name: &str| fs::metadata(place.path(name)).unwrap().len();
-    for (name, start) in [
-        ("a.jpg", &b"\xff\xd8\xff"[..]),
-        ("a.jpeg", b"\xff\xd8\xff"),
-        ("a.webp", b"RIFF"),
-    ] {
+    for (name, start) in
+        [("a.jpg", &b"\xff\xd8\xff"[..]), ("a.jpeg", b"\xff\xd8\xff"), ("a.webp", b"RIFF")]
+    {
         drawn(&["-o", name]);
-        assert!(
-            fs::read(place.path(name)).unwrap().starts_with(start),
-            "{name}"
-        );
+        assert!(fs::read(place.path(name)).unwrap().starts_with(start), "{name}");
     }
     drawn(&["-o", "b.jpg", "--quality", "30"]);
     drawn(&["-o", "c.jpg", "--quality", "90"]);
@@ -36,11 +31,7 @@ fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
         let output = place.run(&[&[command, "plane"], &flags[..]].concat());
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(DONE), "{errors}");
-        let transparent = [
-            &[command, "plane"],
-            &flags[..],
-            &["--background", "transparent"],
-        ];
+        let transparent = [&[command, "plane"], &flags[..], &["--background", "transparent"]];
         place.expect_error(USAGE, &transparent.concat(), &["--background", "no alpha"]);
     }
     for (flags, words) in [
@@ -49,22 +40,10 @@ fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
             &["--background", "no alpha", ".webp"][..],
         ),
         (&["-o", "d.png", "--quality", "80"], &["--quality", ".jpg"]),
-        (
-            &["-o", "d.jpg", "--quality", "0"],
-            &["--quality", "1 to 100"],
-        ),
-        (
-            &["-o", "d.jpg", "--aov", "depth"],
-            &["--aov", ".exr or .npy"],
-        ),
-        (
-            &["-o", "d.jpg", "--colour", "linear"],
-            &["--colour linear", ".exr or .npy"],
-        ),
-        (
-            &["-o", "d.webp", "--width", "16400", "--height", "8"],
-            &["16383", ".webp", "16400 x 8"],
-        ),
+        (&["-o", "d.jpg", "--quality", "0"], &["--quality", "1 to 100"]),
+        (&["-o", "d.jpg", "--aov", "depth"], &["--aov", ".exr or .npy"]),
+        (&["-o", "d.jpg", "--colour", "linear"], &["--colour linear", ".exr or .npy"]),
+        (&["-o", "d.webp", "--width", "16400", "--height", "8"], &["16383", ".webp", "16400 x 8"]),
         // A picture beyond the limit of files is refused before it is drawn.
         (
             &["-o", "d.exr", "--width", "32768", "--height", "16384"],
@@ -73,23 +52,9 @@ fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
     ] {
         place.expect_error(USAGE, &[&render[..], flags].concat(), words);
     }
-    let sim = [
-        &["sim", "scene.ply"],
-        &SHOT[..],
-        &["-o", "d.jpg", "--method", "baseline"],
-    ]
-    .concat();
+    let sim = [&["sim", "scene.ply"], &SHOT[..], &["-o", "d.jpg", "--method", "baseline"]].concat();
     place.expect_error(USAGE, &sim, &["-o", ".png, .exr or .npy", "compared"]);
-    let mesh = [
-        "mesh",
-        "plane",
-        "-o",
-        "d.png",
-        "--unit",
-        "qfm",
-        "--diff-unmerged",
-        "d.jpg",
-    ];
+    let mesh = ["mesh", "plane", "-o", "d.png", "--unit", "qfm", "--diff-unmerged", "d.jpg"];
     place.expect_error(USAGE, &mesh, &["--diff-unmerged", ".png, .exr or .npy"]);
     assert!(!place.names().iter().any(|name| name.starts_with("d.")));
 }

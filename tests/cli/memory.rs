@@ -51,18 +51,13 @@ fn large_pictures_are_drawn_in_bands() {
     let output = limited(&place, 900_000, &arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(DONE), "{errors}");
-    let whole = limited(
-        &place,
-        900_000,
-        &[&arguments[..6], &["-o", "a.exr"]].concat(),
-    );
+    let whole = limited(&place, 900_000, &[&arguments[..6], &["-o", "a.exr"]].concat());
     assert_eq!(whole.status.code(), Some(USAGE));
     let picture = image::open(place.path("a.png")).unwrap().into_rgb8();
     assert_eq!(picture.dimensions(), (8192, 8256));
     // Splats are drawn above and below the middle, which lies between two bands.
     let is_drawn = |rows: std::ops::Range<u32>| {
-        rows.step_by(16)
-            .any(|y| (0..8192).any(|x| picture.get_pixel(x, y).0 != [0; 3]))
+        rows.step_by(16).any(|y| (0..8192).any(|x| picture.get_pixel(x, y).0 != [0; 3]))
     };
     assert!(is_drawn(0..4096) && is_drawn(4096..8256));
 }

@@ -42,15 +42,7 @@ const SMALL: [&str; 4] = ["--width", "160", "--height", "100"];
 #[test]
 fn the_document_has_the_keys_that_programs_rely_on() {
     let folder = folder();
-    let mut arguments = vec![
-        "mesh",
-        "cube.obj",
-        "--tessellate",
-        "2",
-        "--msaa",
-        "8",
-        "--json",
-    ];
+    let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "2", "--msaa", "8", "--json"];
     arguments.extend(["--unit", "qfm", "--psnr"]);
     arguments.extend(SMALL);
     let document = only_row(&quadrille(folder.path(), &arguments));
@@ -62,27 +54,13 @@ fn the_document_has_the_keys_that_programs_rely_on() {
         (&document["view"]["name"], &document["view"]["width"]),
         (&"auto".into(), &160.into())
     );
-    assert_eq!(
-        (&document["msaa"], &document["buffer"]),
-        (&8.into(), &32.into())
-    );
+    assert_eq!((&document["msaa"], &document["buffer"]), (&8.into(), &32.into()));
     assert_eq!(document["unit"], "qfm");
     let quads = |key: &str| document["quads"][key].as_u64().unwrap();
-    assert_eq!(
-        quads("rasterized"),
-        quads("culled") + quads("merged") + quads("shaded")
-    );
+    assert_eq!(quads("rasterized"), quads("culled") + quads("merged") + quads("shaded"));
     assert!(quads("merged") > 0 && quads("partial") > 0);
-    assert_eq!(
-        document["fragments_shaded"].as_u64().unwrap(),
-        4 * quads("shaded")
-    );
-    for key in [
-        "fragments_per_covered_pixel",
-        "savings",
-        "efficiency",
-        "psnr_vs_none_db",
-    ] {
+    assert_eq!(document["fragments_shaded"].as_u64().unwrap(), 4 * quads("shaded"));
+    for key in ["fragments_per_covered_pixel", "savings", "efficiency", "psnr_vs_none_db"] {
         assert!(document[key].as_f64().unwrap() > 0.0, "{key}");
     }
 }
@@ -90,15 +68,7 @@ fn the_document_has_the_keys_that_programs_rely_on() {
 #[test]
 fn combinations_make_rows_and_pictures() {
     let folder = folder();
-    let mut arguments = vec![
-        "mesh",
-        "cube.obj",
-        "--tessellate",
-        "2,20",
-        "--msaa",
-        "1,4",
-        "--json",
-    ];
+    let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "2,20", "--msaa", "1,4", "--json"];
     arguments.extend(["--unit", "none,qfm,pmu,reyes", "--buffer", "4,64"]);
     arguments.extend(["-o", "p.{variant}.npy", "--heat", "h.{variant}.png"]);
     arguments.extend(SMALL);
@@ -126,29 +96,14 @@ fn combinations_make_rows_and_pictures() {
 fn shader_effects_bar_the_pixel_merge_unit() {
     let folder = folder();
     let merged = |effect: &[&str], unit: &str| {
-        let mut arguments = vec![
-            "mesh",
-            "cube.obj",
-            "--tessellate",
-            "4",
-            "--json",
-            "--unit",
-            unit,
-        ];
+        let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "4", "--json", "--unit", unit];
         arguments.extend(SMALL);
         arguments.extend(effect);
         only_row(&quadrille(folder.path(), &arguments))
     };
     let saved = |document: &Value| document["quads"]["merged"].as_u64().unwrap();
     assert!(saved(&merged(&[], "pmu")) > 0);
-    for effect in [
-        "discard",
-        "depth",
-        "memory",
-        "alpha-to-coverage",
-        "primitive-id",
-        "coverage",
-    ] {
+    for effect in ["discard", "depth", "memory", "alpha-to-coverage", "primitive-id", "coverage"] {
         let document = merged(&["--shader-effects", effect], "pmu");
         assert_eq!(saved(&document), 0, "{effect}");
         let shaded = &document["quads"]["shaded"];
@@ -161,16 +116,8 @@ fn shader_effects_bar_the_pixel_merge_unit() {
 fn the_picture_is_the_same_on_any_number_of_threads() {
     let folder = folder();
     let draw = |name: &str, threads: &str| {
-        let mut arguments = vec![
-            "mesh",
-            "cube.obj",
-            "--tessellate",
-            "1",
-            "--msaa",
-            "16",
-            "-o",
-            name,
-        ];
+        let mut arguments =
+            vec!["mesh", "cube.obj", "--tessellate", "1", "--msaa", "16", "-o", name];
         arguments.extend(["--threads", threads, "--unit", "qfm", "--checker", "8"]);
         arguments.extend(SMALL);
         assert!(quadrille(folder.path(), &arguments).status.success());
@@ -194,24 +141,12 @@ fn wrong_usage_and_bad_files_are_told_apart() {
         ),
         (&["none.obj"], 3, "none.obj: cannot read"),
         (&["cube.obj", "--msaa", "3"], 2, "1, 2, 4, 8 or 16"),
-        (
-            &["cube.obj", "--unit", "qfm", "--buffer", "0"],
-            2,
-            "--buffer",
-        ),
-        (
-            &["cube.obj", "--unit", "pmu", "--buffer", "unbounded"],
-            2,
-            "--buffer",
-        ),
+        (&["cube.obj", "--unit", "qfm", "--buffer", "0"], 2, "--buffer"),
+        (&["cube.obj", "--unit", "pmu", "--buffer", "unbounded"], 2, "--buffer"),
         (&["cube.obj", "--tessellate", "0"], 2, "--tessellate"),
         (&["cube.obj", "--coarse", "--msaa", "8"], 2, "coarse"),
         (&["cube.obj", "--army", "2,2"], 2, "tessellate beside it"),
-        (
-            &["cube.obj", "--unit", "none,qfm", "-o", "p.png"],
-            2,
-            "{variant}",
-        ),
+        (&["cube.obj", "--unit", "none,qfm", "-o", "p.png"], 2, "{variant}"),
     ];
     for (arguments, code, said) in cases {
         let output = quadrille(folder.path(), &[&["mesh"], arguments].concat());
@@ -224,22 +159,11 @@ fn wrong_usage_and_bad_files_are_told_apart() {
 #[test]
 fn truth_is_nearer_with_more_samples() {
     let folder = folder();
-    let mut arguments = vec![
-        "mesh",
-        "cube.obj",
-        "--tessellate",
-        "8",
-        "--msaa",
-        "1,4,16",
-        "--json",
-    ];
+    let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "8", "--msaa", "1,4,16", "--json"];
     arguments.extend(["--psnr-supersampled", "--width", "80", "--height", "50"]);
     let document = json(&quadrille(folder.path(), &arguments));
     let rows = document["rows"].as_array().unwrap();
-    let db: Vec<_> = rows
-        .iter()
-        .map(|r| r["psnr_vs_truth_db"].as_f64().unwrap())
-        .collect();
+    let db: Vec<_> = rows.iter().map(|r| r["psnr_vs_truth_db"].as_f64().unwrap()).collect();
     assert!(db[0] < db[1] && db[1] < db[2] && db[2] > 35.0, "{db:?}");
 }
 
@@ -290,10 +214,7 @@ fn the_heat_map_of_reyes_is_that_of_its_vertices() {
     }
     // The counts are the same; the colours are not.
     assert!(map("8.npy") == map("64.npy") && map("8.png") != map("64.png"));
-    assert_eq!(
-        mesh(folder.path(), &["cube.obj", "--heat-max", "9"]).0,
-        Some(2)
-    );
+    assert_eq!(mesh(folder.path(), &["cube.obj", "--heat-max", "9"]).0, Some(2));
 }
 
 /// Messages about inputs other than meshes name their kind and the remedy.
@@ -302,9 +223,7 @@ fn inputs_that_are_no_meshes_are_named() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let properties = "x y z f_dc_0 f_dc_1 f_dc_2 opacity".split(' ');
-    let properties: String = properties
-        .map(|p| format!("property float {p}\n"))
-        .collect();
+    let properties: String = properties.map(|p| format!("property float {p}\n")).collect();
     let splats =
         format!("ply\nformat ascii 1.0\nelement vertex 1\n{properties}end_header\n0 0 0 0 0 0 0\n");
     fs::write(at("statue.ply"), splats).unwrap();
@@ -328,10 +247,7 @@ fn meshes_come_through_pipes() {
     let folder = folder();
     let cube = fs::File::open(folder.path().join("cube.obj")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_quadrille"));
-    command
-        .args(["mesh", "-", "--json"])
-        .args(SMALL)
-        .stdin(cube);
+    command.args(["mesh", "-", "--json"]).args(SMALL).stdin(cube);
     assert_eq!(json(&command.output().unwrap())["rows"][0]["triangles"], 12);
 }
 
@@ -342,30 +258,15 @@ fn flags_without_effect_are_warned_of_or_refused() {
     fs::write(folder.path().join("tetrahedron.obj"), triangles).unwrap();
     for (arguments, said) in [
         (&["cube.obj", "--hairs", "5"][..], "--hairs has no effect"),
-        (
-            &["plane", "--hair-order", "front-to-back"],
-            "--hair-order has no effect",
-        ),
+        (&["plane", "--hair-order", "front-to-back"], "--hair-order has no effect"),
         (&["plane", "--bumps", "9,0.1"], "--bumps has no effect"),
         (&["plane", "--reorder", "random"], "--reorder has no effect"),
-        (
-            &["cube.obj", "--grid-order", "rings"],
-            "--grid-order has no effect",
-        ),
+        (&["cube.obj", "--grid-order", "rings"], "--grid-order has no effect"),
         (&["cube.obj", "--seed", "5"], "--seed has no effect"),
-        (
-            &["cube.obj", "--cage-steps", "2"],
-            "--cage-steps has no effect",
-        ),
+        (&["cube.obj", "--cage-steps", "2"], "--cage-steps has no effect"),
         (&["plane", "--shininess", "5"], "--shininess has no effect"),
-        (
-            &["tetrahedron.obj", "--tessellate", "9"],
-            "100 % of its faces are triangles",
-        ),
-        (
-            &["cube.obj", "--near", "100"],
-            "nothing of the mesh is in view",
-        ),
+        (&["tetrahedron.obj", "--tessellate", "9"], "100 % of its faces are triangles"),
+        (&["cube.obj", "--near", "100"], "nothing of the mesh is in view"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(0), "{arguments:?}: {err}");
@@ -376,25 +277,13 @@ fn flags_without_effect_are_warned_of_or_refused() {
         (&["cube.obj", "--unit", "all,qfm"], "qfm twice"),
         (&["cube.obj", "--msaa", "4,4"], "4 twice"),
         (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
-        (
-            &["cube.obj", "--buffer", "32"],
-            "the unit qfm or pmu beside it",
-        ),
-        (
-            &["cube.obj", "--unit", "reyes", "--cycles"],
-            "other than reyes",
-        ),
-        (
-            &["cube.obj", "--unit", "all", "-o", "p.png"],
-            "combinations of settings",
-        ),
+        (&["cube.obj", "--buffer", "32"], "the unit qfm or pmu beside it"),
+        (&["cube.obj", "--unit", "reyes", "--cycles"], "other than reyes"),
+        (&["cube.obj", "--unit", "all", "-o", "p.png"], "combinations of settings"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {err}");
-        assert!(
-            err.contains(said) && !err.contains("--method"),
-            "{arguments:?}: {err}"
-        );
+        assert!(err.contains(said) && !err.contains("--method"), "{arguments:?}: {err}");
     }
 }
 
@@ -403,22 +292,14 @@ fn flags_without_effect_are_warned_of_or_refused() {
 fn assumptions_are_flags() {
     let folder = folder();
     let row = |arguments: &[&str]| {
-        let arguments = [
-            &["mesh"],
-            arguments,
-            &SMALL[..],
-            &["--json", "--unit", "qfm"],
-        ]
-        .concat();
+        let arguments = [&["mesh"], arguments, &SMALL[..], &["--json", "--unit", "qfm"]].concat();
         only_row(&quadrille(folder.path(), &arguments))
     };
     let cage = ["cube.obj", "--tessellate", "2"];
     let plain = row(&cage);
     let with = |flags: &[&str]| row(&[&cage[..], flags].concat());
     assert!(plain["triangle_area_mean_px"].as_f64().unwrap() < 1.8);
-    let mean = with(&["--area-is", "mean"])["triangle_area_mean_px"]
-        .as_f64()
-        .unwrap();
+    let mean = with(&["--area-is", "mean"])["triangle_area_mean_px"].as_f64().unwrap();
     assert!((1.85..2.15).contains(&mean), "{mean}");
     let rows = with(&["--grid-order", "rows", "--area-is", "bound"]);
     assert_eq!(rows["fragments_shaded"], plain["fragments_shaded"]);
@@ -434,11 +315,7 @@ fn assumptions_are_flags() {
     ] {
         assert!(shaded(&row(arguments)) > 0, "{arguments:?}");
     }
-    for flags in [
-        ["--bumps", "1"],
-        ["--bumps", "-1,1"],
-        ["--grid-order", "columns"],
-    ] {
+    for flags in [["--bumps", "1"], ["--bumps", "-1,1"], ["--grid-order", "columns"]] {
         let output = quadrille(folder.path(), &[&["mesh", "frog"], &flags[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
     }
@@ -450,20 +327,14 @@ fn the_table_shows_what_was_asked_for() {
     let folder = folder();
     let words =
         |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
-    let (_, plain, _) = mesh(
-        folder.path(),
-        &["cube.obj", "--tessellate", "4", "--unit", "all"],
-    );
+    let (_, plain, _) = mesh(folder.path(), &["cube.obj", "--tessellate", "4", "--unit", "all"]);
     let (table, _) = plain.split_once("\n\n").unwrap();
     let lines: Vec<_> = table.lines().map(words).collect();
     assert_eq!(lines.len(), 5);
     assert!(!table.contains("view") && !plain.contains("truth"));
     assert_eq!(lines[4][0], "reyes");
     assert!(lines[4][1..3].iter().all(|cell| cell == "-"), "{plain}");
-    let (_, orbit, err) = mesh(
-        folder.path(),
-        &["cube.obj", "--orbit", "3", "--psnr-supersampled"],
-    );
+    let (_, orbit, err) = mesh(folder.path(), &["cube.obj", "--orbit", "3", "--psnr-supersampled"]);
     let (table, _) = orbit.split_once("\n\n").unwrap();
     let lines: Vec<_> = table.lines().map(words).collect();
     assert_eq!((lines.len(), lines[0][0].as_str()), (4, "view"), "{err}");

@@ -15,11 +15,7 @@ fn mesh(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
 /// Headings of the first table.
 fn headings(page: &str) -> Vec<&str> {
     let first = page.lines().next().unwrap();
-    first
-        .split("  ")
-        .map(str::trim)
-        .filter(|h| !h.is_empty())
-        .collect()
+    first.split("  ").map(str::trim).filter(|h| !h.is_empty()).collect()
 }
 
 #[test]
@@ -32,24 +28,14 @@ fn tables_have_the_columns_that_say_something() {
         out
     };
     let alone = page("");
-    assert_eq!(
-        headings(&alone),
-        ["triangles", "quads", "partial", "shaded", "per px"]
-    );
-    assert!(
-        alone.contains("\nin all rows: view auto, area px 20, msaa 4, unit none\n"),
-        "{alone}"
-    );
+    assert_eq!(headings(&alone), ["triangles", "quads", "partial", "shaded", "per px"]);
+    assert!(alone.contains("\nin all rows: view auto, area px 20, msaa 4, unit none\n"), "{alone}");
     // A plane hides nothing, and every unit sees the same quads.
     let units = page("--unit none,qfm --psnr");
-    let expected = [
-        "unit", "buffer", "shaded", "per px", "less", "saved", "effic.",
-    ];
+    let expected = ["unit", "buffer", "shaded", "per px", "less", "saved", "effic."];
     assert_eq!(headings(&units), expected);
     for heading in expected.into_iter().chain(["view", "msaa", "triangles"]) {
-        let explained = units
-            .lines()
-            .filter(|line| line.starts_with(&format!("{heading:15}")));
+        let explained = units.lines().filter(|line| line.starts_with(&format!("{heading:15}")));
         assert_eq!(explained.count(), 1, "{heading}: {units}");
     }
     assert_eq!(headings(&page("--msaa 1,4"))[0], "msaa");
@@ -67,28 +53,20 @@ fn cycles_say_what_a_unit_costs() {
     };
     let times = |page: &str, unit: &str| -> f64 {
         let mut lines = page.lines();
-        let line = lines
-            .find(|line| line.starts_with(&format!("{unit} (")))
-            .unwrap();
+        let line = lines.find(|line| line.starts_with(&format!("{unit} ("))).unwrap();
         let times = line.split(" less in ").nth(1).unwrap();
         times.split(' ').next().unwrap().parse().unwrap()
     };
     let before = page("none,qfm,pmu");
     for unit in ["qfm", "pmu"] {
         assert!(times(&before, unit) > 1.5, "{before}");
-        assert!(
-            before.contains(&format!("the frame is limited by {unit} (")),
-            "{before}"
-        );
+        assert!(before.contains(&format!("the frame is limited by {unit} (")), "{before}");
         let knob = format!("--set {unit}.quads_per_cycle=");
         assert!(before.contains(&knob), "{before}");
         let after = page(&format!("none,{unit} {knob}4"));
         assert!(times(&after, unit) < 0.6 * times(&before, unit), "{after}");
     }
-    assert!(
-        before.contains("and without the unit by crop ("),
-        "{before}"
-    );
+    assert!(before.contains("and without the unit by crop ("), "{before}");
     assert!(!page("qfm").contains("without the unit"));
 }
 
@@ -113,21 +91,13 @@ fn drawings_need_pixels_and_quads() {
         ),
         ("--overlay edges,edges --width 40", "edges twice"),
         ("--overlay edges --heat-max 4 --width 40", "--heat-max"),
-        (
-            "--overlay edges --width 1280",
-            "--overlay: expected a zoom of 4 or more",
-        ),
-        (
-            "--overlay edges --crop 4,4,9,9,2 --width 40",
-            "--overlay: expected a zoom of 4 or more",
-        ),
+        ("--overlay edges --width 1280", "--overlay: expected a zoom of 4 or more"),
+        ("--overlay edges --crop 4,4,9,9,2 --width 40", "--overlay: expected a zoom of 4 or more"),
         ("--overlay edges --crop 39,4,9,9 --width 40", "--crop"),
         ("--overlay edges --aov id --width 40", "--aov"),
     ] {
-        let (code, _, err) = mesh(
-            folder.path(),
-            &format!("plane --height 30 -o p.{{variant}}.png {arguments}"),
-        );
+        let (code, _, err) =
+            mesh(folder.path(), &format!("plane --height 30 -o p.{{variant}}.png {arguments}"));
         assert_eq!(code, Some(2), "{arguments}: {err}");
         assert!(err.contains(said), "{arguments}: {err}");
     }

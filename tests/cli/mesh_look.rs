@@ -13,15 +13,8 @@ use crate::support::shared;
 /// A triangle with a camera and a light.
 fn document() -> Value {
     let corners = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    let bytes: Vec<u8> = corners
-        .as_flattened()
-        .iter()
-        .flat_map(|v| v.to_le_bytes())
-        .collect();
-    let uri = format!(
-        "data:application/octet-stream;base64,{}",
-        STANDARD.encode(&bytes)
-    );
+    let bytes: Vec<u8> = corners.as_flattened().iter().flat_map(|v| v.to_le_bytes()).collect();
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&bytes));
     let lens = json!({"yfov": 0.7, "znear": 0.1, "aspectRatio": 2.0});
     let sun = json!({"type": "directional", "intensity": 3.0});
     json!({
@@ -59,11 +52,7 @@ fn mesh(folder: &Path, arguments: &str) -> (Option<i32>, String, String) {
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -82,10 +71,7 @@ fn cameras_of_the_file_are_named_and_drawn() {
         // The triangle covers half of 1 by 1 world units, 100 / (2 tan 0.35 3) pixels each.
         let side = 100.0 / (2.0 * 0.35_f64.tan() * 3.0);
         let covered = row["rows"][0]["pixels_covered"].as_f64().unwrap();
-        assert!(
-            (covered - side * side / 2.0).abs() < 3.0 * side,
-            "{covered}"
-        );
+        assert!((covered - side * side / 2.0).abs() < 3.0 * side, "{covered}");
     }
     for (arguments, said) in [
         ("lit.gltf --view 7", "7"),
@@ -113,29 +99,15 @@ fn light_and_front_change_the_picture() {
     assert_eq!(pictures[0], pictures[1]);
     for (at, picture) in pictures.iter().enumerate().skip(1) {
         let others = pictures.iter().enumerate().skip(1);
-        assert!(
-            others
-                .filter(|(k, _)| *k != at)
-                .all(|(_, other)| other != picture),
-            "{at}"
-        );
+        assert!(others.filter(|(k, _)| *k != at).all(|(_, other)| other != picture), "{at}");
     }
     let eye = |flags: &str| -> Vec<f64> {
         let (_, _, err) = mesh(folder.path(), &format!("plain.obj -v --width 40 {flags}"));
-        let said = err
-            .split("--eye ")
-            .nth(1)
-            .unwrap()
-            .split(' ')
-            .next()
-            .unwrap();
+        let said = err.split("--eye ").nth(1).unwrap().split(' ').next().unwrap();
         said.split(',').map(|v| v.parse().unwrap()).collect()
     };
     let (front, back, left) = (eye(""), eye("--front -z"), eye("--front -x"));
-    assert!(
-        front[2] > 1.0 && back[2] < -0.5 && left[0] < -0.5,
-        "{front:?} {back:?} {left:?}"
-    );
+    assert!(front[2] > 1.0 && back[2] < -0.5 && left[0] < -0.5, "{front:?} {back:?} {left:?}");
     assert!(eye("--up 0,0,1")[1] < -0.5);
 }
 
@@ -143,18 +115,12 @@ fn light_and_front_change_the_picture() {
 fn layers_are_written_beside_the_picture() {
     let folder = folder();
     let layers = "--aov depth,normal,id,coverage,shading-rate";
-    let (code, _, err) = mesh(
-        folder.path(),
-        &format!("plain.obj --width 32 {layers} -o all.exr"),
-    );
+    let (code, _, err) = mesh(folder.path(), &format!("plain.obj --width 32 {layers} -o all.exr"));
     assert_eq!(code, Some(0), "{err}");
     let bytes = fs::read(folder.path().join("all.exr")).unwrap();
     for channel in ["Z", "N.X", "N.Z", "Id.X", "Alpha.A", "Count.X"] {
         let name = [channel.as_bytes(), &[0]].concat();
-        assert!(
-            bytes[..1024].windows(name.len()).any(|w| w == name),
-            "{channel}"
-        );
+        assert!(bytes[..1024].windows(name.len()).any(|w| w == name), "{channel}");
     }
     let units = "--unit none,qfm,reyes";
     let arguments = format!("plain.obj --width 32 {units} {layers} -o {{variant}}.{{aov}}.npy");
@@ -172,10 +138,7 @@ fn layers_are_written_beside_the_picture() {
         ("plain.obj --aov depth,depth -o a.exr", "depth twice"),
         ("plain.obj --aov depth", "--output"),
         ("plain.obj --aov depth --crop 0,0,4,4 -o a.exr", "--crop"),
-        (
-            "plain.obj --aov depth --unit none,qfm -o a.exr",
-            "{variant}",
-        ),
+        ("plain.obj --aov depth --unit none,qfm -o a.exr", "{variant}"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments}: {err}");
@@ -246,10 +209,7 @@ fn faces_share_normals_up_to_the_crease() {
     assert_ne!(pictures[1], pictures[2]);
     let (code, _, stderr) = mesh(folder.path(), "plain.obj -o b.png --crease 181");
     assert_eq!(code, Some(2), "{stderr}");
-    assert!(
-        stderr.contains("--crease") && stderr.contains("0 to 180"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("--crease") && stderr.contains("0 to 180"), "{stderr}");
     let idle = "lit.gltf --width 32 --height 24 -o c.png --crease 30";
     let (code, _, stderr) = mesh(folder.path(), idle);
     assert_eq!(code, Some(0), "{stderr}");
@@ -292,11 +252,7 @@ fn texels_count_in_the_limit_of_memory() {
     let square = "mtllib red.mtl\nusemtl red\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1 4/1\n";
     fs::write(folder.path().join("red.obj"), square).unwrap();
     let (code, _, said) = mesh(folder.path(), "red.obj --width 64 --height 48 --memory 2M");
-    assert_eq!(
-        (code, said.contains("left out")),
-        (Some(0), false),
-        "{said}"
-    );
+    assert_eq!((code, said.contains("left out")), (Some(0), false), "{said}");
     let (code, _, said) = mesh(folder.path(), "red.obj --width 64 --height 48 --memory 1M");
     assert_eq!(code, Some(0), "{said}");
     let reason = "\"red.png\" is left out: 1024 x 512 texels, which take 2 MiB; the limit on memory leaves 1 MiB";
@@ -309,10 +265,8 @@ fn shared_meshes_stand_upright_and_show_their_fronts() {
         return;
     };
     let draw = |name: &str, flags: &str| {
-        let (code, out, stderr) = mesh(
-            &folder,
-            &format!("{name} --width 64 --height 48 --json {flags}"),
-        );
+        let (code, out, stderr) =
+            mesh(&folder, &format!("{name} --width 64 --height 48 --json {flags}"));
         assert_eq!(code, Some(0), "{name}: {stderr}");
         let rows: Value = serde_json::from_str(&out).unwrap();
         let covered = rows["rows"][0]["pixels_covered"].as_u64().unwrap();
@@ -338,17 +292,8 @@ fn shared_meshes_stand_upright_and_show_their_fronts() {
         assert!(draw(&name, "").0, "{name} lies on its back");
     }
     // Single-sided triangles that turn their backs to +z.
-    assert!(
-        draw(
-            "cases/meshes/public/22_vertex_color/22_vertex_color.gltf",
-            ""
-        )
-        .1 > 50
-    );
+    assert!(draw("cases/meshes/public/22_vertex_color/22_vertex_color.gltf", "").1 > 50);
     let covered = ["i15_local.obj", "i15_utm.obj", "i15_utm_double.ply"]
         .map(|name| draw(&format!("cases/meshes/{name}"), "--up 0,0,1").1);
-    assert!(
-        covered[0] > 500 && covered.iter().all(|&count| count == covered[0]),
-        "{covered:?}"
-    );
+    assert!(covered[0] > 500 && covered.iter().all(|&count| count == covered[0]), "{covered:?}");
 }

@@ -34,10 +34,7 @@ impl Table {
     /// Checks the numbers of a cell, with the digits that it has.
     pub(crate) fn expect(&self, row: &[String], column: &str, numbers: &[f64]) {
         let at = self.head.iter().position(|head| head == column).unwrap();
-        let shown: Vec<_> = row[at]
-            .trim_end_matches([' ', '%', 'M'])
-            .split(", ")
-            .collect();
+        let shown: Vec<_> = row[at].trim_end_matches([' ', '%', 'M']).split(", ").collect();
         assert_eq!(shown.len(), numbers.len(), "{row:?}, {column}");
         for (shown, number) in shown.into_iter().zip(numbers) {
             let digits = shown.split_once('.').map_or(0, |(_, digits)| digits.len());

@@ -61,9 +61,7 @@ fn number(cell: &str) -> f64 {
 
 /// A file without outside references, whose elements have all their colours and sizes.
 fn check_svg(text: &str) {
-    for word in [
-        "class=", "<style", "style=", "href", "url(", "<script", "@import", "NaN", "inf",
-    ] {
+    for word in ["class=", "<style", "style=", "href", "url(", "<script", "@import", "NaN", "inf"] {
         assert!(!text.contains(word), "{word}: {text}");
     }
     let document = Document::parse(text).unwrap();
@@ -85,12 +83,7 @@ fn check_svg(text: &str) {
 fn check_pdf(bytes: &[u8]) {
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     assert!(text.starts_with("%PDF-1.7") && text.trim_end().ends_with("%%EOF"));
-    for word in [
-        "/FontFile2",
-        "/Subtype/TrueType",
-        "/WinAnsiEncoding",
-        "+LiberationSans",
-    ] {
+    for word in ["/FontFile2", "/Subtype/TrueType", "/WinAnsiEncoding", "+LiberationSans"] {
         assert!(text.contains(word), "{word}");
     }
     for word in ["/CreationDate", "/ModDate", "/ID", "/URI", "/JavaScript"] {
@@ -125,9 +118,7 @@ fn check_pdf(bytes: &[u8]) {
 fn numbers_are_those_of_the_csv() {
     let place = place();
     let one = ["--where", "scene=small", "--where", "view=orbit_00"];
-    let lines = [
-        "--x", "tc.bins", "--y", "speedup", "--series", "variant", "-o", "one.svg",
-    ];
+    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "variant", "-o", "one.svg"];
     plot(&place, &[&lines[..], &one].concat());
     let plotted = table(&read(&place, "one.plot.csv"));
     let all = rows(&place);
@@ -147,21 +138,8 @@ fn numbers_are_those_of_the_csv() {
         assert_eq!(point["rows"], "1");
     }
     // Means, least and largest values over both views, and the geometric mean over the scenes.
-    let bars = [
-        "--x",
-        "scene",
-        "--y",
-        "cycles",
-        "--series",
-        "variant",
-        "--where",
-        "tc.bins=8",
-    ];
-    let bars = [
-        &bars[..],
-        &["--summary", "geomean", "--spread", "-o", "bars.svg"],
-    ]
-    .concat();
+    let bars = ["--x", "scene", "--y", "cycles", "--series", "variant", "--where", "tc.bins=8"];
+    let bars = [&bars[..], &["--summary", "geomean", "--spread", "-o", "bars.svg"]].concat();
     plot(&place, &bars);
     let plotted = table(&read(&place, "bars.plot.csv"));
     let mut means = Vec::new();
@@ -169,11 +147,7 @@ fn numbers_are_those_of_the_csv() {
         let is_chosen = |row: &&BTreeMap<String, String>| {
             row["scene"] == scene && row["tc.bins"] == "8" && row["variant"] == "het"
         };
-        let cycles: Vec<f64> = all
-            .iter()
-            .filter(is_chosen)
-            .map(|r| number(&r["cycles"]))
-            .collect();
+        let cycles: Vec<f64> = all.iter().filter(is_chosen).map(|r| number(&r["cycles"])).collect();
         assert_eq!(cycles.len(), 2);
         let is_point = |p: &&BTreeMap<String, String>| p["scene"] == scene && p["variant"] == "het";
         let point = plotted.iter().find(is_point).unwrap();
@@ -182,10 +156,7 @@ fn numbers_are_those_of_the_csv() {
         assert_eq!(number(&point["max"]), cycles[0].max(cycles[1]));
         means.push(number(&point["cycles"]));
     }
-    let last = plotted
-        .iter()
-        .find(|p| p["scene"] == "geomean" && p["variant"] == "het")
-        .unwrap();
+    let last = plotted.iter().find(|p| p["scene"] == "geomean" && p["variant"] == "het").unwrap();
     let geomean = (means[0] * means[1]).sqrt();
     assert!((number(&last["cycles"]) / geomean - 1.0).abs() < 1e-12);
 }
@@ -194,49 +165,11 @@ fn numbers_are_those_of_the_csv() {
 fn every_kind_is_a_file_of_its_own() {
     let place = place();
     let kinds: [&[&str]; 5] = [
-        &[
-            "--x", "tc.bins", "--y", "speedup", "--series", "variant", "--spread", "--mark", "1",
-        ],
-        &[
-            "--x",
-            "scene",
-            "--y",
-            "speedup",
-            "--series",
-            "variant",
-            "--summary",
-            "geomean",
-        ],
-        &[
-            "--kind",
-            "scatter",
-            "--x",
-            "quads_ratio",
-            "--y",
-            "speedup",
-            "--series",
-            "scene",
-        ],
-        &[
-            "--x",
-            "tc.bins",
-            "--y",
-            "scene",
-            "--value",
-            "speedup",
-            "--where",
-            "variant=het",
-        ],
-        &[
-            "--x",
-            "tc.bins",
-            "--y",
-            "cycles",
-            "--series",
-            "variant,scene",
-            "--log-x",
-            "--log-y",
-        ],
+        &["--x", "tc.bins", "--y", "speedup", "--series", "variant", "--spread", "--mark", "1"],
+        &["--x", "scene", "--y", "speedup", "--series", "variant", "--summary", "geomean"],
+        &["--kind", "scatter", "--x", "quads_ratio", "--y", "speedup", "--series", "scene"],
+        &["--x", "tc.bins", "--y", "scene", "--value", "speedup", "--where", "variant=het"],
+        &["--x", "tc.bins", "--y", "cycles", "--series", "variant,scene", "--log-x", "--log-y"],
     ];
     for kind in kinds {
         let sizes = ["--width", "84", "--height", "70", "--title", "a < b & c"];
@@ -244,38 +177,19 @@ fn every_kind_is_a_file_of_its_own() {
         plot(&place, &[kind, &sizes, &outputs].concat());
         let svg = read(&place, "a/plot.svg");
         check_svg(&svg);
-        assert!(
-            svg.contains("width=\"84.00mm\" height=\"70.00mm\""),
-            "{svg}"
-        );
+        assert!(svg.contains("width=\"84.00mm\" height=\"70.00mm\""), "{svg}");
         assert!(svg.contains(">a &lt; b &amp; c</text>"), "{svg}");
         let pdf = fs::read(place.path("a/plot.pdf")).unwrap();
         check_pdf(&pdf);
         // 84 mm and 70 mm in points.
         let text = String::from_utf8_lossy(&pdf);
-        assert!(
-            text.contains("/MediaBox[0 0 238.11") && text.contains(" 198.42"),
-            "{kind:?}"
-        );
-        plot(
-            &place,
-            &[kind, &sizes, &["-o", "b.pdf", "-o", "b.svg"]].concat(),
-        );
+        assert!(text.contains("/MediaBox[0 0 238.11") && text.contains(" 198.42"), "{kind:?}");
+        plot(&place, &[kind, &sizes, &["-o", "b.pdf", "-o", "b.svg"]].concat());
         assert_eq!(fs::read(place.path("b.pdf")).unwrap(), pdf, "{kind:?}");
         assert_eq!(read(&place, "b.svg"), svg);
         assert_eq!(read(&place, "b.plot.csv"), read(&place, "a/plot.plot.csv"));
     }
-    let stdout = [
-        "plot",
-        "rows.jsonl",
-        "--x",
-        "view",
-        "--y",
-        "cycles",
-        "-q",
-        "-o",
-        "-",
-    ];
+    let stdout = ["plot", "rows.jsonl", "--x", "view", "--y", "cycles", "-q", "-o", "-"];
     let printed = place.expect(DONE, &stdout).stdout;
     check_svg(&String::from_utf8(printed).unwrap());
 }
@@ -283,24 +197,13 @@ fn every_kind_is_a_file_of_its_own() {
 #[test]
 fn combined_rows_are_named() {
     let place = place();
-    let arguments = [
-        "--x",
-        "tc.bins",
-        "--y",
-        "cycles",
-        "--where",
-        "variant=het",
-        "-o",
-        "a.svg",
-    ];
+    let arguments = ["--x", "tc.bins", "--y", "cycles", "--where", "variant=het", "-o", "a.svg"];
     let output = place.expect(DONE, &[&["plot", "rows.jsonl"], &arguments[..]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     let remark =
         "a point is the mean of up to 4 rows, which differ in scene, seed, view, width, height";
     assert!(errors.contains(remark), "{errors}");
-    let list = place
-        .expect(DONE, &["plot", "rows.jsonl", "--list-fields"])
-        .stdout;
+    let list = place.expect(DONE, &["plot", "rows.jsonl", "--list-fields"]).stdout;
     let list = String::from_utf8(list).unwrap();
     for word in ["tc.bins", "units.crop.utilisation", "speedup"] {
         assert!(list.contains(word), "{word}: {list}");
@@ -314,13 +217,8 @@ fn csv_and_several_files_are_read() {
     let place = place();
     let printed = place.expect(DONE, &["bench", "rows.jsonl", "--csv"]).stdout;
     fs::write(place.path("other.csv"), printed).unwrap();
-    let fields = [
-        "--x", "file", "--y", "cycles", "--series", "variant", "-q", "-o", "a.svg",
-    ];
-    place.expect(
-        DONE,
-        &[&["plot", "rows.jsonl", "other.csv"], &fields[..]].concat(),
-    );
+    let fields = ["--x", "file", "--y", "cycles", "--series", "variant", "-q", "-o", "a.svg"];
+    place.expect(DONE, &[&["plot", "rows.jsonl", "other.csv"], &fields[..]].concat());
     let plotted = table(&read(&place, "a.plot.csv"));
     let of = |file: &str| {
         let points = plotted.iter().filter(|p| p["file"] == file);
@@ -373,15 +271,9 @@ fn wrong_plots_are_refused_by_flag() {
     let by_scene = ["--x", "scene", "--y", "cycles"];
     let with = |more: &[&'static str]| [&by_scene[..], more].concat();
     refused(&["--x", "scene"], &["--y"]);
-    refused(
-        &["--x", "scene", "--y", "cycle"],
-        &["--y", "cycles", "--list-fields"],
-    );
+    refused(&["--x", "scene", "--y", "cycle"], &["--y", "cycles", "--list-fields"]);
     refused(&["--x", "bins", "--y", "cycles"], &["--x", "tc.bins"]);
-    refused(
-        &["--x", "scene", "--y", "view"],
-        &["numbers in the field view", "orbit_00"],
-    );
+    refused(&["--x", "scene", "--y", "view"], &["numbers in the field view", "orbit_00"]);
     refused(&with(&["--kind", "lines"]), &["--x", "small", "bars"]);
     refused(&with(&["--kind", "pie"]), &["--kind", "heat"]);
     refused(&with(&["--kind", "heat"]), &["--value"]);
@@ -396,21 +288,10 @@ fn wrong_plots_are_refused_by_flag() {
     let csv = place.expect(DONE, &["bench", "rows.jsonl", "--csv"]).stdout;
     fs::write(place.path("b.csv"), &csv).unwrap();
     fs::write(place.path("b.plot.csv"), &csv).unwrap();
-    let over = [
-        "plot",
-        "b.plot.csv",
-        "-o",
-        "b.svg",
-        "--x",
-        "scene",
-        "--y",
-        "cycles",
-    ];
+    let over = ["plot", "b.plot.csv", "-o", "b.svg", "--x", "scene", "--y", "cycles"];
     place.expect_error(USAGE, &over, &["b.plot.csv", "which is read"]);
     fs::create_dir(place.path("c.svg")).unwrap();
-    let folder = [
-        "plot", "b.csv", "-o", "c.svg", "--x", "scene", "--y", "cycles",
-    ];
+    let folder = ["plot", "b.csv", "-o", "c.svg", "--x", "scene", "--y", "cycles"];
     place.expect_error(UNWRITABLE, &folder, &["c.svg"]);
     assert!(!place.names().contains("a.svg") && !place.names().contains("a.plot.csv"));
 }
@@ -429,25 +310,13 @@ fn tables_of_plots_hold_the_plotted_numbers() {
     let [markdown, latex] = tables(&[
         "--x", "scene", "--y", "speedup", "--series", "variant", "--spread", "-o", "a.svg",
     ]);
-    assert!(
-        markdown.contains("| a_b | 1.50 (1.25–1.75) | 1.12 (1.12–1.12) |"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("| a_b | 1.50 (1.25–1.75) | 1.12 (1.12–1.12) |"), "{markdown}");
     assert!(markdown.contains("| c | 2 (2–2) | - |"), "{markdown}");
     assert!(latex.starts_with("\\begin{tabular}{lrr}"), "{latex}");
-    assert!(
-        latex.contains("a\\_b & 1.50 (1.25--1.75) & 1.12"),
-        "{latex}"
-    );
+    assert!(latex.contains("a\\_b & 1.50 (1.25--1.75) & 1.12"), "{latex}");
     // Without a plot, and with units of sizes.
-    let [markdown, _] = tables(&[
-        "--x",
-        "tc.bins",
-        "--y",
-        "speedup",
-        "--series",
-        "crop.cache_bytes",
-    ]);
+    let [markdown, _] =
+        tables(&["--x", "tc.bins", "--y", "speedup", "--series", "crop.cache_bytes"]);
     assert!(
         markdown.starts_with("| speedup by tc.bins, crop.cache_bytes | 8 KiB | 16 KiB |"),
         "{markdown}"
@@ -459,14 +328,7 @@ fn tables_of_plots_hold_the_plotted_numbers() {
     );
     let [markdown, _] = tables(&["--kind", "scatter", "--x", "tc.bins", "--y", "speedup"]);
     assert_eq!(markdown.lines().count(), 2 + 4, "{markdown}");
-    let heat = [
-        "--x",
-        "tc.bins",
-        "--y",
-        "crop.cache_bytes",
-        "--value",
-        "speedup",
-    ];
+    let heat = ["--x", "tc.bins", "--y", "crop.cache_bytes", "--value", "speedup"];
     let [markdown, _] = tables(&heat);
     assert!(markdown.contains("| 16 | - | 2 |"), "{markdown}");
 }
@@ -477,17 +339,12 @@ fn sizes_in_legends_have_their_unit() {
     let rows = "scene,width,crop.cache_bytes,cycles\na,640,8192,5\nb,640,8192,6\na,320,16384,7\nb,320,16384,8\n";
     fs::write(place.path("rows.csv"), rows).unwrap();
     let plot = |series: &str| {
-        let flags = [
-            "--x", "scene", "--y", "cycles", "--series", series, "-o", "a.svg", "-q",
-        ];
+        let flags = ["--x", "scene", "--y", "cycles", "--series", series, "-o", "a.svg", "-q"];
         place.expect(DONE, &[&["plot", "rows.csv"], &flags[..]].concat());
         read(&place, "a.svg")
     };
     let svg = plot("width,crop.cache_bytes");
-    assert!(
-        svg.contains(">640 px, 8 KiB<") && svg.contains(">320 px, 16 KiB<"),
-        "{svg}"
-    );
+    assert!(svg.contains(">640 px, 8 KiB<") && svg.contains(">320 px, 16 KiB<"), "{svg}");
     assert!(plot("width").contains(">640 px<"));
     // The numbers stay numbers.
     let table = read(&place, "a.plot.csv");
@@ -506,11 +363,7 @@ fn hostile_results_are_refused() {
     unread("a.jsonl", "[1]\n", &["a.jsonl", "line 1"]);
     unread("a.jsonl", "{\"a\": 1}\n", &["a.jsonl", "rows of results"]);
     unread("a.jsonl", &"[".repeat(100_000), &["a.jsonl", "line 1"]);
-    unread(
-        "a.jsonl",
-        &format!("{{\"a\":{}\n", "[".repeat(100_000)),
-        &["a.jsonl", "line 1"],
-    );
+    unread("a.jsonl", &format!("{{\"a\":{}\n", "[".repeat(100_000)), &["a.jsonl", "line 1"]);
     unread("a.csv", "a,b\n1\n", &["a.csv", "line 2"]);
     unread("a.csv", "a,a\n1,2\n", &["a.csv", "line 1"]);
     let none = ["plot", "none.jsonl", "--x", "a", "--y", "b", "-o", "p.svg"];
@@ -522,9 +375,7 @@ fn hostile_values_are_drawn_as_text() {
     let place = Place::new();
     let draw = |content: &str, more: &[&str]| {
         fs::write(place.path("a.csv"), content).unwrap();
-        let arguments = [
-            "plot", "a.csv", "--x", "a", "--y", "b", "-o", "p.svg", "--pdf",
-        ];
+        let arguments = ["plot", "a.csv", "--x", "a", "--y", "b", "-o", "p.svg", "--pdf"];
         let output = place.expect(DONE, &[&arguments[..], more].concat());
         check_pdf(&fs::read(place.path("p.pdf")).unwrap());
         let svg = read(&place, "p.svg");
@@ -533,24 +384,13 @@ fn hostile_values_are_drawn_as_text() {
     };
     let (svg, errors) = draw("a,b\n\"<x>\u{1b}[31m]]>&amp;\",1\n山,2\n", &[]);
     assert!(svg.contains("&lt;x&gt;[31m]]&gt;&amp;amp;"), "{svg}");
-    assert!(
-        errors.contains("山") && !errors.contains('\u{1b}'),
-        "{errors}"
-    );
+    assert!(errors.contains("山") && !errors.contains('\u{1b}'), "{errors}");
     fs::write(place.path("a.csv"), "a,b\n1,2\n2,1e308\n").unwrap();
     let huge = ["plot", "a.csv", "--x", "a", "--y", "b", "-o", "q.svg"];
     place.expect_error(USAGE, &huge, &["numbers in the field b", "1e308"]);
-    for numbers in [
-        "1e150,-1e150\n-1e150,1e150\n",
-        "0,0\n",
-        "1e-320,5e-324\n",
-        "3,3\n3,3\n",
-    ] {
+    for numbers in ["1e150,-1e150\n-1e150,1e150\n", "0,0\n", "1e-320,5e-324\n", "3,3\n3,3\n"] {
         draw(&format!("a,b\n{numbers}"), &[]);
-        draw(
-            &format!("a,b\n{numbers}"),
-            &["--kind", "scatter", "--fit-x", "--fit-y"],
-        );
+        draw(&format!("a,b\n{numbers}"), &["--kind", "scatter", "--fit-x", "--fit-y"]);
         draw(&format!("a,b\n{numbers}"), &["--kind", "bars", "--spread"]);
         draw(&format!("a,b\n{numbers}"), &["--value", "b"]);
     }

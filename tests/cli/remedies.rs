@@ -43,15 +43,9 @@ fn misspelt_names_of_all_kinds_get_a_proposal() {
         refuses(&place, line, &[&format!("did you mean {meant}?")]);
     }
     for (suite, meant) in [
-        (
-            "methods = [\"basleine\"]\n[[scene]]\nname = \"a\"\nrecipe = \"room\"\n",
-            "baseline",
-        ),
+        ("methods = [\"basleine\"]\n[[scene]]\nname = \"a\"\nrecipe = \"room\"\n", "baseline"),
         ("[[scene]]\nname = \"a\"\nrecipe = \"romo\"\n", "room"),
-        (
-            "[[scene]]\nname = \"a\"\nrecipe = \"room\"\nwidht = 3\n",
-            "width",
-        ),
+        ("[[scene]]\nname = \"a\"\nrecipe = \"room\"\nwidht = 3\n", "width"),
         (
             "workload = \"merging\"\n[[mesh]]\nname = \"a\"\nmesh = \"plane\"\nwidht = 3\n[[study]]\nname = \"s\"\n",
             "width",
@@ -73,10 +67,7 @@ fn missing_meshes_list_the_procedural_ones() {
         let line = format!("{command} nosuch");
         let output = place.expect(UNREADABLE, &words(&line));
         let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            errors.contains("arcade") && !errors.contains("did you mean"),
-            "{errors}"
-        );
+        assert!(errors.contains("arcade") && !errors.contains("did you mean"), "{errors}");
     }
 }
 
@@ -84,50 +75,28 @@ fn missing_meshes_list_the_procedural_ones() {
 fn inputs_beyond_those_of_a_command_get_the_remedy() {
     let place = Place::new();
     let compare = "compare a.png b.png c.png";
-    refuses(
-        &place,
-        compare,
-        &["c.png", "<A>, <B>", "two folders", "once per pair"],
-    );
-    refuses(
-        &place,
-        "render a.ply b.ply -o a.png",
-        &["b.ply", "quadrille convert A B"],
-    );
+    refuses(&place, compare, &["c.png", "<A>, <B>", "two folders", "once per pair"]);
+    refuses(&place, "render a.ply b.ply -o a.png", &["b.ply", "quadrille convert A B"]);
     refuses(&place, "mesh plane frog", &["frog", "once per input"]);
 }
 
 #[test]
 fn flags_that_would_be_ignored_are_refused() {
     let place = Place::new();
-    for beside in [
-        "--orbit 2",
-        "--eye 1,1,1",
-        "--target 0,0,0",
-        "--cameras cameras.json",
-    ] {
+    for beside in ["--orbit 2", "--eye 1,1,1", "--target 0,0,0", "--cameras cameras.json"] {
         let line = format!("render scene.ply --repeat 1 --frames 3 {beside}");
         refuses(&place, &line, &["--frames", "--path", "--orbit N"]);
     }
     for (line, expected) in [
         ("mesh plane -o {view}.png --frames 3 --orbit 2", "--frames"),
         ("sim scene.ply --frames 3 --orbit 2", "--frames"),
-        (
-            "render scene.ply --repeat 1 --path cameras.json --propose-views 2",
-            "--propose-views",
-        ),
+        ("render scene.ply --repeat 1 --path cameras.json --propose-views 2", "--propose-views"),
         ("render scene.ply --resume --repeat 1", "--resume"),
-        (
-            "sim scene.ply --sensitivity --stats-every 100",
-            "--stats-every",
-        ),
+        ("sim scene.ply --sensitivity --stats-every 100", "--stats-every"),
         ("compare a.exr b.exr --layers --markdown a.md", "--markdown"),
         ("compare a.exr b.exr --layers --latex a.tex", "--latex"),
         ("compare a.exr b.exr --layers --resume", "--resume"),
-        (
-            "compare a.exr b.exr --layers --lpips-weights a",
-            "--lpips-weights",
-        ),
+        ("compare a.exr b.exr --layers --lpips-weights a", "--lpips-weights"),
         ("mesh plane --versus scene.ply --crop 0,0,2,2", "--crop"),
         ("mesh plane --versus scene.ply --overlay quads", "--overlay"),
         ("mesh plane --versus scene.ply --aov depth", "--aov"),
@@ -151,10 +120,9 @@ fn flags_that_would_be_ignored_are_refused() {
 #[test]
 fn options_that_a_scene_does_not_follow_are_warned_of() {
     let place = Place::new();
-    for (flags, expected) in [
-        ("--axes LUF", "its axes are RDF; --axes LUF"),
-        ("--lod 2", "no level of detail 2"),
-    ] {
+    for (flags, expected) in
+        [("--axes LUF", "its axes are RDF; --axes LUF"), ("--lod 2", "no level of detail 2")]
+    {
         let output = place.expect(DONE, &words(&format!("info scene.ply {flags}")));
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(expected), "{text}");
@@ -166,11 +134,7 @@ fn options_that_a_scene_does_not_follow_are_warned_of() {
 #[test]
 fn outputs_of_another_kind_lead_to_their_flag() {
     let place = Place::new();
-    fs::write(
-        place.path("suite.toml"),
-        "[[scene]]\nname = \"a\"\nrecipe = \"room\"\n",
-    )
-    .unwrap();
+    fs::write(place.path("suite.toml"), "[[scene]]\nname = \"a\"\nrecipe = \"room\"\n").unwrap();
     fs::write(place.path("rows.csv"), "scene,cycles\na,1\n").unwrap();
     for (line, remedy) in [
         ("sim scene.ply -o x.csv", "--csv > x.csv"),
@@ -180,14 +144,8 @@ fn outputs_of_another_kind_lead_to_their_flag() {
         ("deferred arcade -o x.json", "--json > x.json"),
         ("bench suite.toml -o x.csv", "--csv > x.csv"),
         ("bench suite.toml -o x.json", "--json > x.json"),
-        (
-            "plot rows.csv --x scene --y cycles -o x.tex",
-            "--latex x.tex",
-        ),
-        (
-            "plot rows.csv --x scene --y cycles -o x.md",
-            "--markdown x.md",
-        ),
+        ("plot rows.csv --x scene --y cycles -o x.tex", "--latex x.tex"),
+        ("plot rows.csv --x scene --y cycles -o x.md", "--markdown x.md"),
     ] {
         refuses(&place, line, &["-o: expected", remedy]);
     }
@@ -210,10 +168,7 @@ fn a_decimation_without_effect_is_noted() {
     let place = Place::new();
     place.expect(DONE, &words("synth object --splats 20 -o few.ply"));
     let note = said(&place, "convert few.ply --decimate 25 -o a.ply");
-    assert!(
-        note.contains("all 20 splats are kept") && note.contains("25%"),
-        "{note}"
-    );
+    assert!(note.contains("all 20 splats are kept") && note.contains("25%"), "{note}");
     let note = said(&place, "convert few.ply --decimate 100% -o b.ply");
     assert!(note.contains("all 20 splats are kept"), "{note}");
     let note = said(&place, "convert few.ply --decimate 10 -o c.ply");
@@ -233,12 +188,6 @@ fn the_time_of_a_sensitivity_is_estimated() {
     let [runs, configurations] = [runs, configurations].map(|n| n.parse::<usize>().unwrap());
     let document = place.document(&words(&format!("{sim} -q")));
     let fields = document["views"][0]["fields"].as_array().unwrap().len();
-    assert!(
-        configurations > fields && runs == 2 * configurations,
-        "{note}"
-    );
-    assert!(
-        note.contains("threads: 2") && note.contains("second"),
-        "{note}"
-    );
+    assert!(configurations > fields && runs == 2 * configurations, "{note}");
+    assert!(note.contains("threads: 2") && note.contains("second"), "{note}");
 }

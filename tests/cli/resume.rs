@@ -68,13 +68,7 @@ fn lines_are_printed_as_views_finish() {
     let place = Place::new();
     fs::create_dir(place.path("out")).unwrap();
     let last = place.path(&format!("out/shot_{}.png", CAMERAS - 1));
-    assert!(
-        Command::new("mkfifo")
-            .arg(&last)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("mkfifo").arg(&last).status().unwrap().success());
     let mut child = Command::new(env!("CARGO_BIN_EXE_quadrille"))
         .args(all())
         .current_dir(place.path("."))
@@ -109,10 +103,7 @@ fn a_conversion_of_the_same_call_is_not_made_again() {
     assert!(is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]));
     let cameras = fs::read_to_string(place.path("cameras.json")).unwrap();
     fs::write(place.path("cameras.json"), cameras + "\n").unwrap();
-    assert!(
-        !is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]),
-        "other cameras"
-    );
+    assert!(!is_kept(&["--prune", "0.01", "--cameras", "cameras.json"]), "other cameras");
     assert!(!is_kept(&[]));
     fs::write(place.path("a.spz"), &first[..first.len() / 2]).unwrap();
     assert!(!is_kept(&[]), "half of the output");

@@ -55,9 +55,7 @@ fn counts(path: &Path) -> Vec<u32> {
     let shape = format!("({}, {})", SIZE[1], SIZE[0]);
     assert!(header.contains(&shape), "{header}");
     let elements = bytes[128..].chunks(4);
-    elements
-        .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
-        .collect()
+    elements.map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
 fn sum(path: &Path) -> f64 {
@@ -117,10 +115,7 @@ fn json_has_the_promised_keys_and_adds_up() {
         // The colour buffer fits the L2; vertices come from DRAM.
         assert_eq!(at("/crop/dram_bytes"), 0.0);
         assert!(at("/memory/vertex/dram_read_bytes") > 0.0);
-        assert_eq!(
-            at("/memory/colour/l2_read_bytes"),
-            32.0 * at("/crop/fetched")
-        );
+        assert_eq!(at("/memory/colour/l2_read_bytes"), 32.0 * at("/crop/fetched"));
         for unit in v["units"].as_object().unwrap().values() {
             let idle = unit["idle"].as_object().unwrap().values();
             let idle: f64 = idle.map(|c| c.as_f64().unwrap()).sum();
@@ -184,27 +179,14 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
         assert_eq!([picture.width(), picture.height()], SIZE);
     }
     let mut expected = BTreeSet::new();
-    let all = [
-        "shaded",
-        "blended",
-        "merged",
-        "late",
-        "blends_until_termination",
-        "termination_cycle",
-    ];
+    let all =
+        ["shaded", "blended", "merged", "late", "blends_until_termination", "termination_cycle"];
     // Colours and stencil values stay in the L2, so that there is no map of bytes of DRAM.
-    let of_tiles = [
-        "cycles",
-        "quads",
-        "flushes",
-        "l2_bytes",
-        "terminated_quads",
-        "terminated_fragments",
-    ];
-    for (name, maps, of_tiles) in [
-        ("baseline", &all[..2], &of_tiles[..4]),
-        ("het+qm", &all[..], &of_tiles[..]),
-    ] {
+    let of_tiles =
+        ["cycles", "quads", "flushes", "l2_bytes", "terminated_quads", "terminated_fragments"];
+    for (name, maps, of_tiles) in
+        [("baseline", &all[..2], &of_tiles[..4]), ("het+qm", &all[..], &of_tiles[..])]
+    {
         expected.insert(format!("bay.{name}.tiles.csv"));
         for map in of_tiles {
             expected.insert(format!("bay.{name}.tile_{map}.npy"));
@@ -237,9 +219,8 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
         assert!(number(of, "/psnr_vs_reference_db") > 45.0);
     }
     let found = fs::read_dir(place.path("maps/here")).unwrap();
-    let found: BTreeSet<_> = found
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let found: BTreeSet<_> =
+        found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(found, expected);
     check_trace(&place.path("bay.json"), &document);
 }
@@ -272,9 +253,7 @@ fn check_trace(path: &Path, document: &Value) {
         let units = units.filter(|name| !WITHOUT.iter().any(|end| name.ends_with(end)));
         assert_eq!(names.len(), units.count());
         for name in &names {
-            let samples = events
-                .iter()
-                .filter(|e| e["pid"] == pid && e["name"] == name.as_str());
+            let samples = events.iter().filter(|e| e["pid"] == pid && e["name"] == name.as_str());
             assert!((2..=513).contains(&samples.count()), "{name}");
         }
     }
@@ -358,14 +337,7 @@ fn configurations_are_read_back_and_checked() {
         let all = [&["sim", "--config-dump"], arguments].concat();
         String::from_utf8(place.expect(DONE, &all).stdout).unwrap()
     };
-    let text = dump(&[
-        "--preset",
-        "orin",
-        "--set",
-        "tc.bins=7",
-        "--set",
-        "crop.format=rgba8",
-    ]);
+    let text = dump(&["--preset", "orin", "--set", "tc.bins=7", "--set", "crop.format=rgba8"]);
     assert!(text.contains("bins = 7\n") && text.contains("assumption: "));
     fs::write(place.path("my.toml"), &text).unwrap();
     // A file does not say which preset its values began as.
@@ -376,14 +348,7 @@ fn configurations_are_read_back_and_checked() {
     assert_eq!(fields(&dump(&["--config", "my.toml"])), fields(&text));
     // Preset, then file, then assignments.
     fs::write(place.path("part.toml"), "[tc]\nbins = 9\nbin_size = 64\n").unwrap();
-    let layered = dump(&[
-        "--preset",
-        "orin",
-        "--config",
-        "part.toml",
-        "--set",
-        "tc.bins=11",
-    ]);
+    let layered = dump(&["--preset", "orin", "--config", "part.toml", "--set", "tc.bins=11"]);
     for line in ["clock_mhz = 1300.0", "bin_size = 64", "bins = 11"] {
         assert!(layered.lines().any(|l| l == line), "{line}");
     }
@@ -392,10 +357,7 @@ fn configurations_are_read_back_and_checked() {
         (&["--set", "tc.bins=0"], &["tc.bins", "from 1 to"]),
         (&["--set", "bins"], &["unit.field=value"]),
         (&["--preset", "tpu"], &["tpu", "rtx-a6000"]),
-        (
-            &["--config", "wrong.toml"],
-            &["wrong.toml", "tile.bins", "tc.bins or tgc.bins"],
-        ),
+        (&["--config", "wrong.toml"], &["wrong.toml", "tile.bins", "tc.bins or tgc.bins"]),
     ] {
         fs::write(place.path("wrong.toml"), "[tile]\nbins = 9\n").unwrap();
         let all = [&["sim", "--config-dump"], arguments].concat();
@@ -411,16 +373,8 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
     let error = |code, arguments: &[&str], words: &[&str]| {
         place.expect_error(code, &[&["sim"], arguments].concat(), words);
     };
-    error(
-        USAGE,
-        &["scene.ply", "--method", "hat"],
-        &["--method", "hat", "het+qm"],
-    );
-    error(
-        USAGE,
-        &["scene.ply", "-o", "a.png"],
-        &["-o", "{variant}", "5 methods"],
-    );
+    error(USAGE, &["scene.ply", "--method", "hat"], &["--method", "hat", "het+qm"]);
+    error(USAGE, &["scene.ply", "-o", "a.png"], &["-o", "{variant}", "5 methods"]);
     error(
         USAGE,
         &["scene.ply", "-o", "{variant}.png", "--orbit", "3"],
@@ -431,40 +385,21 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
         &["scene.ply", "--trace", "t.json", "--orbit", "3"],
         &["--trace", "{view}", "3 views"],
     );
-    error(
-        USAGE,
-        &["scene.ply", "-o", "-", "--json", "--method", "qm"],
-        &["--json"],
-    );
+    error(USAGE, &["scene.ply", "-o", "-", "--json", "--method", "qm"], &["--json"]);
     error(USAGE, &["scene.ply", "--width", "0"], &["--width"]);
     error(USAGE, &[], &["SCENE"]);
     error(UNREADABLE, &["absent.ply"], &["absent.ply"]);
-    error(
-        UNWRITABLE,
-        &["scene.ply", "--trace", "scene.ply/t.json"],
-        &["scene.ply/t.json"],
-    );
-    error(
-        UNWRITABLE,
-        &["scene.ply", "--maps", "scene.ply"],
-        &["scene.ply"],
-    );
+    error(UNWRITABLE, &["scene.ply", "--trace", "scene.ply/t.json"], &["scene.ply/t.json"]);
+    error(UNWRITABLE, &["scene.ply", "--maps", "scene.ply"], &["scene.ply"]);
     error(USAGE, &["--json"], &["SCENE"]);
 }
 
 #[test]
 fn render_shows_the_same_colour_buffer() {
     let place = Place::new();
-    place.expect(
-        DONE,
-        &[&VIEW[..], &["--method", "baseline", "-o", "sim.npy"]].concat(),
-    );
-    let arguments = [
-        &["render"],
-        &VIEW[1..],
-        &["--backend", "gpu", "--json", "-o", "gpu.npy"],
-    ]
-    .concat();
+    place.expect(DONE, &[&VIEW[..], &["--method", "baseline", "-o", "sim.npy"]].concat());
+    let arguments =
+        [&["render"], &VIEW[1..], &["--backend", "gpu", "--json", "-o", "gpu.npy"]].concat();
     let document: Value = serde_json::from_slice(&place.expect(DONE, &arguments).stdout).unwrap();
     let bytes = |name| fs::read(place.path(name)).unwrap();
     assert!(bytes("sim.npy") == bytes("gpu.npy"), "pictures differ");
@@ -475,16 +410,7 @@ fn render_shows_the_same_colour_buffer() {
         number(&document, "/views/0/fragments_blended"),
         number(&simulated, "/variants/0/fragments/blended")
     );
-    let stopped = [
-        "render",
-        "scene.ply",
-        "-o",
-        "a.png",
-        "--backend",
-        "gpu",
-        "--stop",
-        "none",
-    ];
+    let stopped = ["render", "scene.ply", "-o", "a.png", "--backend", "gpu", "--stop", "none"];
     place.expect_error(USAGE, &stopped, &["--stop"]);
 }
 
@@ -540,9 +466,7 @@ fn sensitivity_varies_what_no_publication_states() {
     assert_eq!(changes.len(), 2);
     assert_eq!([&changes[0]["value"], &changes[1]["value"]], ["4", "16"]);
     // Twice the value is beyond the bounds of the field.
-    let ways = find("crop.cache_ways").unwrap()["changes"]
-        .as_array()
-        .unwrap();
+    let ways = find("crop.cache_ways").unwrap()["changes"].as_array().unwrap();
     assert_eq!((ways.len(), &ways[0]["value"]), (1, &"32768".into()));
     // Half an item per cycle is a ratio.
     let warps = find("launch.warps_per_cycle").unwrap();
@@ -554,10 +478,7 @@ fn sensitivity_varies_what_no_publication_states() {
     }
     // The table is in order of the swing.
     let swings: Vec<_> = fields.iter().map(|f| number(f, "/swing")).collect();
-    assert!(
-        swings.is_sorted_by(|a, b| a >= b) && swings[0] > 0.0,
-        "{swings:?}"
-    );
+    assert!(swings.is_sorted_by(|a, b| a >= b) && swings[0] > 0.0, "{swings:?}");
     let table = String::from_utf8(small(&["--sensitivity"])).unwrap();
     let first = fields[0]["field"].as_str().unwrap();
     // Behind the title, the heading, and the rows of the configuration and of a preset.
@@ -567,10 +488,7 @@ fn sensitivity_varies_what_no_publication_states() {
     let cycles = |name| number(variant(&preset, name), "/cycles");
     let example = varied["presets"]["emerald-example"][1].as_f64();
     assert_eq!(example, Some(cycles("baseline") / cycles("het")));
-    let refused = place.expect(
-        USAGE,
-        &[&VIEW[..], &["--method", "het", "--sensitivity"]].concat(),
-    );
+    let refused = place.expect(USAGE, &[&VIEW[..], &["--method", "het", "--sensitivity"]].concat());
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("two methods at least"), "{text}");
 }
@@ -598,27 +516,12 @@ fn software_stands_beside_the_pipeline() {
         assert!(at("lanes/over_cut") <= at("lanes/live"));
         assert!(at("lanes/live") <= 32.0 * at("warp_entries"));
         assert_eq!(at("lanes/blended"), number(v, "/fragments/blended"));
-        for path in [
-            "pairs",
-            "fragments_missed",
-            "rounds",
-            "warp_entries_blending",
-        ] {
+        for path in ["pairs", "fragments_missed", "rounds", "warp_entries_blending"] {
             assert!(at(path) >= 0.0);
         }
         let kernels = v["compute"]["kernels"].as_array().unwrap();
-        let names: Vec<_> = kernels
-            .iter()
-            .map(|k| k["name"].as_str().unwrap())
-            .collect();
-        let all = [
-            "preprocess",
-            "scan",
-            "duplicate",
-            "sort",
-            "ranges",
-            "raster",
-        ];
+        let names: Vec<_> = kernels.iter().map(|k| k["name"].as_str().unwrap()).collect();
+        let all = ["preprocess", "scan", "duplicate", "sort", "ranges", "raster"];
         assert_eq!(names, all);
         assert_eq!(kernels[5]["cycles"], v["cycles"]);
         assert_eq!(kernels[3]["bytes"].as_f64().unwrap(), 128.0 * at("pairs"));
@@ -635,16 +538,10 @@ fn software_stands_beside_the_pipeline() {
     for line in ["raster cycles", "lanes blend", "memory", "sort ms", "crop"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
-    assert!(
-        page.lines().all(|line| line.chars().count() <= SCREEN.0),
-        "{page}"
-    );
+    assert!(page.lines().all(|line| line.chars().count() <= SCREEN.0), "{page}");
     let wrong = place.expect(USAGE, &[&VIEW[..], &["--method", "compute:fast"]].concat());
     let text = String::from_utf8(wrong.stderr).unwrap();
-    assert!(
-        text.contains("compute, compute:none or compute:hw"),
-        "{text}"
-    );
+    assert!(text.contains("compute, compute:none or compute:hw"), "{text}");
 }
 
 /// The passes of multi-pass rendering in the document add up to its cycles, and the page and the maps name it.
@@ -659,10 +556,7 @@ fn passes_are_reported() {
     let sum = |key: &str| passes.iter().map(|pass| number(pass, key)).sum::<f64>();
     let drawn = sum("/draw_cycles") + sum("/update_cycles");
     assert_eq!(drawn + 6.0 * 3060.0, number(multipass, "/cycles"));
-    assert_eq!(
-        sum("/terminated_pixels"),
-        number(multipass, "/terminations")
-    );
+    assert_eq!(sum("/terminated_pixels"), number(multipass, "/terminations"));
     assert!(variant(&document, "baseline").get("passes").is_none());
     let cycles = number(variant(&document, "baseline"), "/cycles");
     let speedup = number(&document, "/ratios/multipass:4/speedup");
@@ -685,14 +579,7 @@ fn passes_are_reported() {
 fn blending_in_shaders_is_reported() {
     let place = Place::new();
     let methods = ["--method", "baseline,shader-blend,interlock"];
-    let more = [
-        "--maps",
-        "maps",
-        "--frame",
-        "--energy",
-        "-o",
-        "{variant}.npy",
-    ];
+    let more = ["--maps", "maps", "--frame", "--energy", "-o", "{variant}.npy"];
     let document = sim(&place, &[&methods[..], &more].concat());
     let [baseline, raced, locked] =
         ["baseline", "shader-blend", "interlock"].map(|name| variant(&document, name));
@@ -723,13 +610,7 @@ fn blending_in_shaders_is_reported() {
     assert!(read("shader-blend.npy") != read("baseline.npy"));
     let page = place.expect(DONE, &[&VIEW[..], &methods].concat());
     let page = String::from_utf8(page.stdout).unwrap();
-    for line in [
-        "lost updates",
-        "vs baseline",
-        "conflicts",
-        "handoffs",
-        "wait cycles",
-    ] {
+    for line in ["lost updates", "vs baseline", "conflicts", "handoffs", "wait cycles"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
     let unread = ["--method", "shader-blend", "--set", "crop.wait_queue=9"];

@@ -122,27 +122,14 @@ fn flat_statistics_hold_every_number_of_the_document() {
 fn intervals_add_up_to_the_totals() {
     let place = Place::new();
     for (every, methods) in [("20000", "baseline,het+qm,multipass:3"), ("7", "het")] {
-        let call = [
-            "--method",
-            methods,
-            "--set",
-            "gpu.gpcs=2",
-            "--stats",
-            "s.txt",
-        ];
+        let call = ["--method", methods, "--set", "gpu.gpcs=2", "--stats", "s.txt"];
         place.expect(
             DONE,
-            &[
-                &VIEW[..],
-                &call,
-                &["--stats-every", every, "--trace", "t.json"],
-            ]
-            .concat(),
+            &[&VIEW[..], &call, &["--stats-every", every, "--trace", "t.json"]].concat(),
         );
         let blocks = blocks(&fs::read_to_string(place.path("s.txt")).unwrap());
-        let (intervals, totals): (Vec<_>, Vec<_>) = blocks
-            .iter()
-            .partition(|block| block.contains_key("interval.first_cycle"));
+        let (intervals, totals): (Vec<_>, Vec<_>) =
+            blocks.iter().partition(|block| block.contains_key("interval.first_cycle"));
         assert_eq!(totals.len(), methods.split(',').count());
         for total in totals {
             let of_method = |block: &&&Block| block["method"] == total["method"];
@@ -159,10 +146,7 @@ fn intervals_add_up_to_the_totals() {
                 assert_eq!(number_of(block, "interval.first_cycle"), end);
                 end += number_of(block, "interval.cycles");
                 for (name, [value, ..]) in block.iter() {
-                    if ["units.", "counters.", "memory."]
-                        .iter()
-                        .any(|p| name.starts_with(p))
-                    {
+                    if ["units.", "counters.", "memory."].iter().any(|p| name.starts_with(p)) {
                         *sums.entry(name).or_default() += value.parse::<u64>().unwrap();
                     }
                 }
@@ -174,9 +158,7 @@ fn intervals_add_up_to_the_totals() {
             // Nothing that a unit counts is left out of all intervals.
             let units = ["fine", "tc", "prop", "zrop", "launch", "cores", "crop"];
             let is_kept = |name: &str| {
-                let counted = units
-                    .iter()
-                    .any(|u| name.starts_with(&format!("counters.{u}.")));
+                let counted = units.iter().any(|u| name.starts_with(&format!("counters.{u}.")));
                 let is_port = name.starts_with("units.") && name.ends_with(".busy");
                 let is_cache = name.contains("_fill.") || name.contains("_write.");
                 let is_memory = name.contains(".l2.") || name.contains(".dram.");
@@ -193,13 +175,7 @@ fn intervals_add_up_to_the_totals() {
 #[test]
 fn tiles_add_up_to_the_counters() {
     let place = Place::new();
-    let call = [
-        "--method",
-        "baseline,het+qm,multipass:2,interlock",
-        "--maps",
-        "maps",
-        "--json",
-    ];
+    let call = ["--method", "baseline,het+qm,multipass:2,interlock", "--maps", "maps", "--json"];
     // An L2 of 64 KB, half of which holds the results of vertex shading, writes colours to DRAM.
     let small = ["--set", "l2.bytes=65536", "--set", "gpu.gpcs=2"];
     let document = place.document(&[&VIEW[..], &call, &small].concat());
@@ -207,9 +183,7 @@ fn tiles_add_up_to_the_counters() {
         let name = run["name"].as_str().unwrap();
         let stem = format!("maps/bay.{}", name.replace(':', "-"));
         let table = fs::read_to_string(place.path(&format!("{stem}.tiles.csv"))).unwrap();
-        let mut lines = table
-            .lines()
-            .map(|line| line.split(',').collect::<Vec<_>>());
+        let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let heading = lines.next().unwrap();
         let rows: Vec<_> = lines.collect();
         // 160 x 90 pixels are 10 x 6 tiles.
@@ -218,10 +192,7 @@ fn tiles_add_up_to_the_counters() {
         let mut totals = BTreeMap::new();
         leaves("", run, &mut totals);
         for (column, title) in heading.iter().enumerate().skip(2) {
-            let sum: u64 = rows
-                .iter()
-                .map(|row| row[column].parse::<u64>().unwrap())
-                .sum();
+            let sum: u64 = rows.iter().map(|row| row[column].parse::<u64>().unwrap()).sum();
             assert_eq!(sum.to_string(), totals[*title], "{name}: {title}");
         }
         let has = |title: &str| assert!(heading.contains(&title), "{name}: {title}");
@@ -233,10 +204,7 @@ fn tiles_add_up_to_the_counters() {
         has("counters.cores.fragments_shaded");
         has("memory.colour.dram_written_bytes");
         // The counters of regions that interlocked warps read belong to no tile.
-        assert_eq!(
-            heading.contains(&"memory.colour.l2_read_bytes"),
-            name != "interlock"
-        );
+        assert_eq!(heading.contains(&"memory.colour.l2_read_bytes"), name != "interlock");
         if name == "het+qm" {
             let map = |map: &str| {
                 let bytes = fs::read(place.path(&format!("{stem}.{map}.npy"))).unwrap();
@@ -246,10 +214,7 @@ fn tiles_add_up_to_the_counters() {
                 numbers.map(u64::from).sum::<u64>() as f64
             };
             assert_eq!(map("tile_quads"), number(run, "/quads/rasterized"));
-            assert_eq!(
-                map("tile_terminated_quads"),
-                number(run, "/quads/terminated")
-            );
+            assert_eq!(map("tile_terminated_quads"), number(run, "/quads/terminated"));
             assert_eq!(map("tile_flushes"), number(run, "/flushes/tc/total"));
             assert_eq!(map("tile_cycles"), number(run, "/units/crop/busy"));
             let colours = number(run, "/memory/colour/dram_read_bytes")
@@ -335,35 +300,17 @@ fn names_and_combinations_that_cannot_be_are_refused() {
         place.expect_error(USAGE, &[&VIEW[..], flags].concat(), words);
     };
     refuse(&["--stats", "-", "--json"], &["--stats", "--json writes"]);
-    refuse(
-        &["--stats", "-", "-o", "-", "--method", "het"],
-        &["--stats", "-o - writes"],
-    );
+    refuse(&["--stats", "-", "-o", "-", "--method", "het"], &["--stats", "-o - writes"]);
     refuse(&["--stats-every", "5"], &["--stats"]);
-    refuse(
-        &["--stats", "s.txt", "--stats-every", "0"],
-        &["--stats-every"],
-    );
+    refuse(&["--stats", "s.txt", "--stats-every", "0"], &["--stats-every"]);
     refuse(
         &["--dram-trace", "t", "--method", "baseline,compute"],
         &["--method", "compute", "graphics pipeline"],
     );
-    refuse(
-        &["--dram-trace", "t", "--method", "baseline,het"],
-        &["--dram-trace", "{variant}"],
-    );
-    refuse(
-        &["--stats", "s.txt", "--set", "tc.bins=8,16"],
-        &["--stats", "2 configurations"],
-    );
-    refuse(
-        &["--warm", "--method", "baseline,gscore"],
-        &["--method", "gscore", "--warm"],
-    );
-    refuse(
-        &["--warm", "--set", "tc.bins=8,16"],
-        &["--warm", "2 configurations"],
-    );
+    refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{variant}"]);
+    refuse(&["--stats", "s.txt", "--set", "tc.bins=8,16"], &["--stats", "2 configurations"]);
+    refuse(&["--warm", "--method", "baseline,gscore"], &["--method", "gscore", "--warm"]);
+    refuse(&["--warm", "--set", "tc.bins=8,16"], &["--warm", "2 configurations"]);
     refuse(&["--stereo", "0"], &["--stereo", "above 0"]);
     assert!(!place.path("s.txt").exists() && !place.path("t").exists());
 }
@@ -372,14 +319,7 @@ fn names_and_combinations_that_cannot_be_are_refused() {
 #[test]
 fn frames_of_sequences_add_up() {
     let place = Place::new();
-    let call = [
-        "--view",
-        "0..2",
-        "--stereo",
-        "0.06",
-        "--method",
-        "baseline,het",
-    ];
+    let call = ["--view", "0..2", "--stereo", "0.06", "--method", "baseline,het"];
     let call = [&VIEW[..], &call, &["--set", "l2.bytes=16777216"]].concat();
     let [cold, warm] = [&[][..], &["--warm"]]
         .map(|flags| place.document(&[&call[..], &["--json"], flags].concat()));
@@ -410,12 +350,7 @@ fn frames_of_sequences_add_up() {
     }
     let read = |document: &Value| number(&document["sequence"]["total"], "/het/dram_read_bytes");
     // The first of the four draws finds nothing, and the others find nearly all splats.
-    assert!(
-        read(&warm) < 0.4 * read(&cold),
-        "{} {}",
-        read(&warm),
-        read(&cold)
-    );
+    assert!(read(&warm) < 0.4 * read(&cold), "{} {}", read(&warm), read(&cold));
     let page = place.expect(DONE, &[&call[..], &["--warm"]].concat());
     let page = String::from_utf8(page.stdout).unwrap();
     assert!(page.contains("bay.left + bay.right") && page.contains("total"));
@@ -425,29 +360,9 @@ fn frames_of_sequences_add_up() {
 #[test]
 fn paths_are_views() {
     let place = Place::new();
-    let call = [
-        "sim",
-        SCENE,
-        "--cameras",
-        CAMERAS,
-        "--width",
-        "48",
-        "-q",
-        "--json",
-    ];
-    let path = [
-        "--path",
-        "interpolate",
-        "--frames",
-        "3",
-        "--method",
-        "baseline",
-        "--warm",
-    ];
+    let call = ["sim", SCENE, "--cameras", CAMERAS, "--width", "48", "-q", "--json"];
+    let path = ["--path", "interpolate", "--frames", "3", "--method", "baseline", "--warm"];
     let document = place.document(&[&call[..], &path].concat());
     let frames = document["sequence"]["frames"].as_array().unwrap();
-    assert_eq!(
-        (frames.len(), document["views"].as_array().unwrap().len()),
-        (3, 3)
-    );
+    assert_eq!((frames.len(), document["views"].as_array().unwrap().len()), (3, 3));
 }

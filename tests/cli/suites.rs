@@ -58,10 +58,7 @@ fn parsed(line: &str) -> Value {
 fn killed_shards_are_retried_and_merge_to_the_rows_of_one_run() {
     let place = place(MATRIX);
     let table = run(&place, DONE, &["-o", "whole.jsonl"]);
-    let whole: Vec<_> = lines(&place.path("whole.jsonl"))
-        .iter()
-        .map(|l| plain(l))
-        .collect();
+    let whole: Vec<_> = lines(&place.path("whole.jsonl")).iter().map(|l| plain(l)).collect();
     assert_eq!(whole.len(), JOBS);
     let shards = ["1/3", "2/3", "3/3"];
     let file = |shard: &str| place.path(&format!("rows.{}.jsonl", shard.replace('/', "-of-")));
@@ -74,10 +71,7 @@ fn killed_shards_are_retried_and_merge_to_the_rows_of_one_run() {
     let torn = lines(&file("2/3")).concat() + "\n{\"scene\": \"fi";
     let torn = torn.replacen("}{", "}\n{", JOBS);
     fs::write(file("2/3"), torn).unwrap();
-    let output = place.expect(
-        DONE,
-        &["bench", "suite.toml", "-o", "rows.jsonl", "--shard", "2/3"],
-    );
+    let output = place.expect(DONE, &["bench", "suite.toml", "-o", "rows.jsonl", "--shard", "2/3"]);
     assert!(!output.stdout.is_empty());
     run(&place, DONE, &["-o", "rows.jsonl", "--shard", "3/3"]);
     assert!(!place.path("rows.jsonl").exists());
@@ -85,15 +79,9 @@ fn killed_shards_are_retried_and_merge_to_the_rows_of_one_run() {
     // Shards have no row in common, and only rows of the first one are missing.
     let merge = ["bench", "suite.toml", "-o", "rows.jsonl", "--merge"];
     let output = place.expect_failure(INCOMPLETE, &merge);
-    assert!(
-        output.contains("file orbit_00 40x30, vr-pipe tc.bins=8"),
-        "{output}"
-    );
+    assert!(output.contains("file orbit_00 40x30, vr-pipe tc.bins=8"), "{output}");
     let first = JOBS.div_ceil(3);
-    assert!(
-        output.contains(&format!("{first} of {JOBS} rows are missing")),
-        "{output}"
-    );
+    assert!(output.contains(&format!("{first} of {JOBS} rows are missing")), "{output}");
     run(&place, DONE, &["-o", "rows.jsonl", "--shard", "1/3"]);
     let counts = shards.map(|shard| lines(&file(shard)).len());
     assert_eq!(counts.iter().sum::<usize>(), JOBS);
@@ -118,19 +106,12 @@ fn a_merge_keeps_other_lines_of_the_results_and_leaves_out_those_of_shards() {
     fs::write(place.path("rows.jsonl"), &other).unwrap();
     for shard in ["1/2", "2/2"] {
         run(&place, DONE, &["-o", "rows.jsonl", "--shard", shard]);
-        run(
-            &place,
-            DONE,
-            &["-o", "rows.jsonl", "--shard", shard, "--set", "tc.bins=4"],
-        );
+        run(&place, DONE, &["-o", "rows.jsonl", "--shard", shard, "--set", "tc.bins=4"]);
     }
     let arguments = ["bench", "suite.toml", "-o", "rows.jsonl", "--merge"];
     let output = place.expect(DONE, &arguments);
     let warnings = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        warnings.contains("3 rows of shards are left out"),
-        "{warnings}"
-    );
+    assert!(warnings.contains("3 rows of shards are left out"), "{warnings}");
     let text = fs::read_to_string(place.path("rows.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 3 + 4);
     assert!(text.ends_with(&other));
@@ -147,17 +128,8 @@ fn equal_keys_with_other_numbers_are_refused_by_runs_merges_and_prints() {
     wrong["variants"][1]["cycles"] = (cycles + 1).into();
     fs::write(place.path("rows.jsonl"), format!("{text}{wrong}\n")).unwrap();
     let found = format!("het+qm.cycles {} instead of {cycles}", cycles + 1);
-    let words = [
-        "rows.jsonl: line 4",
-        "line 1 of rows.jsonl",
-        "small shot_0",
-        &found,
-    ];
-    place.expect_error(
-        UNREADABLE,
-        &["bench", "suite.toml", "-o", "rows.jsonl"],
-        &words,
-    );
+    let words = ["rows.jsonl: line 4", "line 1 of rows.jsonl", "small shot_0", &found];
+    place.expect_error(UNREADABLE, &["bench", "suite.toml", "-o", "rows.jsonl"], &words);
     place.expect_error(UNREADABLE, &["bench", "rows.jsonl", "--csv"], &words);
     fs::write(place.path("rows.jsonl"), &text).unwrap();
     fs::write(place.path("rows.1-of-2.jsonl"), format!("{wrong}\n")).unwrap();
@@ -173,17 +145,10 @@ fn equal_keys_with_other_numbers_are_refused_by_runs_merges_and_prints() {
 fn rows_say_their_configuration_seed_counters_and_utilisation() {
     let place = place(MATRIX);
     run(&place, DONE, &["-o", "rows.jsonl"]);
-    let rows: Vec<_> = lines(&place.path("rows.jsonl"))
-        .iter()
-        .map(|l| parsed(l))
-        .collect();
+    let rows: Vec<_> = lines(&place.path("rows.jsonl")).iter().map(|l| parsed(l)).collect();
     let named = |row: &Value| {
         let view = row["view"]["name"].as_str().unwrap().to_owned();
-        (
-            row["scene"].as_str().unwrap().to_owned(),
-            row["seed"].as_u64(),
-            view,
-        )
+        (row["scene"].as_str().unwrap().to_owned(), row["seed"].as_u64(), view)
     };
     let mut found = BTreeMap::new();
     for row in &rows {
@@ -202,10 +167,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
         }
     }
     let count = |scene: &str, seed: Option<u64>| {
-        found
-            .keys()
-            .filter(|(s, n, _)| s == scene && *n == seed)
-            .count()
+        found.keys().filter(|(s, n, _)| s == scene && *n == seed).count()
     };
     assert_eq!([count("file", None), count("file", Some(3))], [2, 0]);
     assert_eq!([count("vase", Some(3)), count("vase", Some(4))], [1, 1]);
@@ -214,9 +176,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
     assert!(found.contains_key(&("vase".to_owned(), Some(3), "eye".to_owned())));
     // Seeds give other scenes.
     let cycles = |seed: u64| {
-        let row = rows
-            .iter()
-            .find(|row| row["scene"] == "vase" && row["seed"] == seed);
+        let row = rows.iter().find(|row| row["scene"] == "vase" && row["seed"] == seed);
         row.unwrap()["variants"][0]["cycles"].as_u64()
     };
     assert_ne!(cycles(3), cycles(4));
@@ -226,9 +186,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
 fn a_described_view_is_that_of_sim() {
     let place = place(MATRIX);
     run(&place, DONE, &["-o", "rows.jsonl", "--method", "het"]);
-    let synth = [
-        "synth", "object", "--splats", "300", "--seed", "4", "-o", "vase.ply",
-    ];
+    let synth = ["synth", "object", "--splats", "300", "--seed", "4", "-o", "vase.ply"];
     place.expect(DONE, &synth);
     let document = place.document(&[
         "sim",
@@ -275,9 +233,7 @@ fn widths_of_the_matrix_scale_every_view() {
         let rows = lines.iter().map(|line| parsed(line));
         let of_scene = rows.filter(|row| row["scene"] == scene);
         let side = |row: &Value, key: &str| row["view"][key].as_u64().unwrap();
-        of_scene
-            .map(|row| (side(&row, "width"), side(&row, "height")))
-            .collect()
+        of_scene.map(|row| (side(&row, "width"), side(&row, "height"))).collect()
     };
     assert_eq!(sizes("file"), [(30, 20), (30, 20), (15, 10), (15, 10)]);
     assert_eq!(sizes("auto"), [(30, 17), (15, 8)]);
@@ -298,11 +254,7 @@ fn methods_that_a_row_lacks_are_run_alone() {
     }
     // Methods in another order, and fewer of them, need no run.
     let before = fs::read(place.path("rows.jsonl")).unwrap();
-    run(
-        &place,
-        DONE,
-        &["-o", "rows.jsonl", "--method", "qm,baseline"],
-    );
+    run(&place, DONE, &["-o", "rows.jsonl", "--method", "qm,baseline"]);
     assert_eq!(fs::read(place.path("rows.jsonl")).unwrap(), before);
 }
 
@@ -314,33 +266,16 @@ fn two_configurations_stand_side_by_side() {
         SMALL.replacen("methods", "#", 1)
     );
     let place = place(&suite);
-    let table = run(
-        &place,
-        DONE,
-        &["-o", "rows.jsonl", "--method", "baseline,het"],
-    );
-    for word in [
-        "small bins",
-        "slow raster",
-        "first / second",
-        "emerald-example",
-        "speedup",
-    ] {
+    let table = run(&place, DONE, &["-o", "rows.jsonl", "--method", "baseline,het"]);
+    for word in ["small bins", "slow raster", "first / second", "emerald-example", "speedup"] {
         assert!(table.contains(word), "{word}: {table}");
     }
     assert_eq!(table, {
         let output = place.expect(DONE, &["bench", "rows.jsonl"]);
         String::from_utf8(output.stdout).unwrap()
     });
-    let arguments = [
-        "bench",
-        "suite.toml",
-        "-o",
-        "rows.jsonl",
-        "--json",
-        "--method",
-        "baseline,het",
-    ];
+    let arguments =
+        ["bench", "suite.toml", "-o", "rows.jsonl", "--json", "--method", "baseline,het"];
     let document = place.document(&arguments);
     let configurations = document["configurations"].as_array().unwrap();
     assert_eq!(configurations[1]["config"]["coarse"]["tiles_per_cycle"], 1);
@@ -360,27 +295,13 @@ fn csv_has_a_line_per_row_and_method() {
     assert!(lines.iter().all(|line| line.len() == lines[0].len()));
     let column = |name: &str| lines[0].iter().position(|n| *n == name).unwrap();
     let cells = |name: &str| -> Vec<&str> { lines[1..].iter().map(|l| l[column(name)]).collect() };
-    assert!(
-        cells("tc.bins")
-            .chunks(4)
-            .all(|bins| bins == ["8", "8", "32", "32"])
-    );
-    assert!(
-        cells("variant")
-            .chunks(2)
-            .all(|names| names == ["baseline", "het"])
-    );
+    assert!(cells("tc.bins").chunks(4).all(|bins| bins == ["8", "8", "32", "32"]));
+    assert!(cells("variant").chunks(2).all(|names| names == ["baseline", "het"]));
     assert_eq!(cells("seed")[..2], ["", ""]);
-    for name in [
-        "units.crop.utilisation",
-        "units.zrop.idle.starved",
-        "fragments.blended",
-        "quads.live.4",
-    ] {
-        assert!(
-            cells(name).iter().all(|cell| cell.parse::<f64>().is_ok()),
-            "{name}"
-        );
+    for name in
+        ["units.crop.utilisation", "units.zrop.idle.starved", "fragments.blended", "quads.live.4"]
+    {
+        assert!(cells(name).iter().all(|cell| cell.parse::<f64>().is_ok()), "{name}");
     }
 }
 
@@ -394,92 +315,38 @@ fn wrong_suites_shards_and_merges_are_refused() {
     place.expect_error(USAGE, &run(&["--merge"]), &["--output"]);
     let merge = ["-o", "rows.jsonl", "--merge"];
     place.expect_error(USAGE, &run(&merge), &["--merge", "rows.1-of-4.jsonl"]);
-    place.expect_error(
-        USAGE,
-        &run(&["-o", "r.jsonl", "--merge", "--shard", "1/2"]),
-        &["--shard"],
-    );
+    place.expect_error(USAGE, &run(&["-o", "r.jsonl", "--merge", "--shard", "1/2"]), &["--shard"]);
     place.expect_error(USAGE, &run(&["-o", "-", "--csv"]), &["--csv"]);
-    place.expect_error(
-        USAGE,
-        &["bench", "rows.jsonl", "--set", "tc.bins=8"],
-        &["--set"],
-    );
+    place.expect_error(USAGE, &["bench", "rows.jsonl", "--set", "tc.bins=8"], &["--set"]);
     place.expect_error(UNREADABLE, &["bench", "absent.jsonl"], &["absent.jsonl"]);
     let file = "[[scene]]\nname = \"s\"\npath = \"scene.ply\"\n";
     let recipe = "[[scene]]\nname = \"s\"\nrecipe = \"object\"\n";
     for (text, words) in [
         (format!("{file}fov = 180\n"), ["scene \"s\", fov", "180"]),
-        (
-            format!("{file}eye = [0, nan, 0]\n"),
-            ["scene \"s\", eye", "finite"],
-        ),
-        (
-            format!("{file}up = [0, 0, 0]\n"),
-            ["scene \"s\", up", "direction"],
-        ),
+        (format!("{file}eye = [0, nan, 0]\n"), ["scene \"s\", eye", "finite"]),
+        (format!("{file}up = [0, 0, 0]\n"), ["scene \"s\", up", "direction"]),
         (format!("{file}orbit = 0\n"), ["scene \"s\", orbit", "0"]),
-        (
-            format!("{file}eye = [1, 1, 1]\ntarget = [1, 1, 1]\n"),
-            ["scene \"s\", camera", "eye"],
-        ),
+        (format!("{file}eye = [1, 1, 1]\ntarget = [1, 1, 1]\n"), ["scene \"s\", camera", "eye"]),
         (
             format!("{file}orbit = 2\ncameras = \"cameras.json\"\n"),
             ["scene \"s\", cameras", "both"],
         ),
         (format!("{file}seed = 1\n"), ["scene \"s\", seed", "recipe"]),
-        (
-            format!("{file}recipe = \"room\"\n"),
-            ["scene \"s\", recipe", "either"],
-        ),
-        (
-            recipe.replace("object", "hat"),
-            ["scene \"s\", recipe", "world"],
-        ),
-        (
-            format!("{recipe}splats = 0\n"),
-            ["scene \"s\", splats", "0"],
-        ),
-        (
-            format!("{recipe}sh_degree = 4\n"),
-            ["scene \"s\", sh_degree", "4"],
-        ),
-        (
-            "[[scene]]\nname = \"s\"\n".to_owned(),
-            ["scene \"s\", path", "neither"],
-        ),
-        (
-            format!("{file}[matrix]\nseed = [1]\n"),
-            ["matrix, seed", "recipe"],
-        ),
+        (format!("{file}recipe = \"room\"\n"), ["scene \"s\", recipe", "either"]),
+        (recipe.replace("object", "hat"), ["scene \"s\", recipe", "world"]),
+        (format!("{recipe}splats = 0\n"), ["scene \"s\", splats", "0"]),
+        (format!("{recipe}sh_degree = 4\n"), ["scene \"s\", sh_degree", "4"]),
+        ("[[scene]]\nname = \"s\"\n".to_owned(), ["scene \"s\", path", "neither"]),
+        (format!("{file}[matrix]\nseed = [1]\n"), ["matrix, seed", "recipe"]),
         (format!("{file}[matrix]\ntc.bins = [0]\n"), ["tc.bins", "0"]),
-        (
-            format!("{file}width = 8\n[matrix]\nwidth = [8, 16]\n"),
-            ["scene \"s\", width", "matrix"],
-        ),
+        (format!("{file}width = 8\n[matrix]\nwidth = [8, 16]\n"), ["scene \"s\", width", "matrix"]),
     ] {
         fs::write(place.path("suite.toml"), &text).unwrap();
         let words = ["suite.toml", words[0], words[1]];
         place.expect_error(UNREADABLE, &run(&["-o", "rows.jsonl"]), &words);
     }
-    fs::write(
-        place.path("suite.toml"),
-        format!("{file}[matrix]\npreset = [\"orin\"]\n"),
-    )
-    .unwrap();
-    place.expect_error(
-        USAGE,
-        &run(&["--preset", "ampere-gpc"]),
-        &["--preset", "suite"],
-    );
-    fs::write(
-        place.path("suite.toml"),
-        format!("{file}[matrix]\ntc.bins = [8, 16]\n"),
-    )
-    .unwrap();
-    place.expect_error(
-        USAGE,
-        &run(&["--set", "tc.bins=4"]),
-        &["tc.bins=4", "twice"],
-    );
+    fs::write(place.path("suite.toml"), format!("{file}[matrix]\npreset = [\"orin\"]\n")).unwrap();
+    place.expect_error(USAGE, &run(&["--preset", "ampere-gpc"]), &["--preset", "suite"]);
+    fs::write(place.path("suite.toml"), format!("{file}[matrix]\ntc.bins = [8, 16]\n")).unwrap();
+    place.expect_error(USAGE, &run(&["--set", "tc.bins=4"]), &["tc.bins=4", "twice"]);
 }

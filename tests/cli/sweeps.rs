@@ -21,12 +21,7 @@ const VARIANTS: [&str; 2] = ["--method", "baseline,het+qm"];
 #[test]
 fn a_sweep_has_the_numbers_of_its_single_runs() {
     let place = Place::new();
-    let set = [
-        "--set",
-        "tc.bins=2,8,32",
-        "--set",
-        "crop.format=rgba8,rgba16f",
-    ];
+    let set = ["--set", "tc.bins=2,8,32", "--set", "crop.format=rgba8,rgba16f"];
     let swept = cycles(&place, &[&VARIANTS[..], &set].concat());
     let mut single = Vec::new();
     for bins in ["2", "8", "32"] {
@@ -38,10 +33,7 @@ fn a_sweep_has_the_numbers_of_its_single_runs() {
     }
     assert_eq!(swept, single);
     let table = run(&place, &[&VARIANTS[..], &set].concat());
-    let lines: Vec<Vec<&str>> = table
-        .lines()
-        .map(|l| l.split_whitespace().collect())
-        .collect();
+    let lines: Vec<Vec<&str>> = table.lines().map(|l| l.split_whitespace().collect()).collect();
     assert_eq!(lines[0][..4], ["view", "crop.format", "tc.bins", "views"]);
     assert_eq!(lines[2][..4], ["shot_1", "rgba8", "2", "1"]);
     assert_eq!(lines[2][4], single[0].to_string());
@@ -65,21 +57,13 @@ fn ranges_and_sizes_are_lists_of_values() {
     let matrix = "[matrix]\ntc.bins = [4, \"8..24+8\"]\nl2.bytes = \"64KB..128KB*2\"\n";
     let suite = format!("{}{matrix}", crate::bench::SMALL);
     fs::write(place.path("suite.toml"), suite).unwrap();
-    let rows = place
-        .expect(DONE, &["bench", "suite.toml", "-q", "--csv"])
-        .stdout;
+    let rows = place.expect(DONE, &["bench", "suite.toml", "-q", "--csv"]).stdout;
     let rows = String::from_utf8(rows).unwrap();
     // Three views by two methods.
     assert_eq!(rows.lines().count(), 1 + 4 * 2 * 3 * 2);
     fs::write(place.path("my.toml"), "[l2]\nbytes = \"64KB\"\n").unwrap();
-    let file = cycles(
-        &place,
-        &[
-            &VARIANTS[..],
-            &["--config", "my.toml", "--set", "tc.bins=4"],
-        ]
-        .concat(),
-    );
+    let file =
+        cycles(&place, &[&VARIANTS[..], &["--config", "my.toml", "--set", "tc.bins=4"]].concat());
     assert_eq!(file, listed[..2]);
 }
 
@@ -94,9 +78,7 @@ fn a_machine_of_ones_own_goes_everywhere() {
     let named = "\n[[configuration]]\nname = \"mine\"\nconfig = \"my.toml\"\n\n[[configuration]]\nname = \"paper\"\n";
     fs::write(place.path("named.toml"), format!("{suite}{named}")).unwrap();
     let csv = |arguments: &[&str]| {
-        let printed = place
-            .expect(DONE, &[arguments, &["--csv", "-q"]].concat())
-            .stdout;
+        let printed = place.expect(DONE, &[arguments, &["--csv", "-q"]].concat()).stdout;
         let text = String::from_utf8(printed).unwrap();
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let rows = reader.deserialize::<std::collections::BTreeMap<String, String>>();
@@ -114,10 +96,7 @@ fn a_machine_of_ones_own_goes_everywhere() {
     assert_eq!((sim.len(), bench.len(), named.len()), (6, 6, 12));
     let mine = named.iter().filter(|row| row["configuration"] == "mine");
     for ((sim, bench), mine) in sim.iter().zip(&bench).zip(mine) {
-        assert_eq!(
-            (sim["scene"].as_str(), bench["scene"].as_str()),
-            ("scene", "small")
-        );
+        assert_eq!((sim["scene"].as_str(), bench["scene"].as_str()), ("scene", "small"));
         for name in [
             "view",
             "variant",
@@ -131,18 +110,11 @@ fn a_machine_of_ones_own_goes_everywhere() {
             assert_eq!(sim[name], bench[name], "{name}");
             assert_eq!(mine[name], bench[name], "{name}");
         }
-        assert_eq!(
-            (bench["tc.bins"].as_str(), bench["l2.bytes"].as_str()),
-            ("8", "1048576")
-        );
+        assert_eq!((bench["tc.bins"].as_str(), bench["l2.bytes"].as_str()), ("8", "1048576"));
     }
     let traced = ["--config", "my.toml", "--trace", "t.json"];
     run(&place, &[&VARIANTS[..], &traced].concat());
-    assert!(
-        fs::read_to_string(place.path("t.json"))
-            .unwrap()
-            .contains("crop")
-    );
+    assert!(fs::read_to_string(place.path("t.json")).unwrap().contains("crop"));
 }
 
 #[test]
@@ -152,18 +124,12 @@ fn fields_are_searched_over_units() {
         let all = [&["sim", "scene.ply"], &SHOT[..], &["--set", set]].concat();
         place.expect_error(USAGE, &all, words);
     };
-    refused(
-        "het.threshold=0.9",
-        &["--set het.threshold=0.9", "such as zrop.threshold,"],
-    );
+    refused("het.threshold=0.9", &["--set het.threshold=0.9", "such as zrop.threshold,"]);
     refused("threshold=0.9", &["as in zrop.threshold=0.9,"]);
     refused("bins=8", &["tgc.bins=8 or tc.bins=8"]);
     refused("zrop.bins=8", &["such as tc.bins or tgc.bins"]);
     refused("tc.bins=8KB", &["tc.bins", "not a size in bytes", "8KB"]);
-    refused(
-        "tc.bins=8..60*2",
-        &["tc.bins", "they meet 32 and 64", "8..60*2"],
-    );
+    refused("tc.bins=8..60*2", &["tc.bins", "they meet 32 and 64", "8..60*2"]);
     refused("tc.bins=8..", &["tc.bins", "both ends"]);
     refused("l2.bytes=1MB..4MB", &["l2.bytes", "1MB..4MB*2"]);
     refused("zrop.threshold=0..1e9+0.001", &["zrop.threshold", "4096"]);
@@ -172,19 +138,12 @@ fn fields_are_searched_over_units() {
 #[test]
 fn presets_and_files_are_swept_and_two_have_a_ratio() {
     let place = Place::new();
-    let table = run(
-        &place,
-        &[&VARIANTS[..], &["--preset", "vr-pipe,orin"]].concat(),
-    );
+    let table = run(&place, &[&VARIANTS[..], &["--preset", "vr-pipe,orin"]].concat());
     for word in ["preset", "vr-pipe", "orin", "first / second"] {
         assert!(table.contains(word), "{word}: {table}");
     }
     fs::write(place.path("a.toml"), "[tc]\nbins = 4\n").unwrap();
-    fs::write(
-        place.path("b.toml"),
-        "[tc]\nbins = 8\n[l2]\nbytes = 262144\n",
-    )
-    .unwrap();
+    fs::write(place.path("b.toml"), "[tc]\nbins = 8\n[l2]\nbytes = 262144\n").unwrap();
     let files = ["--config", "a.toml", "--config", "b.toml"];
     let table = run(&place, &[&VARIANTS[..], &files].concat());
     for word in ["a.toml", "b.toml", "l2.bytes", "first / second"] {
@@ -195,10 +154,7 @@ fn presets_and_files_are_swept_and_two_have_a_ratio() {
     let arguments = ["bench", "suite.toml", "-q", "--set", "tc.bins=4,8"];
     let output = place.expect(DONE, &arguments);
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        table.contains("tc.bins") && table.contains("first / second"),
-        "{table}"
-    );
+    assert!(table.contains("tc.bins") && table.contains("first / second"), "{table}");
 }
 
 #[test]
@@ -211,36 +167,18 @@ fn one_value_is_no_sweep_and_wrong_sweeps_are_refused() {
         place.expect_error(USAGE, &all, words);
     };
     refused(&["--set", "tc.bins=8,x"], &["--set tc.bins", "\"x\""]);
-    refused(
-        &["--set", "tc.bins=8,"],
-        &["tc.bins", "separated by commas"],
-    );
-    refused(
-        &["--set", "tc.bins=8,8"],
-        &["configurations", "tc.bins=8", "twice"],
-    );
+    refused(&["--set", "tc.bins=8,"], &["tc.bins", "separated by commas"]);
+    refused(&["--set", "tc.bins=8,8"], &["configurations", "tc.bins=8", "twice"]);
     refused(&["--set", "tc.bins=\"8,16\""], &["--set tc.bins"]);
-    refused(
-        &["--set", "tc.bins=8,16", "-o", "x-{variant}.png"],
-        &["-o", "2 configurations"],
-    );
+    refused(&["--set", "tc.bins=8,16", "-o", "x-{variant}.png"], &["-o", "2 configurations"]);
     refused(&["--set", "tc.bins=8,16", "--maps", "m"], &["--maps"]);
-    refused(
-        &["--set", "tc.bins=8,16", "--trace", "t.json"],
-        &["--trace"],
-    );
+    refused(&["--set", "tc.bins=8,16", "--trace", "t.json"], &["--trace"]);
     refused(&["--preset", "vr-pipe,fast"], &["--preset", "fast"]);
     let list: Vec<_> = (1..=70).map(|n| n.to_string()).collect();
     let sets = ["tc.bins", "tgc.bins"].map(|field| format!("{field}={}", list.join(",")));
     refused(&["--set", &sets[0], "--set", &sets[1]], &["4096", "4900"]);
     // Commands without sweeps refuse lists as they do any wrong value.
-    place.expect_error(
-        USAGE,
-        &["microbench", "--set", "tc.bins=8,16"],
-        &["tc.bins"],
-    );
-    let mesh = [
-        "mesh", "furball", "--cycles", "--config", "a", "--config", "b",
-    ];
+    place.expect_error(USAGE, &["microbench", "--set", "tc.bins=8,16"], &["tc.bins"]);
+    let mesh = ["mesh", "furball", "--cycles", "--config", "a", "--config", "b"];
     place.expect_error(USAGE, &mesh, &["--config", "one file"]);
 }

@@ -13,14 +13,7 @@ fn fields_without_effect_are_named() {
         let output = place.expect(DONE, &[&run[..], arguments].concat());
         String::from_utf8(output.stderr).unwrap()
     };
-    let set = [
-        "--set",
-        "tgc.bins=64",
-        "--set",
-        "zrop.threshold=0.9",
-        "--set",
-        "tc.bins=16",
-    ];
+    let set = ["--set", "tgc.bins=64", "--set", "zrop.threshold=0.9", "--set", "tc.bins=16"];
     let baseline = warnings(&[&["--method", "baseline"][..], &set].concat());
     for said in [
         "tgc.bins has no effect: no run has tile-grid coalescing",

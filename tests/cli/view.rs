@@ -28,15 +28,8 @@ impl Viewer {
             true => &[],
             false => &["--port", "0"],
         };
-        let program = program
-            .args(port)
-            .args(arguments)
-            .current_dir(place.path("."));
-        let mut program = program
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let program = program.args(port).args(arguments).current_dir(place.path("."));
+        let mut program = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut text = String::new();
         let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
         while let Some(Ok(line)) = lines.next() {
@@ -47,12 +40,7 @@ impl Viewer {
         }
         if text.is_empty() {
             let mut reason = String::new();
-            program
-                .stderr
-                .take()
-                .unwrap()
-                .read_to_string(&mut reason)
-                .unwrap();
+            program.stderr.take().unwrap().read_to_string(&mut reason).unwrap();
             panic!("no address: {reason}");
         }
         let printed = serde_json::from_str(&text).unwrap();
@@ -83,12 +71,7 @@ impl Viewer {
         let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
         assert!(sent.success());
         let mut messages = String::new();
-        self.program
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut messages)
-            .unwrap();
+        self.program.stderr.take().unwrap().read_to_string(&mut messages).unwrap();
         (self.program.wait().unwrap().code(), messages)
     }
 }
@@ -99,20 +82,13 @@ fn the_printed_address_opens_the_viewer_until_an_interrupt() {
     let viewer = Viewer::start(&place, &[]);
     let url = viewer.printed["url"].as_str().unwrap();
     let port = viewer.printed["port"].as_u64().unwrap();
-    assert!(
-        url.starts_with(&format!("http://localhost:{port}/#t=")),
-        "{url}"
-    );
+    assert!(url.starts_with(&format!("http://localhost:{port}/#t=")), "{url}");
     assert_eq!(
         (viewer.status(&viewer.token()), viewer.status("0")),
         ("200".to_owned(), "403".to_owned())
     );
     let (code, messages) = viewer.end();
-    assert_eq!(
-        (code, messages.contains("error: cancelled")),
-        (Some(130), true),
-        "{messages}"
-    );
+    assert_eq!((code, messages.contains("error: cancelled")), (Some(130), true), "{messages}");
 }
 
 #[test]
@@ -156,10 +132,7 @@ fn wrong_flags_are_refused_before_the_scene_is_read() {
             &["view", "no.ply", "--host-name", "lab:80"],
             "expected a name such as render.lab, without a port",
         ),
-        (
-            &["view", "no.ply", "--background", "transparent"],
-            "--background: expected a colour",
-        ),
+        (&["view", "no.ply", "--background", "transparent"], "--background: expected a colour"),
         (&["view", "no.ply", "--viewers", "0"], "1..=16"),
         (&["view", "-"], "standard input"),
     ] {
@@ -183,11 +156,8 @@ fn a_taken_port_is_passed_over_and_ten_taken_ones_are_named() {
 #[test]
 fn a_mesh_is_shown_and_its_commands_draw_it() {
     let place = Place::new();
-    std::fs::write(
-        place.path("square.obj"),
-        "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n",
-    )
-    .unwrap();
+    std::fs::write(place.path("square.obj"), "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n")
+        .unwrap();
     let viewer = Viewer::of(&place, "square.obj", &[]);
     assert_eq!(viewer.status(&viewer.token()), "200");
     viewer.end();

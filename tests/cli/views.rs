@@ -28,18 +28,13 @@ fn a_side_alone_scales_the_whole_picture() {
     assert_eq!(size(&resized("a.npy", &[])), (60, 40));
     assert_eq!(size(&resized("b.npy", &["--width", "120"])), (120, 80));
     assert_eq!(size(&resized("c.npy", &["--height", "10"])), (15, 10));
-    assert_eq!(
-        size(&resized("d.npy", &["--width", "30", "--height", "40"])),
-        (30, 40)
-    );
+    assert_eq!(size(&resized("d.npy", &["--width", "30", "--height", "40"])), (30, 40));
     let mean = |f: &Frame| {
         let sum: f64 = f.pixels().iter().map(|p| f64::from(p[1])).sum();
         sum / f64::from(f.width() * f.height())
     };
-    let (large, small) = (
-        mean(&resized("b.npy", &["--width", "120"])),
-        mean(&resized("a.npy", &[])),
-    );
+    let (large, small) =
+        (mean(&resized("b.npy", &["--width", "120"])), mean(&resized("a.npy", &[])));
     assert!((large / small - 1.0).abs() < 0.1, "{large} {small}");
 }
 
@@ -49,10 +44,7 @@ fn views_are_chosen_by_index_name_range_or_all() {
     let chosen = |view: &[&str]| {
         let arguments = [&["--repeat", "1", "--cameras", "cameras.json"], view].concat();
         let views = place.json(&arguments)["views"].as_array().unwrap().clone();
-        views
-            .iter()
-            .map(|v| v["name"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        views.iter().map(|v| v["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(chosen(&[]), ["shot_0"]);
     assert_eq!(chosen(&["--view", "2"]), ["shot_2"]);
@@ -61,16 +53,8 @@ fn views_are_chosen_by_index_name_range_or_all() {
     assert_eq!(chosen(&["--view", "..2"]), ["shot_0", "shot_1"]);
     assert_eq!(chosen(&["--view", "all"]), ["shot_0", "shot_1", "shot_2"]);
     for bad in ["3", "shot_9", "2..1", "0..4"] {
-        let arguments = [
-            "render",
-            "scene.ply",
-            "--repeat",
-            "1",
-            "--cameras",
-            "cameras.json",
-            "--view",
-            bad,
-        ];
+        let arguments =
+            ["render", "scene.ply", "--repeat", "1", "--cameras", "cameras.json", "--view", bad];
         place.expect_error(USAGE, &arguments, &["--view", bad]);
     }
 }
@@ -86,9 +70,7 @@ fn views_are_made_up_from_flags() {
     assert_eq!(count(&["--orbit", "5"]), 5);
     assert_eq!(count(&["--orbit", "5", "--view", "1..3"]), 2);
     assert_eq!(
-        count(&[
-            "--eye", "-3,-1,2", "--target", "0,0,0", "--up", "0,-1,0", "--fov", "60"
-        ]),
+        count(&["--eye", "-3,-1,2", "--target", "0,0,0", "--up", "0,-1,0", "--fov", "60"]),
         1
     );
     place.expect_error(
@@ -96,16 +78,8 @@ fn views_are_made_up_from_flags() {
         &["render", "scene.ply", "--repeat", "1", "--fov", "180"],
         &["--fov"],
     );
-    let both = [
-        "render",
-        "scene.ply",
-        "--repeat",
-        "1",
-        "--orbit",
-        "2",
-        "--cameras",
-        "cameras.json",
-    ];
+    let both =
+        ["render", "scene.ply", "--repeat", "1", "--orbit", "2", "--cameras", "cameras.json"];
     place.expect_error(USAGE, &both, &["--cameras"]);
 }
 
@@ -160,9 +134,7 @@ fn camera(place: &Place, flags: &[&str]) -> String {
     let render = ["render", "scene.ply", "--repeat", "1", "-v"];
     let output = place.expect(DONE, &[&render[..], flags].concat());
     let text = String::from_utf8(output.stderr).unwrap();
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("quadrille: view "));
+    let line = text.lines().find(|line| line.starts_with("quadrille: view "));
     line.unwrap_or_default().to_owned()
 }
 
@@ -177,10 +149,7 @@ fn flags_and_files_give_these_cameras() {
             "eye -1.0000,2.0000,-3.5000, 128 x 72 pixels, focal length 36.00 x 36.00 pixels",
         ),
         // Pixels stay square; both sides crop or extend the view, unless only rounding differs.
-        (
-            "--cameras odd.json --width 320",
-            "320 x 178 pixels, focal length 208.98 x 212.24 pixels",
-        ),
+        ("--cameras odd.json --width 320", "320 x 178 pixels, focal length 208.98 x 212.24 pixels"),
         (
             "--cameras odd.json --width 98 --height 218",
             "98 x 218 pixels, focal length 256.00 x 260.00 pixels",
@@ -193,10 +162,7 @@ fn flags_and_files_give_these_cameras() {
             "--cameras odd.json --picture-scale 1/2",
             "490 x 272 pixels, focal length 320.00 x 324.40 pixels",
         ),
-        (
-            "--width 20 --height 80 --fov 90",
-            "20 x 80 pixels, focal length 40.00 x 40.00 pixels",
-        ),
+        ("--width 20 --height 80 --fov 90", "20 x 80 pixels, focal length 40.00 x 40.00 pixels"),
         ("--orbit 3 --view orbit_01 --width 40", "view orbit_01"),
     ] {
         let flags: Vec<_> = flags.split(' ').collect();
@@ -242,14 +208,7 @@ fn lists_of_views_come_in_their_order_each_once() {
     assert_eq!(chosen("2,0,2"), ["shot_2", "shot_0"]);
     assert_eq!(chosen("..:2"), ["shot_0", "shot_2"]);
     assert_eq!(chosen("shot_1,..1"), ["shot_1", "shot_0"]);
-    let render = [
-        "render",
-        "scene.ply",
-        "-o",
-        "a.png",
-        "--cameras",
-        "cameras.json",
-    ];
+    let render = ["render", "scene.ply", "-o", "a.png", "--cameras", "cameras.json"];
     let misspelt = [&render[..], &["--view", "SHOT1"]].concat();
     place.expect_error(USAGE, &misspelt, &["did you mean shot_1?"]);
 }
@@ -268,24 +227,11 @@ fn a_camera_file_beside_the_scene_is_named_and_used_for_its_views() {
     assert!(said.contains("cameras.json holds cameras"), "{said}");
     assert!(said.contains("view auto"), "{said}");
     let said = remarks(&place, &[&render[..], &["--view", "shot_2"]].concat());
-    assert!(
-        said.contains("cameras of cameras.json") && said.contains("view shot_2"),
-        "{said}"
-    );
+    assert!(said.contains("cameras of cameras.json") && said.contains("view shot_2"), "{said}");
     // With a view that flags describe, it is not needed.
-    let said = remarks(
-        &place,
-        &[&render[..], &["--orbit", "2", "--view", "1"]].concat(),
-    );
+    let said = remarks(&place, &[&render[..], &["--orbit", "2", "--view", "1"]].concat());
     assert!(said.contains("view orbit_01"), "{said}");
-    let inside = [
-        "render",
-        "scene.ply",
-        "-o",
-        "cameras.json/a.png",
-        "--view",
-        "0",
-    ];
+    let inside = ["render", "scene.ply", "-o", "cameras.json/a.png", "--view", "0"];
     place.expect(UNWRITABLE, &inside);
 }
 
@@ -301,18 +247,11 @@ fn views_are_listed_and_their_cameras_written() {
     assert_eq!(json["views"][1]["name_in_file"], "shot_1");
     let out = ["--view", "1,2", "--cameras-out", "out/two.json"];
     place.expect(DONE, &[&render[..], &out].concat());
-    let two = quadrille::load_cameras(place.path("out/two.json"))
-        .unwrap()
-        .cameras;
-    let all = quadrille::load_cameras(place.path("cameras.json"))
-        .unwrap()
-        .cameras;
+    let two = quadrille::load_cameras(place.path("out/two.json")).unwrap().cameras;
+    let all = quadrille::load_cameras(place.path("cameras.json")).unwrap().cameras;
     assert_eq!(two.len(), 2);
     for (written, camera) in two.iter().zip(&all[1..]) {
-        assert_eq!(
-            (&written.name, written.focal_px),
-            (&camera.name, camera.focal_px)
-        );
+        assert_eq!((&written.name, written.focal_px), (&camera.name, camera.focal_px));
         assert!((written.eye() - camera.eye()).norm() < 1e-9);
     }
     let over = [&render[..], &["--cameras-out", "cameras.json"]].concat();
@@ -335,10 +274,7 @@ fn the_chosen_view_is_told_as_flags_that_reproduce_it() {
     let again = place.picture("again.npy", &[&size[..], &words].concat());
     assert_eq!(automatic.pixels(), again.pixels());
     assert!(document["views"][0]["camera"]["eye"].is_array());
-    let page = place.expect(
-        DONE,
-        &["render", "scene.ply", "-o", "b.png", "--width", "50"],
-    );
+    let page = place.expect(DONE, &["render", "scene.ply", "-o", "b.png", "--width", "50"]);
     assert!(String::from_utf8(page.stdout).unwrap().contains(flags));
 }
 
@@ -347,38 +283,18 @@ fn flags_that_a_camera_file_cannot_use_are_refused() {
     let place = Place::new();
     let render = ["render", "scene.ply", "--repeat", "1"];
     for (flags, words) in [
+        (&["--cameras", "cameras.json", "--fov", "40"][..], &["--fov", "without intrinsics"][..]),
+        (&["--transform", "undo", "--orbit", "2"], &["--transform", "camera file"]),
+        (&["--cameras", "cameras.json", "--picture-scale", "0"], &["--picture-scale", "1/4"]),
         (
-            &["--cameras", "cameras.json", "--fov", "40"][..],
-            &["--fov", "without intrinsics"][..],
-        ),
-        (
-            &["--transform", "undo", "--orbit", "2"],
-            &["--transform", "camera file"],
-        ),
-        (
-            &["--cameras", "cameras.json", "--picture-scale", "0"],
-            &["--picture-scale", "1/4"],
-        ),
-        (
-            &[
-                "--cameras",
-                "cameras.json",
-                "--picture-scale",
-                "1/2",
-                "--width",
-                "9",
-            ],
+            &["--cameras", "cameras.json", "--picture-scale", "1/2", "--width", "9"],
             &["--picture-scale", "--width"],
         ),
     ] {
         place.expect_error(USAGE, &[&render[..], flags].concat(), words);
     }
     let undo = ["--cameras", "cameras.json", "--transform", "undo"];
-    place.expect_error(
-        UNREADABLE,
-        &[&render[..], &undo].concat(),
-        &["applied_transform"],
-    );
+    place.expect_error(UNREADABLE, &[&render[..], &undo].concat(), &["applied_transform"]);
 }
 
 /// The folder of the original trainer: its last iteration, its cameras, and its split by names.
@@ -400,23 +316,13 @@ fn a_folder_of_a_trainer_is_a_scene_with_cameras_and_a_split() {
     let text = serde_json::Value::from(cameras).to_string();
     fs::write(place.path("model/cameras.json"), text).unwrap();
     let drawn = |list: &str| {
-        let arguments = [
-            "render",
-            "model",
-            "--view",
-            list,
-            "-o",
-            "{view}.png",
-            "--json",
-        ];
+        let arguments = ["render", "model", "--view", list, "-o", "{view}.png", "--json"];
         let output = place.expect(DONE, &arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(errors.contains("iteration_30"), "{errors}");
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let views = document["views"].as_array().unwrap().iter();
-        views
-            .map(|view| view["name"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        views.map(|view| view["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(drawn("test"), ["0", "8"]);
     assert_eq!(drawn("train").len(), 7);

@@ -17,11 +17,7 @@ struct View(Vec<Value>);
 
 impl View {
     fn new(scene: &Path, cameras: &Path, flags: &str) -> Self {
-        let files = [
-            scene.to_str().unwrap(),
-            "--cameras",
-            cameras.to_str().unwrap(),
-        ];
+        let files = [scene.to_str().unwrap(), "--cameras", cameras.to_str().unwrap()];
         let words: Vec<&str> = flags.split_whitespace().collect();
         let document = Place::new().document(&[&["sim"], &files[..], &words, &["--json"]].concat());
         let variants = document["views"][0]["variants"].as_array().unwrap();
@@ -53,27 +49,16 @@ impl View {
 
 #[test]
 fn cycles_and_fragments_of_the_island() {
-    let file = |name: &str| {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("scenes")
-            .join(name)
-    };
+    let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes").join(name);
     let flags = "--view bay --width 640 --method baseline,qm,het,het+qm";
     let bay = View::new(&file("island.ply"), &file("island.cameras.json"), flags);
     let table = Table::new(PAGE, "", 1);
-    for (column, method) in [
-        ("baseline", "baseline"),
-        ("QM", "qm"),
-        ("HET", "het"),
-        ("HET+QM", "het+qm"),
-    ] {
+    for (column, method) in
+        [("baseline", "baseline"), ("QM", "qm"), ("HET", "het"), ("HET+QM", "het+qm")]
+    {
         let millions = |pointer| bay.number(method, pointer) / 1e6;
         table.expect(table.row("cycles"), column, &[millions("/cycles")]);
-        table.expect(
-            table.row("fragments blended"),
-            column,
-            &[millions("/fragments/blended")],
-        );
+        table.expect(table.row("fragments blended"), column, &[millions("/fragments/blended")]);
         if method != "baseline" {
             table.expect(table.row("speedup"), column, &[bay.speedup(method)]);
         }
@@ -117,10 +102,9 @@ fn fragments_per_quad_of_a_small_picture() {
         robot.number(method, "/fragments/blended") / robot.number(method, "/quads/blended")
     });
     expect("fragments per quad: baseline, HET", &per_quad);
-    for (method, column) in [
-        ("baseline", "live 0 to 4 in the baseline (%)"),
-        ("het", "with HET (%)"),
-    ] {
+    for (method, column) in
+        [("baseline", "live 0 to 4 in the baseline (%)"), ("het", "with HET (%)")]
+    {
         let live = [0, 1, 2, 3, 4].map(|n| robot.number(method, &format!("/quads/live/{n}")));
         let all: f64 = live.iter().sum();
         expect(column, &live.map(|quads| 100.0 * quads / all));

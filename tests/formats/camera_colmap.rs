@@ -138,10 +138,7 @@ fn fisheyes_keep_their_polynomial() {
     let [warning] = &file.warnings[..] else {
         panic!("{:?}", file.warnings);
     };
-    assert!(
-        warning.contains("1 of 2 cameras with fisheye lenses"),
-        "{warning}"
-    );
+    assert!(warning.contains("1 of 2 cameras with fisheye lenses"), "{warning}");
 }
 
 #[test]
@@ -159,10 +156,7 @@ fn unknown_models_and_lost_cameras_are_errors() {
     images[8 + 60] = 8;
     let mut refused = with_images(&images).unwrap().refused;
     assert_eq!(refused[0].name_in_file, "sub/z.jpg");
-    says(
-        refused.remove(0).error,
-        "image 0: camera: expected the identifier",
-    );
+    says(refused.remove(0).error, "image 0: camera: expected the identifier");
 }
 
 #[test]
@@ -200,10 +194,7 @@ fn text_errors_name_the_line() {
     }
     let long = "1 PINHOLE 64 48 1 1 1 1 1";
     let error = load_model("txt", long.as_bytes(), IMAGES_TXT.as_bytes()).unwrap_err();
-    assert!(
-        error.to_string().contains("no further parameter"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("no further parameter"), "{error}");
 }
 
 proptest! {

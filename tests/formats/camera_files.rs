@@ -90,10 +90,7 @@ fn an_angle_of_view_needs_a_size() {
     assert!((file.cameras[0].focal_px[0] - 400.0).abs() < 1e-9);
     assert_eq!(file.warnings.len(), 1);
     let (_folder, path) = in_file("t.json", text.as_bytes());
-    let options = CameraOptions {
-        fallback_size_px: Some([100, 50]),
-        ..CameraOptions::default()
-    };
+    let options = CameraOptions { fallback_size_px: Some([100, 50]), ..CameraOptions::default() };
     let file = load_cameras_with(&path, &options).unwrap();
     assert_eq!((file.cameras[0].width, file.cameras[0].height), (100, 50));
     assert!((file.cameras[0].focal_px[1] - 50.0).abs() < 1e-9);
@@ -103,11 +100,7 @@ fn an_angle_of_view_needs_a_size() {
 #[test]
 fn fisheyes_and_panoramas_are_read_as_such() {
     let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
-    assert!(
-        file.warnings[0].contains("distortion of 2 frames"),
-        "{:?}",
-        file.warnings
-    );
+    assert!(file.warnings[0].contains("distortion of 2 frames"), "{:?}", file.warnings);
     let pinholes = load_text(TRANSFORMS).unwrap().cameras;
     assert_eq!(file.cameras, pinholes);
     let fisheye = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"")).unwrap();
@@ -150,10 +143,7 @@ fn fisheyes_and_panoramas_are_read_as_such() {
     assert_eq!(panorama.cameras[0].eye(), pinholes[0].eye());
     let unknown = TRANSFORMS.replace("\"OPENCV\"", "\"ORTHOPHOTO\"");
     let message = load_text(&unknown).unwrap_err().to_string();
-    assert!(
-        message.contains("camera_model: expected a perspective, fisheye"),
-        "{message}"
-    );
+    assert!(message.contains("camera_model: expected a perspective, fisheye"), "{message}");
 }
 
 /// The fault of a file or, if others can be drawn, of its first camera that cannot.
@@ -172,11 +162,7 @@ fn errors_name_the_place() {
             "[1, 2]",
             "[0].position: expected an array of 3 numbers, found an array of 2 items",
         ),
-        (
-            "[0, 1, 0]]",
-            "[0, 1, 0], []]",
-            "[0].rotation: expected an array of 3 rows",
-        ),
+        ("[0, 1, 0]]", "[0, 1, 0], []]", "[0].rotation: expected an array of 3 rows"),
         (
             "[[0, 0, 1]",
             "[[0, \"x\", 1]",
@@ -192,18 +178,10 @@ fn errors_name_the_place() {
             "\"width\": -1,",
             "[0].width: expected a whole number of pixels, found -1",
         ),
-        (
-            "\"width\": 200,",
-            "\"width\": 99999,",
-            "width: expected 1 to 32768 pixels, found 99999",
-        ),
+        ("\"width\": 200,", "\"width\": 99999,", "width: expected 1 to 32768 pixels, found 99999"),
         ("\"fx\": 150.5,", "", "[0]: expected an object with \"fx\""),
         ("\"fx\": 150.5", "\"fx\": NaN", "finite numbers, found NaN"),
-        (
-            "[[0, 0, 1]",
-            "[[0, 0, -1]",
-            "[0]: camera \"a/b\": rotation: expected a right-handed",
-        ),
+        ("[[0, 0, 1]", "[[0, 0, -1]", "[0]: camera \"a/b\": rotation: expected a right-handed"),
     ] {
         let message = fault(load_text(&INRIA.replacen(from, to, 1)));
         assert!(message.contains(expected), "{message}\nwithout\n{expected}");
@@ -243,10 +221,7 @@ fn deep_nesting_and_lost_files_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let message = load(folder.path()).unwrap_err().to_string();
     assert!(message.contains("COLMAP"), "{message}");
-    assert!(matches!(
-        load(folder.path().join("no.json")),
-        Err(Error::Read { .. })
-    ));
+    assert!(matches!(load(folder.path().join("no.json")), Err(Error::Read { .. })));
 }
 
 /// The names that cameras called `names` in their file get.
@@ -265,10 +240,7 @@ fn renamed(names: &[&str]) -> Vec<String> {
 
 #[test]
 fn duplicate_names_get_a_free_number() {
-    assert_eq!(
-        renamed(&["a", "a_2", "a", "A", "b"]),
-        ["a", "a_2", "a_3", "A_4", "b"]
-    );
+    assert_eq!(renamed(&["a", "a_2", "a", "A", "b"]), ["a", "a_2", "a_3", "A_4", "b"]);
 }
 
 #[test]
@@ -295,10 +267,7 @@ fn frames_are_named_without_folders_and_extensions() {
         format!(r#"{{"file_path": {path}, "transform_matrix": [[1,0,0,0],[0,1,0,0],[0,0,1,0]]}}"#)
     };
     let frames: Vec<String> = paths.iter().map(frame).collect();
-    let text = format!(
-        r#"{{"fl_x": 1, "w": 2, "h": 2, "frames": [{}]}}"#,
-        frames.join(",")
-    );
+    let text = format!(r#"{{"fl_x": 1, "w": 2, "h": 2, "frames": [{}]}}"#, frames.join(","));
     let file = load_text(&text).unwrap();
     for (camera, (path, expected)) in file.cameras.iter().zip(paths) {
         assert_eq!(camera.name, expected, "{path}");

@@ -8,13 +8,7 @@ use quadrille_scene::cameras::FramingTarget;
 const UP: [f64; 3] = [0.0, -1.0, 0.0];
 
 fn splat(mean: [f32; 3], scale: f32, opacity: f32) -> Splat {
-    Splat {
-        mean,
-        scale: [scale; 3],
-        rotation: [1.0, 0.0, 0.0, 0.0],
-        opacity,
-        sh: [[0.0; 3]; 25],
-    }
+    Splat { mean, scale: [scale; 3], rotation: [1.0, 0.0, 0.0, 0.0], opacity, sh: [[0.0; 3]; 25] }
 }
 
 /// Splats spread evenly on a sphere.
@@ -83,10 +77,7 @@ fn scenes_without_extent_are_framed() {
 
 #[test]
 fn every_up_has_a_viewpoint() {
-    let subject = FramingTarget {
-        centre: Vector3::zeros(),
-        radius: 1.0,
-    };
+    let subject = FramingTarget { centre: Vector3::zeros(), radius: 1.0 };
     let lens = Intrinsics::from_vertical_fov(100, 100, 1.0);
     for up in [[0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [-3.0, 0.0, 0.0], [0.0; 3]] {
         let eye = subject.default_eye(&lens, Vector3::from(up));

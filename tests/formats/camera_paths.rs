@@ -9,9 +9,8 @@ use quadrille::{
 use serde_json::{Value, json};
 
 /// Camera-to-world in OpenGL axes: at 5, 6, 7, along minus z.
-const MATRIX: [f64; 16] = [
-    1.0, 0.0, 0.0, 5.0, 0.0, 1.0, 0.0, 6.0, 0.0, 0.0, 1.0, 7.0, 0.0, 0.0, 0.0, 1.0,
-];
+const MATRIX: [f64; 16] =
+    [1.0, 0.0, 0.0, 5.0, 0.0, 1.0, 0.0, 6.0, 0.0, 0.0, 1.0, 7.0, 0.0, 0.0, 0.0, 1.0];
 
 fn load_with(document: &Value, options: &CameraOptions) -> Result<CameraFile> {
     let folder = tempfile::tempdir().unwrap();
@@ -67,10 +66,7 @@ fn poses_of_ns_export_take_their_lens_from_the_options() {
     let rows = [&MATRIX[..4], &MATRIX[4..8], &MATRIX[8..12]];
     let poses = json!([{"file_path": "images/frame_00002.jpg", "transform": rows}]);
     let message = error(&poses);
-    assert!(
-        message.contains("fov: expected a vertical field of view"),
-        "{message}"
-    );
+    assert!(message.contains("fov: expected a vertical field of view"), "{message}");
     let options = CameraOptions {
         fallback_fov_degrees: Some(90.0),
         fallback_size_px: Some([80, 60]),
@@ -81,10 +77,7 @@ fn poses_of_ns_export_take_their_lens_from_the_options() {
     assert!((file.cameras[0].focal_px[0] - 30.0).abs() < 1e-12);
     assert_near(file.cameras[0].eye(), [5.0, 6.0, 7.0]);
     assert!(file.warnings.is_empty());
-    let moved = CameraOptions {
-        transform: CameraTransform::Undo,
-        ..options
-    };
+    let moved = CameraOptions { transform: CameraTransform::Undo, ..options };
     let message = load_with(&poses, &moved).unwrap_err().to_string();
     assert!(message.contains("transform: expected none"), "{message}");
 }
@@ -102,10 +95,7 @@ fn frames_of_splat_transform_are_turned_to_the_axes_of_the_scene() {
     assert_near(camera.view_from_world.row(2).transpose(), [0.0, 0.0, 1.0]);
     // y up there is -y here: down in the picture is +y.
     assert_near(camera.view_from_world.row(1).transpose(), [0.0, 1.0, 0.0]);
-    assert_near(
-        file.cameras[1].view_from_world.row(1).transpose(),
-        [1.0, 0.0, 0.0],
-    );
+    assert_near(file.cameras[1].view_from_world.row(1).transpose(), [1.0, 0.0, 0.0]);
     assert_eq!((camera.width, camera.height), (1280, 720));
     assert!((camera.focal_px[1] - 360.0).abs() < 1e-9);
 }
@@ -128,10 +118,7 @@ fn tracks_of_supersplat_are_sampled_frame_by_frame() {
     assert_near(file.cameras[15].eye(), [-1.0, 0.0, 0.0]);
     // The field of view belongs to the longer side.
     let tangent = 640.0 / file.cameras[0].focal_px[0];
-    assert!(
-        (tangent - 30_f64.to_radians().tan()).abs() < 1e-12,
-        "{tangent}"
-    );
+    assert!((tangent - 30_f64.to_radians().tan()).abs() < 1e-12, "{tangent}");
     // Version 1: times in seconds, one field of view for all keys.
     let mut old = settings(0.0);
     let track = &mut old["animTracks"][0];
@@ -160,27 +147,15 @@ type Damage = (fn(&mut Value), &'static str);
 #[test]
 fn errors_name_the_frame_or_key() {
     let path: [Damage; 5] = [
-        (
-            |p| p["camera_path"][1]["fov"] = json!(180),
-            "camera_path[1].fov: expected degrees",
-        ),
-        (
-            |p| p["camera_path"][1]["camera_to_world"] = json!([1]),
-            "camera_path[1].camera_to_world",
-        ),
+        (|p| p["camera_path"][1]["fov"] = json!(180), "camera_path[1].fov: expected degrees"),
+        (|p| p["camera_path"][1]["camera_to_world"] = json!([1]), "camera_path[1].camera_to_world"),
         (|p| p["render_width"] = Value::Null, "\"render_width\""),
         (|p| p["fps"] = json!(0), "fps: expected a number above 0"),
         (|p| p["camera_path"] = json!([]), "at least one camera"),
     ];
     let track: [Damage; 6] = [
-        (
-            |p| p["animTracks"][0]["keyframes"]["times"] = json!([10, 0]),
-            "ascending times",
-        ),
-        (
-            |p| p["animTracks"][0]["keyframes"]["times"] = json!([]),
-            "ascending times",
-        ),
+        (|p| p["animTracks"][0]["keyframes"]["times"] = json!([10, 0]), "ascending times"),
+        (|p| p["animTracks"][0]["keyframes"]["times"] = json!([]), "ascending times"),
         (
             |p| p["animTracks"][0]["keyframes"]["values"]["fov"] = json!([60]),
             "fov: expected 2 numbers",
@@ -189,10 +164,7 @@ fn errors_name_the_frame_or_key() {
             |p| p["animTracks"][0]["keyframes"]["values"]["fov"] = json!([60, 190]),
             "between 0 and 180",
         ),
-        (
-            |p| p["animTracks"][0]["duration"] = json!(1e9),
-            "at most 108000 frames",
-        ),
+        (|p| p["animTracks"][0]["duration"] = json!(1e9), "at most 108000 frames"),
         (
             |p| p["animTracks"][0]["keyframes"]["values"]["target"] = json!([0, 0, 0, 2, 0, 0]),
             "an eye apart from its target",

@@ -35,11 +35,7 @@ impl Seen {
             let [r, g, b, _] = pixel(x, y);
             f64::from(0.2126 * r + 0.7152 * g + 0.0722 * b)
         };
-        let mut found = Self {
-            detail: 0.0,
-            coverage: 0.0,
-            border: 0.0,
-        };
+        let mut found = Self { detail: 0.0, coverage: 0.0, border: 0.0 };
         let mut border = 0.0;
         for y in 0..height - 1 {
             for x in 0..width - 1 {
@@ -76,9 +72,7 @@ fn up_of(camera: &Camera) -> Vector3<f64> {
 }
 
 fn room(seed: u64) -> Splats {
-    Synthetic::new(Recipe::Room, seed, 60_000, 0)
-        .unwrap()
-        .splats()
+    Synthetic::new(Recipe::Room, seed, 60_000, 0).unwrap().splats()
 }
 
 /// The scene with z up instead of -y: turned by 90 degrees around x.
@@ -108,17 +102,8 @@ fn a_room_is_seen_from_inside_and_upright() {
         let inside = seen(&splats, &camera);
         assert!(inside.coverage > 0.98, "coverage {}", inside.coverage);
         let outside = seen(&splats, &view_from_outside(&splats));
-        assert!(
-            outside.coverage < 0.9,
-            "the old view is outside: {}",
-            outside.coverage
-        );
-        assert!(
-            inside.detail > 1.5 * outside.detail,
-            "{} {}",
-            inside.detail,
-            outside.detail
-        );
+        assert!(outside.coverage < 0.9, "the old view is outside: {}", outside.coverage);
+        assert!(inside.detail > 1.5 * outside.detail, "{} {}", inside.detail, outside.detail);
         assert!(up_of(&camera).y < -0.85, "{:?}", up_of(&camera));
     }
 }
@@ -133,9 +118,7 @@ fn a_room_that_stands_along_z_is_upright_too() {
 
 #[test]
 fn an_object_is_seen_whole() {
-    let all = Synthetic::new(Recipe::Object, 1, 40_000, 0)
-        .unwrap()
-        .splats();
+    let all = Synthetic::new(Recipe::Object, 1, 40_000, 0).unwrap().splats();
     // The vase and its flowers, without the table top below them.
     let splats = all.iter().filter(|s| s.mean[1] < -0.1);
     let splats = Splats::from_splats(0, splats);
@@ -172,10 +155,7 @@ fn odd_scenes_have_a_view() {
         vec![splat([5.0; 3], 0.5, 0.9)],
         vec![splat([5.0; 3], 0.0, 0.9); 40],
         vec![splat([5.0; 3], 0.5, 0.0)],
-        vec![
-            splat([1e9, -1e9, 1e9], 1e6, 1.0),
-            splat([0.0; 3], 1e-9, 1.0),
-        ],
+        vec![splat([1e9, -1e9, 1e9], 1e6, 1.0), splat([0.0; 3], 1e-9, 1.0)],
     ] {
         default_camera(&Splats::from_splats(0, splats)).unwrap();
     }
@@ -208,11 +188,7 @@ fn trained_scenes_show_more_detail_than_from_outside() {
             outside.detail
         );
         if ["graffiti", "showroom", "flowers"].contains(&name) {
-            assert!(
-                chosen.coverage > 0.9,
-                "{name}: coverage {}",
-                chosen.coverage
-            );
+            assert!(chosen.coverage > 0.9, "{name}: coverage {}", chosen.coverage);
         }
     }
 }

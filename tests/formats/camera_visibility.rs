@@ -24,12 +24,7 @@ fn camera(target: [f64; 3]) -> Camera {
 
 #[test]
 fn shares_are_told_apart() {
-    let splats = scene(&[
-        [0.0, 0.0, 5.0],
-        [0.0, 0.0, -5.0],
-        [9.0, 0.0, 1.0],
-        [0.0, 0.0, 0.1],
-    ]);
+    let splats = scene(&[[0.0, 0.0, 5.0], [0.0, 0.0, -5.0], [9.0, 0.0, 1.0], [0.0, 0.0, 0.1]]);
     let found = Visibility::of(&splats, &camera([0.0, 0.0, 1.0]), 0.2);
     assert_eq!(found.behind, 0.5);
     assert_eq!(found.off_screen, 0.25);
@@ -43,10 +38,7 @@ fn a_camera_the_wrong_way_round_is_named() {
     let splats = scene(&[[0.0, 0.0, 5.0]; 100]);
     let back = Visibility::of(&splats, &camera([0.0, 0.0, -1.0]), 0.2);
     let text = back.warning("v").unwrap();
-    assert!(
-        text.contains("100.0 %") && text.contains("OpenGL"),
-        "{text}"
-    );
+    assert!(text.contains("100.0 %") && text.contains("OpenGL"), "{text}");
     let side = Visibility::of(&splats, &camera([1.0, 0.0, 0.01]), 0.2);
     let text = side.warning("v").unwrap();
     assert!(text.contains("belong together"), "{text}");

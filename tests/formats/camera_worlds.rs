@@ -11,11 +11,7 @@ use serde_json::{Value, json};
 
 /// A world that a `transforms.json` is in: COLMAP's, with x and y swapped and z turned, as
 /// `ns-process-data` writes it.
-const APPLIED: [[f64; 4]; 3] = [
-    [0.0, 1.0, 0.0, 0.0],
-    [1.0, 0.0, 0.0, 0.0],
-    [0.0, 0.0, -1.0, 0.0],
-];
+const APPLIED: [[f64; 4]; 3] = [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0]];
 
 fn camera_in_colmap() -> Camera {
     let lens = quadrille::Intrinsics::from_vertical_fov(64, 48, 0.8);
@@ -56,10 +52,7 @@ fn write(folder: &Path, name: &str, document: &Value) {
 }
 
 fn load(folder: &Path, transform: CameraTransform) -> Result<CameraFile> {
-    let options = CameraOptions {
-        transform,
-        ..CameraOptions::default()
-    };
+    let options = CameraOptions { transform, ..CameraOptions::default() };
     load_cameras_with(folder.join("transforms.json"), &options)
 }
 
@@ -83,35 +76,20 @@ fn assert_same_picture(a: &Camera, b: &Camera, move_point: &dyn Fn(Vector3<f64>)
 fn the_stored_transform_of_nerfstudio_is_found_and_completes_the_applied_one() {
     let folder = tempfile::tempdir().unwrap();
     let orientation = Rotation3::from_euler_angles(0.4, -0.2, 1.3).into_inner();
-    let (turn, shift, scale) = (
-        orientation * rotation(&APPLIED),
-        Vector3::new(0.5, -1.0, 2.0),
-        0.125,
-    );
+    let (turn, shift, scale) =
+        (orientation * rotation(&APPLIED), Vector3::new(0.5, -1.0, 2.0), 0.125);
     let trained = |p: Vector3<f64>| (turn * p + shift) * scale;
     let stored = json!({"transform": rows(&turn, shift), "scale": scale});
-    write(
-        folder.path(),
-        "transforms.json",
-        &transforms(Some(&APPLIED)),
-    );
+    write(folder.path(), "transforms.json", &transforms(Some(&APPLIED)));
     let alone = load(folder.path(), CameraTransform::Found).unwrap();
-    assert!(
-        alone.warnings[0].contains("applied_transform stays"),
-        "{:?}",
-        alone.warnings
-    );
+    assert!(alone.warnings[0].contains("applied_transform stays"), "{:?}", alone.warnings);
     let undone = load(folder.path(), CameraTransform::Undo).unwrap();
     assert_same_picture(&camera_in_colmap(), &undone.cameras[0], &|p| p);
 
     write(folder.path(), "dataparser_transforms.json", &stored);
     let found = load(folder.path(), CameraTransform::Found).unwrap();
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-    assert!(
-        found.remarks[0].contains("dataparser_transforms.json"),
-        "{:?}",
-        found.remarks
-    );
+    assert!(found.remarks[0].contains("dataparser_transforms.json"), "{:?}", found.remarks);
     assert_same_picture(&camera_in_colmap(), &found.cameras[0], &trained);
     assert!((found.cameras[0].eye() - trained(camera_in_colmap().eye())).norm() < 1e-12);
     let kept = load(folder.path(), CameraTransform::Identity).unwrap();
@@ -121,13 +99,8 @@ fn the_stored_transform_of_nerfstudio_is_found_and_completes_the_applied_one() {
     write(folder.path(), "transforms.json", &transforms(None));
     let found = load(folder.path(), CameraTransform::Found).unwrap();
     assert_same_picture(&camera_in_colmap(), &found.cameras[0], &trained);
-    let message = load(folder.path(), CameraTransform::Undo)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        message.contains("applied_transform, which can be undone"),
-        "{message}"
-    );
+    let message = load(folder.path(), CameraTransform::Undo).unwrap_err().to_string();
+    assert!(message.contains("applied_transform, which can be undone"), "{message}");
 }
 
 #[test]
@@ -140,27 +113,17 @@ fn a_transform_beside_the_scene_or_given_is_applied_too() {
     let stored = model.join("dataparser_transforms.json");
     let document = json!({"transform": rows(&turn, shift), "scale": 2});
     fs::write(&stored, document.to_string()).unwrap();
-    let options = CameraOptions {
-        scene: Some(model.join("splat.ply")),
-        ..CameraOptions::default()
-    };
+    let options =
+        CameraOptions { scene: Some(model.join("splat.ply")), ..CameraOptions::default() };
     let path = folder.path().join("transforms.json");
     let found = load_cameras_with(&path, &options).unwrap();
-    assert_same_picture(&camera_in_colmap(), &found.cameras[0], &|p| {
-        (turn * p + shift) * 2.0
-    });
+    assert_same_picture(&camera_in_colmap(), &found.cameras[0], &|p| (turn * p + shift) * 2.0);
     let given = load(folder.path(), CameraTransform::File(stored.clone())).unwrap();
     assert_eq!(given.cameras, found.cameras);
     for (document, words) in [
-        (
-            json!({"transform": [[1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0]]}),
-            "a rigid transform",
-        ),
+        (json!({"transform": [[1, 0, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0]]}), "a rigid transform"),
         (json!({"transform": [[1, 0, 0, 0]]}), "rows"),
-        (
-            json!({"transform": rows(&turn, shift), "scale": 0}),
-            "scale: expected a number above 0",
-        ),
+        (json!({"transform": rows(&turn, shift), "scale": 0}), "scale: expected a number above 0"),
         (json!({"scale": 1}), "top level"),
     ] {
         fs::write(&stored, document.to_string()).unwrap();
@@ -181,10 +144,7 @@ fn principal_points_of_a_cameras_json_are_honoured() {
     let file = load_cameras(&path).unwrap();
     assert_eq!(file.cameras[0].principal_px, [400.0, 200.5]);
     assert_eq!(
-        (
-            file.cameras[0].name.as_str(),
-            file.names_in_file[0].as_str()
-        ),
+        (file.cameras[0].name.as_str(), file.names_in_file[0].as_str()),
         ("sub_a", "sub/a.jpg")
     );
     fs::write(&path, quadrille::write_inria_json(&file.cameras)).unwrap();

@@ -44,9 +44,7 @@ fn body(file: &[u8]) -> &[u8] {
 fn rows_of_ply_survive_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     // Columns of every type, a NaN with a payload, an infinity, and a name that no splat has.
-    let types = [
-        "char", "uchar", "short", "ushort", "int", "uint", "float", "double",
-    ];
+    let types = ["char", "uchar", "short", "ushort", "int", "uint", "float", "double"];
     let mut header =
         "ply\nformat binary_little_endian 1.0\ncomment kept\nelement vertex 3\n".to_owned();
     for name in "x y z f_dc_0 f_dc_1 f_dc_2 opacity scale_0 scale_1 scale_2 rot_0 rot_1 rot_2 rot_3"
@@ -94,23 +92,13 @@ pub(crate) fn assert_same(name: &str, a: &Scene, b: &Scene, rotation: f32) {
         };
         for (at, (x, y)) in plain(&a).into_iter().zip(plain(&b)).enumerate() {
             let bound = ROUNDING * x.abs().max(1e-3);
-            assert!(
-                (x - y).abs() <= bound,
-                "{name}, row {row}, value {at}: {x} {y}"
-            );
+            assert!((x - y).abs() <= bound, "{name}, row {row}, value {at}: {x} {y}");
         }
         let dot: f32 = a.rotation.iter().zip(b.rotation).map(|(p, q)| p * q).sum();
         let sign = dot.signum();
-        let errors = a
-            .rotation
-            .iter()
-            .zip(b.rotation)
-            .map(|(p, q)| (p - sign * q).abs());
+        let errors = a.rotation.iter().zip(b.rotation).map(|(p, q)| (p - sign * q).abs());
         let error = errors.fold(0.0, f32::max);
-        assert!(
-            error <= rotation,
-            "{name}, row {row}: rotations differ by {error}"
-        );
+        assert!(error <= rotation, "{name}, row {row}: rotations differ by {error}");
     }
 }
 
@@ -165,9 +153,7 @@ fn samples_survive_the_way_through_ply() {
     ] {
         let input = samples.join(name);
         let ply = folder.path().join("between.ply");
-        let again = folder
-            .path()
-            .join(format!("again-{}{}", format.name(), format.extension()));
+        let again = folder.path().join(format!("again-{}{}", format.name(), format.extension()));
         write_table(&ply, &table(&input), OutputFormat::Ply).unwrap();
         write_table(&again, &table(&ply), format).unwrap();
         let [input, again] = [input, again].map(|path| load(path).unwrap());
@@ -180,9 +166,7 @@ fn what_a_format_cannot_hold_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = table(&synthetic(folder.path(), 10));
     let path = folder.path().join("out");
-    Action::Translate([3000.0, 0.0, 0.0])
-        .apply(&mut scene, &path)
-        .unwrap();
+    Action::Translate([3000.0, 0.0, 0.0]).apply(&mut scene, &path).unwrap();
     for format in [OutputFormat::Spz3, OutputFormat::Spz4] {
         let error = write_table(&path, &scene, format).unwrap_err().to_string();
         assert!(error.contains("positions from -2048 to 2048"), "{error}");
@@ -206,17 +190,12 @@ fn tables_are_joined_with_what_one_lacks_as_zero() {
     let mut plain = full.clone();
     Action::LimitSh(0).apply(&mut plain, folder.path()).unwrap();
     assert_eq!(plain.sh_degree(), 0);
-    let both = concatenate(vec![plain, full.clone()], &Task::NEVER)
-        .unwrap()
-        .unwrap();
+    let both = concatenate(vec![plain, full.clone()], &Task::NEVER).unwrap().unwrap();
     assert_eq!((both.rows(), both.sh_degree()), (40, 3));
     let column = both.column("f_rest_44").unwrap();
     assert!(column[..20].iter().all(|v| *v == 0.0));
     assert_eq!(column[20..], *full.column("f_rest_44").unwrap());
-    assert_eq!(
-        both.column("x").unwrap()[..20],
-        both.column("x").unwrap()[20..]
-    );
+    assert_eq!(both.column("x").unwrap()[..20], both.column("x").unwrap()[20..]);
     assert!(concatenate(Vec::new(), &Task::NEVER).unwrap().is_none());
 }
 
@@ -237,28 +216,16 @@ fn actions_keep_and_move_splats() {
     let condition = quadrille::convert::Condition::parse("opacity > 0.5 && !(x < 0)").unwrap();
     let kept = apply(Action::Where(condition));
     assert!(kept.rows() > 0 && kept.rows() <= expected);
-    assert!(
-        kept.column("opacity")
-            .unwrap()
-            .iter()
-            .all(|logit| *logit > 0.0)
-    );
+    assert!(kept.column("opacity").unwrap().iter().all(|logit| *logit > 0.0));
     let unknown = quadrille::convert::Condition::parse("w > 0").unwrap();
     let error = Action::Where(unknown).apply(&mut scene.clone(), folder.path());
     assert!(error.unwrap_err().to_string().contains("found w"));
     let moved = apply(Action::Translate([1.0, 0.0, 0.0]));
-    assert!(
-        x(&moved)
-            .iter()
-            .zip(x(&scene))
-            .all(|(after, before)| *after == before + 1.0)
-    );
+    assert!(x(&moved).iter().zip(x(&scene)).all(|(after, before)| *after == before + 1.0));
     // Four quarter turns are none.
     let mut turned = scene.clone();
     for _ in 0..4 {
-        Action::Rotate([0.0, 90.0, 0.0])
-            .apply(&mut turned, folder.path())
-            .unwrap();
+        Action::Rotate([0.0, 90.0, 0.0]).apply(&mut turned, folder.path()).unwrap();
     }
     for name in ["x", "f_rest_3", "f_rest_20", "f_rest_44"] {
         let [before, after] =
@@ -303,20 +270,11 @@ fn rotated_scenes_and_cameras_give_the_same_picture() {
         quadrille::render(&load(&path).unwrap().splats, camera, &settings).0
     };
     let expected = picture(&scene, &shot);
-    let faces = [
-        [0.0, 0.0],
-        [90.0, 0.0],
-        [180.0, 0.0],
-        [270.0, 0.0],
-        [0.0, 90.0],
-        [0.0, 270.0],
-    ];
+    let faces = [[0.0, 0.0], [90.0, 0.0], [180.0, 0.0], [270.0, 0.0], [0.0, 90.0], [0.0, 270.0]];
     for [x, y] in faces {
         for z in [0.0, 90.0, 180.0, 270.0] {
             let mut turned = scene.clone();
-            Action::Rotate([x, y, z])
-                .apply(&mut turned, folder.path())
-                .unwrap();
+            Action::Rotate([x, y, z]).apply(&mut turned, folder.path()).unwrap();
             let angles = [x, y, z].map(f64::to_radians);
             let rotation =
                 quadrille::nalgebra::Rotation3::from_euler_angles(angles[0], angles[1], angles[2]);
@@ -347,15 +305,8 @@ fn pruned_splats_show_in_no_view() {
     let hidden = weights.iter().filter(|w| **w < 0.004).count();
     assert!(hidden > 300 && hidden < 2900, "{hidden}");
     let mut pruned = scene.clone();
-    quadrille::convert::prune(
-        &mut pruned,
-        0.004,
-        &cameras,
-        &profile,
-        folder.path(),
-        &Task::NEVER,
-    )
-    .unwrap();
+    quadrille::convert::prune(&mut pruned, 0.004, &cameras, &profile, folder.path(), &Task::NEVER)
+        .unwrap();
     assert_eq!(pruned.rows(), 3000 - hidden);
     let path = folder.path().join("pruned.ply");
     write_table(&path, &pruned, OutputFormat::Ply).unwrap();
@@ -364,11 +315,7 @@ fn pruned_splats_show_in_no_view() {
         .map(|s| quadrille::render(s, &cameras[0], &settings).0);
     // A dropped splat adds less than 0.004 to a pixel, and the splats behind it gain as little.
     let found = quadrille::compare(&pictures[0], &pictures[1], quadrille::Protocol::Float).unwrap();
-    assert!(
-        found.psnr_db.is_none_or(|db| db > 45.0),
-        "{:?}",
-        found.psnr_db
-    );
+    assert!(found.psnr_db.is_none_or(|db| db > 45.0), "{:?}", found.psnr_db);
     let error = quadrille::convert::prune(&mut pruned, 0.1, &[], &profile, &path, &Task::NEVER)
         .unwrap_err();
     assert!(error.to_string().contains("cameras"));
@@ -384,22 +331,14 @@ fn weights_are_transmittance_times_alpha() {
         opacity,
         sh: [[0.0; 3]; 25],
     };
-    let hidden = quadrille::Splat {
-        mean: [0.0, 0.0, -3.0],
-        ..splat(0.0, 0.9)
-    };
+    let hidden = quadrille::Splat { mean: [0.0, 0.0, -3.0], ..splat(0.0, 0.9) };
     let splats = quadrille::Splats::from_splats(0, [splat(6.0, 0.5), splat(3.0, 0.75), hidden]);
     let lens = quadrille::Intrinsics::from_vertical_fov(65, 65, 1.0);
     let up = quadrille::nalgebra::Vector3::new(0.0, -1.0, 0.0);
     let target = quadrille::nalgebra::Vector3::new(0.0, 0.0, 1.0);
-    let camera = quadrille::Camera::look_at(
-        "axis",
-        lens,
-        quadrille::nalgebra::Vector3::zeros(),
-        target,
-        up,
-    )
-    .unwrap();
+    let camera =
+        quadrille::Camera::look_at("axis", lens, quadrille::nalgebra::Vector3::zeros(), target, up)
+            .unwrap();
     let weights = quadrille::convert::largest_weights(
         &splats,
         &[camera],
@@ -410,10 +349,7 @@ fn weights_are_transmittance_times_alpha() {
     assert!((weights[1] - 0.75).abs() < 1e-5, "{weights:?}");
     assert_eq!(weights[2], 0.0);
     // The splat behind is largest where the one in front is faint, or at the centre.
-    assert!(
-        weights[0] >= 0.25 * 0.5 - 1e-5 && weights[0] < 0.5,
-        "{weights:?}"
-    );
+    assert!(weights[0] >= 0.25 * 0.5 - 1e-5 && weights[0] < 0.5, "{weights:?}");
 }
 
 #[test]
@@ -421,9 +357,7 @@ fn attribute_errors_are_those_of_the_format() {
     let folder = tempfile::tempdir().unwrap();
     let scene = table(&synthetic(folder.path(), 3000));
     for format in OutputFormat::all() {
-        let path = folder
-            .path()
-            .join(format!("out-{}{}", format.name(), format.extension()));
+        let path = folder.path().join(format!("out-{}{}", format.name(), format.extension()));
         write_table(&path, &scene, format).unwrap();
         let errors = quadrille::convert::attribute_errors(
             &scene,
@@ -434,11 +368,7 @@ fn attribute_errors_are_those_of_the_format() {
         )
         .unwrap();
         let Some(errors) = errors else {
-            assert_eq!(
-                format,
-                OutputFormat::DotSplat,
-                "the only one without harmonics"
-            );
+            assert_eq!(format, OutputFormat::DotSplat, "the only one without harmonics");
             continue;
         };
         let name = format.name();
@@ -446,10 +376,7 @@ fn attribute_errors_are_those_of_the_format() {
             errors.position.rms <= errors.position.max && errors.position.max < 0.01,
             "{name}: {errors:?}"
         );
-        assert!(
-            errors.opacity.max <= 0.5 / 255.0 + 1e-6,
-            "{name}: {errors:?}"
-        );
+        assert!(errors.opacity.max <= 0.5 / 255.0 + 1e-6, "{name}: {errors:?}");
         assert!(errors.rotation_degrees.max < 2.0, "{name}: {errors:?}");
         if matches!(format, OutputFormat::Ply | OutputFormat::Glb) {
             assert!(
@@ -473,51 +400,33 @@ fn profiles_are_kept_or_named() {
     let plain = SplatTable::from_slices(&plain.to_arrays().as_slices()).unwrap();
     let with_comments = |comments: &[&str]| {
         let mut table = plain.clone();
-        table.comments = comments
-            .iter()
-            .map(|comment| (*comment).to_owned())
-            .collect();
+        table.comments = comments.iter().map(|comment| (*comment).to_owned()).collect();
         let path = folder.path().join("in.ply");
         write_table(&path, &table, OutputFormat::Ply).unwrap();
         load_table(&path, LoadOptions::default()).unwrap()
     };
     let mut filtered = plain.clone();
     let filter = ColumnValues::F32(vec![0.01; filtered.rows()]);
-    filtered.columns.push(Column {
-        name: "filter_3D".to_owned(),
-        values: filter,
-    });
+    filtered.columns.push(Column { name: "filter_3D".to_owned(), values: filter });
     let path = folder.path().join("filtered.ply");
     write_table(&path, &filtered, OutputFormat::Ply).unwrap();
     let filtered = load_table(&path, LoadOptions::default()).unwrap();
     // An action applies the filter and drops its column.
     let mut moved = filtered.clone();
-    Action::Translate([1.0, 0.0, 0.0])
-        .apply(&mut moved, &path)
-        .unwrap();
+    Action::Translate([1.0, 0.0, 0.0]).apply(&mut moved, &path).unwrap();
     assert!(moved.values("filter_3D").is_none());
     let (brush, mip) = ("Exported from Brush", "SplatRenderMode: mip");
     for (table, profile, by_flag) in [
         (&plain, None, None),
-        (
-            &with_comments(&["antialiased 1"]),
-            Some("inria-aa"),
-            Some("inria-aa"),
-        ),
+        (&with_comments(&["antialiased 1"]), Some("inria-aa"), Some("inria-aa")),
         (&with_comments(&[brush]), Some("brush"), None),
-        (
-            &with_comments(&[brush, mip]),
-            Some("brush-aa"),
-            Some("inria-aa"),
-        ),
+        (&with_comments(&[brush, mip]), Some("brush-aa"), Some("inria-aa")),
         (&filtered, Some("mip-splatting"), Some("inria-aa")),
         (&moved, Some("mip-splatting"), Some("inria-aa")),
     ] {
         assert_eq!(table.profile_hint, profile);
         for format in OutputFormat::all() {
-            let path = folder
-                .path()
-                .join(format!("out-{}{}", format.name(), format.extension()));
+            let path = folder.path().join(format!("out-{}{}", format.name(), format.extension()));
             write_table(&path, table, format).unwrap();
             let kept = match format {
                 OutputFormat::Ply | OutputFormat::CompressedPly => profile,
@@ -550,17 +459,10 @@ fn columns_that_a_move_leaves_alone_keep_their_numbers() {
     }
     let mut moved = table.clone();
     let path = Path::new("table");
-    Action::Translate([1e-9, 0.0, 0.0])
-        .apply(&mut moved, path)
-        .unwrap();
+    Action::Translate([1e-9, 0.0, 0.0]).apply(&mut moved, path).unwrap();
     for (before, after) in table.columns.iter().zip(&moved.columns) {
         assert_eq!(before.name, after.name);
-        assert_eq!(
-            before.values == after.values,
-            before.name != "x",
-            "{}",
-            before.name
-        );
+        assert_eq!(before.values == after.values, before.name != "x", "{}", before.name);
     }
 }
 
@@ -586,17 +488,11 @@ fn clamped_values_are_warned_of_with_their_number() {
     for (format, expected) in [
         (
             OutputFormat::Spz4,
-            &[
-                "scales above e^5.94",
-                "colours beyond -0.44 to 1.44",
-                "harmonics beyond -1 to 0.99",
-            ][..],
+            &["scales above e^5.94", "colours beyond -0.44 to 1.44", "harmonics beyond -1 to 0.99"]
+                [..],
         ),
         (OutputFormat::CompressedPly, &["harmonics beyond -4 to 4"]),
-        (
-            OutputFormat::DotSplat,
-            &["degree 1 are left out", "colours beyond 0 to 1"],
-        ),
+        (OutputFormat::DotSplat, &["degree 1 are left out", "colours beyond 0 to 1"]),
         (OutputFormat::Sog, &[]),
         (OutputFormat::Glb, &[]),
     ] {
@@ -608,10 +504,7 @@ fn clamped_values_are_warned_of_with_their_number() {
                 _ => "range: 1",
             };
             let is_named = loss.contains(expected);
-            assert!(
-                is_named && (loss.contains(count) || loss.contains("left out")),
-                "{loss}"
-            );
+            assert!(is_named && (loss.contains(count) || loss.contains("left out")), "{loss}");
         }
     }
 }

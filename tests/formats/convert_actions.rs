@@ -39,10 +39,7 @@ fn floaters_are_dropped_and_the_scene_stays() {
     let cleaned = applied(&both, &Action::DropFloaters(3.0));
     let largest = |table: &SplatTable| {
         let columns = ["x", "y", "z"].map(|name| table.column(name).unwrap().into_owned());
-        columns
-            .iter()
-            .flatten()
-            .fold(0.0_f32, |most, v| most.max(v.abs()))
+        columns.iter().flatten().fold(0.0_f32, |most, v| most.max(v.abs()))
     };
     assert!(largest(&both) > 6.0 && largest(&cleaned) < 6.0);
     let dropped = both.rows() - cleaned.rows();
@@ -58,18 +55,9 @@ fn decimated_scenes_are_closer_than_thinned_ones() {
     let half = Action::Decimate(Amount::Share(0.5));
     let decimated = applied(&scene, &half);
     assert_eq!(decimated.rows(), 3000);
-    assert_eq!(
-        applied(&scene, &Action::Decimate(Amount::Splats(3000))),
-        decimated
-    );
-    assert_eq!(
-        applied(&scene, &Action::Decimate(Amount::Splats(6000))),
-        scene
-    );
-    let one_thread = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
+    assert_eq!(applied(&scene, &Action::Decimate(Amount::Splats(3000))), decimated);
+    assert_eq!(applied(&scene, &Action::Decimate(Amount::Splats(6000))), scene);
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     assert_eq!(one_thread.install(|| applied(&scene, &half)), decimated);
     // The larger half of the splats.
     let mut sizes = scene.column("scale_0").unwrap().into_owned();
@@ -77,23 +65,13 @@ fn decimated_scenes_are_closer_than_thinned_ones() {
     let condition = format!("scale_0 > {}", sizes[2999]);
     let condition = Condition::parse(&condition).unwrap();
     let thinned = applied(&scene, &Action::Where(condition));
-    assert!(
-        (2900..=3100).contains(&thinned.rows()),
-        "{}",
-        thinned.rows()
-    );
+    assert!((2900..=3100).contains(&thinned.rows()), "{}", thinned.rows());
     let expected = picture(&scene, folder.path());
     let [merged, thinned] = [&decimated, &thinned].map(|table| {
         let found = picture(table, folder.path());
-        compare(&expected, &found, Protocol::Float)
-            .unwrap()
-            .psnr_db
-            .unwrap()
+        compare(&expected, &found, Protocol::Float).unwrap().psnr_db.unwrap()
     });
-    assert!(
-        merged > 24.0 && merged > thinned + 3.0,
-        "{merged} {thinned}"
-    );
+    assert!(merged > 24.0 && merged > thinned + 3.0, "{merged} {thinned}");
 }
 
 /// The folder holds what the zip holds, and a second one replaces the first.
@@ -131,10 +109,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     let levels: Vec<&SplatTable> = [&scene].into_iter().chain(&coarser).collect();
     let write = |name: &str, format| {
         let options = WriteOptions::default();
-        write_levels_if(&path(name), &levels, format, options, &Task::NEVER, |_| {
-            Ok(true)
-        })
-        .unwrap();
+        write_levels_if(&path(name), &levels, format, options, &Task::NEVER, |_| Ok(true)).unwrap();
     };
     write("a.ssog", OutputFormat::StreamedSog);
     for _ in 0..2 {
@@ -180,9 +155,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     }
     assert!(leaves.len() > 2, "{} leaves", leaves.len());
     for (level, rows) in [("0", 70_000), ("1", 35_000), ("2", 17_500)] {
-        let counts = leaves
-            .iter()
-            .map(|leaf| leaf["lods"][level]["count"].as_u64().unwrap());
+        let counts = leaves.iter().map(|leaf| leaf["lods"][level]["count"].as_u64().unwrap());
         assert_eq!(counts.sum::<u64>(), rows);
     }
     // The splats of a leaf are inside its bounds.
@@ -230,12 +203,8 @@ fn odd_scenes_are_written_as_a_streamed_sog() {
     raw.scale.iter_mut().flatten().for_each(|log| *log = 1000.0);
     huge.set_raw(raw);
     for table in [empty, huge] {
-        write_table(
-            &path("bounds/lod-meta.json"),
-            &table,
-            OutputFormat::StreamedSogFolder,
-        )
-        .unwrap();
+        write_table(&path("bounds/lod-meta.json"), &table, OutputFormat::StreamedSogFolder)
+            .unwrap();
         let text = std::fs::read_to_string(path("bounds/lod-meta.json")).unwrap();
         let meta: serde_json::Value = serde_json::from_str(&text).unwrap();
         for end in ["min", "max"] {
@@ -284,8 +253,5 @@ fn long_stages_report_their_progress_to_the_end() {
     let (end, reports) = write("a.sog", OutputFormat::Sog);
     assert!(end == (42_000, 42_000) && reports > 7, "{end:?} {reports}");
     let ((done, total), reports) = write("a.spz", OutputFormat::Spz4);
-    assert!(
-        done == total && total > 6000 && reports >= 5,
-        "{done} {total} {reports}"
-    );
+    assert!(done == total && total > 6000 && reports >= 5, "{done} {total} {reports}");
 }

@@ -69,10 +69,7 @@ fn colmap_files() -> Vec<(&'static str, String, [Vec<u8>; 2])> {
     images.extend(7_u32.to_le_bytes());
     images.extend(b"a/b.jpg\0");
     images.extend(0_u64.to_le_bytes());
-    let small = (
-        "two".to_owned(),
-        [CAMERAS_TXT, IMAGES_TXT].map(|text| text.as_bytes().to_vec()),
-    );
+    let small = ("two".to_owned(), [CAMERAS_TXT, IMAGES_TXT].map(|text| text.as_bytes().to_vec()));
     let mut files = vec![
         ("txt", small.0.clone(), small.1),
         ("bin", small.0, [cameras_bin(0.01), images_bin()]),
@@ -91,10 +88,7 @@ fn json_files() -> Vec<(&'static str, String)> {
         ("transforms", TRANSFORMS.to_owned()),
         ("path", nerfstudio_path().to_string()),
         ("track", settings(1.0).to_string()),
-        (
-            "exposures",
-            r#"{"a/b.jpg": [[0.5,0,0,0.1],[0,0.5,0,0],[0,0,0.5,0]]}"#.to_owned(),
-        ),
+        ("exposures", r#"{"a/b.jpg": [[0.5,0,0,0.1],[0,0.5,0,0],[0,0,0.5,0]]}"#.to_owned()),
     ]
 }
 
@@ -131,11 +125,7 @@ fn files_to_fuzz_from_are_read() {
         let loaded = load_cameras(&folder);
         assert!(loaded.is_ok(), "{extension} {name}: {loaded:?}");
         // The target of cameras cuts its bytes here.
-        write(
-            &format!("cameras-{extension}"),
-            &name,
-            &files.join(&b"\n---\n"[..]),
-        );
+        write(&format!("cameras-{extension}"), &name, &files.join(&b"\n---\n"[..]));
     }
     let runs = std::fs::read_dir(&corpus).unwrap().count();
     assert_eq!(runs, 12, "a folder for each run of tests/fuzz/run.sh");

@@ -40,16 +40,10 @@ fn assert_alike(name: &str, found: &Scene, expected: &Scene) {
         let plain = |s: &Splat| [&s.mean[..], &s.scale, &[s.opacity], s.sh.as_flattened()].concat();
         for (at, (x, y)) in plain(&a).into_iter().zip(plain(&b)).enumerate() {
             let bound = 3e-6 * (1.0 + x.abs());
-            assert!(
-                (x - y).abs() < bound,
-                "{name}, row {row}, value {at}: {x} {y}"
-            );
+            assert!((x - y).abs() < bound, "{name}, row {row}, value {at}: {x} {y}");
         }
         let [a, b] = [covariance(&a), covariance(&b)];
-        assert!(
-            (a - b).amax() < 1e-5 * a.amax(),
-            "{name}, row {row}: {a} {b}"
-        );
+        assert!((a - b).amax() < 1e-5 * a.amax(), "{name}, row {row}: {a} {b}");
     }
 }
 
@@ -109,20 +103,15 @@ fn nodes_move_turn_and_scale_splats() {
     let turn_y = json!([0.0, half, 0.0, half]);
     // The axes of a PLY are the axes of glTF, turned by half a turn about z.
     let (move_by, turn_back_x) = ([-1.0, -2.0, 3.0], [-90.0, 0.0, 0.0]);
-    let one_node = [
-        Action::Scale(2.0),
-        Action::Rotate(turn_back_x),
-        Action::Translate(move_by),
-    ];
+    let one_node = [Action::Scale(2.0), Action::Rotate(turn_back_x), Action::Translate(move_by)];
     let two_nodes = [
         Action::Rotate(turn_back_x),
         Action::Scale(2.0),
         Action::Rotate([0.0, -90.0, 0.0]),
         Action::Translate(move_by),
     ];
-    let matrix = json!([
-        2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -2.0, 0.0, 0.0, 1.0, 2.0, 3.0, 1.0
-    ]);
+    let matrix =
+        json!([2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, -2.0, 0.0, 0.0, 1.0, 2.0, 3.0, 1.0]);
     let by_parts =
         json!({"translation": [1.0, 2.0, 3.0], "rotation": turn_x, "scale": [2.0, 2.0, 2.0]});
     let parent = json!({"translation": [1.0, 2.0, 3.0], "rotation": turn_y, "scale": [2.0, 2.0, 2.0],
@@ -130,18 +119,10 @@ fn nodes_move_turn_and_scale_splats() {
     for (name, nodes, actions) in [
         ("parts", vec![by_parts], &one_node[..]),
         ("matrix", vec![json!({"matrix": matrix})], &one_node),
-        (
-            "parent",
-            vec![parent, json!({"rotation": turn_x})],
-            &two_nodes,
-        ),
+        ("parent", vec![parent, json!({"rotation": turn_x})], &two_nodes),
     ] {
         document["nodes"] = json!(nodes);
-        let last = document["nodes"]
-            .as_array_mut()
-            .unwrap()
-            .last_mut()
-            .unwrap();
+        let last = document["nodes"].as_array_mut().unwrap().last_mut().unwrap();
         last["mesh"] = json!(0);
         let found = load(write(folder, "placed.gltf", &document)).unwrap();
         let mut moved = table(&ply);
@@ -153,11 +134,7 @@ fn nodes_move_turn_and_scale_splats() {
         let expected = load(&path).unwrap();
         assert_alike(name, &found, &expected);
     }
-    for scale in [
-        json!([1.0, 2.0, 1.0]),
-        json!([-1.0, 1.0, 1.0]),
-        json!([0.0, 0.0, 0.0]),
-    ] {
+    for scale in [json!([1.0, 2.0, 1.0]), json!([-1.0, 1.0, 1.0]), json!([0.0, 0.0, 0.0])] {
         document["nodes"] = json!([{"mesh": 0, "scale": scale}]);
         let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
         assert!(error.to_string().contains("uniform scale"), "{error}");

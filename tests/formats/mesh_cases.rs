@@ -44,56 +44,25 @@ const CASES: [(&str, Outcome); 43] = [
     ("g04_no_default_scene.gltf", Picture(SQUARE, ORANGE, &[])),
     ("g05_shear.gltf", Picture(SQUARE, ORANGE, &[])),
     ("g06_color_u8.gltf", Picture(SQUARE, [1.0, 0.2, 0.1], &[])),
-    (
-        "g07_mask_vertexalpha.gltf",
-        Picture(SQUARE / 2, ORANGE, &[]),
-    ),
-    (
-        "g09_restart.gltf",
-        Error("accessors[2]: expected indices below 4, found 65535"),
-    ),
+    ("g07_mask_vertexalpha.gltf", Picture(SQUARE / 2, ORANGE, &[])),
+    ("g09_restart.gltf", Error("accessors[2]: expected indices below 4, found 65535")),
     ("g10_node_visibility.gltf", Picture(SQUARE, ORANGE, &[])),
-    (
-        "g11_node_weights.gltf",
-        Picture(3 * SQUARE / 2, ORANGE, &[]),
-    ),
+    ("g11_node_weights.gltf", Picture(3 * SQUARE / 2, ORANGE, &[])),
     ("g12_ortho_cam.gltf", Picture(SQUARE, ORANGE, &[])),
-    (
-        "i02_no_kd_map.obj",
-        Picture(SQUARE, WHITE, &["\"tex.png\" is left out"]),
-    ),
+    ("i02_no_kd_map.obj", Picture(SQUARE, WHITE, &["\"tex.png\" is left out"])),
     (
         "i03_backslash.obj",
-        Picture(
-            SQUARE,
-            QUARTERS,
-            &["\"maps\\\\tex.png\" is not there: \"maps/tex.png\" is read"],
-        ),
+        Picture(SQUARE, QUARTERS, &["\"maps\\\\tex.png\" is not there: \"maps/tex.png\" is read"]),
     ),
     ("i05_d_and_Tr.obj", Picture(SQUARE, [1.0, 0.13, 0.13], &[])),
-    (
-        "i08_bmp.obj",
-        Picture(SQUARE, WHITE, &["\"tex.bmp\" is left out"]),
-    ),
-    (
-        "i10_progressive.obj",
-        Picture(SQUARE, WHITE, &["\"tex prog.jpg\" is left out"]),
-    ),
-    (
-        "i11_cmyk.obj",
-        Picture(SQUARE, WHITE, &["\"tex_cmyk.jpg\" is left out"]),
-    ),
-    (
-        "i12_palette.obj",
-        Picture(SQUARE, WHITE, &["\"tex_pal.png\" is left out"]),
-    ),
+    ("i08_bmp.obj", Picture(SQUARE, WHITE, &["\"tex.bmp\" is left out"])),
+    ("i10_progressive.obj", Picture(SQUARE, WHITE, &["\"tex prog.jpg\" is left out"])),
+    ("i11_cmyk.obj", Picture(SQUARE, WHITE, &["\"tex_cmyk.jpg\" is left out"])),
+    ("i12_palette.obj", Picture(SQUARE, WHITE, &["\"tex_pal.png\" is left out"])),
     ("i14_mtl_sub/a.obj", Picture(SQUARE, QUARTERS, &[])),
     ("i17_tristrips.ply", Picture(SQUARE, WHITE, &[])),
     ("i18_diffuse_red.ply", Picture(SQUARE, [1.0, 0.2, 0.0], &[])),
-    (
-        "i20_obj_color255.obj",
-        Picture(SQUARE, [1.0, 0.28, 0.0], &["they are taken as 0 to 255"]),
-    ),
+    ("i20_obj_color255.obj", Picture(SQUARE, [1.0, 0.28, 0.0], &["they are taken as 0 to 255"])),
     (
         "i21_uniglt_nonroot.gltf",
         Picture(
@@ -102,32 +71,17 @@ const CASES: [(&str, Outcome); 43] = [
             &["nodes[1] is a root of the scene and a child of nodes[0]"],
         ),
     ),
-    (
-        "i23_negscale.gltf",
-        Picture(2 * SQUARE, [1.0, 0.2, 0.2], &[]),
-    ),
-    (
-        "i24_uv_u16_uri.gltf",
-        Picture(SQUARE, WHITE, &["tex%20%C3%BCn%C3%AF.png\" is left out"]),
-    ),
-    (
-        "i25_uv_u16_rawuri.gltf",
-        Picture(SQUARE, WHITE, &["is left out"]),
-    ),
+    ("i23_negscale.gltf", Picture(2 * SQUARE, [1.0, 0.2, 0.2], &[])),
+    ("i24_uv_u16_uri.gltf", Picture(SQUARE, WHITE, &["tex%20%C3%BCn%C3%AF.png\" is left out"])),
+    ("i25_uv_u16_rawuri.gltf", Picture(SQUARE, WHITE, &["is left out"])),
     ("i15_local.obj", Faces(1_600, &[])),
     ("i15_utm.obj", Faces(1_600, &[])),
     ("i15_utm_double.ply", Faces(1_600, &[])),
     ("i27_blend.gltf", Faces(4, &[])),
     ("i28_blender_light.gltf", Faces(2, &[])),
     // Five textures of 4096x4096 that are not in the folder.
-    (
-        "i34_4k.obj",
-        Faces(5, &["i34_0", "i34_1", "i34_2", "i34_3", "i34_4"]),
-    ),
-    (
-        "public/22_vertex_color/22_vertex_color.gltf",
-        Faces(5, &["points and lines are left out"]),
-    ),
+    ("i34_4k.obj", Faces(5, &["i34_0", "i34_1", "i34_2", "i34_3", "i34_4"])),
+    ("public/22_vertex_color/22_vertex_color.gltf", Faces(5, &["points and lines are left out"])),
     ("public/AlphaBlendModeTest.glb", Faces(61, &[])),
     ("public/VolumetricFogExample.glb", Faces(360, &[])),
     ("public/face.obj", Faces(51_712, &[])),
@@ -136,10 +90,7 @@ const CASES: [(&str, Outcome); 43] = [
     ("public/truck.obj", Faces(4_770, &[])),
     ("public/vr-gallery.glb", Faces(1_930, &[])),
     ("public/BoxDraco.gltf", Error("KHR_draco_mesh_compression")),
-    (
-        "public/box-subdirectories/box-textured.obj",
-        Picture(400, [0.71, 0.92, 1.0], &[]),
-    ),
+    ("public/box-subdirectories/box-textured.obj", Picture(400, [0.71, 0.92, 1.0], &[])),
     (
         "public/craft_speederD.gltf",
         Picture(
@@ -159,14 +110,9 @@ fn picture(mesh: &Mesh) -> (u32, [f32; 3]) {
     let camera = Camera::new("front", lens, axes, Vector3::new(0.0, 0.0, DISTANCE)).unwrap();
     let (frame, _) = draw_mesh(mesh, &camera, &MeshDrawSettings::default()).unwrap();
     let covered = || frame.pixels().iter().filter(|pixel| pixel[..3] != [0.0; 3]);
-    let sum = covered().fold([0.0; 3], |sum: [f32; 3], pixel| {
-        [0, 1, 2].map(|k| sum[k] + pixel[k])
-    });
+    let sum = covered().fold([0.0; 3], |sum: [f32; 3], pixel| [0, 1, 2].map(|k| sum[k] + pixel[k]));
     let largest = sum.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-    (
-        covered().count() as u32,
-        sum.map(|channel| channel / largest),
-    )
+    (covered().count() as u32, sum.map(|channel| channel / largest))
 }
 
 /// Whether there is one warning for each part, which contains it.
@@ -215,10 +161,7 @@ fn every_file_is_drawn_or_says_why_not() {
             }
             (Err(error), _) => wrong.push(format!("{name}: {error}")),
             (Ok(loaded), Error(part)) => {
-                wrong.push(format!(
-                    "{name}: expected {part}, found {:?}",
-                    loaded.warnings
-                ));
+                wrong.push(format!("{name}: expected {part}, found {:?}", loaded.warnings));
             }
             (Ok(loaded), Faces(faces, parts)) => {
                 let (found, warnings) = (loaded.mesh.faces(), &loaded.warnings);
@@ -234,9 +177,7 @@ fn every_file_is_drawn_or_says_why_not() {
                     && found.abs_diff(pixels) <= pixels / 15
                     && off.fold(0.0, f32::max) < 0.1;
                 if !is_right {
-                    wrong.push(format!(
-                        "{name}: {found} pixels of {mean:.2?}, {warnings:?}"
-                    ));
+                    wrong.push(format!("{name}: {found} pixels of {mean:.2?}, {warnings:?}"));
                 }
             }
         }

@@ -25,10 +25,7 @@ fn mesh(relative: &str) -> Option<Loaded> {
 /// What readers promise of every mesh.
 fn check(mesh: &Mesh, name: &str) {
     assert_eq!(mesh.face_starts.len(), mesh.faces() + 1, "{name}");
-    assert!(
-        (0..mesh.faces()).all(|face| mesh.face(face).len() >= 3),
-        "{name}"
-    );
+    assert!((0..mesh.faces()).all(|face| mesh.face(face).len() >= 3), "{name}");
     let inside = |index: u32, len: usize| index == NONE || (index as usize) < len;
     for corner in &mesh.corners {
         assert!((corner.position as usize) < mesh.positions.len(), "{name}");
@@ -46,18 +43,9 @@ fn check(mesh: &Mesh, name: &str) {
     assert_eq!(next as usize, mesh.faces(), "{name}");
     for material in &mesh.materials {
         let textures = [material.base_texture, material.normal_texture];
-        assert!(
-            textures
-                .iter()
-                .flatten()
-                .all(|t| (*t as usize) < mesh.textures.len())
-        );
+        assert!(textures.iter().flatten().all(|t| (*t as usize) < mesh.textures.len()));
     }
-    assert!(
-        mesh.face_materials
-            .iter()
-            .all(|m| (*m as usize) < mesh.materials.len())
-    );
+    assert!(mesh.face_materials.iter().all(|m| (*m as usize) < mesh.materials.len()));
     let numbers = mesh.positions.as_flattened().iter();
     let numbers = numbers.chain(mesh.uvs.as_flattened());
     assert!(numbers.copied().all(f32::is_finite), "{name}");
@@ -95,12 +83,7 @@ fn counts_are_those_of_the_files() {
         let Some(Loaded { mesh, .. }) = mesh(name) else {
             continue;
         };
-        let found = (
-            mesh.positions.len(),
-            mesh.faces(),
-            mesh.uvs.len(),
-            mesh.draws.len(),
-        );
+        let found = (mesh.positions.len(), mesh.faces(), mesh.uvs.len(), mesh.draws.len());
         assert_eq!(found, (positions, faces, uvs, draws), "{name}");
     }
 }
@@ -111,11 +94,7 @@ fn textures_come_with_their_materials() {
         return;
     };
     let materials = &helmet.mesh.materials;
-    assert!(
-        materials
-            .iter()
-            .all(|m| m.base_texture.is_some() && m.normal_texture.is_some())
-    );
+    assert!(materials.iter().all(|m| m.base_texture.is_some() && m.normal_texture.is_some()));
     assert!(
         helmet
             .mesh
@@ -123,10 +102,8 @@ fn textures_come_with_their_materials() {
             .iter()
             .all(|t| t.texels.len() as u64 == u64::from(t.width) * u64::from(t.height))
     );
-    for (name, size) in [
-        ("hairy_object/TestObject1.obj", 1024),
-        ("shadowcolumns/testscene.obj", 1),
-    ] {
+    for (name, size) in [("hairy_object/TestObject1.obj", 1024), ("shadowcolumns/testscene.obj", 1)]
+    {
         let Some(Loaded { mesh, .. }) = mesh(name) else {
             return;
         };
@@ -158,19 +135,12 @@ fn subdivision_shapes_come_with_their_tags() {
 
 #[test]
 fn the_teaset_is_read() {
-    for (name, patches, points) in [
-        ("teapot", 32, 306),
-        ("teacup", 26, 251),
-        ("teaspoon", 16, 256),
-    ] {
+    for (name, patches, points) in [("teapot", 32, 306), ("teacup", 26, 251), ("teaspoon", 16, 256)]
+    {
         let Some(path) = path(&format!("teaset_bezier/{name}")) else {
             return;
         };
         let found = BezierPatches::load(&path).unwrap();
-        assert_eq!(
-            (found.patches.len(), found.points.len()),
-            (patches, points),
-            "{name}"
-        );
+        assert_eq!((found.patches.len(), found.points.len()), (patches, points), "{name}");
     }
 }

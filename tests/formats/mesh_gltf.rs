@@ -17,12 +17,7 @@ use serde_json::{Value, json};
 /// index with its position.
 pub(super) fn document() -> Value {
     let mut bytes = Vec::new();
-    let positions = [
-        [0.0f32, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [0.0, 1.0, 0.0],
-    ];
+    let positions = [[0.0f32, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
     let uvs = [0.0f32, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
     for value in positions.as_flattened().iter().chain(&uvs) {
         bytes.extend_from_slice(&value.to_le_bytes());
@@ -33,10 +28,7 @@ pub(super) fn document() -> Value {
     for value in [5.0f32, 6.0, 7.0] {
         bytes.extend_from_slice(&value.to_le_bytes());
     }
-    let uri = format!(
-        "data:application/octet-stream;base64,{}",
-        STANDARD.encode(&bytes)
-    );
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(&bytes));
     json!({
         "asset": {"version": "2.0"},
         "scenes": [{"nodes": [0]}],
@@ -112,19 +104,12 @@ fn texture_coordinates_are_transformed() {
     let close = |uvs: &[[f32; 2]]| {
         let pairs = uvs.as_flattened().iter().zip(expected.as_flattened());
         assert!(pairs.clone().count() == 8, "{uvs:?}");
-        assert!(
-            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-6),
-            "{uvs:?}"
-        );
+        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-6), "{uvs:?}");
     };
     close(&parse(&document).unwrap().mesh.uvs);
     // The same from the second set of coordinates, which the transform or the texture names.
     let pointer = "/meshes/0/primitives/0/attributes";
-    set(
-        &mut document,
-        pointer,
-        json!({"POSITION": 0, "TEXCOORD_1": 1}),
-    );
+    set(&mut document, pointer, json!({"POSITION": 0, "TEXCOORD_1": 1}));
     assert_eq!(parse(&document).unwrap().mesh.uvs, Vec::<[f32; 2]>::new());
     let slot = "/materials/0/pbrMetallicRoughness/baseColorTexture";
     set(&mut document, &format!("{slot}/texCoord"), json!(1));
@@ -134,11 +119,7 @@ fn texture_coordinates_are_transformed() {
     set(&mut document, &format!("{inner}/texCoord"), json!(1));
     close(&parse(&document).unwrap().mesh.uvs);
     // A transform that leaves the range of f32 is an error, and one of wrong shape as well.
-    set(
-        &mut document,
-        &format!("{inner}/scale"),
-        json!([1e300, 1.0]),
-    );
+    set(&mut document, &format!("{inner}/scale"), json!([1e300, 1.0]));
     let error = parse(&document).unwrap_err().to_string();
     assert!(error.contains("texture coordinates"), "{error}");
     set(&mut document, &format!("{inner}/scale"), json!([1.0]));
@@ -159,18 +140,14 @@ fn textures_with_other_coordinates_than_the_first_are_left_out() {
     set(&mut document, "/meshes/0/primitives/0/material", json!(0));
     set(&mut document, "/textures", json!([{"source": 0}]));
     let mut png = Cursor::new(Vec::new());
-    RgbImage::new(1, 1)
-        .write_to(&mut png, ImageFormat::Png)
-        .unwrap();
+    RgbImage::new(1, 1).write_to(&mut png, ImageFormat::Png).unwrap();
     let uri = format!("data:image/png;base64,{}", STANDARD.encode(png.get_ref()));
     set(&mut document, "/images", json!([{"uri": uri}]));
     let loaded = parse(&document).unwrap();
     let material = &loaded.mesh.materials[0];
     assert!(material.base_texture.is_some() && material.emission_texture.is_some());
     assert!(material.occlusion_texture.is_none());
-    let [warning] = &loaded.warnings[..] else {
-        panic!("{:?}", loaded.warnings)
-    };
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
     assert!(warning.starts_with("occlusionTexture of material \"wall\" is left out"));
 }
 
@@ -178,11 +155,7 @@ fn textures_with_other_coordinates_than_the_first_are_left_out() {
 fn materials_without_a_name_have_their_place() {
     let mut document = with("/materials", json!([{"name": "leaf"}, {}]));
     for (material, name) in [(0, "leaf"), (1, "materials[1]")] {
-        set(
-            &mut document,
-            "/meshes/0/primitives/0/material",
-            json!(material),
-        );
+        set(&mut document, "/meshes/0/primitives/0/material", json!(material));
         assert_eq!(parse(&document).unwrap().mesh.materials[0].name, name);
     }
 }
@@ -205,9 +178,7 @@ fn primitives_without_normals_are_flat() {
     };
     let normals = |loaded: &Loaded| -> Vec<[f32; 3]> {
         let corners = loaded.mesh.corners.iter();
-        corners
-            .map(|corner| loaded.mesh.normals[corner.normal as usize])
-            .collect()
+        corners.map(|corner| loaded.mesh.normals[corner.normal as usize]).collect()
     };
     // (1, 1, 0) x (5, 6, 7) = (7, -7, 1).
     let unit = [7.0, -7.0, 1.0].map(|c: f32| c / 99_f32.sqrt());
@@ -231,41 +202,17 @@ fn primitives_without_normals_are_flat() {
 fn every_range_is_checked() {
     for (pointer, value, expected) in [
         ("/accessors/0/count", json!(5), "as many as positions"),
-        (
-            "/accessors/0/count",
-            json!(u64::MAX / 4),
-            "as many as positions",
-        ),
+        ("/accessors/0/count", json!(u64::MAX / 4), "as many as positions"),
         ("/accessors/2/count", json!(u64::MAX / 2), "triangles"),
-        (
-            "/accessors/2/count",
-            json!(9),
-            "9 elements of 2 bytes from 0",
-        ),
-        (
-            "/accessors/2/byteOffset",
-            json!(u64::MAX),
-            "from 18446744073709551615",
-        ),
+        ("/accessors/2/count", json!(9), "9 elements of 2 bytes from 0"),
+        ("/accessors/2/byteOffset", json!(u64::MAX), "from 18446744073709551615"),
         ("/accessors/2/componentType", json!(5120), "unsigned"),
-        (
-            "/accessors/2/componentType",
-            json!(5124),
-            "a component type",
-        ),
+        ("/accessors/2/componentType", json!(5124), "a component type"),
         ("/accessors/0/type", json!("VEC2"), "expected VEC3"),
         ("/accessors/0/bufferView", json!(9), "bufferViews[9]"),
-        (
-            "/accessors/0/componentType",
-            json!(5123),
-            "KHR_mesh_quantization",
-        ),
+        ("/accessors/0/componentType", json!(5123), "KHR_mesh_quantization"),
         ("/bufferViews/0/byteStride", json!(8), "a stride of 12"),
-        (
-            "/bufferViews/0/byteOffset",
-            json!(u64::MAX),
-            "inside the 108",
-        ),
+        ("/bufferViews/0/byteOffset", json!(u64::MAX), "inside the 108"),
         ("/bufferViews/0/buffer", json!(1), "buffers[1]"),
         ("/buffers/0/byteLength", json!(109), "109 bytes"),
         ("/buffers/0/uri", json!("a.bin"), "buffers[0]"),
@@ -274,21 +221,13 @@ fn every_range_is_checked() {
         ("/nodes/0/mesh", json!(1), "meshes[1]"),
         ("/nodes/0/children", json!([0]), "a cycle of children"),
         ("/nodes/0/children", json!([1]), "nodes[1]"),
-        (
-            "/nodes/0/matrix",
-            json!([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]),
-            "affine",
-        ),
+        ("/nodes/0/matrix", json!([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]), "affine"),
         ("/nodes/0/scale", json!([1e200, 1e200, 1e200]), "finite"),
         ("/scene", json!(1), "scenes[1]"),
         ("/scenes/0/nodes", json!([1]), "nodes[1]"),
         ("/asset/version", json!("1.0"), "glTF 2.0"),
         ("/nodes", json!({}), "JSON, line 1"),
-        (
-            "/extensionsRequired",
-            json!(["EXT_meshopt_compression"]),
-            "meshopt",
-        ),
+        ("/extensionsRequired", json!(["EXT_meshopt_compression"]), "meshopt"),
         ("/extensionsRequired", json!(["EXT_new"]), "\"EXT_new\""),
     ] {
         let text = refused(pointer, value);
@@ -302,10 +241,7 @@ fn indices_beyond_the_vertices_are_refused() {
     set(&mut short, "/accessors/0/count", json!(3));
     set(&mut short, "/accessors/1/count", json!(3));
     let text = parse(&short).unwrap_err().to_string();
-    assert!(
-        text.contains("accessors[2]: expected indices below 3, found 3"),
-        "{text}"
-    );
+    assert!(text.contains("accessors[2]: expected indices below 3, found 3"), "{text}");
 }
 
 #[test]
@@ -384,23 +320,14 @@ fn sparse_accessors() {
     assert_eq!(vertices(&indices), [1, 1, 2, 0, 2, 3]);
     set(&mut indices, "/accessors/2/bufferView", Value::Null);
     assert_eq!(vertices(&indices), [1, 0, 0, 0, 0, 0]);
-    set(
-        &mut indices,
-        "/accessors/2/sparse/values/byteOffset",
-        json!(12),
-    );
+    set(&mut indices, "/accessors/2/sparse/values/byteOffset", json!(12));
     set(&mut indices, "/accessors/0/count", json!(3));
     set(&mut indices, "/accessors/1/count", json!(3));
     let said = parse(&indices).unwrap_err().to_string();
     assert!(said.contains("indices below 3"), "{said}");
     set(&mut zeros, "/accessors/0/count", json!(1_000_000));
     set(&mut zeros, "/accessors/1/count", json!(1_000_000));
-    assert!(
-        parse(&zeros)
-            .unwrap_err()
-            .to_string()
-            .contains("without a buffer view")
-    );
+    assert!(parse(&zeros).unwrap_err().to_string().contains("without a buffer view"));
 }
 
 #[test]
@@ -412,17 +339,9 @@ fn many_instances_are_refused_before_they_are_made() {
         }),
     );
     let primitive = many["meshes"][0]["primitives"][0].clone();
-    set(
-        &mut many,
-        "/meshes/0/primitives",
-        json!(vec![primitive; 6000]),
-    );
+    set(&mut many, "/meshes/0/primitives", json!(vec![primitive; 6000]));
     set(&mut many, "/nodes", json!(vec![json!({"mesh": 0}); 6000]));
-    set(
-        &mut many,
-        "/scenes/0/nodes",
-        json!((0..6000).collect::<Vec<_>>()),
-    );
+    set(&mut many, "/scenes/0/nodes", json!((0..6000).collect::<Vec<_>>()));
     let error = parse(&many).unwrap_err();
     assert!(matches!(error, Error::Limit { .. }), "{error}");
 }
@@ -447,20 +366,10 @@ fn materials_are_read() {
     let loaded = parse(&document).unwrap();
     assert_eq!(loaded.mesh.materials.len(), 1);
     let leaf = &loaded.mesh.materials[0];
-    assert_eq!(
-        (leaf.name.as_str(), leaf.two_sided, leaf.shininess),
-        ("leaf", true, 0.0)
-    );
-    assert_eq!(
-        (leaf.alpha_cutoff, leaf.effects.discards),
-        (Some(0.5), true)
-    );
+    assert_eq!((leaf.name.as_str(), leaf.two_sided, leaf.shininess), ("leaf", true, 0.0));
+    assert_eq!((leaf.alpha_cutoff, leaf.effects.discards), (Some(0.5), true));
     assert_eq!(leaf.base_texture, None);
-    assert!(
-        loaded.warnings.iter().any(|w| w.contains("none.png")),
-        "{:?}",
-        loaded.warnings
-    );
+    assert!(loaded.warnings.iter().any(|w| w.contains("none.png")), "{:?}", loaded.warnings);
     set(&mut document, "/textures/0/source", json!(1));
     assert!(parse(&document).is_err());
 }
@@ -481,39 +390,16 @@ fn emission_is_read_and_what_is_left_out_is_named() {
     };
     for (pointer, value, part) in [
         ("/animations", json!([{}]), "animations"),
-        (
-            "/extensionsUsed",
-            json!(["KHR_materials_clearcoat"]),
-            "clearcoat",
-        ),
+        ("/extensionsUsed", json!(["KHR_materials_clearcoat"]), "clearcoat"),
     ] {
         let said = said(pointer, value);
-        assert!(
-            said.contains(part) && said.contains("left out"),
-            "{pointer}: {said}"
-        );
+        assert!(said.contains(part) && said.contains("left out"), "{pointer}: {said}");
     }
-    set(
-        &mut document,
-        "/materials/0/emissiveFactor",
-        json!([0, -1, 0]),
-    );
+    set(&mut document, "/materials/0/emissiveFactor", json!([0, -1, 0]));
     assert!(parse(&document).is_err());
-    set(
-        &mut document,
-        "/materials/0/emissiveFactor",
-        json!([0, 0, 0]),
-    );
-    set(
-        &mut document,
-        "/materials/0/emissiveTexture",
-        json!({"index": 0}),
-    );
-    set(
-        &mut document,
-        "/textures",
-        json!([{"source": 0, "sampler": 0}]),
-    );
+    set(&mut document, "/materials/0/emissiveFactor", json!([0, 0, 0]));
+    set(&mut document, "/materials/0/emissiveTexture", json!({"index": 0}));
+    set(&mut document, "/textures", json!([{"source": 0, "sampler": 0}]));
     set(&mut document, "/images", json!([{"uri": "none.png"}]));
     for (sampler, is_known) in [
         (json!({}), true),
@@ -524,11 +410,7 @@ fn emission_is_read_and_what_is_left_out_is_named() {
     ] {
         set(&mut document, "/samplers", json!([sampler]));
         let warnings = parse(&document).unwrap().warnings;
-        assert_eq!(
-            !warnings.iter().any(|w| w.contains("samplers")),
-            is_known,
-            "{warnings:?}"
-        );
+        assert_eq!(!warnings.iter().any(|w| w.contains("samplers")), is_known, "{warnings:?}");
     }
 }
 
@@ -551,20 +433,11 @@ fn metalness_occlusion_and_extensions_of_materials() {
     let loaded = parse(&document).unwrap();
     assert_eq!(loaded.warnings, ["textures[0] is left out: no image"]);
     let material = &loaded.mesh.materials[0];
-    let metallic = |metalness, roughness| Microfacets::Metallic {
-        metalness,
-        roughness,
-        texture: None,
-    };
+    let metallic =
+        |metalness, roughness| Microfacets::Metallic { metalness, roughness, texture: None };
     assert_eq!(material.microfacets, Some(metallic(0.25, 0.5)));
-    assert_eq!(
-        (material.normal_scale, material.occlusion_strength),
-        (0.5, 0.75)
-    );
-    assert_eq!(
-        (material.emission, material.is_unlit),
-        ([2.0, 4.0, 0.0], true)
-    );
+    assert_eq!((material.normal_scale, material.occlusion_strength), (0.5, 0.75));
+    assert_eq!((material.emission, material.is_unlit), ([2.0, 4.0, 0.0], true));
     for pointer in [
         "/materials/0/pbrMetallicRoughness/metallicFactor",
         "/materials/0/occlusionTexture/strength",
@@ -587,17 +460,9 @@ fn colours_of_vertices() {
     // The positions, taken for colours of three channels.
     assert_eq!(mesh.colours[2], [1.0, 1.0, 0.0, 1.0]);
     assert_eq!(mesh.corners[5].colour, 3);
-    set(
-        &mut document,
-        "/meshes/0/primitives/0/attributes/COLOR_0",
-        json!(1),
-    );
+    set(&mut document, "/meshes/0/primitives/0/attributes/COLOR_0", json!(1));
     assert!(parse(&document).is_err());
-    set(
-        &mut document,
-        "/meshes/0/primitives/0/attributes/COLOR_0",
-        json!(9),
-    );
+    set(&mut document, "/meshes/0/primitives/0/attributes/COLOR_0", json!(9));
     assert!(parse(&document).is_err());
 }
 
@@ -667,14 +532,10 @@ fn uris_are_data_or_names_of_files() {
     let bytes = STANDARD.decode(encoded).unwrap();
     let parse = |uri: &str| {
         let document = with("/buffers/0/uri", json!(uri));
-        read(
-            document.to_string().as_bytes(),
-            Path::new("a.gltf"),
-            &mut |name| match name {
-                "a b.bin" => Ok(bytes.clone()),
-                _ => Err(Error::malformed(Path::new("a"), name, "a file", "none")),
-            },
-        )
+        read(document.to_string().as_bytes(), Path::new("a.gltf"), &mut |name| match name {
+            "a b.bin" => Ok(bytes.clone()),
+            _ => Err(Error::malformed(Path::new("a"), name, "a file", "none")),
+        })
     };
     let padded = STANDARD.encode([&bytes[..], &[0]].concat());
     assert!(padded.ends_with('='));
@@ -683,16 +544,7 @@ fn uris_are_data_or_names_of_files() {
         assert!(parse(good).is_ok(), "{good}");
     }
     assert!(parse(&format!("data:;base64,{unpadded}")).is_ok());
-    for bad in [
-        "data:,a",
-        "data:;base64,A*",
-        "%2",
-        "%zz",
-        "%ff",
-        "http://a",
-        "b",
-        "file:a",
-    ] {
+    for bad in ["data:,a", "data:;base64,A*", "%2", "%zz", "%ff", "http://a", "b", "file:a"] {
         assert!(parse(bad).is_err(), "{bad}");
     }
 }

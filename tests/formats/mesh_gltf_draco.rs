@@ -30,10 +30,7 @@ fn bytes(stream: &str) -> Vec<u8> {
 
 /// The document of a stream of this mesh.
 fn document(stream: &[u8]) -> Value {
-    let uri = format!(
-        "data:application/octet-stream;base64,{}",
-        STANDARD.encode(stream)
-    );
+    let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(stream));
     let numbers = json!({"POSITION": 2, "TEXCOORD_0": 1, "COLOR_0": 0});
     let extension = json!({
         "KHR_draco_mesh_compression": {"bufferView": 0, "attributes": numbers}
@@ -98,35 +95,15 @@ fn claims_of_the_document_are_checked() {
     let number = format!("{extension}/attributes/TEXCOORD_0");
     let view = format!("{extension}/bufferView");
     for (pointer, value, expected) in [
-        (
-            "/accessors/3/count",
-            json!(57),
-            "expected 57 indices, found 54",
-        ),
+        ("/accessors/3/count", json!(57), "expected 57 indices, found 54"),
         ("/accessors/3/count", json!(3), "a Draco mesh"),
-        (
-            "/accessors/0/count",
-            json!(17),
-            "expected 17 of VEC3 as POSITION",
-        ),
-        (
-            "/accessors/1/type",
-            json!("VEC3"),
-            "16 of VEC3 as TEXCOORD_0, found 16 of 2",
-        ),
-        (
-            "/accessors/2/count",
-            json!(1_u64 << 40),
-            "vertices and indices in Draco",
-        ),
+        ("/accessors/0/count", json!(17), "expected 17 of VEC3 as POSITION"),
+        ("/accessors/1/type", json!("VEC3"), "16 of VEC3 as TEXCOORD_0, found 16 of 2"),
+        ("/accessors/2/count", json!(1_u64 << 40), "vertices and indices in Draco"),
         (&*number, json!(9), "an attribute of number 9"),
         (&*view, json!(1), "bufferViews[1]"),
         (&*view, json!("x"), "KHR_draco_mesh_compression"),
-        (
-            "/buffers/0/uri",
-            json!("none.bin"),
-            "KHR_draco_mesh_compression",
-        ),
+        ("/buffers/0/uri", json!("none.bin"), "KHR_draco_mesh_compression"),
     ] {
         let mut document = document(&bytes(EDGEBREAKER));
         set(&mut document, pointer, value);
@@ -147,14 +124,7 @@ fn hostile_streams_are_meshes_or_errors() {
     let (mut meshes, mut errors) = (0, 0);
     let mut count = |stream: &[u8]| match parse(&document(stream)) {
         Ok(loaded) => {
-            assert!(
-                loaded
-                    .mesh
-                    .positions
-                    .as_flattened()
-                    .iter()
-                    .all(|x| x.is_finite())
-            );
+            assert!(loaded.mesh.positions.as_flattened().iter().all(|x| x.is_finite()));
             meshes += 1;
         }
         Err(Error::Malformed { .. } | Error::Limit { .. }) => errors += 1,
@@ -177,8 +147,5 @@ fn hostile_streams_are_meshes_or_errors() {
             count(&[&stream[..11], &noise].concat());
         }
     }
-    assert!(
-        meshes > 100 && errors > 1000,
-        "{meshes} meshes, {errors} errors"
-    );
+    assert!(meshes > 100 && errors > 1000, "{meshes} meshes, {errors} errors");
 }

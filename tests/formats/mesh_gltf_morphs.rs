@@ -24,23 +24,11 @@ fn morphed(weights: &Value) -> Value {
 
 #[test]
 fn weights_of_the_mesh_displace_its_vertices() {
-    let plain = [
-        [0.0, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [0.0, 1.0, 0.0],
-    ];
-    let grown = [
-        [0.0, 0.0, 0.0],
-        [1.5, 0.0, 0.0],
-        [1.5, 1.5, 0.0],
-        [-10.0, -10.5, -14.0],
-    ];
-    for (weights, expected) in [
-        (json!([0, 0]), plain),
-        (json!([]), plain),
-        (json!([0.5, -2.0]), grown),
-    ] {
+    let plain = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+    let grown = [[0.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.5, 1.5, 0.0], [-10.0, -10.5, -14.0]];
+    for (weights, expected) in
+        [(json!([0, 0]), plain), (json!([]), plain), (json!([0.5, -2.0]), grown)]
+    {
         let loaded = parse(&morphed(&weights)).unwrap();
         assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
         assert_eq!(loaded.mesh.positions, expected, "{weights}");
@@ -80,11 +68,7 @@ fn normals_are_displaced() {
     let primitive = "/meshes/0/primitives/0";
     let of_normals = json!([{}, {"NORMAL": 3}]);
     set(&mut document, &format!("{primitive}/targets"), of_normals);
-    set(
-        &mut document,
-        &format!("{primitive}/attributes/NORMAL"),
-        json!(0),
-    );
+    set(&mut document, &format!("{primitive}/attributes/NORMAL"), json!(0));
     let given = normal(&document, 5);
     let length = 123.0_f32.sqrt();
     // (0, 1, 0) and (5, 6, 7) of corner 3.
@@ -103,16 +87,8 @@ fn targets_are_checked() {
             json!({"NORMAL": 2}),
             "targets[1]: expected 4 of NORMAL",
         ),
-        (
-            format!("{primitive}/targets/0"),
-            json!({"POSITION": 9}),
-            "accessors[9]",
-        ),
-        (
-            "/accessors/3/sparse/indices/byteOffset".to_owned(),
-            json!(15),
-            "bufferViews[2]",
-        ),
+        (format!("{primitive}/targets/0"), json!({"POSITION": 9}), "accessors[9]"),
+        ("/accessors/3/sparse/indices/byteOffset".to_owned(), json!(15), "bufferViews[2]"),
     ] {
         let mut document = morphed(&json!([1, 1]));
         set(&mut document, &pointer, value);
@@ -120,22 +96,14 @@ fn targets_are_checked() {
         assert!(said.contains(words), "{said}");
     }
     let mut document = morphed(&json!([1, 1]));
-    set(
-        &mut document,
-        &format!("{primitive}/targets/1"),
-        json!({"TEXCOORD_0": 1}),
-    );
+    set(&mut document, &format!("{primitive}/targets/1"), json!({"TEXCOORD_0": 1}));
     let warnings = parse(&document).unwrap().warnings;
     assert!(warnings[0].contains("morph targets"), "{warnings:?}");
     // Many targets of zeros that take no bytes.
     let mut many = morphed(&json!(vec![1; 2000]));
     let zeros = json!({"componentType": 5126, "count": 65_536, "type": "VEC3"});
     set(&mut many, "/accessors/0", zeros);
-    set(
-        &mut many,
-        "/meshes/0/primitives/0/attributes",
-        json!({"POSITION": 0}),
-    );
+    set(&mut many, "/meshes/0/primitives/0/attributes", json!({"POSITION": 0}));
     let targets = json!(vec![json!({"POSITION": 0}); 2000]);
     set(&mut many, &format!("{primitive}/targets"), targets);
     let error = parse(&many).unwrap_err();

@@ -34,12 +34,7 @@ fn a_scene_is_walked_from_its_roots_alone() {
             "nodes[1] is a root of the scene and a child of nodes[0]",
         ),
         // Below an unused node, indices are never looked at.
-        (
-            json!([1]),
-            json!([{"children": [77]}, square(2, none())]),
-            vec![2.0],
-            "",
-        ),
+        (json!([1]), json!([{"children": [77]}, square(2, none())]), vec![2.0], ""),
         // Exporters that list all nodes as roots.
         (
             json!([0, 1]),
@@ -56,11 +51,7 @@ fn a_scene_is_walked_from_its_roots_alone() {
         // Two parents, of which the first in the order of the walk counts.
         (
             json!([2, 0]),
-            json!([
-                square(10, json!([1])),
-                square(1, none()),
-                square(20, json!([1]))
-            ]),
+            json!([square(10, json!([1])), square(1, none()), square(20, json!([1]))]),
             vec![20.0, 21.0, 10.0],
             "nodes[1] is a child of nodes[0] and a child of nodes[2]",
         ),
@@ -74,11 +65,7 @@ fn a_scene_is_walked_from_its_roots_alone() {
         // A cycle below a root.
         (
             json!([0]),
-            json!([
-                square(10, json!([1])),
-                square(1, json!([2])),
-                square(2, json!([1]))
-            ]),
+            json!([square(10, json!([1])), square(1, json!([2])), square(2, json!([1]))]),
             vec![10.0, 11.0, 13.0],
             "nodes[1] is a child of nodes[0] and a child of nodes[2]",
         ),
@@ -89,15 +76,9 @@ fn a_scene_is_walked_from_its_roots_alone() {
         assert!(warnings.contains(said), "{warnings}");
         assert_eq!(warnings.is_empty(), said.is_empty(), "{warnings}");
     }
-    let cycle = scene(
-        json!([0]),
-        json!([square(1, json!([1])), square(1, json!([0]))]),
-    );
+    let cycle = scene(json!([0]), json!([square(1, json!([1])), square(1, json!([0]))]));
     let said = parse(&cycle).unwrap_err().to_string();
-    assert!(
-        said.contains("nodes[0]") && said.contains("a cycle"),
-        "{said}"
-    );
+    assert!(said.contains("nodes[0]") && said.contains("a cycle"), "{said}");
 }
 
 #[test]
@@ -141,11 +122,7 @@ fn hidden_nodes_and_what_lies_below_them_are_left_out() {
     );
     let lights = json!({"KHR_lights_punctual": {"lights": [{"type": "point"}]}});
     set(&mut document, "/extensions", lights);
-    set(
-        &mut document,
-        "/extensionsRequired",
-        json!(["KHR_node_visibility"]),
-    );
+    set(&mut document, "/extensionsRequired", json!(["KHR_node_visibility"]));
     let loaded = parse(&document).unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert_eq!(lefts(&loaded.mesh), [2.0, 3.0]);
@@ -171,16 +148,10 @@ fn extensions_of_all_objects_are_named_once() {
     ] {
         let mut document = document();
         let material = json!({"pbrMetallicRoughness": {}, "extras": {"extensions": {"EXT_b": {}}}});
-        set(
-            &mut document,
-            "/materials",
-            json!([material.clone(), material]),
-        );
+        set(&mut document, "/materials", json!([material.clone(), material]));
         set(&mut document, pointer, extended.clone());
         set(&mut document, "/materials/1/extensions", extended.clone());
-        let place = pointer[1..]
-            .trim_end_matches("extensions")
-            .trim_end_matches('/');
+        let place = pointer[1..].trim_end_matches("extensions").trim_end_matches('/');
         let place = place.replace("/0", "[0]").replace('/', ".");
         // The first place in the file: extensions of the document are its last member here.
         let place = match pointer {
@@ -188,10 +159,7 @@ fn extensions_of_all_objects_are_named_once() {
             _ => &place,
         };
         let warnings = parse(&document).unwrap().warnings;
-        assert_eq!(
-            warnings,
-            [format!("extension \"EXT_a\" of {place} is left out")]
-        );
+        assert_eq!(warnings, [format!("extension \"EXT_a\" of {place} is left out")]);
         set(&mut document, "/extensionsRequired", json!(["EXT_a"]));
         let said = parse(&document).unwrap_err().to_string();
         assert!(said.contains("\"EXT_a\""), "{said}");
@@ -210,21 +178,14 @@ fn data_in_another_encoding_alone_is_named() {
         set(&mut document, "/buffers", json!([bytes, fallback]));
         set(&mut document, "/bufferViews/0/buffer", json!(1));
         let said = parse(&document).unwrap_err().to_string();
-        assert!(
-            said.contains(extension) && said.contains("without meshopt"),
-            "{said}"
-        );
+        assert!(said.contains(extension) && said.contains("without meshopt"), "{said}");
     }
     for extension in ["KHR_texture_basisu", "EXT_texture_avif", "MSFT_texture_dds"] {
         let mut document = self::document();
         let material = json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}});
         set(&mut document, "/materials", json!([material]));
         set(&mut document, "/meshes/0/primitives/0/material", json!(0));
-        set(
-            &mut document,
-            "/textures",
-            json!([{"extensions": {extension: {"source": 0}}}]),
-        );
+        set(&mut document, "/textures", json!([{"extensions": {extension: {"source": 0}}}]));
         let warnings = parse(&document).unwrap().warnings;
         assert!(
             matches!(&warnings[..], [one] if one.contains(extension) && one.contains("textures[0]")),

@@ -24,12 +24,7 @@ fn skinned() -> Value {
     }
     let mut moved = matrix;
     moved[12] = -1.0;
-    bytes.extend(
-        [matrix, moved]
-            .as_flattened()
-            .iter()
-            .flat_map(|v| v.to_le_bytes()),
-    );
+    bytes.extend([matrix, moved].as_flattened().iter().flat_map(|v| v.to_le_bytes()));
     let data = STANDARD.encode(&bytes);
     let uri = format!("data:application/octet-stream;base64,{data}");
     let mut document = document();
@@ -39,16 +34,11 @@ fn skinned() -> Value {
     };
     push("/buffers", json!({"byteLength": bytes.len(), "uri": uri}));
     for (offset, length) in [(0, 16), (16, 64), (80, 128)] {
-        push(
-            "/bufferViews",
-            json!({"buffer": 1, "byteOffset": offset, "byteLength": length}),
-        );
+        push("/bufferViews", json!({"buffer": 1, "byteOffset": offset, "byteLength": length}));
     }
-    for (view, kind, count, shape) in [
-        (4, 5121, 4, "VEC4"),
-        (5, 5126, 4, "VEC4"),
-        (6, 5126, 2, "MAT4"),
-    ] {
+    for (view, kind, count, shape) in
+        [(4, 5121, 4, "VEC4"), (5, 5126, 4, "VEC4"), (6, 5126, 2, "MAT4")]
+    {
         push(
             "/accessors",
             json!({"bufferView": view, "componentType": kind, "count": count, "type": shape}),
@@ -64,11 +54,7 @@ fn skinned() -> Value {
         ]),
     );
     set(&mut document, "/scenes/0/nodes", json!([0, 1]));
-    set(
-        &mut document,
-        "/skins",
-        json!([{"joints": [1, 2], "inverseBindMatrices": 5}]),
-    );
+    set(&mut document, "/skins", json!([{"joints": [1, 2], "inverseBindMatrices": 5}]));
     let attributes = "/meshes/0/primitives/0/attributes";
     set(&mut document, &format!("{attributes}/JOINTS_0"), json!(3));
     set(&mut document, &format!("{attributes}/WEIGHTS_0"), json!(4));
@@ -82,12 +68,7 @@ fn joints_place_the_vertices_instead_of_the_node() {
     let mesh = loaded.mesh;
     // Corner 2, at (1, 1), loses 1 in x, doubles, and moves by (10, 5). Corner 3, at (0, 1), is half-way between
     // (10, 1) and (8, 7).
-    let expected = [
-        [10.0, 0.0, 0.0],
-        [11.0, 0.0, 0.0],
-        [10.0, 7.0, 0.0],
-        [9.0, 4.0, 0.0],
-    ];
+    let expected = [[10.0, 0.0, 0.0], [11.0, 0.0, 0.0], [10.0, 7.0, 0.0], [9.0, 4.0, 0.0]];
     assert_eq!(mesh.positions, expected);
     // The mirroring of the node has no effect on the winding either.
     assert_eq!(mesh.corners[1].position, 1);
@@ -98,24 +79,13 @@ fn normals_turn_with_the_joints() {
     let mut document = skinned();
     // A quarter turn around x; the corners' normals are their positions.
     let turn = std::f64::consts::FRAC_1_SQRT_2;
-    set(
-        &mut document,
-        "/nodes/1/rotation",
-        json!([turn, 0, 0, turn]),
-    );
-    set(
-        &mut document,
-        "/meshes/0/primitives/0/attributes/NORMAL",
-        json!(0),
-    );
+    set(&mut document, "/nodes/1/rotation", json!([turn, 0, 0, turn]));
+    set(&mut document, "/meshes/0/primitives/0/attributes/NORMAL", json!(0));
     let mesh = parse(&document).unwrap().mesh;
     let normal = |corner: usize| mesh.normals[mesh.corners[corner].normal as usize];
     let [x, y, z] = normal(2);
     // (1, 1, 0) of corner 2.
-    assert!(
-        (x - z).abs() < 1e-6 && y.abs() < 1e-6 && x > 0.0,
-        "{x} {y} {z}"
-    );
+    assert!((x - z).abs() < 1e-6 && y.abs() < 1e-6 && x > 0.0, "{x} {y} {z}");
 }
 
 fn in_world(mesh: &Mesh, position: usize) -> [f64; 3] {
@@ -125,11 +95,7 @@ fn in_world(mesh: &Mesh, position: usize) -> [f64; 3] {
 #[test]
 fn vertices_without_weights_and_skins_without_joints_stay_with_the_node() {
     let mut document = skinned();
-    set(
-        &mut document,
-        "/accessors/4",
-        json!({"componentType": 5126, "count": 4, "type": "VEC4"}),
-    );
+    set(&mut document, "/accessors/4", json!({"componentType": 5126, "count": 4, "type": "VEC4"}));
     let mesh = parse(&document).unwrap().mesh;
     assert_eq!(in_world(&mesh, 1), [-1.0, 0.0, 99.0]);
     let mut document = skinned();
@@ -143,16 +109,8 @@ fn vertices_without_weights_and_skins_without_joints_stay_with_the_node() {
 fn skins_are_checked() {
     for (pointer, value, words) in [
         ("/nodes/0/skin", json!(3), "skins[3]"),
-        (
-            "/skins/0/joints",
-            json!([1]),
-            "JOINTS_0: expected joints below 1, found 1",
-        ),
-        (
-            "/skins/0/joints",
-            json!([1, 2, 1]),
-            "inverseBindMatrices: expected 3",
-        ),
+        ("/skins/0/joints", json!([1]), "JOINTS_0: expected joints below 1, found 1"),
+        ("/skins/0/joints", json!([1, 2, 1]), "inverseBindMatrices: expected 3"),
         ("/skins/0/inverseBindMatrices", json!(4), "MAT4"),
         ("/accessors/3/count", json!(3), "JOINTS_0"),
         ("/accessors/3/componentType", json!(5126), "component types"),
@@ -171,16 +129,8 @@ fn skins_are_checked() {
     let matrix: Vec<u8> = matrix.iter().flat_map(|v| v.to_le_bytes()).collect();
     let data = STANDARD.encode(matrix.repeat(65_536));
     let uri = format!("data:application/octet-stream;base64,{data}");
-    set(
-        &mut many,
-        "/buffers/0",
-        json!({"byteLength": 1 << 22, "uri": uri}),
-    );
-    set(
-        &mut many,
-        "/bufferViews/6",
-        json!({"buffer": 0, "byteLength": 1 << 22}),
-    );
+    set(&mut many, "/buffers/0", json!({"byteLength": 1 << 22, "uri": uri}));
+    set(&mut many, "/bufferViews/6", json!({"buffer": 0, "byteLength": 1 << 22}));
     set(&mut many, "/accessors/5/count", json!(65_536));
     let skin = many["skins"][0].clone();
     set(&mut many, "/skins", json!(vec![skin; 17]));

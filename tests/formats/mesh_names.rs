@@ -25,9 +25,7 @@ impl Pictures {
         ] {
             let path = pictures.0.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            RgbImage::from_pixel(1, 1, Rgb([red, 0, 0]))
-                .save(path)
-                .unwrap();
+            RgbImage::from_pixel(1, 1, Rgb([red, 0, 0])).save(path).unwrap();
         }
         pictures
     }
@@ -52,11 +50,7 @@ impl Pictures {
         set(&mut gltf, "/meshes/0/primitives/0/material", json!(0));
         set(&mut gltf, "/textures", json!([{"source": 0}]));
         set(&mut gltf, "/images", json!([{"uri": name}]));
-        let files = [
-            ("a.obj", obj),
-            ("a.ply", &ply),
-            ("a.gltf", &gltf.to_string()),
-        ];
+        let files = [("a.obj", obj), ("a.ply", &ply), ("a.gltf", &gltf.to_string())];
         let loaded = files.map(|(file, text)| {
             fs::write(self.mesh(file), text).unwrap();
             load(&self.mesh(file)).unwrap()
@@ -96,12 +90,7 @@ fn names_that_no_file_has_mean_a_file_of_the_folder() {
         ("STRA\u{df}E.png", 60, Some("Stra\u{df}e.png")),
     ] {
         for loaded in pictures.load(name) {
-            assert_eq!(
-                red(&loaded),
-                Some(expected),
-                "{name}: {:?}",
-                loaded.warnings
-            );
+            assert_eq!(red(&loaded), Some(expected), "{name}: {:?}", loaded.warnings);
             let warning = match (&loaded.warnings[..], meant) {
                 ([], None) => continue,
                 ([warning], Some(_)) => warning,
@@ -123,36 +112,17 @@ fn no_name_reads_a_file_outside_the_folder() {
     let pictures = Pictures::new();
     let outside = pictures.0.path().join("outside.png");
     let absolute = outside.to_str().unwrap().to_owned();
-    let mut names = vec![
-        absolute,
-        "../outside.png".to_owned(),
-        "..\\OUTSIDE.png".to_owned(),
-    ];
+    let mut names = vec![absolute, "../outside.png".to_owned(), "..\\OUTSIDE.png".to_owned()];
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&outside, pictures.mesh("linked.png")).unwrap();
         std::os::unix::fs::symlink(pictures.0.path(), pictures.mesh("up")).unwrap();
         names.extend(
-            [
-                "linked.png",
-                "Linked.png",
-                "up/outside.png",
-                "UP\\outside.png",
-            ]
-            .map(str::to_owned),
+            ["linked.png", "Linked.png", "up/outside.png", "UP\\outside.png"].map(str::to_owned),
         );
     }
-    names.extend(
-        [
-            "maps",
-            "none.png",
-            "/",
-            "..",
-            "%00.png",
-            "http://a/none.png",
-        ]
-        .map(str::to_owned),
-    );
+    names
+        .extend(["maps", "none.png", "/", "..", "%00.png", "http://a/none.png"].map(str::to_owned));
     for name in names {
         for loaded in pictures.load(&name) {
             assert_eq!(red(&loaded), None, "{name}: {:?}", loaded.warnings);
@@ -170,11 +140,7 @@ fn no_name_reads_a_file_outside_the_folder() {
 fn libraries_and_buffers_follow_the_same_rule() {
     let pictures = Pictures::new();
     fs::create_dir(pictures.mesh("Lib")).unwrap();
-    fs::write(
-        pictures.mesh("Lib/a.mtl"),
-        "newmtl m\nmap_Kd ..\\MAPS\\roof.png\n",
-    )
-    .unwrap();
+    fs::write(pictures.mesh("Lib/a.mtl"), "newmtl m\nmap_Kd ..\\MAPS\\roof.png\n").unwrap();
     let obj = "mtllib lib\\A.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n";
     fs::write(pictures.mesh("a.obj"), obj).unwrap();
     let loaded = load(&pictures.mesh("a.obj")).unwrap();
@@ -185,11 +151,7 @@ fn libraries_and_buffers_follow_the_same_rule() {
 
     // Beside the library, whatever its name begins with.
     fs::copy(pictures.mesh("maps/roof.png"), pictures.mesh("Lib/tin.png")).unwrap();
-    fs::write(
-        pictures.mesh("Lib/a.mtl"),
-        "newmtl m\nmap_Kd /home/me/tin.png\n",
-    )
-    .unwrap();
+    fs::write(pictures.mesh("Lib/a.mtl"), "newmtl m\nmap_Kd /home/me/tin.png\n").unwrap();
     let loaded = load(&pictures.mesh("a.obj")).unwrap();
     assert_eq!(red(&loaded), Some(40), "{:?}", loaded.warnings);
 
@@ -198,8 +160,5 @@ fn libraries_and_buffers_follow_the_same_rule() {
     set(&mut gltf, "/buffers/0/uri", json!("D:\\export\\data.BIN"));
     fs::write(pictures.mesh("a.gltf"), gltf.to_string()).unwrap();
     let warnings = load(Path::new(&pictures.mesh("a.gltf"))).unwrap().warnings;
-    assert!(
-        matches!(&warnings[..], [one] if one.contains("\"Data.bin\" is read")),
-        "{warnings:?}"
-    );
+    assert!(matches!(&warnings[..], [one] if one.contains("\"Data.bin\" is read")), "{warnings:?}");
 }

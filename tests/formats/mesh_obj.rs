@@ -19,9 +19,7 @@ const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
 fn parse(text: &str) -> Result<Loaded, Error> {
     let path = Path::new("a.obj");
-    read(text.as_bytes(), path, &mut |name| {
-        Err(Error::malformed(path, name, "a file", "none"))
-    })
+    read(text.as_bytes(), path, &mut |name| Err(Error::malformed(path, name, "a file", "none")))
 }
 
 fn mesh(tail: &str) -> Mesh {
@@ -41,12 +39,7 @@ fn all_forms_of_corners() {
     let square = mesh("vt 0 0\nvt 1\nvn 0 0 2\nf 1/1/1 2//-1 -2/2 4\nf 1 2 \\\n  3 # 4\n");
     assert_eq!(positions(&square), [0, 1, 2, 3, 0, 1, 2]);
     assert_eq!(square.face_starts, [0, 4, 7]);
-    let corner = |position, uv, normal| Corner {
-        position,
-        uv,
-        normal,
-        colour: NONE,
-    };
+    let corner = |position, uv, normal| Corner { position, uv, normal, colour: NONE };
     assert_eq!(square.face(0)[0], corner(0, 0, 0));
     assert_eq!(square.face(0)[1], corner(1, NONE, 0));
     assert_eq!(square.face(0)[2], corner(2, 1, NONE));
@@ -78,10 +71,7 @@ fn errors_name_the_line_and_what_it_should_be() {
         ("t corner 1/1/0 0", "1 whole numbers and 1 sharpness"),
     ] {
         let text = refused(&format!("\n{line}\n"));
-        assert!(
-            text.contains("line 6: ") && text.contains(expected),
-            "{line}: {text}"
-        );
+        assert!(text.contains("line 6: ") && text.contains(expected), "{line}: {text}");
     }
     assert!(parse("").is_err() && parse("v 0 0 0\0").is_err());
 }
@@ -110,15 +100,8 @@ fn tags_of_subdivision() {
     let tail = "t crease 2/1/0 0 4 2.5\nt crease 4/2/0 0 1 1 2 10 3\nt corner 1/1/0 3 12\n\
                 t hole 1/0/0 1\nt\nv 9 9 9\n";
     let loaded = parse(&format!("{SQUARE}{tail}")).unwrap();
-    let crease = |a, b, sharpness| Crease {
-        positions: [a, b],
-        sharpness,
-    };
-    let creases = [
-        crease(0, 4, 2.5),
-        crease(0, 1, f32::INFINITY),
-        crease(1, 2, 3.0),
-    ];
+    let crease = |a, b, sharpness| Crease { positions: [a, b], sharpness };
+    let creases = [crease(0, 4, 2.5), crease(0, 1, f32::INFINITY), crease(1, 2, 3.0)];
     assert_eq!(loaded.mesh.creases, creases);
     assert_eq!(loaded.mesh.sharp_corners, [(3, f32::INFINITY)]);
     assert!(loaded.warnings.iter().any(|w| w.contains("hole")));
@@ -144,19 +127,13 @@ fn colours_and_highlights() {
     assert_eq!((material.shininess, material.name.as_str()), (20.0, "m"));
     assert_eq!(read_text("newmtl m\nNs 20\nKs 0 0 0\n").0.shininess, 0.0);
     assert_eq!(read_text("newmtl m\nKd 0.5").0.base_colour, [0.5; 3]);
-    assert_eq!(
-        read_text("newmtl m\nKd 0 0 0\nmap_Kd a.png").0.base_colour,
-        [1.0; 3]
-    );
+    assert_eq!(read_text("newmtl m\nKd 0 0 0\nmap_Kd a.png").0.base_colour, [1.0; 3]);
 }
 
 #[test]
 fn emission_is_read_and_what_is_left_out_is_named() {
     let (material, warnings) = read_text("newmtl m\nKd 0 0 0\nKe .5 1 2\n");
-    assert_eq!(
-        (material.emission, material.emission_texture),
-        ([0.5, 1.0, 2.0], None)
-    );
+    assert_eq!((material.emission, material.emission_texture), ([0.5, 1.0, 2.0], None));
     assert!(warnings.is_empty(), "{warnings:?}");
     assert_eq!(read_text("newmtl m\nKe 0 0 0\n").0.emission, [0.0; 3]);
     let dropped = [
@@ -169,10 +146,7 @@ fn emission_is_read_and_what_is_left_out_is_named() {
     ];
     for (line, part) in dropped {
         let (_, warnings) = read_text(&format!("newmtl m\n{line}\n"));
-        assert!(
-            warnings.iter().any(|w| w.contains(part)),
-            "{line}: {warnings:?}"
-        );
+        assert!(warnings.iter().any(|w| w.contains(part)), "{line}: {warnings:?}");
     }
     let weighted = parse("v 0 0 0 1\nv 1 0 0 1\nv 0 1 0 1\nf 1 2 3\n").unwrap();
     assert!(weighted.warnings.is_empty(), "{:?}", weighted.warnings);
@@ -211,26 +185,18 @@ fn lines_of_every_system() {
 
 #[test]
 fn normals_get_length_1_or_none() {
-    let loaded = parse(&format!(
-        "{SQUARE}vn 0 3e-30 4e-30\nvn 0 0 0\nf 1//1 2//2 3//1\n"
-    ));
+    let loaded = parse(&format!("{SQUARE}vn 0 3e-30 4e-30\nvn 0 0 0\nf 1//1 2//2 3//1\n"));
     let Loaded { mesh, warnings, .. } = loaded.unwrap();
     assert_eq!(mesh.normals, [[0.0, 0.6, 0.8]]);
     assert_eq!(mesh.corners[1].normal, NONE);
-    assert!(
-        warnings.iter().any(|w| w.contains("length 0")),
-        "{warnings:?}"
-    );
+    assert!(warnings.iter().any(|w| w.contains("length 0")), "{warnings:?}");
 }
 
 #[test]
 fn geometry_other_than_faces_is_left_out_with_a_warning() {
     let loaded = parse(&format!("{SQUARE}f 1 2 3\nl 1 2 3\np 4\ncstype bezier\n")).unwrap();
     assert_eq!(loaded.mesh.faces(), 1);
-    let expected = [
-        "points and lines are left out",
-        "free-form curves and surfaces are left out",
-    ];
+    let expected = ["points and lines are left out", "free-form curves and surfaces are left out"];
     assert_eq!(loaded.warnings, expected);
 }
 
@@ -268,22 +234,10 @@ fn libraries_stay_in_the_folder() {
     for name in ["sub/a b.mtl", "./sub/a b.mtl", inside] {
         assert_eq!(colour(name).0, [1.0, 0.0, 0.0], "{name}");
     }
-    for name in [
-        "../secret",
-        "sub/../../secret",
-        "/etc/passwd",
-        "sub",
-        "none",
-        "out",
-    ] {
+    for name in ["../secret", "sub/../../secret", "/etc/passwd", "sub", "none", "out"] {
         let (colour, warnings) = colour(name);
         assert_ne!(colour, [1.0, 0.0, 0.0], "{name}");
-        assert!(
-            warnings
-                .iter()
-                .any(|w| w.contains("materials are left out")),
-            "{warnings:?}"
-        );
+        assert!(warnings.iter().any(|w| w.contains("materials are left out")), "{warnings:?}");
     }
 }
 
@@ -319,11 +273,7 @@ fn textures_are_png_or_jpeg_and_their_claims_are_checked() {
         read(&bytes).unwrap_err().to_string()
     };
     for (width, height, said) in [(8000, 8000, "texels in"), (20_000, 1, "sides 1 to")] {
-        assert!(
-            claim(width, height).contains(said),
-            "{}",
-            claim(width, height)
-        );
+        assert!(claim(width, height).contains(said), "{}", claim(width, height));
     }
     assert!(read(b"GIF89a").is_err() && read(&png[..40]).is_err());
 }
@@ -349,10 +299,7 @@ fn colours_of_vertices_are_decoded_from_srgb() {
     assert_eq!(mesh.colours[0][..2], [1.0, 0.0]);
     assert_eq!(mesh.colours[1], [1.0, 0.0, 0.0, 1.0]);
     for line in ["v 0 0 0 1 0 x", "v 0 0 0 1 nan 0"] {
-        assert!(
-            parse(&format!("{line}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")).is_err(),
-            "{line}"
-        );
+        assert!(parse(&format!("{line}\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")).is_err(), "{line}");
     }
 }
 
@@ -362,16 +309,9 @@ fn colours_of_0_to_255_are_divided_with_a_warning() {
     let warning = "colours of vertices reach 255 instead of 1: they are taken as 0 to 255";
     assert_eq!(loaded.warnings, [warning]);
     let decoded = |c: f32| {
-        if c <= 0.040_45 {
-            c / 12.92
-        } else {
-            ((c + 0.055) / 1.055).powf(2.4)
-        }
+        if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
     };
-    let expected = [
-        [1.0, 0.0, decoded(0.2)],
-        [1.0, 2.0, 3.0].map(|c| decoded(c / 255.0)),
-    ];
+    let expected = [[1.0, 0.0, decoded(0.2)], [1.0, 2.0, 3.0].map(|c| decoded(c / 255.0))];
     for (colour, expected) in loaded.mesh.colours.iter().zip(expected) {
         let off = colour.iter().zip(expected).map(|(a, b)| (a - b).abs());
         assert!(off.fold(0.0, f32::max) < 1e-6, "{colour:?} {expected:?}");
@@ -384,9 +324,7 @@ fn textures_lie_beside_their_library_or_beside_the_mesh() {
     let write = |name: &str, red: u8| {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        RgbImage::from_pixel(1, 1, Rgb([red, 0, 0]))
-            .save(path)
-            .unwrap();
+        RgbImage::from_pixel(1, 1, Rgb([red, 0, 0])).save(path).unwrap();
     };
     write("materials/images/a.png", 10);
     write("images/a.png", 20);
@@ -405,18 +343,9 @@ fn textures_lie_beside_their_library_or_beside_the_mesh() {
         let library = folder.path().join("materials/m.mtl");
         fs::write(library, format!("newmtl m\nmap_Kd {name}\n")).unwrap();
         let loaded = load(&path).unwrap();
-        let found = loaded
-            .mesh
-            .textures
-            .first()
-            .map(|texture| texture.texels[0][0]);
+        let found = loaded.mesh.textures.first().map(|texture| texture.texels[0][0]);
         assert_eq!(found, red, "{name}");
-        assert_eq!(
-            loaded.warnings.len(),
-            usize::from(red.is_none()),
-            "{:?}",
-            loaded.warnings
-        );
+        assert_eq!(loaded.warnings.len(), usize::from(red.is_none()), "{:?}", loaded.warnings);
     }
 }
 

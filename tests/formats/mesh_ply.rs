@@ -78,10 +78,7 @@ fn patches_are_read() {
     let text = "1\n1,2,1,2,1,2,1,2,1,2,1,2,1,2,1,2\n\n2\n0,0,-1.5\n1, 2, 3\n";
     let pot = patches(text).unwrap();
     assert_eq!(pot.points, [[0.0, 0.0, -1.5], [1.0, 2.0, 3.0]]);
-    assert_eq!(
-        pot.patches,
-        [[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]]
-    );
+    assert_eq!(pot.patches, [[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]]);
 }
 
 #[test]
@@ -94,10 +91,7 @@ fn errors_of_patches_name_the_line() {
         ("0\n1\n0,0", "line 3: expected 3 values, found 2"),
         ("0\n1\n0,0,0,0", "line 3: expected 3 values, found more"),
         ("0\n1\n0,0,inf", "line 3: expected finite"),
-        (
-            "1\n1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\n1\n0,0,0",
-            "line 2: expected points 1 to 1",
-        ),
+        ("1\n1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\n1\n0,0,0", "line 2: expected points 1 to 1"),
     ] {
         let error = patches(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text:?}: {error}");
@@ -143,9 +137,7 @@ fn faces(comments: &str, properties: &str, values: [&str; 2]) -> Result<Loaded, 
     let body = format!("{vertices}3 0 1 2 {triangle}\n4 0 1 2 3 {square}\n");
     let text = format!("ply\nformat {header}\nend_header\n{body}");
     let mut png = Cursor::new(Vec::new());
-    RgbImage::new(2, 2)
-        .write_to(&mut png, ImageFormat::Png)
-        .unwrap();
+    RgbImage::new(2, 2).write_to(&mut png, ImageFormat::Png).unwrap();
     let path = Path::new("a.ply");
     read(text.as_bytes(), path, &mut |name| match name {
         "a.png" | "b c.png" => Ok(png.get_ref().clone()),
@@ -160,42 +152,24 @@ fn faces_have_textures_and_coordinates_of_their_own() {
     let values = ["6 0.5 0.25 1 0 0 1 1", "0 -1"];
     let Loaded { mesh, warnings, .. } = faces(comments, columns, values).unwrap();
     assert_eq!(warnings, Vec::<String>::new());
-    let uvs: Vec<[f32; 2]> = mesh
-        .corners
-        .iter()
-        .map(|c| mesh.uvs[c.uv as usize])
-        .collect();
+    let uvs: Vec<[f32; 2]> = mesh.corners.iter().map(|c| mesh.uvs[c.uv as usize]).collect();
     // The triangle's own coordinates, and the coordinates of the square's vertices; v points down.
-    let expected = [
-        [0.5, 0.75],
-        [1.0, 1.0],
-        [0.0, 0.0],
-        [0.0, 1.0],
-        [1.0, 1.0],
-        [1.0, 0.0],
-        [0.0, 0.0],
-    ];
+    let expected =
+        [[0.5, 0.75], [1.0, 1.0], [0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
     assert_eq!(uvs, expected);
     assert_eq!(mesh.face_materials, [1, 2]);
     let of = |material: usize| {
         let material = &mesh.materials[material];
         (material.base_texture, material.base_colour[0])
     };
-    assert_eq!(
-        [of(0), of(1), of(2)],
-        [(Some(0), 1.0), (Some(1), 1.0), (None, 0.8)]
-    );
+    assert_eq!([of(0), of(1), of(2)], [(Some(0), 1.0), (Some(1), 1.0), (None, 0.8)]);
     assert_eq!(mesh.draws, [0..1, 1..2]);
     // Without numbers, all faces have the first texture; one that is missing is named.
     let columns = "property list uchar float texcoord";
     let missing = "comment TextureFile none.png\n";
     let loaded = faces(missing, columns, ["0", "0"]).unwrap();
     assert_eq!(loaded.mesh.face_materials, [0, 0]);
-    assert!(
-        loaded.warnings[0].contains("\"none.png\" is left out"),
-        "{:?}",
-        loaded.warnings
-    );
+    assert!(loaded.warnings[0].contains("\"none.png\" is left out"), "{:?}", loaded.warnings);
     for (values, expected) in [
         (
             ["4 0 0 0 0", "0"],
@@ -213,11 +187,7 @@ fn faces_have_colours_of_their_own() {
     let columns = "property uchar red\nproperty uchar green\nproperty uchar blue";
     let Loaded { mesh, warnings, .. } = faces("", columns, ["255 0 0", "0 0 255"]).unwrap();
     assert_eq!(warnings, Vec::<String>::new());
-    let colours: Vec<_> = mesh
-        .corners
-        .iter()
-        .map(|c| mesh.colours[c.colour as usize])
-        .collect();
+    let colours: Vec<_> = mesh.corners.iter().map(|c| mesh.colours[c.colour as usize]).collect();
     assert_eq!(colours[..3], [[1.0, 0.0, 0.0, 1.0]; 3]);
     assert_eq!(colours[3..], [[0.0, 0.0, 1.0, 1.0]; 4]);
     // White beneath, so that the colours are the colours of the file.
@@ -244,28 +214,17 @@ fn strips_of_triangles_alternate_their_sides() {
     let header = format!("ascii 1.0\n{vertices}{strips}");
     let points = "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n";
     let triangles = |rows: &str| -> Vec<Vec<u32>> {
-        let mesh = parse(&header, format!("{points}{rows}").as_bytes())
-            .unwrap()
-            .mesh;
+        let mesh = parse(&header, format!("{points}{rows}").as_bytes()).unwrap().mesh;
         let face = |at| mesh.face(at).iter().map(|c| c.position).collect();
         (0..mesh.faces()).map(face).collect()
     };
     // Counter-clockwise, each with the first of its two turns exchanged or not.
-    assert_eq!(
-        triangles("5 0 1 2 3 4\n0\n"),
-        [[0, 1, 2], [2, 1, 3], [2, 3, 4]]
-    );
+    assert_eq!(triangles("5 0 1 2 3 4\n0\n"), [[0, 1, 2], [2, 1, 3], [2, 3, 4]]);
     // A new strip begins with its first side; two vertices are none; a repeated vertex exchanges the sides.
-    assert_eq!(
-        triangles("9 0 1 2 -1 3 4 -1 1 3\n6 -1 0 1 1 2 3\n"),
-        [[0, 1, 2], [1, 2, 3]]
-    );
+    assert_eq!(triangles("9 0 1 2 -1 3 4 -1 1 3\n6 -1 0 1 1 2 3\n"), [[0, 1, 2], [1, 2, 3]]);
     assert_eq!(triangles("4 0 1 1 2\n5 0 1 1 2 3\n"), [[1, 2, 3]]);
     for (rows, expected) in [
-        (
-            "3 0 1 5\n0\n",
-            "element \"tristrips\", row 0 of 2: expected a vertex of 5",
-        ),
+        ("3 0 1 5\n0\n", "element \"tristrips\", row 0 of 2: expected a vertex of 5"),
         ("0\n3 0 1 -2\n", "row 1 of 2: expected a vertex of 5"),
         ("3 0 1\n", "tristrips"),
     ] {
@@ -274,10 +233,7 @@ fn strips_of_triangles_alternate_their_sides() {
     }
     let listless = header.replace("vertex_indices", "strip");
     let error = parse(&listless, b"").unwrap_err().to_string();
-    assert!(
-        error.contains("element \"tristrips\": expected a list"),
-        "{error}"
-    );
+    assert!(error.contains("element \"tristrips\": expected a list"), "{error}");
     // Faces and strips of one file.
     let both = format!("{header}\nelement face 1\nproperty list uchar int vertex_indices");
     let rows = format!("{points}3 0 1 2\n0\n3 2 1 3\n");
@@ -301,18 +257,12 @@ fn colours_of_any_type_are_brought_into_their_range() {
              property {kind} red\nproperty {kind} green\nproperty {kind} blue\nproperty {kind} alpha\n\
              element face 1\nproperty list uchar int vertex_indices"
         );
-        let rows: String = ["0 0 0", "1 0 0", "0 1 0"]
-            .map(|at| format!("{at} {red} 0 0 {alpha}\n"))
-            .concat();
+        let rows: String =
+            ["0 0 0", "1 0 0", "0 1 0"].map(|at| format!("{at} {red} 0 0 {alpha}\n")).concat();
         let loaded = parse(&header, format!("{rows}3 0 1 2\n").as_bytes()).unwrap();
         let [r, g, b, a] = loaded.mesh.colours[0];
         assert!((r - decoded(0.2)).abs() < 1e-6, "{kind} {red}: {r}");
         assert_eq!((g, b, a), (0.0, 0.0, 1.0), "{kind} {red}");
-        assert_eq!(
-            loaded.warnings.len(),
-            usize::from(is_divided),
-            "{:?}",
-            loaded.warnings
-        );
+        assert_eq!(loaded.warnings.len(), usize::from(is_divided), "{:?}", loaded.warnings);
     }
 }

@@ -28,10 +28,7 @@ const REFUSED: [(&str, &str); 12] = [
     ("gltf/validator/root/named_objects.gltf", NO_BUFFER),
     ("gltf/validator/root/unused_objects.gltf", NO_BUFFER),
     ("obj/tinyobjloader/catmark_torus_creases0.obj", NO_NORMALS),
-    (
-        "obj/tinyobjloader/smoothing-group-two-squares.obj",
-        NO_NORMALS,
-    ),
+    ("obj/tinyobjloader/smoothing-group-two-squares.obj", NO_NORMALS),
     (
         "obj/tinyobjloader/issue-356-leading-spaces-newmtl.obj",
         "names a library of materials and nothing else",
@@ -72,12 +69,7 @@ fn files(folder: &Path, collection: &str) -> Vec<(PathBuf, String)> {
         let expect = entry["expect"].as_str().unwrap_or("").to_owned();
         is_mesh(name).then(|| (folder.join(name), expect))
     };
-    let files: Vec<_> = manifest
-        .as_object()
-        .unwrap()
-        .iter()
-        .filter_map(entry)
-        .collect();
+    let files: Vec<_> = manifest.as_object().unwrap().iter().filter_map(entry).collect();
     assert!(files.len() > 90, "{} files in {collection}", files.len());
     files
 }
@@ -96,12 +88,7 @@ fn judge(collection: &str) {
     let Some(folder) = torture() else { return };
     let mut wrong = String::new();
     for (path, expect) in files(&folder, collection) {
-        let name = path
-            .strip_prefix(&folder)
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
         let result = load_in_time(&path);
         let must_read = expect == "parse" || expect.starts_with("parse,");
         let must_refuse = expect == "reject" || expect.starts_with("reject quickly");
@@ -234,8 +221,5 @@ fn the_command_draws_or_refuses_every_file() {
         }
     }
     println!("{drawn} drawn, {refused} refused");
-    assert!(
-        drawn > 200 && refused > 200,
-        "{drawn} drawn, {refused} refused"
-    );
+    assert!(drawn > 200 && refused > 200, "{drawn} drawn, {refused} refused");
 }

@@ -88,10 +88,7 @@ fn missing_folders_are_named_or_made() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/folder/a.png");
     let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
-    assert!(
-        error.to_string().ends_with("folder does not exist"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("folder does not exist"), "{error}");
     make_folder_of(&path).unwrap();
     write_whole(&path, |out| out.write_all(b"x")).unwrap();
     make_folder_of(Path::new("a.png")).unwrap();

@@ -22,11 +22,7 @@ pub(crate) fn small_files() -> Vec<(String, Vec<u8>)> {
     let table = load_table(path("small.ply"), LoadOptions::default()).unwrap();
     let mut files = Vec::new();
     for format in OutputFormat::all().filter(|format| !format.is_folder()) {
-        let name = format!(
-            "{}.{}",
-            format.name(),
-            format.extension().trim_start_matches('.')
-        );
+        let name = format!("{}.{}", format.name(), format.extension().trim_start_matches('.'));
         write_table(&path(&name), &table, format).unwrap();
         files.push((name.clone(), std::fs::read(path(&name)).unwrap()));
     }
@@ -39,11 +35,7 @@ pub(crate) fn try_load(bytes: &[u8], name: &str) -> bool {
         return false;
     };
     for splat in scene.splats.iter() {
-        let mut numbers = splat
-            .mean
-            .iter()
-            .chain(&splat.scale)
-            .chain(splat.sh.as_flattened());
+        let mut numbers = splat.mean.iter().chain(&splat.scale).chain(splat.sh.as_flattened());
         assert!(numbers.all(|v| v.is_finite()), "{name}: {splat:?}");
         assert!((0.0..=1.0).contains(&splat.opacity), "{name}: {splat:?}");
         let norm: f32 = splat.rotation.iter().map(|q| q * q).sum();
@@ -60,12 +52,7 @@ fn every_truncation_is_an_error() {
             // A .splat has no header, so any number of whole records is one.
             let is_whole = name.ends_with(".splat") && length % 32 == 0;
             let loaded = try_load(&bytes[..length], &name);
-            assert_eq!(
-                loaded,
-                is_whole,
-                "{name}: {length} of {} bytes",
-                bytes.len()
-            );
+            assert_eq!(loaded, is_whole, "{name}: {length} of {} bytes", bytes.len());
         }
     }
 }
@@ -76,28 +63,15 @@ fn truncated_samples_are_errors() {
     let Some(folder) = shared::path("scenes/formats") else {
         return;
     };
-    let names = [
-        "minimal-v2.spz",
-        "minimal-v3.spz",
-        "minimal-v4.spz",
-        "minimal.ksplat",
-    ];
-    let large = [
-        "guitar.compressed.ply",
-        "biker.spz",
-        "statue.sog",
-        "flowers.glb",
-        "flowers.v3.spz",
-    ];
+    let names = ["minimal-v2.spz", "minimal-v3.spz", "minimal-v4.spz", "minimal.ksplat"];
+    let large =
+        ["guitar.compressed.ply", "biker.spz", "statue.sog", "flowers.glb", "flowers.v3.spz"];
     for name in names.iter().chain(&large) {
         let path: PathBuf = folder.join(name);
         let bytes = std::fs::read(&path).unwrap();
         let step = (bytes.len() / 40).max(1);
         let step = if bytes.len() < 10_000 { 7 } else { step };
-        for length in (0..bytes.len())
-            .step_by(step)
-            .chain(bytes.len() - 3..bytes.len())
-        {
+        for length in (0..bytes.len()).step_by(step).chain(bytes.len() - 3..bytes.len()) {
             let loaded = load_named_bytes(&bytes[..length], &path);
             assert!(loaded.is_err(), "{name}: {length} of {} bytes", bytes.len());
         }

@@ -68,9 +68,7 @@ const COLOURED_PLY: &str = "ply\nformat ascii 1.0\nelement vertex 2\nproperty do
 /// Names and bytes of small files of every format that is read.
 pub(crate) fn seeds() -> BTreeMap<String, Vec<u8>> {
     let seeds = parted_seeds().into_iter();
-    seeds
-        .map(|seed| (seed.name.clone(), seed.bytes()))
-        .collect()
+    seeds.map(|seed| (seed.name.clone(), seed.bytes())).collect()
 }
 
 /// Files of every format that is read, as they are and as their parts.
@@ -121,18 +119,8 @@ const WORDS: [u32; 16] = [
 ];
 
 /// Numbers in texts.
-const NUMBERS: [&str; 10] = [
-    "0",
-    "-1",
-    "1",
-    "41",
-    "65536",
-    "4294967296",
-    "18446744073709551615",
-    "1e308",
-    "-0.0",
-    "null",
-];
+const NUMBERS: [&str; 10] =
+    ["0", "-1", "1", "41", "65536", "4294967296", "18446744073709551615", "1e308", "-0.0", "null"];
 
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     let mut below = |end: usize| random.between(0.0, end as f64) as usize;
@@ -174,10 +162,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
             let is_digit = |byte: &u8| byte.is_ascii_digit();
             if let Some(first) = bytes[start..].iter().position(is_digit) {
                 let first = start + first;
-                let digits = bytes[first..]
-                    .iter()
-                    .take_while(|byte| is_digit(byte))
-                    .count();
+                let digits = bytes[first..].iter().take_while(|byte| is_digit(byte)).count();
                 let number = NUMBERS[below(NUMBERS.len())];
                 bytes.splice(first..first + digits, number.bytes());
             }
@@ -219,11 +204,7 @@ fn changed_files_are_errors_or_scenes() {
             errors += u64::from(!loaded);
         }
         let has_header = !seed.name.ends_with(".splat");
-        assert!(
-            !has_header || errors > count / 20,
-            "{}: {errors}",
-            seed.name
-        );
+        assert!(!has_header || errors > count / 20, "{}: {errors}", seed.name);
         assert!(errors < count, "{}: no file is a scene", seed.name);
         files += count;
         refused += errors;

@@ -33,13 +33,7 @@ fn digests() -> BTreeMap<String, Digest> {
 /// The values of a splat in the order of the digests.
 fn values(splat: &Splat, sh_degree: u8) -> Vec<f64> {
     let rest = quadrille_scene::rest_coefficients(sh_degree);
-    let plain = [
-        &splat.mean[..],
-        &splat.scale,
-        &splat.rotation,
-        &[splat.opacity],
-        &splat.sh[0],
-    ];
+    let plain = [&splat.mean[..], &splat.scale, &splat.rotation, &[splat.opacity], &splat.sh[0]];
     let higher = (0..3).flat_map(|channel| splat.sh[1..=rest].iter().map(move |rgb| rgb[channel]));
     let all = plain.into_iter().flatten().copied().chain(higher);
     all.map(f64::from).collect()
@@ -67,16 +61,10 @@ fn compare(name: &str, scene: &Scene, digest: &Digest) {
     for at in 0..count {
         let bound = TOLERANCE * digest.absolute_sums[at].max(0.1);
         let error = (absolute[at] - digest.absolute_sums[at]).abs();
-        assert!(
-            error <= bound,
-            "{name}, column {at}: magnitudes off by {error:e}"
-        );
+        assert!(error <= bound, "{name}, column {at}: magnitudes off by {error:e}");
         // A quaternion and its negative are the same rotation.
         let error = (sums[at] - digest.sums[at]).abs();
-        assert!(
-            ROTATION.contains(&at) || error <= bound,
-            "{name}, column {at}: {error:e}"
-        );
+        assert!(ROTATION.contains(&at) || error <= bound, "{name}, column {at}: {error:e}");
     }
     for (row, expected) in &digest.sampled {
         let row: usize = row.parse().unwrap();
@@ -84,17 +72,9 @@ fn compare(name: &str, scene: &Scene, digest: &Digest) {
         let dot: f64 = ROTATION.map(|at| found[at] * expected[at]).sum();
         let sign = if dot < 0.0 { -1.0 } else { 1.0 };
         for at in 0..count {
-            let value = if ROTATION.contains(&at) {
-                found[at] * sign
-            } else {
-                found[at]
-            };
+            let value = if ROTATION.contains(&at) { found[at] * sign } else { found[at] };
             let place = format!("{name}, row {row}, column {at}");
-            assert!(
-                close(value, expected[at]),
-                "{place}: {value} {}",
-                expected[at]
-            );
+            assert!(close(value, expected[at]), "{place}: {value} {}", expected[at]);
         }
     }
 }
@@ -119,20 +99,10 @@ fn streamed_sog_has_levels_of_detail() {
     for (level, part) in [(0, "statue_lod/0_0"), (1, "statue_lod/1_0")] {
         let scene = load_with(&folder, LoadOptions::new(None, level)).unwrap();
         compare(part, &scene, &digests[part]);
-        assert!(
-            scene
-                .encoding
-                .compression
-                .ends_with(&format!("level of detail {level} of 2"))
-        );
+        assert!(scene.encoding.compression.ends_with(&format!("level of detail {level} of 2")));
     }
     let error = load_with(&folder, LoadOptions::new(None, 2)).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("expected a level below 2, found 2"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("expected a level below 2, found 2"), "{error}");
 }
 
 /// The same scene in all formats has the same bounds: their axes are the axes of the PLY.
@@ -142,19 +112,12 @@ fn formats_of_one_scene_agree_on_axes() {
         return;
     };
     let load = |name: &str| quadrille::load(folder.join(name)).unwrap();
-    let bounds = |scene: &Scene| {
-        quadrille::SceneStatistics::of(&scene.splats)
-            .bounds
-            .unwrap()
-    };
+    let bounds = |scene: &Scene| quadrille::SceneStatistics::of(&scene.splats).bounds.unwrap();
     let expected = bounds(&load("flowers.ply"));
     for name in ["compressed.ply", "glb", "sog", "v3.spz", "v4.spz"] {
         let found = bounds(&load(&format!("formats/flowers.{name}")));
         for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
-            assert!(
-                (found - expected).abs() < 0.02 * expected.abs(),
-                "{name}: {found} {expected}"
-            );
+            assert!((found - expected).abs() < 0.02 * expected.abs(), "{name}: {found} {expected}");
         }
     }
 }
@@ -184,17 +147,11 @@ pub(crate) fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
     match version {
         1 | 2 => body.extend([0, 128, 127, 128, 255, 127]),
         // The largest is w, and the components x, y, z follow from the top: 0, -1/2, 0.
-        _ => body.extend(
-            [3u32 << 30 | (512 | 361) << 10, 3 << 30]
-                .iter()
-                .flat_map(|v| v.to_le_bytes()),
-        ),
+        _ => body
+            .extend([3u32 << 30 | (512 | 361) << 10, 3 << 30].iter().flat_map(|v| v.to_le_bytes())),
     }
     body.extend((0..18u8).map(|v| v * 14));
-    for (word, value) in extension
-        .iter()
-        .flat_map(|axes| [(0u32, 1u32), (0xADBE_0003, *axes)])
-    {
+    for (word, value) in extension.iter().flat_map(|axes| [(0u32, 1u32), (0xADBE_0003, *axes)]) {
         body.extend(word.to_le_bytes());
         body.extend(4u32.to_le_bytes());
         body.extend(value.to_le_bytes());
@@ -219,20 +176,13 @@ fn every_version_of_spz_is_decoded() {
         assert!(close(f64::from(splat.sh[0][0]), -0.5 / 0.15));
         // Red of (-y, z, -x), whose first two change their sign.
         let raw = |at: i32| (at * 14 - 128) as f32 / 128.0;
-        assert_eq!(
-            [1, 2, 3].map(|k| splat.sh[k][0]),
-            [-raw(0), -raw(3), raw(6)]
-        );
+        assert_eq!([1, 2, 3].map(|k| splat.sh[k][0]), [-raw(0), -raw(3), raw(6)]);
         let expected = match version {
             3 => [0.866_153, 0.0, 0.499_773, 0.0],
             _ => [0.0, -1.0, 0.0, 0.0],
         };
         for (found, expected) in splat.rotation.iter().zip(expected) {
-            assert!(
-                (found - expected).abs() < 0.005,
-                "version {version}: {:?}",
-                splat.rotation
-            );
+            assert!((found - expected).abs() < 0.005, "version {version}: {:?}", splat.rotation);
         }
     }
 }
@@ -241,21 +191,14 @@ fn every_version_of_spz_is_decoded() {
 fn axes_of_spz_follow_the_extension_then_the_option() {
     let mean = |bytes: &[u8], axes: Option<SplatAxes>| {
         let options = LoadOptions::new(axes, 0);
-        let scene = load_named_bytes_with(
-            bytes,
-            Path::new("small.spz"),
-            options,
-            &quadrille::Task::NEVER,
-        )
-        .unwrap();
+        let scene =
+            load_named_bytes_with(bytes, Path::new("small.spz"), options, &quadrille::Task::NEVER)
+                .unwrap();
         (scene.splats.splat(0).mean, scene.encoding.axes_stated)
     };
     let plain = small_spz(3, None);
     assert_eq!(mean(&plain, None), ([1.5, 2.0, -0.25], false));
-    assert_eq!(
-        mean(&plain, Some(SplatAxes::RDF)),
-        ([1.5, -2.0, 0.25], false)
-    );
+    assert_eq!(mean(&plain, Some(SplatAxes::RDF)), ([1.5, -2.0, 0.25], false));
     for (code, expected) in [
         (4, [1.5, 2.0, -0.25]),
         (6, [1.5, -2.0, 0.25]),
@@ -263,16 +206,9 @@ fn axes_of_spz_follow_the_extension_then_the_option() {
         (8, [1.5, 2.0, 0.25]),
     ] {
         let stated = small_spz(3, Some(code));
-        assert_eq!(
-            mean(&stated, Some(SplatAxes::RDF)),
-            (expected, true),
-            "{code}"
-        );
+        assert_eq!(mean(&stated, Some(SplatAxes::RDF)), (expected, true), "{code}");
     }
-    assert_eq!(
-        mean(&small_spz(3, Some(99)), None),
-        ([1.5, 2.0, -0.25], false)
-    );
+    assert_eq!(mean(&small_spz(3, Some(99)), None), ([1.5, 2.0, -0.25], false));
 }
 
 /// A `.ksplat` of one section at `level` with a full and a partial bucket of one splat each, degree 1.
@@ -287,15 +223,7 @@ pub(crate) fn small_ksplat(level: u16) -> Vec<u8> {
     put(36, &(-2f32).to_le_bytes());
     put(40, &2f32.to_le_bytes());
     // Splats, capacity, bucket size, buckets; range at 24; full and partial buckets.
-    for (at, word) in [
-        (0, 2u32),
-        (4, 2),
-        (8, 1),
-        (12, 2),
-        (24, 100),
-        (32, 1),
-        (36, 1),
-    ] {
+    for (at, word) in [(0, 2u32), (4, 2), (8, 1), (12, 2), (24, 100), (32, 1), (36, 1)] {
         put(4096 + at, &word.to_le_bytes());
     }
     put(4096 + 16, &8f32.to_le_bytes());
@@ -357,10 +285,7 @@ fn every_level_of_ksplat_is_decoded() {
                     _ => f64::from(at) / 4.0,
                 };
                 let found = first.sh[usize::from(k) + 1][usize::from(channel)];
-                assert!(
-                    close(f64::from(found), expected),
-                    "level {level}: {found} {expected}"
-                );
+                assert!(close(f64::from(found), expected), "level {level}: {found} {expected}");
             }
         }
     }
@@ -371,12 +296,7 @@ fn webp(width: u32, pixels: &[[u8; 4]]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let height = pixels.len() as u32 / width;
     image_webp::WebPEncoder::new(&mut bytes)
-        .encode(
-            pixels.as_flattened(),
-            width,
-            height,
-            image_webp::ColorType::Rgba8,
-        )
+        .encode(pixels.as_flattened(), width, height, image_webp::ColorType::Rgba8)
         .unwrap();
     bytes
 }
@@ -395,57 +315,28 @@ fn version_1_of_sog_is_decoded() {
         "shN": {"shape": [2, 9], "mins": -1.0, "maxs": 1.0, "files": ["shN_centroids.webp", "shN_labels.webp"]},
     });
     write("meta.json", meta.to_string().as_bytes());
-    write(
-        "means_l.webp",
-        &webp(2, &[[255, 255, 0, 255], [0, 0, 0, 255]]),
-    );
-    write(
-        "means_u.webp",
-        &webp(2, &[[255, 255, 0, 255], [0, 0, 0, 255]]),
-    );
-    write(
-        "scales.webp",
-        &webp(2, &[[0, 255, 0, 255], [255, 255, 255, 255]]),
-    );
-    write(
-        "quats.webp",
-        &webp(2, &[[255, 128, 128, 252], [1, 2, 3, 7]]),
-    );
+    write("means_l.webp", &webp(2, &[[255, 255, 0, 255], [0, 0, 0, 255]]));
+    write("means_u.webp", &webp(2, &[[255, 255, 0, 255], [0, 0, 0, 255]]));
+    write("scales.webp", &webp(2, &[[0, 255, 0, 255], [255, 255, 255, 255]]));
+    write("quats.webp", &webp(2, &[[255, 128, 128, 252], [1, 2, 3, 7]]));
     write("sh0.webp", &webp(2, &[[0, 255, 51, 255], [0, 0, 0, 0]]));
     let mut centroids = vec![[0, 0, 0, 255]; 64 * 3];
     centroids[3..6].copy_from_slice(&[[255, 0, 51, 255], [0, 255, 0, 255], [0, 0, 255, 255]]);
     write("shN_centroids.webp", &webp(192, &centroids));
-    write(
-        "shN_labels.webp",
-        &webp(2, &[[1, 0, 0, 255], [0, 0, 0, 255]]),
-    );
+    write("shN_labels.webp", &webp(2, &[[1, 0, 0, 255], [0, 0, 0, 255]]));
     for path in [folder.path().to_owned(), folder.path().join("meta.json")] {
         let scene = quadrille::load(&path).unwrap();
         let [first, second] = [0, 1].map(|i| scene.splats.splat(i));
         let expected = [1f64.exp() - 1.0, 1f64.exp() - 1.0, 0.0];
-        assert!(
-            first
-                .mean
-                .iter()
-                .zip(expected)
-                .all(|(m, e)| close(f64::from(*m), e))
-        );
+        assert!(first.mean.iter().zip(expected).all(|(m, e)| close(f64::from(*m), e)));
         assert!(close(f64::from(second.mean[1]), -(1f64.exp() - 1.0)));
         assert!(close(f64::from(first.scale[0]), (-2f64).exp()));
         assert_eq!(first.scale[1..], [1.0, 1.0]);
         let expected = [0.5f64.sqrt(), 0.5f64.sqrt(), 0.0, 0.0];
         assert!(
-            first
-                .rotation
-                .iter()
-                .zip(expected)
-                .all(|(q, e)| (f64::from(*q) - e).abs() < 0.005)
+            first.rotation.iter().zip(expected).all(|(q, e)| (f64::from(*q) - e).abs() < 0.005)
         );
-        assert_eq!(
-            second.rotation,
-            [1.0, 0.0, 0.0, 0.0],
-            "an unknown mark is no rotation"
-        );
+        assert_eq!(second.rotation, [1.0, 0.0, 0.0, 0.0], "an unknown mark is no rotation");
         assert!(close(f64::from(first.opacity), 1.0 / (1.0 + (-5f64).exp())));
         assert!(close(f64::from(first.sh[0][2]), 0.2));
         assert_eq!(
@@ -472,9 +363,5 @@ fn buckets_of_ksplat_on_a_map_are_read_in_double_precision() {
     let step = f64::from(0.8_f32) / 2.0 / 100.0;
     let x = table.values("x").unwrap();
     assert!((x.get(0) - 4_600_000.0).abs() < 1e-9);
-    assert!(
-        (x.get(1) - (4_600_001.0 + 50.0 * step)).abs() < 1e-9,
-        "{}",
-        x.get(1)
-    );
+    assert!((x.get(1) - (4_600_001.0 + 50.0 * step)).abs() < 1e-9, "{}", x.get(1));
 }

@@ -106,26 +106,14 @@ fn syntax_errors_of_npy_headers_name_the_byte() {
     for (header, at, expected) in [
         ("", 0, "'{'"),
         ("{'descr'", 8, "':'"),
-        (
-            "{'descr': [('a', '<f4')]}",
-            10,
-            "one element type in quotes",
-        ),
+        ("{'descr': [('a', '<f4')]}", 10, "one element type in quotes"),
         ("{'descr': '<f4", 11, "a closing quote"),
         ("{'shape': (1, -2)}", 14, "a length below 2^64"),
-        (
-            "{'shape': (99999999999999999999,)}",
-            11,
-            "a length below 2^64",
-        ),
+        ("{'shape': (99999999999999999999,)}", 11, "a length below 2^64"),
         ("{'fortran_order': 1}", 18, "True or False"),
         ("{'size': 1}", 8, "the key descr, fortran_order or shape"),
         ("{'shape': ()} x", 13, "nothing but blanks after '}'"),
-        (
-            "{'shape': ()}",
-            13,
-            "the keys descr, fortran_order and shape",
-        ),
+        ("{'shape': ()}", 13, "the keys descr, fortran_order and shape"),
     ] {
         let error = npy_error(header, b"");
         let expected = format!("byte {at} of the NPY header's text: expected {expected}, found");
@@ -139,10 +127,7 @@ fn false_npy_headers_are_refused_before_any_allocation() {
         ("(2, 3, 4)", "expected 96 bytes, found 5 bytes"),
         ("(65535, 4000, 4)", "expected 4194240000 bytes"),
         ("(65535, 65535, 4)", "pixels: at most 268435456"),
-        (
-            "(18446744073709551615, 1, 4)",
-            "pixels of a side: at most 65535",
-        ),
+        ("(18446744073709551615, 1, 4)", "pixels of a side: at most 65535"),
         ("(0, 3, 4)", "at least 1 x 1 pixels, found 3 x 0"),
         ("(2, 3, 5)", "height x width x 3 or 4, found [2, 3, 5]"),
         ("(2, 3)", "height x width x 3 or 4"),
@@ -253,10 +238,7 @@ fn unknown_content_and_names() {
         let error = write(Path::new(name), &frame).unwrap_err();
         assert_eq!(error.fault(), Fault::Argument);
     }
-    assert_eq!(
-        PictureFormat::of_name(Path::new("a.b/X.PNG")),
-        Some(PictureFormat::Png)
-    );
+    assert_eq!(PictureFormat::of_name(Path::new("a.b/X.PNG")), Some(PictureFormat::Png));
     assert_eq!(PictureFormat::of_name(Path::new("png")), None);
 }
 
@@ -284,10 +266,7 @@ fn reference_pictures_of_another_writer() {
     let Some(folder) = shared::path("scenes/reference") else {
         return;
     };
-    for path in std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-    {
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if PictureFormat::of_name(&path) == Some(PictureFormat::Npy) {
             let frame = read(&path).unwrap();
             assert_eq!(frame.width(), 320, "{}", path.display());
@@ -401,10 +380,7 @@ fn pictures_to_look_at_hold_the_colours() {
     }
     assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
     write(path("a.jpeg"), &frame).unwrap();
-    assert_eq!(
-        std::fs::metadata(path("a.jpeg")).unwrap().len(),
-        sizes[1] as u64
-    );
+    assert_eq!(std::fs::metadata(path("a.jpeg")).unwrap().len(), sizes[1] as u64);
     assert_eq!(JpegQuality::new(0), None);
     assert_eq!(JpegQuality::new(101), None);
     for (alpha, channels) in [(1.0, 3), (0.5, 4)] {
@@ -433,11 +409,7 @@ fn bands_make_up_the_picture() {
             rows.iter().try_for_each(|rows| {
                 let (band, rest) = left.split_at(rows * 40);
                 left = rest;
-                write(&Frame::from_pixels(
-                    40,
-                    u32::try_from(*rows).unwrap(),
-                    band.to_vec(),
-                ))
+                write(&Frame::from_pixels(40, u32::try_from(*rows).unwrap(), band.to_vec()))
             })
         })
     };
@@ -447,46 +419,25 @@ fn bands_make_up_the_picture() {
     assert!(bytes == whole);
     bands("bands.png", PictureFormat::Png, &[16, 8]).unwrap();
     write(path("whole.png"), &frame).unwrap();
-    assert_eq!(
-        read(path("bands.png")).unwrap(),
-        read(path("whole.png")).unwrap()
-    );
-    assert!(
-        std::fs::read(path("bands.png"))
-            .unwrap()
-            .windows(4)
-            .any(|name| name == b"sRGB")
-    );
+    assert_eq!(read(path("bands.png")).unwrap(), read(path("whole.png")).unwrap());
+    assert!(std::fs::read(path("bands.png")).unwrap().windows(4).any(|name| name == b"sRGB"));
     // A picture that lacks rows is not left behind, nor is one of a format without bands.
     assert!(bands("short.png", PictureFormat::Png, &[16]).is_err());
     assert!(bands("short.npy", PictureFormat::Npy, &[16]).is_err());
     assert!(bands("short.exr", PictureFormat::Exr, &[24]).is_err());
-    let failed = write_bands(
-        &path("short.npy"),
-        PictureFormat::Npy,
-        [40, 24],
-        &Task::NEVER,
-        |_| Err::<(), _>(Error::Cancelled),
-    );
+    let failed =
+        write_bands(&path("short.npy"), PictureFormat::Npy, [40, 24], &Task::NEVER, |_| {
+            Err::<(), _>(Error::Cancelled)
+        });
     assert!(matches!(failed, Err(Error::Cancelled)));
     // Cancelled between bands, the picture is not an error of writing.
     let task = Task::new();
-    let cancelled = write_bands(
-        &path("short.npy"),
-        PictureFormat::Npy,
-        [40, 24],
-        &task,
-        |write| {
-            task.cancel();
-            write(&frame)
-        },
-    );
+    let cancelled = write_bands(&path("short.npy"), PictureFormat::Npy, [40, 24], &task, |write| {
+        task.cancel();
+        write(&frame)
+    });
     assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
-    assert!(
-        ["short.png", "short.exr", "short.npy"]
-            .iter()
-            .all(|name| !path(name).exists())
-    );
+    assert!(["short.png", "short.exr", "short.npy"].iter().all(|name| !path(name).exists()));
 }
 
 /// Pictures of many writers against their decoding by Pillow: JPEG of halved chroma differs by the filter that

@@ -131,15 +131,11 @@ impl Layout {
 
     /// Names, types and sources of the properties, shuffled.
     fn columns(&self, rng: &mut rand_pcg::Pcg64) -> Vec<(String, Type)> {
-        let mut names: Vec<String> = ["x", "y", "z", "opacity", "scale_0", "scale_1"]
-            .map(String::from)
-            .to_vec();
+        let mut names: Vec<String> =
+            ["x", "y", "z", "opacity", "scale_0", "scale_1"].map(String::from).to_vec();
         let numbered = |stem: &str, count| (0..count).map(move |i| format!("{stem}_{i}")).collect();
-        let groups: [Vec<String>; 3] = [
-            numbered("rot", 4),
-            numbered("f_dc", 3),
-            numbered("f_rest", self.rest()),
-        ];
+        let groups: [Vec<String>; 3] =
+            [numbered("rot", 4), numbered("f_dc", 3), numbered("f_rest", self.rest())];
         names.extend(groups.into_iter().flatten());
         let optional = [
             (!self.flat, "scale_2"),
@@ -148,12 +144,7 @@ impl Layout {
             (self.normals, "ny"),
             (self.normals, "nz"),
         ];
-        names.extend(
-            optional
-                .iter()
-                .filter(|(on, _)| *on)
-                .map(|(_, n)| (*n).to_owned()),
-        );
+        names.extend(optional.iter().filter(|(on, _)| *on).map(|(_, n)| (*n).to_owned()));
         let types = self.types.iter().cycle().copied();
         let mut columns: Vec<(String, Type)> = names.into_iter().zip(types).collect();
         for (i, extra) in self.extras.iter().enumerate() {
@@ -169,11 +160,7 @@ impl Layout {
     pub(crate) fn write(&self, rows: &[Row]) -> Vec<u8> {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(self.seed);
         let columns = self.columns(&mut rng);
-        let mut out = Out {
-            bytes: Vec::new(),
-            body: self.body,
-            line_end: self.line_end,
-        };
+        let mut out = Out { bytes: Vec::new(), body: self.body, line_end: self.line_end };
         out.line("ply");
         out.line(match self.body {
             Body::Ascii => "format ascii 1.0",
@@ -210,13 +197,10 @@ impl Layout {
     }
 
     fn elements(&self, side: bool) -> impl Iterator<Item = (usize, bool, u8)> + '_ {
-        self.extras
-            .iter()
-            .enumerate()
-            .filter_map(move |(i, extra)| match extra {
-                Extra::Element { before, list, rows } if *before == side => Some((i, *list, *rows)),
-                _ => None,
-            })
+        self.extras.iter().enumerate().filter_map(move |(i, extra)| match extra {
+            Extra::Element { before, list, rows } if *before == side => Some((i, *list, *rows)),
+            _ => None,
+        })
     }
 
     fn declare_elements(&self, out: &mut Out, side: bool) {
@@ -244,10 +228,7 @@ impl Layout {
 
 /// The value of the property called `name`.
 fn value(row: &Row, name: &str) -> Option<f32> {
-    let numbered = |stem: &str| {
-        name.strip_prefix(stem)
-            .and_then(|n| n.parse::<usize>().ok())
-    };
+    let numbered = |stem: &str| name.strip_prefix(stem).and_then(|n| n.parse::<usize>().ok());
     match name {
         "x" => Some(row.mean[0]),
         "y" => Some(row.mean[1]),

@@ -79,9 +79,8 @@ fn columns() -> Vec<(String, ScalarType)> {
         ("place".to_owned(), ScalarType::Int),
         ("kind".to_owned(), ScalarType::UChar),
     ];
-    let floats = ["f_dc", "scale"]
-        .into_iter()
-        .flat_map(|stem| (0..3).map(move |at| format!("{stem}_{at}")));
+    let floats =
+        ["f_dc", "scale"].into_iter().flat_map(|stem| (0..3).map(move |at| format!("{stem}_{at}")));
     let floats = floats.chain((1..4).map(|at| format!("rot_{at}")));
     let floats = floats.chain((0..9).map(|at| format!("f_rest_{at}")));
     columns.extend(floats.map(|name| (name, ScalarType::Float)));
@@ -89,11 +88,7 @@ fn columns() -> Vec<(String, ScalarType)> {
 }
 
 /// A random number of a type. Integers are at least 1, so that no rotation is zero.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "random numbers"
-)]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "random numbers")]
 fn random_number(kind: &ScalarType, random: &mut Random) -> Property {
     let float = random.between(-3.0, 3.0);
     let whole = random.between(1.0, 100.0);
@@ -118,16 +113,13 @@ fn peer_file(encoding: Encoding, has_lists: bool) -> Ply<DefaultElement> {
     ply.header.obj_infos.push("num_cols 30".to_owned());
     let list = PropertyType::List(ScalarType::UShort, ScalarType::Double);
     let mut before = ElementDef::new("before".to_owned());
-    before
-        .properties
-        .add(PropertyDef::new("numbers".to_owned(), list));
+    before.properties.add(PropertyDef::new("numbers".to_owned(), list));
     ply.header.elements.add(before);
     let row = |at: usize| {
         let numbers = Property::ListDouble(vec![0.5; at]);
         DefaultElement::from_iter([("numbers".to_owned(), numbers)])
     };
-    ply.payload
-        .insert("before".to_owned(), (0..3).map(row).collect());
+    ply.payload.insert("before".to_owned(), (0..3).map(row).collect());
     let mut vertex = ElementDef::new("vertex".to_owned());
     let columns = columns();
     for (name, kind) in &columns {
@@ -136,9 +128,7 @@ fn peer_file(encoding: Encoding, has_lists: bool) -> Ply<DefaultElement> {
     }
     if has_lists {
         let list = PropertyType::List(ScalarType::UChar, ScalarType::Short);
-        vertex
-            .properties
-            .add(PropertyDef::new("list".to_owned(), list));
+        vertex.properties.add(PropertyDef::new("list".to_owned(), list));
     }
     ply.header.elements.add(vertex);
     let row = |at: usize| {
@@ -151,19 +141,14 @@ fn peer_file(encoding: Encoding, has_lists: bool) -> Ply<DefaultElement> {
         }
         row
     };
-    ply.payload
-        .insert("vertex".to_owned(), (0..30).map(row).collect());
+    ply.payload.insert("vertex".to_owned(), (0..30).map(row).collect());
     ply
 }
 
 #[test]
 fn what_the_peer_writes_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    for encoding in [
-        Encoding::Ascii,
-        Encoding::BinaryBigEndian,
-        Encoding::BinaryLittleEndian,
-    ] {
+    for encoding in [Encoding::Ascii, Encoding::BinaryBigEndian, Encoding::BinaryLittleEndian] {
         let path = folder.path().join("peer.ply");
         let write = |has_lists: bool| {
             let mut ply = peer_file(encoding, has_lists);

@@ -32,42 +32,23 @@ fn check(scene: &Scene, index: usize, row: &Row, layout: &Layout) {
         let decimal = written.to_string().parse().unwrap();
         let [exact, text] = [number(written), decimal].map(relative);
         let is_text = matches!(layout.body, Body::Ascii);
-        assert!(
-            found == exact || is_text && found == text,
-            "{splat:?} {row:?}"
-        );
+        assert!(found == exact || is_text && found == text, "{splat:?} {row:?}");
     }
-    let filter = if layout.filtered {
-        number(row.filter)
-    } else {
-        0.0
-    };
+    let filter = if layout.filtered { number(row.filter) } else { 0.0 };
     let mut factor = 1.0;
     let axes = if layout.flat { 2 } else { 3 };
     for axis in 0..axes {
         let linear = number(row.scale[axis]).exp();
         let wide = linear.hypot(filter);
         factor *= linear / wide;
-        assert!(
-            close(splat.scale[axis], wide, TOLERANCE),
-            "{splat:?} {row:?}"
-        );
+        assert!(close(splat.scale[axis], wide, TOLERANCE), "{splat:?} {row:?}");
     }
     if layout.flat {
         assert_eq!(splat.scale[2], 0.0);
     }
     let opacity = factor / (1.0 + (-number(row.opacity)).exp());
-    assert!(
-        close(splat.opacity, opacity, TOLERANCE),
-        "{splat:?} {row:?}"
-    );
-    let norm = row
-        .rotation
-        .map(number)
-        .map(|q| q * q)
-        .iter()
-        .sum::<f64>()
-        .sqrt();
+    assert!(close(splat.opacity, opacity, TOLERANCE), "{splat:?} {row:?}");
+    let norm = row.rotation.map(number).map(|q| q * q).iter().sum::<f64>().sqrt();
     for (found, raw) in splat.rotation.into_iter().zip(row.rotation) {
         let off = (f64::from(found) - number(raw) / norm).abs();
         assert!(off <= f64::from(ROTATION_TOLERANCE), "{splat:?} {row:?}");
@@ -76,16 +57,8 @@ fn check(scene: &Scene, index: usize, row: &Row, layout: &Layout) {
     let per_channel = layout.rest() / 3;
     for k in 0..24 {
         for channel in 0..3 {
-            let written = if k < per_channel {
-                row.rest[channel * per_channel + k]
-            } else {
-                0.0
-            };
-            assert_eq!(
-                splat.sh[k + 1][channel],
-                written,
-                "coefficient {k} of {channel}"
-            );
+            let written = if k < per_channel { row.rest[channel * per_channel + k] } else { 0.0 };
+            assert_eq!(splat.sh[k + 1][channel], written, "coefficient {k} of {channel}");
         }
     }
 }
@@ -103,15 +76,7 @@ fn rows(degree: u8) -> impl Strategy<Value = Vec<Row>> {
     );
     let row = row.prop_map(|(mean, scale, mut rotation, opacity, dc, rest, filter)| {
         rotation[0] += 3.0;
-        Row {
-            mean,
-            scale,
-            rotation,
-            opacity,
-            dc,
-            rest,
-            filter,
-        }
+        Row { mean, scale, rotation, opacity, dc, rest, filter }
     });
     prop::collection::vec(row, 0..70)
 }
@@ -122,27 +87,14 @@ fn layouts() -> impl Strategy<Value = Layout> {
         prop_oneof![Just(Body::Ascii), Just(Body::Little), Just(Body::Big)],
         prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
         prop::array::uniform4(any::<bool>()),
-        prop::collection::vec(
-            prop_oneof![4 => Just(Type::Float), 1 => Just(Type::Double)],
-            100,
-        ),
+        prop::collection::vec(prop_oneof![4 => Just(Type::Float), 1 => Just(Type::Double)], 100),
         prop::collection::vec(Extra::any(), 0..4),
         any::<u64>(),
     )
         .prop_map(|(degree, body, line_end, flags, types, extras, seed)| {
             let [normals, flat, filtered, all_float] = flags;
             let types = if all_float { vec![Type::Float] } else { types };
-            Layout {
-                degree,
-                body,
-                line_end,
-                normals,
-                flat,
-                filtered,
-                types,
-                extras,
-                seed,
-            }
+            Layout { degree, body, line_end, normals, flat, filtered, types, extras, seed }
         })
 }
 

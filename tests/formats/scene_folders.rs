@@ -11,11 +11,7 @@ fn the_last_iteration_is_the_scene_of_a_folder() {
     let found = || scene_file(root).map_err(|error| error.to_string());
     assert!(found().unwrap_err().ends_with("found an empty folder"));
     fs::write(root.join("cfg_args"), "").unwrap();
-    assert!(
-        found()
-            .unwrap_err()
-            .ends_with("found a folder with cfg_args")
-    );
+    assert!(found().unwrap_err().ends_with("found a folder with cfg_args"));
     fs::create_dir(root.join("ply")).unwrap();
     for number in [999, 29_999] {
         fs::write(root.join(format!("ply/point_cloud_{number}.ply")), "").unwrap();
@@ -40,21 +36,12 @@ fn descriptions_list_the_files_that_they_name() {
     let path = |name: &str| folder.path().join(name);
     let write = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
     std::fs::create_dir(path("0")).unwrap();
-    write(
-        "lod-meta.json",
-        r#"{"filenames": ["0/meta.json", "absent.json"]}"#,
-    );
-    write(
-        "0/meta.json",
-        r#"{"means": {"files": ["a.webp", "../scene.ply"]}}"#,
-    );
+    write("lod-meta.json", r#"{"filenames": ["0/meta.json", "absent.json"]}"#);
+    write("0/meta.json", r#"{"means": {"files": ["a.webp", "../scene.ply"]}}"#);
     write("0/a.webp", "picture");
     write("scene.ply", "ply");
     let expected = ["lod-meta.json", "0/meta.json", "0/a.webp"].map(path);
     assert_eq!(source_files(folder.path()).unwrap(), expected);
-    assert_eq!(
-        source_files(path("scene.ply")).unwrap(),
-        [path("scene.ply")]
-    );
+    assert_eq!(source_files(path("scene.ply")).unwrap(), [path("scene.ply")]);
     assert!(source_files(path("none.ply")).is_err());
 }

@@ -9,9 +9,7 @@ use quadrille_scene::formats::ply::encoded_rows;
 use crate::scene_headers::{PLAIN, file};
 
 fn refused(bytes: &[u8], path: &str) -> String {
-    load_named_bytes(bytes, Path::new(path))
-        .unwrap_err()
-        .to_string()
+    load_named_bytes(bytes, Path::new(path)).unwrap_err().to_string()
 }
 
 #[test]
@@ -41,11 +39,7 @@ fn known_formats_are_refused_by_name() {
     for (bytes, path, expected) in [
         (&b"PK\x03\x04"[..], "a", "expected a zip archive"),
         (b"\x1f\x8b\x08", "a", "gunzip"),
-        (
-            b"v 0 0 0",
-            "a.obj",
-            "found a mesh (`quadrille mesh` draws it)",
-        ),
+        (b"v 0 0 0", "a.obj", "found a mesh (`quadrille mesh` draws it)"),
         (b"glTF", "a", "GLB header: expected 12 bytes"),
         (b"what", "a", "or .ksplat, found none"),
     ] {
@@ -104,10 +98,7 @@ fn comments_of_known_exporters_choose_the_profile() {
         (&["antialiased 0"], None),
         (&["antialiased 1"], Some("inria-aa")),
         (&["antialiased 0", "SplatRenderMode: mip"], Some("inria-aa")),
-        (
-            &["Exported from Brush", "SplatRenderMode: mip"],
-            Some("brush-aa"),
-        ),
+        (&["Exported from Brush", "SplatRenderMode: mip"], Some("brush-aa")),
         (&["Exported from Brush"], Some("brush")),
     ] {
         let lines: String = comments.iter().map(|c| format!("comment {c}\n")).collect();

@@ -33,35 +33,19 @@ fn refused(file: &[u8]) -> String {
 #[test]
 fn counts_beyond_the_file_are_refused_before_any_allocation() {
     for format in ["ascii", "binary_little_endian", "binary_big_endian"] {
-        for count in [
-            "2",
-            "4294967296",
-            "9223372036854775807",
-            "18446744073709551615",
-        ] {
+        for count in ["2", "4294967296", "9223372036854775807", "18446744073709551615"] {
             let text = refused(&file(format, count, PLAIN, &[0; 60]));
             let says =
                 text.contains("bytes to the end of the file") || text.contains("fits in memory");
             assert!(says || text.contains("row"), "{text}");
         }
-        for count in [
-            "18446744073709551616",
-            "-1",
-            "1e3",
-            "NaN",
-            "",
-            "1 2",
-            "0x10",
-        ] {
+        for count in ["18446744073709551616", "-1", "1e3", "NaN", "", "1 2", "0x10"] {
             let text = refused(&file(format, count, PLAIN, &[0; 60]));
             assert!(text.contains("header line 3"), "{text}");
         }
     }
     let text = refused(&file("binary_little_endian", "3", PLAIN, &[0; 100]));
-    assert!(
-        text.contains("at least 168 bytes (3 rows of 56 bytes)"),
-        "{text}"
-    );
+    assert!(text.contains("at least 168 bytes (3 rows of 56 bytes)"), "{text}");
     assert!(text.contains("100 bytes to the end"), "{text}");
 }
 
@@ -70,8 +54,7 @@ fn false_counts_of_elements_before_the_splats_are_refused() {
     let with = |element: &str| {
         let splats = file("binary_little_endian", "1", PLAIN, &[0; 56]);
         let text = String::from_utf8(splats).unwrap();
-        text.replacen("element vertex", &format!("{element}\nelement vertex"), 1)
-            .into_bytes()
+        text.replacen("element vertex", &format!("{element}\nelement vertex"), 1).into_bytes()
     };
     refused(&with("element big 18446744073709551615\nproperty double a"));
     refused(&with("element big 4294967296\nproperty list uchar int a"));
@@ -99,10 +82,7 @@ fn false_list_counts_are_refused() {
 #[test]
 fn meshes_and_point_clouds_are_named_as_such() {
     let cloud = refused(&file("ascii", "1", "x y z", b"0 0 0\n"));
-    assert!(
-        cloud.contains("f_dc_0") && cloud.contains("looks like a point cloud"),
-        "{cloud}"
-    );
+    assert!(cloud.contains("f_dc_0") && cloud.contains("looks like a point cloud"), "{cloud}");
     let mesh = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\n\
                 property float z\nelement face 3\nproperty list uchar int vertex_indices\nend_header\n";
     assert!(refused(mesh.as_bytes()).contains("looks like a mesh"));
@@ -111,11 +91,7 @@ fn meshes_and_point_clouds_are_named_as_such() {
 
 #[test]
 fn the_number_of_coefficients_makes_a_degree_or_an_error() {
-    let rest = |count: usize| {
-        (0..count)
-            .map(|i| format!(" f_rest_{i}"))
-            .collect::<String>()
-    };
+    let rest = |count: usize| (0..count).map(|i| format!(" f_rest_{i}")).collect::<String>();
     for (count, degree) in [(0, 0), (9, 1), (24, 2), (45, 3), (72, 4)] {
         let names = format!("{PLAIN}{}", rest(count));
         let scene = read(&file("ascii", "0", &names, b"")).unwrap();
@@ -144,27 +120,14 @@ fn poison_rows_are_counted_and_dropped() {
     let body: String = bad.iter().flat_map(|bad| [good, bad]).collect();
     let scene = read(&file("ascii", "14", PLAIN, body.as_bytes())).unwrap();
     let d = scene.dropped;
-    assert_eq!(
-        (d.nan, d.infinite, d.zero_rotation, d.scale_overflow),
-        (2, 3, 1, 1)
-    );
+    assert_eq!((d.nan, d.infinite, d.zero_rotation, d.scale_overflow), (2, 3, 1, 1));
     assert_eq!(scene.splats.len(), 7);
-    assert!(
-        scene
-            .splats
-            .iter()
-            .all(|s| s.mean == [1.0, 2.0, 3.0] && s.opacity == 0.5)
-    );
+    assert!(scene.splats.iter().all(|s| s.mean == [1.0, 2.0, 3.0] && s.opacity == 0.5));
 }
 
 #[test]
 fn text_rows_must_have_their_values() {
-    for row in [
-        "1 2 3",
-        "1 2 3 0 0 0 0 0 0 0 1 0 0 0 9",
-        "1 2 3 0 0 0 0 0,5 0 0 1 0 0 0",
-        "",
-    ] {
+    for row in ["1 2 3", "1 2 3 0 0 0 0 0 0 0 1 0 0 0 9", "1 2 3 0 0 0 0 0,5 0 0 1 0 0 0", ""] {
         let body = format!("{row}\n{}", " ".repeat(60));
         let text = refused(&file("ascii", "1", PLAIN, body.as_bytes()));
         assert!(text.contains("row 0 of 1"), "{text}");
@@ -181,10 +144,6 @@ fn line_ends_of_the_header_leave_the_body_whole() {
         let header = file("binary_little_endian", "1", PLAIN, b"");
         let header = String::from_utf8(header).unwrap().replace('\n', end);
         let scene = read(&[header.as_bytes(), &body].concat()).unwrap();
-        assert_eq!(
-            scene.splats.splat(0).mean[0],
-            f32::from_le_bytes(*b"\n\r\n\n"),
-            "{end:?}"
-        );
+        assert_eq!(scene.splats.splat(0).mean[0], f32::from_le_bytes(*b"\n\r\n\n"), "{end:?}");
     }
 }

@@ -30,12 +30,7 @@ fn manifest(folder: &Path) -> Vec<(PathBuf, String)> {
         let expect = entry["expect"].as_str()?.to_owned();
         Some((folder.join(name), expect))
     };
-    let files: Vec<_> = manifest
-        .as_object()
-        .unwrap()
-        .iter()
-        .filter_map(entry)
-        .collect();
+    let files: Vec<_> = manifest.as_object().unwrap().iter().filter_map(entry).collect();
     assert!(files.len() > 100, "{} files", files.len());
     files
 }
@@ -103,13 +98,7 @@ fn the_program_stays_inside_256_mib() {
         let start = Instant::now();
         let limited = format!("ulimit -v {MEMORY_LIMIT_KIB} && exec \"$0\" \"$@\"");
         let output = Command::new("sh")
-            .args([
-                "-c",
-                &limited,
-                env!("CARGO_BIN_EXE_quadrille"),
-                "info",
-                "--json",
-            ])
+            .args(["-c", &limited, env!("CARGO_BIN_EXE_quadrille"), "info", "--json"])
             .arg(&path)
             .env("RAYON_NUM_THREADS", "2")
             .output()
@@ -117,11 +106,7 @@ fn the_program_stays_inside_256_mib() {
         let took = start.elapsed();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();
-        assert!(
-            matches!(code, Some(0 | 3)),
-            "{}: {code:?} {stderr}",
-            path.display()
-        );
+        assert!(matches!(code, Some(0 | 3)), "{}: {code:?} {stderr}", path.display());
         assert_eq!(code == Some(0), !output.stdout.is_empty(), "{stderr}");
         assert!(took < TIME_LIMIT, "{}: {took:?}", path.display());
     }

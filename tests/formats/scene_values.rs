@@ -7,9 +7,7 @@ use quadrille::{Dropped, Scene, SceneStatistics, Splat, Splats, load_named_bytes
 use crate::scene_headers::{PLAIN, file};
 
 /// A valid row of the properties [`PLAIN`].
-const GOOD: [f32; 14] = [
-    0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, -1.0,
-];
+const GOOD: [f32; 14] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, -1.0];
 /// Columns of [`PLAIN`].
 const OPACITY: usize = 6;
 const SCALE: usize = 7;
@@ -91,11 +89,7 @@ fn valid_rows_close_the_gaps_in_order() {
         for bad in [1, 2, 3, 16, 4096] {
             let row = |row: usize| {
                 let mut values = [&GOOD[..], &[0.0; 9]].concat();
-                values[0] = if row.is_multiple_of(bad) {
-                    f32::NAN
-                } else {
-                    row as f32
-                };
+                values[0] = if row.is_multiple_of(bad) { f32::NAN } else { row as f32 };
                 for (slot, value) in values[GOOD.len()..].iter_mut().enumerate() {
                     *value = (row + slot) as f32;
                 }
@@ -202,10 +196,7 @@ fn statistics_of_a_known_scene() {
     };
     let splats = Splats::from_splats(0, (0..=100).map(splat));
     let statistics = SceneStatistics::of(&splats);
-    assert_eq!(
-        statistics.bounds,
-        Some([[0.0, -100.0, 5.0], [100.0, 0.0, 5.0]])
-    );
+    assert_eq!(statistics.bounds, Some([[0.0, -100.0, 5.0], [100.0, 0.0, 5.0]]));
     let central = [[1.0, -99.0, 5.0], [99.0, -1.0, 5.0]];
     assert_eq!(statistics.central_bounds, Some(central));
     let opacity = statistics.opacity.unwrap();

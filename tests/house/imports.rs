@@ -27,9 +27,8 @@ struct File {
 /// `sources` are paths from the crate's root with `/`, and texts.
 pub(crate) fn circles<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeSet<String> {
     let sources = sources.filter(|(path, _)| *path != "main.rs");
-    let mut files: BTreeMap<Module, File> = sources
-        .map(|(path, text)| (module_of(path), File::parse(path, text)))
-        .collect();
+    let mut files: BTreeMap<Module, File> =
+        sources.map(|(path, text)| (module_of(path), File::parse(path, text))).collect();
     let test_modules: Vec<Module> = files
         .iter()
         .flat_map(|(module, file)| file.test_modules.iter().map(|name| child(module, name)))

@@ -82,10 +82,7 @@ fn cancelled<T>(name: &str, mut call: impl FnMut(&Task) -> Result<T>) {
             }
         }
         println!("{name}, cancelled after {before} ms: ends in {best:.1?}");
-        assert!(
-            best <= PROMPT,
-            "{name}: ended {best:?} after it was cancelled"
-        );
+        assert!(best <= PROMPT, "{name}: ended {best:?} after it was cancelled");
     }
 }
 
@@ -103,12 +100,8 @@ fn ksplat(splats: u32) -> Vec<u8> {
 /// Cancels loading of a file, as splats and as a table.
 fn load_is_cancelled(name: &str, path: &Path) {
     let options = LoadOptions::default();
-    cancelled(&format!("load {name}"), |task| {
-        quadrille::load_task(path, options, task)
-    });
-    cancelled(&format!("table of {name}"), |task| {
-        quadrille::load_table_task(path, options, task)
-    });
+    cancelled(&format!("load {name}"), |task| quadrille::load_task(path, options, task));
+    cancelled(&format!("table of {name}"), |task| quadrille::load_table_task(path, options, task));
 }
 
 #[test]
@@ -168,9 +161,7 @@ fn rendering_is_cancelled() {
 
 #[test]
 fn the_search_for_a_view_is_cancelled() {
-    cancelled("default camera", |task| {
-        quadrille::default_camera_task(splats(), task)
-    });
+    cancelled("default camera", |task| quadrille::default_camera_task(splats(), task));
 }
 
 #[test]
@@ -219,10 +210,7 @@ fn deferred_frames_are_cancelled() {
     let compared = DeferredDrawSettings {
         pipelines: vec![
             PipelineRun::Sds { tile_px: Some(128) },
-            PipelineRun::CachedDecoupled {
-                memo_quads: Some(1024),
-                has_prepass: true,
-            },
+            PipelineRun::CachedDecoupled { memo_quads: Some(1024), has_prepass: true },
         ],
         traffic: true,
         ..DeferredDrawSettings::default()
@@ -241,22 +229,14 @@ fn plane() -> Mesh {
     for row in 0..=SIDE {
         for column in 0..=SIDE {
             let [x, y] = [column, row].map(|v| f64::from(v) / f64::from(SIDE) * 4.0 - 2.0);
-            text += &format!(
-                "v {x} {y} {}\n",
-                3.0 + 0.1 * (x * 9.0).sin() * (y * 7.0).cos()
-            );
+            text += &format!("v {x} {y} {}\n", 3.0 + 0.1 * (x * 9.0).sin() * (y * 7.0).cos());
         }
     }
     for row in 0..SIDE {
         for column in 0..SIDE {
             let first = row * (SIDE + 1) + column + 1;
             text += &format!("f {} {} {}\n", first, first + SIDE + 1, first + 1);
-            text += &format!(
-                "f {} {} {}\n",
-                first + 1,
-                first + SIDE + 1,
-                first + SIDE + 2
-            );
+            text += &format!("f {} {} {}\n", first + 1, first + SIDE + 1, first + SIDE + 2);
         }
     }
     let no_files = &mut |name: &str| unreachable!("{name}");
@@ -273,9 +253,7 @@ fn frames_of_meshes_are_cancelled() {
         unit: MergeUnitKind::Pmu(PmuSettings::default()),
         ..MeshDrawSettings::default()
     };
-    cancelled("mesh", |task| {
-        quadrille::draw_mesh_task(&mesh, camera, &settings, task)
-    });
+    cancelled("mesh", |task| quadrille::draw_mesh_task(&mesh, camera, &settings, task));
 }
 
 #[test]
@@ -299,9 +277,7 @@ fn meshes_in_cycles_are_cancelled() {
 #[test]
 fn microbenchmarks_are_cancelled() {
     let benchmark = Microbenchmark::named("crop-footprint").unwrap();
-    cancelled("microbenchmark", |task| {
-        benchmark.run_task(&Config::default(), task)
-    });
+    cancelled("microbenchmark", |task| benchmark.run_task(&Config::default(), task));
 }
 
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
@@ -320,9 +296,7 @@ fn suite(splats: u32, width: u32) -> Plan {
 fn a_suite_is_cancelled() {
     // Splats that cover a large part of a large picture take long one by one.
     let plan = suite(5_000, 4000);
-    cancelled("suite", |task| {
-        plan.run_task(None, SimdLevel::best(), task, &mut |_| {})
-    });
+    cancelled("suite", |task| plan.run_task(None, SimdLevel::best(), task, &mut |_| {}));
 }
 
 #[test]
@@ -331,22 +305,13 @@ fn a_suite_of_meshes_is_cancelled() {
         [[study]]\nname = 'scene'\ncoc_px = 4\npipeline = ['sds', 'cached-decoupled+z']\ntraffic = true";
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("rows.jsonl");
-    let files = MeshRunFiles {
-        results: &results,
-        others: &[],
-    };
+    let files = MeshRunFiles { results: &results, others: &[] };
     let suite = || MeshSuite::parse(text, Path::new("suite.toml")).unwrap();
     cancelled("suite of meshes", |task| {
         // A row that was written before the task is cancelled stays, and its job is not run again.
         std::fs::write(&results, "").unwrap();
         let plan = suite().plan(quadrille::PROGRAM, false);
-        plan.run(
-            files,
-            None,
-            &|_| true,
-            (SimdLevel::best(), task),
-            &mut |_| {},
-        )
+        plan.run(files, None, &|_| true, (SimdLevel::best(), task), &mut |_| {})
     });
 }
 

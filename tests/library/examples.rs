@@ -69,10 +69,7 @@ fn a_sweep_becomes_a_plot() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(sweep_with_plot::run(folder.path()).unwrap(), 0);
     let plot = std::fs::read_to_string(folder.path().join("bins.svg")).unwrap();
-    assert!(
-        plot.contains("het+qm") && plot.contains("tc.bins"),
-        "{plot}"
-    );
+    assert!(plot.contains("het+qm") && plot.contains("tc.bins"), "{plot}");
 }
 
 #[test]
@@ -84,13 +81,8 @@ fn merging_shades_pixels_less_often() {
         let bytes = std::fs::read(folder.path().join(format!("heat.{unit}.npy"))).unwrap();
         let counts = &bytes[bytes.len() - 320 * 180 * 4..];
         let counts = counts.as_chunks::<4>().0.iter();
-        counts
-            .map(|count| u64::from(u32::from_le_bytes(*count)))
-            .sum()
+        counts.map(|count| u64::from(u32::from_le_bytes(*count))).sum()
     };
     let (unmerged, merged) = (shadings("none-16x-1px"), shadings("qfm-32-16x-1px"));
-    assert!(
-        merged > 0 && merged < unmerged,
-        "{unmerged} and {merged} shadings"
-    );
+    assert!(merged > 0 && merged < unmerged, "{unmerged} and {merged} shadings");
 }

@@ -19,11 +19,7 @@ fn manifest(file: &str) -> Table {
 fn every_dependency_has_its_reason() {
     let page = text("docs/architecture.md");
     let manifest = manifest("Cargo.toml");
-    for name in manifest["workspace"]["dependencies"]
-        .as_table()
-        .unwrap()
-        .keys()
-    {
+    for name in manifest["workspace"]["dependencies"].as_table().unwrap().keys() {
         let is_given = name.starts_with("quadrille-") || page.contains(&format!("`{name}`"));
         assert!(is_given, "docs/architecture.md, Dependencies: {name}");
     }
@@ -37,10 +33,7 @@ fn there_is_one_version() {
     let version = workspace["package"]["version"].as_str().unwrap();
     for (name, dependency) in workspace["dependencies"].as_table().unwrap() {
         let is_own = name.starts_with("quadrille-");
-        assert!(
-            !is_own || dependency["version"].as_str() == Some(version),
-            "{name}"
-        );
+        assert!(!is_own || dependency["version"].as_str() == Some(version), "{name}");
     }
     for member in workspace["members"].as_array().unwrap() {
         let file = format!("{}/Cargo.toml", member.as_str().unwrap());

@@ -20,10 +20,7 @@ const MESHES: &str = "workload = 'deferred'\n[[mesh]]\nname = 'plane'\nmesh = 'p
     points = [{ name = 'pixel' }, { name = 'adaptive', grid = 'adaptive' }]";
 
 fn program(sources: &'static str) -> Program {
-    Program {
-        sources,
-        ..quadrille::PROGRAM
-    }
+    Program { sources, ..quadrille::PROGRAM }
 }
 
 /// Number of jobs that a run found done; `run` passes its events to the closure.
@@ -55,10 +52,7 @@ fn another_program_runs_a_suite_of_splats_again() {
 #[test]
 fn another_program_runs_a_suite_of_meshes_again() {
     let folder = tempfile::tempdir().unwrap();
-    let files = MeshRunFiles {
-        results: &folder.path().join("rows.jsonl"),
-        others: &[],
-    };
+    let files = MeshRunFiles { results: &folder.path().join("rows.jsonl"), others: &[] };
     let host = (SimdLevel::best(), &Task::NEVER);
     let found = SOURCES.map(|sources| {
         let suite = MeshSuite::parse(MESHES, Path::new("suite.toml")).unwrap();

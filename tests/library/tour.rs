@@ -68,10 +68,7 @@ fn depth_normals_and_identifiers() -> Result<()> {
     let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(64, 36)?);
     let mut frame = Frame::new(64, 36);
     let layers = vec![Layer::Depth, Layer::Normal, Layer::Id];
-    let layers = LayerSettings {
-        layers,
-        is_distance: false,
-    };
+    let layers = LayerSettings { layers, is_distance: false };
     let (mut renderer, view) = (Renderer::default(), (&splats, &camera));
     let drawn = renderer.render_layers_task(&mut frame, view, &settings, &layers, &task)?;
     assert!(drawn.0[0].plane(0).iter().any(|depth| *depth > 0.0));
@@ -101,11 +98,7 @@ fn slices_saved_as_spz_and_sog() -> Result<()> {
     let (folder, arrays) = (tempfile::tempdir().unwrap(), vase().splats().to_arrays());
     for (name, format) in [("a.spz", OutputFormat::Spz4), ("a.sog", OutputFormat::Sog)] {
         let path = folder.path().join(name);
-        quadrille::write_table(
-            &path,
-            &SplatTable::from_slices(&arrays.as_slices())?,
-            format,
-        )?;
+        quadrille::write_table(&path, &SplatTable::from_slices(&arrays.as_slices())?, format)?;
         let scene = quadrille::load_bytes(&std::fs::read(&path).unwrap())?;
         assert_eq!(scene.splats.len(), 2000);
     }
@@ -115,11 +108,7 @@ fn slices_saved_as_spz_and_sog() -> Result<()> {
 #[test]
 fn convert_with_actions() -> Result<()> {
     let mut table = table();
-    let actions = [
-        Action::LimitSh(0),
-        Action::DropFloaters(8.0),
-        Action::Morton,
-    ];
+    let actions = [Action::LimitSh(0), Action::DropFloaters(8.0), Action::Morton];
     Action::apply_all(&actions, &mut table, Path::new("vase"), &Task::NEVER)?;
     assert_eq!(table.sh_degree(), 0);
     Ok(())
@@ -164,13 +153,7 @@ fn bytes_need_no_path() {
     let error = quadrille::load_bytes(b"ply\nnonsense").unwrap_err();
     assert!(error.to_string().starts_with("<bytes>: "), "{error}");
     let splat = quadrille::SceneFormat::of_extension("splat").unwrap();
-    assert_eq!(
-        quadrille::load_bytes_as(&[0x3f; 64], splat)
-            .unwrap()
-            .splats
-            .len(),
-        2
-    );
+    assert_eq!(quadrille::load_bytes_as(&[0x3f; 64], splat).unwrap().splats.len(), 2);
     let cameras = quadrille::load_cameras_bytes(b"[]", &quadrille::CameraOptions::default());
     assert!(cameras.unwrap_err().to_string().starts_with("<bytes>: "));
 }

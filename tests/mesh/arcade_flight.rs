@@ -69,10 +69,7 @@ fn the_flight_stays_in_the_nave() {
             [&pair[0], &pair[1]].map(|c| -(c.view_from_world.transpose() * c.translation_in_view));
         assert!(eye.x.abs() < 1.6 && (0.5..3.0).contains(&eye.z) && next.y > eye.y);
         let turn = pair[1].view_from_world * pair[0].view_from_world.transpose();
-        let degrees = ((turn.trace() - 1.0) / 2.0)
-            .clamp(-1.0, 1.0)
-            .acos()
-            .to_degrees();
+        let degrees = ((turn.trace() - 1.0) / 2.0).clamp(-1.0, 1.0).acos().to_degrees();
         assert!(degrees < 5.0, "{degrees}");
     }
 }

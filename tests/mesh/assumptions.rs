@@ -21,11 +21,7 @@ use crate::support::mesh::{mesh, pattern, settings, view};
 const SIZE: [u32; 2] = [432, 270];
 
 fn frame_settings(faces: Faces) -> FrameSettings {
-    FrameSettings {
-        size: SIZE,
-        faces,
-        ..settings(pattern(16), Cull::Quads)
-    }
+    FrameSettings { size: SIZE, faces, ..settings(pattern(16), Cull::Quads) }
 }
 
 fn scene_view(scene: ProceduralScene) -> MeshCamera {
@@ -34,18 +30,12 @@ fn scene_view(scene: ProceduralScene) -> MeshCamera {
 }
 
 fn tessellated(surface: Surface, grid_order: GridOrder) -> Tessellated {
-    let settings = TessellateSettings {
-        grid_order,
-        ..TessellateSettings::default()
-    };
+    let settings = TessellateSettings { grid_order, ..TessellateSettings::default() };
     Tessellated::new(surface, settings).unwrap()
 }
 
 fn qfm(entries: Option<u32>) -> MergeUnitKind {
-    MergeUnitKind::Qfm(QfmSettings {
-        entries,
-        ..QfmSettings::default()
-    })
+    MergeUnitKind::Qfm(QfmSettings { entries, ..QfmSettings::default() })
 }
 
 fn counts(
@@ -64,11 +54,7 @@ fn queues_are_documented_in_the_unit_that_they_hold() {
     let fields = MeshConfig::default().fields();
     for name in ["prop.queue", "zrop.queue", "qfm.queue", "pmu.queue"] {
         let field = fields.iter().find(|field| field.name == name).unwrap();
-        assert!(
-            field.meaning.trim().starts_with("Beats"),
-            "{name}: {}",
-            field.meaning
-        );
+        assert!(field.meaning.trim().starts_with("Beats"), "{name}: {}", field.meaning);
     }
 }
 
@@ -83,11 +69,7 @@ fn the_order_inside_a_grid_decides_how_many_merges_a_small_buffer_finds() {
         orders.map(|order| {
             let source = tessellated(scene.surface(1), order);
             let found = counts(&source, &view, &settings, qfm(entries));
-            (
-                found.triangles,
-                found.merging.rasterized,
-                found.quads_shaded,
-            )
+            (found.triangles, found.merging.rasterized, found.quads_shaded)
         })
     };
     let [small, unbounded] = [Some(32), None].map(shaded);
@@ -101,10 +83,7 @@ fn the_order_inside_a_grid_decides_how_many_merges_a_small_buffer_finds() {
     let [rows, rings, random] = small.map(|(_, _, shaded)| shaded);
     assert!(10 * rings > 12 * rows && random > 3 * rings, "{small:?}");
     let [rows, rings, random] = unbounded.map(|(_, _, shaded)| shaded);
-    assert!(
-        100 * rings < 105 * rows && random > 2 * rows,
-        "{unbounded:?}"
-    );
+    assert!(100 * rings < 105 * rows && random > 2 * rows, "{unbounded:?}");
 }
 
 #[test]
@@ -117,19 +96,13 @@ fn an_area_is_an_upper_bound_or_a_mean() {
             assert_eq!(area.mean_px(), counted.mean_area_px);
             area.mean_px().unwrap()
         };
-        let settings = TessellateSettings {
-            triangle_area_px: 2.0,
-            ..TessellateSettings::default()
-        };
+        let settings =
+            TessellateSettings { triangle_area_px: 2.0, ..TessellateSettings::default() };
         let surface = scene.surface(1);
         let bound = mean(&Tessellated::new(surface.clone(), settings).unwrap());
         assert!(bound < 2.0, "{bound}");
         let source = tessellate_to_mean(&surface, settings, &view, &frame).unwrap();
-        assert!(
-            (mean(&source) / 2.0 - 1.0).abs() < 0.03,
-            "{}",
-            mean(&source)
-        );
+        assert!((mean(&source) / 2.0 - 1.0).abs() < 0.03, "{}", mean(&source));
     }
     // Nothing in view: nothing to measure.
     let scene = ProceduralScene::Plane;
@@ -146,11 +119,7 @@ fn an_area_is_an_upper_bound_or_a_mean() {
 fn hairs_from_front_to_back_are_shaded_less() {
     let scene = ProceduralScene::FurBall;
     let (view, settings) = (scene_view(scene), frame_settings(Faces::Material));
-    let orders = [
-        HairOrder::FrontToBack,
-        HairOrder::Random,
-        HairOrder::BackToFront,
-    ];
+    let orders = [HairOrder::FrontToBack, HairOrder::Random, HairOrder::BackToFront];
     let found = orders.map(|order| {
         let source = tessellated(Surface::fur_ball(1, 3000, order), GridOrder::Rows);
         let found = counts(&source, &view, &settings, qfm(Some(32)));
@@ -168,12 +137,7 @@ fn hairs_from_front_to_back_are_shaded_less() {
 #[test]
 fn heights_are_interpolated_as_asked() {
     let texels = [0, 255, 51, 102].map(|alpha| [0, 0, 0, alpha]).to_vec();
-    let texture = Texture {
-        width: 4,
-        height: 1,
-        texels,
-        ..Texture::default()
-    };
+    let texture = Texture { width: 4, height: 1, texels, ..Texture::default() };
     let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
     let at = |filter, u: f32| map.clone().filtered(filter).at([u, 0.5]);
     let close = |a: f32, b: f32| (a - b).abs() < 1e-5;
@@ -196,18 +160,12 @@ fn every_rule_bars_hundreds_of_merges_of_the_frog() {
     let scene = ProceduralScene::Frog;
     let (view, settings) = (scene_view(scene), frame_settings(Faces::Both));
     let source = tessellated(scene.surface(1), GridOrder::Rows);
-    let found = counts(&source, &view, &settings, qfm(Some(32)))
-        .merging
-        .qfm
-        .unwrap();
+    let found = counts(&source, &view, &settings, qfm(Some(32))).merging.qfm.unwrap();
     let elsewhere = found.alone - found.facing_away;
     let by_rule = [elsewhere, found.overlapping, found.facing_away, found.apart];
     assert!(by_rule.iter().all(|&barred| barred > 300), "{by_rule:?}");
     // Without bumps the skin hides no part of its own grid.
-    let smooth = Bumps {
-        height: 0.0,
-        ..Bumps::default()
-    };
+    let smooth = Bumps { height: 0.0, ..Bumps::default() };
     let source = tessellated(Surface::frog(smooth, 1), GridOrder::Rows);
     let smooth = counts(&source, &view, &settings, qfm(Some(32)));
     let barred = smooth.merging.qfm.unwrap();
@@ -229,20 +187,13 @@ fn the_order_of_a_meshs_triangles_decides_how_many_are_merged() {
     let mut sheet = mesh(corners.collect(), &faces.collect::<Vec<_>>());
     sheet.materials[0].two_sided = true;
     let (view, settings) = (view(), settings(pattern(4), Cull::Quads));
-    let orders = [
-        TriangleOrder::Random,
-        TriangleOrder::File,
-        TriangleOrder::VertexCache,
-    ];
+    let orders = [TriangleOrder::Random, TriangleOrder::File, TriangleOrder::VertexCache];
     let found = orders.map(|order| {
         let source = Triangles::new(sheet.clone(), Adjacency::Vertex).reordered(order, 1);
         let found = counts(&source, &view, &settings, qfm(Some(32)));
         (found.merging.rasterized, found.quads_shaded)
     });
     let [random, file, cache] = found.map(|(_, shaded)| shaded);
-    assert!(
-        found.iter().all(|(quads, _)| *quads == found[0].0),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|(quads, _)| *quads == found[0].0), "{found:?}");
     assert!(2 * file < random && 2 * cache < random, "{found:?}");
 }

@@ -21,10 +21,7 @@ const UNITS: [MergeUnitKind; 3] = [
         empties: true,
         blended: true,
     }),
-    MergeUnitKind::Pmu(PmuSettings {
-        entries: 64,
-        max_edges: 8,
-    }),
+    MergeUnitKind::Pmu(PmuSettings { entries: 64, max_edges: 8 }),
 ];
 
 fn timed(
@@ -83,10 +80,7 @@ fn fragments(source: &dyn GridSource, samples: u32) -> Vec<Option<Vec<SlowFragme
                         let at = [f64::from(x) + u, f64::from(y) + v];
                         let sides = [[b, c], [c, a], [a, b]].map(|[p, q]| {
                             let length = (q[0] - p[0]).hypot(q[1] - p[1]);
-                            [
-                                cross(p, q, at) / area,
-                                cross(p, q, at) * area.signum() / length,
-                            ]
+                            [cross(p, q, at) / area, cross(p, q, at) * area.signum() / length]
                         });
                         let nearest = sides.iter().map(|s| s[1]).fold(f64::INFINITY, f64::min);
                         let here = &mut all[(y * SIZE[0] + x) as usize * per_pixel + k];
@@ -97,10 +91,7 @@ fn fragments(source: &dyn GridSource, samples: u32) -> Vec<Option<Vec<SlowFragme
                         {
                             let depth =
                                 [a, b, c].iter().zip(&sides).map(|(p, s)| p[2] * s[0]).sum();
-                            here.push(SlowFragment {
-                                depth,
-                                material: grid.material,
-                            });
+                            here.push(SlowFragment { depth, material: grid.material });
                         }
                     }
                 }
@@ -165,19 +156,13 @@ fn every_sample_is_blended_in_order_behind_any_unit() {
                     let mean = [0, 1, 2, 3]
                         .map(|k| slow.iter().map(|s| s[k]).sum::<f64>() / f64::from(samples));
                     let off = [0, 1, 2, 3].map(|k| (mean[k] - f64::from(found[k])).abs());
-                    assert!(
-                        off.iter().all(|off| *off < 1e-5),
-                        "{at}: {found:?} for {mean:?}"
-                    );
+                    assert!(off.iter().all(|off| *off < 1e-5), "{at}: {found:?} for {mean:?}");
                     compared += 1;
                     let is_between = |alpha: f64| alpha > 0.0 && alpha < 1.0;
                     blended += usize::from(slow.iter().any(|s| is_between(s[3])));
                 }
                 assert!(2 * compared > picture.pixels().len(), "{compared} compared");
-                assert!(
-                    blended > 100,
-                    "{blended} with blended samples over the background"
-                );
+                assert!(blended > 100, "{blended} with blended samples over the background");
             }
         }
     }
@@ -186,10 +171,7 @@ fn every_sample_is_blended_in_order_behind_any_unit() {
 #[test]
 fn blended_scenes_come_out_in_cycles_as_in_the_frame() {
     let source = veils();
-    let off = MergeUnitKind::Qfm(QfmSettings {
-        blended: false,
-        ..QfmSettings::default()
-    });
+    let off = MergeUnitKind::Qfm(QfmSettings { blended: false, ..QfmSettings::default() });
     for samples in [1, 4, 16] {
         let mut blended = None;
         for cull in [Cull::Quads, Cull::Grids] {
@@ -210,9 +192,7 @@ fn blended_scenes_come_out_in_cycles_as_in_the_frame() {
                         source.materials()[material as usize].is_blended()
                     };
                     let quads = quads.filter(|q| is_blended(q.chunk));
-                    let samples = quads
-                        .map(|q| u64::from(q.coverage.count_ones()))
-                        .sum::<u64>();
+                    let samples = quads.map(|q| u64::from(q.coverage.count_ones())).sum::<u64>();
                     assert_eq!(*blended.get_or_insert(samples), samples, "{what}");
                 }
                 assert_eq!(Some(timed.colour.samples_blended), blended, "{what}");
@@ -232,12 +212,7 @@ fn stack(layers: u32, opacity: Option<f32>) -> Triangles {
     for layer in 0..layers {
         let [side, z] = [0.2, 8.0 - 0.5 * layer as f32];
         let first = positions.len() as u32;
-        positions.extend([
-            [-side, -side, z],
-            [-side, side, z],
-            [side, side, z],
-            [side, -side, z],
-        ]);
+        positions.extend([[-side, -side, z], [-side, side, z], [side, side, z], [side, -side, z]]);
         faces.push((first..first + 4).collect());
     }
     let mut mesh: Mesh = mesh(positions, &faces);

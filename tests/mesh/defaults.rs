@@ -38,9 +38,8 @@ fn sheet(seams: Option<&str>) -> Mesh {
     for (x, y) in (0..24).flat_map(|y| (0..24).map(move |x| (x, y))) {
         let corners = [[x, y], [x, y + 1], [x + 1, y + 1], [x + 1, y]];
         for [a, b, c] in [[0, 1, 2], [0, 2, 3]] {
-            let face: Vec<String> = [a, b, c]
-                .map(|k: usize| at(corners[k][0], corners[k][1]))
-                .into();
+            let face: Vec<String> =
+                [a, b, c].map(|k: usize| at(corners[k][0], corners[k][1])).into();
             text += &face.concat();
             triangle += 1;
             match seams {
@@ -60,16 +59,10 @@ fn sheet(seams: Option<&str>) -> Mesh {
 
 #[test]
 fn triangles_are_adjacent_where_their_vertices_are_equal() {
-    let units = [
-        MergeUnitKind::Qfm(QfmSettings::default()),
-        MergeUnitKind::Pmu(PmuSettings::default()),
-    ];
+    let units =
+        [MergeUnitKind::Qfm(QfmSettings::default()), MergeUnitKind::Pmu(PmuSettings::default())];
     let merged = |mesh: &Mesh, unit, adjacency| {
-        let settings = MeshDrawSettings {
-            unit,
-            adjacency,
-            ..MeshDrawSettings::default()
-        };
+        let settings = MeshDrawSettings { unit, adjacency, ..MeshDrawSettings::default() };
         let (_, counts) = draw_mesh(mesh, &camera(), &settings).unwrap();
         assert!(counts.pixels_covered > 500);
         counts.quads_merged()
@@ -95,10 +88,7 @@ fn open_surfaces_show_both_sides_and_closed_ones_their_fronts() {
     let square = "v -1 -1 3\nv 1 -1 3\nv 1 1 3\nv -1 1 3\n";
     let covered = |faces_of_file: &str, faces| {
         let mesh = read(&format!("{square}{faces_of_file}"), "square.obj");
-        let settings = MeshDrawSettings {
-            faces,
-            ..MeshDrawSettings::default()
-        };
+        let settings = MeshDrawSettings { faces, ..MeshDrawSettings::default() };
         let (picture, counts) = draw_mesh(&mesh, &camera(), &settings).unwrap();
         (picture.pixels()[64 * 32 + 32][1], counts.pixels_covered)
     };
@@ -132,18 +122,13 @@ fn pictures_are_linear_until_they_are_written_as_png() {
     let written = |format| {
         let mut bytes = Vec::new();
         encode_picture(&mut bytes, format, &plain).unwrap();
-        decode_picture(&bytes, Path::new("picture"))
-            .unwrap()
-            .pixels()[64 * 32 + 32]
+        decode_picture(&bytes, Path::new("picture")).unwrap().pixels()[64 * 32 + 32]
     };
     assert_eq!(written(PictureFormat::Exr), linear);
     assert_eq!(written(PictureFormat::Npy), linear);
     let curve = |c: f32| 1.055 * c.powf(1.0 / 2.4) - 0.055;
     let png = written(PictureFormat::Png);
-    assert!(
-        (0..3).all(|c| (png[c] - curve(linear[c])).abs() < 0.6 / 255.0),
-        "{png:?}"
-    );
+    assert!((0..3).all(|c| (png[c] - curve(linear[c])).abs() < 0.6 / 255.0), "{png:?}");
     assert!(png[1] - linear[1] > 0.1, "{png:?} {linear:?}");
 }
 
@@ -179,9 +164,7 @@ fn a_frame_beyond_its_memory_is_refused() {
             size: [320, 200],
             memory_bytes,
             ..crate::support::mesh::settings(
-                quadrille::raster::samples::SamplePattern::standard(4)
-                    .unwrap()
-                    .shared(),
+                quadrille::raster::samples::SamplePattern::standard(4).unwrap().shared(),
                 quadrille::mesh::frame::Cull::Quads,
             )
         };

@@ -28,8 +28,7 @@ fn read(text: &str, name: &str) -> Loaded {
 fn points() -> Vec<[f64; 3]> {
     let axis = |i: u32| f64::from(i) / 12.0 - 1.0;
     let all = (0..SIDE * SIDE).map(|i| (axis(i % SIDE), axis(i / SIDE)));
-    all.map(|(x, y)| [x, y, 3.0 + 0.1 * (5.0 * x).sin()])
-        .collect()
+    all.map(|(x, y)| [x, y, 3.0 + 0.1 * (5.0 * x).sin()]).collect()
 }
 
 fn triangles() -> impl Iterator<Item = [u32; 3]> {
@@ -40,10 +39,7 @@ fn triangles() -> impl Iterator<Item = [u32; 3]> {
 fn camera(origin: [f64; 3]) -> Camera {
     let lens = Intrinsics::from_vertical_fov(128, 128, 0.9);
     let camera = Camera::new("front", lens, Matrix3::identity(), Vector3::zeros());
-    camera
-        .unwrap()
-        .relative_to(origin.map(|axis| -axis))
-        .into_owned()
+    camera.unwrap().relative_to(origin.map(|axis| -axis)).into_owned()
 }
 
 fn drawn(loaded: &Loaded, origin: [f64; 3]) -> (Frame, MeshResult) {
@@ -51,10 +47,7 @@ fn drawn(loaded: &Loaded, origin: [f64; 3]) -> (Frame, MeshResult) {
 }
 
 fn psnr_db(a: &Frame, b: &Frame) -> f64 {
-    compare(a, b, Protocol::Float)
-        .unwrap()
-        .psnr_db
-        .unwrap_or(f64::INFINITY)
+    compare(a, b, Protocol::Float).unwrap().psnr_db.unwrap_or(f64::INFINITY)
 }
 
 /// Compares the mesh of `file` near zero and far from it.
@@ -157,10 +150,7 @@ fn gltf_keeps_detail_and_lights_under_a_far_node() {
         loaded.mesh.lights.clear();
         drawn(&loaded, FAR).0
     };
-    assert!(
-        psnr_db(&dark, &drawn(&far, FAR).0) < 30.0,
-        "the light of the file lights nothing"
-    );
+    assert!(psnr_db(&dark, &drawn(&far, FAR).0) < 30.0, "the light of the file lights nothing");
 }
 
 #[test]

@@ -38,12 +38,7 @@ use quadrille::raster::samples::SamplePattern;
 /// A mesh of triangles, one draw for each list.
 fn mesh(positions: Vec<[f32; 3]>, draws: &[&[[u32; 3]]]) -> Mesh {
     let faces: Vec<_> = draws.concat();
-    let corner = |position| Corner {
-        position,
-        uv: NONE,
-        normal: NONE,
-        colour: NONE,
-    };
+    let corner = |position| Corner { position, uv: NONE, normal: NONE, colour: NONE };
     let count = u32::try_from(faces.len()).unwrap();
     let mut first = 0;
     let draws = draws.iter().map(|d| {
@@ -198,11 +193,7 @@ fn of_frame(
 fn patterns() -> Vec<SamplePattern> {
     let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
     let coarse = [1, 4].map(SamplePattern::coarse);
-    standard
-        .into_iter()
-        .chain(coarse)
-        .map(Result::unwrap)
-        .collect()
+    standard.into_iter().chain(coarse).map(Result::unwrap).collect()
 }
 
 #[test]
@@ -216,10 +207,7 @@ fn samples_show_what_the_definition_says() {
                 let settings = settings(&pattern, faces);
                 let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
                 let found = of_frame(&visible, &source, &view);
-                assert!(
-                    found == shown(&source, &view, &settings),
-                    "{eye:?} {faces:?}"
-                );
+                assert!(found == shown(&source, &view, &settings), "{eye:?} {faces:?}");
                 let covered = found.iter().filter(|s| s.is_some()).count();
                 assert!(covered > 0 || faces == Faces::Material);
             }
@@ -250,10 +238,7 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
             }
         }
         let flat = || times.iter().flatten();
-        assert!(
-            flat().all(|&t| t == [0, 0] || t == [1, 1]),
-            "a hole or a double"
-        );
+        assert!(flat().all(|&t| t == [0, 0] || t == [1, 1]), "a hole or a double");
         assert!(flat().any(|&t| t == [1, 1]));
     }
 }
@@ -263,29 +248,17 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
     let source = Triangles::new(ball(24), Adjacency::Vertex);
     let view = view([0.4, 0.5, 2.5]);
     let textures = Textures::new(source.textures(), source.materials());
-    let shade = ShadeSettings {
-        albedo: Albedo::Plain,
-        ..ShadeSettings::default()
-    };
+    let shade = ShadeSettings { albedo: Albedo::Plain, ..ShadeSettings::default() };
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let units = [
         (MergeUnitKind::Qfm(QfmSettings::default()), 30.0),
-        (
-            MergeUnitKind::Qfm(QfmSettings {
-                entries: None,
-                ..QfmSettings::default()
-            }),
-            30.0,
-        ),
+        (MergeUnitKind::Qfm(QfmSettings { entries: None, ..QfmSettings::default() }), 30.0),
         (MergeUnitKind::Pmu(PmuSettings::default()), 35.0),
     ];
     for samples in [4, 16] {
         let pattern = SamplePattern::standard(samples).unwrap();
         for cull in [Cull::Grids, Cull::Quads] {
-            let settings = FrameSettings {
-                cull,
-                ..settings(&pattern, Faces::Both)
-            };
+            let settings = FrameSettings { cull, ..settings(&pattern, Faces::Both) };
             let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
             let plain = visible.merged(&source, MergeUnitKind::None);
             let background = Some([0.0; 3]);
@@ -309,10 +282,7 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
                 assert_eq!(outcome.merging.partial, partial);
                 // Every sample is covered by as many shaded quads as by unmerged ones.
                 let bits = |s: &quadrille::mesh::frame::Shading| -> u64 {
-                    s.quads
-                        .iter()
-                        .map(|q| u64::from(q.coverage.count_ones()))
-                        .sum()
+                    s.quads.iter().map(|q| u64::from(q.coverage.count_ones())).sum()
                 };
                 assert_eq!(bits(&shading), bits(&plain));
                 let picture = visible.picture(&shader, &shading, Sampling::Centre, background);
@@ -329,11 +299,7 @@ fn reyes_shows_both_sides_as_quads_do() {
     // From inside and outside at once: an open bowl whose material has two sides.
     let mut mesh = ball(24);
     let keep: Vec<_> = (0..mesh.faces())
-        .filter(|&f| {
-            mesh.face(f)
-                .iter()
-                .all(|c| mesh.positions[c.position as usize][1] < 0.3)
-        })
+        .filter(|&f| mesh.face(f).iter().all(|c| mesh.positions[c.position as usize][1] < 0.3))
         .collect();
     mesh.corners = keep.iter().flat_map(|&f| mesh.face(f).to_vec()).collect();
     let count = u32::try_from(keep.len()).unwrap();
@@ -373,30 +339,19 @@ fn one_plane_of_one_colour_is_the_same_merged() {
     let source = Triangles::new(mesh(positions, &[faces]), Adjacency::Vertex);
     let view = view([0.0, 0.0, 3.0]);
     let textures = Textures::new(source.textures(), source.materials());
-    let shader = Shader::new(
-        source.materials(),
-        &textures,
-        &view,
-        ShadeSettings::default(),
-    );
+    let shader = Shader::new(source.materials(), &textures, &view, ShadeSettings::default());
     let pattern = SamplePattern::standard(8).unwrap();
     let settings = settings(&pattern, Faces::Material);
     let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let frames = [
         MergeUnitKind::None,
         // As many entries as it takes: the triangles are large.
-        MergeUnitKind::Qfm(QfmSettings {
-            entries: None,
-            ..QfmSettings::default()
-        }),
+        MergeUnitKind::Qfm(QfmSettings { entries: None, ..QfmSettings::default() }),
         MergeUnitKind::Pmu(PmuSettings::default()),
     ]
     .map(|unit| {
         let shading = visible.merged(&source, unit);
-        (
-            shading.quads.len(),
-            visible.picture(&shader, &shading, Sampling::Centre, None),
-        )
+        (shading.quads.len(), visible.picture(&shader, &shading, Sampling::Centre, None))
     });
     for (quads, frame) in &frames[1..] {
         assert!(*quads < frames[0].0);
@@ -416,10 +371,7 @@ fn threads_and_simd_levels_change_nothing() {
     let draw = |level: SimdLevel, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
-            let settings = FrameSettings {
-                level,
-                ..settings(&pattern, Faces::Both)
-            };
+            let settings = FrameSettings { level, ..settings(&pattern, Faces::Both) };
             let textures = Textures::new(source.textures(), source.materials());
             let shade = ShadeSettings::default();
             let shader = Shader::new(source.materials(), &textures, &view, shade);

@@ -22,11 +22,7 @@ fn a_moebius_strip_is_cut_where_it_turns() {
     let mut triangles = Vec::new();
     for k in 0..5_u16 {
         let (a, b) = (2 * k, 2 * k + 1);
-        let (c, d) = if k == 4 {
-            (1, 0)
-        } else {
-            (2 * k + 2, 2 * k + 3)
-        };
+        let (c, d) = if k == 4 { (1, 0) } else { (2 * k + 2, 2 * k + 3) };
         triangles.extend([[a, c, b], [b, c, d]]);
     }
     let found = neighbours(&triangles);

@@ -48,10 +48,7 @@ fn triangles(source: &dyn GridSource) -> Vec<Seen> {
             seen.push(Seen {
                 corners,
                 normals: vertices.map(|v| of(v.normal)),
-                bounds: [
-                    over(f64::INFINITY, f64::min),
-                    over(f64::NEG_INFINITY, f64::max),
-                ],
+                bounds: [over(f64::INFINITY, f64::min), over(f64::NEG_INFINITY, f64::max)],
                 two_sided: source.materials()[grid.material as usize].two_sided,
                 number: seen.len() as u32,
             });
@@ -173,16 +170,10 @@ fn differing(source: &dyn GridSource, samples: u32) -> f64 {
 #[test]
 fn layers_are_those_of_rays() {
     // Triangles of a few pixels have outlines in every pixel: one in ten differs in a sample or two.
-    for (source, samples, most) in [
-        (crossing(), 1, 0.02),
-        (crossing(), 8, 0.05),
-        (waves(), 4, 0.1),
-        (cubes(), 1, 0.03),
-    ] {
+    for (source, samples, most) in
+        [(crossing(), 1, 0.02), (crossing(), 8, 0.05), (waves(), 4, 0.1), (cubes(), 1, 0.03)]
+    {
         let share = differing(source.as_ref(), samples);
-        assert!(
-            share < most,
-            "{share} of the pixels differ at {samples} samples"
-        );
+        assert!(share < most, "{share} of the pixels differ at {samples} samples");
     }
 }

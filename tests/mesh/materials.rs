@@ -27,12 +27,8 @@ const FOCAL_PX: f64 = 32.0;
 
 /// A camera at the origin that looks along z, with y down.
 fn camera() -> Camera {
-    let lens = Intrinsics {
-        width: SIZE,
-        height: SIZE,
-        focal_px: [FOCAL_PX; 2],
-        principal_px: [16.0; 2],
-    };
+    let lens =
+        Intrinsics { width: SIZE, height: SIZE, focal_px: [FOCAL_PX; 2], principal_px: [16.0; 2] };
     Camera::new("test", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
 }
 
@@ -46,20 +42,10 @@ fn place([x, y]: [u32; 2]) -> Vector3<f64> {
 /// the top left to 1.
 fn square(material: Material, textures: Vec<Texture>) -> Mesh {
     let (near, far) = (-2.0, 2.0);
-    let corner = |at: u32| Corner {
-        position: at,
-        uv: at,
-        normal: NONE,
-        colour: NONE,
-    };
+    let corner = |at: u32| Corner { position: at, uv: at, normal: NONE, colour: NONE };
     let z = FAR as f32;
     Mesh {
-        positions: vec![
-            [near, near, z],
-            [far, near, z],
-            [far, far, z],
-            [near, far, z],
-        ],
+        positions: vec![[near, near, z], [far, near, z], [far, far, z], [near, far, z]],
         uvs: vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]],
         corners: [0, 3, 2, 1].map(corner).to_vec(),
         face_starts: vec![0, 4],
@@ -74,22 +60,13 @@ fn square(material: Material, textures: Vec<Texture>) -> Mesh {
 fn rough(metalness: f32, roughness: f32) -> Material {
     Material {
         base_colour: [0.9, 0.5, 0.2],
-        microfacets: Some(Microfacets::Metallic {
-            metalness,
-            roughness,
-            texture: None,
-        }),
+        microfacets: Some(Microfacets::Metallic { metalness, roughness, texture: None }),
         ..Material::default()
     }
 }
 
 fn texel(texel: [u8; 4]) -> Texture {
-    Texture {
-        width: 1,
-        height: 1,
-        texels: vec![texel],
-        sampler: Sampler::default(),
-    }
+    Texture { width: 1, height: 1, texels: vec![texel], sampler: Sampler::default() }
 }
 
 fn draw(mesh: &Mesh, settings: &MeshDrawSettings) -> (Frame, MeshResult) {
@@ -121,12 +98,8 @@ fn reflection(
     let normal = -Vector3::z();
     let half = (view + light).normalize();
     let square = (rough * rough).powi(2);
-    let (n_l, n_v, n_h, v_h) = (
-        normal.dot(&light),
-        normal.dot(&view),
-        normal.dot(&half),
-        view.dot(&half),
-    );
+    let (n_l, n_v, n_h, v_h) =
+        (normal.dot(&light), normal.dot(&view), normal.dot(&half), view.dot(&half));
     let g = |x: f64| 1.0 / (x.abs() + (square + (1.0 - square) * x * x).sqrt());
     let d = square / (PI * (n_h * n_h * (square - 1.0) + 1.0).powi(2));
     [0, 1, 2].map(|c| {
@@ -138,10 +111,7 @@ fn reflection(
 fn close(found: [f64; 3], expected: [f64; 3], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
         let off = (found - expected).abs();
-        assert!(
-            off < 2e-4 * expected.max(1.0),
-            "{what}: {found} for {expected}"
-        );
+        assert!(off < 2e-4 * expected.max(1.0), "{what}: {found} for {expected}");
     }
 }
 
@@ -150,9 +120,7 @@ fn under_the_sun(material: Material, textures: Vec<Texture>, direction: Vector3<
     let mut mesh = square(material, textures);
     mesh.lights.push(PunctualLight {
         name: String::new(),
-        kind: LightKind::Directional {
-            direction: direction.into(),
-        },
+        kind: LightKind::Directional { direction: direction.into() },
         intensity: [2.0, 3.0, 4.0],
     });
     picture(&mesh)
@@ -175,10 +143,9 @@ fn specular_colours_and_glossiness() {
     let textured = under_the_sun(material(Some(0)), texels, direction);
     let base = [0.9, 0.5, 0.2].map(|v: f32| f64::from(v));
     let red = ((188.0 / 255.0 + 0.055) / 1.055_f64).powf(2.4);
-    for (frame, f0, glossiness) in [
-        (plain, [0.8, 0.25, 0.1], 0.75),
-        (textured, [0.8 * red, 0.0, 0.1], 0.6),
-    ] {
+    for (frame, f0, glossiness) in
+        [(plain, [0.8, 0.25, 0.1], 0.75), (textured, [0.8 * red, 0.0, 0.1], 0.6)]
+    {
         let diffuse = base.map(|base| base * (1.0 - f0[0]));
         for at in [[3, 5], [16, 16], [28, 9]] {
             let view = -place(at).normalize();
@@ -200,16 +167,8 @@ fn microfacets_under_a_directional_light() {
             let base = [0.9, 0.5, 0.2].map(|v: f32| f64::from(v));
             let f = brdf(base, factors, [view, -direction]);
             let cosine = direction.z;
-            let expected = [
-                2.0 * f[0] * cosine,
-                3.0 * f[1] * cosine,
-                4.0 * f[2] * cosine,
-            ];
-            close(
-                pixel(&frame, at),
-                expected,
-                &format!("{metal} {roughness} {at:?}"),
-            );
+            let expected = [2.0 * f[0] * cosine, 3.0 * f[1] * cosine, 4.0 * f[2] * cosine];
+            close(pixel(&frame, at), expected, &format!("{metal} {roughness} {at:?}"));
         }
     }
 }
@@ -219,19 +178,12 @@ fn points_and_spots_fall_off_with_distance_and_angle() {
     let (position, range) = (Vector3::new(0.5, -0.25, 2.0), 4.0);
     let axis = Vector3::new(0.0, 0.2, 1.0).normalize();
     let angles: [f64; 2] = [0.1, 0.5];
-    let cone = SpotCone {
-        axis: axis.into(),
-        angles,
-    };
+    let cone = SpotCone { axis: axis.into(), angles };
     for spot in [None, Some(cone)] {
         let mut mesh = square(rough(0.0, 0.7), Vec::new());
         mesh.lights.push(PunctualLight {
             name: "lamp".to_owned(),
-            kind: LightKind::Point {
-                position: position.into(),
-                range: Some(range),
-                spot,
-            },
+            kind: LightKind::Point { position: position.into(), range: Some(range), spot },
             intensity: [30.0; 3],
         });
         let frame = picture(&mesh);
@@ -271,10 +223,7 @@ fn a_cone_of_no_width_and_a_light_on_the_surface_give_finite_pictures() {
             kind: LightKind::Point {
                 position,
                 range: None,
-                spot: Some(SpotCone {
-                    axis: [0.0, 0.0, 1.0],
-                    angles,
-                }),
+                spot: Some(SpotCone { axis: [0.0, 0.0, 1.0], angles }),
             },
             intensity: [f32::MAX; 3],
         });
@@ -301,20 +250,11 @@ fn textures_scale_roughness_metalness_and_occlusion() {
     }
     // Occlusion takes its share of the ambient light alone, which is 0.06 in red.
     let occluded = |share: u8, strength: f32, material: Material| {
-        let material = Material {
-            occlusion_texture: Some(0),
-            occlusion_strength: strength,
-            ..material
-        };
-        pixel(
-            &picture(&square(material, vec![texel([share, 0, 0, 255])])),
-            [16, 16],
-        )
+        let material =
+            Material { occlusion_texture: Some(0), occlusion_strength: strength, ..material };
+        pixel(&picture(&square(material, vec![texel([share, 0, 0, 255])])), [16, 16])
     };
-    let matt = Material {
-        base_colour: [0.5; 3],
-        ..Material::default()
-    };
+    let matt = Material { base_colour: [0.5; 3], ..Material::default() };
     let [open, _, _] = occluded(255, 1.0, matt.clone());
     let [dark, _, _] = occluded(0, 1.0, matt.clone());
     let [half, _, _] = occluded(0, 0.5, matt);
@@ -329,20 +269,12 @@ fn textures_scale_roughness_metalness_and_occlusion() {
     let fall = f64::powi(x, 2).min((-9.28 * -view.z).exp2()) * x + y;
     let mirrored = 0.04 * (z - 1.04 * fall) + (w + 1.04 * fall);
     let expected = 0.06 * (f64::from(0.9_f32) + mirrored);
-    assert!(
-        (open - dark - expected).abs() < 1e-5,
-        "{} for {expected}",
-        open - dark
-    );
+    assert!((open - dark - expected).abs() < 1e-5, "{} for {expected}", open - dark);
 }
 
 #[test]
 fn unlit_surfaces_and_exposure() {
-    let unlit = Material {
-        is_unlit: true,
-        emission: [0.0, 0.25, 0.0],
-        ..rough(1.0, 0.5)
-    };
+    let unlit = Material { is_unlit: true, emission: [0.0, 0.25, 0.0], ..rough(1.0, 0.5) };
     let mesh = square(unlit, Vec::new());
     let mut settings = MeshDrawSettings::default();
     let colour = [0.9, 0.5, 0.2].map(|v: f32| f64::from(v));
@@ -350,26 +282,16 @@ fn unlit_surfaces_and_exposure() {
     close(pixel(&draw(&mesh, &settings).0, [7, 7]), expected, "unlit");
     settings.shade.exposure_stops = -2.0;
     let darker = expected.map(|v| v / 4.0);
-    close(
-        pixel(&draw(&mesh, &settings).0, [7, 7]),
-        darker,
-        "two stops less",
-    );
+    close(pixel(&draw(&mesh, &settings).0, [7, 7]), darker, "two stops less");
 }
 
 #[test]
 fn a_sky_lights_from_above_and_the_ground_from_below() {
-    let matt = Material {
-        base_colour: [1.0; 3],
-        ..Material::default()
-    };
+    let matt = Material { base_colour: [1.0; 3], ..Material::default() };
     let red = |up: [f32; 3]| {
         let mut settings = MeshDrawSettings::default();
         settings.shade.lighting = Lighting::Sky { up };
-        pixel(
-            &draw(&square(matt.clone(), Vec::new()), &settings).0,
-            [16, 16],
-        )[0]
+        pixel(&draw(&square(matt.clone(), Vec::new()), &settings).0, [16, 16])[0]
     };
     // The square's normal is -z: the zenith, the nadir, and the horizon. The sun, 0.75 in red, stands
     // with a sine of 0.7 above the horizon, to one side of the front.
@@ -383,11 +305,7 @@ fn a_sky_lights_from_above_and_the_ground_from_below() {
 #[test]
 fn colours_of_vertices_multiply_and_part_vertices() {
     let mut mesh = square(
-        Material {
-            is_unlit: true,
-            base_colour: [1.0, 0.5, 1.0],
-            ..Material::default()
-        },
+        Material { is_unlit: true, base_colour: [1.0, 0.5, 1.0], ..Material::default() },
         Vec::new(),
     );
     mesh.colours = vec![[0.0, 0.0, 0.5, 1.0], [1.0, 0.0, 0.5, 1.0]];
@@ -401,9 +319,7 @@ fn colours_of_vertices_multiply_and_part_vertices() {
         close(pixel(&frame, at), [red, 0.0, 0.5], "colours");
     }
     // A corner without a colour is white; Reyes has the same colours.
-    mesh.corners
-        .iter_mut()
-        .for_each(|corner| corner.colour = NONE);
+    mesh.corners.iter_mut().for_each(|corner| corner.colour = NONE);
     close(pixel(&picture(&mesh), [5, 5]), [1.0, 0.5, 1.0], "white");
 }
 
@@ -417,10 +333,7 @@ fn card() -> Mesh {
         width: 4,
         height: 4,
         texels,
-        sampler: Sampler {
-            magnify: TextureFilter::Nearest,
-            ..Sampler::default()
-        },
+        sampler: Sampler { magnify: TextureFilter::Nearest, ..Sampler::default() },
     };
     let mut material = Material {
         base_texture: Some(0),
@@ -454,10 +367,7 @@ fn alpha_tests_cut_holes_through_which_the_rest_is_seen() {
     }
     for at in 0..4 {
         let corner = scene.corners[at];
-        scene.corners.push(Corner {
-            position: corner.position + 4,
-            ..corner
-        });
+        scene.corners.push(Corner { position: corner.position + 4, ..corner });
     }
     scene.face_starts.push(8);
     scene.face_materials.push(1);
@@ -473,10 +383,7 @@ fn alpha_tests_cut_holes_through_which_the_rest_is_seen() {
     // The alpha of vertices counts as well.
     let mut faded = card;
     faded.colours = vec![[1.0, 1.0, 1.0, 0.4]];
-    faded
-        .corners
-        .iter_mut()
-        .for_each(|corner| corner.colour = 0);
+    faded.corners.iter_mut().for_each(|corner| corner.colour = 0);
     let (_, counts) = draw(&faded, &MeshDrawSettings::default());
     assert_eq!(counts.pixels_covered, 0);
 }
@@ -491,10 +398,8 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
     ];
     let source = Triangles::new(scene, Adjacency::Vertex);
     let view = MeshCamera::new(camera(), 0.125);
-    let settings = FrameSettings {
-        size: [SIZE; 2],
-        ..support::mesh::settings(pattern(4), Cull::Quads)
-    };
+    let settings =
+        FrameSettings { size: [SIZE; 2], ..support::mesh::settings(pattern(4), Cull::Quads) };
     let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     for unit in units {
         let shading = visible.merged(&source, unit);
@@ -512,12 +417,8 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
 fn samplers_wrap_and_filter() {
     let chain = |sampler: Sampler| {
         let grey = |v: u8| [v, v, v, 255];
-        let texture = Texture {
-            width: 4,
-            height: 1,
-            texels: [0, 51, 153, 255].map(grey).to_vec(),
-            sampler,
-        };
+        let texture =
+            Texture { width: 4, height: 1, texels: [0, 51, 153, 255].map(grey).to_vec(), sampler };
         MipChain::new(&texture, TextureRole::Raw).unwrap()
     };
     let red = |chain: &MipChain, u: f32, level: f32| chain.sample([u, 0.5], level)[0];
@@ -539,10 +440,7 @@ fn samplers_wrap_and_filter() {
         let texture = with(wrap, nearest);
         let found = [-0.9, -0.1, 0.1, 1.1, 1.9].map(|u| red(&texture, u, 0.0));
         for (found, expected) in found.iter().zip(expected) {
-            assert!(
-                (found - expected).abs() < 1e-4,
-                "{wrap:?}: {found} for {expected}"
-            );
+            assert!((found - expected).abs() < 1e-4, "{wrap:?}: {found} for {expected}");
         }
     }
     // Between the edges: half of both when repeated, the edge alone otherwise.
@@ -561,10 +459,7 @@ fn samplers_wrap_and_filter() {
     }
     // A sampler that repeats along u and clamps along v filters along u as the default does.
     let plain = chain(Sampler::default());
-    let said = chain(Sampler {
-        wrap: [Wrap::Repeat, Wrap::Clamp],
-        ..Sampler::default()
-    });
+    let said = chain(Sampler { wrap: [Wrap::Repeat, Wrap::Clamp], ..Sampler::default() });
     for u in [-1.3, 0.0, 0.13, 0.77, 2.4] {
         for level in [0.0, 0.3, 1.7] {
             let off = (red(&plain, u, level) - red(&said, u, level)).abs();

@@ -33,18 +33,10 @@ fn drawn_part(
     let mut square = mesh(corners, &[vec![0, 1, 2], vec![0, 2, 3]]);
     square.materials[0].two_sided = true;
     let source = Triangles::new(square, Adjacency::Vertex);
-    let lens = Intrinsics {
-        width: SIDE,
-        height: SIDE,
-        focal_px: [8.0; 2],
-        principal_px: [4.0; 2],
-    };
+    let lens = Intrinsics { width: SIDE, height: SIDE, focal_px: [8.0; 2], principal_px: [4.0; 2] };
     let camera = Camera::new("square", lens, Matrix3::identity(), Vector3::zeros()).unwrap();
     let view = MeshCamera::new(camera, 0.05);
-    let settings = FrameSettings {
-        size: [SIDE; 2],
-        ..settings(pattern(4), Cull::Quads)
-    };
+    let settings = FrameSettings { size: [SIDE; 2], ..settings(pattern(4), Cull::Quads) };
     let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
     let shading = visible.merged(&source, unit);
     let frame = MergedFrame {
@@ -60,11 +52,7 @@ fn drawn_part(
         title: "square".to_owned(),
         part,
         overlays: &[overlay],
-        scale: Scale {
-            least: 1,
-            top: 8,
-            curve: Curve::Linear,
-        },
+        scale: Scale { least: 1, top: 8, curve: Curve::Linear },
     };
     let canvas = drawing.of(&Frame::new(SIDE, SIDE), &frame).unwrap();
     move |x, y| {
@@ -82,10 +70,7 @@ fn middle(of: &impl Fn(u32, u32) -> [u8; 3], x: u32, y: u32) -> [u8; 3] {
 fn quads_along_the_shared_edge_are_shaded_twice_and_once_after_merging() {
     // Three quarters of the second and the first colour of the scale, over black.
     let [once, twice] = [[0, 0, 96], [0, 48, 191]];
-    let unbounded = QfmSettings {
-        entries: None,
-        ..QfmSettings::default()
-    };
+    let unbounded = QfmSettings { entries: None, ..QfmSettings::default() };
     for (unit, on_edge) in [(UNMERGED, twice), (MergeUnitKind::Qfm(unbounded), once)] {
         let canvas = drawn(unit, Overlay::Quads);
         // Also the pixel at the corner, which no triangle covers: its quad is shaded as a whole.
@@ -140,12 +125,7 @@ fn edges_lie_along_the_diagonal_and_around_the_square() {
 #[test]
 fn a_part_of_the_picture_has_the_drawings_of_the_whole() {
     let (corner, size) = ([2, 4], [6, 4]);
-    for overlay in [
-        Overlay::Quads,
-        Overlay::Edges,
-        Overlay::Samples,
-        Overlay::Vertices,
-    ] {
+    for overlay in [Overlay::Quads, Overlay::Edges, Overlay::Samples, Overlay::Vertices] {
         let whole = drawn(UNMERGED, overlay);
         let part = drawn_part(UNMERGED, overlay, [corner, size]);
         for (x, y) in (0..16 * size[1]).flat_map(|y| (0..16 * size[0]).map(move |x| (x, y))) {
@@ -160,8 +140,5 @@ fn pictures_that_are_too_large_to_show_quads_are_refused() {
     assert_eq!(OverlayDrawing::part([1024; 2], None).unwrap().zoom, 4);
     let error = OverlayDrawing::part([1280, 720], None).unwrap_err();
     let said = error.to_string();
-    assert!(
-        said.contains("--overlay") && said.contains("--crop"),
-        "{said}"
-    );
+    assert!(said.contains("--overlay") && said.contains("--crop"), "{said}");
 }

@@ -21,29 +21,16 @@ use quadrille::raster::samples::SamplePattern;
 use crate::support::mesh::{crossing, cubes, pattern, settings, view, waves};
 
 fn qfm(entries: Option<u32>) -> MergeUnitKind {
-    MergeUnitKind::Qfm(QfmSettings {
-        entries,
-        ..QfmSettings::default()
-    })
+    MergeUnitKind::Qfm(QfmSettings { entries, ..QfmSettings::default() })
 }
 
 fn pmu(entries: u32) -> MergeUnitKind {
-    MergeUnitKind::Pmu(PmuSettings {
-        entries,
-        ..PmuSettings::default()
-    })
+    MergeUnitKind::Pmu(PmuSettings { entries, ..PmuSettings::default() })
 }
 
 /// Every unit, fewer entries first.
 fn units() -> [MergeUnitKind; 6] {
-    [
-        MergeUnitKind::None,
-        qfm(Some(4)),
-        qfm(Some(32)),
-        qfm(None),
-        pmu(16),
-        pmu(512),
-    ]
+    [MergeUnitKind::None, qfm(Some(4)), qfm(Some(32)), qfm(None), pmu(16), pmu(512)]
 }
 
 fn run(
@@ -79,10 +66,7 @@ fn owners(visible: &VisibleFrame) -> Vec<([u16; 2], Vec<u32>)> {
     for bin in &visible.bins {
         for quad in &bin.quads {
             let samples = &bin.samples[quad.first as usize..][..per_quad];
-            quads.push((
-                quad.position,
-                samples.iter().map(|&o| triangle(o)).collect(),
-            ));
+            quads.push((quad.position, samples.iter().map(|&o| triangle(o)).collect()));
         }
     }
     quads.sort();
@@ -117,11 +101,7 @@ fn agrees(source: &dyn GridSource, settings: &FrameSettings, what: &str) {
         let timed = run(source, settings, &MeshConfig::default(), unit);
         let what = format!("{what}, {unit:?}");
         let counters = |c| format!("{c:?}");
-        assert_eq!(
-            counters(&timed.counters),
-            counters(&expected.merging),
-            "{what}"
-        );
+        assert_eq!(counters(&timed.counters), counters(&expected.merging), "{what}");
         assert_eq!(timed.quads_shaded, expected.quads_shaded, "{what}");
         let grids = (timed.grids.grids, timed.grids.visible, timed.grids.vertices);
         let frame = (expected.grids, expected.grids_visible, expected.vertices);
@@ -177,10 +157,7 @@ fn sizes_change_cycles_alone() {
         for assignment in assignments {
             gpu = gpu.with(assignment).unwrap();
         }
-        MeshConfig {
-            gpu,
-            ..MeshConfig::default()
-        }
+        MeshConfig { gpu, ..MeshConfig::default() }
     };
     let mut narrow = with(&[
         "setup.queue=1",
@@ -204,13 +181,9 @@ fn sizes_change_cycles_alone() {
     wide.pmu.quads_per_cycle = 4;
     wide.grids.vertices_per_cycle = 16;
     for unit in units() {
-        let [usual, again, narrow, wide] = [
-            &MeshConfig::default(),
-            &MeshConfig::default(),
-            &narrow,
-            &wide,
-        ]
-        .map(|config| run(&*source, &settings, config, unit));
+        let [usual, again, narrow, wide] =
+            [&MeshConfig::default(), &MeshConfig::default(), &narrow, &wide]
+                .map(|config| run(&*source, &settings, config, unit));
         assert_eq!(usual.cycles, again.cycles, "not the same twice");
         assert_eq!(format!("{:?}", usual.units), format!("{:?}", again.units));
         assert!(narrow.cycles > usual.cycles, "{unit:?}");

@@ -24,14 +24,9 @@ fn pieces(corners: [[f32; 3]; 3]) -> Vec<([Vertex; 3], DepthPlane)> {
 #[test]
 fn a_triangle_in_view_is_projected() {
     let found = pieces([[0.0, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]);
-    let [(corners, plane)] = found[..] else {
-        panic!("one triangle")
-    };
+    let [(corners, plane)] = found[..] else { panic!("one triangle") };
     // Focal length 50 px, centre at 50 px: 75 px for (1, 0, 2).
-    let at = |x, y| Vertex {
-        x: x * 256,
-        y: y * 256,
-    };
+    let at = |x, y| Vertex { x: x * 256, y: y * 256 };
     assert_eq!(corners, [at(50, 50), at(75, 50), at(50, 75)]);
     assert_eq!(plane.depth, 0.5);
     let depth = plane.at_sample([75 * 256, 50 * 256], [0, 0]);
@@ -61,19 +56,12 @@ fn a_cut_floor_has_the_depths_of_the_whole() {
     let view = MeshCamera::new(view().camera, 1e-4);
     for x in [-20.0, 0.0, 7.0] {
         // The corner is at a whole pixel of row 51, so that snapping does not move it. The horizon is at row 50.
-        let corners = [
-            [-300.0, HEIGHT, -200.0],
-            [x, HEIGHT, 25.0],
-            [500.0, HEIGHT, -100.0],
-        ];
+        let corners = [[-300.0, HEIGHT, -200.0], [x, HEIGHT, 25.0], [500.0, HEIGHT, -100.0]];
         let projected = corners.map(|c| project(&view, c));
         let mut planes = Vec::new();
         triangles(&view, projected.each_ref(), |_, plane| planes.push(plane));
         assert!(!planes.is_empty());
-        for (plane, row) in planes
-            .iter()
-            .flat_map(|p| [52, 60, 80, 99].map(|row| (p, row)))
-        {
+        for (plane, row) in planes.iter().flat_map(|p| [52, 60, 80, 99].map(|row| (p, row))) {
             for column in [0, 50, 99] {
                 let z = 50.0 * f64::from(HEIGHT) / f64::from(row - 50);
                 let depth = plane.at_sample([column * 256, row * 256], [0, 0]);

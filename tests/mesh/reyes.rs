@@ -16,12 +16,8 @@ const SIDE: u32 = 96;
 
 /// A camera at the origin that looks along z: a world unit at distance z is 96 / z pixels.
 fn camera() -> MeshCamera {
-    let lens = Intrinsics {
-        width: SIDE,
-        height: SIDE,
-        focal_px: [96.0; 2],
-        principal_px: [48.0; 2],
-    };
+    let lens =
+        Intrinsics { width: SIDE, height: SIDE, focal_px: [96.0; 2], principal_px: [48.0; 2] };
     let camera = Camera::new("test", lens, Matrix3::identity(), Vector3::zeros());
     MeshCamera::new(camera.unwrap(), 0.5)
 }
@@ -37,20 +33,12 @@ fn vertices_shaded(squares: &[(f32, f32)]) -> u64 {
         }
         patches.push(std::array::from_fn(|k| first + k as u32));
     }
-    let material = Material {
-        two_sided: true,
-        ..Material::default()
-    };
+    let material = Material { two_sided: true, ..Material::default() };
     let surface = Surface::bezier(&points, &patches, material).unwrap();
-    let tessellation = TessellateSettings {
-        triangle_area_px: 2.0,
-        ..TessellateSettings::default()
-    };
+    let tessellation =
+        TessellateSettings { triangle_area_px: 2.0, ..TessellateSettings::default() };
     let source = Tessellated::new(surface, tessellation).unwrap();
-    let frame = FrameSettings {
-        size: [SIDE; 2],
-        ..settings(pattern(4), Cull::Quads)
-    };
+    let frame = FrameSettings { size: [SIDE; 2], ..settings(pattern(4), Cull::Quads) };
     let visible = VisibleFrame::new(&source, &camera(), &camera(), &frame).unwrap();
     let shading = visible.merged(&source, MergeUnitKind::None);
     MeshResult::of(&visible, &shading).vertices

@@ -40,11 +40,7 @@ fn view() -> MeshCamera {
 
 /// A vertex that faces [`view`].
 fn vertex(position: [f32; 3], uv: [f32; 2]) -> GridVertex {
-    GridVertex {
-        position,
-        normal: [0.0, 0.0, -1.0],
-        uv,
-    }
+    GridVertex { position, normal: [0.0, 0.0, -1.0], uv }
 }
 
 /// A vertex of the plane at a position on the picture, in pixels; the texture lies on it without distortion.
@@ -67,10 +63,7 @@ struct Scene {
 impl Scene {
     fn of(material: Material, textures: &[Texture]) -> Self {
         let materials = vec![material];
-        Self {
-            textures: Textures::new(textures, &materials),
-            materials,
-        }
+        Self { textures: Textures::new(textures, &materials), materials }
     }
 
     fn shader_with(&self, settings: ShadeSettings) -> Shader<'_> {
@@ -106,17 +99,8 @@ fn noisy() -> Scene {
 /// The quad whose first pixel is (300, 200), of a triangle, sampled at its centres.
 fn quad_inputs<'a>(vertices: [&'a GridVertex; 3], planes: &'a TrianglePlanes) -> QuadInputs<'a> {
     QuadInputs {
-        triangles: [TriangleRef {
-            vertices,
-            planes,
-            colours: None,
-        }; 4],
-        points_px: [
-            [300.5, 200.5],
-            [301.5, 200.5],
-            [300.5, 201.5],
-            [301.5, 201.5],
-        ],
+        triangles: [TriangleRef { vertices, planes, colours: None }; 4],
+        points_px: [[300.5, 200.5], [301.5, 200.5], [300.5, 201.5], [301.5, 201.5]],
         side_px: 1,
         wanted: 0b1111,
         material: 0,
@@ -174,11 +158,7 @@ fn as_rays_see_it() {
         assert_as_traced(large, x, y);
     }
     // About half a pixel, at centres around it.
-    let small = [
-        [1.0, 0.5, 4.0],
-        [1.008, 0.502, 4.001],
-        [1.001, 0.507, 4.003],
-    ];
+    let small = [[1.0, 0.5, 4.0], [1.008, 0.502, 4.001], [1.001, 0.507, 4.003]];
     let at = view().position_px(small[0]);
     for (dx, dy) in [(-1.0, 0.5), (0.0, 0.0), (0.5, 0.5), (1.5, -1.0)] {
         assert_as_traced(small, at[0] + dx, at[1] + dy);
@@ -188,12 +168,7 @@ fn as_rays_see_it() {
 #[test]
 fn corners_behind_the_eye() {
     let ground = [[0.0, 1.0, 20.0], [6.0, 1.0, -10.0], [-6.0, 1.0, -10.0]];
-    for (x, y) in [
-        (320.0, 220.0),
-        (320.0, 359.5),
-        (250.5, 300.5),
-        (600.5, 200.5),
-    ] {
+    for (x, y) in [(320.0, 220.0), (320.0, 359.5), (250.5, 300.5), (600.5, 200.5)] {
         assert_as_traced(ground, x, y);
     }
 }
@@ -214,10 +189,7 @@ fn no_area() {
 
 #[test]
 fn attributes_mix_by_weight() {
-    let at = Barycentrics {
-        weights: [0.5, 0.75, -0.25],
-        inverse_z: 1.0,
-    };
+    let at = Barycentrics { weights: [0.5, 0.75, -0.25], inverse_z: 1.0 };
     assert_eq!(at.mix([[2.0, 8.0], [4.0, 8.0], [0.0, 8.0]]), [4.0, 8.0]);
 }
 
@@ -227,21 +199,13 @@ fn coarse_pixels_are_filtered_twice_as_wide() {
     let vertices = plane_triangle(2.0);
     let planes = TrianglePlanes::new(vertices.each_ref(), &view()).unwrap();
     let coarse = QuadInputs {
-        points_px: [
-            [301.0, 201.0],
-            [303.0, 201.0],
-            [301.0, 203.0],
-            [303.0, 203.0],
-        ],
+        points_px: [[301.0, 201.0], [303.0, 201.0], [301.0, 203.0], [303.0, 203.0]],
         side_px: 2,
         ..quad_inputs(vertices.each_ref(), &planes)
     };
     let shader = scene.shader();
-    let expected = scene
-        .textures
-        .get(0)
-        .unwrap()
-        .sample([602.0 / TEXELS as f32, 402.0 / TEXELS as f32], 2.0);
+    let expected =
+        scene.textures.get(0).unwrap().sample([602.0 / TEXELS as f32, 402.0 / TEXELS as f32], 2.0);
     // Base colour and light equal the result at the same position with a white texture.
     let shade = |base_texture| {
         let mut scene = noisy();
@@ -286,11 +250,7 @@ fn merged_triangles_of_a_plane_are_as_one() {
     let middle = vertex([0, 1, 2].map(|k| (a.position[k] + b.position[k]) / 2.0), uv);
     let halves = [[&a, &middle, &c], [&middle, &b, &c]];
     let planes = halves.map(|v| TrianglePlanes::new(v, &view()).unwrap());
-    let pixel = |k: usize| TriangleRef {
-        vertices: halves[k],
-        planes: &planes[k],
-        colours: None,
-    };
+    let pixel = |k: usize| TriangleRef { vertices: halves[k], planes: &planes[k], colours: None };
     let inputs = QuadInputs {
         triangles: [pixel(0), pixel(1), pixel(1), pixel(0)],
         ..quad_inputs(halves[0], &planes[0])
@@ -299,13 +259,7 @@ fn merged_triangles_of_a_plane_are_as_one() {
     for (a, b) in whole.iter().flatten().zip(merged.iter().flatten()) {
         assert!((a - b).abs() < 2e-3, "{whole:?} {merged:?}");
     }
-    let some = quad(
-        &shader,
-        &QuadInputs {
-            wanted: 0b0100,
-            ..inputs
-        },
-    );
+    let some = quad(&shader, &QuadInputs { wanted: 0b0100, ..inputs });
     assert_eq!(some, [[0.0; 3], [0.0; 3], merged[2], [0.0; 3]]);
 }
 
@@ -323,10 +277,7 @@ fn far_beyond_the_horizon_colours_stay_in_range() {
             ..quad_inputs(vertices.each_ref(), &planes)
         };
         let colours = quad(&shader, &inputs);
-        assert!(
-            colours.iter().flatten().all(|c| (0.0..=1.0).contains(c)),
-            "{colours:?}"
-        );
+        assert!(colours.iter().flatten().all(|c| (0.0..=1.0).contains(c)), "{colours:?}");
     }
 }
 
@@ -367,21 +318,13 @@ fn close(a: [f32; 3], b: [f32; 3], limit: f32) -> bool {
 
 fn one_texel(texel: [u8; 3]) -> Texture {
     let [r, g, b] = texel;
-    Texture {
-        width: 1,
-        height: 1,
-        texels: vec![[r, g, b, 255]],
-        ..Texture::default()
-    }
+    Texture { width: 1, height: 1, texels: vec![[r, g, b, 255]], ..Texture::default() }
 }
 
 /// The quad of the plane with a normal map of one texel.
 fn with_normal_map(texel: Option<[u8; 3]>) -> [[f32; 3]; 4] {
-    let material = Material {
-        normal_texture: texel.map(|_| 0),
-        shininess: 30.0,
-        ..Material::default()
-    };
+    let material =
+        Material { normal_texture: texel.map(|_| 0), shininess: 30.0, ..Material::default() };
     let textures: Vec<Texture> = texel.into_iter().map(one_texel).collect();
     shade_plane(&Scene::of(material, &textures).shader(), 1.0)
 }
@@ -399,23 +342,14 @@ fn emission_is_added_to_reflected_light() {
     let shade = |material: Material, textures: &[Texture]| {
         shade_plane(&Scene::of(material, textures).shader(), 1.0)[0]
     };
-    let dark = Material {
-        base_colour: [0.0; 3],
-        emission: [0.25, 1.5, 0.0],
-        ..Material::default()
-    };
+    let dark =
+        Material { base_colour: [0.0; 3], emission: [0.25, 1.5, 0.0], ..Material::default() };
     assert_eq!(shade(dark.clone(), &[]), [0.25, 1.5, 0.0]);
-    let textured = Material {
-        emission_texture: Some(0),
-        ..dark.clone()
-    };
+    let textured = Material { emission_texture: Some(0), ..dark.clone() };
     // 188 in sRGB is 0.503 in linear light.
     let half = shade(textured, &[one_texel([188, 255, 255])]);
     assert!(close(half, [0.25 * 0.503, 1.5, 0.0], 1e-3), "{half:?}");
-    let lit = Material {
-        base_colour: [0.8; 3],
-        ..dark
-    };
+    let lit = Material { base_colour: [0.8; 3], ..dark };
     let grey = shade(Material::default(), &[]);
     let sum = [grey[0] + 0.25, grey[1] + 1.5, grey[2]];
     assert!(close(shade(lit, &[]), sum, 1e-6));
@@ -479,10 +413,7 @@ fn grey(width: u32, height: u32, texel: impl Fn(u32, u32) -> u8) -> Texture {
     Texture {
         width,
         height,
-        texels: positions
-            .map(|(x, y)| texel(x, y))
-            .map(|c| [c, c, c, 255])
-            .collect(),
+        texels: positions.map(|(x, y)| texel(x, y)).map(|c| [c, c, c, 255]).collect(),
         ..Texture::default()
     }
 }
@@ -509,35 +440,21 @@ fn levels_for_known_scales() {
 /// The alpha of a texture counts only where the material is blended.
 #[test]
 fn opacity_is_that_of_material_and_texture() {
-    let texture = Texture {
-        texels: vec![[255, 255, 255, 51]; 4],
-        width: 2,
-        height: 2,
-        ..Texture::default()
-    };
+    let texture =
+        Texture { texels: vec![[255, 255, 255, 51]; 4], width: 2, height: 2, ..Texture::default() };
     let corners = plane_triangle(1.0);
     let opacity = |opacity: Option<f32>, base_texture: Option<u32>| {
-        let material = Material {
-            opacity,
-            base_texture,
-            ..Material::default()
-        };
+        let material = Material { opacity, base_texture, ..Material::default() };
         let scene = Scene::of(material, std::slice::from_ref(&texture));
         let planes = TrianglePlanes::new(corners.each_ref(), &view()).unwrap();
         let inputs = quad_inputs(corners.each_ref(), &planes);
         scene.shader().quad(&inputs)[0][3]
     };
-    for (given, texture, expected) in [
-        (None, None, 1.0),
-        (None, Some(0), 1.0),
-        (Some(0.5), None, 0.5),
-        (Some(0.5), Some(0), 0.1),
-    ] {
+    for (given, texture, expected) in
+        [(None, None, 1.0), (None, Some(0), 1.0), (Some(0.5), None, 0.5), (Some(0.5), Some(0), 0.1)]
+    {
         let found = opacity(given, texture);
-        assert!(
-            (found - expected).abs() < 1e-5,
-            "{given:?} {texture:?}: {found}"
-        );
+        assert!((found - expected).abs() < 1e-5, "{given:?} {texture:?}: {found}");
     }
 }
 
@@ -559,9 +476,7 @@ fn fine_checks_become_grey_in_linear_light() {
 fn any_size_keeps_its_mean() {
     for (width, height) in [(1, 1), (7, 5), (13, 1), (1, 6), (100, 37), (3, 2)] {
         let noise = |x: u32, y: u32| {
-            (x * 7919 + y * 104_729 + 13)
-                .wrapping_mul(0x9e37_79b9)
-                .to_be_bytes()[0]
+            (x * 7919 + y * 104_729 + 13).wrapping_mul(0x9e37_79b9).to_be_bytes()[0]
         };
         let texture = grey(width, height, noise);
         let sum: f64 = texture.texels.iter().map(|t| f64::from(t[0]) / 255.0).sum();
@@ -591,44 +506,25 @@ fn bilinear_by_its_definition() {
         let row = |y: f32| (1.0 - fx) * texel(x.floor(), y) + fx * texel(x.floor() + 1.0, y);
         let expected = (1.0 - fy) * row(y.floor()) + fy * row(y.floor() + 1.0);
         let [found, ..] = pyramid.sample(uv, 0.0);
-        assert!(
-            (found - expected).abs() < 1e-4,
-            "{uv:?}: {found} {expected}"
-        );
+        assert!((found - expected).abs() < 1e-4, "{uv:?}: {found} {expected}");
     }
 }
 
 #[test]
 fn poison_and_far_away_do_no_harm() {
     let pyramid = raw(&grey(4, 4, |x, _| if x == 0 { 0 } else { 200 }));
-    for v in [
-        f32::NAN,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        1e30,
-        -3e9,
-        -1e-9,
-    ] {
+    for v in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30, -3e9, -1e-9] {
         let colour = pyramid.sample([v, -v], 0.7);
-        assert!(
-            colour.iter().all(|c| (0.0..=1.0).contains(c)),
-            "{v}: {colour:?}"
-        );
+        assert!(colour.iter().all(|c| (0.0..=1.0).contains(c)), "{v}: {colour:?}");
     }
 }
 
 #[test]
 fn roles_follow_from_materials_and_bad_textures_are_left_out() {
     let texture = grey(1, 1, |_, _| 128);
-    let broken = Texture {
-        width: 2,
-        ..texture.clone()
-    };
-    let material = Material {
-        base_texture: Some(0),
-        normal_texture: Some(1),
-        ..Material::default()
-    };
+    let broken = Texture { width: 2, ..texture.clone() };
+    let material =
+        Material { base_texture: Some(0), normal_texture: Some(1), ..Material::default() };
     let textures = Textures::new(&[texture.clone(), texture, broken], &[material]);
     let of = |index: u32| textures.get(index).map(|t| t.sample([0.5; 2], 0.0)[0]);
     assert!((of(0).unwrap() - 0.215_86).abs() < 1e-4, "decoded");

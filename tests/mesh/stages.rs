@@ -49,10 +49,7 @@ const FULL: u64 = 0xffff;
 /// A triangle in front of the view, the `n`th from the left.
 fn triangle(n: u32) -> [GridVertex; 3] {
     let x = n as f32 * 0.05 - 1.2;
-    let at = |x: f32, y: f32| GridVertex {
-        position: [x, y, 2.0],
-        ..GridVertex::default()
-    };
+    let at = |x: f32, y: f32| GridVertex { position: [x, y, 2.0], ..GridVertex::default() };
     [at(x, 0.0), at(x, 0.04), at(x + 0.04, 0.04)]
 }
 
@@ -74,10 +71,7 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
 /// A state whose current grid has [`ITEMS`] triangles.
 fn new_state() -> MeshDrawState {
     let settings = settings(pattern(4), Cull::Quads);
-    let materials = [Material {
-        two_sided: true,
-        ..Material::default()
-    }];
+    let materials = [Material { two_sided: true, ..Material::default() }];
     let mut state = MeshDrawState::new((&materials, &[]), &view(), &settings, &Config::default());
     let visibility = state.take(0, &grid(0..ITEMS), &mut Vec::new());
     assert_eq!(visibility, GridVisibility::Visible);
@@ -113,12 +107,7 @@ fn beat(n: u32) -> Beat {
         position,
         mask: if position == 0 { 15 } else { 1 },
     });
-    Beat {
-        tile: tile_of(n),
-        quads: quads.collect(),
-        pairs: 0,
-        last: false,
-    }
+    Beat { tile: tile_of(n), quads: quads.collect(), pairs: 0, last: false }
 }
 
 fn of_beat(beat: &Beat) -> Trail {
@@ -191,30 +180,14 @@ fn raster_tiles_to_quads() {
         machine: Box::new(new_state),
         unit: Box::new(|| Quads::new(&MeshConfig::default().quads)),
         items: items(|n| {
-            let mut samples = TileSamples {
-                touched: 0b10_0110,
-                ..TileSamples::default()
-            };
+            let mut samples = TileSamples { touched: 0b10_0110, ..TileSamples::default() };
             for at in [1, 5] {
-                samples.quads[at] = SampledQuad {
-                    coverage: 3,
-                    centres: 0,
-                };
+                samples.quads[at] = SampledQuad { coverage: 3, centres: 0 };
             }
-            RasterTile {
-                primitive: n,
-                tile: tile_of(n),
-                quarter: 3,
-                mask: 0,
-                samples,
-            }
+            RasterTile { primitive: n, tile: tile_of(n), quarter: 3, mask: 0, samples }
         }),
         // Quarter 3 begins in row 4 and column 4.
-        trail_in: |t| {
-            [4 * 8 + 5, 5 * 8 + 5]
-                .map(|p| (t.tile * 64 + p, t.primitive))
-                .to_vec()
-        },
+        trail_in: |t| [4 * 8 + 5, 5 * 8 + 5].map(|p| (t.tile * 64 + p, t.primitive)).to_vec(),
         trail_out: Box::new(|beat: &Beat, state| {
             let of = |q: &Quad| {
                 let fragment = state.fragment_of(q);
@@ -235,30 +208,19 @@ fn raster_tiles_to_quads() {
 fn with_quads(count: u32) -> MeshDrawState {
     let mut state = new_state();
     for k in 0..count {
-        let index = state
-            .depths
-            .index(quad_position(&state, k / 8, (k % 8) as u8));
+        let index = state.depths.index(quad_position(&state, k / 8, (k % 8) as u8));
         state.shader_quad(index, k / 20, vec![(k, FULL)]);
     }
     state
 }
 
 fn quad(k: u32) -> Quad {
-    Quad {
-        primitive: k,
-        position: (k % 8) as u8,
-        mask: 15,
-    }
+    Quad { primitive: k, position: (k % 8) as u8, mask: 15 }
 }
 
 fn warp(n: u32) -> Warp {
     let quads: Vec<_> = (0..8).map(|i| quad(8 * n + i)).collect();
-    Warp {
-        tile: tile_of(n),
-        quads: quads.into_iter().collect(),
-        merge: 0,
-        begins_flush: false,
-    }
+    Warp { tile: tile_of(n), quads: quads.into_iter().collect(), merge: 0, begins_flush: false }
 }
 
 fn of_warp(warp: &Warp) -> Trail {
@@ -392,12 +354,7 @@ fn tessellation() {
 /// cycles in which quads leave, and the port's activity.
 fn times<U: MergingUnit>(unit: U, quads: &[(u32, u16, u64)]) -> (Vec<Cycle>, Activity) {
     let mut state = new_state();
-    let mut beat = Beat {
-        tile: 0,
-        quads: ArrayVec::new(),
-        pairs: 0,
-        last: false,
-    };
+    let mut beat = Beat { tile: 0, quads: ArrayVec::new(), pairs: 0, last: false };
     for &(triangle, column, coverage) in quads {
         beat.quads.push(Quad {
             primitive: state.fragment(triangle, [column, 0], coverage, 0),
@@ -491,11 +448,8 @@ fn comparisons_and_overlaps_take_their_time() {
 fn a_flush_takes_a_cycle_per_entry() {
     let spec = MeshConfig::default().qfm;
     let mut state = new_state();
-    let mut link = Link::new(
-        4,
-        TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4)),
-        Collector::new(0),
-    );
+    let mut link =
+        Link::new(4, TimedMergeUnit::qfm(&spec, spec.settings(), pattern(4)), Collector::new(0));
     let send = |state: &mut MeshDrawState, columns: std::ops::Range<u16>, coverage: u64| {
         let mut quads = ArrayVec::new();
         for column in columns {
@@ -505,12 +459,7 @@ fn a_flush_takes_a_cycle_per_entry() {
                 mask: state.pattern().covered_pixels(coverage),
             });
         }
-        Beat {
-            tile: 0,
-            quads,
-            pairs: 0,
-            last: false,
-        }
+        Beat { tile: 0, quads, pairs: 0, last: false }
     };
     let first = send(&mut state, 0..8, 1);
     link.offer(first, FIRST, &mut state);

@@ -75,10 +75,7 @@ fn irregular_patches_come_close() {
     ] {
         let found = [1, 2].map(|levels| errors(&cage, levels));
         for ([distance, angle], bound) in found.into_iter().zip(bounds) {
-            assert!(
-                distance < bound[0] && angle < bound[1],
-                "{name}: {distance:e} {angle}"
-            );
+            assert!(distance < bound[0] && angle < bound[1], "{name}: {distance:e} {angle}");
         }
         let [[coarse, _], [fine, _]] = found;
         assert!(fine < 0.5 * coarse, "{name}: {coarse:e}, then {fine:e}");
@@ -111,10 +108,7 @@ fn sharper_creases_lie_closer_to_the_cage() {
         Vector3::from(surface.position(0, 0.0, 0.0)).norm()
     };
     let reaches = [0.0, 0.5, 1.0, 2.0, 3.0, f32::INFINITY].map(reach);
-    assert!(
-        reaches.windows(2).all(|pair| pair[0] < pair[1]),
-        "{reaches:?}"
-    );
+    assert!(reaches.windows(2).all(|pair| pair[0] < pair[1]), "{reaches:?}");
     let surface = Surface::catmull_clark(&creased_cube(2.5), 0).unwrap();
     // Bezier patches: 8 by 8 for each face.
     assert!(format!("{surface:?}").contains("side: 8"));
@@ -168,10 +162,7 @@ fn faces_that_meet_a_vertex_twice_are_refused() {
 
 #[test]
 fn texture_coordinates_are_linear_in_each_face() {
-    let mut cage = mesh(
-        &[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-        &[vec![0, 1, 2]],
-    );
+    let mut cage = mesh(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[vec![0, 1, 2]]);
     cage.uvs = vec![[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]];
     for corner in &mut cage.corners {
         corner.uv = corner.position;

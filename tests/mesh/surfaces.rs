@@ -9,9 +9,8 @@ use quadrille::geometry::surface::Surface;
 
 /// A flat patch of side 3 at z = 0, facing up.
 fn flat() -> Surface {
-    let points: Vec<[f32; 3]> = (0..16_u8)
-        .map(|i| [f32::from(i % 4), f32::from(i / 4), 0.0])
-        .collect();
+    let points: Vec<[f32; 3]> =
+        (0..16_u8).map(|i| [f32::from(i % 4), f32::from(i / 4), 0.0]).collect();
     let patch = std::array::from_fn(|i| u32::try_from(i).unwrap());
     Surface::bezier(&points, &[patch], Material::default()).unwrap()
 }
@@ -20,12 +19,7 @@ fn flat() -> Surface {
 fn heights_move_points_and_tilt_normals() {
     // A slope along u of 1 in 8 texels, away from the seam.
     let texels = (0..64_u8).map(|i| [0, 0, 0, 32 * (i % 8)]).collect();
-    let texture = Texture {
-        width: 8,
-        height: 8,
-        texels,
-        ..Texture::default()
-    };
+    let texture = Texture { width: 8, height: 8, texels, ..Texture::default() };
     let map = HeightMap::new(&texture, HeightChannel::Alpha).unwrap();
     let slope = 32.0 / 255.0 * 8.0;
     assert!((map.at([0.5, 0.3]) - slope * (0.5 - 0.5 / 8.0)).abs() < 1e-5);
@@ -39,21 +33,13 @@ fn heights_move_points_and_tilt_normals() {
 
 #[test]
 fn wrong_textures_are_refused() {
-    let texture = Texture {
-        width: 2,
-        height: 2,
-        texels: vec![[0; 4]; 3],
-        ..Texture::default()
-    };
+    let texture = Texture { width: 2, height: 2, texels: vec![[0; 4]; 3], ..Texture::default() };
     assert!(HeightMap::new(&texture, HeightChannel::Luminance).is_err());
 }
 
 #[test]
 fn names_lead_to_scenes() {
-    assert_eq!(
-        ProceduralScene::from_name("FurBall").unwrap(),
-        ProceduralScene::FurBall
-    );
+    assert_eq!(ProceduralScene::from_name("FurBall").unwrap(), ProceduralScene::FurBall);
     assert!(ProceduralScene::from_name("toad").is_err());
 }
 

@@ -28,10 +28,7 @@ fn view(eye: [f64; 3], width: u32, height: u32) -> MeshCamera {
 }
 
 fn settings(triangle_area_px: f64) -> TessellateSettings {
-    TessellateSettings {
-        triangle_area_px,
-        ..TessellateSettings::default()
-    }
+    TessellateSettings { triangle_area_px, ..TessellateSettings::default() }
 }
 
 fn all(source: &impl GridSource, view: &MeshCamera) -> Vec<Grid> {
@@ -70,8 +67,7 @@ fn check_closed(grids: &[Grid]) -> usize {
 fn with_seams(mut mesh: Mesh) -> Mesh {
     for corner in 0..mesh.corners.len() {
         let t = corner as f32;
-        mesh.uvs
-            .push([0.37, 0.73].map(|step| 0.3 * (t * step).fract()));
+        mesh.uvs.push([0.37, 0.73].map(|step| 0.3 * (t * step).fract()));
         mesh.corners[corner].uv = u32::try_from(corner).unwrap();
     }
     assert!(mesh.corners.iter().all(|c| c.uv != NONE));
@@ -79,26 +75,14 @@ fn with_seams(mut mesh: Mesh) -> Mesh {
 }
 
 fn bumps() -> HeightMap {
-    let texels = (0..256_u32)
-        .map(|i| [0, 0, 0, u8::try_from(i * 97 % 256).unwrap()])
-        .collect();
-    let texture = Texture {
-        width: 16,
-        height: 16,
-        texels,
-        ..Texture::default()
-    };
+    let texels = (0..256_u32).map(|i| [0, 0, 0, u8::try_from(i * 97 % 256).unwrap()]).collect();
+    let texture = Texture { width: 16, height: 16, texels, ..Texture::default() };
     HeightMap::new(&texture, HeightChannel::Alpha).unwrap()
 }
 
 #[test]
 fn closed_surfaces_have_no_cracks() {
-    for mesh in [
-        cube(),
-        creased_cube(1.5),
-        creased_cube(f32::INFINITY),
-        odd_solid(),
-    ] {
+    for mesh in [cube(), creased_cube(1.5), creased_cube(f32::INFINITY), odd_solid()] {
         let surface = Surface::catmull_clark(&with_seams(mesh), 2).unwrap();
         for (eye, area) in [([3.0, -4.0, 2.0], 1.0), ([0.5, -3.2, 1.6], 9.0)] {
             let view = view(eye, 200, 150);
@@ -170,10 +154,7 @@ fn collapsed_sides_are_points() {
         };
         for row in 0..4_u8 {
             let t = f32::from(row) / 3.0;
-            points.extend(
-                rim.map(turned)
-                    .map(|[x, y]| [x * (1.0 - t), y * (1.0 - t), t * t]),
-            );
+            points.extend(rim.map(turned).map(|[x, y]| [x * (1.0 - t), y * (1.0 - t), t * t]));
         }
         patches.push(std::array::from_fn(|i| first + u32::try_from(i).unwrap()));
     }
@@ -247,11 +228,7 @@ fn grids_are_the_same_on_any_thread() {
             })
         };
         let threads: Vec<_> = (0..batches).rev().map(make).collect();
-        threads
-            .into_iter()
-            .rev()
-            .map(|t| t.join().unwrap())
-            .collect()
+        threads.into_iter().rev().map(|t| t.join().unwrap()).collect()
     });
     let (one, other): (Vec<Grid>, Vec<Grid>) =
         (all(&source, &view), apart.into_iter().flatten().collect());
@@ -289,9 +266,6 @@ fn what_is_outside_the_view_is_left_out() {
 fn settings_out_of_range_are_refused() {
     let surface = Surface::catmull_clark(&cube(), 1).unwrap();
     assert!(Tessellated::new(surface.clone(), settings(0.0)).is_err());
-    let wide = TessellateSettings {
-        max_edge_factor: 65,
-        ..TessellateSettings::default()
-    };
+    let wide = TessellateSettings { max_edge_factor: 65, ..TessellateSettings::default() };
     assert!(Tessellated::new(surface.clone(), wide).is_err());
 }

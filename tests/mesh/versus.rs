@@ -72,12 +72,7 @@ fn cube() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
 
 fn mesh() -> Mesh {
     let (positions, triangles) = cube();
-    let corner = |&position: &u32| Corner {
-        position,
-        uv: NONE,
-        normal: NONE,
-        colour: NONE,
-    };
+    let corner = |&position: &u32| Corner { position, uv: NONE, normal: NONE, colour: NONE };
     let count = u32::try_from(triangles.len()).unwrap();
     Mesh {
         positions,
@@ -101,12 +96,7 @@ fn version() -> SplatVersion {
     let source = Triangles::new(mesh(), Adjacency::Vertex);
     let textures = Textures::new(source.textures(), source.materials());
     let view = view();
-    let shader = Shader::new(
-        source.materials(),
-        &textures,
-        &view,
-        ShadeSettings::default(),
-    );
+    let shader = Shader::new(source.materials(), &textures, &view, ShadeSettings::default());
     splats_of(&source, &view, &shader, &Task::NEVER).unwrap()
 }
 
@@ -129,9 +119,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
     assert_eq!((scene.splats.len(), scene.dropped.total()), (TRIANGLES, 0));
     for splat in scene.splats.iter() {
         // On the cube, flat against the side that it lies on.
-        let on: Vec<usize> = (0..3)
-            .filter(|&k| (splat.mean[k].abs() - 1.0).abs() < 1e-6)
-            .collect();
+        let on: Vec<usize> = (0..3).filter(|&k| (splat.mean[k].abs() - 1.0).abs() < 1e-6).collect();
         assert_eq!(on.len(), 1, "{:?}", splat.mean);
         assert!(splat.mean.iter().all(|v| v.abs() <= 1.0 + 1e-6));
         let [long, short, thin] = splat.scale;
@@ -149,9 +137,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
 fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> SplatsMerged {
     let pattern = SamplePattern::standard(samples).unwrap().shared();
     let quads = SplatQuads::new(prepared.draw(), pattern, SimdLevel::best(), &Task::NEVER).unwrap();
-    quads
-        .merged(prepared.draw(), prepared.shader(), unit, &Task::NEVER)
-        .unwrap()
+    quads.merged(prepared.draw(), prepared.shader(), unit, &Task::NEVER).unwrap()
 }
 
 #[test]
@@ -159,24 +145,13 @@ fn units_of_meshes_merge_within_splats_alone() {
     let splats = Splats::from_splats(0, version().splats);
     let profile = Profile::default();
     let prepared = PreparedView::new(&splats, &view().camera, &profile, SimdLevel::best());
-    let unbounded = QfmSettings {
-        entries: None,
-        ..QfmSettings::default()
-    };
+    let unbounded = QfmSettings { entries: None, ..QfmSettings::default() };
     for samples in [1, 4, 16] {
         let none = through(&prepared, samples, MergeUnitKind::None);
         assert_eq!((none.saved(), none.between_splats), (0, 0));
-        let bounded = through(
-            &prepared,
-            samples,
-            MergeUnitKind::Qfm(QfmSettings::default()),
-        );
+        let bounded = through(&prepared, samples, MergeUnitKind::Qfm(QfmSettings::default()));
         let unbounded = through(&prepared, samples, MergeUnitKind::Qfm(unbounded));
-        let pmu = through(
-            &prepared,
-            samples,
-            MergeUnitKind::Pmu(PmuSettings::default()),
-        );
+        let pmu = through(&prepared, samples, MergeUnitKind::Pmu(PmuSettings::default()));
         for outcome in [&bounded, &unbounded, &pmu] {
             assert_eq!(outcome.quads, none.quads);
             assert_eq!(outcome.between_splats, 0);
@@ -231,11 +206,7 @@ fn the_command_compares() {
         let size = ["--width", "120", "--height", "90"];
         let cube = path("cube.obj");
         let arguments = arguments.iter().chain(&size);
-        command
-            .args(["mesh", &cube])
-            .args(arguments)
-            .output()
-            .unwrap()
+        command.args(["mesh", &cube]).args(arguments).output().unwrap()
     };
     let ply = path("cube.ply");
     let written = quadrille(&["--to-splats", &ply]);

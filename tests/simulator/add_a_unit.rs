@@ -9,10 +9,7 @@ fn a_stage_and_a_policy_from_outside_run_and_are_on_the_page() {
     let page = example::run().unwrap();
     let line = |label: &str| page.lines().find(|l| l.starts_with(label)).unwrap();
     // The shipped pipeline has no such unit; the changed one works in it.
-    assert!(
-        line("probe   ").contains('-') && line("probe   ").contains('%'),
-        "{page}"
-    );
+    assert!(line("probe   ").contains('-') && line("probe   ").contains('%'), "{page}");
     assert!(!line("probe:").contains(" 0 quads full"), "{page}");
     assert!(line("cycles").split_whitespace().count() >= 3, "{page}");
 }

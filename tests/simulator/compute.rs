@@ -31,11 +31,8 @@ const VIEWS: usize = 14;
 /// Share by which fragments blended under a stop rule may differ from the independent renderer's.
 const STOPPED: f64 = 1e-4;
 
-const METHODS: [ComputeMethod; 3] = [
-    ComputeMethod::ORIENTED,
-    ComputeMethod::ORIENTED_UNSTOPPED,
-    ComputeMethod::SQUARE,
-];
+const METHODS: [ComputeMethod; 3] =
+    [ComputeMethod::ORIENTED, ComputeMethod::ORIENTED_UNSTOPPED, ComputeMethod::SQUARE];
 
 /// A round splat at (`x`, `y`) of a picture of `size` pixels, of a standard deviation in pixels.
 fn round(
@@ -85,12 +82,7 @@ fn needle(
 fn block(splats: &[ProjectedSplat], size: [u32; 2], stop: StopRule) -> BlockOutcome {
     let draw = Draw::projected(splats.to_vec(), size[0], size[1]);
     let list: Vec<_> = (0..splats.len() as u32).collect();
-    let block_draw = BlockDraw {
-        shader: draw.shader(),
-        splats: &draw.splats,
-        size,
-        stop,
-    };
+    let block_draw = BlockDraw { shader: draw.shader(), splats: &draw.splats, size, stop };
     block_draw.run([0, 0], &list, SimdLevel::best())
 }
 
@@ -120,25 +112,14 @@ fn a_round_holds_256_entries() {
     let faint = |index| round(size, [8.0, 8.0], 100.0, 0.01, index);
     let splats: Vec<_> = (0..257).map(faint).collect();
     let found = block(&splats, size, StopRule::Before(1e-4));
-    let all = |entries| WarpWork {
-        entries,
-        over_cut: entries,
-        blending: entries,
-        first: 0,
-    };
+    let all = |entries| WarpWork { entries, over_cut: entries, blending: entries, first: 0 };
     assert_eq!(found.rounds.len(), 2);
     for (round, entries) in found.rounds.iter().zip([256, 1]) {
-        let first = WarpWork {
-            first: entries,
-            ..all(entries)
-        };
+        let first = WarpWork { first: entries, ..all(entries) };
         assert_eq!(round.warps[0], first);
         assert_eq!(round.warps[1..], [all(entries); 7]);
     }
-    assert_eq!(
-        [256, 64].map(|n| found.rounds[0].blended[n / 256]),
-        [u64::MAX; 2]
-    );
+    assert_eq!([256, 64].map(|n| found.rounds[0].blended[n / 256]), [u64::MAX; 2]);
     assert_eq!(found.rounds[1].blended, [1, 0, 0, 0]);
     let lanes = found.lanes;
     assert_eq!([lanes.live, lanes.over_cut, lanes.blended], [257 * 256; 3]);
@@ -153,12 +134,7 @@ fn a_warp_stops_with_its_last_lane() {
     let opaque = |index| round(size, [8.0, 8.0], 1e4, 0.9, index);
     let splats: Vec<_> = (0..300).map(opaque).collect();
     let found = block(&splats, size, StopRule::Before(1.1e-4));
-    let work = WarpWork {
-        entries: 4,
-        over_cut: 4,
-        blending: 3,
-        first: 0,
-    };
+    let work = WarpWork { entries: 4, over_cut: 4, blending: 3, first: 0 };
     assert_eq!(found.rounds.len(), 1);
     assert_eq!(found.rounds[0].warps[1..], [work; 7]);
     assert_eq!(found.rounds[0].warps[0], WarpWork { first: 3, ..work });
@@ -168,12 +144,7 @@ fn a_warp_stops_with_its_last_lane() {
     let after = block(&splats, size, StopRule::After(0.998));
     assert_eq!(
         after.rounds[0].warps[7],
-        WarpWork {
-            entries: 3,
-            over_cut: 3,
-            blending: 3,
-            first: 0
-        }
+        WarpWork { entries: 3, over_cut: 3, blending: 3, first: 0 }
     );
     assert_eq!(block(&splats, size, StopRule::Never).rounds.len(), 2);
 }
@@ -184,25 +155,14 @@ fn a_warp_stops_with_its_last_lane() {
 fn lanes_are_counted_by_what_they_do() {
     let small = |size, index| round(size, [2.5, 0.5], 0.1, 0.5, index);
     let found = block(&[small([16, 16], 0)], [16, 16], StopRule::Never);
-    let idle = WarpWork {
-        entries: 1,
-        ..WarpWork::default()
-    };
-    let one = WarpWork {
-        entries: 1,
-        over_cut: 1,
-        blending: 1,
-        first: 1,
-    };
+    let idle = WarpWork { entries: 1, ..WarpWork::default() };
+    let one = WarpWork { entries: 1, over_cut: 1, blending: 1, first: 1 };
     assert_eq!(found.rounds[0].warps[0], one);
     assert_eq!(found.rounds[0].warps[1..], [idle; 7]);
     let lanes = found.lanes;
     assert_eq!([lanes.live, lanes.over_cut, lanes.blended], [256, 1, 1]);
     let off = found.pixels[2].iter().zip([0.5, 0.25, 0.125, 0.5]);
-    assert!(
-        off.into_iter()
-            .all(|(found, expected)| (found - expected).abs() < 1e-6)
-    );
+    assert!(off.into_iter().all(|(found, expected)| (found - expected).abs() < 1e-6));
     let cut_off = block(&[small([3, 1], 0)], [3, 1], StopRule::Never);
     assert_eq!(cut_off.rounds[0].warps[1..], [WarpWork::default(); 7]);
     assert_eq!([cut_off.lanes.live, cut_off.lanes.blended], [3, 1]);
@@ -227,10 +187,7 @@ fn a_slanted_needle_is_in_fewer_oriented_lists() {
     for diagonal in 1..7 {
         assert!(oriented.contains(&[diagonal; 2]), "{oriented:?}");
     }
-    assert!(
-        oriented.iter().all(|[x, y]| x.abs_diff(*y) <= 1),
-        "{oriented:?}"
-    );
+    assert!(oriented.iter().all(|[x, y]| x.abs_diff(*y) <= 1), "{oriented:?}");
     // The square of 61 pixels around the centre.
     assert_eq!(square.len(), 64);
     assert!(oriented.iter().all(|tile| square.contains(tile)));
@@ -247,10 +204,7 @@ fn squares_miss_fragments_beyond_three_deviations() {
     let cut = run(&draw, ComputeMethod::SQUARE, &[]);
     assert_eq!(whole.fragments_missed, 0);
     assert!(cut.fragments_missed > 0);
-    assert_eq!(
-        cut.lanes.blended + cut.fragments_missed,
-        whole.lanes.blended
-    );
+    assert_eq!(cut.lanes.blended + cut.fragments_missed, whole.lanes.blended);
     assert!(cut.pairs < whole.pairs);
 }
 
@@ -269,10 +223,7 @@ fn lists_are_those_of_a_key_sort_and_lack_no_fragment() {
             for tile in 0..lists.tiles() {
                 for &splat in lists.tile(tile) {
                     let of = draw.splats[splat as usize];
-                    keys.push((
-                        (tile as u64) << 32 | u64::from(of.depth.to_bits()),
-                        of.index,
-                    ));
+                    keys.push(((tile as u64) << 32 | u64::from(of.depth.to_bits()), of.index));
                 }
             }
             let in_lists = keys.clone();
@@ -325,12 +276,8 @@ fn the_picture_does_not_depend_on_the_cores() {
             let renderer = ComputeRenderer::new(&config(&[]), method).unwrap();
             let scene = view.scene_counts();
             let found = renderer.run(draw, shader, &scene, view.stop());
-            let best = renderer.run(
-                draw,
-                self::view(&splats, &camera).shader(),
-                &scene,
-                view.stop(),
-            );
+            let best =
+                renderer.run(draw, self::view(&splats, &camera).shader(), &scene, view.stop());
             assert!(found.frame == best.frame && found.lanes == best.lanes);
             assert_eq!(found.cycles, best.cycles);
         }
@@ -347,10 +294,7 @@ fn blocks_blend_what_one_fragment_at_a_time_does() {
         (4, StopRule::After(0.996)),
     ] {
         let (splats, camera) = random_scene(seed, [90, 70], 500);
-        let profile = Profile {
-            stop,
-            ..Profile::default()
-        };
+        let profile = Profile { stop, ..Profile::default() };
         let view = PreparedView::new(&splats, &camera, &profile, SimdLevel::best());
         let (draw, shader) = (view.draw(), view.shader());
         let renderer = ComputeRenderer::new(&config(&[]), ComputeMethod::ORIENTED).unwrap();
@@ -394,15 +338,9 @@ fn methods_agree_on_fragments_and_gain_from_resources() {
     let methods = methods.map(|name| Method::parse(name).unwrap());
     let machines = Machine::all(&config(&[]), &methods, Watch::default()).unwrap();
     let runs = Machine::run_all(&machines, &view);
-    let blended: Vec<_> = runs
-        .iter()
-        .map(|run| run.outcome.fragments_blended())
-        .collect();
+    let blended: Vec<_> = runs.iter().map(|run| run.outcome.fragments_blended()).collect();
     assert_eq!(blended[0], blended[1]);
-    assert!(
-        blended[2] < blended[1] && blended[3] < blended[2],
-        "{blended:?}"
-    );
+    assert!(blended[2] < blended[1] && blended[3] < blended[2], "{blended:?}");
     assert!(runs[2].outcome.cycles() < runs[1].outcome.cycles());
     for (run, method) in runs.iter().zip(methods) {
         assert_eq!(run.outcome.method(), method);
@@ -414,10 +352,7 @@ fn methods_agree_on_fragments_and_gain_from_resources() {
         ("cores.schedulers=2", "cores.schedulers=4"),
         ("cores.schedulers=4", "cores.schedulers=8"),
         ("cores.cores=4", "cores.cores=8"),
-        (
-            "compute.entry_instructions=40",
-            "compute.entry_instructions=36",
-        ),
+        ("compute.entry_instructions=40", "compute.entry_instructions=36"),
         ("l2.latency_ns=2400", "l2.latency_ns=240"),
     ] {
         assert!(cycles(&[more]) <= cycles(&[fewer]), "{more}");
@@ -498,10 +433,7 @@ fn software_view(splats: &Splats, expected: &Expected) {
     let name = &expected.name;
     let view = view(splats, &expected.camera);
     let stopped = compute(&view, "compute");
-    let settings = RenderSettings {
-        profile: Profile::default(),
-        level: SimdLevel::best(),
-    };
+    let settings = RenderSettings { profile: Profile::default(), level: SimdLevel::best() };
     let (reference, _) = render_reference(splats, &expected.camera, &settings);
     let differences = Differences::between(&stopped.frame, &reference);
     let max = differences.max();
@@ -515,24 +447,14 @@ fn software_view(splats: &Splats, expected: &Expected) {
     let of = |found: &ComputeResult, rule: &str| {
         found.lanes.blended as f64 / expected.blended[rule] as f64 - 1.0
     };
-    let off = [
-        of(&unstopped, "none"),
-        of(&stopped, "inria"),
-        of(&hardware, "hw:0.996"),
-    ];
+    let off = [of(&unstopped, "none"), of(&stopped, "inria"), of(&hardware, "hw:0.996")];
     let difference = unstopped.lanes.blended.abs_diff(expected.blended["none"]);
     hold("reference oracle fragments", difference as f64, name);
-    assert!(
-        off.iter().all(|off| off.abs() <= STOPPED),
-        "{name}: {off:?}"
-    );
+    assert!(off.iter().all(|off| off.abs() <= STOPPED), "{name}: {off:?}");
     let square = compute(&view, "compute-aabb");
     assert!(stopped.pairs < square.pairs, "{name}");
     let sort = |found: &ComputeResult| found.kernels[3].cycles;
-    assert!(
-        sort(&stopped) <= sort(&square) && stopped.cycles <= square.cycles,
-        "{name}"
-    );
+    assert!(sort(&stopped) <= sort(&square) && stopped.cycles <= square.cycles, "{name}");
     let share = stopped.blending_share().unwrap();
     // VR-Pipe, Fig. 9.
     assert!(share < 0.4, "{name}: {share}");
@@ -561,18 +483,10 @@ fn software_view(splats: &Splats, expected: &Expected) {
 /// Names of the methods of the public interface; other names are refused.
 #[test]
 fn methods_are_named() {
-    let method = ComputeMethod {
-        tiles: TileTest::Square,
-        termination: SoftwareTermination::Hardware,
-    };
-    assert_eq!(
-        Method::parse("compute-aabb:hw").unwrap(),
-        Method::Compute(method)
-    );
-    assert_eq!(
-        Method::parse("het").unwrap(),
-        Method::Pipeline(Variant::HET)
-    );
+    let method =
+        ComputeMethod { tiles: TileTest::Square, termination: SoftwareTermination::Hardware };
+    assert_eq!(Method::parse("compute-aabb:hw").unwrap(), Method::Compute(method));
+    assert_eq!(Method::parse("het").unwrap(), Method::Pipeline(Variant::HET));
     let error = Method::parse("compute:fast").unwrap_err().to_string();
     assert!(error.contains("compute:none"), "{error}");
 }

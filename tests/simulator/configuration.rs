@@ -27,18 +27,9 @@ fn assignments_change_one_field_and_are_checked() {
         ("tc.bins=0", "from 1 to"),
         ("tc.bins=many", "tc.bins: expected a value of type integer"),
         ("tc.bins=-1", "integer from 0"),
-        (
-            "gpu.clock_mhz=-1",
-            "gpu.clock_mhz: expected a value from 1.0",
-        ),
-        (
-            "zrop.feedback=slow",
-            "zrop.feedback: expected timed or ideal",
-        ),
-        (
-            "crop.format=foo",
-            "crop.format: expected one of rgba8, rgba16f",
-        ),
+        ("gpu.clock_mhz=-1", "gpu.clock_mhz: expected a value from 1.0"),
+        ("zrop.feedback=slow", "zrop.feedback: expected timed or ideal"),
+        ("crop.format=foo", "crop.format: expected one of rgba8, rgba16f"),
         ("dram.gb_per_s=0", "dram.gb_per_s: expected"),
     ] {
         let error = config.with(wrong).unwrap_err().to_string();
@@ -50,15 +41,9 @@ fn assignments_change_one_field_and_are_checked() {
 fn sizes_are_bounded_together() {
     let bins = Config::default().with("tc.bins=65536").unwrap();
     let error = bins.with("tc.bin_size=65536").unwrap_err().to_string();
-    assert!(
-        error.contains("tc.bins * tc.bin_size: expected a product"),
-        "{error}"
-    );
+    assert!(error.contains("tc.bins * tc.bin_size: expected a product"), "{error}");
     let many = Config::default().with("gpu.gpcs=64").unwrap();
-    let error = many
-        .with("crop.cache_bytes=268435456")
-        .unwrap_err()
-        .to_string();
+    let error = many.with("crop.cache_bytes=268435456").unwrap_err().to_string();
     assert!(error.contains("gpu.gpcs * crop.cache_bytes"), "{error}");
 }
 
@@ -106,24 +91,14 @@ fn presets_have_the_published_peaks() {
             gb_per_s: 102.4,
             tflops: 2.0 * 16.0 * 64.0 * 0.612e-3,
         },
-        Peaks {
-            preset: "orin",
-            gigapixels_per_s: 32.0 * 1.3,
-            gb_per_s: 204.8,
-            tflops: 5.32,
-        },
+        Peaks { preset: "orin", gigapixels_per_s: 32.0 * 1.3, gb_per_s: 204.8, tflops: 5.32 },
         Peaks {
             preset: "ampere-gpc",
             gigapixels_per_s: 112.0 * 1.695 / 7.0,
             gb_per_s: 936.0 / 7.0,
             tflops: 35.6 * 12.0 / 82.0,
         },
-        Peaks {
-            preset: "rtx-a6000",
-            gigapixels_per_s: 112.0 * 1.8,
-            gb_per_s: 768.0,
-            tflops: 38.7,
-        },
+        Peaks { preset: "rtx-a6000", gigapixels_per_s: 112.0 * 1.8, gb_per_s: 768.0, tflops: 38.7 },
     ];
     for peak in peaks {
         let config = Config::preset(peak.preset).unwrap();

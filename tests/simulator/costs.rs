@@ -59,10 +59,7 @@ fn all_quads_pass_the_port_of_prop_to_the_cores() {
 /// coverage in some hundred. One screen tile per cycle, so a needle takes 4,096 cycles.
 #[test]
 fn needles_pay_for_empty_tiles() {
-    let vertex = |x: i32, y: i32| Vertex {
-        x: x * 256,
-        y: y * 256,
-    };
+    let vertex = |x: i32, y: i32| Vertex { x: x * 256, y: y * 256 };
     let needle = |n: i32| FlatTriangle {
         corners: [vertex(n, 0), vertex(n + 2, 0), vertex(1023, 1023)],
         colour: [1.0; 3],
@@ -71,26 +68,13 @@ fn needles_pay_for_empty_tiles() {
     };
     let needles: Vec<_> = (0..10).map(needle).collect();
     let draw = Draw::triangles(1024, 1024, &needles);
-    let slow = run(
-        &draw,
-        &["coarse.screen_tiles_tested_per_cycle=1"],
-        Variant::BASELINE,
-    );
+    let slow = run(&draw, &["coarse.screen_tiles_tested_per_cycle=1"], Variant::BASELINE);
     let coarse: CoarseCounters = slow.statistics.of("coarse");
     assert_eq!(coarse.screen_tiles, 10 * 64 * 64);
     assert!(coarse.screen_tiles_empty > 10 * 63 * 60);
     assert!(slow.cycles >= coarse.screen_tiles);
-    let fast = run(
-        &draw,
-        &["coarse.screen_tiles_tested_per_cycle=32"],
-        Variant::BASELINE,
-    );
-    assert!(
-        fast.cycles * 4 < slow.cycles,
-        "{} {}",
-        fast.cycles,
-        slow.cycles
-    );
+    let fast = run(&draw, &["coarse.screen_tiles_tested_per_cycle=32"], Variant::BASELINE);
+    assert!(fast.cycles * 4 < slow.cycles, "{} {}", fast.cycles, slow.cycles);
 }
 
 /// 2,000 blends of the same four pixels, 1,024 cycles each, one after the other.
@@ -106,11 +90,7 @@ fn blends_of_one_pixel_wait_for_each_other() {
 #[test]
 fn shaded_warps_pass_a_port() {
     let draw = layers(200);
-    let result = run(
-        &draw,
-        &["cores.warps_out_per_cycle=1/10"],
-        Variant::BASELINE,
-    );
+    let result = run(&draw, &["cores.warps_out_per_cycle=1/10"], Variant::BASELINE);
     // All fragments survive, so all warps have results.
     assert!(result.cycles >= 10 * (result.warps - 1));
     assert!(result.warps > 300);
@@ -121,10 +101,7 @@ fn shaded_warps_pass_a_port() {
 #[test]
 fn a_chain_counts_from_its_first_instruction() {
     let mut schedule = Schedule::new(1, 2, 8, Rate::ONE);
-    let program = WarpProgram {
-        instructions: 20,
-        latency: 150,
-    };
+    let program = WarpProgram { instructions: 20, latency: 150 };
     assert_eq!(schedule.run(0, program, 0), 150);
     assert_eq!(schedule.run(0, program, 0), 40 + 150);
     // A vertex warp before it is work of the scheduler.
@@ -134,11 +111,7 @@ fn a_chain_counts_from_its_first_instruction() {
 }
 
 fn quad(position: u8) -> Quad {
-    Quad {
-        primitive: 0,
-        position,
-        mask: 15,
-    }
+    Quad { primitive: 0, position, mask: 15 }
 }
 
 /// Sends eight quads of screen tile 2 to ZROP in cycle 100 with an update of quad `updated` that arrives
@@ -150,12 +123,7 @@ fn beat_with_update(assignments: &[&str], updated: u8, due: Cycle) -> (u8, Cycle
     let mut unit = Zrop::new(&config.zrop, true, 0, 0..128);
     machine.updates[0] = Updates::new(config.zrop.update_queue, config.zrop.update_cycles);
     machine.updates[0].send(64 * 2 + usize::from(updated), 0b0001, due, 0);
-    let beat = Beat {
-        tile: 2,
-        quads: (0..8).map(quad).collect(),
-        pairs: 0,
-        last: true,
-    };
+    let beat = Beat { tile: 2, quads: (0..8).map(quad).collect(), pairs: 0, last: true };
     let mut sink = Collector::new(0);
     unit.accept(beat, 100, &mut machine, &mut sink);
     let (beat, at, _) = &sink.items[0];
@@ -187,9 +155,7 @@ fn updates_wait_for_a_place_in_their_queue() {
     assert_eq!(updates.send(8, 0b0011, 101, 8), 128);
     // The third is over in 138 and the fourth in 148.
     assert_eq!(updates.send(9, 0b0011, 129, 8), 148);
-    let due: Vec<_> = std::iter::from_fn(|| updates.remove())
-        .map(|u| u.due)
-        .collect();
+    let due: Vec<_> = std::iter::from_fn(|| updates.remove()).map(|u| u.due).collect();
     assert_eq!(due, [108, 108, 126, 136, 146, 156]);
 }
 

@@ -27,12 +27,7 @@ fn cases(cases: u32) -> ProptestConfig {
 }
 
 /// The part of the plane that is compared pixel by pixel, and the vertices that lie about in it.
-const WINDOW: PixelRect = PixelRect {
-    x0: -16,
-    y0: -32,
-    x1: 48,
-    y1: 32,
-};
+const WINDOW: PixelRect = PixelRect { x0: -16, y0: -32, x1: 48, y1: 32 };
 
 fn pixels(rect: PixelRect) -> impl Iterator<Item = (i32, i32)> {
     (rect.y0..rect.y1).flat_map(move |y| (rect.x0..rect.x1).map(move |x| (x, y)))
@@ -45,10 +40,7 @@ fn side(a: Vertex, b: Vertex, p: Vertex) -> i128 {
 }
 
 fn centre(x: i32, y: i32) -> Vertex {
-    Vertex {
-        x: 256 * x + 128,
-        y: 256 * y + 128,
-    }
+    Vertex { x: 256 * x + 128, y: 256 * y + 128 }
 }
 
 /// Coverage by definition: inside all edges, or on top and left ones.
@@ -77,10 +69,7 @@ fn vertex() -> impl Strategy<Value = Vertex> {
     let off_screen = (-100_000..100_000, -100_000..100_000);
     let huge = (-GUARD_BAND..=GUARD_BAND, -GUARD_BAND..=GUARD_BAND);
     let extreme = [-GUARD_BAND, 0, 128, GUARD_BAND];
-    let extreme = (
-        prop::sample::select(extreme.to_vec()),
-        prop::sample::select(extreme.to_vec()),
-    );
+    let extreme = (prop::sample::select(extreme.to_vec()), prop::sample::select(extreme.to_vec()));
     prop_oneof![
         4 => anywhere,
         2 => centres,
@@ -105,10 +94,7 @@ fn triangle() -> impl Strategy<Value = [Vertex; 3]> {
             let band = i64::from(GUARD_BAND) - 2;
             i32::try_from(p.clamp(-band, band)).unwrap()
         };
-        let c = Vertex {
-            x: between(a.x, b.x) + dx,
-            y: between(a.y, b.y) + dy,
-        };
+        let c = Vertex { x: between(a.x, b.x) + dx, y: between(a.y, b.y) + dy };
         [a, b, c]
     });
     prop_oneof![3 => vertices::<3>(), 1 => sliver]
@@ -374,12 +360,7 @@ fn footprint(splat: &ExactSplat) -> impl Iterator<Item = (i32, i32)> {
     let (width, height) = (SIZE.0.cast_signed(), SIZE.1.cast_signed());
     let [xx, xy, yy] = splat.covariance.map(|v| v / splat.determinant);
     let (conic, mean, opacity) = ([yy, -xy, xx], splat.mean_from_centre_px, splat.opacity);
-    let picture = PixelRect {
-        x0: 0,
-        y0: 0,
-        x1: width,
-        y1: height,
-    };
+    let picture = PixelRect { x0: 0, y0: 0, x1: width, y1: height };
     pixels(picture).filter(move |(x, y)| {
         let offset = |i: i32, size: i32, mean| f64::from(i) + 0.5 - f64::from(size) / 2.0 - mean;
         let d = [offset(*x, width, mean[0]), offset(*y, height, mean[1])];
@@ -389,10 +370,7 @@ fn footprint(splat: &ExactSplat) -> impl Iterator<Item = (i32, i32)> {
 
 /// The area of a box in square pixels.
 fn area([a, b, c, d]: [Vertex; 4]) -> f64 {
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "an area to compare with a bound"
-    )]
+    #[allow(clippy::cast_precision_loss, reason = "an area to compare with a bound")]
     let twice = (side(a, b, c).abs() + side(a, c, d).abs()) as f64;
     twice / 2.0 / (256.0 * 256.0)
 }

@@ -13,18 +13,12 @@ const CENTRE: i32 = PIXEL / 2;
 
 /// A corner at whole pixels.
 fn px(x: i32, y: i32) -> Vertex {
-    Vertex {
-        x: PIXEL * x,
-        y: PIXEL * y,
-    }
+    Vertex { x: PIXEL * x, y: PIXEL * y }
 }
 
 /// A corner at the centre of a pixel.
 fn centre(x: i32, y: i32) -> Vertex {
-    Vertex {
-        x: PIXEL * x + CENTRE,
-        y: PIXEL * y + CENTRE,
-    }
+    Vertex { x: PIXEL * x + CENTRE, y: PIXEL * y + CENTRE }
 }
 
 fn covered(polygon: Option<Polygon>) -> Vec<(i32, i32)> {
@@ -63,10 +57,7 @@ fn nothing_without_area_or_outside_the_guard_band() {
     assert!(Polygon::triangle([px(0, 0), px(1, 1), px(2, 2)]).is_none());
     assert!(Polygon::rectangle(px(1, 1), px(1, 2)).is_none());
     assert!(Polygon::rectangle(px(2, 1), px(1, 2)).is_none());
-    let far = Vertex {
-        x: GUARD_BAND + 1,
-        y: 0,
-    };
+    let far = Vertex { x: GUARD_BAND + 1, y: 0 };
     assert!(Polygon::triangle([px(0, 0), px(0, 1), far]).is_none());
 }
 
@@ -96,12 +87,7 @@ fn the_coarse_test() {
 #[test]
 fn bounds_are_half_open() {
     let bounds = Polygon::rectangle(centre(1, 2), px(4, 6)).map(|p| p.pixel_bounds());
-    let expected = PixelRect {
-        x0: 1,
-        y0: 2,
-        x1: 4,
-        y1: 6,
-    };
+    let expected = PixelRect { x0: 1, y0: 2, x1: 4, y1: 6 };
     assert_eq!(bounds, Some(expected));
     assert!(!expected.is_empty() && expected.contains(3, 5) && !expected.contains(4, 5));
     let right = PixelRect { x0: 4, ..expected };
@@ -154,17 +140,8 @@ fn a_needle_is_shortened() {
 
 #[test]
 fn nothing_for_what_is_off_or_not_finite() {
-    let far = ProjectedSplat {
-        u_at_centre: 1000.0,
-        ..splat(1.0, 0.0, 1.0)
-    };
+    let far = ProjectedSplat { u_at_centre: 1000.0, ..splat(1.0, 0.0, 1.0) };
     assert_eq!(splat_box(&far, 64, 64), [Vertex::default(); 4]);
-    assert_eq!(
-        splat_box(&splat(f32::NAN, 0.0, 1.0), 64, 64),
-        [Vertex::default(); 4]
-    );
-    assert_eq!(
-        splat_box(&splat(0.0, 0.0, 0.0), 64, 64),
-        [Vertex::default(); 4]
-    );
+    assert_eq!(splat_box(&splat(f32::NAN, 0.0, 1.0), 64, 64), [Vertex::default(); 4]);
+    assert_eq!(splat_box(&splat(0.0, 0.0, 0.0), 64, 64), [Vertex::default(); 4]);
 }

@@ -52,11 +52,7 @@ fn events_follow_from_counters() {
             + (z.hits + z.misses + z.fetched + z.written_back);
         let wires = (result.l2.read_bytes + result.l2.written_bytes) / 32;
         let bins = result.quads.rasterized
-            + if name == "baseline" {
-                0
-            } else {
-                result.raster.set_up + result.quads.shaded
-            };
+            + if name == "baseline" { 0 } else { result.raster.set_up + result.quads.shaded };
         assert!(result.quads.blended > 0 && wires > 0);
         let expected = EnergyEvents {
             instructions: instructions * result.warps + 16 * result.vertex_warps,
@@ -95,10 +91,7 @@ fn frames_add_up() {
     let draw = run(&view, &config, "baseline");
     let hardware = times(&draw).unwrap();
     assert!((hardware.raster_ms - ms(draw.cycles())).abs() < 1e-12);
-    assert_eq!(
-        hardware.preprocess_ms.to_bits(),
-        frame.preprocess_ms.to_bits()
-    );
+    assert_eq!(hardware.preprocess_ms.to_bits(), frame.preprocess_ms.to_bits());
     // Few splats: each kernel takes its gap of 1.5 us, and their work.
     let sort = 68.0 * work.visible as f64 / (102.4e6 * 0.7);
     assert!((hardware.sort_ms - sort - 7.5e-3).abs() < 2.0 / 612e3);
@@ -114,10 +107,9 @@ fn frames_add_up() {
 fn a_draw_takes_no_more_than_the_rail() {
     let config = config(&[]);
     for scene in ["truck", "statue"] {
-        let (Some(splats), Some(cameras)) = (
-            shared::scene(scene),
-            shared::cameras(&format!("scenes/{scene}.cameras.json")),
-        ) else {
+        let (Some(splats), Some(cameras)) =
+            (shared::scene(scene), shared::cameras(&format!("scenes/{scene}.cameras.json")))
+        else {
             return;
         };
         let camera = cameras[0].resized(245, 245 * cameras[0].height / cameras[0].width);

@@ -48,17 +48,11 @@ fn with_f32_colours_the_baseline_is_the_reference() {
     let mut worst = 0.0_f64;
     for (size, seed) in sizes.into_iter().cycle().zip(0..15) {
         let (splats, camera) = scene(seed, size, 600);
-        let settings = RenderSettings {
-            profile: profile(),
-            level: SimdLevel::best(),
-        };
+        let settings = RenderSettings { profile: profile(), level: SimdLevel::best() };
         let (expected, counts) = render_reference(&splats, &camera, &settings);
         let view = prepared(&splats, &camera);
         let outcome = run(&view, &config(&["crop.format=rgba32f"]), Variant::BASELINE);
-        assert_eq!(
-            outcome.fragments.blended, counts.fragments_blended,
-            "seed {seed}"
-        );
+        assert_eq!(outcome.fragments.blended, counts.fragments_blended, "seed {seed}");
         let differences = Differences::between(&outcome.framebuffer.frame(), &expected);
         println!("seed {seed} {size:?}: max {:.1e}", differences.max());
         worst = worst.max(differences.max());
@@ -70,10 +64,7 @@ fn with_f32_colours_the_baseline_is_the_reference() {
 /// In every format, baseline and tile-grid coalescing alone leave what blending by hand leaves.
 #[test]
 fn every_blend_rounds_as_by_hand() {
-    for (size, seed) in [[96, 64], [33, 47], [16, 16], [200, 21]]
-        .into_iter()
-        .zip(20..)
-    {
+    for (size, seed) in [[96, 64], [33, 47], [16, 16], [200, 21]].into_iter().zip(20..) {
         for format in ColourFormat::ALL {
             for (splats, camera) in [scene(seed, size, 250), deep_scene(seed, size, 150)] {
                 let expected = by_hand(&splats, &camera, format, THRESHOLD_F32);
@@ -106,12 +97,9 @@ fn hold(
             (0.0, 0.0)
         }
         (false, true) => within(&frame, expected, |p| p.merging_bound(format), &what),
-        (true, false) => within(
-            &frame,
-            expected,
-            |p| p.termination_bound(format, threshold),
-            &what,
-        ),
+        (true, false) => {
+            within(&frame, expected, |p| p.termination_bound(format, threshold), &what)
+        }
         (true, true) => within(&frame, expected, |p| p.both_bound(format, threshold), &what),
     };
     [largest, share]
@@ -238,24 +226,13 @@ fn no_configuration_changes_what_is_drawn() {
                 let outcome = run(&view, &config, variant);
                 let f = outcome.fragments;
                 assert_eq!(f.rasterized, plain.fragments.rasterized, "{variant}{said}");
-                assert_eq!(
-                    outcome.quads.rasterized, plain.quads.rasterized,
-                    "{variant}{said}"
-                );
+                assert_eq!(outcome.quads.rasterized, plain.quads.rasterized, "{variant}{said}");
                 if !variant.het() {
                     assert_eq!(f.shaded, plain.fragments.shaded, "{variant}{said}");
                     assert_eq!(f.pruned, plain.fragments.pruned, "{variant}{said}");
-                    assert_eq!(
-                        f.blended + f.merged,
-                        plain.fragments.blended,
-                        "{variant}{said}"
-                    );
+                    assert_eq!(f.blended + f.merged, plain.fragments.blended, "{variant}{said}");
                     let q = outcome.quads;
-                    assert_eq!(
-                        q.blended + q.merged_pairs,
-                        plain.quads.blended,
-                        "{variant}{said}"
-                    );
+                    assert_eq!(q.blended + q.merged_pairs, plain.quads.blended, "{variant}{said}");
                 }
                 hold(&outcome, &expected, format, THRESHOLD);
             }
@@ -290,13 +267,7 @@ fn facts(threads: usize, level: SimdLevel) -> Vec<impl PartialEq + use<>> {
         let runs = view.run_all(&simulators.unwrap());
         let facts = runs.into_iter().map(|r| {
             let o = r.outcome;
-            (
-                o.cycles,
-                o.fragments,
-                o.quads,
-                o.warps,
-                o.framebuffer.frame(),
-            )
+            (o.cycles, o.fragments, o.quads, o.warps, o.framebuffer.frame())
         });
         facts.collect()
     })

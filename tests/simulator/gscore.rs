@@ -77,10 +77,7 @@ fn sizes_change_time_and_not_the_picture() {
     let fast = "gscore.gb_per_s=100000.0";
     let of = |name: &str, set: &str| {
         let found = run(&view, &[fast, set]);
-        assert!(
-            found.frame == plain.frame && found.subtiles == plain.subtiles,
-            "{set}"
-        );
+        assert!(found.frame == plain.frame && found.subtiles == plain.subtiles, "{set}");
         let stage = found.stages.iter().find(|stage| stage.name == name);
         stage.unwrap().cycles
     };
@@ -89,11 +86,7 @@ fn sizes_change_time_and_not_the_picture() {
         ("sort", "gscore.bitonic_units=1", "gscore.bitonic_units=4"),
         ("sort", "gscore.bitonic_width=8", "gscore.bitonic_width=16"),
         ("render", "gscore.cores=2", "gscore.cores=4"),
-        (
-            "render",
-            "gscore.units_per_core=8",
-            "gscore.units_per_core=16",
-        ),
+        ("render", "gscore.units_per_core=8", "gscore.units_per_core=16"),
     ] {
         assert!(of(stage, more) < of(stage, fewer), "{more}");
     }

@@ -55,11 +55,7 @@ fn with_machine<R>(terminating: bool, run: impl FnOnce(&mut DrawState<'_>) -> R)
 }
 
 fn quad(primitive: u32, position: u8) -> Quad {
-    Quad {
-        primitive,
-        position,
-        mask: 15,
-    }
+    Quad { primitive, position, mask: 15 }
 }
 
 /// Splats and positions of a beat's quads, and its pairs.
@@ -120,17 +116,11 @@ fn pairs_come_as_they_are_found_and_keep_each_places_order() {
 /// sends a beat off (3 beats of 1, or one of 2 and one of 1). A window of 3 sees them.
 #[test]
 fn a_window_pairs_what_it_sees() {
-    for (window, pairs, singles, sizes) in [
-        (1, 0, 3, vec![1, 1, 1]),
-        (2, 0, 3, vec![2, 1]),
-        (3, 1, 1, vec![3]),
-        (128, 1, 1, vec![3]),
-    ] {
+    for (window, pairs, singles, sizes) in
+        [(1, 0, 3, vec![1, 1, 1]), (2, 0, 3, vec![2, 1]), (3, 1, 1, vec![3]), (128, 1, 1, vec![3])]
+    {
         let (unit, sink) = reorder(window, &[5, 6, 5]);
-        assert_eq!(
-            (unit.counters.pairs, unit.counters.singles),
-            (pairs, singles)
-        );
+        assert_eq!((unit.counters.pairs, unit.counters.singles), (pairs, singles));
         let found: Vec<_> = sink.values().map(|w| w.quads.len()).collect();
         assert_eq!(found, sizes, "window {window}");
     }
@@ -146,24 +136,14 @@ fn a_window_of_128_is_full() {
     assert_eq!((unit.counters.pairs, unit.counters.singles), (64, 1));
     let expected: Vec<Cycle> = (1..=16).map(|k| 2 * k).chain([33]).collect();
     assert_eq!(sink.times(), expected);
-    let splats: Vec<_> = sink
-        .values()
-        .flat_map(|w| w.quads.iter())
-        .map(|q| q.primitive)
-        .collect();
+    let splats: Vec<_> = sink.values().flat_map(|w| w.quads.iter()).map(|q| q.primitive).collect();
     assert!(splats.is_sorted() && splats.len() == 129);
 }
 
 /// A raster tile of the first `quads` quads of a screen tile's first quarter.
 fn raster_tile(primitive: u32, tile: u32, quads: u32) -> RasterTile {
     let pixel = |q: u32| 1_u64 << (q / 4 * 16 + q % 4 * 2);
-    RasterTile {
-        primitive,
-        tile,
-        quarter: 0,
-        mask: (0..quads).map(pixel).sum(),
-        samples: (),
-    }
+    RasterTile { primitive, tile, quarter: 0, mask: (0..quads).map(pixel).sum(), samples: () }
 }
 
 /// Splats of each flush, joined beat by beat, and when its first beat was offered.
@@ -208,18 +188,13 @@ fn coalesce(
 /// 29: it leaves in 30 and is offered at 31.
 #[test]
 fn quad_129_finds_a_full_bin() {
-    let mut items: Vec<_> = (0..8)
-        .map(|n| (raster_tile(n, 3, 16), 2 * u64::from(n)))
-        .collect();
+    let mut items: Vec<_> = (0..8).map(|n| (raster_tile(n, 3, 16), 2 * u64::from(n))).collect();
     items.push((raster_tile(8, 3, 1), 16));
     let (counts, sink) = coalesce(|_| {}, &items);
     assert_eq!((counts.full, counts.end, counts.items), (1, 1, 129));
     assert_eq!(sink.times(), (15..=31).collect::<Vec<_>>());
     let flushes = flushes(&sink);
-    assert_eq!(
-        (flushes[0].0.len(), flushes[1].0.as_slice()),
-        (128, &[8][..])
-    );
+    assert_eq!((flushes[0].0.len(), flushes[1].0.as_slice()), (128, &[8][..]));
     assert!(flushes[0].0.is_sorted());
 }
 
@@ -228,9 +203,7 @@ fn quad_129_finds_a_full_bin() {
 /// cycle after the last quad was written), and the others follow in the order they were begun.
 #[test]
 fn the_33rd_tile_evicts_the_first() {
-    let items: Vec<_> = (0..33)
-        .map(|n| (raster_tile(n, n, 1), u64::from(n)))
-        .collect();
+    let items: Vec<_> = (0..33).map(|n| (raster_tile(n, n, 1), u64::from(n))).collect();
     let (counts, sink) = coalesce(|_| {}, &items);
     assert_eq!((counts.evicted, counts.end), (1, 32));
     let expected: Vec<_> = (0..33).map(|n| (vec![n], 33 + u64::from(n))).collect();
@@ -241,15 +214,10 @@ fn the_33rd_tile_evicts_the_first() {
 /// first is still tile 0's, with two quads; the one whose last quad is the oldest is tile 1's.
 #[test]
 fn first_in_and_least_recently_used_differ() {
-    let mut items: Vec<_> = (0..32)
-        .map(|n| (raster_tile(n, n, 1), u64::from(n)))
-        .collect();
+    let mut items: Vec<_> = (0..32).map(|n| (raster_tile(n, n, 1), u64::from(n))).collect();
     items.push((raster_tile(32, 0, 1), 32));
     items.push((raster_tile(33, 40, 1), 33));
-    for (evict, first) in [
-        (Evict::FirstIn, vec![0, 32]),
-        (Evict::LeastRecentlyUsed, vec![1]),
-    ] {
+    for (evict, first) in [(Evict::FirstIn, vec![0, 32]), (Evict::LeastRecentlyUsed, vec![1])] {
         let (counts, sink) = coalesce(|c| c.tc.evict = evict, &items);
         assert_eq!(counts.evicted, 1);
         assert_eq!(flushes(&sink)[0], (first, 34));
@@ -290,10 +258,7 @@ fn a_bin_times_out_to_the_cycle() {
     };
     // The last quad leaves at the end of the draw: written in 1000, read in 1001, offered at 1002.
     let last = (vec![2], 1002);
-    assert_eq!(
-        timeout(149, 7),
-        (1, vec![(vec![0, 1], 149 + 50 + 1), last.clone()])
-    );
+    assert_eq!(timeout(149, 7), (1, vec![(vec![0, 1], 149 + 50 + 1), last.clone()]));
     let apart = |second: Cycle| vec![(vec![0], 151), (vec![1], second + 51), last.clone()];
     assert_eq!(timeout(150, 7), (2, apart(150)));
     assert_eq!(timeout(151, 7), (2, apart(151)));
@@ -312,12 +277,8 @@ fn tested(arrival: Cycle, update_cycles: u64) -> (u8, Cycle) {
         let mut sink = Collector::new(0);
         machine.updates[0] = Updates::new(spec.update_queue, spec.update_cycles);
         machine.updates[0].send(64 * 2 + 5, 0b0011, 92, 8);
-        let beat = Beat {
-            tile: 2,
-            quads: [quad(0, 5)].into_iter().collect(),
-            pairs: 0,
-            last: true,
-        };
+        let beat =
+            Beat { tile: 2, quads: [quad(0, 5)].into_iter().collect(), pairs: 0, last: true };
         unit.accept(beat, arrival, machine, &mut sink);
         let (beat, at, _) = &sink.items[0];
         assert_eq!(unit.counters.fragments.tested, 4);
@@ -346,15 +307,8 @@ fn a_termination_one_cycle_too_late() {
 
 /// A warp with one shaded quad, opaque up to the cap.
 fn shaded(tile: u32, position: u8, alpha: f32) -> ShadedWarp {
-    let quad = ColourQuad {
-        position,
-        mask: 15,
-        colour: [[alpha; 4]; 4],
-    };
-    ShadedWarp {
-        tile,
-        quads: [quad].into_iter().collect(),
-    }
+    let quad = ColourQuad { position, mask: 15, colour: [[alpha; 4]; 4] };
+    ShadedWarp { tile, quads: [quad].into_iter().collect() }
 }
 
 /// Blends quads of tile 0 at (position, arrival) with a colour cache of one line; returns the unit,
@@ -393,10 +347,7 @@ fn a_dirty_line_is_written_back_and_read_again() {
         let (unit, _) = blend(ColourFormat::Rgba16F, &steps, machine);
         let c = unit.cache.counters();
         assert_eq!((c.hits, c.misses, c.fetched), (0, 3, 1));
-        assert_eq!(
-            (c.written_back, c.dirty_evictions, c.peak_bytes.0),
-            (2, 2, 32)
-        );
+        assert_eq!((c.written_back, c.dirty_evictions, c.peak_bytes.0), (2, 2, 32));
         let counters = &machine.memory.l2.counters();
         assert_eq!((counters.written_bytes, counters.read_bytes), (64, 32));
         // Data on their way: cycles 20 to 165. What came before is the quads' coming late.
@@ -460,12 +411,7 @@ fn quads_share_sectors_and_lines_by_format() {
         ),
         (
             ColourFormat::Rgba32F,
-            &[
-                (&[0, 1], 0, 4, 0),
-                (&[0, 1, 1], 2, 4, 0),
-                (&[0, 1, 8], 0, 6, 4),
-                (&[8, 9], 0, 4, 0),
-            ],
+            &[(&[0, 1], 0, 4, 0), (&[0, 1, 1], 2, 4, 0), (&[0, 1, 8], 0, 6, 4), (&[8, 9], 0, 4, 0)],
         ),
     ];
     for (format, sharings) in cases {
@@ -491,19 +437,11 @@ fn quads_share_sectors_and_lines_by_format() {
 fn fragments_that_came_too_early_are_late() {
     with_machine(true, |machine| {
         let spec = Config::default().crop;
-        let termination = Termination {
-            threshold: 0.996,
-            feedback_cycles: 8,
-            feedback: Feedback::Timed,
-        };
+        let termination =
+            Termination { threshold: 0.996, feedback_cycles: 8, feedback: Feedback::Timed };
         let mut unit = Crop::new(&spec, Some(termination), 0, 0..1024);
         for arrival in [0, 1] {
-            unit.accept(
-                shaded(0, 3, 0.998),
-                arrival,
-                machine,
-                &mut Retired::default(),
-            );
+            unit.accept(shaded(0, 3, 0.998), arrival, machine, &mut Retired::default());
         }
         assert_eq!(unit.counters.terminations, 4);
         assert_eq!((unit.counters.fragments, unit.counters.late), (8, 4));
@@ -545,19 +483,13 @@ fn a_queue_moves_the_wait_and_nothing_else() {
             let expected: Vec<_> = (0..13).map(|n| 10 + 4 * n).collect();
             assert_eq!(taken, expected);
             let activity = &link.stage.pipe.activity;
-            assert_eq!(
-                (activity.busy, activity.idle[StallReason::Blocked as usize]),
-                (13, 6)
-            );
+            assert_eq!((activity.busy, activity.idle[StallReason::Blocked as usize]), (13, 6));
         });
     }
 }
 
 fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> SimulationResult {
-    let watch = Watch {
-        maps: true,
-        ..Watch::default()
-    };
+    let watch = Watch { maps: true, ..Watch::default() };
     let simulator = Simulator::new(config, variant).unwrap();
     let outcome = simulator.watching(watch).run(draw, draw.shader(), tests);
     assert_eq!(outcome.discrepancies(), Vec::<String>::new());
@@ -567,9 +499,8 @@ fn run(draw: &Draw, config: &Config, tests: &Tests, variant: Variant) -> Simulat
 /// Every queue of one item against the default's: the picture is the same, and nothing is sooner.
 #[test]
 fn shallow_queues_cost_time_and_nothing_else() {
-    let rectangles: Vec<_> = (0..200)
-        .map(|n| [n * 37 % 100, n * 53 % 90, 5 + n % 23, 3 + n % 29])
-        .collect();
+    let rectangles: Vec<_> =
+        (0..200).map(|n| [n * 37 % 100, n * 53 % 90, 5 + n % 23, 3 + n % 29]).collect();
     let mut draw = Draw::rectangles(SIDE, SIDE, &rectangles, [1.0; 3], 0.5);
     for (splat, n) in draw.splats.iter_mut().zip(1_u8..) {
         splat.colour = [f32::from(n) / 255.0, 0.5, 1.0 - f32::from(n) / 255.0];
@@ -584,10 +515,7 @@ fn shallow_queues_cost_time_and_nothing_else() {
     for variant in [Variant::BASELINE, Variant::QM] {
         let [deep, shallow] = [&Config::default(), &shallow]
             .map(|config| run(&draw, config, &Tests::default(), variant));
-        assert!(
-            deep.framebuffer.frame() == shallow.framebuffer.frame(),
-            "{variant}"
-        );
+        assert!(deep.framebuffer.frame() == shallow.framebuffer.frame(), "{variant}");
         assert_eq!(deep.fragments, shallow.fragments);
         assert!(deep.cycles <= shallow.cycles, "{variant}");
     }
@@ -622,17 +550,11 @@ fn stencil_and_write_mask_beside_the_termination_bit() {
     for (i, stencil) in plain.framebuffer.stencil().into_iter().enumerate() {
         assert_eq!(stencil, if i % 16 < 8 { 0xf1 } else { 0 });
     }
-    assert_eq!(
-        (plain.fragments.hidden, plain.fragments.blended),
-        (41 * 128, 41 * 128)
-    );
+    assert_eq!((plain.fragments.hidden, plain.fragments.blended), (41 * 128, 41 * 128));
     for variant in [Variant::HET, Variant::HET_QM] {
         let closed = run(&draw, &config, &tests, variant);
-        let shaded = closed
-            .maps
-            .as_ref()
-            .unwrap()
-            .pixels(MapKind::Shaded, closed.framebuffer.layout);
+        let shaded =
+            closed.maps.as_ref().unwrap().pixels(MapKind::Shaded, closed.framebuffer.layout);
         let stencil = closed.framebuffer.stencil();
         for (i, (stencil, shaded)) in stencil.into_iter().zip(shaded).enumerate() {
             let inverted = if shaded % 2 == 1 { 0x70 } else { 0 };
@@ -651,15 +573,9 @@ fn stencil_and_write_mask_beside_the_termination_bit() {
 #[test]
 fn a_draw_of_which_nothing_is_left() {
     let draw = numbered_draw(SIDE, 40);
-    let test = StencilTest {
-        compare: CompareOp::Never,
-        ..StencilTest::default()
-    };
+    let test = StencilTest { compare: CompareOp::Never, ..StencilTest::default() };
     let pixels = (SIDE * SIDE) as usize;
-    let tests = Tests {
-        stencil: Some((test, vec![0; pixels])),
-        depth: None,
-    };
+    let tests = Tests { stencil: Some((test, vec![0; pixels])), depth: None };
     for variant in Variant::ALL {
         let outcome = run(&draw, &Config::default(), &tests, variant);
         assert_eq!(outcome.fragments.hidden, 160);
@@ -667,9 +583,7 @@ fn a_draw_of_which_nothing_is_left() {
     }
     // Primitives that assembly drops, slowly.
     let off = Draw::rectangles(16, 16, &[[20, 20, 2, 2]; 9], [1.0; 3], 0.5);
-    let slow = Config::default()
-        .with("vpo.primitives_per_cycle=1/9")
-        .unwrap();
+    let slow = Config::default().with("vpo.primitives_per_cycle=1/9").unwrap();
     let outcome = run(&off, &slow, &Tests::default(), Variant::QM);
     assert_eq!(outcome.raster.culled, 9);
 }

@@ -22,17 +22,9 @@ use crate::support::shared;
 /// What every draw that blends in its shader keeps.
 fn check(result: &SimulationResult) {
     assert_eq!(result.discrepancies(), Vec::<String>::new());
-    let crop = result
-        .units
-        .iter()
-        .find(|unit| unit.name == "crop")
-        .unwrap();
+    let crop = result.units.iter().find(|unit| unit.name == "crop").unwrap();
     assert_eq!((crop.busy, crop.moved), (0, 0));
-    let cores = result
-        .units
-        .iter()
-        .find(|unit| unit.name == "cores")
-        .unwrap();
+    let cores = result.units.iter().find(|unit| unit.name == "cores").unwrap();
     assert!(cores.busy > 0 || result.warps == 0);
 }
 
@@ -88,27 +80,14 @@ const SECTION: u64 = L2 + BLEND + L2 + L2;
 fn tickets_of_one_region_by_hand() {
     let config = config(&["interlock.regions=1"]);
     let of = |count: usize| {
-        drawn(
-            &squares(&vec![[8, 8]; count], 0.5),
-            &config,
-            ShaderOrder::Interlocked,
-        )
+        drawn(&squares(&vec![[8, 8]; count], 0.5), &config, ShaderOrder::Interlocked)
     };
     let runs: Vec<_> = (1..=4).map(of).collect();
     for (count, result) in (1..).zip(&runs) {
         let counts = interlock(result);
-        assert_eq!(
-            (counts.conflict_flushes, counts.tickets),
-            (count - 1, count)
-        );
-        assert_eq!(
-            (counts.handoffs, counts.warps_waited),
-            (count - 1, count - 1)
-        );
-        assert_eq!(
-            (counts.sectors_read, counts.sectors_written),
-            (count, count)
-        );
+        assert_eq!((counts.conflict_flushes, counts.tickets), (count - 1, count));
+        assert_eq!((counts.handoffs, counts.warps_waited), (count - 1, count - 1));
+        assert_eq!((counts.sectors_read, counts.sectors_written), (count, count));
         assert_eq!(result.warps, count);
     }
     for pair in runs.windows(2) {
@@ -146,16 +125,9 @@ fn tiles_with_one_counter_wait_for_each_other() {
 #[test]
 fn pruned_fragments_enter_no_section() {
     let config = config(&[]);
-    let faint = drawn(
-        &squares(&[[8, 8]; 5], 0.001),
-        &config,
-        ShaderOrder::Interlocked,
-    );
+    let faint = drawn(&squares(&[[8, 8]; 5], 0.001), &config, ShaderOrder::Interlocked);
     let counts = interlock(&faint);
-    assert_eq!(
-        (counts.tickets, counts.handoffs, counts.wait_cycles),
-        (5, 0, 0)
-    );
+    assert_eq!((counts.tickets, counts.handoffs, counts.wait_cycles), (5, 0, 0));
     assert_eq!((counts.sectors_read, faint.fragments.blended), (0, 0));
     assert_eq!(faint.fragments.pruned, 20);
 }
@@ -187,9 +159,7 @@ fn updates_of_one_warp_overwrite_each_other() {
 /// Fragments that share no pixel cannot overwrite each other: the picture is the baseline's.
 #[test]
 fn without_overlap_nothing_is_lost() {
-    let places: Vec<_> = (0..32)
-        .flat_map(|y| (0..32).map(move |x| [2 * x, 2 * y]))
-        .collect();
+    let places: Vec<_> = (0..32).flat_map(|y| (0..32).map(move |x| [2 * x, 2 * y])).collect();
     let draw = squares(&places, 0.7);
     for format in ColourFormat::ALL {
         let config = config(&[&format!("crop.format={}", format.name())]);
@@ -218,12 +188,7 @@ fn interlocked_pictures_are_the_baselines() {
         &["interlock.regions=64", "crop.format=rgba32f"],
         &["interlock.regions=16777216"],
         &["gpu.gpcs=3"],
-        &[
-            "cores.warps_per_core=1",
-            "cores.cores=2",
-            "tc.bins=2",
-            "tc.bin_size=8",
-        ],
+        &["cores.warps_per_core=1", "cores.cores=2", "tc.bins=2", "tc.bin_size=8"],
     ];
     let random = &mut Random::new(11);
     let camera = scenes::camera(random, 90, 70);
@@ -233,10 +198,7 @@ fn interlocked_pictures_are_the_baselines() {
         let config = config(assignments);
         let baseline = run(&view, &config, Variant::BASELINE);
         let locked = of_view(&view, &config, ShaderOrder::Interlocked);
-        assert!(
-            locked.framebuffer.colours() == baseline.framebuffer.colours(),
-            "{assignments:?}"
-        );
+        assert!(locked.framebuffer.colours() == baseline.framebuffer.colours(), "{assignments:?}");
         let raced = of_view(&view, &config, ShaderOrder::Unordered);
         for result in [&locked, &raced] {
             assert_eq!(result.fragments, baseline.fragments);
@@ -273,18 +235,11 @@ fn runs_are_the_same_every_time() {
     let camera = scenes::camera(random, 120, 80);
     let splats = scenes::splats(random, &camera, 400, 1);
     let view = prepared(&splats, &camera);
-    let watch = Watch {
-        maps: true,
-        timelines: true,
-        ..Watch::default()
-    };
+    let watch = Watch { maps: true, timelines: true, ..Watch::default() };
     let methods: Vec<_> = ShaderOrder::ALL.map(Method::InShader).to_vec();
     let config = config(&["gpu.gpcs=2"]);
     let results = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let machines = Machine::all(&config, &methods, watch).unwrap();
         let runs = pool.install(|| Machine::run_all(&machines, &view));
         let of = |run: quadrille::gpu::machine::MethodRun| {
@@ -294,11 +249,7 @@ fn runs_are_the_same_every_time() {
             let total: u64 = blended.iter().map(|n| u64::from(*n)).sum();
             assert_eq!(total, result.fragments.blended);
             let report = serde_json::to_value(result).unwrap();
-            (
-                report,
-                format!("{:?}", result.in_shader),
-                result.framebuffer.colours().to_vec(),
-            )
+            (report, format!("{:?}", result.in_shader), result.framebuffer.colours().to_vec())
         };
         runs.into_iter().map(of).collect::<Vec<_>>()
     };
@@ -309,15 +260,9 @@ fn runs_are_the_same_every_time() {
 /// With a single region, the draw waits for its lock nearly all the time, while the cores issue little.
 #[test]
 fn the_lock_limits_under_its_own_name() {
-    let places: Vec<_> = (0..2_000_u32)
-        .map(|n| [n % 16 * 16, n / 16 % 16 * 16, 16, 16])
-        .collect();
+    let places: Vec<_> = (0..2_000_u32).map(|n| [n % 16 * 16, n / 16 % 16 * 16, 16, 16]).collect();
     let draw = Draw::rectangles(256, 256, &places, [1.0; 3], 0.1);
-    let result = drawn(
-        &draw,
-        &config(&["interlock.regions=1"]),
-        ShaderOrder::Interlocked,
-    );
+    let result = drawn(&draw, &config(&["interlock.regions=1"]), ShaderOrder::Interlocked);
     let limiting = result.limiting_unit().map(|unit| unit.name);
     assert_eq!(limiting, Some("interlock"));
 }
@@ -330,10 +275,7 @@ fn small_and_empty_pictures() {
     let empty = Draw::rectangles(5, 3, &[], [1.0; 3], 0.5);
     for order in ShaderOrder::ALL {
         let result = drawn(&one, &config, order);
-        assert_eq!(
-            (result.fragments.blended, result.frame().pixels().len()),
-            (3, 1)
-        );
+        assert_eq!((result.fragments.blended, result.frame().pixels().len()), (3, 1));
         let result = drawn(&empty, &config, order);
         assert_eq!((result.warps, result.fragments.blended), (0, 0));
         assert_eq!(result.framebuffer.colours()[0], [[0.0; 4]; 4]);
@@ -363,9 +305,6 @@ fn locks_cost_far_more_than_blending() {
         assert!(raced.cycles < baseline.cycles, "{name}");
         let locked = of_view(&view, &config, ShaderOrder::Interlocked);
         assert!(locked.cycles > 2 * baseline.cycles, "{name}");
-        assert!(
-            locked.framebuffer.colours() == baseline.framebuffer.colours(),
-            "{name}"
-        );
+        assert!(locked.framebuffer.colours() == baseline.framebuffer.colours(), "{name}");
     }
 }

@@ -22,9 +22,7 @@ fn squares(side: u32, count: usize) -> Draw {
 
 /// A draw of `count` squares of one quad.
 fn quads(count: u32) -> Draw {
-    let places: Vec<_> = (0..count)
-        .map(|n| [n * 7 % 32 * 2, n * 3 % 32 * 2, 2, 2])
-        .collect();
+    let places: Vec<_> = (0..count).map(|n| [n * 7 % 32 * 2, n * 3 % 32 * 2, 2, 2]).collect();
     Draw::rectangles(64, 64, &places, [1.0; 3], 0.05)
 }
 
@@ -53,11 +51,7 @@ fn the_second_vertex_warp_waits_for_its_own_data_alone() {
     assert_eq!(result.vertex_warps, 2);
     // 16 squares of 350 quads a side, two quads per cycle.
     assert!(result.cycles > 16 * 350 * 350 / 2, "{}", result.cycles);
-    assert!(
-        missed(&result, "vertex") < 600,
-        "{}",
-        missed(&result, "vertex")
-    );
+    assert!(missed(&result, "vertex") < 600, "{}", missed(&result, "vertex"));
 }
 
 /// 400 splats of 16,384 quads. More of them wait in front of primitive assembly than its queue holds, so that
@@ -106,17 +100,8 @@ fn zrop_waits_for_room_before_it_waits_for_data() {
         let mut link = Link::new(2, zrop, Collector::new(every));
         let mut at = 0;
         for tile in 0..48 {
-            let quads = [Quad {
-                primitive: tile,
-                position: 0,
-                mask: 15,
-            }];
-            let beat = Beat {
-                tile,
-                quads: quads.into_iter().collect(),
-                pairs: 0,
-                last: true,
-            };
+            let quads = [Quad { primitive: tile, position: 0, mask: 15 }];
+            let beat = Beat { tile, quads: quads.into_iter().collect(), pairs: 0, last: true };
             at = link.offer(beat, at, &mut state);
         }
         let idle = link.stage.pipe.activity.idle;
@@ -152,229 +137,56 @@ impl Scene {
 
 /// Resources that assignments make so scarce that they limit a draw, and their names.
 const LIMITS: [(&[&str], Variant, Scene, &str); 40] = [
-    (
-        &["vertex.primitives_per_cycle=1/8"],
-        Variant::BASELINE,
-        Quads,
-        "vertex",
-    ),
+    (&["vertex.primitives_per_cycle=1/8"], Variant::BASELINE, Quads, "vertex"),
     (&["vertex.warps=1"], Variant::BASELINE, Quads, "vertex"),
+    (&["vertex.buffer_bytes=1280"], Variant::BASELINE, Quads, "vertex_buffer"),
+    (&["vertex.fetch_queue=1"], Variant::BASELINE, Quads, "vertex_fetch"),
+    (&["vpo.primitives_per_cycle=1/8"], Variant::BASELINE, Quads, "vpo"),
     (
-        &["vertex.buffer_bytes=1280"],
-        Variant::BASELINE,
-        Quads,
-        "vertex_buffer",
-    ),
-    (
-        &["vertex.fetch_queue=1"],
-        Variant::BASELINE,
-        Quads,
-        "vertex_fetch",
-    ),
-    (
-        &["vpo.primitives_per_cycle=1/8"],
-        Variant::BASELINE,
-        Quads,
-        "vpo",
-    ),
-    (
-        &[
-            "gpu.gpcs=2",
-            "crossbar.primitives_per_cycle=1/8",
-            "vertex.buffer_is_bounded=false",
-        ],
+        &["gpu.gpcs=2", "crossbar.primitives_per_cycle=1/8", "vertex.buffer_is_bounded=false"],
         Variant::BASELINE,
         Quads,
         "crossbar",
     ),
-    (
-        &["tgc.primitives_in_per_cycle=1/8"],
-        Variant::TGC,
-        Quads,
-        "tgc",
-    ),
-    (
-        &["tgc.primitives_out_per_cycle=1/8"],
-        Variant::TGC,
-        Quads,
-        "tgc_out",
-    ),
+    (&["tgc.primitives_in_per_cycle=1/8"], Variant::TGC, Quads, "tgc"),
+    (&["tgc.primitives_out_per_cycle=1/8"], Variant::TGC, Quads, "tgc_out"),
     (&["tgc.fetch_queue=1"], Variant::TGC, Quads, "tgc_fetch"),
-    (
-        &["setup.primitives_per_cycle=1/8"],
-        Variant::BASELINE,
-        Quads,
-        "setup",
-    ),
-    (
-        &["coarse.tiles_per_cycle=1/16"],
-        Variant::BASELINE,
-        Layers,
-        "coarse",
-    ),
-    (
-        &["hi_z.tiles_per_cycle=1/16"],
-        Variant::BASELINE,
-        Layers,
-        "hi_z",
-    ),
-    (
-        &["fine.tiles_per_cycle=1/16"],
-        Variant::BASELINE,
-        Layers,
-        "fine",
-    ),
-    (
-        &["tc.tiles_in_per_cycle=1/16"],
-        Variant::BASELINE,
-        Layers,
-        "tc",
-    ),
-    (
-        &["tc.quads_in_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "tc",
-    ),
-    (
-        &["tc.quads_out_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "tc_out",
-    ),
-    (
-        &["prop.quads_in_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "prop",
-    ),
-    (
-        &["prop.quads_out_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "pack",
-    ),
-    (
-        &["zrop.quads_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "zrop",
-    ),
+    (&["setup.primitives_per_cycle=1/8"], Variant::BASELINE, Quads, "setup"),
+    (&["coarse.tiles_per_cycle=1/16"], Variant::BASELINE, Layers, "coarse"),
+    (&["hi_z.tiles_per_cycle=1/16"], Variant::BASELINE, Layers, "hi_z"),
+    (&["fine.tiles_per_cycle=1/16"], Variant::BASELINE, Layers, "fine"),
+    (&["tc.tiles_in_per_cycle=1/16"], Variant::BASELINE, Layers, "tc"),
+    (&["tc.quads_in_per_cycle=1/2"], Variant::BASELINE, Layers, "tc"),
+    (&["tc.quads_out_per_cycle=1/2"], Variant::BASELINE, Layers, "tc_out"),
+    (&["prop.quads_in_per_cycle=1/2"], Variant::BASELINE, Layers, "prop"),
+    (&["prop.quads_out_per_cycle=1/2"], Variant::BASELINE, Layers, "pack"),
+    (&["zrop.quads_per_cycle=1/2"], Variant::BASELINE, Layers, "zrop"),
     (&["zrop.quads_per_cycle=1/2"], Variant::HET, Layers, "zrop"),
     (&["zrop.update_cycles=64"], Variant::HET, Layers, "zrop"),
+    (&["zrop.update_queue=1", "zrop.feedback_cycles=200"], Variant::HET, Layers, "zrop_updates"),
     (
-        &["zrop.update_queue=1", "zrop.feedback_cycles=200"],
-        Variant::HET,
-        Layers,
-        "zrop_updates",
-    ),
-    (
-        &[
-            "zrop.l2_bytes_per_cycle=1",
-            "zrop.cache_bytes=512",
-            "zrop.fast_clear=false",
-        ],
+        &["zrop.l2_bytes_per_cycle=1", "zrop.cache_bytes=512", "zrop.fast_clear=false"],
         Variant::HET,
         Pictures,
         "z_fill",
     ),
     (&["qru.quads_per_cycle=1/2"], Variant::QM, Layers, "qru"),
-    (
-        &["launch.warps_per_cycle=1/32"],
-        Variant::BASELINE,
-        Layers,
-        "launch",
-    ),
-    (
-        &["cores.issue_cycles=64"],
-        Variant::BASELINE,
-        Layers,
-        "cores",
-    ),
-    (
-        &["cores.fragment_instructions=2000"],
-        Variant::BASELINE,
-        Layers,
-        "cores",
-    ),
-    (
-        &["cores.warps_per_core=1", "cores.cores=4"],
-        Variant::BASELINE,
-        Layers,
-        "cores",
-    ),
-    (
-        &["cores.warps_out_per_cycle=1/64"],
-        Variant::BASELINE,
-        Layers,
-        "cores",
-    ),
-    (
-        &["vertex.instructions=10000"],
-        Variant::BASELINE,
-        Quads,
-        "cores",
-    ),
-    (
-        &["cores.l1_bytes_per_cycle=1"],
-        Variant::BASELINE,
-        Quads,
-        "l1_fill",
-    ),
-    (
-        &["crop.quads_per_cycle=1/2"],
-        Variant::BASELINE,
-        Layers,
-        "crop",
-    ),
-    (
-        &["crop.bytes_per_cycle=16"],
-        Variant::BASELINE,
-        Layers,
-        "crop",
-    ),
-    (
-        &["crop.wait_queue=1", "crop.cache_bytes=512"],
-        Variant::BASELINE,
-        Pictures,
-        "crop",
-    ),
-    (
-        &["crop.blend_cycles=512"],
-        Variant::BASELINE,
-        Layers,
-        "crop",
-    ),
-    (
-        &["crop.l2_bytes_per_cycle=4"],
-        Variant::BASELINE,
-        Pictures,
-        "crop_write",
-    ),
-    (
-        &["l2.slices=1", "l2.slice_bytes_per_cycle=8"],
-        Variant::BASELINE,
-        Pictures,
-        "l2",
-    ),
-    (
-        &["vertex.attribute_bytes=4096", "l2.slices=4"],
-        Variant::BASELINE,
-        Quads,
-        "l2",
-    ),
-    (
-        &["vertex.bytes_per_splat=4096"],
-        Variant::BASELINE,
-        Quads,
-        "dram",
-    ),
-    (
-        &["dram.gb_per_s=1", "l2.bytes=4096"],
-        Variant::BASELINE,
-        Pictures,
-        "dram",
-    ),
+    (&["launch.warps_per_cycle=1/32"], Variant::BASELINE, Layers, "launch"),
+    (&["cores.issue_cycles=64"], Variant::BASELINE, Layers, "cores"),
+    (&["cores.fragment_instructions=2000"], Variant::BASELINE, Layers, "cores"),
+    (&["cores.warps_per_core=1", "cores.cores=4"], Variant::BASELINE, Layers, "cores"),
+    (&["cores.warps_out_per_cycle=1/64"], Variant::BASELINE, Layers, "cores"),
+    (&["vertex.instructions=10000"], Variant::BASELINE, Quads, "cores"),
+    (&["cores.l1_bytes_per_cycle=1"], Variant::BASELINE, Quads, "l1_fill"),
+    (&["crop.quads_per_cycle=1/2"], Variant::BASELINE, Layers, "crop"),
+    (&["crop.bytes_per_cycle=16"], Variant::BASELINE, Layers, "crop"),
+    (&["crop.wait_queue=1", "crop.cache_bytes=512"], Variant::BASELINE, Pictures, "crop"),
+    (&["crop.blend_cycles=512"], Variant::BASELINE, Layers, "crop"),
+    (&["crop.l2_bytes_per_cycle=4"], Variant::BASELINE, Pictures, "crop_write"),
+    (&["l2.slices=1", "l2.slice_bytes_per_cycle=8"], Variant::BASELINE, Pictures, "l2"),
+    (&["vertex.attribute_bytes=4096", "l2.slices=4"], Variant::BASELINE, Quads, "l2"),
+    (&["vertex.bytes_per_splat=4096"], Variant::BASELINE, Quads, "dram"),
+    (&["dram.gb_per_s=1", "l2.bytes=4096"], Variant::BASELINE, Pictures, "dram"),
 ];
 
 /// A resource that must limit a draw is named, whatever waits for it.
@@ -410,14 +222,7 @@ fn raster_units_take_as_many_primitives_as_configured() {
         assignments.extend(rates.map(|(unit, n)| format!("{unit}.primitives_per_cycle={n}")));
         let assignments: Vec<_> = assignments.iter().map(String::as_str).collect();
         let result = run(&draw, &assignments, Variant::BASELINE);
-        units.map(|name| {
-            result
-                .units
-                .iter()
-                .find(|unit| unit.name == name)
-                .unwrap()
-                .busy
-        })
+        units.map(|name| result.units.iter().find(|unit| unit.name == name).unwrap().busy)
     };
     assert_eq!(busy(1), [40_000; 3]);
     let together = busy(2);
@@ -438,9 +243,7 @@ fn the_buffer_of_vertex_results_limits_under_its_own_name() {
         assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
         let vertex = result.units.iter().find(|unit| unit.name == "vertex");
         let idle = &vertex.unwrap().idle;
-        let waited = idle
-            .iter()
-            .find(|(reason, _)| reason == "full vertex_buffer");
+        let waited = idle.iter().find(|(reason, _)| reason == "full vertex_buffer");
         assert!(waited.is_some_and(|(_, cycles)| *cycles > 0), "{idle:?}");
     }
 }
@@ -467,11 +270,7 @@ fn more_of_the_named_resource_shortens_the_draw_most() {
         assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
         let with_room = run(&["vertex.buffer_bytes=1MB"]).cycles;
         assert!(with_room < result.cycles * 9 / 10, "{variant}");
-        let others = [
-            "l2.slices=64",
-            "dram.gb_per_s=204.8",
-            "cores.l1_bytes_per_cycle=128",
-        ];
+        let others = ["l2.slices=64", "dram.gb_per_s=204.8", "cores.l1_bytes_per_cycle=128"];
         for other in others {
             assert!(with_room < run(&[other]).cycles, "{variant}: {other}");
         }

@@ -37,11 +37,7 @@ fn conserves(result: &SimulationResult, config: &Config) {
     let written = traffic.colour.dram_written_bytes + traffic.depth.dram_written_bytes;
     assert_eq!(written, l2.cache.written_back * SECTOR);
     assert_eq!(result.dram_bytes, read + written);
-    for unit in result
-        .units
-        .iter()
-        .filter(|u| ["l2", "dram"].contains(&u.name))
-    {
+    for unit in result.units.iter().filter(|u| ["l2", "dram"].contains(&u.name)) {
         assert!(unit.busy <= result.cycles, "{}", unit.name);
     }
 }
@@ -54,10 +50,7 @@ fn writes_take_the_time_that_dram_needs() {
     for variant in [Variant::BASELINE, Variant::TGC] {
         let result = layers(512, 1, &config, variant);
         let held = result.crop_cache.dirty_at_end_bytes + result.l2.cache.dirty_at_end_bytes;
-        assert_eq!(
-            (result.crop_cache.dirty_at_end_bytes, held),
-            (16_384, 16_384 + 32_768)
-        );
+        assert_eq!((result.crop_cache.dirty_at_end_bytes, held), (16_384, 16_384 + 32_768));
         let written = result.traffic.colour.dram_written_bytes;
         assert_eq!(written + held, 512 * 512 * 8, "{variant}");
         assert!(result.dram_bytes <= result.cycles, "{variant}");
@@ -84,10 +77,7 @@ fn every_bandwidth_is_the_configured_one() {
 fn every_evicted_sector_is_read_again() {
     let result = layers(2048, 8, &config(&["l2.bytes=65536"]), Variant::BASELINE);
     assert_eq!(result.crop_cache.fetched, 7 * 1_048_576);
-    assert_eq!(
-        result.traffic.colour.dram_read_bytes,
-        7 * 1_048_576 * SECTOR
-    );
+    assert_eq!(result.traffic.colour.dram_read_bytes, 7 * 1_048_576 * SECTOR);
     assert_eq!(result.l2.cache.fetched, 7 * 1_048_576);
 }
 
@@ -103,10 +93,7 @@ fn one_quad_fetches_its_sectors_alone() {
         conserves(&result, &config);
         let traffic = result.traffic;
         assert_eq!(result.crop_cache.dirty_at_end_bytes, SECTOR);
-        (
-            traffic.colour.dram_read_bytes,
-            traffic.depth.dram_read_bytes,
-        )
+        (traffic.colour.dram_read_bytes, traffic.depth.dram_read_bytes)
     };
     assert_eq!(bytes(&[]), (0, 0));
     assert_eq!(bytes(&["crop.fast_clear=false"]), (SECTOR, 0));
@@ -147,9 +134,7 @@ fn a_queue_of_positions_hides_the_latency_of_the_l2() {
         let places: Vec<_> = (0..512).map(|n| [n % 32 * 2, n / 32 * 2, 2, 2]).collect();
         let draw = Draw::rectangles(64, 64, &places, [1.0; 3], 0.25);
         let simulator = Simulator::new(&config, Variant::BASELINE).unwrap();
-        simulator
-            .run(&draw, draw.shader(), &Tests::default())
-            .cycles
+        simulator.run(&draw, draw.shader(), &Tests::default()).cycles
     };
     let (one, many, more) = (cycles(1), cycles(256), cycles(512));
     assert!(one > 511 * 146, "{one}");

@@ -46,20 +46,9 @@ fn the_table_and_what_it_will_not_take() {
     let place = Place::new();
     let output = place.expect(DONE, &["microbench", "quads-per-pixel"]);
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        table.contains("quads per pixel") && !table.contains("NO"),
-        "{table}"
-    );
-    place.expect_error(
-        USAGE,
-        &["microbench", "tile-bin"],
-        &["tile-bins", "crop-footprint"],
-    );
+    assert!(table.contains("quads per pixel") && !table.contains("NO"), "{table}");
+    place.expect_error(USAGE, &["microbench", "tile-bin"], &["tile-bins", "crop-footprint"]);
     place.expect_error(USAGE, &["microbench", "--set", "tc.bin=1"], &["bin_size"]);
     place.expect_error(USAGE, &["microbench", "--preset", "gpu"], &["vr-pipe"]);
-    place.expect_error(
-        3,
-        &["microbench", "--config", "absent.toml"],
-        &["absent.toml"],
-    );
+    place.expect_error(3, &["microbench", "--config", "absent.toml"], &["absent.toml"]);
 }

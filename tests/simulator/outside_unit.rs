@@ -72,14 +72,8 @@ fn its_fields_are_set_by_name_and_checked() {
     // A file may set it beside other fields.
     let text = "[tc]\nbins = 8\n[probe]\nlatency_cycles = 7";
     let both = config.overlaid(text, "my.toml").unwrap();
-    assert_eq!(
-        (both.tc.bins, both.unit::<ProbeSpec>().latency_cycles),
-        (8, 7)
-    );
-    let field = slow
-        .fields()
-        .into_iter()
-        .find(|f| f.name == "probe.latency_cycles");
+    assert_eq!((both.tc.bins, both.unit::<ProbeSpec>().latency_cycles), (8, 7));
+    let field = slow.fields().into_iter().find(|f| f.name == "probe.latency_cycles");
     assert_eq!(field.unwrap().value, "500");
     let changes = slow.changes_from("vr-pipe").unwrap();
     assert_eq!(
@@ -99,41 +93,27 @@ fn its_fields_are_set_by_name_and_checked() {
 
 #[test]
 fn a_suite_sweeps_it_and_rows_have_its_fields_and_counters() {
-    let base = Configuration {
-        config: probed(),
-        ..Configuration::default()
-    };
+    let base = Configuration { config: probed(), ..Configuration::default() };
     let text = "variants = ['baseline', 'het']\n[matrix]\nprobe.latency_cycles = [0, 20000]\n\
                 [[scene]]\nname = 'vase'\nrecipe = 'object'\nsplats = 500\nviews = '0'\nwidth = 64";
     let path = Path::new("suite.toml");
     assert!(Suite::parse(text, path).is_err());
     let suite = Suite::parse_for(text, path, &base).unwrap();
     let plan = suite.plan(&[base], quadrille::PROGRAM, &Task::NEVER, &mut |_| {});
-    let rows = plan
-        .unwrap()
-        .run(None, SimdLevel::best(), &mut |_| {})
-        .unwrap();
+    let rows = plan.unwrap().run(None, SimdLevel::best(), &mut |_| {}).unwrap();
     let table = csv::text(&rows);
-    let mut lines = table
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<_>>());
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     let lines: Vec<_> = lines.collect();
     let cells = |name: &str| -> Vec<u64> {
         let at = header.iter().position(|h| *h == name);
         let at = at.unwrap_or_else(|| panic!("no column {name}: {header:?}"));
-        lines
-            .iter()
-            .map(|cells| cells[at].parse().unwrap())
-            .collect()
+        lines.iter().map(|cells| cells[at].parse().unwrap()).collect()
     };
     assert_eq!(cells("probe.latency_cycles"), [0, 0, 20_000, 20_000]);
     let full = cells("counters.probe.full");
     // The latency delays the termination of pixels, so that more passes the probe.
-    assert!(
-        full[0] > 0 && full[0] == full[2] && full[1] <= full[3],
-        "{full:?}"
-    );
+    assert!(full[0] > 0 && full[0] == full[2] && full[1] <= full[3], "{full:?}");
     let cycles = cells("cycles");
     assert!(cycles[2] >= cycles[0] + 20_000, "{cycles:?}");
 }
@@ -143,13 +123,7 @@ fn its_timeline_is_in_the_trace() {
     let vase = Synthetic::new(Recipe::Object, 1, 500, 0).unwrap();
     let (splats, camera) = (vase.splats(), vase.cameras()[0].resized(64, 36).unwrap());
     let view = PreparedView::new(&splats, &camera, &Profile::default(), SimdLevel::best());
-    let (config, watch) = (
-        probed(),
-        Watch {
-            timelines: true,
-            ..Watch::default()
-        },
-    );
+    let (config, watch) = (probed(), Watch { timelines: true, ..Watch::default() });
     let machine = Machine::new(&config, Method::Pipeline(Variant::BASELINE), watch).unwrap();
     let run = VariantRun {
         outcome: machine.run(&view).outcome,

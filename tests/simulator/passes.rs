@@ -42,10 +42,7 @@ fn check(result: &SimulationResult, config: &Config) {
     let passes = &result.passes;
     let sum = |of: fn(&Pass) -> u64| passes.iter().map(of).sum::<u64>();
     let gaps = 2 * (passes.len() as u64 - 1) * config.passes.draw_gap_cycles;
-    assert_eq!(
-        sum(|p| p.draw_cycles + p.update_cycles) + gaps,
-        result.cycles
-    );
+    assert_eq!(sum(|p| p.draw_cycles + p.update_cycles) + gaps, result.cycles);
     let updates = &result.stencil_updates;
     assert_eq!(sum(|p| p.terminated_pixels), updates.terminated);
     assert_eq!(result.terminations, updates.terminated);
@@ -64,10 +61,7 @@ fn one_pass_is_the_baseline() {
     for (seed, gpcs) in [(1, 1), (2, 2)] {
         let (splats, camera) = random_scene(seed, [150, 90], 300);
         let view = prepared(&splats, &camera);
-        let config = config(&[
-            &format!("gpu.gpcs={gpcs}"),
-            "passes.draw_gap_cycles=1000000",
-        ]);
+        let config = config(&[&format!("gpu.gpcs={gpcs}"), "passes.draw_gap_cycles=1000000"]);
         let baseline = run(&view, &config, Variant::BASELINE);
         let one = in_passes(&view, &config, 1);
         assert!(one.framebuffer.colours() == baseline.framebuffer.colours());
@@ -133,10 +127,7 @@ fn terminated_pixels_take_no_fragments() {
     let rectangles = [whole, left, left, whole, whole, left];
     let draw = Draw::rectangles(32, 32, &rectangles, [1.0, 0.5, 0.25], 0.9);
     let simulator = Simulator::new(&Config::default(), Variant::BASELINE).unwrap();
-    let watch = Watch {
-        maps: true,
-        ..Watch::default()
-    };
+    let watch = Watch { maps: true, ..Watch::default() };
     let simulator = simulator.in_passes(6).watching(watch);
     let result = simulator.run(&draw, draw.shader(), &Tests::default());
     check(&result, &Config::default());
@@ -188,10 +179,7 @@ fn an_update_of_64_by_64_pixels_by_hand() {
     let all = update_of_64(&["zrop.threshold=0.5"]);
     assert_eq!(all.passes[0].update_cycles, whole + 1);
     assert_eq!(all.passes[0].terminated_pixels, 4096);
-    assert_eq!(
-        (all.stencil_updates.discarded, all.fragments.terminated),
-        (0, 4096)
-    );
+    assert_eq!((all.stencil_updates.discarded, all.fragments.terminated), (0, 4096));
 }
 
 /// Never faster than hardware early termination, and never more fragments terminated, on one small view of

@@ -11,12 +11,7 @@ use quadrille::raster::samples::SamplePattern;
 const SIDE: i32 = 40;
 
 fn picture() -> PixelRect {
-    PixelRect {
-        x0: 0,
-        y0: 0,
-        x1: SIDE - 1,
-        y1: SIDE,
-    }
+    PixelRect { x0: 0, y0: 0, x1: SIDE - 1, y1: SIDE }
 }
 
 /// Coverage of all shading pixels of the picture by the tiles that the raster visits.

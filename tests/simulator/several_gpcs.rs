@@ -65,9 +65,7 @@ fn distributed(config: &Config, draw: &Draw) -> Vec<Received> {
     (0..draw.len()).for_each(|splat| _ = chain.offer(splat, 0, &mut state));
     chain.end(0, &mut state);
     drop(chain);
-    let taken = received
-        .into_iter()
-        .map(|notes: Rc<RefCell<Received>>| notes.take());
+    let taken = received.into_iter().map(|notes: Rc<RefCell<Received>>| notes.take());
     taken.collect()
 }
 
@@ -89,14 +87,8 @@ fn distributed(config: &Config, draw: &Draw) -> Vec<Received> {
 /// next cycle. Both arrive before rectangle 3 has entered at 66.
 #[test]
 fn the_crossbar_delivers_in_draw_order() {
-    let rectangles = [
-        [0, 0, 2, 2],
-        [4, 0, 2, 2],
-        [16, 0, 2, 2],
-        [14, 0, 4, 2],
-        [8, 0, 2, 2],
-        [20, 0, 2, 2],
-    ];
+    let rectangles =
+        [[0, 0, 2, 2], [4, 0, 2, 2], [16, 0, 2, 2], [14, 0, 4, 2], [8, 0, 2, 2], [20, 0, 2, 2]];
     let draw = Draw::rectangles(32, 16, &rectangles, [1.0; 3], 0.5);
     let common = [
         "gpu.gpcs=2",
@@ -109,26 +101,20 @@ fn the_crossbar_delivers_in_draw_order() {
         "dram.latency_ns=0",
     ];
     let deep = config(&common);
-    let [first, second] = &distributed(&deep, &draw)[..] else {
-        panic!("two GPCs")
-    };
+    let [first, second] = &distributed(&deep, &draw)[..] else { panic!("two GPCs") };
     assert_eq!(first.primitives, [(0, 25), (1, 26), (3, 27), (4, 28)]);
     assert_eq!(second.primitives, [(2, 27), (3, 28), (5, 29)]);
     // The last sources are done at 8, but the ports send until 29 and 30.
     assert_eq!([first.end, second.end], [29, 30]);
 
     let shallow = deep.with("crossbar.queue=1").unwrap();
-    let [first, second] = &distributed(&shallow, &draw)[..] else {
-        panic!("two GPCs")
-    };
+    let [first, second] = &distributed(&shallow, &draw)[..] else { panic!("two GPCs") };
     assert_eq!(first.primitives, [(0, 25), (1, 45), (3, 66), (4, 67)]);
     assert_eq!(second.primitives, [(2, 46), (3, 66), (5, 67)]);
 
     // One GPC: assembly's 4 cycles, and nothing else.
     let one = deep.with("gpu.gpcs=1").unwrap();
-    let [only] = &distributed(&one, &draw)[..] else {
-        panic!("one GPC")
-    };
+    let [only] = &distributed(&one, &draw)[..] else { panic!("one GPC") };
     let times = only.primitives.iter().map(|(_, at)| *at);
     assert_eq!(times.collect::<Vec<_>>(), [5, 6, 7, 8, 9, 10]);
 }
@@ -173,10 +159,7 @@ fn bins_hold_parts_with_a_tile_of_the_gpc() {
     let shape = PrimitiveShape::Rectangle([corner(0, 0), corner(256 * SIDE, 256 * SIDE)]);
     let mut random = Pcg32::seed_from_u64(11);
     for (gpcs, block) in [(2, 1), (4, 1), (16, 1), (2, 4), (16, 4)] {
-        let config = config(&[
-            &format!("gpu.gpcs={gpcs}"),
-            &format!("gpu.tile_block={block}"),
-        ]);
+        let config = config(&[&format!("gpu.gpcs={gpcs}"), &format!("gpu.tile_block={block}")]);
         let mut state = machine(&draw, &config, &Tests::default(), false);
         for owner in config.gpu.tile_map().owners() {
             let layout = TileLayout::new(256, 256);
@@ -190,11 +173,7 @@ fn bins_hold_parts_with_a_tile_of_the_gpc() {
                 if !owner.owns_any(bounds) {
                     continue;
                 }
-                let item = Primitive {
-                    primitive,
-                    shape,
-                    bounds,
-                };
+                let item = Primitive { primitive, shape, bounds };
                 tiles += owned_tiles(owner, bounds);
                 chain.offer(item, 0, &mut state);
             }
@@ -234,12 +213,9 @@ fn primitives_per_flush(result: &SimulationResult) -> f64 {
 #[test]
 fn whole_grids_per_gpc_are_flushed_less_often() {
     let draw = scattered(1024, 6000, 20..60);
-    let [one, diagonal, blocks] = [
-        &["gpu.gpcs=1"][..],
-        &["gpu.gpcs=2"],
-        &["gpu.gpcs=2", "gpu.tile_block=4"],
-    ]
-    .map(|fields| run(&draw, &config(fields), Variant::QM));
+    let [one, diagonal, blocks] =
+        [&["gpu.gpcs=1"][..], &["gpu.gpcs=2"], &["gpu.gpcs=2", "gpu.tile_block=4"]]
+            .map(|fields| run(&draw, &config(fields), Variant::QM));
     let [of_one, of_diagonal, of_blocks] = [&one, &diagonal, &blocks].map(primitives_per_flush);
     println!("primitives per flush: {of_one:.2}, diagonal {of_diagonal:.2}, blocks {of_blocks:.2}");
     assert!(one.tgc.evicted > 1000 && diagonal.tgc.evicted > 1000);
@@ -269,11 +245,8 @@ fn scaling(draw: &Draw, fields: &[&str]) -> Vec<(u64, u64, &'static str)> {
 #[test]
 fn the_geometry_units_scale() {
     let draw = scattered(512, 48_000, 2..3);
-    let ample = [
-        "l2.slice_bytes_per_cycle=1024",
-        "dram.gb_per_s=100000",
-        "vertex.buffer_is_bounded=false",
-    ];
+    let ample =
+        ["l2.slice_bytes_per_cycle=1024", "dram.gb_per_s=100000", "vertex.buffer_is_bounded=false"];
     let of_8 = scaling(&draw, &ample);
     assert_eq!(of_8[4].2, "crossbar");
     assert!(of_8[4].1 >= 48_000 / 8);

@@ -76,9 +76,7 @@ fn complaint(
             let found = shaded.colour.map(|channel| channel[lane as usize]);
             let agree = found.iter().zip([r, g, b, alpha]).all(|(f, e)| same(*f, e));
             if !agree || (shaded.mask >> lane & 1 == 1) != expected.is_some() {
-                return Some(format!(
-                    "quad {i}, lane {lane}: {found:?}, not {expected:?}"
-                ));
+                return Some(format!("quad {i}, lane {lane}: {found:?}, not {expected:?}"));
             }
         }
         if shaded.mask & !quad.mask != 0 {
@@ -97,8 +95,8 @@ fn splat() -> impl Strategy<Value = ProjectedSplat> {
         -7.994_353_5..0.0_f32,
         prop::array::uniform3(0.0..3.0_f32),
     )
-        .prop_map(
-            |((mx, my), (u_per_x, u_per_y, v_per_y), log2_opacity, colour)| ProjectedSplat {
+        .prop_map(|((mx, my), (u_per_x, u_per_y, v_per_y), log2_opacity, colour)| {
+            ProjectedSplat {
                 u_at_centre: u_per_y * my - u_per_x * mx,
                 v_at_centre: -v_per_y * my,
                 u_per_x,
@@ -112,18 +110,16 @@ fn splat() -> impl Strategy<Value = ProjectedSplat> {
                 mean_px: [mx, my],
                 depth: 1.0,
                 index: 0,
-            },
-        )
+            }
+        })
 }
 
 /// Lifts the splats of odd masks so that they meet the cut at their quad's top left pixel.
 fn lift_to_the_cut(splats: &mut [ProjectedSplat], tile: [u32; 2], quads: &[Quad]) {
     for quad in quads.iter().filter(|q| q.mask & 1 == 1) {
         let splat = &mut splats[quad.primitive as usize];
-        let place = [
-            u32::from(quad.position) % TILE_QUADS * 2,
-            u32::from(quad.position) / TILE_QUADS * 2,
-        ];
+        let place =
+            [u32::from(quad.position) % TILE_QUADS * 2, u32::from(quad.position) / TILE_QUADS * 2];
         let x = (tile[0] * TILE_PX + place[0]) as f32 - 31.5;
         let y = (tile[1] * TILE_PX + place[1]) as f32 - 31.0;
         let u = splat.u_at_centre - splat.u_per_y * y + splat.u_per_x * x;
@@ -150,11 +146,7 @@ fn opacities_at_the_cut() {
     let view = ViewTransform::new(&Splats::from_splats(0, []), &camera, &profile);
     for (opacity, expected) in [(cut.next_down(), 0), (cut, 1), (cut.next_up(), 1)] {
         let splats = Splats::from_splats(0, [splat(opacity)]);
-        let exact = ExactAlpha {
-            splats: &splats,
-            view: view.clone(),
-            cap: profile.alpha_cap,
-        };
+        let exact = ExactAlpha { splats: &splats, view: view.clone(), cap: profile.alpha_cap };
         // As drawn at the cut itself: f32 could not tell.
         let at_cut = Splats::from_splats(0, [splat(cut)]);
         let drawn = &drawn(&at_cut, &camera, &profile)[..1];
@@ -240,10 +232,7 @@ fn reference_fragments(view: &ViewTransform, splat: &ExactSplat, cap: f64) -> Ve
     let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + half_size[axis]);
     for y in bounds.y0..=bounds.y1 {
         for x in bounds.x0..=bounds.x1 {
-            let d = [
-                f64::from(x) + 0.5 - centre[0],
-                f64::from(y) + 0.5 - centre[1],
-            ];
+            let d = [f64::from(x) + 0.5 - centre[0], f64::from(y) + 0.5 - centre[1]];
             let at = usize::from(y) * width as usize + usize::from(x);
             blended[at] = fragment_alpha([yy, -xy, xx], d, splat.opacity, cap).is_some();
         }
@@ -302,11 +291,7 @@ fn survivors_are_those_of_the_reference() {
         let splats = scenes::splats(&mut random, &camera, 400, 1);
         let view = ViewTransform::new(&splats, &camera, &profile);
         let drawn = drawn(&splats, &camera, &profile);
-        let exact = ExactAlpha {
-            splats: &splats,
-            view: view.clone(),
-            cap: profile.alpha_cap,
-        };
+        let exact = ExactAlpha { splats: &splats, view: view.clone(), cap: profile.alpha_cap };
         let levels = SimdLevel::all();
         let level = levels[seed as usize % levels.len()];
         let new = |near_cut| {

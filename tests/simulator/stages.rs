@@ -113,65 +113,32 @@ fn primitive(n: u32) -> Primitive {
     Primitive {
         primitive: n,
         shape: PrimitiveShape::Rectangle([vertex_at(x, y), vertex_at(x + 2, y + 2)]),
-        bounds: PixelRect {
-            x0: bounds[0],
-            y0: bounds[1],
-            x1: bounds[2],
-            y1: bounds[3],
-        },
+        bounds: PixelRect { x0: bounds[0], y0: bounds[1], x1: bounds[2], y1: bounds[3] },
     }
 }
 
 fn raster_tile(n: u32, mask: u64) -> RasterTile {
-    RasterTile {
-        primitive: n,
-        tile: tile_of(n),
-        quarter: 0,
-        mask,
-        samples: (),
-    }
+    RasterTile { primitive: n, tile: tile_of(n), quarter: 0, mask, samples: () }
 }
 
 /// Eight quads of one tile, two splats and so four positions each; every beat ends its flush.
 fn quads(beat: u32) -> ArrayVec<Quad, 8> {
-    let quads: Vec<_> = (0..8_u8)
-        .map(|i| Quad {
-            primitive: beat,
-            position: i % 4,
-            mask: 15,
-        })
-        .collect();
+    let quads: Vec<_> =
+        (0..8_u8).map(|i| Quad { primitive: beat, position: i % 4, mask: 15 }).collect();
     quads.into_iter().collect()
 }
 
 fn beat(n: u32) -> Beat {
-    Beat {
-        tile: tile_of(n),
-        quads: quads(n),
-        pairs: 0,
-        last: true,
-    }
+    Beat { tile: tile_of(n), quads: quads(n), pairs: 0, last: true }
 }
 
 fn warp(n: u32) -> Warp {
-    Warp {
-        tile: tile_of(n),
-        quads: quads(n),
-        merge: 0,
-        begins_flush: false,
-    }
+    Warp { tile: tile_of(n), quads: quads(n), merge: 0, begins_flush: false }
 }
 
 fn shaded_warp(n: u32) -> ShadedWarp {
-    let quad = ColourQuad {
-        position: 0,
-        mask: 15,
-        colour: [[0.25; 4]; 4],
-    };
-    ShadedWarp {
-        tile: tile_of(n),
-        quads: [quad; 8].into_iter().collect(),
-    }
+    let quad = ColourQuad { position: 0, mask: 15, colour: [[0.25; 4]; 4] };
+    ShadedWarp { tile: tile_of(n), quads: [quad; 8].into_iter().collect() }
 }
 
 fn items<T>(item: impl FnMut(u32) -> T) -> Vec<T> {
@@ -201,16 +168,9 @@ fn of_warp(w: &Warp) -> Trail {
 
 /// A stencil test that passes nowhere in the upper half of tiles' first quads.
 fn stencil() -> Tests {
-    let test = StencilTest {
-        compare: CompareOp::Equal,
-        reference: 1,
-        ..StencilTest::default()
-    };
+    let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
     let values = (0..SIDE * SIDE).map(|i| u8::from(i / SIDE % 32 >= 16));
-    Tests {
-        stencil: Some((test, values.collect())),
-        depth: None,
-    }
+    Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
 const OWNER: TileOwner = TileOwner::only();
@@ -238,16 +198,13 @@ fn vertex_shading() {
 #[test]
 fn assembly() {
     Case::<Assembly> {
-        config: Config::default()
-            .with("vpo.primitives_per_cycle=1/3")
-            .unwrap(),
+        config: Config::default().with("vpo.primitives_per_cycle=1/3").unwrap(),
         tests: Tests::default(),
         unit: |c| Assembly::new(&c.vpo),
         items: items(|n| match n {
-            40..44 => Primitive {
-                shape: PrimitiveShape::Rectangle([vertex_at(3, 3); 2]),
-                ..primitive(n)
-            },
+            40..44 => {
+                Primitive { shape: PrimitiveShape::Rectangle([vertex_at(3, 3); 2]), ..primitive(n) }
+            }
             44.. => Primitive {
                 shape: PrimitiveShape::Rectangle([vertex_at(SIDE, 0), vertex_at(SIDE + 2, 2)]),
                 ..primitive(n)
@@ -312,11 +269,7 @@ fn coarse() {
             if n % 3 == 2 {
                 (bounds.x0, bounds.x1) = (bounds.x0 + 8, bounds.x1 + 8);
             }
-            SetUp {
-                primitive: n,
-                outline: primitive(n).shape.polygon().unwrap(),
-                bounds,
-            }
+            SetUp { primitive: n, outline: primitive(n).shape.polygon().unwrap(), bounds }
         }),
         trail_in: |s| vec![(0, s.primitive)],
         trail_out: of_tile,
@@ -330,17 +283,11 @@ fn coarse() {
 /// All of tiles 4 to 7 lies behind the stored depths: rectangles are at depth 0.
 #[test]
 fn hi_z() {
-    let test = DepthTest {
-        compare: CompareOp::GreaterOrEqual,
-        ..DepthTest::default()
-    };
+    let test = DepthTest { compare: CompareOp::GreaterOrEqual, ..DepthTest::default() };
     let depths = (0..SIDE * SIDE).map(|i| if i / SIDE / 16 == 1 { 1.0 } else { 0.0 });
     Case::<HiZ> {
         config: Config::default(),
-        tests: Tests {
-            stencil: None,
-            depth: Some((test, depths.collect())),
-        },
+        tests: Tests { stencil: None, depth: Some((test, depths.collect())) },
         unit: |c| HiZ::new(&c.hi_z),
         items: items(|n| raster_tile(n, 0x303)),
         trail_in: of_tile,
@@ -383,9 +330,7 @@ fn tile_coalescing() {
         items: items(|n| raster_tile(n / 3, u64::MAX)),
         trail_in: |t| {
             let position = |q: u32| q / 4 * 8 + q % 4;
-            (0..16)
-                .map(|q| (t.tile * 64 + position(q), t.primitive))
-                .collect()
+            (0..16).map(|q| (t.tile * 64 + position(q), t.primitive)).collect()
         },
         trail_out: of_beat,
         gone: |_| 0,
@@ -395,12 +340,7 @@ fn tile_coalescing() {
     };
     case.check();
     // One quad: in at 0, out at the end of the draw a cycle later, a latency of 1 later there.
-    let one = Case {
-        items: vec![raster_tile(0, 1)],
-        trail_in: of_tile,
-        latency: 2,
-        ..case
-    };
+    let one = Case { items: vec![raster_tile(0, 1)], trail_in: of_tile, latency: 2, ..case };
     one.contract().one_item_is_on_time();
 }
 
@@ -543,10 +483,7 @@ impl Case<Cores> {
         let mut slow = contract.run(&self.items, 200);
         contract.nothing_is_lost(&slow);
         let idle = |trace: &mut Trace<DrawState<'static>, Cores>, reason: StallReason| {
-            activities(&mut trace.unit)
-                .iter()
-                .map(|a| a.idle[reason as usize])
-                .sum::<u64>()
+            activities(&mut trace.unit).iter().map(|a| a.idle[reason as usize]).sum::<u64>()
         };
         assert!(idle(&mut slow, StallReason::Blocked) > 0);
         assert!(slow.entered.last() > free.entered.last());

@@ -47,10 +47,7 @@ fn sweep_from(
     println!("{variant}, {field}:");
     let run = |value: &&str| {
         let config = base.with(&format!("{field}={value}")).unwrap();
-        let run = view.run(
-            &Simulator::new(&config, variant).unwrap(),
-            &Tests::default(),
-        );
+        let run = view.run(&Simulator::new(&config, variant).unwrap(), &Tests::default());
         let o = run.outcome;
         assert_eq!(o.discrepancies(), Vec::<String>::new(), "{field}={value}");
         let limit = o.critical_unit().unwrap();
@@ -78,10 +75,7 @@ fn assert_falls(what: &str, figures: &[u64], slack: f64, least: f64) {
         assert!(grown <= slack, "{what} rises by {grown:.3}: {figures:?}");
     }
     let fallen = 1.0 - *figures.last().unwrap() as f64 / figures[0] as f64;
-    assert!(
-        fallen >= least,
-        "{what} falls by {fallen:.3} only: {figures:?}"
-    );
+    assert!(fallen >= least, "{what} falls by {fallen:.3} only: {figures:?}");
 }
 
 /// Asserts that the cycles of a draw that blending limits stay within two hundredths: fuller flushes
@@ -110,12 +104,7 @@ fn more_tile_bins_make_fuller_flushes() {
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::BASELINE);
     assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
     assert_falls("warps", &of(&runs, |o| o.warps), 0.0, 0.05);
-    assert_falls(
-        "sectors fetched",
-        &of(&runs, |o| o.crop_cache.fetched),
-        0.01,
-        0.05,
-    );
+    assert_falls("sectors fetched", &of(&runs, |o| o.crop_cache.fetched), 0.01, 0.05);
     assert_limited_by_blending(&runs);
     // With early termination too, the ports into the bins and out of them being wide enough.
     let runs = sweep("tc.bins", &["4", "8", "16", "32", "64"], Variant::HET);
@@ -129,22 +118,12 @@ fn more_tile_bins_make_fuller_flushes() {
 /// changes little.
 #[test]
 fn larger_tile_bins_make_fuller_flushes() {
-    let runs = sweep(
-        "tc.bin_size",
-        &["8", "16", "32", "64", "128", "256"],
-        Variant::BASELINE,
-    );
+    let runs = sweep("tc.bin_size", &["8", "16", "32", "64", "128", "256"], Variant::BASELINE);
     assert_falls("flushes", &of(&runs, |o| o.tc.total()), 0.0, 0.3);
     assert_limited_by_blending(&runs);
-    let runs = sweep(
-        "tc.bin_size",
-        &["8", "16", "32", "64", "128", "256"],
-        Variant::QM,
-    );
+    let runs = sweep("tc.bin_size", &["8", "16", "32", "64", "128", "256"], Variant::QM);
     assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.005, 0.1);
-    let [.., before, last] = runs.as_slice() else {
-        unreachable!()
-    };
+    let [.., before, last] = runs.as_slice() else { unreachable!() };
     let changed = before.quads.blended.abs_diff(last.quads.blended);
     assert!(changed <= before.quads.blended / 50);
 }
@@ -154,12 +133,7 @@ fn larger_tile_bins_make_fuller_flushes() {
 #[test]
 fn more_grid_bins_make_more_pairs() {
     let runs = sweep("tgc.bins", &["1", "4", "16", "64", "128"], Variant::QM);
-    assert_falls(
-        "quads blended",
-        &of(&runs, |o| o.quads.blended),
-        0.005,
-        0.02,
-    );
+    assert_falls("quads blended", &of(&runs, |o| o.quads.blended), 0.005, 0.02);
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.02);
     let without = sweep("tgc.bins", &["128"], Variant::parse("qru").unwrap());
     assert!(without[0].quads.merged_pairs < runs[4].quads.merged_pairs);
@@ -201,10 +175,9 @@ fn grid_coalescing_pays_where_tiles_outnumber_their_bins() {
 /// The same on a trained scene, at the width of small tables and at its full size.
 #[test]
 fn grid_coalescing_pays_in_trained_scenes_at_full_size() {
-    let (Some(splats), Some(cameras)) = (
-        shared::scene("truck"),
-        shared::cameras("scenes/truck.cameras.json"),
-    ) else {
+    let (Some(splats), Some(cameras)) =
+        (shared::scene("truck"), shared::cameras("scenes/truck.cameras.json"))
+    else {
         return;
     };
     let cycles = |width: u32, variant: Variant, assignment: &str| {
@@ -215,10 +188,7 @@ fn grid_coalescing_pays_in_trained_scenes_at_full_size() {
         emulated::run(&view, &emulated::config(&[assignment]), variant).cycles
     };
     let default = "tgc.bins=128";
-    for [without, with] in [
-        [Variant::QRU, Variant::QM],
-        [Variant::HET_QRU, Variant::HET_QM],
-    ] {
+    for [without, with] in [[Variant::QRU, Variant::QM], [Variant::HET_QRU, Variant::HET_QM]] {
         let small = cycles(245, with, default);
         for bins in ["tgc.bins=64", "tgc.bins=256"] {
             assert_eq!(cycles(245, with, bins), small, "{with}: {bins}");
@@ -249,12 +219,7 @@ fn a_wider_colour_port_is_faster_until_another_unit_limits() {
 fn a_larger_colour_cache_fetches_less() {
     let values = ["1024", "4096", "16384", "65536", "2097152"];
     let runs = sweep("crop.cache_bytes", &values, Variant::BASELINE);
-    assert_falls(
-        "sectors fetched",
-        &of(&runs, |o| o.crop_cache.fetched),
-        0.0,
-        0.9,
-    );
+    assert_falls("sectors fetched", &of(&runs, |o| o.crop_cache.fetched), 0.0, 0.9);
     assert_eq!(runs[4].crop_cache.fetched, 0);
     assert_falls("cycles", &of(&runs, |o| o.cycles), 0.01, 0.0);
 }
@@ -275,12 +240,7 @@ fn a_higher_threshold_terminates_later() {
     let values = ["0.9", "0.99", "0.996", "0.999", "0.9999"];
     let runs = sweep("zrop.threshold", &values, Variant::HET);
     let blended = of(&runs, |o| o.fragments.blended);
-    assert_falls(
-        "fragments blended, backwards",
-        &reversed(blended),
-        0.0,
-        0.05,
-    );
+    assert_falls("fragments blended, backwards", &reversed(blended), 0.0, 0.05);
     let cycles = of(&runs, |o| o.cycles);
     assert_falls("cycles, backwards", &reversed(cycles), 0.01, 0.0);
 }
@@ -318,22 +278,10 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
         (&["zrop.quads_per_cycle=1"], Variant::HET, "zrop"),
         (&["crop.wait_queue=16"], Variant::HET, "crop"),
         (&["crop.bytes_per_cycle=16"], Variant::BASELINE, "crop"),
+        (&["coarse.tiles_per_cycle=1/16"], Variant::BASELINE, "coarse"),
+        (&["l2.slices=1", "l2.slice_bytes_per_cycle=8"], Variant::BASELINE, "l2"),
         (
-            &["coarse.tiles_per_cycle=1/16"],
-            Variant::BASELINE,
-            "coarse",
-        ),
-        (
-            &["l2.slices=1", "l2.slice_bytes_per_cycle=8"],
-            Variant::BASELINE,
-            "l2",
-        ),
-        (
-            &[
-                "l2.bytes=4096",
-                "dram.gb_per_s=5",
-                "vertex.buffer_is_bounded=false",
-            ],
+            &["l2.bytes=4096", "dram.gb_per_s=5", "vertex.buffer_is_bounded=false"],
             Variant::BASELINE,
             "dram",
         ),
@@ -341,14 +289,12 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
         let scene = island();
         let level = SimdLevel::best();
         let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
-        let config = assignments
-            .iter()
-            .fold(Config::default(), |config, a| config.with(a).unwrap());
+        let config =
+            assignments.iter().fold(Config::default(), |config, a| config.with(a).unwrap());
         let simulator = Simulator::new(&config, variant).unwrap();
         let outcome = view.run(&simulator, &Tests::default()).outcome;
-        let occupancies: Vec<_> = (outcome.units.iter())
-            .map(|unit| (unit.name, unit.occupancy()))
-            .collect();
+        let occupancies: Vec<_> =
+            (outcome.units.iter()).map(|unit| (unit.name, unit.occupancy())).collect();
         let limiting = outcome.limiting_unit().map(|unit| unit.name);
         assert_eq!(limiting, Some(limit), "{assignments:?}: {occupancies:.2?}");
     }

@@ -52,11 +52,7 @@ pub(crate) fn expected() -> Option<BTreeMap<String, Vec<Expected>>> {
             let file = row["camera_file"].as_str().unwrap();
             let cameras = shared::cameras(&format!("scenes/reference/{file}"))?;
             let index = usize::try_from(row["index"].as_u64().unwrap()).unwrap();
-            views.push(Expected {
-                name,
-                camera: cameras[index].clone(),
-                blended: BTreeMap::new(),
-            });
+            views.push(Expected { name, camera: cameras[index].clone(), blended: BTreeMap::new() });
         }
         let blended = row["counts"]["fragments_blended"].as_u64().unwrap();
         let stop = row["stop"].as_str().unwrap().to_owned();
@@ -82,10 +78,7 @@ fn psnr_db(found: &Frame, expected: &Frame) -> f64 {
 /// A row of the table of a view, and what in it is wrong.
 fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<String>) {
     let view = prepared(splats, &expected.camera);
-    let settings = RenderSettings {
-        profile: profile(),
-        level: SimdLevel::best(),
-    };
+    let settings = RenderSettings { profile: profile(), level: SimdLevel::best() };
     let (reference, counts) = render_reference(splats, &expected.camera, &settings);
     let mut wrong = Vec::new();
     let mut hold = |holds: bool, what: String| {
@@ -105,23 +98,14 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
     let over_cut = exact.fragments.rasterized - exact.fragments.pruned;
     let of_reference = more(over_cut, counts.fragments_blended);
     let of_counts = more(over_cut, expected.blended["none"]);
-    hold(
-        of_counts.abs() <= COUNTS,
-        format!("{over_cut} fragments over the cut"),
-    );
+    hold(of_counts.abs() <= COUNTS, format!("{over_cut} fragments over the cut"));
 
     let ideal = |format: &str| {
         let config = config(&["zrop.feedback=ideal", &format!("crop.format={format}")]);
-        more(
-            run(&view, &config, Variant::HET).fragments.blended,
-            expected.blended["hw:0.996"],
-        )
+        more(run(&view, &config, Variant::HET).fragments.blended, expected.blended["hw:0.996"])
     };
     let (ideal_f32, ideal_f16) = (ideal("rgba32f"), ideal("rgba16f"));
-    hold(
-        ideal_f32.abs() <= COUNTS,
-        format!("ideal termination blends {ideal_f32:e} more"),
-    );
+    hold(ideal_f32.abs() <= COUNTS, format!("ideal termination blends {ideal_f32:e} more"));
 
     let mut row = format!(
         "{:11} {max:.1e} {:+8.1e} {:+8.1e} {:+8.1e} {:+7.3} %",
@@ -131,12 +115,7 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
         ideal_f32,
         ideal_f16 * 100.0
     );
-    for variant in [
-        Variant::BASELINE,
-        Variant::QM,
-        Variant::HET,
-        Variant::HET_QM,
-    ] {
+    for variant in [Variant::BASELINE, Variant::QM, Variant::HET, Variant::HET_QM] {
         let outcome = run(&view, &config(&[]), variant);
         let psnr = psnr_db(&outcome.framebuffer.frame(), &reference);
         row += &format!(" {psnr:8.2}");

@@ -35,10 +35,7 @@ fn a_bin_does_not_keep_its_splats_for_long() {
     assert_eq!((kept.tgc.span, kept.vertex_buffer.span_splats), (0, 4_001));
     let flushed = run(&[UNBOUNDED, "tgc.max_span=100"], Variant::TGC);
     assert_eq!(flushed.tgc.span, 1);
-    let (live, span) = (
-        flushed.vertex_buffer.live_splats,
-        flushed.vertex_buffer.span_splats,
-    );
+    let (live, span) = (flushed.vertex_buffer.live_splats, flushed.vertex_buffer.span_splats);
     assert!(span < 2_500 && live <= span, "{live} {span}");
     assert_eq!(flushed.frame().pixels(), kept.frame().pixels());
 }
@@ -52,16 +49,10 @@ fn vertex_warps_wait_for_room() {
         let free = run(&[UNBOUNDED, NO_SPAN], variant);
         let tight = run(&[bounded, NO_SPAN], variant);
         let peaks = tight.vertex_buffer;
-        assert!(
-            peaks.span_splats <= 100 && peaks.span_bytes <= 16_000,
-            "{variant}"
-        );
+        assert!(peaks.span_splats <= 100 && peaks.span_bytes <= 16_000, "{variant}");
         assert!(tight.cycles > free.cycles, "{variant}");
         assert_eq!(tight.tgc.span, u64::from(variant.tgc()), "{variant}");
-        let full = tight.units[0]
-            .idle
-            .iter()
-            .find(|(reason, _)| reason == "full vertex_buffer");
+        let full = tight.units[0].idle.iter().find(|(reason, _)| reason == "full vertex_buffer");
         assert!(full.is_some_and(|(_, cycles)| *cycles > 0), "{variant}");
         if !variant.qru() {
             assert_eq!(tight.frame().pixels(), free.frame().pixels(), "{variant}");

@@ -49,12 +49,10 @@ const CHOICES: [(&str, &[&str]); 28] = [
 ];
 
 fn config(random: &mut impl Rng) -> Config {
-    CHOICES
-        .into_iter()
-        .fold(Config::default(), |config, (field, values)| {
-            let value = values[random.random_range(0..values.len())];
-            config.with(&format!("{field}={value}")).unwrap()
-        })
+    CHOICES.into_iter().fold(Config::default(), |config, (field, values)| {
+        let value = values[random.random_range(0..values.len())];
+        config.with(&format!("{field}={value}")).unwrap()
+    })
 }
 
 /// Rectangles of all sizes, some of them partly or wholly off the picture, and not of one depth.
@@ -81,15 +79,8 @@ fn draw(random: &mut impl Rng) -> Draw {
 
 fn tests(random: &mut impl Rng, draw: &Draw) -> Tests {
     let pixels = draw.width * draw.height;
-    let stencil = StencilTest {
-        compare: CompareOp::Equal,
-        reference: 1,
-        ..StencilTest::default()
-    };
-    let depth = DepthTest {
-        compare: CompareOp::Less,
-        write: false,
-    };
+    let stencil = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
+    let depth = DepthTest { compare: CompareOp::Less, write: false };
     let on = |random: &mut dyn Rng| random.random_range(0..3) == 0;
     Tests {
         stencil: on(random).then(|| {
@@ -104,11 +95,7 @@ fn tests(random: &mut impl Rng, draw: &Draw) -> Tests {
 }
 
 fn run(draw: &Draw, tests: &Tests, config: &Config, variant: Variant) -> SimulationResult {
-    let watch = Watch {
-        maps: true,
-        timelines: true,
-        ..Watch::default()
-    };
+    let watch = Watch { maps: true, timelines: true, ..Watch::default() };
     let simulator = Simulator::new(config, variant).unwrap();
     simulator.watching(watch).run(draw, draw.shader(), tests)
 }
@@ -125,11 +112,7 @@ fn nothing_is_lost_whatever_the_sizes() {
             let config = config(random);
             let outcome = run(&draw, &tests, &config, variant);
             let wrong = outcome.discrepancies();
-            assert_eq!(
-                wrong,
-                Vec::<String>::new(),
-                "seed {seed}, {variant}: {config:?}"
-            );
+            assert_eq!(wrong, Vec::<String>::new(), "seed {seed}, {variant}: {config:?}");
             assert_eq!(outcome.fragments.rasterized, plain.fragments.rasterized);
             if !variant.het() {
                 assert_eq!(outcome.fragments.shaded, plain.fragments.shaded);

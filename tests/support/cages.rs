@@ -14,14 +14,8 @@ pub(crate) fn mesh(positions: &[[f32; 3]], faces: &[Vec<u32>]) -> Mesh {
 pub(crate) fn cube() -> Mesh {
     let positions: [[f32; 3]; 8] =
         std::array::from_fn(|i| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { 1.0 } else { -1.0 }));
-    let faces = [
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-    ];
+    let faces =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
     mesh(&positions, &faces.map(|f| f.to_vec()))
 }
 
@@ -33,10 +27,7 @@ pub(crate) fn creased_cube(sharpness: f32) -> Mesh {
             let b = a | 1 << bit;
             if b != a {
                 let positions = [a, b];
-                cube.creases.push(Crease {
-                    positions,
-                    sharpness,
-                });
+                cube.creases.push(Crease { positions, sharpness });
             }
         }
     }

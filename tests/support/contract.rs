@@ -92,12 +92,7 @@ where
             entered.push(at);
         }
         link.end(at, &mut machine);
-        Trace {
-            unit: link.stage,
-            entered,
-            sink: link.next,
-            machine,
-        }
+        Trace { unit: link.stage, entered, sink: link.next, machine }
     }
 
     pub(crate) fn check(&self) {

@@ -22,10 +22,7 @@ use quadrille_render::preprocess::ViewTransform;
 
 /// The default profile without early stop.
 pub(crate) fn profile() -> Profile {
-    Profile {
-        stop: StopRule::Never,
-        ..Profile::default()
-    }
+    Profile { stop: StopRule::Never, ..Profile::default() }
 }
 
 /// A scene from a camera.
@@ -55,22 +52,10 @@ fn check(outcome: &SimulationResult) {
     assert!(f.late <= f.blended, "{name}");
     // One update for all pixels of a quad that a blend brings to the threshold.
     assert!(outcome.updates <= outcome.terminations, "{name}");
-    let marked = outcome
-        .framebuffer
-        .stencil()
-        .iter()
-        .filter(|s| **s & 0x80 != 0)
-        .count();
-    assert_eq!(
-        outcome.terminations, marked as u64,
-        "{name}: one termination a pixel"
-    );
+    let marked = outcome.framebuffer.stencil().iter().filter(|s| **s & 0x80 != 0).count();
+    assert_eq!(outcome.terminations, marked as u64, "{name}: one termination a pixel");
     if !het {
-        assert_eq!(
-            f.terminated + f.late + f.dropped + outcome.terminations,
-            0,
-            "{name}"
-        );
+        assert_eq!(f.terminated + f.late + f.dropped + outcome.terminations, 0, "{name}");
     }
     if !outcome.variant.qru() {
         assert_eq!(f.merged + outcome.quads.merged_pairs, 0, "{name}");
@@ -233,10 +218,6 @@ pub(crate) fn same_bits(frame: &Frame, expected: &[ByHand], what: &str) {
     for (index, (found, by_hand)) in frame.pixels().iter().zip(expected).enumerate() {
         let bits = |p: [f32; 4]| p.map(f32::to_bits);
         let [f, e] = [*found, by_hand.stored];
-        assert_eq!(
-            bits(f),
-            bits(e),
-            "{what}: pixel {index}: {f:?}, by hand {e:?}"
-        );
+        assert_eq!(bits(f), bits(e), "{what}: pixel {index}: {f:?}, by hand {e:?}");
     }
 }

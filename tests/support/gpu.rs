@@ -24,12 +24,7 @@ pub(crate) struct Collector<T> {
 impl<T> Collector<T> {
     /// A sink that takes an item every `every` cycles, the first at `every`; 0 for at any time.
     pub(crate) fn new(every: u64) -> Self {
-        Self {
-            items: Vec::new(),
-            every,
-            free: every,
-            ended: None,
-        }
+        Self { items: Vec::new(), every, free: every, ended: None }
     }
 
     /// The items alone.
@@ -64,9 +59,7 @@ impl<T, M> Sink<T, M> for Collector<T> {
 /// `count` rectangles of 2x2 pixels on a picture of `side` by `side` pixels, each red by its number
 /// plus 1 and of alpha 1/4.
 pub(crate) fn numbered_draw(side: u32, count: u32) -> Draw {
-    let rectangles: Vec<_> = (0..count)
-        .map(|n| [n % 4 * 2, n / 4 % 4 * 2, 2, 2])
-        .collect();
+    let rectangles: Vec<_> = (0..count).map(|n| [n % 4 * 2, n / 4 % 4 * 2, 2, 2]).collect();
     let mut draw = Draw::rectangles(side, side, &rectangles, [1.0; 3], 0.25);
     for (splat, n) in draw.splats.iter_mut().zip(1_u16..) {
         splat.colour[0] = f32::from(n);

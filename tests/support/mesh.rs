@@ -33,12 +33,7 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
         ..Mesh::default()
     };
     for face in faces {
-        let corner = |&position: &u32| Corner {
-            position,
-            uv: NONE,
-            normal: NONE,
-            colour: NONE,
-        };
+        let corner = |&position: &u32| Corner { position, uv: NONE, normal: NONE, colour: NONE };
         mesh.corners.extend(face.iter().map(corner));
         mesh.face_starts.push(mesh.corners.len() as u32);
     }
@@ -48,31 +43,18 @@ pub(crate) fn mesh(positions: Vec<[f32; 3]>, faces: &[Vec<u32>]) -> Mesh {
 /// Rounded cubes behind, before and beside each other, as micropolygons.
 pub(crate) fn cubes() -> Box<dyn GridSource> {
     let (mut positions, mut faces) = (Vec::new(), Vec::new());
-    let cubes = [
-        ([0.0, 0.0, 5.0], 2.6),
-        ([0.2, 0.1, 9.0], 1.5),
-        ([1.2, 0.4, 2.8], 0.9),
-    ];
+    let cubes = [([0.0, 0.0, 5.0], 2.6), ([0.2, 0.1, 9.0], 1.5), ([1.2, 0.4, 2.8], 0.9)];
     for (centre, half) in cubes {
         let first = positions.len() as u32;
         positions.extend((0..8).map(|i| {
             [0, 1, 2].map(|axis| centre[axis] + if i >> axis & 1 == 1 { half } else { -half })
         }));
-        let sides: [[u32; 4]; 6] = [
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-        ];
+        let sides: [[u32; 4]; 6] =
+            [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
         faces.extend(sides.map(|side| side.map(|v| v + first).to_vec()));
     }
     let surface = Surface::catmull_clark(&mesh(positions, &faces), 2).unwrap();
-    let settings = TessellateSettings {
-        triangle_area_px: 3.0,
-        ..TessellateSettings::default()
-    };
+    let settings = TessellateSettings { triangle_area_px: 3.0, ..TessellateSettings::default() };
     Box::new(Tessellated::new(surface, settings).unwrap())
 }
 
@@ -141,10 +123,7 @@ fn wave_mesh() -> Mesh {
     mesh.draws = vec![0..count, count..2 * count];
     mesh.materials[0].two_sided = true;
     mesh.materials.push(Material {
-        effects: ShaderEffects {
-            reads_coverage: true,
-            ..ShaderEffects::default()
-        },
+        effects: ShaderEffects { reads_coverage: true, ..ShaderEffects::default() },
         two_sided: true,
         ..Material::default()
     });

@@ -32,11 +32,7 @@ impl Differences {
             }
             let channel = |(f, e): (&f32, &f32)| {
                 let difference = (f64::from(*f) - f64::from(*e)).abs();
-                if difference.is_nan() {
-                    f64::INFINITY
-                } else {
-                    difference / f64::from(brightest)
-                }
+                if difference.is_nan() { f64::INFINITY } else { difference / f64::from(brightest) }
             };
             let largest = found.iter().zip(expected).map(channel).fold(0.0, f64::max);
             self.of_pixels.push(largest);

@@ -16,14 +16,8 @@ use super::scenes::{self, Random};
 pub(crate) const SHOT: [&str; 4] = ["--cameras", "cameras.json", "--view", "shot_1"];
 
 /// A call that renders all views of the camera file, without its output.
-pub(crate) const ALL_VIEWS: [&str; 6] = [
-    "render",
-    "scene.ply",
-    "--cameras",
-    "cameras.json",
-    "--view",
-    "all",
-];
+pub(crate) const ALL_VIEWS: [&str; 6] =
+    ["render", "scene.ply", "--cameras", "cameras.json", "--view", "all"];
 
 /// The program's exit codes.
 pub(crate) const DONE: i32 = 0;
@@ -77,11 +71,7 @@ impl Place {
         let output = self.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
-        assert_eq!(
-            code == DONE,
-            !errors.contains("error:"),
-            "{arguments:?}: {errors}"
-        );
+        assert_eq!(code == DONE, !errors.contains("error:"), "{arguments:?}: {errors}");
         output
     }
 
@@ -90,16 +80,10 @@ impl Place {
         let output = self.expect(code, arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
         for word in words {
-            assert!(
-                errors.contains(word),
-                "{arguments:?} does not say {word}: {errors}"
-            );
+            assert!(errors.contains(word), "{arguments:?} does not say {word}: {errors}");
         }
         let has_rows = arguments.first() == Some(&"convert");
-        assert!(
-            output.stdout.is_empty() || has_rows,
-            "{arguments:?} prints results"
-        );
+        assert!(output.stdout.is_empty() || has_rows, "{arguments:?} prints results");
     }
 
     /// Expects results and an exit code other than 0; returns what stands on standard error.
@@ -127,17 +111,12 @@ impl Place {
 
     /// Renders into `name` and reads the picture.
     pub(crate) fn picture(&self, name: &str, arguments: &[&str]) -> Frame {
-        self.expect(
-            DONE,
-            &[&["render", "scene.ply", "-o", name], arguments].concat(),
-        );
+        self.expect(DONE, &[&["render", "scene.ply", "-o", name], arguments].concat());
         quadrille::read_picture(self.path(name)).unwrap()
     }
 
     pub(crate) fn names(&self) -> BTreeSet<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
-        entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect()
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
     }
 }

@@ -61,10 +61,7 @@ pub(crate) fn camera(random: &mut Random, width: u32, height: u32) -> Camera {
 /// opacities near 0 and near 1; scales log-normal, needles and flakes of 1:1000, some huge, some
 /// tiny; spherical harmonics of degree `sh_degree`.
 pub(crate) fn splats(random: &mut Random, camera: &Camera, len: usize, sh_degree: u8) -> Splats {
-    Splats::from_splats(
-        sh_degree,
-        (0..len).map(|_| splat(random, camera, sh_degree)),
-    )
+    Splats::from_splats(sh_degree, (0..len).map(|_| splat(random, camera, sh_degree)))
 }
 
 fn splat(random: &mut Random, camera: &Camera, sh_degree: u8) -> Splat {
@@ -96,11 +93,8 @@ fn position_in_view(random: &mut Random, camera: &Camera) -> Vector3<f64> {
     let inside = at(depth, 1.2);
     let (behind, off_screen) = (at(-depth, 2.0), at(depth, 60.0));
     let near = random.one_of(&NEAR_PLANES) + random.normal() * 1e-3;
-    let nearby = Vector3::new(
-        random.between(-1.0, 1.0) * near,
-        random.between(-1.0, 1.0) * near,
-        near,
-    );
+    let nearby =
+        Vector3::new(random.between(-1.0, 1.0) * near, random.between(-1.0, 1.0) * near, near);
     match random.between(0.0, 1.0) {
         u if u < 0.75 => inside,
         u if u < 0.83 => behind,

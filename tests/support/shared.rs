@@ -16,9 +16,7 @@ pub(crate) fn path(relative: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    skipped::note(format!(
-        "{relative} is not in the folder `shared` beside this checkout"
-    ));
+    skipped::note(format!("{relative} is not in the folder `shared` beside this checkout"));
     None
 }
 

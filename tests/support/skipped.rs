@@ -14,10 +14,7 @@ pub(crate) fn note(reason: impl Into<String>) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test without a name").to_owned();
     SKIPPED.lock().unwrap().entry(test).or_insert(reason.into());
-    #[allow(
-        unsafe_code,
-        reason = "the standard library has no hook for the end of the process"
-    )]
+    #[allow(unsafe_code, reason = "the standard library has no hook for the end of the process")]
     LIST_AT_EXIT.call_once(|| {
         // SAFETY: `list` is a function for the life of the process and does not unwind.
         unsafe { libc::atexit(list) };

@@ -113,10 +113,7 @@ pub(crate) fn bound(name: &str) -> f64 {
 /// Fails with the reason when `value` is above the bound called `name`, or is not a number.
 pub(crate) fn hold(name: &str, value: f64, what: &str) {
     let Tolerance { bound, why, .. } = find(name);
-    assert!(
-        value <= *bound,
-        "{what}: {value:e} is above {bound:e}, the bound \"{name}\": {why}"
-    );
+    assert!(value <= *bound, "{what}: {value:e} is above {bound:e}, the bound \"{name}\": {why}");
 }
 
 fn find(name: &str) -> &'static Tolerance {

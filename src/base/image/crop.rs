@@ -29,15 +29,9 @@ impl CropArea {
         let fits =
             |side: u32| side > 0 && u64::from(side) * u64::from(zoom) <= u64::from(MAX_SIDE_PX);
         if zoom == 0 || !fits(w) || !fits(h) {
-            return Err(format!(
-                "expected an enlarged size of 1 to {MAX_SIDE_PX} pixels per side"
-            ));
+            return Err(format!("expected an enlarged size of 1 to {MAX_SIDE_PX} pixels per side"));
         }
-        Ok(Self {
-            corner: [x, y],
-            size: [w, h],
-            zoom,
-        })
+        Ok(Self { corner: [x, y], size: [w, h], zoom })
     }
 
     /// Cuts the part out of `frame`.

@@ -74,11 +74,7 @@ impl Frame {
         let count = u64::from(width) * u64::from(height);
         if pixels.len() as u64 != count {
             let expected = format!("{count} for a picture of {width} x {height}");
-            return Err(Error::argument(
-                "pixels",
-                expected,
-                pixels.len().to_string(),
-            ));
+            return Err(Error::argument("pixels", expected, pixels.len().to_string()));
         }
         Ok(Self::from_pixels(width, height, pixels))
     }
@@ -88,17 +84,8 @@ impl Frame {
     /// # Panics
     /// When there are not `width * height` pixels; [`Frame::try_from_pixels`] returns an error instead.
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Self {
-        assert_eq!(
-            pixels.len(),
-            width as usize * height as usize,
-            "pixels of {width} x {height}"
-        );
-        Self {
-            width,
-            height,
-            pixels: pixels.into(),
-            colour_space: ColourSpace::Srgb,
-        }
+        assert_eq!(pixels.len(), width as usize * height as usize, "pixels of {width} x {height}");
+        Self { width, height, pixels: pixels.into(), colour_space: ColourSpace::Srgb }
     }
 
     /// The same pixels, taken as colours of another space.
@@ -119,11 +106,7 @@ impl Frame {
         }
         let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
             // Colours are encoded as they are before they are multiplied by alpha.
-            let straight = if a > 0.0 {
-                [r, g, b].map(|c| c / a)
-            } else {
-                [r, g, b]
-            };
+            let straight = if a > 0.0 { [r, g, b].map(|c| c / a) } else { [r, g, b] };
             let alpha = if a > 0.0 { a } else { 1.0 };
             let [r, g, b] = encode_srgb(straight).map(|c| c * alpha);
             [r, g, b, a]
@@ -183,12 +166,7 @@ pub fn composite_over(pixels: &mut [[f32; 4]], background: [f32; 3]) {
     for pixel in pixels {
         let [r, g, b, a] = *pixel;
         let t = 1.0 - a;
-        *pixel = [
-            r + t * background[0],
-            g + t * background[1],
-            b + t * background[2],
-            1.0,
-        ];
+        *pixel = [r + t * background[0], g + t * background[1], b + t * background[2], 1.0];
     }
 }
 

@@ -114,12 +114,7 @@ impl LayerPicture {
     pub fn from_bits(layer: Layer, [width, height]: [u32; 2], bits: Vec<u32>) -> Self {
         let pixels = width as usize * height as usize;
         assert_eq!(bits.len(), pixels * layer.planes(), "values of {layer}");
-        Self {
-            layer,
-            width,
-            height,
-            bits,
-        }
+        Self { layer, width, height, bits }
     }
 
     /// Values of a plane. Layers of whole numbers store the bits of a `u32` in each f32.

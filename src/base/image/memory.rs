@@ -35,10 +35,7 @@ fn check_memory_of(
     Err(Error::argument(
         "picture size",
         format!("a picture that fits in memory{of}"),
-        format!(
-            "{width} x {height} pixels, which take {}",
-            gigabytes(needed)
-        ),
+        format!("{width} x {height} pixels, which take {}", gigabytes(needed)),
     ))
 }
 
@@ -57,12 +54,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 60;
 fn group_bytes() -> Option<u64> {
     // Versions 2 and 1 of control groups, as a container sees its own.
     [
-        [
-            "/sys/fs/cgroup",
-            "memory.max",
-            "memory.current",
-            "inactive_file ",
-        ],
+        ["/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "],
         [
             "/sys/fs/cgroup/memory",
             "memory.limit_in_bytes",
@@ -78,22 +70,14 @@ fn group_bytes() -> Option<u64> {
         let limit = number(limit).filter(|limit| *limit < NO_LIMIT_BYTES)?;
         let used = number(used)?;
         let statistics = text("memory.stat").unwrap_or_default();
-        let cached = statistics
-            .lines()
-            .find_map(|line| line.strip_prefix(cached)?.parse().ok());
-        Some(
-            limit
-                .saturating_sub(used)
-                .saturating_add(cached.unwrap_or(0)),
-        )
+        let cached = statistics.lines().find_map(|line| line.strip_prefix(cached)?.parse().ok());
+        Some(limit.saturating_sub(used).saturating_add(cached.unwrap_or(0)))
     })
 }
 
 fn machine_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     kib.checked_mul(1024)
 }
@@ -109,10 +93,7 @@ mod tests {
         assert!(check_memory_of([1024, 1024], 17, Some(16 << 20)).is_err());
         let error = check_memory_of([32768, 32768], 16, Some(8_100_000_000)).unwrap_err();
         let text = error.to_string();
-        assert!(
-            text.contains("17.2 GB") && text.contains("(8.1 GB available)"),
-            "{text}"
-        );
+        assert!(text.contains("17.2 GB") && text.contains("(8.1 GB available)"), "{text}");
         assert!(check_memory_of([u32::MAX; 2], 16, None).is_err());
     }
 }

@@ -13,10 +13,7 @@ pub struct ExifOrientation {
 
 impl ExifOrientation {
     /// Rows from the top, columns from the left.
-    pub const UPRIGHT: Self = Self {
-        is_transposed: false,
-        is_mirrored: [false; 2],
-    };
+    pub const UPRIGHT: Self = Self { is_transposed: false, is_mirrored: [false; 2] };
 
     /// The orientation of a number of the standard; any other number is upright, as readers of photos take it.
     pub fn of_exif(number: u8) -> Self {
@@ -30,10 +27,7 @@ impl ExifOrientation {
             8 => (true, [false, true]),
             _ => (false, [false, false]),
         };
-        Self {
-            is_transposed,
-            is_mirrored,
-        }
+        Self { is_transposed, is_mirrored }
     }
 
     /// Size (width, height) of the upright picture of a stored size.
@@ -54,16 +48,8 @@ impl ExifOrientation {
         let mut pixels = Vec::with_capacity(stored.pixels().len());
         for y in 0..height {
             for x in 0..width {
-                let x = if self.is_mirrored[0] {
-                    width - 1 - x
-                } else {
-                    x
-                };
-                let y = if self.is_mirrored[1] {
-                    height - 1 - y
-                } else {
-                    y
-                };
+                let x = if self.is_mirrored[0] { width - 1 - x } else { x };
+                let y = if self.is_mirrored[1] { height - 1 - y } else { y };
                 let [x, y] = if self.is_transposed { [y, x] } else { [x, y] };
                 pixels.push(stored.pixels()[y as usize * size[0] as usize + x as usize]);
             }

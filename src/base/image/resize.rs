@@ -30,17 +30,13 @@ pub fn resized(frame: &Frame, size: [u32; 2], values: ResizedValues) -> Frame {
     let mut rows = frame.pixels().to_vec();
     if values == ResizedValues::EightBit {
         // Whole numbers of 0 to 255 are exact in f32.
-        rows.par_iter_mut()
-            .for_each(|p| *p = p.map(|c| f32::from(to_8_bit(c))));
+        rows.par_iter_mut().for_each(|p| *p = p.map(|c| f32::from(to_8_bit(c))));
     }
     if width != size[0] {
         let columns = taps(width, size[0]);
         let wide = rows.par_chunks(width as usize);
-        let narrow = wide.flat_map_iter(|row| {
-            columns
-                .iter()
-                .map(|taps| values.filtered(taps, |at| row[at]))
-        });
+        let narrow = wide
+            .flat_map_iter(|row| columns.iter().map(|taps| values.filtered(taps, |at| row[at])));
         rows = narrow.collect();
     }
     if height != size[1] {
@@ -53,8 +49,7 @@ pub fn resized(frame: &Frame, size: [u32; 2], values: ResizedValues) -> Frame {
         rows = short.collect();
     }
     if values == ResizedValues::EightBit {
-        rows.par_iter_mut()
-            .for_each(|p| *p = p.map(|c| c / f32::from(u8::MAX)));
+        rows.par_iter_mut().for_each(|p| *p = p.map(|c| c / f32::from(u8::MAX)));
     }
     Frame::from_pixels(size[0], size[1], rows).taken_as(frame.colour_space())
 }
@@ -120,14 +115,8 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
         weights.iter_mut().for_each(|weight| *weight /= sum);
         let one = f64::from(1_u32 << WEIGHT_BITS);
         // Half away from zero, as Pillow rounds.
-        let fixed = weights
-            .iter()
-            .map(|weight| whole::<i32>((weight * one).round()));
-        Taps {
-            first,
-            fixed: fixed.collect(),
-            weights,
-        }
+        let fixed = weights.iter().map(|weight| whole::<i32>((weight * one).round()));
+        Taps { first, fixed: fixed.collect(), weights }
     };
     (0..to).map(tap).collect()
 }

@@ -34,11 +34,7 @@ pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
 /// sRGB to linear light, both 0 to 1.
 pub fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
     encoded.map(|c| {
-        if c <= ENCODED_BEND {
-            c / SLOPE
-        } else {
-            ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT)
-        }
+        if c <= ENCODED_BEND { c / SLOPE } else { ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT) }
     })
 }
 

@@ -16,11 +16,7 @@ const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
 /// Maps zeros for an array of a size in bytes. The size of the mapping is a number of huge pages: Linux starts such a
 /// mapping at the border of one, so that no part of it is in small pages.
 fn map_zeros(bytes: usize) -> std::io::Result<MmapMut> {
-    MmapMut::map_anon(
-        bytes
-            .checked_next_multiple_of(HUGE_PAGE_BYTES)
-            .unwrap_or(bytes),
-    )
+    MmapMut::map_anon(bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(bytes))
 }
 
 /// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
@@ -199,10 +195,7 @@ impl StreamedLines<'_> {
 impl Drop for StreamedLines<'_> {
     fn drop(&mut self) {
         #[cfg(target_arch = "x86_64")]
-        #[allow(
-            unsafe_code,
-            reason = "orders the stores past the caches before all later ones"
-        )]
+        #[allow(unsafe_code, reason = "orders the stores past the caches before all later ones")]
         // SAFETY: SSE is part of x86-64, and a fence accesses no memory.
         unsafe {
             std::arch::x86_64::_mm_sfence();
@@ -267,13 +260,7 @@ mod tests {
 
     #[test]
     fn small_and_large_arrays_behave_alike() {
-        for len in [
-            0,
-            3,
-            MAPPED_BYTES / 4,
-            HUGE_PAGE_BYTES / 4 + 1,
-            HUGE_PAGE_BYTES,
-        ] {
+        for len in [0, 3, MAPPED_BYTES / 4, HUGE_PAGE_BYTES / 4 + 1, HUGE_PAGE_BYTES] {
             let mut buffer = Buffer::<f32>::zeroed(len);
             assert!(buffer.iter().all(|v| *v == 0.0));
             buffer.iter_mut().for_each(|v| *v = 1.0);

@@ -35,9 +35,6 @@ pub fn low<T: Copy + 'static>(value: impl AsPrimitive<T>) -> T {
 /// assertions check it again.
 #[inline(always)]
 pub fn fit<T: NumCast + Copy + 'static>(value: impl AsPrimitive<T> + ToPrimitive) -> T {
-    debug_assert!(
-        <T as NumCast>::from(value).is_some(),
-        "an integer beyond its type"
-    );
+    debug_assert!(<T as NumCast>::from(value).is_some(), "an integer beyond its type");
     value.as_()
 }

@@ -45,11 +45,7 @@ impl<S: fearless_simd::Simd> ShScalar for fearless_simd::f32x16<S> {
 /// Value of the constant basis function: 1 / (2 sqrt(pi)).
 pub const SH_C0: f64 = 0.282_094_791_773_878_14;
 const C1: f64 = 0.488_602_511_902_919_9;
-const C2: [f64; 3] = [
-    1.092_548_430_592_079_2,
-    0.315_391_565_252_520_05,
-    0.546_274_215_296_039_6,
-];
+const C2: [f64; 3] = [1.092_548_430_592_079_2, 0.315_391_565_252_520_05, 0.546_274_215_296_039_6];
 const C3: [f64; 5] = [
     0.590_043_589_926_643_5,
     2.890_611_442_640_554,
@@ -133,11 +129,7 @@ pub fn sh_colour<T: ShScalar>(
     add(c, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
     add(c, rest(9), (xy * z).times(C3[1]));
     add(c, rest(10), (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
-    add(
-        c,
-        rest(11),
-        (z * (zz + zz - three(xx) - three(yy))).times(C3[3]),
-    );
+    add(c, rest(11), (z * (zz + zz - three(xx) - three(yy))).times(C3[3]));
     add(c, rest(12), (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
     add(c, rest(13), (z * (xx - yy)).times(C3[4]));
     add(c, rest(14), (x * (xx - three(yy))).times(-C3[0]));
@@ -149,19 +141,11 @@ pub fn sh_colour<T: ShScalar>(
     add(c, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
     add(c, rest(17), (xy * seven(zz).plus(-1.0)).times(C4[2]));
     add(c, rest(18), (yz * seven(zz).plus(-3.0)).times(-C4[3]));
-    add(
-        c,
-        rest(19),
-        (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]),
-    );
+    add(c, rest(19), (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]));
     add(c, rest(20), (xz * seven(zz).plus(-3.0)).times(-C4[3]));
     add(c, rest(21), ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
     add(c, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
-    add(
-        c,
-        rest(23),
-        (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL),
-    );
+    add(c, rest(23), (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL));
     colour
 }
 

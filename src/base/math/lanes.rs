@@ -105,14 +105,8 @@ pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
 /// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
 /// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
 /// double precision: 7.5e-8 before rounding).
-pub(super) const EXP2: [f32; 6] = [
-    1.000_000_1,
-    0.693_146_94,
-    0.240_221_2,
-    0.055_507_13,
-    0.009_675_541,
-    0.001_327_647_2,
-];
+pub(super) const EXP2: [f32; 6] =
+    [1.000_000_1, 0.693_146_94, 0.240_221_2, 0.055_507_13, 0.009_675_541, 0.001_327_647_2];
 
 /// 1.5 * 2^23: adding it to a small f32 leaves the nearest integer in the low mantissa bits.
 pub(super) const ROUND_MAGIC: f32 = 12_582_912.0;
@@ -172,14 +166,8 @@ pub fn exp2_where<S: Simd, const N: usize>(
 /// Coefficients for 2^f on [0, 1], constant first: relative error 7.5e-8 before and 1.5e-7 after
 /// rounding (found as [`EXP2`]).
 #[cfg(target_arch = "x86_64")]
-const EXP2_UNIT: [f32; 6] = [
-    0.999_999_94,
-    0.693_153_1,
-    0.240_153_61,
-    0.055_826_318,
-    0.008_989_339,
-    0.001_877_576_7,
-];
+const EXP2_UNIT: [f32; 6] =
+    [0.999_999_94, 0.693_153_1, 0.240_153_61, 0.055_826_318, 0.008_989_339, 0.001_877_576_7];
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(

@@ -31,8 +31,7 @@ pub fn sh_rotations(degree: u8, rotation: &Matrix3<f64>) -> Vec<DMatrix<f64>> {
             let right = here.transpose() * back;
             // The Gram matrix of evenly spread directions is nearly a multiple of the identity.
             let count = gram.nrows();
-            gram.cholesky()
-                .map_or_else(|| DMatrix::identity(count, count), |c| c.solve(&right))
+            gram.cholesky().map_or_else(|| DMatrix::identity(count, count), |c| c.solve(&right))
         })
         .collect()
 }

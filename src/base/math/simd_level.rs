@@ -39,14 +39,11 @@ impl SimdLevel {
             return Ok(Self::best());
         }
         let all = Self::all();
-        all.iter()
-            .copied()
-            .find(|l| l.name() == name)
-            .ok_or_else(|| {
-                let names: Vec<_> = all.iter().map(|l| l.name()).collect();
-                let expected = format!("auto or one that this machine has ({})", names.join(", "));
-                Error::unknown_name("SIMD level", expected, name, names)
-            })
+        all.iter().copied().find(|l| l.name() == name).ok_or_else(|| {
+            let names: Vec<_> = all.iter().map(|l| l.name()).collect();
+            let expected = format!("auto or one that this machine has ({})", names.join(", "));
+            Error::unknown_name("SIMD level", expected, name, names)
+        })
     }
 
     /// The level's name in options and results: `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or `scalar`.

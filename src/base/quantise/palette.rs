@@ -171,10 +171,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
     for (row, label) in order.into_iter().zip(labels) {
         of_rows[row as usize] = u16::try_from(label).unwrap_or(u16::MAX);
     }
-    Ok(Palette {
-        centroids: centroids.collect(),
-        labels: of_rows,
-    })
+    Ok(Palette { centroids: centroids.collect(), labels: of_rows })
 }
 
 /// A palette of all distinct rows, unless they are more than `size`.
@@ -209,10 +206,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
     let mut parts = vec![all];
     while parts.len() < groups {
         task.check()?;
-        parts = parts
-            .into_par_iter()
-            .flat_map(|part| halves(points, &part))
-            .collect();
+        parts = parts.into_par_iter().flat_map(|part| halves(points, &part)).collect();
     }
     let count = parts.len();
     let share = |at: usize| (at + 1) * size / count - at * size / count;
@@ -223,9 +217,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
         let seeds = (0..share).filter_map(seed);
         Ok(Group {
             mean: mean(points, &rows),
-            centroids: seeds
-                .map(|row| points.row(*row as usize).to_vec())
-                .collect(),
+            centroids: seeds.map(|row| points.row(*row as usize).to_vec()).collect(),
             labels: Vec::new(),
             rows,
         })
@@ -291,9 +283,7 @@ fn widest(points: &Rows, rows: &[u32]) -> usize {
         }
     }
     let count = rows.len().div_ceil(step) as f64;
-    let variances = sums
-        .iter()
-        .map(|[sum, squares]| squares - sum * sum / count);
+    let variances = sums.iter().map(|[sum, squares]| squares - sum * sum / count);
     let widest = variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
     widest.map_or(0, |(at, _)| at)
 }
@@ -325,9 +315,7 @@ fn across(
             let near = near_groups(shared, at);
             let near = near.into_iter().flat_map(|group| {
                 let first = firsts[group];
-                blocks[group]
-                    .iter()
-                    .map(move |block| (block, first + block.first))
+                blocks[group].iter().map(move |block| (block, first + block.first))
             });
             let group = &shared[at];
             let found = across_group(points, group, &blocks[at], near.collect(), (level, task));
@@ -369,10 +357,7 @@ fn across_group(
     let mut found = vec![0; group.rows.len()];
     for (block, members) in own.iter().zip(members) {
         near.sort_by_cached_key(|(other, label)| {
-            (
-                total_order(squared_distance(&other.centre, &block.centre)),
-                *label,
-            )
+            (total_order(squared_distance(&other.centre, &block.centre)), *label)
         });
         let candidates = &near[..near.len().min(NEAR_BLOCKS)];
         let lanes: Vec<&LaneBlock> = candidates.iter().map(|(block, _)| &block.lanes).collect();
@@ -393,11 +378,7 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
 /// An integer that orders as the float does.
 fn total_order(value: f32) -> u32 {
     let bits = value.to_bits();
-    if bits >> 31 == 1 {
-        !bits
-    } else {
-        bits | 1 << 31
-    }
+    if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
 }
 
 /// The groups nearest to group `at` by their means, itself first.
@@ -405,11 +386,7 @@ fn near_groups(groups: &[Group], at: usize) -> Vec<usize> {
     let distance = |other: &Group| squared_distance(&other.mean, &groups[at].mean);
     let mut order: Vec<(f32, usize)> = groups.iter().map(distance).zip(0..).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1 != at).cmp(&(b.1 != at))));
-    order
-        .into_iter()
-        .take(NEAR_GROUPS)
-        .map(|(_, group)| group)
-        .collect()
+    order.into_iter().take(NEAR_GROUPS).map(|(_, group)| group).collect()
 }
 
 #[cfg(test)]

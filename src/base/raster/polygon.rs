@@ -45,17 +45,9 @@ const FAR: f64 = 1e30;
 
 impl Edge {
     /// Bounds nothing, from the left.
-    const OPEN_LEFT: Self = Self {
-        a: 0,
-        b: 0,
-        c: 0,
-        a_inverse: FAR,
-    };
+    const OPEN_LEFT: Self = Self { a: 0, b: 0, c: 0, a_inverse: FAR };
     /// Bounds nothing, from the right.
-    const OPEN_RIGHT: Self = Self {
-        a_inverse: -FAR,
-        ..Self::OPEN_LEFT
-    };
+    const OPEN_RIGHT: Self = Self { a_inverse: -FAR, ..Self::OPEN_LEFT };
 
     /// The edge from `from` to `to`, inside on the right hand; both inside the guard band.
     fn new(from: Vertex, to: Vertex) -> Self {
@@ -131,10 +123,7 @@ impl Polygon {
             usize::from(a) + usize::from(a & b)
         };
         let (left, right) = (first(|e| e.a > 0), first(|e| e.a < 0));
-        Some(Self {
-            edges: [edges[left], edges[right], edges[3 - left - right]],
-            bounds,
-        })
+        Some(Self { edges: [edges[left], edges[right], edges[3 - left - right]], bounds })
     }
 
     /// The rectangle between two corners, along the axes; `None` when its area is zero or negative,
@@ -209,11 +198,7 @@ impl Polygon {
         let [left, right, third] = &self.edges;
         let numerators = [left.numerator(y0), right.numerator(y0), third.numerator(y0)];
         // The third edge bounds one side; added to it, these leave the other side alone.
-        let (no_left, no_right) = if third.is_left() {
-            (0.0, NOWHERE)
-        } else {
-            (-NOWHERE, 0.0)
-        };
+        let (no_left, no_right) = if third.is_left() { (0.0, NOWHERE) } else { (-NOWHERE, 0.0) };
         // The power of two with the number of the column nearest to `x` as exponent, from its bits.
         let bias = i64::from(EXPONENT_BIAS - x0).cast_unsigned();
         let power = |x: f64| {
@@ -261,14 +246,8 @@ impl PrimitiveShape {
 /// band.
 #[inline]
 fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
-    let low = Vertex {
-        x: v0.x.min(v1.x).min(v2.x),
-        y: v0.y.min(v1.y).min(v2.y),
-    };
-    let high = Vertex {
-        x: v0.x.max(v1.x).max(v2.x),
-        y: v0.y.max(v1.y).max(v2.y),
-    };
+    let low = Vertex { x: v0.x.min(v1.x).min(v2.x), y: v0.y.min(v1.y).min(v2.y) };
+    let high = Vertex { x: v0.x.max(v1.x).max(v2.x), y: v0.y.max(v1.y).max(v2.y) };
     // If both corners of the box are inside, all corners of the triangle are inside as well.
     if !(low.is_in_guard_band() & high.is_in_guard_band()) {
         return None;
@@ -284,12 +263,7 @@ fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
 /// corner is a right one or a level one with the inside above, and so on.
 fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
     let first = |v: i32| (v + (PIXEL - 1 - CENTRE)) >> SUBPIXEL_BITS;
-    PixelRect {
-        x0: first(low.x),
-        y0: first(low.y),
-        x1: first(high.x),
-        y1: first(high.y),
-    }
+    PixelRect { x0: first(low.x), y0: first(low.y), x1: first(high.x), y1: first(high.y) }
 }
 
 /// The rows of half a strip, as numbers to calculate with.

@@ -47,10 +47,7 @@ pub const NO_OWNER: u32 = u32::MAX;
 
 impl Default for QuadDepths {
     fn default() -> Self {
-        Self {
-            depths: [[0.0; MAX_SAMPLES]; 4],
-            owners: [[NO_OWNER; MAX_SAMPLES]; 4],
-        }
+        Self { depths: [[0.0; MAX_SAMPLES]; 4], owners: [[NO_OWNER; MAX_SAMPLES]; 4] }
     }
 }
 
@@ -98,9 +95,8 @@ impl QuadDepths {
         let way = lanes(xs) * plane.slope[0] + lanes(ys) * plane.slope[1];
         let side = pattern.side_units();
         let mut passed = 0;
-        for (pixel, [right, down]) in [[0, 0], [side, 0], [0, side], [side, side]]
-            .into_iter()
-            .enumerate()
+        for (pixel, [right, down]) in
+            [[0, 0], [side, 0], [0, side], [side, side]].into_iter().enumerate()
         {
             let samples = pattern.pixel(fragment.coverage, pixel);
             if samples == 0 {
@@ -115,8 +111,7 @@ impl QuadDepths {
             if bits == 0 {
                 continue;
             }
-            wins.select(depth, stored)
-                .store_slice(&mut self.depths[pixel]);
+            wins.select(depth, stored).store_slice(&mut self.depths[pixel]);
             let owners = u32x16::from_slice(simd, &self.owners[pixel]);
             wins.select(u32x16::splat(simd, fragment.owner), owners)
                 .store_slice(&mut self.owners[pixel]);
@@ -201,17 +196,8 @@ mod tests {
         let pattern = SamplePattern::standard(4).unwrap();
         let mut quad = QuadDepths::default();
         let mut test = |coverage, depth, owner| {
-            let plane = DepthPlane {
-                origin: [0, 0],
-                depth,
-                slope: [0.0; 2],
-            };
-            let fragment = DepthFragment {
-                corner: [0, 0],
-                coverage,
-                plane,
-                owner,
-            };
+            let plane = DepthPlane { origin: [0, 0], depth, slope: [0.0; 2] };
+            let fragment = DepthFragment { corner: [0, 0], coverage, plane, owner };
             quad.test(SimdLevel::best(), &pattern, &fragment)
         };
         assert_eq!(test(0x00ff, 0.5, 7), 0x00ff);

@@ -39,11 +39,7 @@ impl Edge {
         let (a, b) = (from.y - to.y, to.x - from.x);
         let is_top_left = a > 0 || (a == 0 && b > 0);
         let at_from = i64::from(a) * i64::from(from.x) + i64::from(b) * i64::from(from.y);
-        Self {
-            a,
-            b,
-            c: -at_from - i64::from(!is_top_left),
-        }
+        Self { a, b, c: -at_from - i64::from(!is_top_left) }
     }
 
     #[inline(always)]
@@ -139,10 +135,7 @@ impl SampledPolygon {
 
     /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the
     /// guard band.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "offsets are used where they fit only"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "offsets are used where they fit only")]
     pub fn triangle(
         [v0, v1, v2]: [Vertex; 3],
         pattern: &'static SamplePattern,
@@ -206,17 +199,11 @@ impl SampledPolygon {
     /// Coverage of a quad, computed in lanes; (x, y) is the top left corner of its first shading pixel, in
     /// 1/256 px.
     #[inline(always)]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "clamped, or of masks of 16 lanes"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "clamped, or of masks of 16 lanes")]
     fn quad_lanes<S: Simd>(&self, simd: S, x: i32, y: i32) -> u64 {
         let [a, b, c] = &self.offsets;
-        let offsets = [
-            i32x16::from_slice(simd, a),
-            i32x16::from_slice(simd, b),
-            i32x16::from_slice(simd, c),
-        ];
+        let offsets =
+            [i32x16::from_slice(simd, a), i32x16::from_slice(simd, b), i32x16::from_slice(simd, c)];
         let bases = self.edges.map(|e| e.at(x, y).clamp(-CLAMP, CLAMP) as i32);
         let zero = i32x16::splat(simd, 0);
         let full = u64::from(u16::MAX >> (16 - self.samples));
@@ -254,10 +241,8 @@ impl SampledPolygon {
         let mut outside = [0_i64; 4];
         for e in &self.edges {
             let base = e.at(x + half, y + half);
-            let (across, down) = (
-                i64::from(e.a) * i64::from(self.side),
-                i64::from(e.b) * i64::from(self.side),
-            );
+            let (across, down) =
+                (i64::from(e.a) * i64::from(self.side), i64::from(e.b) * i64::from(self.side));
             outside[0] |= base;
             outside[1] |= base + across;
             outside[2] |= base + down;

@@ -105,9 +105,7 @@ impl SamplePattern {
         order.sort_by_key(|&k| (distance(k), k));
         let all = [0, 1, 2, 3]
             .map(|pixel| (u64::MAX >> (64 - positions.len())) << (pixel * positions.len()));
-        let last = all
-            .iter()
-            .fold(0, |last, samples| last | 1 << samples.ilog2());
+        let last = all.iter().fold(0, |last, samples| last | 1 << samples.ilog2());
         Self {
             per_pixel,
             side_px,
@@ -202,9 +200,7 @@ impl SamplePattern {
     /// Mask of the shading pixels of a quad that have a sample in `coverage`: bit `c` for shading pixel `c`.
     #[inline]
     pub fn covered_pixels(&self, coverage: u64) -> u8 {
-        (0..4).fold(0, |mask, c| {
-            mask | u8::from(self.pixel(coverage, c) != 0) << c
-        })
+        (0..4).fold(0, |mask, c| mask | u8::from(self.pixel(coverage, c) != 0) << c)
     }
 
     /// Mask of the shading pixels of a quad that have some but not all of their samples in `coverage`.
@@ -291,18 +287,15 @@ mod tests {
                 let with = |is_in: &dyn Fn(u16) -> bool| {
                     (0..4).fold(0, |mask, c| mask | u8::from(is_in(pixels[c])) << c)
                 };
-                let coverage = (0..).zip(pixels).fold(0, |all, (c, samples)| {
-                    all | u64::from(samples) << (c * count)
-                });
+                let coverage = (0..)
+                    .zip(pixels)
+                    .fold(0, |all, (c, samples)| all | u64::from(samples) << (c * count));
                 let partial = with(&|samples| samples != 0 && samples != full);
                 assert_eq!(pattern.partial_pixels(coverage), partial);
                 assert_eq!(pattern.has_partial_pixel(coverage), partial != 0);
                 let whole = pixels.map(|samples| if samples == full { full } else { 0 });
                 if whole == pixels {
-                    assert_eq!(
-                        pattern.samples_of(with(&|samples| samples == full)),
-                        coverage
-                    );
+                    assert_eq!(pattern.samples_of(with(&|samples| samples == full)), coverage);
                 }
             }
         }
@@ -328,9 +321,6 @@ mod tests {
         assert_eq!(sixteen.full_quad(), u64::MAX);
         let four = SamplePattern::standard(4).unwrap();
         assert_eq!((four.full_pixel(), four.full_quad()), (15, 0xffff));
-        assert_eq!(
-            (four.pixel(0x0420, 1), four.covered_pixels(0x0420)),
-            (2, 0b0110)
-        );
+        assert_eq!((four.pixel(0x0420, 1), four.covered_pixels(0x0420)), (2, 0b0110));
     }
 }

@@ -65,10 +65,7 @@ pub struct TileQuad {
 /// Iterates over the covered quads of an 8x8 tile with coverage `mask`, row by row.
 pub fn tile_quads(mask: u64) -> TileQuads {
     let rows = mask | mask >> 1;
-    TileQuads {
-        mask,
-        left: (rows | rows >> 8) & 0x0055_0055_0055_0055,
-    }
+    TileQuads { mask, left: (rows | rows >> 8) & 0x0055_0055_0055_0055 }
 }
 
 /// The iterator of [`tile_quads`].
@@ -117,12 +114,7 @@ mod tests {
         // Columns 3 to 5, 4 to 11, and 0 to 20; in the other half, the last column.
         words[0][..3].copy_from_slice(&[0x38, 0xff0, 0x1f_ffff]);
         words[1] = [1 << 47; HALF_ROWS];
-        let clip = |y0, y1| PixelRect {
-            x0: 0,
-            y0,
-            x1: 64,
-            y1,
-        };
+        let clip = |y0, y1| PixelRect { x0: 0, y0, x1: 64, y1 };
         let strip = Strip::new(words, 32, clip(0, 100));
         assert_eq!(strip.tile_mask(0, 0), 0xff_f0_38);
         assert_eq!(strip.tile_mask(8, 0), 0xff_0f_00);

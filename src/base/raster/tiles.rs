@@ -34,11 +34,7 @@ pub struct TileLayout {
 impl TileLayout {
     /// Creates the layout of a picture of `width` by `height` pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self {
-            width,
-            height,
-            tiles_across: width.div_ceil(TILE_PX),
-        }
+        Self { width, height, tiles_across: width.div_ceil(TILE_PX) }
     }
 
     /// Number of screen tiles.

@@ -33,11 +33,7 @@ pub enum Blended {
 
 impl Default for Accumulated {
     fn default() -> Self {
-        Self {
-            colour: [0.0; 3],
-            transmittance: 1.0,
-            stopped: false,
-        }
+        Self { colour: [0.0; 3], transmittance: 1.0, stopped: false }
     }
 }
 

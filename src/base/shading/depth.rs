@@ -17,10 +17,7 @@ pub struct DepthTest {
 impl Default for DepthTest {
     /// No depth test: always passes, writes nothing.
     fn default() -> Self {
-        Self {
-            compare: CompareOp::Always,
-            write: false,
-        }
+        Self { compare: CompareOp::Always, write: false }
     }
 }
 
@@ -39,10 +36,7 @@ mod tests {
 
     #[test]
     fn passes_as_it_compares() {
-        let test = |compare| DepthTest {
-            compare,
-            write: true,
-        };
+        let test = |compare| DepthTest { compare, write: true };
         let less = test(CompareOp::Less);
         assert!(less.passes(0.25, 0.5) && !less.passes(0.5, 0.5));
         assert!(test(CompareOp::LessOrEqual).passes(0.5, 0.5));

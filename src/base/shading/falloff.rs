@@ -28,9 +28,5 @@ pub fn falloff_alpha(exponent: f32, cap: f32) -> f32 {
 /// the definition accepts it.
 pub fn cap_rounded_down(cap: f64) -> f32 {
     let nearest = narrow(cap);
-    if f64::from(nearest) > cap {
-        nearest.next_down()
-    } else {
-        nearest
-    }
+    if f64::from(nearest) > cap { nearest.next_down() } else { nearest }
 }

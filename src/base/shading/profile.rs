@@ -117,11 +117,7 @@ const GSPLAT: Profile = Profile {
 };
 
 /// gsplat 1.5.3, the newest release in 2026. Releases 1.0 to 1.4 cap alpha alike.
-const GSPLAT_1_5: Profile = Profile {
-    name: "gsplat-1.5",
-    alpha_cap: 0.999,
-    ..GSPLAT
-};
+const GSPLAT_1_5: Profile = Profile { name: "gsplat-1.5", alpha_cap: 0.999, ..GSPLAT };
 
 /// Brush's near plane is not documented; 0.01 is the value of its ancestor gsplat (assumption).
 const BRUSH: Profile = Profile {
@@ -173,11 +169,7 @@ impl Profile {
     /// # Errors
     /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
-        let own = if name == "splatfacto" {
-            GSPLAT_1_5.name
-        } else {
-            name
-        };
+        let own = if name == "splatfacto" { GSPLAT_1_5.name } else { name };
         let found = Self::ALL.into_iter().find(|p| p.name == own);
         found.ok_or_else(|| {
             let names = Self::ALL.map(|p| p.name);
@@ -197,15 +189,9 @@ impl StopRule {
     /// Parses `none`, `inria`, `inria:T`, `gsplat`, `gsplat:T`, `hw` or `hw:ALPHA`.
     pub fn parse(text: &str) -> Option<Self> {
         let (rule, threshold) = match text.split_once(':') {
-            Some((rule, number)) => (
-                rule,
-                Some(
-                    number
-                        .parse::<f64>()
-                        .ok()
-                        .filter(|t| *t > 0.0 && *t < 1.0)?,
-                ),
-            ),
+            Some((rule, number)) => {
+                (rule, Some(number.parse::<f64>().ok().filter(|t| *t > 0.0 && *t < 1.0)?))
+            }
             None => (text, None),
         };
         match rule {

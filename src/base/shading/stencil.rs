@@ -86,11 +86,7 @@ impl StencilTest {
     /// Largest value that the application sees, which is also the mask of its bits.
     #[inline]
     pub fn greatest(&self) -> u8 {
-        if self.top_bit_taken {
-            !TERMINATED
-        } else {
-            0xff
-        }
+        if self.top_bit_taken { !TERMINATED } else { 0xff }
     }
 
     /// Whether a fragment passes against `stored`.

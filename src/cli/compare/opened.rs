@@ -84,20 +84,15 @@ pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
         [true, false] if b.is_dir() => Ok(Kind::Photos),
         [false, true] if a.is_dir() => {
             let expected = "the scene first, then the folder of its photos";
-            Err(Error::argument(
-                "first path",
-                expected,
-                a.display().to_string(),
-            ))
+            Err(Error::argument("first path", expected, a.display().to_string()))
         }
         [first, second] if (first || is_stdin[0]) && (second || is_stdin[1]) => Ok(Kind::Scenes),
         [first, _] => {
             let [scene, other] = if first { [a, b] } else { [b, a] };
             let expected = match first {
-                true => format!(
-                    "a scene or a folder of photos to compare {} with",
-                    scene.display()
-                ),
+                true => {
+                    format!("a scene or a folder of photos to compare {} with", scene.display())
+                }
                 false => format!("a scene to compare {} with", scene.display()),
             };
             let found = format!("{}, which is neither a scene nor a folder", other.display());
@@ -112,10 +107,7 @@ fn is_scene(path: &Path) -> bool {
     }
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_known = extension.and_then(SceneFormat::of_extension).is_some();
-    is_known
-        || path
-            .file_name()
-            .is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
+    is_known || path.file_name().is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
 }
 
 /// Opens the source of pairs, and hands it to `then`.
@@ -141,10 +133,7 @@ pub(super) fn with<T>(
                 opened.clauses.push(resized("second pictures"));
             }
             let has_background = args.background.0 != [0.0; 3];
-            then(
-                &mut Pictures::new(pairs, args.sizes.resize, has_background),
-                &opened,
-            )
+            then(&mut Pictures::new(pairs, args.sizes.resize, has_background), &opened)
         }
         Kind::Films => {
             let (mut films, warning) = Films::open([&args.a, &args.b])?;
@@ -222,22 +211,14 @@ fn with_photos<T>(
     };
     let with_exposures = settings.exposures.is_some();
     let scene_and_path = (args.a.as_path(), &scene.splats);
-    let (mut source, missing) = ScenePhotos::new(
-        scene_and_path,
-        &views,
-        &args.b,
-        settings,
-        args.outputs.resume,
-    )?;
+    let (mut source, missing) =
+        ScenePhotos::new(scene_and_path, &views, &args.b, settings, args.outputs.resume)?;
     if !missing.is_empty() {
         verbosity.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
     }
     (opened.counted, opened.one) = ("views", "view");
     opened.sides = ["render", "photo"];
-    let selected = args
-        .views
-        .selected()
-        .map(|view| format!(" (--view {view})"));
+    let selected = args.views.selected().map(|view| format!(" (--view {view})"));
     opened.clauses.push(format!(
         "{} of {} views of {from}{}, drawn by the profile {}",
         source.pairs().len(),
@@ -251,14 +232,10 @@ fn with_photos<T>(
         opened.clauses.push(resized("photos"));
     }
     if args.sizes.photo_size {
-        opened
-            .clauses
-            .push("views drawn in the sizes of their photos".to_owned());
+        opened.clauses.push("views drawn in the sizes of their photos".to_owned());
     }
     if with_exposures {
-        opened
-            .clauses
-            .push("renders with the exposures of their photos".to_owned());
+        opened.clauses.push("renders with the exposures of their photos".to_owned());
     }
     then(&mut source, &opened)
 }
@@ -278,16 +255,8 @@ fn photo_views(args: &Args) -> Result<(String, ViewArgs)> {
 }
 
 fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
-    let named: Vec<&str> = missing
-        .iter()
-        .take(LISTED_MISSING)
-        .map(String::as_str)
-        .collect();
-    let more = if missing.len() > named.len() {
-        ", ..."
-    } else {
-        ""
-    };
+    let named: Vec<&str> = missing.iter().take(LISTED_MISSING).map(String::as_str).collect();
+    let more = if missing.len() > named.len() { ", ..." } else { "" };
     format!(
         "{}: {} of {of} views have no photo of their name ({}{more})",
         folder.display(),
@@ -299,10 +268,7 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
 /// Warns of pictures without a partner.
 pub(super) fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
     for path in unmatched.iter().take(LISTED_UNMATCHED) {
-        verbosity.warn(&format!(
-            "{}: no partner in the other folder",
-            path.display()
-        ));
+        verbosity.warn(&format!("{}: no partner in the other folder", path.display()));
     }
     if unmatched.len() > LISTED_UNMATCHED {
         let more = unmatched.len() - LISTED_UNMATCHED;

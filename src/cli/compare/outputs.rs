@@ -58,8 +58,7 @@ impl OutputFlags {
             ("--markdown", self.markdown.clone(), TableFormat::Markdown),
             ("--latex", self.latex.clone(), TableFormat::Latex),
         ];
-        all.into_iter()
-            .filter_map(|(flag, path, format)| Some((flag, path?, format)))
+        all.into_iter().filter_map(|(flag, path, format)| Some((flag, path?, format)))
     }
 
     fn page(&self) -> Option<PathBuf> {
@@ -76,9 +75,7 @@ impl OutputFlags {
         files: impl Iterator<Item = &'p Path>,
     ) -> Result<Option<Template>> {
         let diff = self.diff.as_deref().map(diff_template).transpose()?;
-        let read = pairs
-            .iter()
-            .flat_map(|pair| [Path::new(&pair.a), Path::new(&pair.b)]);
+        let read = pairs.iter().flat_map(|pair| [Path::new(&pair.a), Path::new(&pair.b)]);
         let read = read.filter(|path| *path != Path::new(STDIN));
         let files: Vec<&Path> = files.collect();
         let mut outputs = Outputs::beside(read.chain(files));
@@ -144,13 +141,7 @@ impl OutputFlags {
             Ok(())
         };
         for (_, path, format) in self.tables() {
-            let text = table(
-                format,
-                &evaluated.rows,
-                facts.columns,
-                summary,
-                facts.conditions,
-            );
+            let text = table(format, &evaluated.rows, facts.columns, summary, facts.conditions);
             write(&path, text)?;
         }
         if let Some(path) = self.page() {

@@ -91,9 +91,7 @@ impl FromArgMatches for OrderedActions {
 const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
 
 fn filters() -> impl Iterator<Item = &'static ChangeKind> {
-    Change::KINDS
-        .iter()
-        .filter(|kind| FILTERS.contains(&kind.name))
+    Change::KINDS.iter().filter(|kind| FILTERS.contains(&kind.name))
 }
 
 /// Filters of a scene before it is drawn, in the order in which they are given.

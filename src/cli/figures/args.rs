@@ -96,11 +96,7 @@ impl Args {
     /// Checks that the papers of the suites have the chosen figures.
     pub(super) fn check_figures(&self, papers: &[&str]) -> Result<()> {
         let figures = || papers.iter().flat_map(|paper| Paper::figures_of(paper));
-        match self
-            .only
-            .iter()
-            .find(|id| figures().all(|figure| figure.id != **id))
-        {
+        match self.only.iter().find(|id| figures().all(|figure| figure.id != **id)) {
             None => Ok(()),
             Some(id) => {
                 let expected = format!("one of {}", names(figures()));

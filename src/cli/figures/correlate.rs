@@ -24,47 +24,29 @@ const PAPER: &str = "hardware";
 pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<Exit> {
     args.check_figures(&[PAPER])?;
     let measurements = Measurement::read_all(&read_text(measured, "measured numbers")?, measured)?;
-    let suites = args
-        .suites
-        .iter()
-        .map(|path| Ok(Suite::read(path)?.without_configurations()));
+    let suites = args.suites.iter().map(|path| Ok(Suite::read(path)?.without_configurations()));
     let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
     let configurations = args.gpu.configurations()?;
     let [configuration] = &configurations[..] else {
         let found = configurations.len().to_string();
-        return Err(Error::argument(
-            "--preset, --config and --set",
-            "one configuration",
-            found,
-        ));
+        return Err(Error::argument("--preset, --config and --set", "one configuration", found));
     };
     let inputs = args.suites.iter().map(PathBuf::as_path).chain([measured]);
     Outputs::beside(inputs).add("-o", &args.results())?;
     args.host.pool()?.install(|| {
         let _lock = report::folder(args)?;
         let progress = verbosity.progress("views");
-        let views = Views {
-            file: measured,
-            suites: &suites,
-            configuration,
-            args,
-            verbosity,
-        };
+        let views = Views { file: measured, suites: &suites, configuration, args, verbosity };
         let pairs = views.pairs(measurements, &progress.task)?;
         let inputs = Inputs {
             splats: None,
             deferred: None,
             merging: None,
-            hardware: Some(Correlation {
-                pairs,
-                configuration: configuration.label(),
-            }),
+            hardware: Some(Correlation { pairs, configuration: configuration.label() }),
             command: args.command(),
             program: quadrille::PROGRAM,
         };
-        Ok(report::exit(&report::publish(args, &inputs, &|_| {
-            Vec::new()
-        })?))
+        Ok(report::exit(&report::publish(args, &inputs, &|_| Vec::new())?))
     })
 }
 
@@ -110,9 +92,7 @@ impl Views<'_> {
         let numbers = modelled.into_iter().zip(rates);
         let numbers = numbers.map(|(kernel, rate)| kernel.or(rate));
         let pairs = measurements.into_iter().zip(numbers);
-        Ok(pairs
-            .map(|(measured, modelled)| Pair { measured, modelled })
-            .collect())
+        Ok(pairs.map(|(measured, modelled)| Pair { measured, modelled }).collect())
     }
 
     /// Runs the measured views of a scene at one size that have no row in the folder's results files, and sets the
@@ -159,10 +139,7 @@ impl Views<'_> {
     ) -> Result<MethodPlan> {
         let method = Method::parse(KERNELS_METHOD)?;
         let place = |one: &Measurement| format!("line {}", one.line);
-        let suite = self
-            .suites
-            .iter()
-            .find(|suite| suite.scenes().any(|name| name == scene));
+        let suite = self.suites.iter().find(|suite| suite.scenes().any(|name| name == scene));
         let Some(suite) = suite else {
             let names: Vec<&str> = self.suites.iter().flat_map(Suite::scenes).collect();
             let expected = match names.is_empty() {
@@ -172,13 +149,8 @@ impl Views<'_> {
             return Err(Error::malformed(self.file, place(first), expected, scene));
         };
         let part = task.without_progress();
-        let plan = suite.plan_scene(
-            scene,
-            first.size,
-            self.configuration,
-            quadrille::PROGRAM,
-            &part,
-        )?;
+        let plan =
+            suite.plan_scene(scene, first.size, self.configuration, quadrille::PROGRAM, &part)?;
         let of_scene = measurements.iter().filter(|one| {
             one.size == first.size && one.view.as_ref().is_some_and(|[name, _]| name == scene)
         });

@@ -65,10 +65,7 @@ fn methods<'a>(
     let needs = figures.flat_map(|figure| &figure.needs);
     let needs = needs.filter(|need| applies(need, place, preset));
     let mut methods = Vec::new();
-    for method in needs
-        .flat_map(|need| &need.methods)
-        .filter_map(|name| Method::parse(name).ok())
-    {
+    for method in needs.flat_map(|need| &need.methods).filter_map(|name| Method::parse(name).ok()) {
         if !methods.contains(&method) {
             methods.push(method);
         }
@@ -109,10 +106,7 @@ impl Jobs {
                 has_details: is_first && !is_large,
             }
         };
-        Ok(Self {
-            plan: plan.choose(&mut choose),
-            scenes,
-        })
+        Ok(Self { plan: plan.choose(&mut choose), scenes })
     }
 
     /// Names of the scenes of the suite.
@@ -134,9 +128,7 @@ impl Jobs {
             methods(chosen, place(candidate), &candidate.key.preset).contains(&method)
         };
         let level = args.host.level;
-        self.plan
-            .wanted(&is_wanted)
-            .run(args.shard, (results, &others), level, task, watch)
+        self.plan.wanted(&is_wanted).run(args.shard, (results, &others), level, task, watch)
     }
 
     /// The results of all jobs in the folder's results files.
@@ -179,10 +171,7 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let path = entry.map_err(unread)?.path();
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name.starts_with("results.") && name.ends_with(".jsonl") || name == "results.jsonl" {
             files.push(path);
         }
@@ -195,11 +184,7 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
 pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
     let mut missing = Vec::new();
     for need in &figure.needs {
-        for name in need
-            .methods
-            .iter()
-            .filter(|name| Method::parse(name).is_err())
-        {
+        for name in need.methods.iter().filter(|name| Method::parse(name).is_err()) {
             let text = format!("method {name}: this build does not have it");
             if !missing.contains(&text) {
                 missing.push(text);
@@ -212,12 +197,7 @@ pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
             }
             for name in &need.methods {
                 if one.missing.iter().any(|method| method.name() == *name) {
-                    let ViewResult {
-                        scene,
-                        view: name_of_view,
-                        preset,
-                        ..
-                    } = view;
+                    let ViewResult { scene, view: name_of_view, preset, .. } = view;
                     missing.push(format!("{scene} {name_of_view}, {preset}: {name}"));
                 }
             }

@@ -37,19 +37,13 @@ impl MeshJobs {
             Workload::Deferred => &DEFERRED_PAPERS,
             Workload::Merging => &MERGING_PAPERS,
         };
-        Ok(Self {
-            plan: suite.plan(quadrille::PROGRAM, args.quick),
-            papers,
-        })
+        Ok(Self { plan: suite.plan(quadrille::PROGRAM, args.quick), papers })
     }
 
     /// Runs the jobs of the chosen figures and of the shard that no results file has.
     pub(super) fn run(&self, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
         let others = results_files(&args.output)?;
-        let files = MeshRunFiles {
-            results,
-            others: &others,
-        };
+        let files = MeshRunFiles { results, others: &others };
         let is_wanted = |key: &MeshRunKey| {
             let papers = self.papers.iter();
             let mut figures = papers.flat_map(|paper| Paper::figures_of(paper));
@@ -63,8 +57,7 @@ impl MeshJobs {
             _ => {}
         };
         let host = (args.host.level, &progress.task);
-        self.plan
-            .run(files, args.shard, &is_wanted, host, &mut watch)?;
+        self.plan.run(files, args.shard, &is_wanted, host, &mut watch)?;
         Ok(())
     }
 

@@ -96,9 +96,7 @@ impl AovFlags {
         if output.format != Some(PictureFormat::Npy) {
             return output.template.prepare(outputs, cameras, &variant);
         }
-        output
-            .template
-            .require(VIEW, cameras.len(), "views (or choose one with --view)")?;
+        output.template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
         let names = self.layers.iter().map(|layer| layer.name());
         for name in [COLOURS].into_iter().chain(names) {
             for camera in cameras {

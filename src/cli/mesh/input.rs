@@ -151,11 +151,7 @@ pub(in crate::cli) struct LookFlags {
 impl LookFlags {
     /// The settings that the flags give.
     pub(in crate::cli) fn settings(&self) -> LookSettings {
-        LookSettings {
-            light: self.light,
-            exposure: self.exposure,
-            checker: self.checker,
-        }
+        LookSettings { light: self.light, exposure: self.exposure, checker: self.checker }
     }
 }
 

@@ -46,11 +46,7 @@ impl<'j> MeshDrawing<'j> {
             film,
             output: args.quality.applied(output)?,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
-            diff: args
-                .diff_unmerged
-                .as_deref()
-                .map(diff_template)
-                .transpose()?,
+            diff: args.diff_unmerged.as_deref().map(diff_template).transpose()?,
         };
         args.aov.check(job.output.as_ref())?;
         job.check_overlay()?;
@@ -61,11 +57,7 @@ impl<'j> MeshDrawing<'j> {
             let layers = !args.aov.is_empty();
             let refused = [("--aov", layers), ("--crop", args.crop.is_some())];
             if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-                return Err(Error::argument(
-                    flag,
-                    "-o with pictures beside it",
-                    "a film",
-                ));
+                return Err(Error::argument(flag, "-o with pictures beside it", "a film"));
             }
         }
         job.templates()
@@ -76,10 +68,7 @@ impl<'j> MeshDrawing<'j> {
     /// Refuses drawings that the units do not have, repeated drawings, and a scale without drawings.
     fn check_overlay(&self) -> Result<()> {
         let overlay = &self.args.overlay;
-        each_once(
-            "overlay",
-            &overlay.iter().map(|o| o.name()).collect::<Vec<_>>(),
-        )?;
+        each_once("overlay", &overlay.iter().map(|o| o.name()).collect::<Vec<_>>())?;
         let has_quads = overlay.contains(&Overlay::Quads);
         if has_quads && self.settings.frames.unit.contains(&MergingUnit::Reyes) {
             let expected = "units that shade quads: none, qfm and pmu (reyes shades vertices)";
@@ -145,11 +134,8 @@ impl<'j> MeshDrawing<'j> {
     pub(super) fn write(&self, row: &MeshRow, frame: &MergedFrame<'_>) -> Result<()> {
         let (view, variant) = (row.view.name.as_str(), row.variant_name());
         let (visible, shading) = (frame.visible, frame.shading);
-        let scale = Scale {
-            least: 1,
-            top: self.args.heat_max.unwrap_or(HEAT_MAX),
-            curve: Curve::Linear,
-        };
+        let scale =
+            Scale { least: 1, top: self.args.heat_max.unwrap_or(HEAT_MAX), curve: Curve::Linear };
         if let Some([picture, counts]) = &self.heat {
             let paths = [picture.path(view, &variant), counts.path(view, &variant)];
             self.write_heat(paths, &variant, scale, (visible, shading))?;

@@ -80,12 +80,7 @@ impl PipelineFlags {
     /// The settings of frames on a machine, without measurements of quality and of cycles.
     pub(super) fn settings(&self, hardware: MeshConfig) -> MergingSettings {
         MergingSettings {
-            unit: self
-                .units
-                .iter()
-                .flat_map(|unit| unit.units())
-                .copied()
-                .collect(),
+            unit: self.units.iter().flat_map(|unit| unit.units()).copied().collect(),
             msaa: self.msaa.clone(),
             buffer: self.buffers.clone(),
             cull: self.cull,

@@ -42,11 +42,7 @@ pub(super) fn run(
     let textures = Textures::new(source.textures(), source.materials());
     let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {
-        write_splats(
-            path,
-            &splats_of(source, &view, &shader, interrupt::task())?,
-            verbosity,
-        )?;
+        write_splats(path, &splats_of(source, &view, &shader, interrupt::task())?, verbosity)?;
     }
     let Some(path) = &flags.versus else {
         return Ok(None);

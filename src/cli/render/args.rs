@@ -132,8 +132,6 @@ impl RenderFlags {
 const MAX_REPEAT: u32 = 100_000;
 
 fn repetitions(text: &str) -> std::result::Result<u32, String> {
-    let count = whole_number(text)
-        .ok()
-        .filter(|n| (1..=MAX_REPEAT).contains(n));
+    let count = whole_number(text).ok().filter(|n| (1..=MAX_REPEAT).contains(n));
     count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_REPEAT}"))
 }

@@ -57,11 +57,7 @@ pub(super) fn run(
     if whole <= memory.0 {
         return Ok(None);
     }
-    refuse(
-        args,
-        (output.is_some() || film.is_some(), memory),
-        (&batches, whole),
-    )?;
+    refuse(args, (output.is_some() || film.is_some(), memory), (&batches, whole))?;
     note_file_of_folder(&args.scene, verbosity);
     let none = Splats::from_splats(0, []);
     let views = (args.film.path).views(&args.views, &args.scene, &none, verbosity)?;
@@ -79,15 +75,7 @@ pub(super) fn run(
     if let Some(seen) = pool.install(|| seen_rows((&path, &batches), view, verbosity)) {
         batches.only(seen);
     }
-    let job = BatchJob {
-        args,
-        batches,
-        views,
-        memory,
-        settings,
-        pool,
-        verbosity,
-    };
+    let job = BatchJob { args, batches, views, memory, settings, pool, verbosity };
     match (film, output) {
         (Some(film), _) => job.shoot(film)?,
         (None, Some(output)) => job.draw(output)?,
@@ -107,10 +95,7 @@ pub(super) fn seen_rows(
             let seen = index?.seen(cameras, profile, batches.rows());
             let rows: usize = seen.iter().map(ExactSizeIterator::len).sum();
             let all = batches.rows();
-            verbosity.remark(&format!(
-                "{}: {rows} of {all} rows may be seen",
-                path.display()
-            ));
+            verbosity.remark(&format!("{}: {rows} of {all} rows may be seen", path.display()));
             Some(seen)
         }
         Err(error) => {
@@ -153,10 +138,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let keys = args.film.path.keys(&args.views);
     let needs = [
-        (
-            !keys.is_ok_and(|keys| keys.are_of_file(&args.scene)),
-            "views that the scene decides",
-        ),
+        (!keys.is_ok_and(|keys| keys.are_of_file(&args.scene)), "views that the scene decides"),
         (args.repeat.is_some(), "--repeat"),
         (args.list_views, "--list-views"),
         (!args.probe.is_empty(), "--probe"),
@@ -279,9 +261,8 @@ impl BatchJob<'_> {
         let limits = (self.memory.0 / KEPT_SHARE, task);
         let mut renderer = Renderer::default();
         renderer.render_batches(pass, cameras, &self.settings, limits, each)?;
-        self.verbosity.remark(&format!(
-            "{scene}: batches of {rows} splats, passes over the file: {passes}"
-        ));
+        self.verbosity
+            .remark(&format!("{scene}: batches of {rows} splats, passes over the file: {passes}"));
         Ok(dropped)
     }
 }

@@ -72,9 +72,7 @@ impl Drawing<'_> {
     ) -> Result<Vec<Rendered>> {
         let (drawn_in, drawn_out) = sync_channel(0);
         let (free_in, free_out) = channel();
-        let ahead = cameras
-            .iter()
-            .all(|camera| draws_ahead(camera, cameras.len()));
+        let ahead = cameras.iter().all(|camera| draws_ahead(camera, cameras.len()));
         for _ in 0..if ahead { 2 } else { 1 } {
             // The receiver is there.
             let _ = free_in.send(Frame::new(0, 0));
@@ -124,32 +122,18 @@ impl Drawing<'_> {
 
     /// Writes the files of a view; returns its frame.
     fn finish(&self, drawn: Drawn<'_>) -> Result<(Rendered, Frame)> {
-        let Drawn {
-            camera,
-            frame,
-            layers,
-            mut output,
-            timed,
-            noted,
-        } = drawn;
+        let Drawn { camera, frame, layers, mut output, timed, noted } = drawn;
         if let Some(timed) = &timed {
             let near = (self.near, timed.counts.splats_in_frustum);
             warn_if_few(self.scene, &camera, near, self.verbosity);
             if let Some(to) = self.output.filter(|_| output.is_none()) {
-                output = Some(
-                    self.pool
-                        .install(|| self.save(to, &camera, &frame, &layers))?,
-                );
+                output = Some(self.pool.install(|| self.save(to, &camera, &frame, &layers))?);
             }
         }
         if let Some((resume, files)) = &noted {
             resume.record(&format!("{camera:?}"), files)?;
         }
-        let rendered = Rendered {
-            camera,
-            output,
-            timed,
-        };
+        let rendered = Rendered { camera, output, timed };
         Ok((rendered, frame))
     }
 
@@ -164,8 +148,7 @@ impl Drawing<'_> {
         let (exposures, view) = (self.exposures, &camera.name);
         let exposed = exposures.and_then(|e| e.apply(frame, view, self.verbosity));
         let frame = exposed.as_ref().unwrap_or(frame);
-        self.layers
-            .save(output, frame, layers, view, self.background)
+        self.layers.save(output, frame, layers, view, self.background)
     }
 
     /// Draws a view, unless its picture is kept.
@@ -177,9 +160,8 @@ impl Drawing<'_> {
     ) -> Result<Drawn<'_>> {
         let noted = self.resume.as_ref().zip(self.output);
         let noted = noted.map(|(resume, output)| (resume, self.layers.files(output, &camera.name)));
-        let kept = noted
-            .as_ref()
-            .filter(|(resume, files)| resume.is_made(&format!("{camera:?}"), files));
+        let kept =
+            noted.as_ref().filter(|(resume, files)| resume.is_made(&format!("{camera:?}"), files));
         if let Some((_, files)) = kept {
             return Ok(Drawn {
                 output: files.first().map(|picture| picture.display().to_string()),
@@ -190,9 +172,7 @@ impl Drawing<'_> {
                 noted: None,
             });
         }
-        let (output, timed) = self
-            .pool
-            .install(|| self.draw(&camera, timer, &mut frame))?;
+        let (output, timed) = self.pool.install(|| self.draw(&camera, timer, &mut frame))?;
         Ok(Drawn {
             camera,
             frame,

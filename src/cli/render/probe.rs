@@ -121,14 +121,7 @@ fn table(probe: &PixelProbe) -> String {
     let (largest, rest, rest_weight) = probe.largest(LISTED);
     for fragment in largest {
         let [red, green, blue] = fragment.rgb;
-        let numbers = [
-            fragment.weight,
-            fragment.alpha,
-            fragment.depth,
-            red,
-            green,
-            blue,
-        ];
+        let numbers = [fragment.weight, fragment.alpha, fragment.depth, red, green, blue];
         let numbers = numbers.map(|number| format!("{number:.4}"));
         table.row([fragment.index.to_string()].into_iter().chain(numbers));
     }

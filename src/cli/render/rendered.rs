@@ -15,10 +15,7 @@ use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 /// The scene that was read from `path`, as JSON.
 pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
     let Scene { splats, .. } = scene;
-    size_json(
-        path,
-        (splats.len(), splats.sh_degree(), splats.size_bytes() as u64),
-    )
+    size_json(path, (splats.len(), splats.sh_degree(), splats.size_bytes() as u64))
 }
 
 /// A scene of a number of splats, a degree of spherical harmonics and a size of its arrays in bytes, as JSON.
@@ -99,9 +96,7 @@ impl Rendered {
             shortened(&self.camera.name),
             format!("{}x{}", self.camera.width, self.camera.height),
             or_dash(counts, |c| c.splats_in_frustum.to_string()),
-            or_dash(counts, |c| {
-                format!("{:.2}M", c.fragments_blended as f64 / 1e6)
-            }),
+            or_dash(counts, |c| format!("{:.2}M", c.fragments_blended as f64 / 1e6)),
         ]
     }
 
@@ -112,9 +107,7 @@ impl Rendered {
             Some(_) => output,
             None => format!("{output} (kept)"),
         };
-        self.facts()
-            .into_iter()
-            .chain(times(self.timed.map(|t| t.median_ms), end))
+        self.facts().into_iter().chain(times(self.timed.map(|t| t.median_ms), end))
     }
 }
 

@@ -102,12 +102,7 @@ impl FileFlags {
             let remedy = "methods (or choose one with --method)";
             dram_trace.require(VARIANT, methods.len(), remedy)?;
         }
-        Ok(Files {
-            flags: self,
-            trace: parsed.transpose()?,
-            dram_trace,
-            stats: String::new(),
-        })
+        Ok(Files { flags: self, trace: parsed.transpose()?, dram_trace, stats: String::new() })
     }
 }
 
@@ -125,12 +120,7 @@ impl Files<'_> {
         for template in self.dram_trace.iter().flatten() {
             template.prepare(outputs, cameras, variants)?;
         }
-        if let Some(stats) = self
-            .flags
-            .stats
-            .as_deref()
-            .filter(|_| !self.flags.is_on_stdout())
-        {
+        if let Some(stats) = self.flags.stats.as_deref().filter(|_| !self.flags.is_on_stdout()) {
             outputs.add("--stats", stats)?;
         }
         if let Some(folder) = &self.flags.maps {
@@ -169,9 +159,7 @@ impl Files<'_> {
             for (run, result) in simulated.pipelines() {
                 let variant = file_name(run.outcome.method());
                 let requests = &result.dram_requests;
-                write_whole(&trace.path(view, &variant), |out| {
-                    dram_trace::write(out, requests)
-                })?;
+                write_whole(&trace.path(view, &variant), |out| dram_trace::write(out, requests))?;
                 write_whole(&cycles.path(view, &variant), |out| {
                     dram_trace::write_cycles(out, requests)
                 })?;

@@ -87,11 +87,7 @@ impl Sums {
             let sum = |of: fn(&Traffic) -> u64| clients.iter().map(|client| of(client)).sum();
             [sum(|t| t.dram_read_bytes), sum(|t| t.dram_written_bytes)]
         });
-        Self {
-            cycles,
-            ms: simulated.ms(cycles),
-            dram_bytes,
-        }
+        Self { cycles, ms: simulated.ms(cycles), dram_bytes }
     }
 
     fn add(self, other: Self) -> Self {
@@ -134,9 +130,7 @@ impl Sequence {
 
     /// Adds a draw; every `draws_per_frame` of them are a frame.
     pub(super) fn push(&mut self, simulated: Simulated<'_>, draws_per_frame: usize) {
-        let sums: Vec<_> = (simulated.runs.iter())
-            .map(|run| Sums::of(&simulated, run))
-            .collect();
+        let sums: Vec<_> = (simulated.runs.iter()).map(|run| Sums::of(&simulated, run)).collect();
         self.methods = simulated.runs.iter().map(VariantRun::name).collect();
         let name = simulated.view.name.clone();
         match self.frames.last_mut() {
@@ -210,10 +204,7 @@ mod tests {
     #[test]
     fn eyes_are_the_distance_apart() {
         let view = Synthetic::new(Recipe::Object, 1, 10, 0).unwrap().cameras()[0].clone();
-        let flags = SequenceFlags {
-            warm: false,
-            stereo: Some(0.3),
-        };
+        let flags = SequenceFlags { warm: false, stereo: Some(0.3) };
         let eyes = flags.draws(vec![view.clone()]);
         let position =
             |camera: &Camera| -camera.view_from_world.transpose() * camera.translation_in_view;
@@ -224,10 +215,7 @@ mod tests {
         assert_eq!(eyes[0].view_from_world, view.view_from_world);
         assert_eq!(
             eyes.iter().map(|eye| &eye.name).collect::<Vec<_>>(),
-            [
-                &format!("{}.left", view.name),
-                &format!("{}.right", view.name)
-            ]
+            [&format!("{}.left", view.name), &format!("{}.right", view.name)]
         );
     }
 }

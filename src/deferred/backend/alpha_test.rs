@@ -37,16 +37,10 @@ impl<'a> PointTest<'a> {
         let Some(alpha) = &self.alpha else {
             return true;
         };
-        let spid = Spid {
-            primitive: self.primitive,
-            morton,
-        };
+        let spid = Spid { primitive: self.primitive, morton };
         let (_, quad) = spid.quad();
         let kept = self.quads.entry(quad).or_insert_with(|| {
-            let place = Spid {
-                morton: quad,
-                ..spid
-            };
+            let place = Spid { morton: quad, ..spid };
             let points = self.triangle.points(place.point());
             points.map_or([true; 4], |points| alpha.kept(points))
         });

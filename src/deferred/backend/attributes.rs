@@ -91,11 +91,7 @@ pub struct VertexCache {
 impl VertexCache {
     /// Creates an empty cache.
     pub fn new(spec: &VertexCacheSpec) -> Self {
-        Self {
-            vertices: vec![u64::MAX; spec.vertices as usize],
-            next: 0,
-            misses: 0,
-        }
+        Self { vertices: vec![u64::MAX; spec.vertices as usize], next: 0, misses: 0 }
     }
 
     /// Forgets all vertices.

@@ -73,13 +73,8 @@ impl ForwardTarget<'_> {
     ) {
         let frame = self.frame;
         let (view, area) = (frame.raster_view(), self.area);
-        let mut sink = ForwardDraw {
-            target: self,
-            triangle,
-            layer,
-            alpha: None,
-            block: BlockHits::default(),
-        };
+        let mut sink =
+            ForwardDraw { target: self, triangle, layer, alpha: None, block: BlockHits::default() };
         traverse(simd, &view, triangle, area, counters, &mut sink);
     }
 
@@ -136,16 +131,9 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
                 continue;
             }
             let pixel = (row * (right - left) + column) as usize;
-            let spid = Spid {
-                primitive,
-                morton: hit.morton,
-            };
+            let spid = Spid { primitive, morton: hit.morton };
             let colour = target.shade(pixel, spid);
-            if self
-                .alpha
-                .as_mut()
-                .is_some_and(|test| !test.keeps(hit.morton))
-            {
+            if self.alpha.as_mut().is_some_and(|test| !test.keeps(hit.morton)) {
                 continue;
             }
             target.covered[pixel] = true;

@@ -91,10 +91,7 @@ impl Digits {
             morton |= entry.spid.morton;
         }
         let bytes = |all: u32| significant_bits(all).div_ceil(DIGIT_BITS);
-        Self {
-            morton: bytes(morton),
-            primitive: bytes(primitive),
-        }
+        Self { morton: bytes(morton), primitive: bytes(primitive) }
     }
 
     fn count(self) -> u32 {
@@ -123,10 +120,7 @@ pub struct TileSort {
 impl TileSort {
     /// Creates the unit. `measures_packed` tells whether it counts packed bytes too.
     pub fn new(measures_packed: bool) -> Self {
-        Self {
-            other: Vec::new(),
-            measures_packed,
-        }
+        Self { other: Vec::new(), measures_packed }
     }
 
     /// Sorts the entries of a tile by identifier; entries of equal identifiers keep their order.

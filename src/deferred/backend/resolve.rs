@@ -13,9 +13,7 @@ pub struct Background {
 impl Background {
     /// Takes a colour in sRGB, or none for a picture with premultiplied alpha.
     pub fn new(srgb: Option<[f32; 3]>) -> Self {
-        Self {
-            linear: srgb.map(decode_srgb),
-        }
+        Self { linear: srgb.map(decode_srgb) }
     }
 
     /// A pixel without covered samples, in linear light.

@@ -38,17 +38,10 @@ pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
     std::iter::from_fn(move || {
         let (primitive, quad) = sorted.get(first)?.spid.quad();
         let rest = &sorted[first..];
-        let same = rest
-            .iter()
-            .take_while(|entry| entry.spid.quad() == (primitive, quad));
+        let same = rest.iter().take_while(|entry| entry.spid.quad() == (primitive, quad));
         let count = same.count();
         let narrow = |v: usize| u32::try_from(v).unwrap_or(u32::MAX);
-        let found = ShadingQuad {
-            primitive,
-            quad,
-            first: narrow(first),
-            count: narrow(count),
-        };
+        let found = ShadingQuad { primitive, quad, first: narrow(first), count: narrow(count) };
         first += count;
         Some(found)
     })

@@ -20,11 +20,7 @@ pub struct QuadShader<'a> {
 impl<'a> QuadShader<'a> {
     /// Creates the shader of a frame. `shader` belongs to the view half-way through the exposure.
     pub fn new(frame: &'a StochasticFrame, shader: &'a Shader<'a>) -> Self {
-        Self {
-            frame,
-            shader,
-            last: None,
-        }
+        Self { frame, shader, last: None }
     }
 
     /// Shades a quad of a primitive's grid. The colour of a point does not depend on which others are
@@ -37,10 +33,7 @@ impl<'a> QuadShader<'a> {
                 &mut last.insert((primitive, triangle)).1
             }
         };
-        let place = Spid {
-            primitive,
-            morton: quad,
-        };
+        let place = Spid { primitive, morton: quad };
         let Some(at) = triangle.points(place.point()) else {
             return QuadColours::default();
         };

@@ -113,30 +113,19 @@ impl StochasticFrame {
                 || Backend::new(self, pass, draws, has_forward),
                 |backend, at| {
                     let corner = [at % across * tile[0], at / across * tile[1]];
-                    let size = [
-                        tile[0].min(width - corner[0]),
-                        tile[1].min(height - corner[1]),
-                    ];
+                    let size = [tile[0].min(width - corner[0]), tile[1].min(height - corner[1])];
                     backend.run(TileRect { corner, size }, tile)
                 },
             )
             .collect();
         let mut counters = TiledCounters::default();
-        outcomes
-            .iter()
-            .for_each(|tile| counters.add(&tile.counters));
+        outcomes.iter().for_each(|tile| counters.add(&tile.counters));
         let picture = pass.picture.map(|_| {
             let pixels = assembled([width, height], &outcomes, |tile| &tile.pixels);
             Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
         });
-        let heat = pass
-            .heat
-            .then(|| assembled([width, height], &outcomes, |tile| &tile.heat));
-        TiledOutcome {
-            counters,
-            picture,
-            heat,
-        }
+        let heat = pass.heat.then(|| assembled([width, height], &outcomes, |tile| &tile.heat));
+        TiledOutcome { counters, picture, heat }
     }
 
     /// Number of draws.
@@ -223,12 +212,7 @@ impl<'a> Backend<'a> {
         }
         counters.pixels_covered = covered.iter().filter(|c| **c).count() as u64;
         counters.draws_skipped = self.draws - counters.draws_shown;
-        TileOutcome {
-            rect,
-            counters,
-            pixels: self.resolve(rect, tile[0]),
-            heat,
-        }
+        TileOutcome { rect, counters, pixels: self.resolve(rect, tile[0]), heat }
     }
 
     /// Loads the identifiers of a tile of `width` columns.
@@ -243,8 +227,7 @@ impl<'a> Backend<'a> {
                 let value = (y * width + x) * samples;
                 let spids = &visible.spids[first..first + samples as usize];
                 let entries = spids.iter().zip(value..);
-                self.entries
-                    .extend(entries.map(|(&spid, value)| SortEntry { spid, value }));
+                self.entries.extend(entries.map(|(&spid, value)| SortEntry { spid, value }));
             }
         }
     }
@@ -259,11 +242,7 @@ impl<'a> Backend<'a> {
     ) {
         let frame = self.frame;
         let samples = frame.visible.samples;
-        let mut shader = self
-            .pass
-            .picture
-            .as_ref()
-            .map(|(s, _)| QuadShader::new(frame, s));
+        let mut shader = self.pass.picture.as_ref().map(|(s, _)| QuadShader::new(frame, s));
         let (mut last, mut last_draw) = (0, None);
         self.vertices.clear();
         let before = self.vertices.misses;
@@ -274,8 +253,7 @@ impl<'a> Backend<'a> {
                 last = quad.primitive;
                 counters.primitives += 1;
                 let found = frame.geometry.find(quad.primitive);
-                self.vertices
-                    .fetch(&found, quad.primitive - u32::from(found.triangle));
+                self.vertices.fetch(&found, quad.primitive - u32::from(found.triangle));
                 if last_draw != Some(found.chunk.draw) {
                     last_draw = Some(found.chunk.draw);
                     counters.draws_shown += 1;
@@ -340,8 +318,7 @@ impl<'a> Backend<'a> {
         let visible = &self.frame.visible;
         let samples = visible.samples as usize;
         self.depths.clear();
-        self.depths
-            .resize(width as usize * rect.size[1] as usize * samples, 0.0);
+        self.depths.resize(width as usize * rect.size[1] as usize * samples, 0.0);
         for y in 0..rect.size[1] {
             for x in 0..rect.size[0] {
                 let from = visible.pixel(rect.corner[0] + x, rect.corner[1] + y);
@@ -352,11 +329,7 @@ impl<'a> Backend<'a> {
         }
         let [left, top] = rect.corner;
         let area = [left, top, left + rect.size[0], top + rect.size[1]];
-        let shader = self
-            .pass
-            .picture
-            .as_ref()
-            .map(|(s, _)| QuadShader::new(self.frame, s));
+        let shader = self.pass.picture.as_ref().map(|(s, _)| QuadShader::new(self.frame, s));
         let mut target = ForwardTarget {
             frame: self.frame,
             area,

@@ -22,10 +22,7 @@ pub struct LensShear {
 
 impl Lens {
     /// A pinhole: everything is sharp.
-    pub const PINHOLE: Self = Self {
-        radius: 0.0,
-        focus: f64::INFINITY,
-    };
+    pub const PINHOLE: Self = Self { radius: 0.0, focus: f64::INFINITY };
 
     /// Creates a lens from the radius of its aperture and the distance that is in focus, in world units.
     /// The focus may be infinitely far.
@@ -127,13 +124,9 @@ mod tests {
 
     #[test]
     fn impossible_lenses_are_refused() {
-        for (radius, focus) in [
-            (-1.0, 1.0),
-            (f64::NAN, 1.0),
-            (1.0, 0.0),
-            (1.0, -2.0),
-            (1.0, f64::NAN),
-        ] {
+        for (radius, focus) in
+            [(-1.0, 1.0), (f64::NAN, 1.0), (1.0, 0.0), (1.0, -2.0), (1.0, f64::NAN)]
+        {
             assert!(Lens::new(radius, focus).is_err(), "{radius} {focus}");
         }
         assert!(Lens::from_blur_at_infinity(4.0, 500.0, f64::INFINITY).is_err());
@@ -145,10 +138,7 @@ mod tests {
     impl LensShear {
         /// The shear of a pinhole: negative zeros are equal to zeros.
         fn b_zeroed(self) -> Self {
-            Self {
-                a: [0.0; 2],
-                b: [0.0; 2],
-            }
+            Self { a: [0.0; 2], b: [0.0; 2] }
         }
     }
 }

@@ -85,10 +85,8 @@ pub struct CameraMotion {
 
 impl CameraMotion {
     /// No motion.
-    pub const NONE: Self = Self {
-        displacement: Vector3::new(0.0, 0.0, 0.0),
-        rotation: Vector3::new(0.0, 0.0, 0.0),
-    };
+    pub const NONE: Self =
+        Self { displacement: Vector3::new(0.0, 0.0, 0.0), rotation: Vector3::new(0.0, 0.0, 0.0) };
 
     /// Motion over the fraction `shutter` of the way from one camera to another. Both ends have the lens of
     /// the first.
@@ -130,11 +128,7 @@ impl CameraMotion {
         }
         let view_from_world = turned(self.rotation, time) * camera.view_from_world;
         let eye = eye(camera) + self.displacement * time;
-        Camera {
-            view_from_world,
-            translation_in_view: -(view_from_world * eye),
-            ..camera.clone()
-        }
+        Camera { view_from_world, translation_in_view: -(view_from_world * eye), ..camera.clone() }
     }
 }
 
@@ -154,10 +148,7 @@ pub struct SceneMotion {
 
 impl SceneMotion {
     /// Nothing moves.
-    pub const NONE: Self = Self {
-        camera: CameraMotion::NONE,
-        draws: Vec::new(),
-    };
+    pub const NONE: Self = Self { camera: CameraMotion::NONE, draws: Vec::new() };
 
     /// Motion of a draw.
     pub fn of(&self, draw: u32) -> RigidMotion {
@@ -241,19 +232,11 @@ mod tests {
         assert!(motion.of(2).is_none() && motion.of(6).is_none());
         let p = motion.of(4).until(1.0).point(Vector3::new(2.0, 0.0, 0.0));
         assert!((p - Vector3::new(1.0, 1.0, 2.0)).amax() < 1e-12, "{p:?}");
-        let still = RigidMotion::NONE
-            .until(0.7)
-            .point(Vector3::new(0.1, 0.2, 0.3));
+        let still = RigidMotion::NONE.until(0.7).point(Vector3::new(0.1, 0.2, 0.3));
         assert_eq!(still, Vector3::new(0.1, 0.2, 0.3));
         assert!((motion.largest_turn() - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
-        let wild = RigidMotion {
-            displacement: Vector3::new(f64::NAN, 0.0, 0.0),
-            ..spin
-        };
-        let wild = SceneMotion {
-            camera: CameraMotion::NONE,
-            draws: vec![(0..1, wild)],
-        };
+        let wild = RigidMotion { displacement: Vector3::new(f64::NAN, 0.0, 0.0), ..spin };
+        let wild = SceneMotion { camera: CameraMotion::NONE, draws: vec![(0..1, wild)] };
         assert!(wild.validate().is_err());
     }
 }

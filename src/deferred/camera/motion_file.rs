@@ -111,10 +111,7 @@ impl MotionFile {
             draws.push((range, [entry.displacement.into(), rotation]));
         }
         let camera = document.camera;
-        Ok(Self {
-            camera: [camera.displacement, camera.turn],
-            draws,
-        })
+        Ok(Self { camera: [camera.displacement, camera.turn], draws })
     }
 
     /// Motion of a view's camera.
@@ -127,11 +124,7 @@ impl MotionFile {
     pub fn draw_motions(&self, centre: Vector3<f64>) -> Vec<(Range<u32>, RigidMotion)> {
         let draws = self.draws.iter();
         let motions = draws.map(|(range, [displacement, rotation])| {
-            let motion = RigidMotion {
-                displacement: *displacement,
-                rotation: *rotation,
-                centre,
-            };
+            let motion = RigidMotion { displacement: *displacement, rotation: *rotation, centre };
             (range.clone(), motion)
         });
         motions.collect()
@@ -139,10 +132,7 @@ impl MotionFile {
 
     /// Motion of a view of a scene whose draws turn about `centre`.
     pub fn motion(&self, camera: &Camera, centre: Vector3<f64>) -> SceneMotion {
-        SceneMotion {
-            camera: self.camera_motion(camera),
-            draws: self.draw_motions(centre),
-        }
+        SceneMotion { camera: self.camera_motion(camera), draws: self.draw_motions(centre) }
     }
 }
 
@@ -152,16 +142,8 @@ fn range(text: &str) -> Option<Range<u32>> {
         let draw: u32 = text.parse().ok()?;
         return Some(draw..draw.checked_add(1)?);
     };
-    let from = if from.is_empty() {
-        0
-    } else {
-        from.parse().ok()?
-    };
-    let to = if to.is_empty() {
-        u32::MAX
-    } else {
-        to.parse().ok()?
-    };
+    let from = if from.is_empty() { 0 } else { from.parse().ok()? };
+    let to = if to.is_empty() { u32::MAX } else { to.parse().ok()? };
     (from < to).then_some(from..to)
 }
 
@@ -199,10 +181,7 @@ mod tests {
         let expected = CameraMotion::in_view(&camera, [0.0, 0.0, 0.5], [2.0, 0.0, 0.0]);
         assert_eq!(motion.camera, expected);
         let spun = motion.of(6);
-        assert_eq!(
-            (spun.rotation, spun.centre),
-            (Vector3::new(0.0, 0.0, FRAC_PI_2), centre)
-        );
+        assert_eq!((spun.rotation, spun.centre), (Vector3::new(0.0, 0.0, FRAC_PI_2), centre));
         assert_eq!(motion.of(1).displacement, Vector3::new(1.0, 2.0, 3.0));
         assert!(motion.of(0).is_none() && motion.of(7).is_none());
         assert_eq!(motion.draws[2].0, 9..u32::MAX);
@@ -214,56 +193,18 @@ mod tests {
     fn errors_name_file_place_and_finding() {
         for (text, place, found) in [
             ("", "line 1, column 0", "EOF"),
-            (
-                r#"{"camera": {"moves": []}}"#,
-                "line 1",
-                "unknown field `moves`",
-            ),
-            (
-                r#"{"draws": [{"move": [1, 2, 3]}]}"#,
-                "line 1",
-                "missing field `draws`",
-            ),
-            (
-                r#"{"camera": {"turn": [1, 2]}}"#,
-                "line 1",
-                "invalid length 2",
-            ),
-            (
-                r#"{"camera": {"turn": [1, 2, 1e999]}}"#,
-                "line 1",
-                "number out of range",
-            ),
-            (
-                r#"{"draws": [{"draws": "1"}, {"draws": "7..3"}]}"#,
-                "draws[1].draws",
-                "\"7..3\"",
-            ),
-            (
-                r#"{"draws": [{"draws": "-1"}]}"#,
-                "draws[0].draws",
-                "\"-1\"",
-            ),
-            (
-                r#"{"draws": [{"draws": "4294967295"}]}"#,
-                "draws[0].draws",
-                "4294967295",
-            ),
-            (
-                r#"{"draws": [{"draws": "1", "spin": [0, 0, 0, 5]}]}"#,
-                "draws[0].spin",
-                "[0.0",
-            ),
+            (r#"{"camera": {"moves": []}}"#, "line 1", "unknown field `moves`"),
+            (r#"{"draws": [{"move": [1, 2, 3]}]}"#, "line 1", "missing field `draws`"),
+            (r#"{"camera": {"turn": [1, 2]}}"#, "line 1", "invalid length 2"),
+            (r#"{"camera": {"turn": [1, 2, 1e999]}}"#, "line 1", "number out of range"),
+            (r#"{"draws": [{"draws": "1"}, {"draws": "7..3"}]}"#, "draws[1].draws", "\"7..3\""),
+            (r#"{"draws": [{"draws": "-1"}]}"#, "draws[0].draws", "\"-1\""),
+            (r#"{"draws": [{"draws": "4294967295"}]}"#, "draws[0].draws", "4294967295"),
+            (r#"{"draws": [{"draws": "1", "spin": [0, 0, 0, 5]}]}"#, "draws[0].spin", "[0.0"),
         ] {
             let error = parse(text).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("motion.json: {place}")),
-                "{error}"
-            );
-            assert!(
-                error.contains("expected") && error.contains(found),
-                "{error}"
-            );
+            assert!(error.starts_with(&format!("motion.json: {place}")), "{error}");
+            assert!(error.contains("expected") && error.contains(found), "{error}");
         }
         let missing = MotionFile::load(Path::new("no-such-file.json")).unwrap_err();
         assert!(matches!(missing, Error::Read { .. }), "{missing}");

@@ -105,15 +105,8 @@ impl ShutterView {
                 camera.principal_px[0] - f64::from(camera.width) / 2.0,
                 camera.principal_px[1] - f64::from(camera.height) / 2.0,
             ];
-            [
-                camera.focal_px[0] * p.x + x * p.z,
-                camera.focal_px[1] * p.y + y * p.z,
-                p.z,
-            ]
+            [camera.focal_px[0] * p.x + x * p.z, camera.focal_px[1] * p.y + y * p.z, p.z]
         };
-        [
-            end(&self.ends[0], &placements[0]),
-            end(&self.ends[1], &placements[2]),
-        ]
+        [end(&self.ends[0], &placements[0]), end(&self.ends[1], &placements[2])]
     }
 }

@@ -157,10 +157,8 @@ impl<'a> CachedDecoupled<'a> {
         let first = self.order.first(quad.block);
         if let Some(spids) = self.spids.as_mut().filter(|_| layer == DrawLayer::Opaque) {
             each_bit(passed, |bit| {
-                spids[first + bit as usize] = Spid {
-                    primitive: quad.primitive,
-                    morton: mortons[bit as usize],
-                };
+                spids[first + bit as usize] =
+                    Spid { primitive: quad.primitive, morton: mortons[bit as usize] };
             });
         }
         let mut colours = [[0.0; 4]; BLOCK_WORDS];
@@ -208,18 +206,12 @@ impl ShadedQuad {
         format: Option<SampleColour>,
         (primitive, quad): (u32, u32),
     ) -> Self {
-        let mut shaded = Self {
-            colours: [[0.0; 4]; 4],
-            words: [[0; 2]; 4],
-            served: Vec::new(),
-        };
+        let mut shaded = Self { colours: [[0.0; 4]; 4], words: [[0; 2]; 4], served: Vec::new() };
         if let Some(shader) = shader {
             shaded.colours = shader(primitive, quad);
         }
         if let Some(format) = format {
-            shaded.words = shaded
-                .colours
-                .map(|[r, g, b, _]| format.encode([r, g, b, 1.0]));
+            shaded.words = shaded.colours.map(|[r, g, b, _]| format.encode([r, g, b, 1.0]));
         }
         shaded
     }
@@ -242,9 +234,9 @@ impl Colours {
                 buffer.write(2 * first, mask, |bit| words[bit as usize]);
             }
             (SampleColour::Rgba8, None) => buffer.write(first, mask, one),
-            (SampleColour::Rgba16f, Some(colours)) => buffer.blend(2 * first, mask, |bit, old| {
-                format.blend(colours[bit as usize], old)
-            }),
+            (SampleColour::Rgba16f, Some(colours)) => {
+                buffer.blend(2 * first, mask, |bit, old| format.blend(colours[bit as usize], old))
+            }
             (SampleColour::Rgba8, Some(colours)) => buffer.blend(first, mask, |bit, [old]| {
                 [format.blend(colours[bit as usize], [old, 0])[0]]
             }),
@@ -271,8 +263,7 @@ impl HitConsumer for CachedDecoupled<'_> {
         for quad in &chunk.quads {
             let first = self.order.first(quad.block);
             let hits = chunk.of(quad);
-            self.depths
-                .test(first, quad.coverage, hits, DepthRule::Nearer);
+            self.depths.test(first, quad.coverage, hits, DepthRule::Nearer);
         }
     }
 

@@ -92,10 +92,7 @@ mod tests {
         for (format, limit) in [(SampleColour::Rgba16f, 1e-6), (SampleColour::Rgba8, 5e-3)] {
             let words = format.encode(colour);
             let back = format.decode(words);
-            assert!(
-                (0..4).all(|c| (back[c] - colour[c]).abs() < limit),
-                "{back:?}"
-            );
+            assert!((0..4).all(|c| (back[c] - colour[c]).abs() < limit), "{back:?}");
             assert_eq!(format.encode(back), words);
             assert!(format.words() == 2 || words[1] == 0);
         }

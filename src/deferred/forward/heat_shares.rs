@@ -14,9 +14,7 @@ pub struct HeatShares {
 impl HeatShares {
     /// Creates a map of `pixels` pixels without executions.
     pub fn new(pixels: usize) -> Self {
-        Self {
-            executions: vec![0.0; pixels],
-        }
+        Self { executions: vec![0.0; pixels] }
     }
 
     /// Adds a quad that gave colours to some samples: pixels, each with a number of samples.

@@ -60,14 +60,8 @@ mod tests {
 
     #[test]
     fn samples_lie_block_by_block() {
-        let order = SampleOrder {
-            size: [5, 3],
-            samples: 4,
-        };
-        assert_eq!(
-            (order.blocks(), order.count(), order.pixels()),
-            ([3, 2], 96, 15)
-        );
+        let order = SampleOrder { size: [5, 3], samples: 4 };
+        assert_eq!((order.blocks(), order.count(), order.pixels()), ([3, 2], 96, 15));
         assert_eq!(order.first([1, 1]), 64);
         let pixels = [0, 3, 4, 8, 15].map(|bit| order.pixel([1, 0], bit));
         assert_eq!(pixels, [2, 2, 3, 7, 8]);

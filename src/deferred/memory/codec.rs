@@ -126,11 +126,7 @@ impl PackedSize {
         if bytes < BLOCK_BYTES as u64 {
             return Self { codec, bits, bytes };
         }
-        Self {
-            codec: Codec::Raw,
-            bits: RAW_BITS,
-            bytes: BLOCK_BYTES as u64,
-        }
+        Self { codec: Codec::Raw, bits: RAW_BITS, bytes: BLOCK_BYTES as u64 }
     }
 
     /// Determines how a block is stored. `clear` marks the clear samples of a depth block, a bit per

@@ -49,13 +49,10 @@ impl ChannelLayout {
         let [first, shift] = self.position(channel);
         let kept = u32::MAX >> (32 - bits);
         let is_float = self == Self::Rgba16F;
-        block[first as usize..]
-            .iter()
-            .step_by(words)
-            .map(move |word| {
-                let value = word >> shift & kept;
-                if is_float { ordered(value) } else { value }
-            })
+        block[first as usize..].iter().step_by(words).map(move |word| {
+            let value = word >> shift & kept;
+            if is_float { ordered(value) } else { value }
+        })
     }
 
     /// Word of a channel in the first sample, and the shift within the word.

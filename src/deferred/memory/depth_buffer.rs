@@ -144,11 +144,7 @@ impl DepthBlocks {
             let header = header.after(passed, depths);
             self.headers.write(block, header);
             let is_whole = passed == u64::MAX;
-            let access = if is_whole {
-                CacheAccess::WriteWhole
-            } else {
-                CacheAccess::Write
-            };
+            let access = if is_whole { CacheAccess::WriteWhole } else { CacheAccess::Write };
             self.access(block, access);
         }
         passed

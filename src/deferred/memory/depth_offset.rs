@@ -27,11 +27,7 @@ impl DepthOffset {
         }
         let range = MinMax::of(&values[..count]);
         let count = (!clear).count_ones();
-        Self {
-            values,
-            count,
-            range,
-        }
+        Self { values, count, range }
     }
 
     /// Size of the encoding of values of `value_bits` bits; 0 if all are clear.

@@ -18,10 +18,7 @@ pub struct DepthHeader {
 
 impl DepthHeader {
     /// Header of a clear block.
-    pub const CLEAR: Self = Self {
-        far: 0.0,
-        clear: u64::MAX,
-    };
+    pub const CLEAR: Self = Self { far: 0.0, clear: u64::MAX };
 
     /// Header after the samples in `written` have taken the values of `depths`.
     #[inline]
@@ -84,8 +81,7 @@ impl DepthHeaders {
 
     fn access(&mut self, block: u32, access: CacheAccess) {
         let line_bytes = self.line_bytes;
-        self.cache
-            .access(block / self.per_line, access, |_| line_bytes);
+        self.cache.access(block / self.per_line, access, |_| line_bytes);
     }
 
     /// Writes back all changed lines.

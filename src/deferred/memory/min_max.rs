@@ -35,10 +35,7 @@ impl MinMax {
         for &value in values {
             all |= (value - least).min(greatest - value);
         }
-        Self {
-            ends: [least, greatest],
-            width: significant_bits(all),
-        }
+        Self { ends: [least, greatest], width: significant_bits(all) }
     }
 
     /// Size of the encoding of `count` values, whose ends have `end_bits` each.

@@ -58,11 +58,7 @@ impl WordBuffer {
         Ok(Self {
             blocks: vec![clear; blocks as usize],
             cache: BlockCache::new(Capacity::Bytes(spec.colour_cache_bytes), blocks),
-            packer: Packer {
-                spec: spec.clone(),
-                format,
-                codecs: CodecCounts::default(),
-            },
+            packer: Packer { spec: spec.clone(), format, codecs: CodecCounts::default() },
         })
     }
 
@@ -101,8 +97,7 @@ impl WordBuffer {
             };
             let (blocks, packer) = (&self.blocks, &mut self.packer);
             let number = u32::try_from(number).unwrap_or(u32::MAX);
-            self.cache
-                .access(number, access, |block| packer.pack(&blocks[block as usize]));
+            self.cache.access(number, access, |block| packer.pack(&blocks[block as usize]));
         }
     }
 
@@ -141,8 +136,7 @@ impl WordBuffer {
     /// Writes back all that has changed.
     pub fn flush(&mut self) {
         let (blocks, packer) = (&self.blocks, &mut self.packer);
-        self.cache
-            .flush(|block| packer.pack(&blocks[block as usize]));
+        self.cache.flush(|block| packer.pack(&blocks[block as usize]));
     }
 
     /// Transfers of a read of the blocks in a range from memory, without the cache: each block once, and

@@ -50,10 +50,7 @@ impl<S: Simd> RangeLanes<S> {
     #[inline(always)]
     pub fn all(simd: S) -> Self {
         let one = f32x16::splat(simd, 1.0);
-        Self {
-            t: [f32x16::splat(simd, 0.0), one],
-            uv: [[-one, one]; 2],
-        }
+        Self { t: [f32x16::splat(simd, 0.0), one], uv: [[-one, one]; 2] }
     }
 }
 
@@ -85,31 +82,19 @@ impl CornerBounds {
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, reach: f32) -> Self {
         let moves = triangle.moves();
-        let end = if moves {
-            triangle.end()
-        } else {
-            triangle.start
-        };
+        let end = if moves { triangle.end() } else { triangle.start };
         let mut slack = [0.0; 3];
         let ends = [triangle.start, end].map(|corners| {
             let mut found = [Corner::default(); 3];
             for (i, [x, y, z]) in corners.into_iter().enumerate() {
-                found[i] = Corner {
-                    offset: [x, y],
-                    z,
-                    shear: [0, 1].map(|k| lens.a[k] * z + lens.b[k]),
-                };
+                found[i] =
+                    Corner { offset: [x, y], z, shear: [0, 1].map(|k| lens.a[k] * z + lens.b[k]) };
                 let aside = |k: usize| (lens.a[k] * z).abs() + lens.b[k].abs();
                 slack[i] += (x.abs() + aside(0)).max(y.abs() + aside(1)) + reach * z.abs();
             }
             found
         });
-        Self {
-            ends,
-            slack: slack.map(|v| ROUNDING * v),
-            moves,
-            is_blurred: !lens.is_pinhole(),
-        }
+        Self { ends, slack: slack.map(|v| ROUNDING * v), moves, is_blurred: !lens.is_pinhole() }
     }
 
     /// Bounds of the rounding of the corners' places.
@@ -274,10 +259,7 @@ impl<S: Simd> RectLanes<S> {
     #[inline(always)]
     pub fn splat(simd: S, rect: &Rect) -> Self {
         Self {
-            least: [
-                f32x16::splat(simd, rect.least[0]),
-                f32x16::splat(simd, rect.least[1]),
-            ],
+            least: [f32x16::splat(simd, rect.least[0]), f32x16::splat(simd, rect.least[1])],
             greatest: [
                 f32x16::splat(simd, rect.greatest[0]),
                 f32x16::splat(simd, rect.greatest[1]),
@@ -288,11 +270,7 @@ impl<S: Simd> RectLanes<S> {
     /// The borders of a side.
     #[inline(always)]
     fn border(&self, axis: usize, sign: f32) -> f32x16<S> {
-        if sign > 0.0 {
-            self.least[axis]
-        } else {
-            self.greatest[axis]
-        }
+        if sign > 0.0 { self.least[axis] } else { self.greatest[axis] }
     }
 }
 
@@ -379,10 +357,7 @@ mod tests {
     use super::*;
     use quadrille_base::math::SimdLevel;
 
-    const SHARP: LensShear = LensShear {
-        a: [0.0; 2],
-        b: [0.0; 2],
-    };
+    const SHARP: LensShear = LensShear { a: [0.0; 2], b: [0.0; 2] };
 
     /// The range of times and the range across the lens of a rectangle, if it may be covered.
     fn range(bounds: &CornerBounds, rect: &Rect) -> Option<[[f32; 2]; 3]> {
@@ -401,10 +376,7 @@ mod tests {
     }
 
     fn rect(x: f32) -> Rect {
-        Rect {
-            least: [x, 0.0],
-            greatest: [x + 2.0, 2.0],
-        }
+        Rect { least: [x, 0.0], greatest: [x + 2.0, 2.0] }
     }
 
     #[test]
@@ -412,10 +384,7 @@ mod tests {
         let bounds = CornerBounds::new(&triangle(16.0), &SHARP, 32.0);
         let [t, ..] = range(&bounds, &rect(8.0)).unwrap();
         // The right corner reaches 8 at 1/4, the left corner leaves 10 at 10/16.
-        assert!(
-            (t[0] - 0.25).abs() < 1e-4 && (t[1] - 0.625).abs() < 1e-4,
-            "{t:?}"
-        );
+        assert!((t[0] - 0.25).abs() < 1e-4 && (t[1] - 0.625).abs() < 1e-4, "{t:?}");
         assert!(range(&bounds, &rect(21.0)).is_none());
         let still = CornerBounds::new(&triangle(0.0), &SHARP, 32.0);
         let everything = [[0.0, 1.0], [-1.0, 1.0], [-1.0, 1.0]];
@@ -424,10 +393,7 @@ mod tests {
 
     #[test]
     fn positions_on_the_lens_are_those_that_see_the_tile() {
-        let lens = LensShear {
-            a: [0.0; 2],
-            b: [8.0, 0.0],
-        };
+        let lens = LensShear { a: [0.0; 2], b: [8.0, 0.0] };
         let bounds = CornerBounds::new(&triangle(0.0), &lens, 32.0);
         let [_, u, v] = range(&bounds, &rect(6.0)).unwrap();
         // 4 + 8 u >= 6, and 0 + 8 u <= 8.

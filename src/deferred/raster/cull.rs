@@ -57,10 +57,7 @@ impl Culler {
         let corners = CornerBounds::new(triangle, &view.shear, reach);
         let [x0, y0, x1, y1] = triangle.area.map(f32::from);
         let [x, y] = view.centre;
-        let area = Rect {
-            least: [x0 - x, y0 - y],
-            greatest: [x1 - x, y1 - y],
-        };
+        let area = Rect { least: [x0 - x, y0 - y], greatest: [x1 - x, y1 - y] };
         Self {
             corners,
             edges: EdgeBounds::new(triangle, &view.shear, corners.slack(), &area),
@@ -116,9 +113,7 @@ impl Culler {
             borders[8 + k] = (corner[1] + at).max(y0) - y;
             borders[12 + k] = (corner[1] + at + side).min(y1) - y;
         }
-        let bounds = self
-            .corners
-            .range_of_grid(simd, &rects, &GridSides { borders });
+        let bounds = self.corners.range_of_grid(simd, &rects, &GridSides { borders });
         self.kept(simd, &rects, bounds, wanted)
     }
 
@@ -152,10 +147,7 @@ impl Culler {
         if kept.any_true() {
             kept = self.edges.may_show(simd, rects, &range, (kept, self.faces));
         }
-        CandidateCells {
-            cells: mask_bits(kept),
-            range,
-        }
+        CandidateCells { cells: mask_bits(kept), range }
     }
 }
 
@@ -225,10 +217,7 @@ impl Cells {
         let wanted = u16::MAX >> (16 - count);
         let side = pixels(self.side);
         let kept = culler.test(simd, [left, top], side, self.area, wanted);
-        Some(CellBatch {
-            cells,
-            kept: kept.cells,
-        })
+        Some(CellBatch { cells, kept: kept.cells })
     }
 }
 
@@ -265,9 +254,6 @@ impl CellRanges {
     #[inline(always)]
     pub fn of(&self, lane: usize) -> SampleRange {
         let [t0, t1, u0, u1, v0, v1] = &self.bounds;
-        SampleRange {
-            t: [t0[lane], t1[lane]],
-            uv: [[u0[lane], u1[lane]], [v0[lane], v1[lane]]],
-        }
+        SampleRange { t: [t0[lane], t1[lane]], uv: [[u0[lane], u1[lane]], [v0[lane], v1[lane]]] }
     }
 }

@@ -78,11 +78,8 @@ impl EdgeBounds {
                 ]
             };
             let first = product(0, 0);
-            let [one, other, last] = if moves {
-                [product(0, 1), product(1, 0), product(1, 1)]
-            } else {
-                [first; 3]
-            };
+            let [one, other, last] =
+                if moves { [product(0, 1), product(1, 0), product(1, 1)] } else { [first; 3] };
             bound[edge] =
                 4.0 * (slack[j] * reach[k] + slack[k] * reach[j]) + ROUNDING * reach[j] * reach[k];
             for (term, coefficients) in terms[edge].iter_mut().enumerate() {

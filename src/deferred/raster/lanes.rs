@@ -24,22 +24,14 @@ impl TestView {
     pub fn sample(&self, [x, y]: [u32; 2], sample: &PixelSample) -> Sample {
         let left = pixels(x) - self.centre[0];
         let top = pixels(y) - self.centre[1];
-        Sample {
-            xy: [left + sample.xy[0], top + sample.xy[1]],
-            uv: sample.uv,
-            t: sample.t,
-        }
+        Sample { xy: [left + sample.xy[0], top + sample.xy[1]], uv: sample.uv, t: sample.t }
     }
 }
 
 /// Columns and rows of the pixels of a block in the lanes of a group of samples.
 const PIXELS: [[f32; LANES]; 2] = [
-    [
-        0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0,
-    ],
-    [
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
-    ],
+    [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0],
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
 ];
 
 /// A block of 2x2 pixels whose samples are tested.
@@ -57,10 +49,7 @@ impl<S: Simd> BlockLanes<S> {
     pub fn new(simd: S, view: &TestView, pixel: [u32; 2]) -> Self {
         let corner =
             |k: usize| (f32x16::from_slice(simd, &PIXELS[k]) + pixels(pixel[k])) - view.centre[k];
-        Self {
-            pixel,
-            corners: [corner(0), corner(1)],
-        }
+        Self { pixel, corners: [corner(0), corner(1)] }
     }
 }
 
@@ -87,10 +76,7 @@ pub fn test_group<S: Simd>(
 ) -> GroupHits<S> {
     let zero = f32x16::splat(simd, 0.0);
     let t = f32x16::from_slice(simd, &samples.t);
-    let [u, v] = [
-        f32x16::from_slice(simd, &samples.u),
-        f32x16::from_slice(simd, &samples.v),
-    ];
+    let [u, v] = [f32x16::from_slice(simd, &samples.u), f32x16::from_slice(simd, &samples.v)];
     let [column, row] = [
         f32x16::from_slice(simd, &samples.x) + block.corners[0],
         f32x16::from_slice(simd, &samples.y) + block.corners[1],
@@ -127,11 +113,7 @@ pub fn test_group<S: Simd>(
     }
     // Samples on an edge are rare.
     let unsigned = unsigned & wanted;
-    let mut found = GroupHits {
-        hits: hits & wanted,
-        weights,
-        depth: zero,
-    };
+    let mut found = GroupHits { hits: hits & wanted, weights, depth: zero };
     // Most groups that are tested have no hit.
     if found.hits | unsigned == 0 {
         return found;

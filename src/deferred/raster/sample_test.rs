@@ -52,31 +52,20 @@ pub fn sample_test(
     let p = [corner(0), corner(1), corner(2)];
     let edge = |[j, k]: [usize; 2]| p[j][0] * p[k][1] - p[k][0] * p[j][1];
     let weights = [edge([1, 2]), edge([2, 0]), edge([0, 1])];
-    let sides = [
-        side(weights[0], p[1], p[2]),
-        side(weights[1], p[2], p[0]),
-        side(weights[2], p[0], p[1]),
-    ];
+    let sides =
+        [side(weights[0], p[1], p[2]), side(weights[1], p[2], p[0]), side(weights[2], p[0], p[1])];
     let is_front = match sides {
         [-1, -1, -1] => true,
         [1, 1, 1] => false,
         _ => return None,
     };
-    let drawn = if is_front {
-        triangle.faces.front
-    } else {
-        triangle.faces.back
-    };
+    let drawn = if is_front { triangle.faces.front } else { triangle.faces.back };
     let sum = (weights[0] + weights[1]) + weights[2];
     let distance = (weights[0] * p[0][2] + weights[1] * p[1][2]) + weights[2] * p[2][2];
     let depth = near * sum / distance;
     // False for NaN.
     let is_hit = drawn && depth > 0.0 && depth <= 1.0;
-    is_hit.then_some(TriangleHit {
-        weights,
-        depth,
-        is_front,
-    })
+    is_hit.then_some(TriangleHit { weights, depth, is_front })
 }
 
 /// Sign of an edge at the sample; 0 for NaN and for an edge without a direction. If the edge runs through
@@ -99,21 +88,14 @@ pub(super) fn side(weight: f32, j: [f32; 3], k: [f32; 3]) -> i8 {
 mod tests {
     use super::*;
 
-    const SHARP: LensShear = LensShear {
-        a: [0.0; 2],
-        b: [0.0; 2],
-    };
+    const SHARP: LensShear = LensShear { a: [0.0; 2], b: [0.0; 2] };
 
     fn still(px: [[f64; 2]; 3]) -> MovingTriangle {
         MovingTriangle::unculled(px.map(|[x, y]| [[2.0 * x, 2.0 * y, 2.0]; 2]), 1)
     }
 
     fn at(x: f32, y: f32) -> Sample {
-        Sample {
-            xy: [x, y],
-            uv: [0.0; 2],
-            t: 0.0,
-        }
+        Sample { xy: [x, y], uv: [0.0; 2], t: 0.0 }
     }
 
     #[test]
@@ -123,9 +105,7 @@ mod tests {
         for y in 0_u8..=8 {
             for x in 0_u8..=8 {
                 let [x, y] = [x, y].map(|v| f32::from(v) / 2.0);
-                let hits = halves
-                    .iter()
-                    .map(|t| sample_test(t, &SHARP, 0.5, &at(x, y)));
+                let hits = halves.iter().map(|t| sample_test(t, &SHARP, 0.5, &at(x, y)));
                 let hits: Vec<_> = hits.flatten().collect();
                 // Left and top border belong to the square, right and bottom border do not.
                 let inside = x < 4.0 && y < 4.0;
@@ -143,14 +123,8 @@ mod tests {
         let hit = |x, t| sample_test(&moving, &SHARP, 0.5, &sample(x, t)).is_some();
         assert!(hit(1.0, 0.0) && hit(6.0, 0.5) && hit(11.0, 1.0));
         assert!(!hit(1.0, 0.5) && !hit(6.0, 0.0));
-        let shear = LensShear {
-            a: [0.0; 2],
-            b: [16.0, 0.0],
-        };
-        let through = |u| Sample {
-            uv: [u, 0.0],
-            ..at(9.0, 1.0)
-        };
+        let shear = LensShear { a: [0.0; 2], b: [16.0, 0.0] };
+        let through = |u| Sample { uv: [u, 0.0], ..at(9.0, 1.0) };
         let blurred = still([[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]]);
         assert!(sample_test(&blurred, &shear, 0.5, &through(1.0)).is_some());
         assert!(sample_test(&blurred, &shear, 0.5, &through(0.0)).is_none());

@@ -20,12 +20,8 @@ pub const TILE_PX: u32 = 8;
 pub const BLOCK_PX: u32 = 2;
 /// Columns and rows of the blocks of a tile, in Morton order.
 const BLOCKS: [[f32; LANES]; 2] = [
-    [
-        0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0, 0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0,
-    ],
-    [
-        0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 4.0, 4.0, 6.0, 6.0,
-    ],
+    [0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0, 0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0],
+    [0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 4.0, 4.0, 6.0, 6.0],
 ];
 
 /// Camera and samples, which the raster of all triangles of a frame shares.
@@ -67,20 +63,11 @@ pub fn traverse<S: Simd>(
     sink: &mut impl HitSink<S>,
 ) {
     let [x0, y0, x1, y1] = triangle.area.map(u32::from);
-    let area = [
-        x0.max(area[0]),
-        y0.max(area[1]),
-        x1.min(area[2]),
-        y1.min(area[3]),
-    ];
+    let area = [x0.max(area[0]), y0.max(area[1]), x1.min(area[2]), y1.min(area[3])];
     if area[0] >= area[2] || area[1] >= area[3] {
         return;
     }
-    let traversal = Traversal {
-        view,
-        triangle,
-        culler: Culler::new(triangle, &view.test),
-    };
+    let traversal = Traversal { view, triangle, culler: Culler::new(triangle, &view.test) };
     let mut tiles = Cells::new(TILE_PX, area);
     counters.tile_tests += u64::from(tiles.remaining());
     // Batches instead of a closure per kept cell: a closure is not compiled for the vectors of the function
@@ -120,13 +107,8 @@ impl Traversal<'_> {
             & (y + side).simd_gt(area[1]);
         let inside = mask_bits(inside);
         counters.tile_tests += u64::from(inside.count_ones());
-        let kept = self.culler.test_grid(
-            simd,
-            ([pixels(left), pixels(top)], [x, y]),
-            side,
-            area,
-            inside,
-        );
+        let kept =
+            self.culler.test_grid(simd, ([pixels(left), pixels(top)], [x, y]), side, area, inside);
         if kept.cells == 0 {
             return;
         }
@@ -135,10 +117,8 @@ impl Traversal<'_> {
         while left_over != 0 {
             let place = left_over.trailing_zeros();
             left_over &= left_over - 1;
-            let [x, y] = [
-                left + BLOCK_PX * even_bits(place),
-                top + BLOCK_PX * even_bits(place >> 1),
-            ];
+            let [x, y] =
+                [left + BLOCK_PX * even_bits(place), top + BLOCK_PX * even_bits(place >> 1)];
             let inside = self.view.pattern.lanes() & lanes_inside([x, y], tile);
             let range = ranges.of(place as usize);
             self.samples(simd, ([x, y], inside), &range, counters, sink);
@@ -174,13 +154,7 @@ impl Traversal<'_> {
                 continue;
             }
             counters.sample_tests += u64::from(wanted.count_ones());
-            let hits = test_group(
-                simd,
-                self.triangle,
-                &self.view.test,
-                (&block, group),
-                wanted,
-            );
+            let hits = test_group(simd, self.triangle, &self.view.test, (&block, group), wanted);
             if hits.hits != 0 {
                 counters.hits += u64::from(hits.hits.count_ones());
                 sink.group(pixel, at, &hits);

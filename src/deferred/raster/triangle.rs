@@ -35,10 +35,7 @@ pub struct FaceSet {
 
 impl FaceSet {
     /// Both sides.
-    pub const BOTH: Self = Self {
-        front: true,
-        back: true,
-    };
+    pub const BOTH: Self = Self { front: true, back: true };
 
     /// Whether no side is in the set.
     pub fn is_empty(self) -> bool {
@@ -86,10 +83,7 @@ impl MovingTriangle {
         }
         triangle.area = triangle.pixels(view).ok_or(CullReason::Frustum)?;
         let shown = triangle.sides(&view.shear);
-        triangle.faces = FaceSet {
-            front: shown.front,
-            back: shown.back && draws_backs,
-        };
+        triangle.faces = FaceSet { front: shown.front, back: shown.back && draws_backs };
         if triangle.faces.is_empty() {
             return Err(CullReason::Facing);
         }
@@ -169,10 +163,7 @@ impl MovingTriangle {
             &[[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]
         };
         let moves = self.moves();
-        let mut shown = FaceSet {
-            front: false,
-            back: false,
-        };
+        let mut shown = FaceSet { front: false, back: false };
         for [u, v] in corners_of_lens {
             // The part of the shear that is proportional to Z leaves the determinant as it is.
             let [across, down] = [u * f64::from(shear.b[0]), v * f64::from(shear.b[1])];
@@ -208,14 +199,8 @@ fn determinant([a, b, c]: [[f64; 3]; 3]) -> f64 {
 mod tests {
     use super::*;
 
-    const VIEW: SetUpView = SetUpView {
-        shear: LensShear {
-            a: [0.0; 2],
-            b: [0.0; 2],
-        },
-        size: [64, 32],
-        near: 0.1,
-    };
+    const VIEW: SetUpView =
+        SetUpView { shear: LensShear { a: [0.0; 2], b: [0.0; 2] }, size: [64, 32], near: 0.1 };
 
     /// Corners in pixels from the centre at distance 1, and their displacement.
     fn triangle(px: [[f64; 2]; 3], by: [f64; 2]) -> [[CentredPoint; 2]; 3] {
@@ -230,20 +215,11 @@ mod tests {
         let set_up = |by, view| MovingTriangle::set_up(triangle(FRONT, by), &view, 1, false);
         assert_eq!(set_up([0.0; 2], VIEW).unwrap().area, [31, 15, 37, 21]);
         assert_eq!(set_up([-8.0, 0.5], VIEW).unwrap().area, [23, 15, 37, 21]);
-        let blurred = SetUpView {
-            shear: LensShear {
-                a: [0.0; 2],
-                b: [3.0, 2.0],
-            },
-            ..VIEW
-        };
+        let blurred = SetUpView { shear: LensShear { a: [0.0; 2], b: [3.0, 2.0] }, ..VIEW };
         assert_eq!(set_up([0.0; 2], blurred).unwrap().area, [28, 13, 40, 23]);
         assert_eq!(set_up([400.0, 0.0], VIEW).unwrap().area, [31, 15, 64, 21]);
         let away = triangle(FRONT.map(|[x, y]| [x + 90.0, y]), [0.0; 2]);
-        assert_eq!(
-            MovingTriangle::set_up(away, &VIEW, 1, false),
-            Err(CullReason::Frustum)
-        );
+        assert_eq!(MovingTriangle::set_up(away, &VIEW, 1, false), Err(CullReason::Frustum));
     }
 
     #[test]
@@ -253,20 +229,11 @@ mod tests {
         let found = MovingTriangle::set_up(corners, &VIEW, 1, true).unwrap();
         assert_eq!(found.area, [0, 0, 64, 32]);
         let behind = corners.map(|ends| ends.map(|[x, y, _]| [x, y, -2.0]));
-        assert_eq!(
-            MovingTriangle::set_up(behind, &VIEW, 1, true),
-            Err(CullReason::Frustum)
-        );
+        assert_eq!(MovingTriangle::set_up(behind, &VIEW, 1, true), Err(CullReason::Frustum));
         corners[0][0][0] = f64::NAN;
-        assert_eq!(
-            MovingTriangle::set_up(corners, &VIEW, 1, true),
-            Err(CullReason::NotFinite)
-        );
+        assert_eq!(MovingTriangle::set_up(corners, &VIEW, 1, true), Err(CullReason::NotFinite));
         corners[0][0][0] = 1e300;
-        assert_eq!(
-            MovingTriangle::set_up(corners, &VIEW, 1, true),
-            Err(CullReason::NotFinite)
-        );
+        assert_eq!(MovingTriangle::set_up(corners, &VIEW, 1, true), Err(CullReason::NotFinite));
     }
 
     #[test]
@@ -279,20 +246,10 @@ mod tests {
         assert!(back.back && !back.front);
         assert_eq!(still([a, b, b], true), Err(CullReason::Facing), "no area");
         // The orientation changes when a corner crosses the opposite edge.
-        let turning = [
-            [[0.0, 0.0, 1.0]; 2],
-            [[0.0, 4.0, 1.0]; 2],
-            [[4.0, 0.0, 1.0], [-4.0, 0.0, 1.0]],
-        ];
-        let faces = MovingTriangle::set_up(turning, &VIEW, 1, true)
-            .unwrap()
-            .faces;
+        let turning =
+            [[[0.0, 0.0, 1.0]; 2], [[0.0, 4.0, 1.0]; 2], [[4.0, 0.0, 1.0], [-4.0, 0.0, 1.0]]];
+        let faces = MovingTriangle::set_up(turning, &VIEW, 1, true).unwrap().faces;
         assert_eq!(faces, FaceSet::BOTH);
-        assert!(
-            !MovingTriangle::set_up(turning, &VIEW, 1, false)
-                .unwrap()
-                .faces
-                .back
-        );
+        assert!(!MovingTriangle::set_up(turning, &VIEW, 1, false).unwrap().faces.back);
     }
 }

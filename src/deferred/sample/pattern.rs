@@ -87,9 +87,7 @@ impl StochasticPattern {
         let standard = SamplePattern::standard(count)?;
         let points = sobol::points();
         let points = &points[..count as usize];
-        let standard = standard
-            .lanes_f32()
-            .map(|axis| axis.map(|v| v / UNITS_PER_PIXEL));
+        let standard = standard.lanes_f32().map(|axis| axis.map(|v| v / UNITS_PER_PIXEL));
         let pixel = |at: [u32; 2]| -> ArrayVec<PixelSample, LANES> {
             let scrambles: [u32; sobol::DIMENSIONS] = std::array::from_fn(|dimension| {
                 let dimension = u32::try_from(dimension).unwrap_or(u32::MAX);
@@ -113,10 +111,7 @@ impl StochasticPattern {
             let [x, y] = [at % side * 2, at / side * 2];
             BlockSamples::new(&[[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]].map(pixel))
         };
-        Ok(Self {
-            count,
-            blocks: (0..side * side).into_par_iter().map(block).collect(),
-        })
+        Ok(Self { count, blocks: (0..side * side).into_par_iter().map(block).collect() })
     }
 
     /// Samples per pixel.
@@ -167,19 +162,14 @@ impl BlockSamples {
             v: [0.0; LANES],
             t: [0.0; LANES],
         };
-        let mut block = Self {
-            groups: [empty; GROUPS],
-            numbers: [[0; LANES]; GROUPS],
-        };
+        let mut block = Self { groups: [empty; GROUPS], numbers: [[0; LANES]; GROUPS] };
         for (pixel, samples) in pixels.iter().enumerate() {
             let mut order: ArrayVec<usize, LANES> = (0..samples.len()).collect();
             order.sort_unstable_by(|a, b| samples[*a].t.total_cmp(&samples[*b].t));
             for place in 0..LANES {
                 let number = order.get(place).copied().unwrap_or(0);
-                let (group, lane) = (
-                    place / PIXEL_LANES,
-                    pixel * PIXEL_LANES + place % PIXEL_LANES,
-                );
+                let (group, lane) =
+                    (place / PIXEL_LANES, pixel * PIXEL_LANES + place % PIXEL_LANES);
                 block.groups[group].set(lane, &samples[number]);
                 let number = pixel * samples.len() + number;
                 block.numbers[group][lane] = u8::try_from(number).unwrap_or(u8::MAX);
@@ -290,9 +280,7 @@ mod tests {
         assert_eq!(pattern.sample([3, 3], 0).xy[0], 0.5625);
         // Half of the disc's area lies within a radius of the root of a half.
         let radii = all(&pattern).map(|(_, sample)| sample.uv[0].hypot(sample.uv[1]));
-        let inner = radii
-            .filter(|r| *r < std::f32::consts::FRAC_1_SQRT_2)
-            .count();
+        let inner = radii.filter(|r| *r < std::f32::consts::FRAC_1_SQRT_2).count();
         let share = inner as f64 / f64::from(64 * 64 * 16);
         assert!((share - 0.5).abs() < 0.01, "{share}");
     }

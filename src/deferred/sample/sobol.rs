@@ -10,12 +10,8 @@ pub const POINTS: usize = 16;
 
 /// Degree, coefficients and initial numbers of the primitive polynomial of dimensions 2 to 5. The first
 /// dimension is the van der Corput sequence.
-const POLYNOMIALS: [(u32, u32, &[u32]); DIMENSIONS - 1] = [
-    (1, 0, &[1]),
-    (2, 1, &[1, 3]),
-    (3, 1, &[1, 3, 1]),
-    (3, 2, &[1, 1, 1]),
-];
+const POLYNOMIALS: [(u32, u32, &[u32]); DIMENSIONS - 1] =
+    [(1, 0, &[1]), (2, 1, &[1, 3]), (3, 1, &[1, 3, 1]), (3, 2, &[1, 1, 1])];
 
 /// Bits of an index below [`POINTS`].
 const INDEX_BITS: usize = POINTS.ilog2() as usize;
@@ -64,9 +60,7 @@ pub fn scramble(seed: u64, pixel: [u32; 2], dimension: u32) -> u32 {
     // SplitMix64 (Steele, Lea and Flood, 2014), absorbing a word at a time.
     let mut state = seed;
     for word in [pixel[0], pixel[1], dimension] {
-        state = mix(state
-            .wrapping_add(u64::from(word))
-            .wrapping_add(0x9e37_79b9_7f4a_7c15));
+        state = mix(state.wrapping_add(u64::from(word)).wrapping_add(0x9e37_79b9_7f4a_7c15));
     }
     low(state >> 32)
 }

@@ -29,18 +29,12 @@ pub struct Spacing {
 
 impl Spacing {
     /// The pixel grid.
-    pub const PIXEL: Self = Self {
-        direction: [1.0, 0.0],
-        px: [1.0; 2],
-    };
+    pub const PIXEL: Self = Self { direction: [1.0, 0.0], px: [1.0; 2] };
 
     /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
     pub fn basis(&self) -> [[f64; 2]; 2] {
         let [x, y] = self.direction;
-        [
-            [x / self.px[0], y / self.px[0]],
-            [-y / self.px[1], x / self.px[1]],
-        ]
+        [[x / self.px[0], y / self.px[0]], [-y / self.px[1], x / self.px[1]]]
     }
 
     /// Other distances in the same directions.
@@ -103,10 +97,8 @@ impl<'a> Blur<'a> {
     pub fn spacing(&self, part: &[[f64; 3]]) -> Spacing {
         let coc_px = |z: f64| 2.0 * self.shear.at(z)[0] / z;
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (distances, weights) in self
-            .distances
-            .iter()
-            .flat_map(|end| part.iter().map(move |weights| (end, weights)))
+        for (distances, weights) in
+            self.distances.iter().flat_map(|end| part.iter().map(move |weights| (end, weights)))
         {
             let z: f64 = (0..3).map(|i| weights[i] * distances[i]).sum();
             if z <= 0.0 || z.is_nan() {
@@ -122,10 +114,7 @@ impl<'a> Blur<'a> {
     pub(super) fn with_coc(&self, coc_px: f64) -> Spacing {
         let defocus = 1.0 + DISC_VARIANCE * coc_px * coc_px;
         let size = |variance: f64| (self.quality * variance.sqrt()).clamp(1.0, MOST_PX);
-        let px = [
-            size(defocus + self.motion_px * self.motion_px),
-            size(defocus),
-        ];
+        let px = [size(defocus + self.motion_px * self.motion_px), size(defocus)];
         #[allow(clippy::float_cmp, reason = "clamped to exactly 1")]
         if px == [1.0; 2] {
             return Spacing::PIXEL;

@@ -71,15 +71,9 @@ impl Bands {
         if quads >= area_px(&places) * all.quads_per_px() || !side_by_side(&mut bands) {
             return None;
         }
-        let mut bands = bands
-            .into_iter()
-            .map(|(least, cells)| (narrow(least), cells));
+        let mut bands = bands.into_iter().map(|(least, cells)| (narrow(least), cells));
         let (_, first) = bands.next()?;
-        Some(Self {
-            coc: coc.map(narrow),
-            first,
-            others: bands.collect(),
-        })
+        Some(Self { coc: coc.map(narrow), first, others: bands.collect() })
     }
 
     /// The cells at a position.
@@ -97,10 +91,7 @@ impl Bands {
         for (least, cells) in &self.others {
             let is_above = coc.simd_ge(f32x16::splat(simd, *least));
             let cells = cells.cell_lanes(simd, place);
-            found = [
-                is_above.select(cells[0], found[0]),
-                is_above.select(cells[1], found[1]),
-            ];
+            found = [is_above.select(cells[0], found[0]), is_above.select(cells[1], found[1])];
         }
         found
     }
@@ -125,20 +116,15 @@ fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     // 1 / Z = n . (x, y, 1) at all corners.
     let normal = b.cross(&c) + c.cross(&a) + a.cross(&b);
     let nearness = normal / a.dot(&b.cross(&c));
-    let coc = [
-        near * nearness.x,
-        near * nearness.y,
-        near * nearness.z + far,
-    ];
+    let coc = [near * nearness.x, near * nearness.y, near * nearness.z + far];
     coc.iter().all(|v| v.is_finite()).then_some(coc)
 }
 
 /// Least and greatest circle of confusion of corners.
 fn range(polygon: &[Corner]) -> [f64; 2] {
-    polygon.iter().fold(
-        [f64::INFINITY, f64::NEG_INFINITY],
-        |[least, most], (_, coc)| [least.min(*coc), most.max(*coc)],
-    )
+    polygon.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], (_, coc)| {
+        [least.min(*coc), most.max(*coc)]
+    })
 }
 
 /// Circles of confusion at which bands meet, in ascending order, in a range of them, given their change per
@@ -180,14 +166,8 @@ fn strips(
     let (mut least, mut quads) = (f64::NEG_INFINITY, 0.0);
     let mut bands = Vec::with_capacity(ends.len() + 1);
     for &end in ends.iter().chain([&f64::INFINITY]) {
-        let places: Vec<_> = strip(polygon, [least, end])
-            .into_iter()
-            .map(|c| c.0)
-            .collect();
-        let weights: Vec<_> = places
-            .iter()
-            .map(|[x, y]| planes.at(*x, *y).weights)
-            .collect();
+        let places: Vec<_> = strip(polygon, [least, end]).into_iter().map(|c| c.0).collect();
+        let weights: Vec<_> = places.iter().map(|[x, y]| planes.at(*x, *y).weights).collect();
         let spacing = blur.spacing(&weights);
         let part = region.within(&places, spacing.with_px([1.0; 2]).basis())?;
         let cells = Cells::new(&part, &spacing, view.centre);

@@ -26,9 +26,7 @@ impl Cells {
     /// The cells of a region with a spacing: pixels of the picture, or cells fitted to the region.
     pub(super) fn new(region: &Region, spacing: &Spacing, centre: [f64; 2]) -> Self {
         let pixels = (*spacing == Spacing::PIXEL).then(|| Self::of_pixels(region, centre));
-        pixels
-            .flatten()
-            .unwrap_or_else(|| Self::fitted(region, spacing))
+        pixels.flatten().unwrap_or_else(|| Self::fitted(region, spacing))
     }
 
     /// The pixels of the picture; the quads are quads of the picture. `None` if they are too many.
@@ -52,10 +50,7 @@ impl Cells {
         let middle = [0, 1].map(|k| f64::midpoint(region.least[k], region.greatest[k]));
         let first = [0, 1].map(|k| middle[k] / px[k] - quads[k]);
         let last = quads.map(|quads| 2.0 * quads - 1.0);
-        Self {
-            is_coarsened: needed != quads,
-            ..Self::at(&spacing.with_px(px), first, last)
-        }
+        Self { is_coarsened: needed != quads, ..Self::at(&spacing.with_px(px), first, last) }
     }
 
     /// Cells with a spacing, given the first column and row, in cells from the picture's centre, and the
@@ -72,8 +67,7 @@ impl Cells {
 
     /// Numbers of columns and rows, rounded up to whole quads.
     pub(super) fn sides(&self) -> [f64; 2] {
-        self.last
-            .map(|last| 2.0 * (f64::from(last) / 2.0).floor() + 2.0)
+        self.last.map(|last| 2.0 * (f64::from(last) / 2.0).floor() + 2.0)
     }
 
     /// Quads per square pixel.
@@ -89,11 +83,7 @@ impl Cells {
             let cell = (along - self.first[k]).floor();
             // Comparisons instead of `clamp`, since they make 0 of NaN as the lanes do.
             let cell = if cell > 0.0 { cell } else { 0.0 };
-            let cell = if cell < self.last[k] {
-                cell
-            } else {
-                self.last[k]
-            };
+            let cell = if cell < self.last[k] { cell } else { self.last[k] };
             cell + f32::from(self.offset[k])
         })
     }
@@ -102,10 +92,7 @@ impl Cells {
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         // No `map`, whose closure would be compiled without vector instructions.
-        [
-            self.along_lanes(simd, 0, place),
-            self.along_lanes(simd, 1, place),
-        ]
+        [self.along_lanes(simd, 0, place), self.along_lanes(simd, 1, place)]
     }
 
     /// Columns (`k` of 0) or rows (`k` of 1) of sixteen positions.
@@ -128,10 +115,7 @@ impl Cells {
         });
         let [[a, b], [c, d]] = self.basis.map(|row| row.map(f64::from));
         let determinant = a * d - b * c;
-        [
-            (d * w[0] - b * w[1]) / determinant,
-            (a * w[1] - c * w[0]) / determinant,
-        ]
+        [(d * w[0] - b * w[1]) / determinant, (a * w[1] - c * w[0]) / determinant]
     }
 }
 

@@ -65,9 +65,7 @@ impl ShadingGrid {
             corners: region.corners,
             near: region.near,
             cells,
-            bands: blur
-                .and_then(|blur| Bands::new(&region, &blur, &cells, view))
-                .map(Arc::new),
+            bands: blur.and_then(|blur| Bands::new(&region, &blur, &cells, view)).map(Arc::new),
             is_barycentric: false,
             is_coarsened: cells.is_coarsened,
         }
@@ -99,10 +97,7 @@ impl ShadingGrid {
             z = if (z - least) * sum > 0.0 { z } else { least };
         }
         let place = [mix(0) / z, mix(1) / z].map(|v| (v * SUBPIXELS + 0.5).floor() / SUBPIXELS);
-        let cells = self
-            .bands
-            .as_ref()
-            .map_or(&self.cells, |bands| bands.at(place));
+        let cells = self.bands.as_ref().map_or(&self.cells, |bands| bands.at(place));
         Spid::new(0, cells.cell(place).map(whole)).morton
     }
 
@@ -116,10 +111,7 @@ impl ShadingGrid {
             let is_beyond = ((z - least) * sum).simd_gt(f32x16::splat(simd, 0.0));
             z = is_beyond.select(z, least);
         }
-        let place = [
-            rounded(self.mix(weights, 0) / z),
-            rounded(self.mix(weights, 1) / z),
-        ];
+        let place = [rounded(self.mix(weights, 0) / z), rounded(self.mix(weights, 1) / z)];
         morton_lanes(match &self.bands {
             Some(bands) => bands.cell_lanes(simd, place),
             None => self.cells.cell_lanes(simd, place),
@@ -178,10 +170,7 @@ mod tests {
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,
-        shear: LensShear {
-            a: [0.0; 2],
-            b: [0.0; 2],
-        },
+        shear: LensShear { a: [0.0; 2], b: [0.0; 2] },
         near: 0.5,
         centre: [32.0, 16.5],
         reach_px: 96.0,
@@ -192,11 +181,7 @@ mod tests {
     }
 
     fn still() -> MovingTriangle {
-        triangle([
-            [[-7.5, 3.0, 2.0]; 2],
-            [[2.0, 40.0, 4.0]; 2],
-            [[30.0, 2.0, 3.0]; 2],
-        ])
+        triangle([[[-7.5, 3.0, 2.0]; 2], [[2.0, 40.0, 4.0]; 2], [[30.0, 2.0, 3.0]; 2]])
     }
 
     #[test]
@@ -214,11 +199,8 @@ mod tests {
                 let at = planes.at(x, y);
                 if at.weights.iter().all(|w| *w > 0.01) {
                     inside += 1;
-                    let point = Spid {
-                        primitive: 1,
-                        morton: grid.map(at.weights.map(narrow)),
-                    }
-                    .point();
+                    let point =
+                        Spid { primitive: 1, morton: grid.map(at.weights.map(narrow)) }.point();
                     assert_eq!(point.map(i32::from), [column, row]);
                 }
             }
@@ -245,10 +227,7 @@ mod tests {
         let never = [a, b, c].map(|[x, y, _]| [[x, y, 0.1], [x, y, 0.2]]);
         let never = ShadingGrid::new(&triangle(never), &VIEW);
         assert!(never.is_barycentric && never.is_front());
-        let middle = Spid {
-            primitive: 1,
-            morton: never.map([1.0, 1.0, 2.0]),
-        };
+        let middle = Spid { primitive: 1, morton: never.map([1.0, 1.0, 2.0]) };
         assert_eq!(middle.point(), [512, 1024]);
         let edge_on = [a, b, b].map(|p| [p, p]);
         assert!(ShadingGrid::new(&triangle(edge_on), &VIEW).is_barycentric);
@@ -256,11 +235,7 @@ mod tests {
 
     /// A floor below the eye, from behind it to a distance of 10, and its grid.
     fn floor() -> ShadingGrid {
-        let corners = [
-            [-500.0, 10.0, -20.0],
-            [500.0, 10.0, -20.0],
-            [0.0, 10.0, 10.0],
-        ];
+        let corners = [[-500.0, 10.0, -20.0], [500.0, 10.0, -20.0], [0.0, 10.0, 10.0]];
         ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &VIEW)
     }
 
@@ -272,11 +247,7 @@ mod tests {
         assert_eq!(grid.cells.first[1], 1.5 - 2.0);
         let point = |weights: [f32; 3]| {
             let morton = grid.map(weights);
-            Spid {
-                primitive: 1,
-                morton,
-            }
-            .point()
+            Spid { primitive: 1, morton }.point()
         };
         let farthest = point([0.0, 0.0, 1.0]);
         let near = point([0.325, 0.325, 0.35]);
@@ -292,10 +263,7 @@ mod tests {
         let quality = 0.5;
         let view = GridView {
             rule: GridRule::Adaptive { quality },
-            shear: LensShear {
-                a: [coc / 2.0; 2],
-                b: [0.0; 2],
-            },
+            shear: LensShear { a: [coc / 2.0; 2], b: [0.0; 2] },
             ..VIEW
         };
         let corners = still().start.map(|p| p.map(f64::from));
@@ -323,9 +291,7 @@ mod tests {
             assert!(!grid.is_coarsened && !grid.is_barycentric);
             let places = grid.corners.map(|[x, y, z]| {
                 let [x, y] = [x, y].map(|v| f64::from(v / z));
-                grid.cells
-                    .basis
-                    .map(|[a, b]| f64::from(a) * x + f64::from(b) * y)
+                grid.cells.basis.map(|[a, b]| f64::from(a) * x + f64::from(b) * y)
             });
             for k in 0..2 {
                 let [a, b, c] = places.map(|place| place[k]);
@@ -335,18 +301,12 @@ mod tests {
                 let close = |a: f64, b: f64| (a - b).abs() < 0.02;
                 // Whole quads, with the same rest on both sides of the triangle.
                 assert_eq!(columns % 2.0, 0.0);
-                assert!(
-                    close(least - first, first + columns - greatest),
-                    "{by:?} {coc}"
-                );
+                assert!(close(least - first, first + columns - greatest), "{by:?} {coc}");
                 let [a, b] = grid.cells.basis[k].map(f64::from);
                 let side = 1.0 / a.hypot(b);
                 assert!(side > 0.999 && side < asked[k] + 0.01, "{side} {asked:?}");
                 // No rest unless a quad of pixels is larger than the triangle.
-                assert!(
-                    side < 1.001 || close(greatest - least, columns),
-                    "{by:?} {coc}"
-                );
+                assert!(side < 1.001 || close(greatest - least, columns), "{by:?} {coc}");
                 // One quad fewer would need cells that are too large.
                 let size = (greatest - least) * side;
                 assert!(columns < 2.5 || size / (columns - 2.0) > asked[k] - 0.01);
@@ -360,11 +320,7 @@ mod tests {
                 if weights.iter().all(|w| *w > 0.02) {
                     inside += 1;
                     let morton = grid.map(weights.map(narrow));
-                    let point = Spid {
-                        primitive: 1,
-                        morton,
-                    }
-                    .point();
+                    let point = Spid { primitive: 1, morton }.point();
                     assert_eq!(point.map(i32::from), [column, row], "{by:?} {coc}");
                 }
             }
@@ -374,30 +330,15 @@ mod tests {
 
     #[test]
     fn huge_grids_are_coarsened() {
-        let huge = triangle([
-            [[-1e6, 0.0, 1.0]; 2],
-            [[0.0, 1e5, 1.0]; 2],
-            [[1e6, 0.0, 1.0]; 2],
-        ]);
+        let huge = triangle([[[-1e6, 0.0, 1.0]; 2], [[0.0, 1e5, 1.0]; 2], [[1e6, 0.0, 1.0]; 2]]);
         for rule in [GridRule::Pixel, GridRule::Adaptive { quality: 0.5 }] {
             let reach_px = f64::INFINITY;
-            let grid = ShadingGrid::new(
-                &huge,
-                &GridView {
-                    rule,
-                    reach_px,
-                    ..VIEW
-                },
-            );
+            let grid = ShadingGrid::new(&huge, &GridView { rule, reach_px, ..VIEW });
             assert!(grid.is_coarsened && !grid.is_barycentric);
             assert_eq!(grid.cells.last, [65_535.0; 2]);
             let corner = |weights| {
                 let morton = grid.map(weights);
-                Spid {
-                    primitive: 1,
-                    morton,
-                }
-                .point()
+                Spid { primitive: 1, morton }.point()
             };
             assert_eq!(corner([0.0, 1.0, 0.0])[1], 65_535);
             assert_eq!(corner([1.0, 0.0, 0.0]), [0, 0]);
@@ -409,17 +350,10 @@ mod tests {
     fn through_focus() -> ShadingGrid {
         let view = GridView {
             rule: GridRule::Adaptive { quality: 0.5 },
-            shear: LensShear {
-                a: [20.0; 2],
-                b: [-60.0; 2],
-            },
+            shear: LensShear { a: [20.0; 2], b: [-60.0; 2] },
             ..VIEW
         };
-        let corners = [
-            [-60.0, -80.0, 2.0],
-            [120.0, 90.0, 4.0],
-            [-90.0, 400.0, 20.0],
-        ];
+        let corners = [[-60.0, -80.0, 2.0], [120.0, 90.0, 4.0], [-90.0, 400.0, 20.0]];
         let grid = ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &view);
         assert!(grid.bands.is_some());
         grid

@@ -20,12 +20,7 @@ pub(crate) struct GridCache {
 
 impl GridCache {
     pub(crate) fn new(view: GridView) -> Self {
-        Self {
-            view,
-            primitive: 0,
-            current: ShadingGrid::barycentric(),
-            banded: HashMap::new(),
-        }
+        Self { view, primitive: 0, current: ShadingGrid::barycentric(), banded: HashMap::new() }
     }
 
     /// The grid of a triangle, made at the first call for it.
@@ -80,10 +75,7 @@ mod tests {
             });
         let numbered = (1..)
             .zip(triangles)
-            .map(|(primitive, triangle)| MovingTriangle {
-                primitive,
-                ..triangle
-            });
+            .map(|(primitive, triangle)| MovingTriangle { primitive, ..triangle });
         let triangles: Vec<_> = numbered.collect();
         let mut cache = GridCache::new(view);
         for at in [0, 1, 2, 0, 0, 2, 1] {

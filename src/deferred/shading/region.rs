@@ -55,10 +55,7 @@ impl Region {
         let near = if is_cut { view.near } else { 0.0 };
         let polygon = clipped_polygon(corners, view);
         let region = Self::around(corners, near, &polygon, basis)?;
-        Some(Self {
-            is_clipped: true,
-            ..region
-        })
+        Some(Self { is_clipped: true, ..region })
     }
 
     /// The bounding rectangle of a polygon; `None` if the polygon is too thin.
@@ -81,13 +78,7 @@ impl Region {
                 greatest[k] = greatest[k].max(along);
             }
         }
-        Some(Self {
-            corners,
-            near,
-            least,
-            greatest,
-            is_clipped: false,
-        })
+        Some(Self { corners, near, least, greatest, is_clipped: false })
     }
 
     /// Corners of the part of the triangle that the region bounds.
@@ -142,11 +133,7 @@ fn height_px(polygon: &[[f64; 2]]) -> f64 {
             twice_area += (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
         }
     }
-    if longest > 0.0 {
-        twice_area.abs() / longest
-    } else {
-        0.0
-    }
+    if longest > 0.0 { twice_area.abs() / longest } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -158,10 +145,7 @@ mod tests {
 
     const VIEW: GridView = GridView {
         rule: GridRule::Pixel,
-        shear: LensShear {
-            a: [0.0; 2],
-            b: [0.0; 2],
-        },
+        shear: LensShear { a: [0.0; 2], b: [0.0; 2] },
         near: 0.5,
         centre: [32.0, 16.0],
         reach_px: 96.0,
@@ -176,11 +160,7 @@ mod tests {
     /// A triangle that is wholly in front.
     const FRONT: [[f32; 3]; 3] = [[-20.0, 8.0, 2.0], [40.0, 40.0, 4.0], [0.0, -6.0, 3.0]];
     /// A floor 10 units below the eye, which passes below it to the distance of 10.
-    const FLOOR: [[f32; 3]; 3] = [
-        [-500.0, 10.0, -20.0],
-        [500.0, 10.0, -20.0],
-        [0.0, 10.0, 10.0],
-    ];
+    const FLOOR: [[f32; 3]; 3] = [[-500.0, 10.0, -20.0], [500.0, 10.0, -20.0], [0.0, 10.0, 10.0]];
 
     #[test]
     fn regions_are_bounding_rectangles_in_two_directions() {
@@ -191,10 +171,7 @@ mod tests {
         let turned = region(&[FRONT], DIAGONALS).unwrap();
         let expected = [[-2.8, -2.0], [14.0, 10.4]];
         for (found, expected) in [turned.least, turned.greatest].iter().zip(expected) {
-            assert!(
-                (0..2).all(|k| (found[k] - expected[k]).abs() < 1e-9),
-                "{turned:?}"
-            );
+            assert!((0..2).all(|k| (found[k] - expected[k]).abs() < 1e-9), "{turned:?}");
         }
     }
 

@@ -23,18 +23,12 @@ pub struct Spid {
 
 impl Spid {
     /// Identifier of samples that show no primitive.
-    pub const BACKGROUND: Self = Self {
-        primitive: 0,
-        morton: 0,
-    };
+    pub const BACKGROUND: Self = Self { primitive: 0, morton: 0 };
 
     /// Identifier of the point at a column and row of a primitive's shading grid.
     pub fn new(primitive: u32, point: [u16; 2]) -> Self {
         let [column, row] = point.map(spread);
-        Self {
-            primitive,
-            morton: column | row << 1,
-        }
+        Self { primitive, morton: column | row << 1 }
     }
 
     /// Whether it names no primitive.

@@ -51,12 +51,7 @@ impl Page<'_> {
     /// The page as HTML.
     pub fn html(&self, evaluated: &Evaluated, summary: &Summary) -> String {
         let mut order: Vec<usize> = (0..evaluated.rows.len()).collect();
-        let psnr = |at: &usize| {
-            evaluated.rows[*at]
-                .comparison
-                .psnr_db
-                .unwrap_or(f64::INFINITY)
-        };
+        let psnr = |at: &usize| evaluated.rows[*at].comparison.psnr_db.unwrap_or(f64::INFINITY);
         order.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
         let title = escaped_html(self.title);
         let mut html = format!(
@@ -67,11 +62,8 @@ impl Page<'_> {
             self.order_style()
         );
         let sentence = escaped_html(&self.conditions.sentence(summary));
-        let _ = write!(
-            html,
-            "<p class=\"conditions\">{sentence}.</p>\n{}",
-            self.statistics(summary)
-        );
+        let _ =
+            write!(html, "<p class=\"conditions\">{sentence}.</p>\n{}", self.statistics(summary));
         html += &self.unmeasured(evaluated);
         html += &self.orders();
         html += "<section class=\"pairs\">\n";
@@ -81,11 +73,8 @@ impl Page<'_> {
         }
         html += "</section>\n";
         if order.len() > MOST_SHOWN {
-            let _ = writeln!(
-                html,
-                "<p>The {MOST_SHOWN} worst of {} pairs are shown.</p>",
-                order.len()
-            );
+            let _ =
+                writeln!(html, "<p>The {MOST_SHOWN} worst of {} pairs are shown.</p>", order.len());
         }
         html += &self.all_rows(evaluated, &order);
         let _ = write!(
@@ -99,9 +88,7 @@ impl Page<'_> {
 
     /// Columns by which pairs are put in order.
     fn sorted_columns(&self) -> impl Iterator<Item = &MetricColumn> {
-        self.columns
-            .iter()
-            .filter(|column| column.is_in_papers || column.key == "flip")
+        self.columns.iter().filter(|column| column.is_in_papers || column.key == "flip")
     }
 
     /// The rules that put the pairs in the order of the chosen radio button.
@@ -119,9 +106,8 @@ impl Page<'_> {
             )
         };
         let columns = self.sorted_columns().enumerate();
-        let columns: String = columns
-            .map(|(at, column)| button(column.key, column.heading, at == 0))
-            .collect();
+        let columns: String =
+            columns.map(|(at, column)| button(column.key, column.heading, at == 0)).collect();
         let name = button("name", "name", false);
         format!(
             "<fieldset class=\"orders\"><legend>Worst first, by</legend>\n{columns}{name}</fieldset>\n"
@@ -135,11 +121,7 @@ impl Page<'_> {
             let own = (column.value)(&evaluated.rows[at]).unwrap_or(0.0);
             let is_worse = |row: &&PairRow| {
                 let other = (column.value)(row).unwrap_or(0.0);
-                if column.is_higher_better {
-                    other < own
-                } else {
-                    other > own
-                }
+                if column.is_higher_better { other < own } else { other > own }
             };
             let worse = evaluated.rows.iter().filter(is_worse).count();
             let _ = write!(style, ";--{}:{worse}", column.key);
@@ -187,18 +169,12 @@ impl Page<'_> {
         if summary.count < 2 {
             return String::new();
         }
-        let headings = cells(
-            "th",
-            self.columns.iter().map(|column| column.heading.to_owned()),
-        );
+        let headings = cells("th", self.columns.iter().map(|column| column.heading.to_owned()));
         let rows: String = (summary.lines().into_iter())
             .map(|(name, numbers)| {
                 let numbers = self.columns.iter().zip(numbers);
                 let numbers = numbers.map(|(column, number)| column.short_text(*number));
-                format!(
-                    "<tr><th scope=\"row\">{name}</th>{}</tr>\n",
-                    cells("td", numbers)
-                )
+                format!("<tr><th scope=\"row\">{name}</th>{}</tr>\n", cells("td", numbers))
             })
             .collect();
         format!(
@@ -221,21 +197,12 @@ impl Page<'_> {
 
     /// The table of all pairs, folded.
     fn all_rows(&self, evaluated: &Evaluated, order: &[usize]) -> String {
-        let headings = cells(
-            "th",
-            self.columns.iter().map(|column| column.heading.to_owned()),
-        );
+        let headings = cells("th", self.columns.iter().map(|column| column.heading.to_owned()));
         let rows: String = (order.iter().map(|&at| &evaluated.rows[at]))
             .map(|row| {
-                let numbers = self
-                    .columns
-                    .iter()
-                    .map(|column| column.text((column.value)(row)));
+                let numbers = self.columns.iter().map(|column| column.text((column.value)(row)));
                 let name = escaped_html(&row.pair.name);
-                format!(
-                    "<tr><th scope=\"row\">{name}</th>{}</tr>\n",
-                    cells("td", numbers)
-                )
+                format!("<tr><th scope=\"row\">{name}</th>{}</tr>\n", cells("td", numbers))
             })
             .collect();
         format!(
@@ -245,9 +212,7 @@ impl Page<'_> {
 }
 
 fn cells(element: &str, texts: impl Iterator<Item = String>) -> String {
-    texts
-        .map(|text| format!("<{element}>{text}</{element}>"))
-        .collect()
+    texts.map(|text| format!("<{element}>{text}</{element}>")).collect()
 }
 
 /// The caption of an error map: its colours and their numbers.

@@ -28,12 +28,7 @@ impl<'a> Films<'a> {
         let count = counts[0].min(counts[1]);
         if count == 0 {
             let empty = if counts[0] == 0 { first } else { second };
-            return Err(Error::malformed(
-                empty,
-                "film",
-                "at least one frame",
-                "none",
-            ));
+            return Err(Error::malformed(empty, "film", "at least one frame", "none"));
         }
         let warning = (counts[0] != counts[1]).then(|| {
             format!(
@@ -73,19 +68,10 @@ impl PairSource for Films<'_> {
         let [a, b] = [next(0)?, next(1)?];
         let [size, other] = [&a, &b].map(|frame| [frame.width(), frame.height()]);
         if size != other {
-            let expected = format!(
-                "{} x {} pixels as in {}",
-                size[0],
-                size[1],
-                self.paths[0].display()
-            );
+            let expected =
+                format!("{} x {} pixels as in {}", size[0], size[1], self.paths[0].display());
             let found = format!("{} x {}", other[0], other[1]);
-            return Err(Error::malformed(
-                self.paths[1],
-                "picture size",
-                expected,
-                found,
-            ));
+            return Err(Error::malformed(self.paths[1], "picture size", expected, found));
         }
         Ok([a, b])
     }

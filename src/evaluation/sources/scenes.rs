@@ -43,10 +43,7 @@ impl<'a> Scenes<'a> {
         let hash = match has_fingerprints {
             true => {
                 let [a, b] = [scene_hash(paths[0])?, scene_hash(paths[1])?];
-                Some(with_text(
-                    a,
-                    &format!("{b} {:?}", settings.map(|s| s.profile)),
-                ))
+                Some(with_text(a, &format!("{b} {:?}", settings.map(|s| s.profile))))
             }
             false => None,
         };
@@ -68,11 +65,7 @@ impl PairSource for Scenes<'_> {
 
     fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]> {
         let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
-        let scenes = self
-            .renderers
-            .iter_mut()
-            .zip(self.scenes)
-            .zip(&self.settings);
+        let scenes = self.renderers.iter_mut().zip(self.scenes).zip(&self.settings);
         for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
             renderer.render_task(frame, splats, &self.cameras[at], settings, task)?;
         }

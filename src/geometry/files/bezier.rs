@@ -75,14 +75,8 @@ impl Rows<'_> {
             }
         }
         let patches = patches.into_iter();
-        let patches = patches
-            .map(|(_, patch)| patch.map(|point| point - 1))
-            .collect();
-        Ok(BezierPatches {
-            origin,
-            points,
-            patches,
-        })
+        let patches = patches.map(|(_, patch)| patch.map(|point| point - 1)).collect();
+        Ok(BezierPatches { origin, points, patches })
     }
 
     /// Reads the `N` values of the next line that is not empty.

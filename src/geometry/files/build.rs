@@ -68,10 +68,7 @@ impl MeshBuilder {
         Self {
             path: path.to_path_buf(),
             texture_bytes,
-            mesh: Mesh {
-                face_starts: vec![0],
-                ..Mesh::default()
-            },
+            mesh: Mesh { face_starts: vec![0], ..Mesh::default() },
             ..Self::default()
         }
     }

@@ -82,9 +82,7 @@ impl Folder {
     fn content(&mut self, path: &Path) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
-        file.take(self.left_bytes + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| Error::read(path, e))?;
+        file.take(self.left_bytes + 1).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
         let found = bytes.len() as u64;
         self.left_bytes = self.left_bytes.checked_sub(found).ok_or(Error::Limit {
             what: format!("bytes of files that {} names", self.mesh.display()),
@@ -171,10 +169,7 @@ impl Folder {
                     if !folder.starts_with(&root) {
                         return None;
                     }
-                    let entries = self
-                        .entries
-                        .entry(folder)
-                        .or_insert_with_key(|f| entries(f));
+                    let entries = self.entries.entry(folder).or_insert_with_key(|f| entries(f));
                     let names = entries.get(&part.to_lowercase())?;
                     let same = names.iter().find(|name| *name == part);
                     found.push(same.or(names.first())?.clone());

@@ -60,10 +60,7 @@ mod tests {
 
     #[test]
     fn a_cone_without_width_has_a_finite_ramp() {
-        let cone = |inner, outer| SpotCone {
-            axis: [0.0, 0.0, -1.0],
-            angles: [inner, outer],
-        };
+        let cone = |inner, outer| SpotCone { axis: [0.0, 0.0, -1.0], angles: [inner, outer] };
         let [scale, offset] = cone(0.0, std::f64::consts::FRAC_PI_3).ramp();
         assert!((scale - 2.0).abs() < 1e-12 && (offset + 1.0).abs() < 1e-12);
         let [scale, offset] = cone(0.0, 0.0).ramp();

@@ -51,9 +51,7 @@ pub(super) fn read(
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
-            builder.warn(format!(
-                "material {name:?} is not described: a plain one is drawn"
-            ));
+            builder.warn(format!("material {name:?} is not described: a plain one is drawn"));
         }
         let found = found.map(|found| found.material(&mut textures, builder, read));
         builder.material(Material {
@@ -98,13 +96,9 @@ fn parse(
                 .get_mut(text::name(rest).as_str())
                 .filter(|found| found.is_none())
                 .map(|found| {
-                    let folder = file
-                        .rsplit_once(['/', '\\'])
-                        .map_or("", |(folder, _)| folder);
-                    found.insert(MtlMaterial {
-                        folder: folder.to_owned(),
-                        ..MtlMaterial::default()
-                    })
+                    let folder = file.rsplit_once(['/', '\\']).map_or("", |(folder, _)| folder);
+                    found
+                        .insert(MtlMaterial { folder: folder.to_owned(), ..MtlMaterial::default() })
                 });
         } else if let Some(material) = &mut current {
             let keyword = keyword.to_ascii_lowercase();
@@ -162,10 +156,7 @@ impl MtlMaterial {
         read: &mut ReadFirst<'_>,
     ) -> Material {
         let mut material = Material::default();
-        match self
-            .diffuse
-            .filter(|diffuse| self.base.is_none() || *diffuse != [0.0; 3])
-        {
+        match self.diffuse.filter(|diffuse| self.base.is_none() || *diffuse != [0.0; 3]) {
             Some(diffuse) => material.base_colour = diffuse,
             None if self.base.is_some() => material.base_colour = [1.0; 3],
             None => {}
@@ -177,9 +168,8 @@ impl MtlMaterial {
         let mut load = |name: &String| {
             // Beside the library, as its format says, else beside the mesh, as several exporters write.
             let beside = joined(folder, name);
-            textures.get(&beside, builder, || {
-                read(&[&beside, name]).map_err(|error| error.to_string())
-            })
+            textures
+                .get(&beside, builder, || read(&[&beside, name]).map_err(|error| error.to_string()))
         };
         material.base_texture = self.base.as_ref().and_then(&mut load);
         material.normal_texture = self.normal.as_ref().and_then(&mut load);

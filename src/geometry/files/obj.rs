@@ -33,21 +33,15 @@ pub(super) fn read(
         let place = format!("byte {at}");
         return Err(Error::malformed(path, place, "text", "a zero byte"));
     }
-    let mut reader = ObjReader {
-        builder: MeshBuilder::new(path, texture_bytes),
-        ..ObjReader::default()
-    };
+    let mut reader =
+        ObjReader { builder: MeshBuilder::new(path, texture_bytes), ..ObjReader::default() };
     for (number, line) in Lines::new(bytes) {
         let malformed = |(expected, found): Mismatch| {
             Error::malformed(path, format!("line {number}"), expected, found)
         };
         reader.line(number, &line, malformed)?;
     }
-    let ObjReader {
-        mut builder,
-        positions,
-        ..
-    } = reader;
+    let ObjReader { mut builder, positions, .. } = reader;
     builder.set_origin(&positions, &[]);
     let positions = positions.iter().map(|&position| builder.position(position));
     let positions = positions.collect::<Result<Vec<u32>>>()?;
@@ -61,10 +55,7 @@ pub(super) fn read(
     builder.decode_colours(0);
     builder.mesh.smoothing = match reader.groups.is_empty() {
         true => Smoothing::Crease(DEFAULT_CREASE),
-        false => Smoothing::Groups {
-            groups: reader.groups,
-            crease: DEFAULT_CREASE,
-        },
+        false => Smoothing::Groups { groups: reader.groups, crease: DEFAULT_CREASE },
     };
     mtl::read(&reader.libraries, &reader.names, &mut builder, files);
     let mut loaded = builder.finish();
@@ -139,9 +130,7 @@ impl ObjReader {
                 self.face()?;
             }
             b"l" | b"p" => self.builder.warn("points and lines are left out"),
-            b"cstype" => self
-                .builder
-                .warn("free-form curves and surfaces are left out"),
+            b"cstype" => self.builder.warn("free-form curves and surfaces are left out"),
             b"s" => {
                 // Anything but a number turns smoothing off, as the word `off` does.
                 let group = words.next().and_then(text::parsed);
@@ -220,9 +209,7 @@ impl ObjReader {
             self.libraries.push(name);
         } else {
             let builder = &mut self.builder;
-            builder.warn(format!(
-                "material libraries after {MAX_LIBRARIES} are left out"
-            ));
+            builder.warn(format!("material libraries after {MAX_LIBRARIES} are left out"));
         }
     }
 }
@@ -298,8 +285,7 @@ impl Tags {
                 sharpness = f32::INFINITY;
             }
             let vertices = vertices.iter().map(|word| text::whole_number(word));
-            self.0
-                .push((number, vertices.collect::<Result<_, _>>()?, sharpness));
+            self.0.push((number, vertices.collect::<Result<_, _>>()?, sharpness));
         }
         Ok(())
     }
@@ -317,10 +303,7 @@ impl Tags {
             match found[..] {
                 [a, b] => {
                     let positions = [a, b];
-                    mesh.creases.push(Crease {
-                        positions,
-                        sharpness,
-                    });
+                    mesh.creases.push(Crease { positions, sharpness });
                 }
                 [vertex] => mesh.sharp_corners.push((vertex, sharpness)),
                 _ => {}

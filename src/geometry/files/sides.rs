@@ -130,8 +130,7 @@ mod tests {
                 normal: NONE,
                 colour: NONE,
             }));
-            mesh.face_starts
-                .push(u32::try_from(mesh.corners.len()).unwrap());
+            mesh.face_starts.push(u32::try_from(mesh.corners.len()).unwrap());
             mesh.face_materials.push(material);
         }
         mark_two_sided(&mut mesh);
@@ -142,12 +141,7 @@ mod tests {
 
     /// The corners of a tetrahedron, away from the origin.
     fn corners(size: f32) -> Vec<[f32; 3]> {
-        let corners = [
-            [0.0; 3],
-            [size, 0.0, 0.0],
-            [0.0, size, 0.0],
-            [0.0, 0.0, size],
-        ];
+        let corners = [[0.0; 3], [size, 0.0, 0.0], [0.0, size, 0.0], [0.0, 0.0, size]];
         corners.map(|corner| corner.map(|c| c + 5.0)).to_vec()
     }
 
@@ -165,10 +159,7 @@ mod tests {
         let mut both = TETRAHEDRON.to_vec();
         both.push(leaf);
         positions.extend([[0.0; 3], [1.0; 3], [0.0, 2.0, 0.0]]);
-        assert_eq!(
-            two_sided(&positions, &both),
-            [false, false, false, false, true]
-        );
+        assert_eq!(two_sided(&positions, &both), [false, false, false, false, true]);
     }
 
     #[test]
@@ -180,10 +171,7 @@ mod tests {
     #[test]
     fn closed_surfaces_with_their_fronts_inside_have_two_sides() {
         let turned = inside_out(0);
-        assert_eq!(
-            two_sided(&corners(1.0), &turned.each_ref().map(|f| &f[..])),
-            [true; 4]
-        );
+        assert_eq!(two_sided(&corners(1.0), &turned.each_ref().map(|f| &f[..])), [true; 4]);
         // A cavity is seen from outside as little as any other back; an object in a room is seen from both sides.
         for (size, expected) in [(0.5, false), (2.0, true)] {
             let positions = [corners(1.0), corners(size)].concat();
@@ -192,9 +180,6 @@ mod tests {
             assert_eq!(two_sided(&positions, &faces), [expected; 8], "{size}");
         }
         // A sheet of two sides.
-        assert_eq!(
-            two_sided(&corners(1.0), &[&[1, 2, 3], &[3, 2, 1]]),
-            [false; 2]
-        );
+        assert_eq!(two_sided(&corners(1.0), &[&[1, 2, 3], &[3, 2, 1]]), [false; 2]);
     }
 }

@@ -73,9 +73,7 @@ pub(crate) fn keyword(line: &[u8]) -> (&[u8], &[u8]) {
 /// Returns the words of `line` before a comment.
 pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = line.iter().position(|byte| *byte == b'#');
-    line[..end.unwrap_or(line.len())]
-        .split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
+    line[..end.unwrap_or(line.len())].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Returns a name, in which bytes that are not UTF-8 are replaced.

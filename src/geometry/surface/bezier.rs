@@ -38,12 +38,7 @@ fn basis(t: f32) -> [f32; 4] {
 
 fn basis_derivative(t: f32) -> [f32; 4] {
     let s = 1.0 - t;
-    [
-        -3.0 * s * s,
-        3.0 * s * (s - 2.0 * t),
-        3.0 * t * (2.0 * s - t),
-        3.0 * t * t,
-    ]
+    [-3.0 * s * s, 3.0 * s * (s - 2.0 * t), 3.0 * t * (2.0 * s - t), 3.0 * t * t]
 }
 
 fn xyz(v: Lanes) -> [f32; 3] {
@@ -107,12 +102,7 @@ impl BicubicPatch {
 }
 
 /// Indices of the control points of each side, counter-clockwise.
-const SIDES: [[usize; 4]; 4] = [
-    [0, 1, 2, 3],
-    [3, 7, 11, 15],
-    [15, 14, 13, 12],
-    [12, 8, 4, 0],
-];
+const SIDES: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 7, 11, 15], [15, 14, 13, 12], [12, 8, 4, 0]];
 
 impl Surface {
     /// Creates a surface of bicubic Bezier patches. Each has 16 indices into `points`: rows along u, in
@@ -141,12 +131,7 @@ impl Surface {
         }
         let owners = Owners::new(cubics.iter().map(keys));
         let patch_materials = PatchMaterials::single(material);
-        Ok(Self::new(
-            BezierSurface(cubics),
-            patches.len(),
-            owners,
-            patch_materials,
-        ))
+        Ok(Self::new(BezierSurface(cubics), patches.len(), owners, patch_materials))
     }
 }
 

@@ -135,12 +135,7 @@ impl Surface {
             let (expected, found) = ("finite scale and bias", format!("{scale} and {bias}"));
             return Err(Error::argument("displacement", expected, found));
         }
-        let displaced = Displaced {
-            base: self.clone(),
-            heights,
-            scale,
-            bias,
-        };
+        let displaced = Displaced { base: self.clone(), heights, scale, bias };
         Ok(self.with_geometry(displaced, 1))
     }
 }

@@ -59,11 +59,7 @@ pub(super) struct PatchMaterials {
 
 impl PatchMaterials {
     pub(super) fn single(material: Material) -> Self {
-        Self {
-            materials: vec![material],
-            textures: Vec::new(),
-            parts: vec![[0; 2]],
-        }
+        Self { materials: vec![material], textures: Vec::new(), parts: vec![[0; 2]] }
     }
 
     fn part(&self, patch: usize) -> [u32; 2] {
@@ -105,11 +101,7 @@ impl Surface {
 
     /// Returns `copies` copies of the patches, with the geometry of all of them replaced.
     pub(super) fn with_geometry(self, geometry: impl Geometry + 'static, copies: usize) -> Self {
-        Self {
-            geometry: Arc::new(geometry),
-            patches: self.patches * copies,
-            ..self
-        }
+        Self { geometry: Arc::new(geometry), patches: self.patches * copies, ..self }
     }
 
     /// The same surface with its positions relative to a point of the world.
@@ -159,10 +151,9 @@ impl Surface {
     fn owner(&self, table: &[[Owner; 4]], patch: usize, part: usize) -> Owner {
         let own = patch % self.patches_per_copy;
         match table.get(own) {
-            Some(owners) => Owner {
-                patch: fit::<u32>(patch - own) + owners[part].patch,
-                ..owners[part]
-            },
+            Some(owners) => {
+                Owner { patch: fit::<u32>(patch - own) + owners[part].patch, ..owners[part] }
+            }
             None => Owner {
                 patch: fit::<u32>(patch),
                 part: u8::try_from(part).unwrap_or(0),

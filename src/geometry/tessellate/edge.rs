@@ -48,29 +48,13 @@ impl PatchEdge {
             return Self::point(ends);
         }
         let is_uneven = measure.longest > measure.sum + 1 && length >= SHORTEST_UNEVEN;
-        let [parts, to] = if is_uneven {
-            [UNEVEN, 1]
-        } else {
-            [measure.sum.clamp(1, length); 2]
-        };
-        Self {
-            ends,
-            parts,
-            from: 0,
-            to,
-            estimate: measure.longest.max(1),
-        }
+        let [parts, to] = if is_uneven { [UNEVEN, 1] } else { [measure.sum.clamp(1, length); 2] };
+        Self { ends, parts, from: 0, to, estimate: measure.longest.max(1) }
     }
 
     /// Creates an edge that is one point of the surface; its ends may differ in parameters.
     pub(super) fn point(ends: [PatchPoint; 2]) -> Self {
-        Self {
-            ends,
-            parts: 0,
-            from: 0,
-            to: 0,
-            estimate: 0,
-        }
+        Self { ends, parts: 0, from: 0, to: 0, estimate: 0 }
     }
 
     pub(super) fn reversed(mut self) -> Self {
@@ -92,11 +76,7 @@ impl PatchEdge {
 
     /// Number of segments, estimated for an uneven edge.
     pub(super) fn size(&self) -> u32 {
-        if self.is_uneven() {
-            self.estimate
-        } else {
-            self.segments()
-        }
+        if self.is_uneven() { self.estimate } else { self.segments() }
     }
 
     pub(super) fn start(&self) -> PatchPoint {
@@ -148,17 +128,10 @@ impl PatchEdge {
         if self.is_uneven() {
             let low = Self::new([a, middle], measure([a, middle]));
             let high = Self::new([middle, b], measure([middle, b]));
-            return if self.from == 0 {
-                [low, high]
-            } else {
-                [high.reversed(), low.reversed()]
-            };
+            return if self.from == 0 { [low, high] } else { [high.reversed(), low.reversed()] };
         }
         match self.segments() {
-            0 => [
-                Self::point([self.start(), middle]),
-                Self::point([middle, self.end()]),
-            ],
+            0 => [Self::point([self.start(), middle]), Self::point([middle, self.end()])],
             1 if keeps_start => [*self, Self::point([self.end(); 2])],
             1 => [Self::point([self.start(); 2]), *self],
             _ => {
@@ -181,10 +154,8 @@ mod tests {
     fn mirrored_edges_have_mirrored_points() {
         let measure = Measure { sum: 7, longest: 8 };
         let ends = [[0, 0], [ONE / 8, 0]];
-        let (edge, other) = (
-            PatchEdge::new(ends, measure),
-            PatchEdge::new(ends.map(mirrored), measure).reversed(),
-        );
+        let (edge, other) =
+            (PatchEdge::new(ends, measure), PatchEdge::new(ends.map(mirrored), measure).reversed());
         assert_eq!(edge.segments(), 7);
         for i in 0..=7 {
             assert_eq!(mirrored(edge.at(i)), other.at(7 - i));

@@ -73,9 +73,7 @@ mod tests {
     /// Centroids of the two triangles of each square of a lattice of 4 by 4.
     fn centroids() -> Vec<[f32; 2]> {
         let squares = (0..16_u8).map(|k| [k % 4, k / 4].map(f32::from));
-        squares
-            .flat_map(|[x, y]| [[x + 0.25, y + 0.5], [x + 0.75, y + 0.5]])
-            .collect()
+        squares.flat_map(|[x, y]| [[x + 0.25, y + 0.5], [x + 0.75, y + 0.5]]).collect()
     }
 
     #[test]
@@ -89,13 +87,7 @@ mod tests {
         // Along the bottom to the right, up, along the top to the left, and down.
         let rim: Vec<[f32; 2]> = triangles[..24].to_vec();
         let at = |p: [f32; 2]| rim.iter().position(|t| *t == p).unwrap_or(usize::MAX);
-        let corners = [
-            [1.25, 0.5],
-            [2.25, 0.5],
-            [3.75, 1.5],
-            [2.25, 3.5],
-            [0.25, 1.5],
-        ];
+        let corners = [[1.25, 0.5], [2.25, 0.5], [3.75, 1.5], [2.25, 3.5], [0.25, 1.5]];
         let places = corners.map(at);
         assert!(places.is_sorted() && places[4] < 24, "{places:?}");
     }

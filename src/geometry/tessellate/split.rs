@@ -181,10 +181,7 @@ impl Splitter<'_> {
             last = next;
         }
         let factor = |length: f64| whole::<u32>((length / target).ceil());
-        Measure {
-            sum: factor(sum),
-            longest: factor(longest * f64::from(MEASURED_SEGMENTS)),
-        }
+        Measure { sum: factor(sum), longest: factor(longest * f64::from(MEASURED_SEGMENTS)) }
     }
 
     /// Returns the position of a point on the screen in pixels, clamped to the guard band, and
@@ -246,11 +243,7 @@ impl Splitter<'_> {
                 normal: own(here).normal,
             },
         };
-        GridVertex {
-            position,
-            normal,
-            uv: self.surface.uv(self.patch, here[0], here[1]),
-        }
+        GridVertex { position, normal, uv: self.surface.uv(self.patch, here[0], here[1]) }
     }
 
     /// Returns the first of the two opposite sides at which to split a part, or `None` if it fits a
@@ -297,10 +290,8 @@ impl Splitter<'_> {
             measured.longest = measured.sum;
         }
         let cut = PatchEdge::new(ends, measured);
-        let halves = [
-            [low_left, cut, high_left, left],
-            [low_right, right, high_right, cut.reversed()],
-        ];
+        let halves =
+            [[low_left, cut, high_left, left], [low_right, right, high_right, cut.reversed()]];
         halves.map(|half| std::array::from_fn(|side| half[(side + 4 - first) % 4]))
     }
 
@@ -331,9 +322,7 @@ impl Splitter<'_> {
                 vertices.push(self.vertex(at));
             }
         }
-        let misses = self
-            .view
-            .misses(vertices.iter().map(|vertex| vertex.position));
+        let misses = self.view.misses(vertices.iter().map(|vertex| vertex.position));
         (!misses).then(|| Grid {
             material: self.surface.material(self.patch),
             ids: vertices.iter().map(|v| vertex_id(v.position)).collect(),

@@ -30,19 +30,11 @@ pub(super) struct Topologies {
 impl Topologies {
     /// Creates topologies with triangles in this order; `seed` seeds a random order.
     pub(super) fn new(order: GridOrder, seed: u64) -> Self {
-        Self {
-            order,
-            seed,
-            known: RwLock::default(),
-        }
+        Self { order, seed, known: RwLock::default() }
     }
 
     pub(super) fn get(&self, factors: Factors) -> Arc<Topology> {
-        let known = self
-            .known
-            .read()
-            .ok()
-            .and_then(|all| all.get(&factors).cloned());
+        let known = self.known.read().ok().and_then(|all| all.get(&factors).cloned());
         known.unwrap_or_else(|| {
             let new = Arc::new(stitched(factors, self.order, self.seed));
             match self.known.write() {
@@ -69,10 +61,7 @@ fn side(factors: Factors, number: usize) -> Vec<Node> {
     let node = |i: u16| {
         let t = f32::from(i) / f32::from(count.max(1));
         let [u, v] = along_side(u8::try_from(number).unwrap_or(0), t);
-        Node {
-            vertex: (before + i) % all,
-            position: [u * columns, v * rows],
-        }
+        Node { vertex: (before + i) % all, position: [u * columns, v * rows] }
     };
     (0..=count).map(node).collect()
 }
@@ -139,10 +128,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
     order.sort(&mut triangles, sides, seed, centroid);
     let triangles = triangles.iter().map(|t| t.map(|node| node.vertex));
     let triangles: Vec<[u16; 3]> = triangles.collect();
-    Topology {
-        neighbours: neighbours(&triangles),
-        triangles,
-    }
+    Topology { neighbours: neighbours(&triangles), triangles }
 }
 
 #[cfg(test)]
@@ -209,13 +195,7 @@ mod tests {
     fn even_grids_are_quads_in_rows() {
         let topology = stitched([4, 3, 4, 3], GridOrder::Rows, 1);
         assert_eq!(topology.triangles.len(), 24);
-        assert_eq!(
-            stitched([16; 4], GridOrder::Rows, 1).triangles.len(),
-            MAX_GRID_TRIANGLES
-        );
-        assert_eq!(
-            stitched([1; 4], GridOrder::Rows, 1).triangles,
-            [[0, 1, 3], [1, 2, 3]]
-        );
+        assert_eq!(stitched([16; 4], GridOrder::Rows, 1).triangles.len(), MAX_GRID_TRIANGLES);
+        assert_eq!(stitched([1; 4], GridOrder::Rows, 1).triangles, [[0, 1, 3], [1, 2, 3]]);
     }
 }

@@ -98,11 +98,7 @@ impl<T> Bin<T> {
 
     fn place(&self, item: usize) -> usize {
         let place = self.first + item;
-        if place < self.left_at.len() {
-            place
-        } else {
-            place - self.left_at.len()
-        }
+        if place < self.left_at.len() { place } else { place - self.left_at.len() }
     }
 
     /// Cycle at which the entries of the next `count` items are free.
@@ -260,13 +256,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         let key = std::mem::replace(&mut b.key, NONE);
         self.of_key[key as usize] = NONE;
         self.empty.push_back(bin);
-        Flushed {
-            bin,
-            key,
-            items: std::mem::take(&mut b.items),
-            left: 0,
-            output_before: [0, 0],
-        }
+        Flushed { bin, key, items: std::mem::take(&mut b.items), left: 0, output_before: [0, 0] }
     }
 
     /// Records that the next `count` items of a bin leave at `cycle`; their entries are free one cycle

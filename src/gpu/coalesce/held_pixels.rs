@@ -24,10 +24,7 @@ impl HeldPixels {
         let planes = &self.0[bin as usize];
         let conflicts = |quad: &Quad| {
             let covered = covered(quad);
-            planes
-                .iter()
-                .zip(covered)
-                .any(|(held, new)| held & new != 0)
+            planes.iter().zip(covered).any(|(held, new)| held & new != 0)
         };
         quads.iter().position(conflicts).unwrap_or(quads.len())
     }
@@ -59,11 +56,7 @@ mod tests {
     use super::*;
 
     fn quad(position: u8, mask: u8) -> Quad {
-        Quad {
-            primitive: 0,
-            position,
-            mask,
-        }
+        Quad { primitive: 0, position, mask }
     }
 
     /// The two quads on the diagonal of a box share a position and no pixel.

@@ -138,21 +138,13 @@ impl QuadReorder {
     ) {
         let mut quads = ArrayVec::from(self.beat);
         quads.truncate(count);
-        let beat = Beat {
-            tile: self.tile,
-            quads,
-            pairs: (1 << (paired / 2)) - 1,
-            last,
-        };
+        let beat = Beat { tile: self.tile, quads, pairs: (1 << (paired / 2)) - 1, last };
         self.counters.pairs += paired as u64 / 2;
         self.emitted = self.pipe.issue_on(beat, at, 1, state, next) + 1;
     }
 
     /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "windows are validated to be small"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "windows are validated to be small")]
     fn take<M>(
         &mut self,
         quads: &[Quad],
@@ -184,8 +176,7 @@ impl QuadReorder {
             }
         }
         // From the first on, the port has no pause.
-        self.input
-            .busy_until(self.scan.free().max(self.scanned + 1));
+        self.input.busy_until(self.scan.free().max(self.scanned + 1));
         self.input.moved += quads.len() as u64;
     }
 

@@ -49,10 +49,7 @@ spec! {
 impl TcSpec {
     /// The flush policy: eviction and timeout.
     pub fn policy(&self) -> Timeout<Evict> {
-        Timeout {
-            evict: self.evict,
-            timeout_cycles: self.timeout_cycles,
-        }
+        Timeout { evict: self.evict, timeout_cycles: self.timeout_cycles }
     }
 }
 
@@ -95,10 +92,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
     /// Lets a bin hold each pixel at most once if `once`.
     #[must_use]
     pub fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
-        Self {
-            held: once.then(|| HeldPixels::new(spec.bins)),
-            ..self
-        }
+        Self { held: once.then(|| HeldPixels::new(spec.bins)), ..self }
     }
 
     /// Flushes by reason; items are quads.
@@ -131,12 +125,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             // Copied whole and cut, which is cheaper than to stop there.
             let mut quads = ArrayVec::from(quads);
             quads.truncate(end - first);
-            let beat = Beat {
-                tile: flushed.key,
-                quads,
-                pairs: 0,
-                last: end == count,
-            };
+            let beat = Beat { tile: flushed.key, quads, pairs: 0, last: end == count };
             let output = &mut self.bins.output;
             let start = output.issue_on(beat, at, (end - first) as u64, state, next);
             self.bins.bins.leave(&mut flushed, end - first, start);
@@ -233,11 +222,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             }
             let bin = self.bins.bins.bin(bin_index);
             let room = self.size - bin.items.len();
-            let now = index(
-                self.bins
-                    .input_clock
-                    .left_in_cycle(fitting.min(room) as u64),
-            );
+            let now = index(self.bins.input_clock.left_in_cycle(fitting.min(room) as u64));
             let written = at.max(bin.entries_free_at(now));
             // Bins fall due while the quads wait for entries, and this bin may be one of them.
             if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {

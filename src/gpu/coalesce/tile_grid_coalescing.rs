@@ -79,12 +79,7 @@ impl TileGridCoalescing {
     pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout, owner: TileOwner) -> Self {
         let grid_px = fit::<u32>(spec.grid_tiles) * TILE_PX;
         let [across, down] = [layout.width, layout.height].map(|side| side.div_ceil(grid_px));
-        let bins = Bins::new(
-            spec.bins,
-            spec.bin_size,
-            (across * down) as usize,
-            spec.evict,
-        );
+        let bins = Bins::new(spec.bins, spec.bin_size, (across * down) as usize, spec.evict);
         Self {
             enabled,
             grid_px: grid_px.cast_signed(),
@@ -206,10 +201,7 @@ impl<M> Stage<M> for TileGridCoalescing {
                     x1: (x + 1) * size,
                     y1: (y + 1) * size,
                 };
-                let part = Primitive {
-                    bounds: bounds.intersect(grid),
-                    ..primitive
-                };
+                let part = Primitive { bounds: bounds.intersect(grid), ..primitive };
                 if !self.owner.owns_any(part.bounds) {
                     continue;
                 }

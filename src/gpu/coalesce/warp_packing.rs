@@ -17,9 +17,7 @@ pub struct WarpPacking {
 impl WarpPacking {
     /// Creates an idle unit behind a port of `quads_per_cycle`.
     pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
-        Self {
-            filler: WarpFiller::new(spec, quads_per_cycle),
-        }
+        Self { filler: WarpFiller::new(spec, quads_per_cycle) }
     }
 }
 

@@ -176,19 +176,8 @@ mod tests {
     #[test]
     fn arrays_follow_each_other() {
         let addresses = Addresses::new(100, 10, [16, 16]);
-        let Addresses {
-            ids,
-            centres,
-            conics,
-            colours,
-            planes,
-            end,
-            ..
-        } = addresses;
-        assert_eq!(
-            [ids, centres, conics, colours, planes],
-            [0, 512, 768, 1024, 1280]
-        );
+        let Addresses { ids, centres, conics, colours, planes, end, .. } = addresses;
+        assert_eq!([ids, centres, conics, colours, planes], [0, 512, 768, 1024, 1280]);
         assert_eq!(end, 1280 + 5 * 1024);
         assert_eq!(addresses.lines(), 50);
     }

@@ -138,11 +138,7 @@ fn spans_of(
     let mut push = |row: f64, [from, to]: [f64; 2]| {
         let columns = [from, to].map(tile_number);
         if columns[0] < columns[1] {
-            spans.push(Span {
-                splat: number,
-                row: tile_number(row),
-                columns,
-            });
+            spans.push(Span { splat: number, row: tile_number(row), columns });
         }
     };
     match test {
@@ -156,10 +152,7 @@ fn spans_of(
             let mut row = top.floor();
             while row <= bottom && row < grid[1] {
                 let [left, right] = reach_in_row(&corners, row);
-                push(
-                    row,
-                    [left.floor().max(0.0), (right.floor() + 1.0).min(grid[0])],
-                );
+                push(row, [left.floor().max(0.0), (right.floor() + 1.0).min(grid[0])]);
                 row += 1.0;
             }
         }
@@ -230,10 +223,7 @@ fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64))
 fn square_radius_px(splat: &ProjectedSplat) -> f64 {
     let [shorter, longer] = semi_axes_px(splat).map(|axis| axis * axis);
     let (middle, half_difference) = (0.5 * (longer + shorter), 0.5 * (longer - shorter));
-    let largest = middle
-        + (half_difference * half_difference)
-            .max(LEAST_DISCRIMINANT)
-            .sqrt();
+    let largest = middle + (half_difference * half_difference).max(LEAST_DISCRIMINANT).sqrt();
     let radius = (SQUARE_DEVIATIONS * largest.sqrt()).ceil();
     if radius.is_finite() { radius } else { 0.0 }
 }

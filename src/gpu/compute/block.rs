@@ -126,17 +126,9 @@ impl BlockDraw<'_> {
         };
         let columns = self.size[0].saturating_sub(origin[0]).min(TILE_PX);
         let inside = u64::from(u16::MAX) >> (TILE_PX - columns);
-        for (number, y) in (origin[1]..)
-            .step_by(WARP_ROWS)
-            .take(BLOCK_WARPS)
-            .enumerate()
-        {
+        for (number, y) in (origin[1]..).step_by(WARP_ROWS).take(BLOCK_WARPS).enumerate() {
             let rows = [y, y + 1].map(|y| if y < self.size[1] { inside } else { 0 });
-            let place = WarpPlace {
-                number,
-                origin: [origin[0], y],
-                inside: rows,
-            };
+            let place = WarpPlace { number, origin: [origin[0], y], inside: rows };
             self.run_warp(simd, place, list, &mut block);
         }
         // The block votes before a round whether a lane is live.
@@ -212,11 +204,7 @@ impl BlockDraw<'_> {
                 .filter_map(|splat| reference.alpha(splat, origin[0] + lane, origin[1]));
             let left = alphas.fold(1.0, |left, alpha| left * (1.0 - alpha));
             let bit = 1 << lane;
-            reached = if self.stop.is_reached(left) {
-                reached | bit
-            } else {
-                reached & !bit
-            };
+            reached = if self.stop.is_reached(left) { reached | bit } else { reached & !bit };
         }
         reached
     }
@@ -321,10 +309,7 @@ impl<S: Simd> WarpPixels<S> {
         let v_squared = v * v;
         // Subtracting the square of u first makes no exponent larger, rounding included.
         if splat.log2_opacity - v_squared < LOG2_ALPHA_CUT - band {
-            return RowFragments {
-                over: 0,
-                alpha: lane(0.0),
-            };
+            return RowFragments { over: 0, alpha: lane(0.0) };
         }
         let u = lane(splat.u_at_centre - splat.u_per_y * y) + lane(splat.u_per_x) * self.x;
         let exponent = (lane(splat.log2_opacity) - u * u) - lane(v_squared);
@@ -332,10 +317,7 @@ impl<S: Simd> WarpPixels<S> {
         let from_cut = (exponent - lane(LOG2_ALPHA_CUT)).abs();
         let near = from_cut.simd_lt(lane(band)).to_bitmask() & self.live[row];
         if over == 0 && near == 0 {
-            return RowFragments {
-                over: 0,
-                alpha: lane(0.0),
-            };
+            return RowFragments { over: 0, alpha: lane(0.0) };
         }
         let mut alpha = exp2_lanes(simd, exponent).min(lane(draw.shader.alpha_cap()));
         if near != 0 {

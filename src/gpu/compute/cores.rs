@@ -132,11 +132,7 @@ pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> K
     };
     let slots = cores * index(input.spec.blocks_per_core(input.cores));
     let mut slots: Vec<_> = (0..slots.min(input.blocks.len()))
-        .map(|block| BlockSlot {
-            core: block % cores,
-            block,
-            ..BlockSlot::default()
-        })
+        .map(|block| BlockSlot { core: block % cores, block, ..BlockSlot::default() })
         .collect();
     let mut next_block = slots.len();
     let mut ready: BinaryHeap<_> = (0..slots.len()).map(|slot| Reverse((0, slot))).collect();
@@ -165,11 +161,7 @@ impl KernelRun<'_> {
     /// Runs the next round of a block from `at` on; returns the cycle at which it ends.
     fn round(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
-        let setup = if slot.round == 0 {
-            spec.setup_instructions
-        } else {
-            0
-        };
+        let setup = if slot.round == 0 { spec.setup_instructions } else { 0 };
         let issued = self.issue_ahead(slot, at, setup + spec.fetch_instructions);
         let list = self.input.lists.tile(slot.block);
         let first = slot.round * BLOCK_THREADS;
@@ -193,11 +185,7 @@ impl KernelRun<'_> {
             let chain = fetched + cost.chain + u64::from(work.first) * wait;
             slot.warps[warp] = WarpEnd {
                 issued: scheduler.issued,
-                done: scheduler
-                    .issued
-                    .max(scheduler.special)
-                    .max(*loads)
-                    .max(chain),
+                done: scheduler.issued.max(scheduler.special).max(*loads).max(chain),
             };
         }
         slot.round += 1;
@@ -208,18 +196,11 @@ impl KernelRun<'_> {
     /// Ends a block from `at` on: writes its pixels; returns the cycle at which its slot is free.
     fn end(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
-        let setup = if slot.round == 0 {
-            spec.setup_instructions
-        } else {
-            0
-        };
+        let setup = if slot.round == 0 { spec.setup_instructions } else { 0 };
         let issued = self.issue_ahead(slot, at, setup + spec.end_instructions);
         let done = issued.into_iter().fold(at, Cycle::max);
         for (warp, end) in slot.warps.iter_mut().zip(issued) {
-            *warp = WarpEnd {
-                issued: end,
-                done: end,
-            };
+            *warp = WarpEnd { issued: end, done: end };
         }
         let [width, height] = self.input.draw.size;
         let across = TileLayout::new(width, height).tiles_across as usize;

@@ -107,14 +107,7 @@ fn warps(threads: u64) -> u64 {
 
 /// A kernel that reads and writes in order.
 fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64) -> Stream {
-    Stream {
-        name,
-        bytes,
-        instructions,
-        chain: 0,
-        share: spec.bandwidth_share,
-        gap_ns: spec.gap_ns,
-    }
+    Stream { name, bytes, instructions, chain: 0, share: spec.bandwidth_share, gap_ns: spec.gap_ns }
 }
 
 fn preprocess(work: &KernelWorkload, spec: &KernelsSpec) -> Stream {
@@ -190,10 +183,7 @@ mod tests {
     /// A splat in front of 10,000 tiles keeps one thread for 440,000 cycles, whatever the others do.
     #[test]
     fn a_splat_over_many_tiles_is_listed_by_one_thread() {
-        let work = KernelWorkload {
-            most_pairs: 10_000,
-            ..KernelWorkload::default()
-        };
+        let work = KernelWorkload { most_pairs: 10_000, ..KernelWorkload::default() };
         let duplicate = kernels(&work, &Config::default())[2];
         assert_eq!(duplicate.cycles, 440_000 + 918);
         assert_eq!(duplicate.limited_by, Limit::Chain);

@@ -36,20 +36,14 @@ pub struct ComputeMethod {
 
 impl ComputeMethod {
     /// The renderer with oriented boxes and the profile's stop rule.
-    pub const ORIENTED: Self = Self {
-        tiles: TileTest::OrientedBox,
-        termination: SoftwareTermination::Profile,
-    };
+    pub const ORIENTED: Self =
+        Self { tiles: TileTest::OrientedBox, termination: SoftwareTermination::Profile };
     /// The same without early termination.
-    pub const ORIENTED_UNSTOPPED: Self = Self {
-        tiles: TileTest::OrientedBox,
-        termination: SoftwareTermination::Never,
-    };
+    pub const ORIENTED_UNSTOPPED: Self =
+        Self { tiles: TileTest::OrientedBox, termination: SoftwareTermination::Never };
     /// The renderer with squares and the profile's stop rule.
-    pub const SQUARE: Self = Self {
-        tiles: TileTest::Square,
-        termination: SoftwareTermination::Profile,
-    };
+    pub const SQUARE: Self =
+        Self { tiles: TileTest::Square, termination: SoftwareTermination::Profile };
 
     /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` if `text` names no
     /// software renderer.
@@ -179,9 +173,7 @@ impl ComputeResult {
             kind: PortKind::Pipeline,
             instances: self.schedulers,
             busy: reasons.issue,
-            idle: idle
-                .map(|(name, cycles)| (name.to_owned(), cycles))
-                .collect(),
+            idle: idle.map(|(name, cycles)| (name.to_owned(), cycles)).collect(),
             moved: self.instructions,
             rate: None,
             timeline: None,
@@ -212,10 +204,7 @@ impl ComputeResult {
         let raster = self.kernels.last().map(|kernel| kernel.instructions);
         check(
             raster == Some(self.instructions),
-            format!(
-                "{} instructions, but the raster kernel has {raster:?}",
-                self.instructions
-            ),
+            format!("{} instructions, but the raster kernel has {raster:?}", self.instructions),
         );
         wrong
     }
@@ -239,9 +228,7 @@ mod tests {
             assert_eq!(method.to_string(), name);
         }
         assert_eq!(ComputeMethod::parse("het").unwrap(), None);
-        let error = ComputeMethod::parse("compute:inria")
-            .unwrap_err()
-            .to_string();
+        let error = ComputeMethod::parse("compute:inria").unwrap_err().to_string();
         assert!(error.contains("compute:none or compute:hw"), "{error}");
     }
 }

@@ -117,20 +117,11 @@ mod tests {
     fn the_scarcest_resource_decides_how_many_blocks_a_core_holds() {
         let (spec, cores) = (ComputeSpec::default(), CoresSpec::default());
         assert_eq!(spec.blocks_per_core(&cores), 6);
-        let registers = ComputeSpec {
-            registers_per_thread: 48,
-            ..spec.clone()
-        };
+        let registers = ComputeSpec { registers_per_thread: 48, ..spec.clone() };
         assert_eq!(registers.blocks_per_core(&cores), 5);
-        let memory = ComputeSpec {
-            shared_bytes_per_block: 9_216,
-            ..spec.clone()
-        };
+        let memory = ComputeSpec { shared_bytes_per_block: 9_216, ..spec.clone() };
         assert_eq!(memory.blocks_per_core(&cores), 5);
-        let few = CoresSpec {
-            warps_per_core: 7,
-            ..cores
-        };
+        let few = CoresSpec { warps_per_core: 7, ..cores };
         assert_eq!(spec.blocks_per_core(&few), 1);
     }
 
@@ -138,12 +129,7 @@ mod tests {
     #[test]
     fn a_warp_pays_for_what_its_lanes_do() {
         let spec = ComputeSpec::default();
-        let work = WarpWork {
-            entries: 10,
-            over_cut: 4,
-            blending: 3,
-            first: 0,
-        };
+        let work = WarpWork { entries: 10, over_cut: 4, blending: 3, first: 0 };
         let before = spec.cost(&work, StopRule::Before(1e-4));
         let expected = WarpCost {
             instructions: 15 + 360 + 20 + 48,

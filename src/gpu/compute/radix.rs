@@ -34,18 +34,10 @@ mod tests {
     /// 32 bits, four passes, 4 + 16 * 4 bytes.
     #[test]
     fn passes_and_bytes_follow_from_the_key() {
-        let pairs = RadixSort {
-            key_bits: key_bits(62 * 35),
-            digit_bits: 8,
-            bytes: [8, 4],
-        };
+        let pairs = RadixSort { key_bits: key_bits(62 * 35), digit_bits: 8, bytes: [8, 4] };
         assert_eq!((pairs.key_bits, pairs.passes()), (44, 6));
         assert_eq!(pairs.bytes_per_pair(), 152);
-        let depths = RadixSort {
-            key_bits: 32,
-            digit_bits: 8,
-            bytes: [4, 4],
-        };
+        let depths = RadixSort { key_bits: 32, digit_bits: 8, bytes: [4, 4] };
         assert_eq!((depths.passes(), depths.bytes_per_pair()), (4, 68));
         // One tile has a number of one bit, as two have of two bits.
         assert_eq!([1, 2, 255, 256].map(key_bits), [33, 34, 40, 41]);

@@ -73,10 +73,7 @@ impl ComputeRenderer {
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config, method: ComputeMethod) -> Result<Self> {
         config.validate()?;
-        Ok(Self {
-            config: config.clone(),
-            method,
-        })
+        Ok(Self { config: config.clone(), method })
     }
 
     /// Renders the splats of `draw`, which are of a scene with the counts `scene`, under the stop rule of
@@ -190,10 +187,7 @@ impl ComputeRenderer {
         }
         let layout = TileLayout::new(draw.width, draw.height);
         let level = block_draw.shader.level();
-        let all = BlockDraw {
-            stop: StopRule::Never,
-            ..block_draw
-        };
+        let all = BlockDraw { stop: StopRule::Never, ..block_draw };
         let boxes = spans(draw, TileTest::OrientedBox, TILE_PX);
         let listed = spans(draw, self.method.tiles, TILE_PX);
         let chunks = boxes.par_iter().zip(&listed);

@@ -59,10 +59,7 @@ fn colours<'f>(
     warp: &ShadedWarp,
 ) -> (ColourFormat, &'f mut [QuadColour]) {
     let first = quad_index(warp.tile, 0);
-    (
-        framebuffer.format,
-        &mut framebuffer.colour[first..first + TILE_LENGTH],
-    )
+    (framebuffer.format, &mut framebuffer.colour[first..first + TILE_LENGTH])
 }
 
 #[inline(always)]
@@ -87,12 +84,7 @@ fn blend_quad<S: Simd>(
     }
     blend(simd, format, stored, &quad.colour);
     let is = at_least_lanes(simd, stored, threshold) & quad.mask;
-    Blended {
-        mask: quad.mask,
-        dropped: 0,
-        reached: is & !was,
-        late: was,
-    }
+    Blended { mask: quad.mask, dropped: 0, reached: is & !was, late: was }
 }
 
 /// Blends `back` behind the colours of `stored` and rounds them to `format`.
@@ -111,9 +103,7 @@ fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: 
     let front = f32x16::from_slice(simd, stored.as_flattened());
     let back = f32x16::from_slice(simd, back.as_flattened());
     let sum = under_lanes(simd, front, back);
-    format
-        .store_lanes(simd, sum)
-        .store_slice(stored.as_flattened_mut());
+    format.store_lanes(simd, sum).store_slice(stored.as_flattened_mut());
 }
 
 /// Fragments whose alpha has reached the threshold.

@@ -104,17 +104,11 @@ const fn z_order() -> [u8; TILE_LENGTH] {
 const Z_ORDER: [u8; TILE_LENGTH] = z_order();
 
 /// Line and sectors of a quad of `bytes` at byte `first` of its tile.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a tile has 32 lines at most"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "a tile has 32 lines at most")]
 fn line_and_sectors(first: u64, bytes: u64) -> (u8, u8) {
     let sector = first % LINE_BYTES / SECTOR_BYTES;
     let count = bytes.div_ceil(SECTOR_BYTES);
-    (
-        line_at(first) as u8,
-        (((1_u32 << count) - 1) << sector) as u8,
-    )
+    (line_at(first) as u8, (((1_u32 << count) - 1) << sector) as u8)
 }
 
 /// Layout of quads in the memory of the colour buffer.
@@ -196,11 +190,7 @@ impl Crop {
         let bytes = bytes_per_quad(spec.format);
         // The smaller of the port width and the lane count.
         let by_bytes = Rate::of(spec.bytes_per_cycle, bytes);
-        let rate = if by_bytes < spec.quads_per_cycle {
-            by_bytes
-        } else {
-            spec.quads_per_cycle
-        };
+        let rate = if by_bytes < spec.quads_per_cycle { by_bytes } else { spec.quads_per_cycle };
         let port = RateLimiter::new(rate);
         Self {
             termination,
@@ -350,8 +340,7 @@ impl Unit for Crop {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
         visitor.ledger(("crop", Some("crop")), &mut self.ledger, &self.counters);
-        self.cache
-            .visit("crop_cache", ["crop_fill", "crop_write"], visitor);
+        self.cache.visit("crop_cache", ["crop_fill", "crop_write"], visitor);
     }
 }
 

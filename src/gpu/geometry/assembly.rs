@@ -67,10 +67,7 @@ impl<M: Screen> Process<M> for AssemblySpec {
             }
             Some(bounds) => {
                 counters.primitives_out += 1;
-                Some(Primitive {
-                    bounds,
-                    ..primitive
-                })
+                Some(Primitive { bounds, ..primitive })
             }
         };
         (1, out)

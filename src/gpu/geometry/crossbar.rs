@@ -96,10 +96,7 @@ impl<N> Crossbar<N> {
 
     /// The end of the crossbar at the assembly of GPC `source`.
     pub(super) fn source(&mut self, source: usize) -> Source<'_, N> {
-        Source {
-            crossbar: self,
-            source,
-        }
+        Source { crossbar: self, source }
     }
 
     /// Ends the current batch, which its source finished at `at`.
@@ -133,11 +130,7 @@ impl<N> Crossbar<N> {
         let bypassed = self.is_bypassed();
         let latency = self.spec.latency_cycles;
         for destination in &mut self.destinations {
-            let at = if bypassed {
-                at
-            } else {
-                destination.pipe.done().max(at + latency)
-            };
+            let at = if bypassed { at } else { destination.pipe.done().max(at + latency) };
             destination.next.end(at, state);
         }
     }
@@ -166,13 +159,7 @@ pub(super) struct Source<'c, N> {
 
 impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Source<'_, N> {
     fn offer(&mut self, item: Primitive, at: Cycle, state: &mut M) -> Cycle {
-        let Crossbar {
-            spec,
-            map,
-            sources,
-            destinations,
-            counters,
-        } = &mut *self.crossbar;
+        let Crossbar { spec, map, sources, destinations, counters } = &mut *self.crossbar;
         if let [only] = &mut destinations[..] {
             return only.next.offer(item, at, state);
         }

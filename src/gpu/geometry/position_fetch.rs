@@ -77,10 +77,7 @@ impl<N> PositionFetch<N> {
     /// Creates a fetch of at most `in_flight` primitives in front of `next`; without one, primitives
     /// pass at once.
     pub fn new(in_flight: Option<u64>, next: N) -> Self {
-        Self {
-            in_flight: in_flight.map(InFlight::new),
-            next,
-        }
+        Self { in_flight: in_flight.map(InFlight::new), next }
     }
 }
 
@@ -122,10 +119,7 @@ pub struct FetchedVertices {
 impl FetchedVertices {
     /// Puts a fetch of at most `in_flight` primitives behind `vertex`.
     pub fn new(vertex: VertexShading, in_flight: u64) -> Self {
-        Self {
-            vertex,
-            in_flight: InFlight::new(in_flight),
-        }
+        Self { vertex, in_flight: InFlight::new(in_flight) }
     }
 }
 

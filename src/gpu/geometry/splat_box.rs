@@ -112,11 +112,8 @@ impl Axes {
     ///
     /// Squares of squares of f32 numbers fit f64.
     fn of(splat: &ProjectedSplat) -> Self {
-        let (a, b, q) = (
-            f64::from(splat.u_per_x),
-            f64::from(splat.u_per_y),
-            f64::from(splat.v_per_y),
-        );
+        let (a, b, q) =
+            (f64::from(splat.u_per_x), f64::from(splat.u_per_y), f64::from(splat.v_per_y));
         let length = |x: f64, y: f64| (x * x + y * y).sqrt();
         let larger = 0.5 * (length(a + q, b) + length(a - q, b));
         let px_per_uv = [1.0 / larger, larger / (a * q)];
@@ -147,9 +144,5 @@ fn half_angle(x: f64, y: f64) -> [f64; 2] {
     // The longer component is computed first, since its sum does not cancel; the shorter one follows from it.
     let long = (0.5 + 0.5 * x.abs() / length).sqrt();
     let short = 0.5 * y / (length * long);
-    if x >= 0.0 {
-        [long, short]
-    } else {
-        [short.abs(), long.copysign(y)]
-    }
+    if x >= 0.0 { [long, short] } else { [short.abs(), long.copysign(y)] }
 }

@@ -53,10 +53,7 @@ impl VertexSpec {
 
     /// Sizes of the entry of a splat in the buffer of results.
     pub(crate) fn entry(&self) -> EntryBytes {
-        EntryBytes {
-            positions: self.position_bytes,
-            attributes: self.attribute_bytes,
-        }
+        EntryBytes { positions: self.position_bytes, attributes: self.attribute_bytes }
     }
 }
 
@@ -124,14 +121,10 @@ impl VertexShading {
         next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) {
         let next_cycle = self.dispatched_at + u64::from(self.counters.warps > 0);
-        let with_room = self
-            .in_flight
-            .entry(arrival.max(next_cycle.saturating_sub(self.delay)));
+        let with_room = self.in_flight.entry(arrival.max(next_cycle.saturating_sub(self.delay)));
         let mut dispatch = with_room.max(next_cycle);
         let end = (u64::from(first) + self.spec.splats_per_warp).min(state.draw.len().into());
-        let must_leave = state
-            .vertex_buffer
-            .must_leave(end, self.spec.splats_per_warp);
+        let must_leave = state.vertex_buffer.must_leave(end, self.spec.splats_per_warp);
         if let Some(splat) = must_leave {
             next.release(splat, dispatch, state);
             dispatch = dispatch.max(state.vertex_buffer.free_through(splat));

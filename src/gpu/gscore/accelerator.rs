@@ -99,10 +99,7 @@ impl GscoreResult {
         }
         let slowest = self.stages.iter().map(|stage| stage.cycles).max();
         if slowest > Some(self.frame_cycles) || self.raster_cycles > self.frame_cycles {
-            wrong.push(format!(
-                "{} cycles for {:?}",
-                self.frame_cycles, self.stages
-            ));
+            wrong.push(format!("{} cycles for {:?}", self.frame_cycles, self.stages));
         }
         wrong
     }
@@ -121,9 +118,7 @@ impl Gscore {
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config) -> Result<Self> {
         config.validate()?;
-        Ok(Self {
-            config: config.clone(),
-        })
+        Ok(Self { config: config.clone() })
     }
 
     /// Renders the splats of `draw`, which are of a scene with the counts `scene`.
@@ -166,12 +161,7 @@ impl Gscore {
         let preprocessed = work.preprocess_bytes(&config.kernels);
         let stages = [
             // Pairs go to memory, by tile, and come back.
-            stage(
-                "cull",
-                culling,
-                preprocessed + pairs * spec.pair_bytes,
-                spec,
-            ),
+            stage("cull", culling, preprocessed + pairs * spec.pair_bytes, spec),
             stage("sort", sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
             stage(
                 "render",
@@ -213,12 +203,7 @@ impl Gscore {
 const PIXEL_BYTES: u64 = 12;
 
 fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> GscoreStage {
-    GscoreStage {
-        name,
-        unit_cycles,
-        bytes,
-        cycles: unit_cycles.max(cycles_of(bytes, spec)),
-    }
+    GscoreStage { name, unit_cycles, bytes, cycles: unit_cycles.max(cycles_of(bytes, spec)) }
 }
 
 /// Cycles that bytes take at DRAM's bandwidth.

@@ -40,9 +40,7 @@ impl Bitmaps {
             let entries = lists.tile(tile).iter();
             entries.map(|splat| bitmap(*splat, tile)).collect()
         });
-        Self {
-            tiles: tiles.collect(),
-        }
+        Self { tiles: tiles.collect() }
     }
 
     /// Bitmaps of the entries of a tile.
@@ -55,9 +53,7 @@ impl Bitmaps {
 fn bitmap(spans: &[Span], [column, row]: [usize; 2]) -> u8 {
     let mut bitmap = 0;
     for span in spans {
-        let Some(below) = usize::from(span.row)
-            .checked_sub(2 * row)
-            .filter(|below| *below < 2)
+        let Some(below) = usize::from(span.row).checked_sub(2 * row).filter(|below| *below < 2)
         else {
             continue;
         };
@@ -78,11 +74,7 @@ mod tests {
     /// A box over the right half of the upper row of subtiles and the left half of the lower one.
     #[test]
     fn a_bitmap_has_a_bit_per_subtile() {
-        let span = |row, columns| Span {
-            splat: 0,
-            row,
-            columns,
-        };
+        let span = |row, columns| Span { splat: 0, row, columns };
         let spans = [span(4, [7, 9]), span(5, [5, 7])];
         assert_eq!(bitmap(&spans, [3, 2]), 0b0110);
         assert_eq!(bitmap(&spans, [4, 2]), 0b0001);

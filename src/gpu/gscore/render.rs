@@ -27,9 +27,7 @@ impl TileWork {
         let mut work = Self::default();
         for (bitmap, entry) in bitmaps.iter().zip(0..last) {
             let live = ends.into_iter().enumerate().filter(|(_, end)| entry < *end);
-            let drawn = live
-                .filter(|(subtile, _)| bitmap >> subtile & 1 == 1)
-                .count() as u64;
+            let drawn = live.filter(|(subtile, _)| bitmap >> subtile & 1 == 1).count() as u64;
             work.entries += 1;
             work.subtiles += drawn;
             work.cycles += (drawn * per_subtile).max(1);
@@ -59,11 +57,7 @@ mod tests {
     fn live_subtiles_of_the_bitmap_take_four_cycles_each() {
         let spec = GscoreSpec::default();
         let work = TileWork::new(&[0b0110, 0b0110, 0b0010, 0b1111], [0, 1, 3, 0], &spec);
-        let expected = TileWork {
-            entries: 3,
-            subtiles: 3,
-            cycles: 8 + 4 + 1,
-        };
+        let expected = TileWork { entries: 3, subtiles: 3, cycles: 8 + 4 + 1 };
         assert_eq!(work, expected);
         // Five tiles on four cores.
         assert_eq!(cycles(&[work; 5], &spec), 26);

@@ -56,11 +56,7 @@ mod tests {
         work.add_tile(600, &spec);
         work.add_tile(256, &spec);
         work.add_tile(0, &spec);
-        let expected = SortWork {
-            quick_sort: 1200,
-            bitonic: 3 * 576 + 28 * 8,
-            chunks: 4,
-        };
+        let expected = SortWork { quick_sort: 1200, bitonic: 3 * 576 + 28 * 8, chunks: 4 };
         assert_eq!(work, expected);
         assert_eq!(work.cycles(&spec), (3_u64 * 576 + 28 * 8).div_ceil(4));
     }

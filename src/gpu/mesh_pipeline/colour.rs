@@ -108,10 +108,7 @@ impl Colour {
 
     /// Times a quad from its look-up to the end of its write, which follows the write of the last quad at its
     /// position if it `blends`; returns the cycle of the look-up.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "surfaces have fewer than 2^32 lines"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "surfaces have fewer than 2^32 lines")]
     fn write(
         &mut self,
         index: u32,
@@ -138,8 +135,7 @@ impl Colour {
             if mask != 0 {
                 let line = (first / LINE_BYTES) as u32 + k;
                 let (number, there) =
-                    self.cache
-                        .access(line, mask, true, looked_up, &mut state.memory);
+                    self.cache.access(line, mask, true, looked_up, &mut state.memory);
                 ready = ready.max(there);
                 slots.push(number);
             }
@@ -171,8 +167,7 @@ impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        self.cache
-            .visit("crop_cache", ["crop_fill", "crop_write"], visitor);
+        self.cache.visit("crop_cache", ["crop_fill", "crop_write"], visitor);
     }
 }
 

@@ -67,18 +67,15 @@ impl MeshConfig {
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let all = parsed(text, from)?;
         let fields = self.fields();
-        let units = fields
-            .iter()
-            .filter_map(|field| field.name.split('.').next());
+        let units = fields.iter().filter_map(|field| field.name.split('.').next());
         let mut units: Vec<_> = units.collect();
         units.dedup();
         if let Some(unknown) = all.keys().find(|unit| !units.contains(&unit.as_str())) {
             let expected = format!("a table named after a unit ({})", units.join(", "));
             return Err(Error::unknown_name(from, expected, unknown, units));
         }
-        let (own, gpu): (toml::Table, toml::Table) = all
-            .into_iter()
-            .partition(|(unit, _)| Self::OWN.contains(&unit.as_str()));
+        let (own, gpu): (toml::Table, toml::Table) =
+            all.into_iter().partition(|(unit, _)| Self::OWN.contains(&unit.as_str()));
         let mut config: Self = overlaid(self, &own.to_string(), from)?;
         config.gpu = config.gpu.overlaid(&gpu.to_string(), from)?;
         config.validate()?;

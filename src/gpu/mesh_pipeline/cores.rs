@@ -88,12 +88,9 @@ impl Stage<MeshDrawState> for MeshCores {
         self.counters.warps += 1;
         self.counters.quads += warp.quads.len() as u64;
         self.counters.instructions += self.program.instructions;
-        let owed = state
-            .shader_issue
-            .pay(self.gpc, self.schedule.next_scheduler());
+        let owed = state.shader_issue.pay(self.gpc, self.schedule.next_scheduler());
         let done = self.schedule.run(arrival, self.program, owed);
-        self.schedule
-            .leave(done, Some(|ready| next.offer(warp, ready, state)))
+        self.schedule.leave(done, Some(|ready| next.offer(warp, ready, state)))
     }
 
     fn done(&self) -> Cycle {

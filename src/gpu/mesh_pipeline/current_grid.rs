@@ -80,17 +80,15 @@ impl CurrentGrid {
         self.pieces.clear();
         let target = (depths.settings.shading_area(), depths.settings.pattern);
         let backs = flags.draws_backs;
-        let bounds = self
-            .projected
-            .pieces(view, grid, target, backs, |mut piece, _| {
-                out.push(Primitive {
-                    primitive: fit::<u32>(self.pieces.len()),
-                    shape: PrimitiveShape::Triangle(piece.corners),
-                    bounds: piece.bounds,
-                });
-                piece.nearest += rounding(&piece.plane, piece.corners);
-                self.pieces.push(piece);
+        let bounds = self.projected.pieces(view, grid, target, backs, |mut piece, _| {
+            out.push(Primitive {
+                primitive: fit::<u32>(self.pieces.len()),
+                shape: PrimitiveShape::Triangle(piece.corners),
+                bounds: piece.bounds,
             });
+            piece.nearest += rounding(&piece.plane, piece.corners);
+            self.pieces.push(piece);
+        });
         let Some(bounds) = bounds else {
             out.truncate(first);
             return GridVisibility::Outside;

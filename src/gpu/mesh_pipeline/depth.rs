@@ -29,9 +29,7 @@ impl DepthBuffer {
         let [across, down] = [area.x1, area.y1].map(|side| side.unsigned_abs().div_ceil(TILE_PX));
         Self {
             settings: *settings,
-            bins: (0..settings.bins())
-                .map(|bin| DepthBin::new(settings, bin))
-                .collect(),
+            bins: (0..settings.bins()).map(|bin| DepthBin::new(settings, bin)).collect(),
             tiles_across: across,
             tiles: across * down,
         }
@@ -81,12 +79,7 @@ impl DepthBuffer {
         let y = tile / self.tiles_across * TILE_PX + (quarter >> 1) * RASTER_TILE_PX;
         let [x0, y0] = [x, y].map(u32::cast_signed);
         let side = RASTER_TILE_PX.cast_signed();
-        let area = PixelRect {
-            x0,
-            y0,
-            x1: x0 + side,
-            y1: y0 + side,
-        };
+        let area = PixelRect { x0, y0, x1: x0 + side, y1: y0 + side };
         let bin = self.settings.bin_of(self.position(tile * QUADS_PER_TILE));
         self.bins[bin].hides(area, depth)
     }

@@ -144,12 +144,8 @@ impl MeshDrawState {
             fragments: Slab::new(),
             records: Slab::new(),
         };
-        state.memory = Memory::new(
-            &config.l2,
-            &config.dram,
-            config.gpu.clock_mhz,
-            state.depth_lines().end,
-        );
+        state.memory =
+            Memory::new(&config.l2, &config.dram, config.gpu.clock_mhz, state.depth_lines().end);
         state
     }
 
@@ -181,8 +177,7 @@ impl MeshDrawState {
         self.topology = Arc::clone(&grid.topology);
         let material = self.materials.get(grid.material as usize);
         let flags = material.copied().unwrap_or_default();
-        self.grid
-            .take(&self.view, &self.depths, (draw, flags), grid, out)
+        self.grid.take(&self.view, &self.depths, (draw, flags), grid, out)
     }
 
     /// Adds the quad of a piece of the current grid; returns its number.
@@ -324,9 +319,6 @@ impl EarlyTests for MeshDrawState {
         if passed == 0 {
             self.fragments.remove(number);
         }
-        Failed {
-            stencil_failed: 0,
-            depth_failed: quad.mask & !pattern.covered_pixels(passed),
-        }
+        Failed { stencil_failed: 0, depth_failed: quad.mask & !pattern.covered_pixels(passed) }
     }
 }

@@ -168,9 +168,7 @@ impl Stage<MeshDrawState> for Grids {
         counters.triangles_out += self.triangles.len() as u64;
         for _ in 0..vertices.div_ceil(WARP_LANES) {
             let number = self.counters.warps;
-            state
-                .shader_issue
-                .charge_vertex_warp(self.gpc, number, self.spec.instructions);
+            state.shader_issue.charge_vertex_warp(self.gpc, number, self.spec.instructions);
             self.counters.warps += 1;
         }
         self.output.start(tested);

@@ -271,10 +271,7 @@ pub struct Passthrough {
 impl Passthrough {
     /// Creates an idle stage.
     pub fn new(quads_per_cycle: Rate) -> Self {
-        Self {
-            port: IssuePort::new(quads_per_cycle, 0),
-            counters: MergeCounters::default(),
-        }
+        Self { port: IssuePort::new(quads_per_cycle, 0), counters: MergeCounters::default() }
     }
 }
 

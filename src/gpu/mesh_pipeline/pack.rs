@@ -21,10 +21,7 @@ pub struct Pack {
 impl Pack {
     /// Creates an empty unit behind a port of `quads_per_cycle`.
     pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
-        Self {
-            filler: WarpFiller::new(spec, quads_per_cycle),
-            draw: 0,
-        }
+        Self { filler: WarpFiller::new(spec, quads_per_cycle), draw: 0 }
     }
 
     /// Issues the held quads as a warp no earlier than `at`, if there are any.

@@ -121,12 +121,7 @@ impl Stage<MeshDrawState> for Quads {
             }
             let ends = quads.len() == self.quads_per_cycle || at == 15;
             if ends && !quads.is_empty() {
-                let beat = Beat {
-                    tile: tile.tile,
-                    quads: quads.take(),
-                    pairs: 0,
-                    last: false,
-                };
+                let beat = Beat { tile: tile.tile, quads: quads.take(), pairs: 0, last: false };
                 start = self.port.issue_on(beat, arrival, 1, state, next);
                 is_idle = false;
             }

@@ -32,10 +32,7 @@ struct Entry {
     ready: Cycle,
 }
 
-const EMPTY: Entry = Entry {
-    splat: u32::MAX,
-    ready: 0,
-};
+const EMPTY: Entry = Entry { splat: u32::MAX, ready: 0 };
 
 /// Size and port of the cache of a core.
 #[derive(Debug, Clone, Copy)]
@@ -90,11 +87,7 @@ impl AttributeCaches {
     /// Visits the accesses, and the ports of all cores as one.
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
         visitor.statistics("l1", &self.counters);
-        visitor.cache_port(
-            "l1_fill",
-            self.rate,
-            self.counters.misses * self.entry_bytes,
-        );
+        visitor.cache_port("l1_fill", self.rate, self.counters.misses * self.entry_bytes);
     }
 
     /// Reads the attributes of all primitives of a warp's quads at `at`, on the core that runs

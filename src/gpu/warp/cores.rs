@@ -135,11 +135,8 @@ pub struct Cores {
 impl Cores {
     /// Creates idle cores, whose shader merges pairs of quads if `merging`.
     pub fn new(spec: &CoresSpec, merging: bool) -> Self {
-        let (more, longer) = if merging {
-            (spec.merge_instructions, spec.merge_latency_cycles)
-        } else {
-            (0, 0)
-        };
+        let (more, longer) =
+            if merging { (spec.merge_instructions, spec.merge_latency_cycles) } else { (0, 0) };
         Self {
             gpc: 0,
             program: WarpProgram {
@@ -173,10 +170,7 @@ impl Cores {
     /// Lets the shader blend instead of CROP.
     #[must_use]
     pub fn blending(self, blending: Option<ShaderBlend>) -> Self {
-        Self {
-            blending: blending.map(Box::new),
-            ..self
-        }
+        Self { blending: blending.map(Box::new), ..self }
     }
 
     /// Places the cores in GPC `gpc`; they are in the first otherwise.
@@ -188,10 +182,8 @@ impl Cores {
     /// Shades the quads of a warp and merges its pairs; returns the quads with a surviving fragment.
     #[inline(always)]
     fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) -> ShadedWarp {
-        let mut out = ShadedWarp {
-            tile: warp.tile,
-            quads: state.spare_quads.pop().unwrap_or_default(),
-        };
+        let mut out =
+            ShadedWarp { tile: warp.tile, quads: state.spare_quads.pop().unwrap_or_default() };
         let slots = out.quads.slots();
         let counts = state.shade(warp, slots);
         let (quads, survivors) = (warp.quads.len() as u64, u64::from(counts.survivors));

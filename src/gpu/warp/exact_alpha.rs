@@ -51,10 +51,7 @@ impl NearCut for ExactAlpha<'_> {
         let [xx, xy, yy] = exact.covariance.map(|c| c / exact.determinant);
         let half_size = self.view.half_size_px();
         let centre = [0, 1].map(|axis| exact.mean_from_centre_px[axis] + half_size[axis]);
-        let d = [
-            f64::from(x) + 0.5 - centre[0],
-            f64::from(y) + 0.5 - centre[1],
-        ];
+        let d = [f64::from(x) + 0.5 - centre[0], f64::from(y) + 0.5 - centre[1]];
         fragment_alpha([yy, -xy, xx], d, exact.opacity, self.cap)
     }
 }

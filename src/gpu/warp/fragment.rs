@@ -161,10 +161,7 @@ impl<'a> FragmentShader<'a> {
         quads: &[Quad],
         out: &mut [ColourQuad; WARP_QUADS],
     ) -> u64 {
-        u64::from(
-            self.shade_into::<false>([tile_x, tile_y], quads, out)
-                .decided,
-        )
+        u64::from(self.shade_into::<false>([tile_x, tile_y], quads, out).decided)
     }
 
     /// As [`FragmentShader::shade`]. If `PACKED`, the quads with a surviving fragment are the first elements
@@ -200,10 +197,7 @@ impl<'a> FragmentShader<'a> {
     #[inline(always)]
     pub(crate) fn position(&self, x: u32, y: u32) -> [f32; 2] {
         // Exact: halves, far below 2^23.
-        [
-            (x as f32 + 0.5) - self.half_size[0],
-            (y as f32 + 0.5) - self.half_size[1],
-        ]
+        [(x as f32 + 0.5) - self.half_size[0], (y as f32 + 0.5) - self.half_size[1]]
     }
 
     #[inline(always)]
@@ -342,8 +336,7 @@ impl<'a> FragmentShader<'a> {
         exponent: f32,
     ) -> Option<&'a dyn NearCut> {
         let doubt = DOUBT * (reach(splat, self.position(x, y)) + LEAST_REACH);
-        self.near_cut
-            .filter(|_| (exponent - LOG2_ALPHA_CUT).abs() < doubt)
+        self.near_cut.filter(|_| (exponent - LOG2_ALPHA_CUT).abs() < doubt)
     }
 
     /// Alpha of a fragment near the cut; `None` when it is below.
@@ -356,9 +349,9 @@ impl<'a> FragmentShader<'a> {
     ) -> Option<f32> {
         let above = exponent >= LOG2_ALPHA_CUT;
         match self.judge(splat, [x, y], exponent) {
-            Some(near_cut) => near_cut
-                .alpha(splat, x, y)
-                .map(|exact| if above { alpha } else { narrow(exact) }),
+            Some(near_cut) => {
+                near_cut.alpha(splat, x, y).map(|exact| if above { alpha } else { narrow(exact) })
+            }
             None => above.then_some(alpha),
         }
     }
@@ -368,10 +361,7 @@ impl<'a> FragmentShader<'a> {
 #[inline(always)]
 fn pixel(origin: [u32; 2], position: u8) -> [u32; 2] {
     let position = u32::from(position);
-    [
-        origin[0] + position % TILE_QUADS * 2,
-        origin[1] + position / TILE_QUADS * 2,
-    ]
+    [origin[0] + position % TILE_QUADS * 2, origin[1] + position / TILE_QUADS * 2]
 }
 
 /// log2 of alpha before the cap, at (x, y) from the picture's centre.
@@ -403,9 +393,6 @@ fn write_quad<S: Simd>(
 /// Magnitude of the terms of u and v. Their rounding errors are proportional to it.
 #[inline(always)]
 fn reach(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
-    let (x, y) = (
-        x.abs() + splat.mean_px[0].abs(),
-        y.abs() + splat.mean_px[1].abs(),
-    );
+    let (x, y) = (x.abs() + splat.mean_px[0].abs(), y.abs() + splat.mean_px[1].abs());
     splat.u_per_x.abs() * x + (splat.u_per_y.abs() + splat.v_per_y.abs()) * y
 }

@@ -56,10 +56,7 @@ impl Interlock {
     /// Creates counters that show the first ticket, for a picture of `tiles` screen tiles.
     pub(super) fn new(spec: &InterlockSpec, tiles: usize) -> Self {
         let regions = index(spec.regions).min(tiles).max(1);
-        Self {
-            regions: vec![Region::default(); regions],
-            counters: InterlockCounters::default(),
-        }
+        Self { regions: vec![Region::default(); regions], counters: InterlockCounters::default() }
     }
 
     fn region(&mut self, tile: u32) -> &mut Region {
@@ -72,11 +69,7 @@ impl Interlock {
     pub(super) fn take_ticket(&mut self, tile: u32) {
         self.counters.tickets += 1;
         let region = self.region(tile);
-        *region = Region {
-            shows: region.shows.max(region.updated),
-            updated: 0,
-            waited: false,
-        };
+        *region = Region { shows: region.shows.max(region.updated), updated: 0, waited: false };
     }
 
     /// Lets a warp of the last flush wait from `from` until the region's counter shows its ticket; returns

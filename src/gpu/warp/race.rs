@@ -48,10 +48,7 @@ impl Race {
     /// Adds a warp that loads its pixels at `loads` and stores them at `stores`, no earlier.
     pub(super) fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
         self.warps += 1;
-        let flying = Some(Flying {
-            warp,
-            loaded: ArrayVec::new(),
-        });
+        let flying = Some(Flying { warp, loaded: ArrayVec::new() });
         let place = self.free.pop().unwrap_or(self.flying.len());
         if place == self.flying.len() {
             self.flying.push(flying);
@@ -97,8 +94,7 @@ impl Flying {
     fn load(&mut self, framebuffer: &Framebuffer, picture: &RacedPicture) {
         for quad in self.warp.quads.iter() {
             let index = quad_index(self.warp.tile, quad.position);
-            self.loaded
-                .push(picture.load(index, framebuffer.colour[index]));
+            self.loaded.push(picture.load(index, framebuffer.colour[index]));
         }
     }
 
@@ -149,15 +145,8 @@ mod tests {
         fn warp(red: f32, mask: u8) -> ShadedWarp {
             let covered =
                 |value: f32| [0, 1, 2, 3].map(|bit| if mask >> bit & 1 == 1 { value } else { 0.0 });
-            let quad = ColourQuad {
-                position: 0,
-                mask,
-                colour: [red, 0.0, 0.0, 0.5].map(covered),
-            };
-            ShadedWarp {
-                tile: 0,
-                quads: [quad].into_iter().collect(),
-            }
+            let quad = ColourQuad { position: 0, mask, colour: [red, 0.0, 0.0, 0.5].map(covered) };
+            ShadedWarp { tile: 0, quads: [quad].into_iter().collect() }
         }
 
         fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {

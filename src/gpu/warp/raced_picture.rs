@@ -51,11 +51,7 @@ impl RacedPicture {
 
     /// The version of a quad whose pixels hold `colour`.
     pub(super) fn load(&self, quad: usize, colour: QuadColour) -> QuadVersion {
-        QuadVersion {
-            colour,
-            depth: self.depth[quad],
-            youngest: self.youngest[quad],
-        }
+        QuadVersion { colour, depth: self.depth[quad], youngest: self.youngest[quad] }
     }
 
     /// Blends the fragments of `quad`, which warp `number` shaded, into the version that it has loaded, and

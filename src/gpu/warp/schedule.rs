@@ -59,10 +59,9 @@ impl Schedule {
     /// blocked.
     fn idle_before(&self, arrival: Cycle) -> [(Cycle, StallReason); 2] {
         match self.slots[self.next_slot] {
-            (left, held_up) if left == arrival && left > 0 => [
-                (left - held_up, StallReason::Full),
-                (arrival, StallReason::Blocked),
-            ],
+            (left, held_up) if left == arrival && left > 0 => {
+                [(left - held_up, StallReason::Full), (arrival, StallReason::Blocked)]
+            }
             _ => [(0, StallReason::Full), (arrival, StallReason::Starved)],
         }
     }

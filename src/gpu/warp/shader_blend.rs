@@ -155,11 +155,7 @@ impl ShaderBlend {
 
     /// Instructions that a warp issues in addition to the shader.
     pub(super) fn instructions(&self, warp: &ShadedWarp) -> u64 {
-        if warp.quads.is_empty() {
-            0
-        } else {
-            self.spec.instructions
-        }
+        if warp.quads.is_empty() { 0 } else { self.spec.instructions }
     }
 
     /// Blends the surviving quads of a warp that were shaded by `shaded`, and frees its slot.
@@ -177,9 +173,7 @@ impl ShaderBlend {
                 advance(race, taken.at, state);
                 let mut stored = shaded;
                 if enters {
-                    stored = self
-                        .ports
-                        .blend(&warp, shaded, &self.spec, &mut state.memory);
+                    stored = self.ports.blend(&warp, shaded, &self.spec, &mut state.memory);
                     if let Some(picture) = &mut state.race {
                         picture.blend_in_order(state.level, &warp);
                     }

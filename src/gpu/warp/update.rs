@@ -113,12 +113,7 @@ impl UpdateShader {
         self.counters.warps += 1;
         self.counters.instructions += program.instructions;
         let quads = self.terminated(warp, state);
-        let beat = Beat {
-            tile: warp.tile,
-            quads,
-            pairs: 0,
-            last: true,
-        };
+        let beat = Beat { tile: warp.tile, quads, pairs: 0, last: true };
         let writes = &mut state.update.writes[gpc];
         let take = (!beat.quads.is_empty()).then_some(|ready| writes.offer(beat, ready));
         schedule.leave(done, take)
@@ -151,12 +146,8 @@ impl UpdateShader {
         let mut out = ArrayVec::new();
         for quad in &warp.quads {
             let at = quad_index(warp.tile, quad.position);
-            let mask = quad.mask
-                & at_least(
-                    state.level,
-                    &state.framebuffer.colours()[at],
-                    self.threshold,
-                );
+            let mask =
+                quad.mask & at_least(state.level, &state.framebuffer.colours()[at], self.threshold);
             let before = state.framebuffer.terminated_in(at);
             let newly = fragments(mask & !before);
             self.counters.quads += 1;

@@ -47,11 +47,7 @@ impl WarpSlots {
             true => StallReason::Full,
             false => StallReason::Starved,
         };
-        TakenSlot {
-            slot,
-            at: free.max(arrival),
-            idle_before,
-        }
+        TakenSlot { slot, at: free.max(arrival), idle_before }
     }
 
     /// Returns a slot whose warp ends at `end`; `waited` says whether the warp waited for other warps.

@@ -38,10 +38,7 @@ pub struct Failed {
 /// Whether a comparison that fails at two values fails at all values between them.
 fn is_ordered(compare: CompareOp) -> bool {
     use CompareOp::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
-    matches!(
-        compare,
-        Never | Less | LessOrEqual | Greater | GreaterOrEqual
-    )
+    matches!(compare, Never | Less | LessOrEqual | Greater | GreaterOrEqual)
 }
 
 /// Colour, stencil and depth buffers of a draw.
@@ -89,16 +86,11 @@ impl Framebuffer {
         };
         surface.terminated_at.fill([NEVER; 4]);
         surface.stencil = tests.stencil.as_ref().map(|(test, values)| {
-            let test = StencilTest {
-                top_bit_taken: terminating,
-                ..*test
-            };
+            let test = StencilTest { top_bit_taken: terminating, ..*test };
             (test, surface.by_quads(quads, values))
         });
-        surface.depth = tests
-            .depth
-            .as_ref()
-            .map(|(test, values)| (*test, surface.by_quads(quads, values)));
+        surface.depth =
+            tests.depth.as_ref().map(|(test, values)| (*test, surface.by_quads(quads, values)));
         if let Some((_, values)) = &tests.depth {
             surface.depth_range = surface.depth_ranges(layout.tiles(), values);
         }
@@ -108,10 +100,7 @@ impl Framebuffer {
     /// Rearranges pixels, which are in row order, by quads.
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
         let mut out = vec![[T::default(); 4]; quads];
-        for (row, y) in pixels
-            .chunks(self.layout.width as usize)
-            .zip(0..self.layout.height)
-        {
+        for (row, y) in pixels.chunks(self.layout.width as usize).zip(0..self.layout.height) {
             for (&value, x) in row.iter().zip(0..) {
                 let (quad, fragment) = self.layout.locate(x, y);
                 out[quad][fragment] = value;
@@ -123,10 +112,7 @@ impl Framebuffer {
     /// Returns the least and the greatest depth of each raster tile; `pixels` are in row order.
     fn depth_ranges(&self, tiles: usize, pixels: &[f32]) -> Vec<[f32; 2]> {
         let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; tiles * 4];
-        for (row, y) in pixels
-            .chunks(self.layout.width as usize)
-            .zip(0..self.layout.height)
-        {
+        for (row, y) in pixels.chunks(self.layout.width as usize).zip(0..self.layout.height) {
             for (&depth, x) in row.iter().zip(0..) {
                 let tile = (y / TILE_PX) * self.layout.tiles_across + x / TILE_PX;
                 let quarter = y % TILE_PX / 8 * 2 + x % TILE_PX / 8;
@@ -319,10 +305,7 @@ impl FramebufferLines {
         let lines = |bytes_per_quad: u64| lines_of(quads * bytes_per_quad);
         let colour = lines(bytes_per_quad(framebuffer.format));
         let tests = lines(4 * framebuffer.test_bytes_per_pixel());
-        Self {
-            colour: 0..colour,
-            tests: colour..colour + tests,
-        }
+        Self { colour: 0..colour, tests: colour..colour + tests }
     }
 
     /// The lines of the `tiles` screen tiles. A tile's data fill whole lines.

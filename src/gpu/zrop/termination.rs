@@ -66,11 +66,7 @@ impl Updates {
             let due = entered + delay;
             self.performed = self.performed.max(due) + self.update_cycles;
             self.places.leave(self.performed);
-            self.queue.push_back(Update {
-                due,
-                quad,
-                mask: left & left.wrapping_neg(),
-            });
+            self.queue.push_back(Update { due, quad, mask: left & left.wrapping_neg() });
             left &= left - 1;
         }
         entered

@@ -231,8 +231,7 @@ impl Zrop {
             state.terminate(update.quad, update.mask, begin);
             self.record(mark, fit(update.quad / TILE_LENGTH), begin);
             self.pipe.hold_until(begin, StallReason::Starved);
-            self.pipe
-                .hold_until(begin + self.spec.update_cycles, StallReason::Contended);
+            self.pipe.hold_until(begin + self.spec.update_cycles, StallReason::Contended);
             start = start.max(self.pipe.free());
         }
     }
@@ -427,8 +426,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
                 let is_last = end == count;
                 if is_last && (kept > 0 || beat.last) {
                     beat.quads.truncate(kept);
-                    self.pipe
-                        .issue(beat, start, (end - first) as u64, state, next);
+                    self.pipe.issue(beat, start, (end - first) as u64, state, next);
                     self.record(mark, tile, start);
                     break;
                 }

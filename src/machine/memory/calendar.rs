@@ -205,8 +205,7 @@ impl Calendar {
             self.past.add(old, 1, self.parts_per_window - used);
         }
         let skipped = self.first + replaced;
-        self.past
-            .add(skipped, first - skipped, self.parts_per_window);
+        self.past.add(skipped, first - skipped, self.parts_per_window);
         for new in (self.first + count).max(first)..=window {
             self.windows[index(new & self.mask)] = Window { used: 0, next: new };
         }
@@ -268,10 +267,7 @@ mod tests {
     fn no_bytes_take_no_time() {
         let mut calendar = Calendar::new(Rate::new(10, 1));
         calendar.book(3_000_000, 0);
-        assert_eq!(
-            (calendar.book(0, 5), calendar.book(0, 299_000)),
-            (5, 299_000)
-        );
+        assert_eq!((calendar.book(0, 5), calendar.book(0, 299_000)), (5, 299_000));
     }
 
     /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows

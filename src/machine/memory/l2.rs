@@ -135,12 +135,10 @@ impl L2 {
 
     /// The screen tile whose data a line holds.
     fn tile_of(&self, line: u32) -> Option<u32> {
-        self.tile_lines
-            .iter()
-            .find_map(|&(first, per_tile, tiles)| {
-                let tile = line.checked_sub(first)? / per_tile;
-                (tile < tiles).then_some(tile)
-            })
+        self.tile_lines.iter().find_map(|&(first, per_tile, tiles)| {
+            let tile = line.checked_sub(first)? / per_tile;
+            (tile < tiles).then_some(tile)
+        })
     }
 
     /// Counts `bytes` of a client, of `line` if they are cached, in the count that `of` chooses.
@@ -259,9 +257,7 @@ impl L2 {
         let fetched = sectors_in(missing);
         let bytes = fetched * SECTOR_BYTES;
         let sent = start + self.latency;
-        self.count((client, Some(line)), bytes, sent, |t| {
-            &mut t.dram_read_bytes
-        });
+        self.count((client, Some(line)), bytes, sent, |t| &mut t.dram_read_bytes);
         dram.note_sectors(client, (line, missing), false, sent);
         let ready = dram.read(bytes, sent);
         self.tags.fetch_all(slot, missing, start, ready);

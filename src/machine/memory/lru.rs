@@ -215,16 +215,9 @@ impl Lists {
                 older: if i % ways == ways - 1 { set } else { i + 1 },
             }
         };
-        let set = |set: u32| Node {
-            set: slots + set,
-            newer: (set + 1) * ways - 1,
-            older: set * ways,
-        };
-        Self {
-            ways,
-            nodes: (0..slots).map(slot).chain((0..sets).map(set)).collect(),
-            slots,
-        }
+        let set =
+            |set: u32| Node { set: slots + set, newer: (set + 1) * ways - 1, older: set * ways };
+        Self { ways, nodes: (0..slots).map(slot).chain((0..sets).map(set)).collect(), slots }
     }
 
     #[inline]
@@ -239,11 +232,7 @@ impl Lists {
         self.nodes[older as usize].newer = newer;
         let front = std::mem::replace(&mut self.nodes[set as usize].older, slot);
         self.nodes[front as usize].newer = slot;
-        self.nodes[slot as usize] = Node {
-            set,
-            newer: set,
-            older: front,
-        };
+        self.nodes[slot as usize] = Node { set, newer: set, older: front };
     }
 }
 

@@ -71,8 +71,7 @@ impl Memory {
     /// As [`Memory::read`], of sector `sector` alone.
     #[inline(always)]
     fn read_sector(&mut self, client: Client, line: u32, sector: usize, at: Cycle) -> Cycle {
-        self.l2
-            .read_sector(client, line, sector, at, &mut self.dram)
+        self.l2.read_sector(client, line, sector, at, &mut self.dram)
     }
 
     /// Writes the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which

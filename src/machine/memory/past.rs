@@ -29,10 +29,7 @@ pub(super) struct Past {
 impl Past {
     /// Creates an empty summary in blocks of `length` windows.
     pub(super) fn new(length: u64) -> Self {
-        Self {
-            blocks: Vec::new(),
-            length,
-        }
+        Self { blocks: Vec::new(), length }
     }
 
     /// Adds `count` windows from `window` on, the first that no block holds, with `free` parts each.
@@ -73,10 +70,8 @@ impl Past {
     fn join(&mut self) {
         self.length *= 2;
         let pairs = self.blocks.chunks(2).zip(1..);
-        let joined = pairs.map(|(pair, next)| Block {
-            free: pair.iter().map(|block| block.free).sum(),
-            next,
-        });
+        let joined = pairs
+            .map(|(pair, next)| Block { free: pair.iter().map(|block| block.free).sum(), next });
         self.blocks = joined.collect();
     }
 }

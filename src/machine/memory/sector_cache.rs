@@ -258,11 +258,7 @@ impl SectorCache {
         self.dirty_evictions += u64::from(dirty > 0);
         // An access that was made later and is earlier finds the line before its use.
         let used = at >= content.used_from;
-        Replaced {
-            slot,
-            free_at: if used { at.max(content.used_until) } else { at },
-            evicted,
-        }
+        Replaced { slot, free_at: if used { at.max(content.used_until) } else { at }, evicted }
     }
 
     /// Marks every line as clean; returns the lines that had dirty sectors, in the order of their numbers.
@@ -271,11 +267,7 @@ impl SectorCache {
         for (number, line) in self.lines.resident() {
             let dirty = std::mem::take(&mut line.dirty);
             if dirty != 0 {
-                cleaned.push(Evicted {
-                    line: number,
-                    dirty,
-                    writer: line.writer,
-                });
+                cleaned.push(Evicted { line: number, dirty, writer: line.writer });
             }
         }
         cleaned.sort_unstable_by_key(|evicted| evicted.line);
@@ -295,11 +287,7 @@ impl SectorCache {
     pub(super) fn begin_frame(&mut self, dropped: &Range<u32>) {
         let mut resident = 0;
         self.lines.retain(|number, line| {
-            *line = Line {
-                valid: line.valid,
-                writer: line.writer,
-                ..Line::default()
-            };
+            *line = Line { valid: line.valid, writer: line.writer, ..Line::default() };
             let kept = !dropped.contains(&number);
             resident += if kept { sectors_in(line.valid) } else { 0 };
             kept

@@ -58,12 +58,7 @@ statistics! {
 impl TrafficByClient {
     /// The traffic of every client.
     pub fn clients(&self) -> [&Traffic; 4] {
-        [
-            &self.vertex,
-            &self.vertex_results,
-            &self.depth,
-            &self.colour,
-        ]
+        [&self.vertex, &self.vertex_results, &self.depth, &self.colour]
     }
 
     /// The traffic of a client.

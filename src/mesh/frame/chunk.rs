@@ -100,11 +100,7 @@ pub struct MemoryBudget {
 impl MemoryBudget {
     /// Creates a budget of `limit` bytes.
     pub fn new(limit: u64, task: &Task) -> Self {
-        Self {
-            limit,
-            taken: AtomicU64::new(0),
-            task: task.clone(),
-        }
+        Self { limit, taken: AtomicU64::new(0), task: task.clone() }
     }
 
     fn take(&self, bytes: usize) -> ControlFlow<()> {
@@ -126,10 +122,7 @@ impl Chunk {
     /// when the budget is spent or the task is cancelled.
     pub fn new(
         source: &dyn GridSource,
-        DrawRun {
-            batches,
-            is_blended,
-        }: DrawRun,
+        DrawRun { batches, is_blended }: DrawRun,
         [tessellation_view, view]: [&MeshCamera; 2],
         (settings, alpha): (&FrameSettings, &AlphaTests),
         budget: &MemoryBudget,
@@ -156,9 +149,7 @@ impl Chunk {
             return chunk;
         }
         chunk.sort_by_bin(settings);
-        chunk
-            .passed
-            .resize_with(chunk.quads.len(), AtomicU64::default);
+        chunk.passed.resize_with(chunk.quads.len(), AtomicU64::default);
         chunk
     }
 
@@ -177,8 +168,7 @@ impl Chunk {
         self.grids_in += 1;
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
-        self.planes
-            .resize(first_plane + triangles, DepthPlane::default());
+        self.planes.resize(first_plane + triangles, DepthPlane::default());
         let target = (settings.shading_area(), settings.pattern);
         let is_tested = alpha.tests(grid.material);
         let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
@@ -276,11 +266,7 @@ impl Chunk {
     /// shading, all.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
-        if settings.culls_quads() {
-            self.passed(quad)
-        } else {
-            self.quads[quad as usize].coverage
-        }
+        if settings.culls_quads() { self.passed(quad) } else { self.quads[quad as usize].coverage }
     }
 
     /// The grids that the depth test finds visible.

@@ -208,9 +208,7 @@ impl VisibleFrame {
         let mixed: [f32; 3] = at.mix(shown.vertices.map(|vertex| vertex.normal));
         let given = Vector3::from(mixed.map(f64::from)).try_normalize(1e-15);
         let normal = given.unwrap_or_else(|| {
-            let [a, b, c] = shown
-                .vertices
-                .map(|v| Vector3::from(v.position.map(f64::from)));
+            let [a, b, c] = shown.vertices.map(|v| Vector3::from(v.position.map(f64::from)));
             let across = (b - a).cross(&(c - a));
             across.try_normalize(0.0).unwrap_or_default()
         });

@@ -214,11 +214,7 @@ impl Group {
             let is_partial = settings.pattern.has_partial_pixel(coverage);
             self.counters.partial += u64::from(is_partial);
             targets[quad as usize] = fit::<u32>(self.quads.len());
-            self.quads.push(ShaderQuad {
-                chunk: self.first,
-                inputs: [quad; 4],
-                coverage,
-            });
+            self.quads.push(ShaderQuad { chunk: self.first, inputs: [quad; 4], coverage });
         }
         self.targets = Targets::Whole(targets);
     }
@@ -255,8 +251,7 @@ impl Group {
                     if coverage != 0 || only_touched && rules.takes_empties {
                         let number = start + quad - self.stream_start;
                         self.driver.stream.fragments.skip_to(number);
-                        self.driver
-                            .push(&fragment(chunk, grid, quad, coverage), is_barred);
+                        self.driver.push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }
                 }
                 match rules.scope {

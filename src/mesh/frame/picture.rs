@@ -83,19 +83,16 @@ impl VisibleFrame {
         let tasks = colours.par_chunks_mut(QUADS_PER_TASK);
         let quads = shading.quads.par_chunks(QUADS_PER_TASK);
         let shows = shows.par_chunks(QUADS_PER_TASK);
-        tasks
-            .zip(quads)
-            .zip(shows)
-            .for_each(|((out, quads), shows)| {
-                if self.task.is_cancelled() {
-                    return;
+        tasks.zip(quads).zip(shows).for_each(|((out, quads), shows)| {
+            if self.task.is_cancelled() {
+                return;
+            }
+            for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
+                if shows.load(Ordering::Relaxed) {
+                    *out = self.shade(shader, quad, sampling);
                 }
-                for ((out, quad), shows) in out.iter_mut().zip(quads).zip(shows) {
-                    if shows.load(Ordering::Relaxed) {
-                        *out = self.shade(shader, quad, sampling);
-                    }
-                }
-            });
+            }
+        });
         colours
     }
 
@@ -258,12 +255,7 @@ impl VisibleFrame {
 #[inline]
 pub fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
-    [
-        over(r, behind[0]),
-        over(g, behind[1]),
-        over(b, behind[2]),
-        over(1.0, behind[3]),
-    ]
+    [over(r, behind[0]), over(g, behind[1]), over(b, behind[2]), over(1.0, behind[3])]
 }
 
 /// Returns a pixel from the sums of the premultiplied colours of its samples and of their alphas.

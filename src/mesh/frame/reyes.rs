@@ -42,9 +42,8 @@ impl VisibleFrame {
     /// Positions on the picture plane, in pixels, of the vertices that Reyes shades, without vertices before the near plane.
     pub fn vertices_px(&self) -> impl Iterator<Item = [f64; 2]> {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
-        let points = grids
-            .flat_map(|grid| &grid.grid.vertices)
-            .map(|v| self.view.project(v.position));
+        let points =
+            grids.flat_map(|grid| &grid.grid.vertices).map(|v| self.view.project(v.position));
         let points = points.filter(|point| point.z >= self.view.near);
         points.map(|point| [point.xz / point.z, point.yz / point.z])
     }
@@ -80,11 +79,7 @@ impl<'a> VertexColours<'a> {
             (colours, firsts)
         };
         let (colours, firsts) = visible.chunks.par_iter().map(shade).unzip();
-        Self {
-            visible,
-            colours,
-            firsts,
-        }
+        Self { visible, colours, firsts }
     }
 }
 

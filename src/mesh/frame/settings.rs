@@ -69,12 +69,7 @@ impl FrameSettings {
     pub fn shading_area(&self) -> PixelRect {
         let side = self.pattern.side_px().cast_unsigned();
         let [x1, y1] = self.size.map(|px| px.div_ceil(side).cast_signed());
-        PixelRect {
-            x0: 0,
-            y0: 0,
-            x1,
-            y1,
-        }
+        PixelRect { x0: 0, y0: 0, x1, y1 }
     }
 
     fn bins_across(&self) -> usize {
@@ -118,12 +113,7 @@ impl FrameSettings {
     pub fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
         let [x0, y0] = corner.map(|q| i32::from(q) * 2);
         let side = i32::from(BIN_QUADS) * 2;
-        PixelRect {
-            x0,
-            y0,
-            x1: x0 + side,
-            y1: y0 + side,
-        }
+        PixelRect { x0, y0, x1: x0 + side, y1: y0 + side }
     }
 
     /// Number of quads along the side of a bin.

@@ -57,10 +57,7 @@ struct TileBound {
     far_quad: usize,
 }
 
-const EMPTY: TileBound = TileBound {
-    farthest: Some(0.0),
-    far_quad: 0,
-};
+const EMPTY: TileBound = TileBound { farthest: Some(0.0), far_quad: 0 };
 
 /// The depth buffer of a bin.
 #[derive(Debug)]
@@ -129,10 +126,7 @@ impl DepthBin {
         }
         let mut tested = *self.quad(position);
         let passed = tested.test_lanes(simd, self.settings.pattern, fragment);
-        let shown = DepthFragment {
-            coverage: passed & written,
-            ..*fragment
-        };
+        let shown = DepthFragment { coverage: passed & written, ..*fragment };
         if shown.coverage != 0 {
             self.test(simd, position, &shown);
         }
@@ -187,17 +181,11 @@ impl DepthBin {
             let quad = &self.quads[first + at / 4 * side + at % 4];
             farthest = farthest.min(quad.farthest(self.settings.pattern));
             if farthest < depth {
-                self.tiles[tile].set(TileBound {
-                    farthest: None,
-                    far_quad: at,
-                });
+                self.tiles[tile].set(TileBound { farthest: None, far_quad: at });
                 return false;
             }
         }
-        self.tiles[tile].set(TileBound {
-            farthest: Some(farthest),
-            ..known
-        });
+        self.tiles[tile].set(TileBound { farthest: Some(farthest), ..known });
         true
     }
 
@@ -253,9 +241,7 @@ impl DepthBin {
             let samples = || quad.owners.iter().flat_map(|pixel| &pixel[..count]);
             let first = fit::<u32>(shown.blended.len());
             let here = || blended.next_if(|[place, _]| *place == number);
-            shown
-                .blended
-                .extend(std::iter::from_fn(here).map(|[_, owner]| owner));
+            shown.blended.extend(std::iter::from_fn(here).map(|[_, owner]| owner));
             let end = fit::<u32>(shown.blended.len());
             if end > first || samples().any(|&o| o != NO_OWNER) {
                 shown.quads.push(VisibleQuad {

@@ -97,9 +97,7 @@ impl VisibleFrame {
             settings: *settings,
             grids: chunks.iter().map(|c| c.grids_in).sum(),
             triangles: chunks.iter().map(|c| c.triangles_in).sum(),
-            drawn: chunks
-                .iter()
-                .fold(DrawnArea::default(), |drawn, c| drawn.with(c.drawn)),
+            drawn: chunks.iter().fold(DrawnArea::default(), |drawn, c| drawn.with(c.drawn)),
             chunks,
         })
     }
@@ -111,11 +109,8 @@ impl VisibleFrame {
     pub fn enlarged(&self, source: &dyn GridSource, part: CropArea) -> Result<Self> {
         let [size, corner] = [part.size, part.corner].map(|px| px.map(|px| px * part.zoom));
         let view = self.view.enlarged(part.zoom, corner, size);
-        let settings = FrameSettings {
-            size,
-            pattern: SamplePattern::standard(1)?.shared(),
-            ..self.settings
-        };
+        let settings =
+            FrameSettings { size, pattern: SamplePattern::standard(1)?.shared(), ..self.settings };
         Self::new_task(source, [&self.view, &view], &settings, &self.task)
     }
 
@@ -142,9 +137,7 @@ impl VisibleFrame {
                 let pixels = owners.chunks_exact(per_pixel).enumerate();
                 let covers = |sample: usize, owner| owner != NO_OWNER || blended >> sample & 1 == 1;
                 let is_covered = |(at, owners): &(usize, &[u32])| {
-                    (at * per_pixel..)
-                        .zip(*owners)
-                        .any(|(k, &owner)| covers(k, owner))
+                    (at * per_pixel..).zip(*owners).any(|(k, &owner)| covers(k, owner))
                 };
                 pixels.filter(is_covered).count() as u64
             });

@@ -27,13 +27,7 @@ impl Links {
     /// The links of an entry that follows another one in age and is in no bucket.
     #[inline]
     fn of(key: u64, before: u32) -> Self {
-        Self {
-            key,
-            older: NONE,
-            newer: NONE,
-            before,
-            after: NONE,
-        }
+        Self { key, older: NONE, newer: NONE, before, after: NONE }
     }
 }
 

@@ -107,11 +107,7 @@ pub struct MergeDriver {
 impl MergeDriver {
     /// Creates a driver of an empty unit.
     pub fn new(unit: Box<dyn MergeUnit>, pattern: &'static SamplePattern) -> Self {
-        Self {
-            unit,
-            stream: MergeStream::new(pattern),
-            counters: MergeCounters::default(),
-        }
+        Self { unit, stream: MergeStream::new(pattern), counters: MergeCounters::default() }
     }
 
     /// Sends a fragment to the unit, or past it if its shader bars merging there.

@@ -31,10 +31,7 @@ impl ShownFragment {
     /// The samples of `share` by their owner.
     #[inline]
     pub fn owned(&self, share: u64) -> impl Iterator<Item = OwnedSamples> + use<> {
-        let parts = [
-            (BLENDED, share & self.blended),
-            (self.owner, share & !self.blended),
-        ];
+        let parts = [(BLENDED, share & self.blended), (self.owner, share & !self.blended)];
         parts.into_iter().filter(|(_, samples)| *samples != 0)
     }
 }

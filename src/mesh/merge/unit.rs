@@ -54,11 +54,7 @@ pub struct MergedQuad {
 impl MergedQuad {
     /// Creates a quad with the shading inputs of its leader alone.
     pub(crate) fn of(leader: u32, coverage: u64) -> Self {
-        Self {
-            leader,
-            coverage,
-            inputs: [leader; 4],
-        }
+        Self { leader, coverage, inputs: [leader; 4] }
     }
 }
 
@@ -178,11 +174,7 @@ impl DisjointSet {
         self.resolve();
         for fragment in self.resolved..self.parents.len() {
             let without = |known| {
-                if known & TARGET == 0 {
-                    NO_TARGET
-                } else {
-                    known
-                }
+                if known & TARGET == 0 { NO_TARGET } else { known }
             };
             self.parents[fragment] = self.last_known(fragment).map(without);
         }
@@ -250,12 +242,7 @@ pub struct MergeStream {
 impl MergeStream {
     /// Creates an empty stream.
     pub fn new(pattern: &'static SamplePattern) -> Self {
-        Self {
-            pattern,
-            fragments: DisjointSet::default(),
-            out: Vec::new(),
-            partial: 0,
-        }
+        Self { pattern, fragments: DisjointSet::default(), out: Vec::new(), partial: 0 }
     }
 
     /// Takes note of the next fragment, which covers the samples of `coverage`; returns its number and the
@@ -363,10 +350,7 @@ mod tests {
         set.merge_pixel(3, 0, 2);
         let expected = [[0, 3, 0, 0], [2, 3, 2, 2], [3, 3, 0, 3]];
         for (fragment, expected) in [0, 2, 3].into_iter().zip(expected) {
-            assert_eq!(
-                [0, 1, 2, 3].map(|pixel| set.find(fragment, pixel)),
-                expected
-            );
+            assert_eq!([0, 1, 2, 3].map(|pixel| set.find(fragment, pixel)), expected);
         }
         // The third one leaves last; until then the first one has no target in one shading pixel.
         for (leader, number) in [(0, 7), (2, 8)] {

@@ -28,10 +28,8 @@ impl AlphaTests {
         if cutoffs.iter().all(Option::is_none) {
             return Self::default();
         }
-        let tested: Vec<_> = materials
-            .iter()
-            .map(|m| m.tested_alpha().and(m.base_texture))
-            .collect();
+        let tested: Vec<_> =
+            materials.iter().map(|m| m.tested_alpha().and(m.base_texture)).collect();
         let is_read = |at: usize| tested.iter().flatten().any(|&t| t as usize == at);
         let read = (textures.iter().enumerate()).map(|(at, texture)| match is_read(at) {
             true => texture.clone(),

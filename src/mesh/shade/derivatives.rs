@@ -164,10 +164,7 @@ mod tests {
         let found = from_steps(steps, steps.map(plane));
         let [dx, dy] = found.unwrap();
         assert!((dx[0] - 0.5).abs() < 1e-6 && dx[1].abs() < 1e-6, "{dx:?}");
-        assert!(
-            (dy[0] - 2.0).abs() < 1e-6 && (dy[1] - 1.0).abs() < 1e-6,
-            "{dy:?}"
-        );
+        assert!((dy[0] - 2.0).abs() < 1e-6 && (dy[1] - 1.0).abs() < 1e-6, "{dy:?}");
         assert!(from_steps([[1.0, 1.0], [2.0, 2.0]], [[1.0], [2.0]]).is_none());
         assert!(from_steps([[0.0; 2], [1.0, 0.0]], [[1.0], [2.0]]).is_none());
     }

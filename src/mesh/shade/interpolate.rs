@@ -63,9 +63,7 @@ impl TrianglePlanes {
     /// [`TrianglePlanes::new`].
     #[inline]
     pub fn from_seen(corners: [HomogeneousPoint; 3]) -> Option<Self> {
-        let farthest = corners
-            .iter()
-            .fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
+        let farthest = corners.iter().fold(&corners[0], |far, c| if c.z > far.z { c } else { far });
         if farthest.z <= 0.0 {
             return None;
         }
@@ -77,10 +75,7 @@ impl TrianglePlanes {
         let scale = (a.dot(&a) * b.dot(&b) * c.dot(&c)).sqrt();
         // Also false for NaN.
         let has_area = determinant.abs() > LEAST_DETERMINANT * scale;
-        has_area.then(|| Self {
-            origin_px,
-            rows: rows.map(|row| row / determinant),
-        })
+        has_area.then(|| Self { origin_px, rows: rows.map(|row| row / determinant) })
     }
 
     /// Barycentrics at a position on the picture, in pixels.
@@ -90,9 +85,6 @@ impl TrianglePlanes {
         let over_z = self.rows.map(|row| row.x * x + row.y * y + row.z);
         let inverse_z = over_z[0] + over_z[1] + over_z[2];
         let z = 1.0 / inverse_z;
-        Barycentrics {
-            weights: over_z.map(|v| v * z),
-            inverse_z,
-        }
+        Barycentrics { weights: over_z.map(|v| v * z), inverse_z }
     }
 }

@@ -22,13 +22,8 @@ pub(super) fn cross(a: &Vectors, b: &Vectors) -> Vectors {
 /// The vectors scaled to length 1, or zero without a length.
 #[inline(always)]
 pub(super) fn normalized(v: &Vectors) -> Vectors {
-    let scale = dot(v, v).map(|squared| {
-        if squared > NO_LENGTH {
-            1.0 / squared.sqrt()
-        } else {
-            0.0
-        }
-    });
+    let scale =
+        dot(v, v).map(|squared| if squared > NO_LENGTH { 1.0 / squared.sqrt() } else { 0.0 });
     v.map(|c| std::array::from_fn(|k| c[k] * scale[k]))
 }
 

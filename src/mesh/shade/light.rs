@@ -108,9 +108,7 @@ impl Lights {
     fn headlight(view: &MeshCamera) -> Self {
         let world_from_view = view.camera.view_from_world.transpose();
         let source = |(at, (direction, colour)): (usize, ([f64; 3], _))| Source::Directional {
-            towards: (world_from_view * Vector3::from(direction).normalize())
-                .map(narrow)
-                .into(),
+            towards: (world_from_view * Vector3::from(direction).normalize()).map(narrow).into(),
             colour,
             has_highlight: at == 0,
         };
@@ -125,11 +123,7 @@ impl Lights {
         let zenith = zenith.try_normalize(0.0).unwrap_or_else(Vector3::y);
         // The sun stands half to the left of the front and half before it, where the front of a scene
         // is +z if +y is up, and -y if +z is up.
-        let front = if zenith.y.abs() > zenith.z.abs() {
-            Vector3::z()
-        } else {
-            -Vector3::y()
-        };
+        let front = if zenith.y.abs() > zenith.z.abs() { Vector3::z() } else { -Vector3::y() };
         let left = front.cross(&zenith);
         let across = (front + left) - zenith * zenith.dot(&(front + left));
         let across = across.try_normalize(0.0).unwrap_or_default();
@@ -140,9 +134,7 @@ impl Lights {
                 colour: SUN,
                 has_highlight: true,
             }],
-            ambient: Ambient::Hemispheres {
-                up: zenith.map(narrow).into(),
-            },
+            ambient: Ambient::Hemispheres { up: zenith.map(narrow).into() },
         }
     }
 
@@ -157,11 +149,7 @@ impl Lights {
                     colour: intensity,
                     has_highlight: true,
                 },
-                LightKind::Point {
-                    position,
-                    range,
-                    spot,
-                } => Source::Point {
+                LightKind::Point { position, range, spot } => Source::Point {
                     from_eye: std::array::from_fn(|k| narrow(position[k] - eye[k])),
                     intensity,
                     inverse_range: range.map_or(0.0, |range| narrow(range.recip())),
@@ -169,10 +157,7 @@ impl Lights {
                 },
             }
         };
-        Self {
-            sources: lights.iter().map(source).collect(),
-            ambient: Ambient::Uniform([0.0; 3]),
-        }
+        Self { sources: lights.iter().map(source).collect(), ambient: Ambient::Uniform([0.0; 3]) }
     }
 
     /// The directed light at some points, source by source.
@@ -219,21 +204,12 @@ impl Source {
     #[inline]
     fn at(&self, to_eye: &Vectors) -> IncomingLight {
         match *self {
-            Self::Directional {
-                towards,
-                colour,
-                has_highlight,
-            } => IncomingLight {
+            Self::Directional { towards, colour, has_highlight } => IncomingLight {
                 towards: towards.map(|v| [v; 4]),
                 colour: colour.map(|v| [v; 4]),
                 has_highlight,
             },
-            Self::Point {
-                from_eye,
-                intensity,
-                inverse_range,
-                spot,
-            } => {
+            Self::Point { from_eye, intensity, inverse_range, spot } => {
                 let way = [0, 1, 2].map(|c| to_eye[c].map(|v| v + from_eye[c]));
                 let squared = dot(&way, &way);
                 let towards = normalized(&way);

@@ -60,12 +60,7 @@ impl Microfacet {
     #[inline]
     fn of(diffuse: Vectors, f0: Vectors, roughness: Lanes) -> Self {
         let roughness = roughness.map(|r| r.clamp(LEAST_ROUGHNESS, 1.0));
-        Self {
-            diffuse,
-            f0,
-            roughness,
-            alpha: roughness.map(|r| r * r),
-        }
+        Self { diffuse, f0, roughness, alpha: roughness.map(|r| r * r) }
     }
 
     /// Radiance towards `view` of light from `towards`, whose irradiance of a facing surface is pi.
@@ -111,12 +106,8 @@ impl Microfacet {
         let n_v = dot(normal, view).map(f32::abs);
         let fit: [[f32; 2]; 4] = std::array::from_fn(|k| {
             let rough = self.roughness[k];
-            let [x, y, z, w] = [
-                1.0 - rough,
-                0.0425 - 0.0275 * rough,
-                1.04 - 0.572 * rough,
-                0.022 * rough - 0.04,
-            ];
+            let [x, y, z, w] =
+                [1.0 - rough, 0.0425 - 0.0275 * rough, 1.04 - 0.572 * rough, 0.022 * rough - 0.04];
             let fall = (x * x).min(exp2(-9.28 * n_v[k])) * x + y;
             [z - 1.04 * fall, w + 1.04 * fall]
         });

@@ -26,9 +26,7 @@ impl SurfacePoints {
     /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
     #[inline]
     pub(super) fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 4] {
-        let [dx, dy] = self
-            .uv_slopes
-            .map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
+        let [dx, dy] = self.uv_slopes.map(|slopes| slopes.map(|v| v.map(|v| v * scale)));
         let uv = self.uv.map(|v| v.map(|v| v * scale));
         let levels: Lanes =
             std::array::from_fn(|k| texture.level([dx[0][k], dx[1][k]], [dy[0][k], dy[1][k]]));

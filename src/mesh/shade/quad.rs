@@ -45,11 +45,7 @@ pub fn sampling_point(
     });
     let is_centre =
         sampling == Sampling::Centre || covers_centre || samples == pattern.full_pixel();
-    let nearest = if is_centre {
-        None
-    } else {
-        pattern.nearest_to_centre(samples)
-    };
+    let nearest = if is_centre { None } else { pattern.nearest_to_centre(samples) };
     let offset = nearest.map_or([side / 2.0; 2], |(sample, _)| {
         pattern.offsets()[usize::from(sample)].map(|units| units as f32 / UNITS_PER_PIXEL)
     });
@@ -232,12 +228,7 @@ mod tests {
 
     #[test]
     fn texture_levels_of_a_plane() {
-        let centres = [
-            [300.5, 200.5],
-            [301.5, 200.5],
-            [300.5, 201.5],
-            [301.5, 201.5],
-        ];
+        let centres = [[300.5, 200.5], [301.5, 200.5], [300.5, 201.5], [301.5, 201.5]];
         for (texels, level) in [(1.0, 0.0), (4.0, 2.0), (3.0, 1.584_962_5), (0.25, -2.0)] {
             let found = levels(centres, texels);
             assert!(found.iter().all(|l| (l - level).abs() < 1e-3), "{found:?}");
@@ -254,12 +245,7 @@ mod tests {
 
     #[test]
     fn coarse_quads_are_regular() {
-        let points = [
-            [301.0, 201.0],
-            [303.0, 201.0],
-            [301.0, 203.0],
-            [303.0, 203.0],
-        ];
+        let points = [[301.0, 201.0], [303.0, 201.0], [301.0, 203.0], [303.0, 203.0]];
         assert_eq!(stencil(points, 2.0), Stencil::PLAIN);
     }
 }

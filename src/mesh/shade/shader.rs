@@ -45,10 +45,7 @@ impl ShadeSettings {
     /// Settings with a checker of this many checks per unit of u and v, or without one.
     pub fn with_checker(scale: Option<f32>) -> Self {
         let checker = scale.map(|scale| Albedo::Checker { scale });
-        Self {
-            albedo: checker.unwrap_or(Albedo::Plain),
-            ..Self::default()
-        }
+        Self { albedo: checker.unwrap_or(Albedo::Plain), ..Self::default() }
     }
 }
 
@@ -200,20 +197,12 @@ impl Shader<'_> {
             texture.map_or([[1.0; 4]; 4], |texture| points.sample(texture, 1.0))
         };
         let surface = match *facets {
-            Microfacets::Metallic {
-                metalness,
-                roughness,
-                texture,
-            } => {
+            Microfacets::Metallic { metalness, roughness, texture } => {
                 let [_, rough, metallic, _] = sample(texture);
                 let metalness = metallic.map(|v| v * metalness);
                 Microfacet::metallic(albedo, &metalness, rough.map(|v| v * roughness))
             }
-            Microfacets::Specular {
-                colour,
-                glossiness,
-                texture,
-            } => {
+            Microfacets::Specular { colour, glossiness, texture } => {
                 let texels = sample(texture);
                 let specular = [0, 1, 2].map(|c| texels[c].map(|v| v * colour[c]));
                 Microfacet::specular(albedo, specular, texels[3].map(|v| 1.0 - v * glossiness))
@@ -253,10 +242,7 @@ impl Shader<'_> {
     /// Share of the ambient light that reaches the points.
     #[inline]
     fn occlusion(&self, material: &Material, points: &SurfacePoints) -> Lanes {
-        match material
-            .occlusion_texture
-            .and_then(|t| self.textures.get(t))
-        {
+        match material.occlusion_texture.and_then(|t| self.textures.get(t)) {
             None => [1.0; 4],
             Some(texture) => {
                 let strength = material.occlusion_strength;
@@ -323,11 +309,7 @@ impl Shader<'_> {
             let given = points.normal[c];
             std::array::from_fn(|k| {
                 let is_given = length[k] > NO_LENGTH;
-                if is_given {
-                    given[k]
-                } else {
-                    outward * away[c][k]
-                }
+                if is_given { given[k] } else { outward * away[c][k] }
             })
         });
         let mut normal = normalized(&normal);
@@ -394,11 +376,7 @@ fn perturbed(
     let (t, b) = (dot(&tangent, &tangent), dot(&bitangent, &bitangent));
     let scale: Lanes = std::array::from_fn(|k| {
         let longest = if t[k] > b[k] { t[k] } else { b[k] };
-        if longest > NO_LENGTH {
-            1.0 / longest.sqrt()
-        } else {
-            0.0
-        }
+        if longest > NO_LENGTH { 1.0 / longest.sqrt() } else { 0.0 }
     });
     let turned = [0, 1, 2].map(|c| {
         std::array::from_fn(|k| {
@@ -424,44 +402,29 @@ mod tests {
         let lens = Intrinsics::from_vertical_fov(640, 360, 1.0);
         let camera = Camera::new("test", lens, Matrix3::identity(), Vector3::zeros());
         let camera = MeshCamera::new(camera.unwrap(), 0.125);
-        let material = Material {
-            normal_texture: Some(0),
-            ..Material::default()
-        };
+        let material = Material { normal_texture: Some(0), ..Material::default() };
         let point = SurfacePoints {
             to_eye: [[0.0; 4], [0.0; 4], [-1.0; 4]],
             normal: [[0.0; 4], [0.0; 4], [-1.0; 4]],
             uv: [[0.25; 4]; 2],
             colour: None,
-            position_slopes: [
-                [[2.0; 4], [0.0; 4], [0.0; 4]],
-                [[0.0; 4], [2.0; 4], [0.0; 4]],
-            ],
+            position_slopes: [[[2.0; 4], [0.0; 4], [0.0; 4]], [[0.0; 4], [2.0; 4], [0.0; 4]]],
             uv_slopes: [[[0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
             is_front: true,
             wanted: 0b1000,
         };
         let turned = |texel: [u8; 3], point: &SurfacePoints| {
             let [r, g, b] = texel;
-            let texture = Texture {
-                width: 1,
-                height: 1,
-                texels: vec![[r, g, b, 255]],
-                ..Texture::default()
-            };
+            let texture =
+                Texture { width: 1, height: 1, texels: vec![[r, g, b, 255]], ..Texture::default() };
             let materials = [material.clone()];
             let textures = Textures::new(&[texture], &materials);
             let shader = Shader::new(&materials, &textures, &camera, ShadeSettings::default());
             shader.normal(&material, point).map(|c| c[3])
         };
-        let mirrored = SurfacePoints {
-            uv_slopes: [[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]],
-            ..point
-        };
-        let without_uv = SurfacePoints {
-            uv_slopes: [[[0.0; 4]; 2]; 2],
-            ..point
-        };
+        let mirrored =
+            SurfacePoints { uv_slopes: [[[-0.1; 4], [0.0; 4]], [[0.0; 4], [0.1; 4]]], ..point };
+        let without_uv = SurfacePoints { uv_slopes: [[[0.0; 4]; 2]; 2], ..point };
         let (right, up) = ([255, 128, 128], [128, 255, 128]);
         // u to the right, v down: x of the map is right, y up.
         for (texel, point, normal) in [

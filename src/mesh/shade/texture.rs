@@ -37,16 +37,10 @@ impl Textures {
                 let raw = [m.normal_texture, m.occlusion_texture, facets];
                 raw.into_iter().flatten().any(|t| t as usize == index)
             };
-            if materials.iter().any(is_raw) {
-                TextureRole::Raw
-            } else {
-                TextureRole::Colour
-            }
+            if materials.iter().any(is_raw) { TextureRole::Raw } else { TextureRole::Colour }
         };
         let build = |(index, texture)| MipChain::new(texture, role(index));
-        Self {
-            chains: textures.par_iter().enumerate().map(build).collect(),
-        }
+        Self { chains: textures.par_iter().enumerate().map(build).collect() }
     }
 
     /// The chain of the texture with this index in the scene, if there is one.
@@ -91,10 +85,8 @@ impl MipChain {
             let [r, g, b] = [r, g, b].map(|c| colour[usize::from(c)]);
             [r, g, b, raw[usize::from(a)]]
         });
-        let mut levels = vec![MipLevel {
-            sides: [texture.width, texture.height],
-            texels: texels.collect(),
-        }];
+        let mut levels =
+            vec![MipLevel { sides: [texture.width, texture.height], texels: texels.collect() }];
         while let Some(smaller) = levels.last().and_then(MipLevel::smaller) {
             levels.push(smaller);
         }
@@ -136,10 +128,7 @@ impl MipChain {
         }
         let fine = whole::<usize>(level);
         let t = level - fine as f32;
-        let (a, b) = (
-            self.levels[fine].bilinear(uv),
-            self.levels[fine + 1].bilinear(uv),
-        );
+        let (a, b) = (self.levels[fine].bilinear(uv), self.levels[fine + 1].bilinear(uv));
         std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
     }
 
@@ -228,10 +217,7 @@ impl MipLevel {
         // Texel by texel, since the compiler turns each texel into a vector, but not each channel.
         let mut sum = scaled(self.texels[top + x0], (1.0 - fx) * upper);
         add(&mut sum, scaled(self.texels[top + x1], fx * upper));
-        add(
-            &mut sum,
-            scaled(self.texels[bottom + x0], (1.0 - fx) * lower),
-        );
+        add(&mut sum, scaled(self.texels[bottom + x0], (1.0 - fx) * lower));
         add(&mut sum, scaled(self.texels[bottom + x1], fx * lower));
         sum
     }
@@ -239,12 +225,7 @@ impl MipLevel {
 
 #[inline(always)]
 fn scaled([r, g, b, a]: [u16; 4], weight: f32) -> [f32; 4] {
-    [
-        f32::from(r) * weight,
-        f32::from(g) * weight,
-        f32::from(b) * weight,
-        f32::from(a) * weight,
-    ]
+    [f32::from(r) * weight, f32::from(g) * weight, f32::from(b) * weight, f32::from(a) * weight]
 }
 
 #[inline(always)]
@@ -282,10 +263,7 @@ fn shares(size: usize) -> Vec<TexelShare> {
         } else {
             [(half - k) as f32, half as f32, (k + 1) as f32].map(|w| w / size as f32)
         };
-        TexelShare {
-            first: 2 * k,
-            weights,
-        }
+        TexelShare { first: 2 * k, weights }
     };
     (0..half).map(share).collect()
 }
@@ -339,17 +317,9 @@ fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u3
         Wrap::Repeat => (last, 0),
         Wrap::Clamp | Wrap::Mirror => (0, last),
     };
-    let left = if below < 0.0 {
-        before
-    } else {
-        whole::<u32>(below).min(last)
-    };
+    let left = if below < 0.0 { before } else { whole::<u32>(below).min(last) };
     let next = below + 1.0;
-    let right = if next > last as f32 {
-        after
-    } else {
-        whole(next)
-    };
+    let right = if next > last as f32 { after } else { whole(next) };
     [(left, 1.0 - part), (right, part)]
 }
 

@@ -21,10 +21,7 @@ pub struct VertexStep {
 impl VertexStep {
     /// The step between two vertices. Vertices nearer than the near plane are taken to lie on it.
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
-        let (start, end) = (
-            view.position_px(from.position),
-            view.position_px(to.position),
-        );
+        let (start, end) = (view.position_px(from.position), view.position_px(to.position));
         Self {
             position: std::array::from_fn(|k| to.position[k] - from.position[k]),
             uv: std::array::from_fn(|k| to.uv[k] - from.uv[k]),

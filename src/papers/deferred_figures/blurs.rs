@@ -30,9 +30,7 @@ fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &DeferredRun) {
     sheet
         .text("blur", "blur", |row| run(row).name.clone())
         .number("motion_px", "motion, px", |row| run(row).blur()[0])
-        .number("coc_px", "circle of confusion, px", |row| {
-            run(row).blur()[1]
-        });
+        .number("coc_px", "circle of confusion, px", |row| run(row).blur()[1]);
 }
 
 /// A figure with a row per amount of blur and grid.
@@ -42,9 +40,8 @@ fn by_grid<'a>(
 ) -> Sheet<(&'a DeferredRun, (ShadingGridKind, &'static str))> {
     let runs = results.of("blur").into_iter();
     let rows = runs.flat_map(|run| GRIDS.map(|grid| (run, grid)));
-    let mut sheet = Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| {
-        format!("{}{end}", run.name)
-    });
+    let mut sheet =
+        Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| format!("{}{end}", run.name));
     add_blur(&mut sheet, |(run, _)| run);
     sheet.text("grid", "grid", |(_, (grid, _))| grid.to_string());
     sheet
@@ -62,13 +59,8 @@ pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Co
         LineSeries::ours(*name, colour, points, LineKind::Line)
     });
     let labels = sheet.rows().iter().zip(0_u32..);
-    let labels = labels
-        .map(|(run, at)| (f64::from(at), run.name.clone()))
-        .collect();
-    let axes = [
-        Axis::linear("amount of blur"),
-        Axis::log("executions per pixel"),
-    ];
+    let labels = labels.map(|(run, at)| (f64::from(at), run.name.clone())).collect();
+    let axes = [Axis::linear("amount of blur"), Axis::log("executions per pixel")];
     let chart = LineChart::new("Shader executions by blur", axes, labels, series).draw();
     let caption = "MSAA rises with the blur; decoupled sampling stays near the sharp picture.";
     sheet.chart(chart, caption);
@@ -79,9 +71,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Co
         is_blurred.then_some(run.of("msaa")? / run.of("jrk")? >= 1.3)
     });
     let statement = "SDS is almost on par with JRK+Z (at most 1.3 times here).";
-    sheet.judge(statement, |run| {
-        Some(run.of("sds")? / run.of("jrk_z")? <= 1.3)
-    });
+    sheet.judge(statement, |run| Some(run.of("sds")? / run.of("jrk_z")? <= 1.3));
     sheet.finish()
 }
 
@@ -102,22 +92,14 @@ pub(super) fn figure_12(figure: &'static Figure, results: &DeferredResults) -> C
         let label = label(*tile);
         (format!("per_px_{label}"), f64::from(at), label)
     });
-    let axes = [
-        Axis::linear("side of the tiles, px"),
-        Axis::linear("executions per pixel"),
-    ];
+    let axes = [Axis::linear("side of the tiles, px"), Axis::linear("executions per pixel")];
     let caption = "The cost rises for small tiles due to bin spread, and hardly with AAS.";
     let title = "Shader executions by tile";
     sheet.lines([title, caption], axes, &columns.collect::<Vec<_>>());
     let [small, whole] = ends.map(|key| sheet.values(key));
-    let added = small
-        .into_iter()
-        .zip(whole)
-        .map(|(small, whole)| Some(small? - whole?));
+    let added = small.into_iter().zip(whole).map(|(small, whole)| Some(small? - whole?));
     let added: Vec<_> = added.collect();
-    let fewer = added
-        .chunks(GRIDS.len())
-        .map(|added| Some(added[1]? <= added[0]?));
+    let fewer = added.chunks(GRIDS.len()).map(|added| Some(added[1]? <= added[0]?));
     let statement = "With AAS, tiles of 32 pixels add fewer executions than without.";
     sheet.claim(statement, AMOUNTS, fewer);
     sheet.finish()
@@ -127,12 +109,8 @@ pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> C
     let mut sheet = Sheet::new(figure, results.of("heat"), "views", |run| run.name.clone());
     sheet
         .text("view", "view", |run| run.name.clone())
-        .number("per_px", "SDS, per px", |run| {
-            run.tile(PIXEL, Some(32), EXECUTIONS)
-        })
-        .number("per_px_aas", "SDS, AAS", |run| {
-            run.tile(ADAPTIVE, Some(32), EXECUTIONS)
-        });
+        .number("per_px", "SDS, per px", |run| run.tile(PIXEL, Some(32), EXECUTIONS))
+        .number("per_px_aas", "SDS, AAS", |run| run.tile(ADAPTIVE, Some(32), EXECUTIONS));
     for run in results.of("heat") {
         let maps = run.heat.iter().map(|(name, png)| Picture {
             png: png.clone(),
@@ -141,9 +119,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> C
         sheet.pictures.extend(maps);
     }
     let statement = "AAS shades surfaces most sparsely that contribute most to bin spread.";
-    sheet.judge(statement, |run| {
-        Some(run.of("per_px_aas")? < run.of("per_px")?)
-    });
+    sheet.judge(statement, |run| Some(run.of("per_px_aas")? < run.of("per_px")?));
     sheet.finish()
 }
 
@@ -174,13 +150,8 @@ pub(super) fn memo(figure: &'static Figure, results: &DeferredResults) -> Conten
         Some(f64::from(MEMO) / f64::from(small))
     });
     sheet.ours("memo of the pixel grid over the adaptive grid", saving);
-    let suffices = runs
-        .iter()
-        .map(|run| Some(quads(run, ADAPTIVE, MEMO / 16)? <= quads(run, PIXEL, MEMO)?));
-    sheet.claim(
-        "A memo of a sixteenth suffices with AAS.",
-        AMOUNTS,
-        suffices,
-    );
+    let suffices =
+        runs.iter().map(|run| Some(quads(run, ADAPTIVE, MEMO / 16)? <= quads(run, PIXEL, MEMO)?));
+    sheet.claim("A memo of a sixteenth suffices with AAS.", AMOUNTS, suffices);
     sheet.finish()
 }

@@ -67,12 +67,7 @@ mod tests {
             assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
             assert!(content.compared.iter().all(|c| c.ours.is_none()));
             assert_eq!(content.compared.len(), figure.published.len());
-            assert!(
-                content
-                    .charts
-                    .iter()
-                    .all(|c| !c.drawings.inline().contains("NaN"))
-            );
+            assert!(content.charts.iter().all(|c| !c.drawings.inline().contains("NaN")));
         }
         assert!(summary(&results).contains("0 scenes"));
     }

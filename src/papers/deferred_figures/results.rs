@@ -74,17 +74,13 @@ impl DeferredRun {
         of: Measure,
     ) -> Option<f64> {
         let tile = Some(TileSide(tile));
-        self.find(of, |r| {
-            r.pipeline == SDS && r.grid == grid && r.tile_px == tile
-        })
+        self.find(of, |r| r.pipeline == SDS && r.grid == grid && r.tile_px == tile)
     }
 
     /// A number of cached decoupled sampling with a memo of some quads.
     pub(super) fn memo(&self, grid: ShadingGridKind, quads: u32, of: Measure) -> Option<f64> {
         let memo = Some(MemoQuads(Some(quads)));
-        self.find(of, |r| {
-            r.pipeline == JRK && r.grid == grid && r.memo_quads == memo
-        })
+        self.find(of, |r| r.pipeline == JRK && r.grid == grid && r.memo_quads == memo)
     }
 
     fn find(&self, of: Measure, is_it: impl Fn(&DeferredRow) -> bool) -> Option<f64> {
@@ -94,10 +90,7 @@ impl DeferredRun {
     /// Median motion and circle of confusion in pixels.
     pub(super) fn blur(&self) -> [Option<f64>; 2] {
         let blur = self.rows.first().map(|row| row.blur);
-        [
-            blur.map(|b| b.motion_px.median),
-            blur.map(|b| b.coc_px.median),
-        ]
+        [blur.map(|b| b.motion_px.median), blur.map(|b| b.coc_px.median)]
     }
 
     /// Name of the view of the first row.
@@ -111,11 +104,9 @@ impl DeferredRun {
         for row in &self.rows {
             match views.iter_mut().find(|run| row.view == run.view()) {
                 Some(run) => run.rows.push(row.clone()),
-                None => views.push(Self {
-                    rows: vec![row.clone()],
-                    heat: Vec::new(),
-                    ..self.clone()
-                }),
+                None => {
+                    views.push(Self { rows: vec![row.clone()], heat: Vec::new(), ..self.clone() })
+                }
             }
         }
         views
@@ -141,15 +132,12 @@ impl DeferredResults {
             }),
             MeshRows::Merging(_) => None,
         });
-        Self {
-            runs: runs.collect(),
-        }
+        Self { runs: runs.collect() }
     }
 
     /// The runs of a kind that have rows, in the order of the suite.
     pub(super) fn of(&self, kind: &str) -> Vec<&DeferredRun> {
         let runs = self.runs.iter();
-        runs.filter(|run| run.study == kind && !run.rows.is_empty())
-            .collect()
+        runs.filter(|run| run.study == kind && !run.rows.is_empty()).collect()
     }
 }

@@ -16,9 +16,7 @@ const MEGABYTE: f64 = 1e6;
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
 fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
-    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| {
-        run.name.clone()
-    });
+    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| run.name.clone());
     sheet.text("scene", "scene", |run| run.name.clone());
     sheet
 }
@@ -31,9 +29,7 @@ pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Con
     sheet
         .ratio("jrk_z_over_jrk", "JRK+Z over JRK", ["jrk_z", "jrk"])
         .ratio("sds_over_jrk", "SDS over JRK", ["sds", "jrk"])
-        .share("efficiency", "samples hit", |run| {
-            run.number(JRK, PIXEL, EFFICIENCY)
-        });
+        .share("efficiency", "samples hit", |run| run.number(JRK, PIXEL, EFFICIENCY));
     sheet.bars(Bars {
         title: "Operations of the raster",
         axis: Axis::linear("Gops per frame"),
@@ -42,9 +38,7 @@ pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Con
         ..Bars::default()
     });
     let statement = "A depth prepass has substantially higher cost (Table 1).";
-    sheet.judge(statement, |scene| {
-        Some((1.8..2.05).contains(&scene.of("jrk_z_over_jrk")?))
-    });
+    sheet.judge(statement, |scene| Some((1.8..2.05).contains(&scene.of("jrk_z_over_jrk")?)));
     let statement = "Blended draws increase the cost of set-up slightly (section 6).";
     sheet.judge(statement, |scene| Some(scene.of("sds_over_jrk")? <= 1.03));
     sheet.finish()
@@ -55,15 +49,16 @@ const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, "_aas")];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
-    sheet
-        .number("motion_px", "motion, px", |run| run.blur()[0])
-        .number("coc_px", "circle of confusion, px", |run| run.blur()[1]);
+    sheet.number("motion_px", "motion, px", |run| run.blur()[0]).number(
+        "coc_px",
+        "circle of confusion, px",
+        |run| run.blur()[1],
+    );
     for (grid, suffix) in GRIDS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}{suffix}_mb");
             let megabytes = |run: &&DeferredRun| {
-                run.number(pipeline, grid, BYTES)
-                    .map(|bytes| bytes / MEGABYTE)
+                run.number(pipeline, grid, BYTES).map(|bytes| bytes / MEGABYTE)
             };
             match suffix {
                 "" => sheet.number(&key, &format!("{name}, MB"), megabytes),
@@ -134,12 +129,8 @@ fn prepass_wins(run: &DeferredRun) -> Option<bool> {
 pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
-        .share("identifiers", "identifiers", |run| {
-            run.number(SDS, PIXEL, SPID_RATIO)
-        })
-        .number("passes", "passes", |run| {
-            run.number(SDS, PIXEL, SORT_PASSES)
-        })
+        .share("identifiers", "identifiers", |run| run.number(SDS, PIXEL, SPID_RATIO))
+        .number("passes", "passes", |run| run.number(SDS, PIXEL, SORT_PASSES))
         .number("on_chip_mb", "on chip, MB", |run| {
             Some(run.number(SDS, PIXEL, SORT_BYTES)? / MEGABYTE)
         });
@@ -217,9 +208,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> C
         for plot in PLOTS {
             let series = NAMES.iter().zip(0..).map(|([key, name], colour)| {
                 let values = sheet.values(&format!("{key}_{}", plot.key)).into_iter();
-                let of_trace = values
-                    .zip(sheet.rows())
-                    .filter(|(_, run)| run.name == trace.name);
+                let of_trace = values.zip(sheet.rows()).filter(|(_, run)| run.name == trace.name);
                 let points = of_trace.zip(0_u32..);
                 let points = points.filter_map(|((value, _), at)| Some([f64::from(at), value?]));
                 LineSeries::ours(*name, colour, points, LineKind::Line)
@@ -234,8 +223,6 @@ pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> C
         Some(view.of("sds_mb")? < view.of("jrk_mb")?.min(view.of("jrk_z_mb")?))
     });
     let statement = "The raster of SDS costs about as much as the raster of JRK.";
-    sheet.judge(statement, |view| {
-        Some(view.of("sds_gops")? <= 1.03 * view.of("jrk_gops")?)
-    });
+    sheet.judge(statement, |view| Some(view.of("sds_gops")? <= 1.03 * view.of("jrk_gops")?));
     sheet.finish()
 }

@@ -14,14 +14,8 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
         |method: &'static str| move |view: &&ViewResult| view.ratio(method, "baseline", "cycles");
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .whole("rop_cycles", "ROP (cycles)", |view| {
-            view.number("baseline", "cycles")
-        })
-        .number(
-            "shader_blend",
-            "shader, no lock (times)",
-            over("shader-blend"),
-        )
+        .whole("rop_cycles", "ROP (cycles)", |view| view.number("baseline", "cycles"))
+        .number("shader_blend", "shader, no lock (times)", over("shader-blend"))
         .number("interlock", "shader, interlock (times)", over("interlock"))
         .hidden("rop", over("baseline"));
     sheet.bars(Bars {
@@ -62,20 +56,14 @@ fn passes() -> impl Iterator<Item = u32> {
 pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     for n in passes() {
-        let heading = if n == 1 {
-            "N = 1".to_owned()
-        } else {
-            n.to_string()
-        };
+        let heading = if n == 1 { "N = 1".to_owned() } else { n.to_string() };
         sheet.number(&format!("n_{n}"), &heading, |view| speedup(view, n));
     }
-    sheet
-        .number("het", "HET", |view| view.speedup("het"))
-        .whole("best_n", "best N", |view| {
-            let known = passes().filter_map(|n| Some((n, speedup(view, n)?)));
-            let best = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-            best.map(|(n, _)| f64::from(n))
-        });
+    sheet.number("het", "HET", |view| view.speedup("het")).whole("best_n", "best N", |view| {
+        let known = passes().filter_map(|n| Some((n, speedup(view, n)?)));
+        let best = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        best.map(|(n, _)| f64::from(n))
+    });
     let chart = passes_chart(&sheet.groups());
     sheet.chart(chart, "The paper's curves have no numbers in its text.");
     let quantity = "alpha at which a pixel terminates";
@@ -104,20 +92,13 @@ fn passes_chart(scenes: &[Rows<'_>]) -> Drawings {
             LineSeries::ours("", colour, het, LineKind::Points),
         ]
     });
-    let axes = [
-        Axis::linear("number of passes N"),
-        Axis::linear("speedup over the baseline (times)"),
-    ];
+    let axes =
+        [Axis::linear("number of passes N"), Axis::linear("speedup over the baseline (times)")];
     let labels = passes().map(|n| (f64::from(n).log2(), n.to_string()));
     let labels = labels.chain([(end, "HET".to_owned())]).collect();
     let chart = LineChart {
         marks: vec![AxisMark::at(1.0, "baseline")],
-        ..LineChart::new(
-            "Speedup of rendering in several passes",
-            axes,
-            labels,
-            series,
-        )
+        ..LineChart::new("Speedup of rendering in several passes", axes, labels, series)
     };
     chart.draw()
 }

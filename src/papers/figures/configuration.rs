@@ -19,30 +19,20 @@ pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, 
 }
 
 pub(super) fn figure_3(figure: &'static Figure, results: &Results) -> Content {
-    let mut sheet = Sheet::new(figure, presets(results), "GPUs", |(name, _)| {
-        (*name).to_owned()
-    });
+    let mut sheet = Sheet::new(figure, presets(results), "GPUs", |(name, _)| (*name).to_owned());
     sheet
         .text("preset", "preset", |(name, _)| (*name).to_owned())
         .whole("gpcs", "GPCs", |(_, c)| Some(c.gpu.gpcs as f64))
-        .whole("cores_per_gpc", "cores per GPC", |(_, c)| {
-            Some(c.cores.cores as f64)
-        })
+        .whole("cores_per_gpc", "cores per GPC", |(_, c)| Some(c.cores.cores as f64))
         .whole("schedulers_per_core", "schedulers per core", |(_, c)| {
             Some(c.cores.schedulers as f64)
         })
         .whole("clock_mhz", "MHz", |(_, c)| Some(c.gpu.clock_mhz))
-        .whole(
-            "raster_tiles_per_cycle",
-            "raster tiles per cycle and GPC",
-            |(_, c)| Some(c.coarse.tiles_per_cycle.in_cycles(1)),
-        )
-        .whole("l2_kb", "L2 (KB)", |(_, c)| {
-            Some((c.l2.bytes / 1024) as f64)
+        .whole("raster_tiles_per_cycle", "raster tiles per cycle and GPC", |(_, c)| {
+            Some(c.coarse.tiles_per_cycle.in_cycles(1))
         })
-        .whole("dram_gb_per_s", "DRAM (GB/s)", |(_, c)| {
-            Some(c.dram.gb_per_s)
-        });
+        .whole("l2_kb", "L2 (KB)", |(_, c)| Some((c.l2.bytes / 1024) as f64))
+        .whole("dram_gb_per_s", "DRAM (GB/s)", |(_, c)| Some(c.dram.gb_per_s));
     sheet.finish()
 }
 
@@ -60,18 +50,12 @@ fn of_table_1(config: &Config) -> [(&'static str, f64); 15] {
         ("first-level cache", cores.l1_bytes as f64 / KB),
         ("L2", config.l2.bytes as f64 / KB),
         ("CROP cache", config.crop.cache_bytes as f64 / KB),
-        (
-            "side of a tile grid",
-            config.tgc.grid_tiles as f64 * tile_px,
-        ),
+        ("side of a tile grid", config.tgc.grid_tiles as f64 * tile_px),
         ("TGC bins", config.tgc.bins as f64),
         ("TGC bin size", config.tgc.bin_size as f64),
         ("TC bins", config.tc.bins as f64),
         ("TC bin size", config.tc.bin_size as f64),
-        (
-            "quads that CROP blends per cycle",
-            crop_quads_per_cycle(config),
-        ),
+        ("quads that CROP blends per cycle", crop_quads_per_cycle(config)),
         (
             "DRAM bandwidth, if the 16 channels of LPDDR3-1600 are 32 bits wide",
             config.dram.gb_per_s,
@@ -84,12 +68,8 @@ pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
     let rows = of_table_1(&results.config);
     let mut sheet = Sheet::new(figure, rows, "rows", |(quantity, _)| (*quantity).to_owned());
     sheet
-        .text("quantity", "quantity", |(quantity, _)| {
-            (*quantity).to_owned()
-        })
-        .number("published", "published", |(quantity, _)| {
-            Some(published(quantity)?.value)
-        })
+        .text("quantity", "quantity", |(quantity, _)| (*quantity).to_owned())
+        .number("published", "published", |(quantity, _)| Some(published(quantity)?.value))
         .number("ours", "ours", |(_, ours)| Some(*ours))
         .text("unit", "unit", |(quantity, _)| {
             published(quantity).map_or(String::new(), |p| p.unit.clone())
@@ -140,10 +120,7 @@ pub(super) fn table_2(figure: &'static Figure, results: &Results) -> Content {
 pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
     let config = &results.config;
     let tgc = config.tgc.storage_bytes();
-    let single = QruSpec {
-        buffers: 1,
-        ..config.qru.clone()
-    };
+    let single = QruSpec { buffers: 1, ..config.qru.clone() };
     let qru = [single.storage_bytes(), config.qru.storage_bytes()];
     let fetch = config.tgc.fetch_bytes(config.vertex.position_bytes);
     let zrop = config.zrop.storage_bytes();
@@ -164,11 +141,9 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
             let found = figure.published.iter().find(|p| p.quantity == *part)?;
             Some(found.value * unit(&found.unit))
         })
-        .whole(
-            "one_buffer_bytes",
-            "ours, as the paper counts (B)",
-            |(_, counted, _)| counted.map(|bytes| bytes as f64),
-        )
+        .whole("one_buffer_bytes", "ours, as the paper counts (B)", |(_, counted, _)| {
+            counted.map(|bytes| bytes as f64)
+        })
         .whole("bytes", "ours, all (B)", |(.., all)| Some(*all as f64));
     for published in &figure.published {
         let part = rows.iter().find(|(part, ..)| *part == published.quantity);

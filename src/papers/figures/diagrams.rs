@@ -35,16 +35,12 @@ fn mean_utilisation(views: &[&ViewResult], method: &str, unit: &str) -> Option<f
 
 pub(super) fn figure_2(figure: &'static Figure, results: &Results) -> Content {
     let views = results.first(PAPER_PRESET);
-    let units = STAGES
-        .iter()
-        .flat_map(|(stage, units)| units.iter().map(|unit| (*stage, *unit)));
+    let units = STAGES.iter().flat_map(|(stage, units)| units.iter().map(|unit| (*stage, *unit)));
     let mut sheet = Sheet::new(figure, units, "units", |(_, unit)| (*unit).to_owned());
     sheet
         .text("stage", "stage", |(stage, _)| (*stage).to_owned())
         .text("unit", "unit", |(_, unit)| (*unit).to_owned())
-        .share("utilisation", "works in", |(_, unit)| {
-            mean_utilisation(&views, "baseline", unit)
-        });
+        .share("utilisation", "works in", |(_, unit)| mean_utilisation(&views, "baseline", unit));
     sheet.bars(Bars {
         title: "Work of the stages of the pipeline",
         axis: Axis::share("cycles with work"),
@@ -84,12 +80,8 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = Sheet::new(figure, UNITS, "units", |unit| (*unit).to_owned());
     sheet
         .text("unit", "unit", |unit| (*unit).to_owned())
-        .share("baseline", "baseline", |unit| {
-            mean_utilisation(&views, "baseline", unit)
-        })
-        .share("het_qm", "HET+QM", |unit| {
-            mean_utilisation(&views, "het+qm", unit)
-        });
+        .share("baseline", "baseline", |unit| mean_utilisation(&views, "baseline", unit))
+        .share("het_qm", "HET+QM", |unit| mean_utilisation(&views, "het+qm", unit));
     let groups = sheet.groups().into_iter().map(|unit| {
         // The baseline lacks two units, whose bars are missing for that reason.
         let without = match unit.label {
@@ -112,30 +104,18 @@ pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
     let het = |path: &'static str| move |view: &&ViewResult| view.number("het", path);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .whole(
-            "rasterized",
-            "fragments tested",
-            het("fragments.rasterized"),
-        )
-        .whole(
-            "terminated",
-            "of them terminated",
-            het("fragments.terminated"),
-        )
+        .whole("rasterized", "fragments tested", het("fragments.rasterized"))
+        .whole("terminated", "of them terminated", het("fragments.terminated"))
         .whole("blended", "blended", het("fragments.blended"))
         .whole("late", "of them late", het("fragments.late"))
         .whole("updates", "termination updates", het("termination_updates"))
         .whole("pixels", "pixels", |view| Some(view.pixels()));
     for count in 0..=4 {
-        sheet.share(
-            &format!("live_{count}"),
-            &format!("quads with {count} live"),
-            |view| {
-                let quads = |count: usize| view.number("het", &format!("quads.live.{count}"));
-                let all = (0..=4).map(quads).sum::<Option<f64>>();
-                quotient(quads(count), all)
-            },
-        );
+        sheet.share(&format!("live_{count}"), &format!("quads with {count} live"), |view| {
+            let quads = |count: usize| view.number("het", &format!("quads.live.{count}"));
+            let all = (0..=4).map(quads).sum::<Option<f64>>();
+            quotient(quads(count), all)
+        });
     }
     sheet.judge("A pixel sends one update at most (V-B).", |scene| {
         Some(scene.of("updates")? <= scene.of("pixels")?)
@@ -147,16 +127,8 @@ pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
     let qm = |path: &'static str| move |view: &&ViewResult| view.number("qm", path);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .number(
-            "primitives_per_flush",
-            "primitives per TGC flush",
-            qm("flushes.tgc.mean_items"),
-        )
-        .number(
-            "quads_per_flush",
-            "quads per TC flush",
-            qm("flushes.tc.mean_items"),
-        )
+        .number("primitives_per_flush", "primitives per TGC flush", qm("flushes.tgc.mean_items"))
+        .number("quads_per_flush", "quads per TC flush", qm("flushes.tc.mean_items"))
         .share("paired", "quads paired", |view| {
             let pairs = view.number("qm", "qru.pairs").map(|n| 2.0 * n);
             quotient(pairs, view.number("qm", "qru.quads_in"))
@@ -229,11 +201,7 @@ fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
     let known = UNITS.iter().filter_map(|unit| Some((*unit, shares(unit)?)));
     let strips = known.enumerate().map(|(at, (unit, shares))| {
         let heading = if at == 0 { method } else { "" };
-        let strip = ActivityStrip {
-            name: unit.to_owned(),
-            shares,
-            length: run.cycles as f64,
-        };
+        let strip = ActivityStrip { name: unit.to_owned(), shares, length: run.cycles as f64 };
         (heading.to_owned(), strip)
     });
     strips.collect()

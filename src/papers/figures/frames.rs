@@ -25,12 +25,8 @@ pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
     let views = results.first(PAPER_PRESET);
     let mut sheet = by_view(figure, views.clone());
     sheet
-        .number("over_software", "over software", |view| {
-            frame_speedup(view, "compute")
-        })
-        .number("over_hardware", "over hardware", |view| {
-            frame_speedup(view, "baseline")
-        })
+        .number("over_software", "over software", |view| frame_speedup(view, "compute"))
+        .number("over_hardware", "over hardware", |view| frame_speedup(view, "baseline"))
         .number("software_over_hardware", "software over hardware", |view| {
             view.ratio("compute", "baseline", TOTAL)
         })
@@ -40,9 +36,7 @@ pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
         .number("vr_pipe_fps", "VR-Pipe (frames per second)", |view| {
             view.number("het+qm", "frame.fps")
         });
-    for (key, [method, _]) in ["software_ms", "hardware_ms", "vr_pipe_ms"]
-        .into_iter()
-        .zip(METHODS)
+    for (key, [method, _]) in ["software_ms", "hardware_ms", "vr_pipe_ms"].into_iter().zip(METHODS)
     {
         sheet.hidden(key, |view| view.number(method, TOTAL));
     }
@@ -52,10 +46,7 @@ pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
     sheet.bars(Bars {
         title: "Speedup of whole frames by VR-Pipe",
         axis: Axis::linear("speedup of the frame (times)"),
-        series: &[
-            ["over_software", "over software"],
-            ["over_hardware", "over hardware"],
-        ],
+        series: &[["over_software", "over software"], ["over_hardware", "over hardware"]],
         has_mean: true,
         has_published: true,
         marks: vec![AxisMark::at(1.0, "")],
@@ -136,9 +127,7 @@ pub(super) fn figure_19(figure: &'static Figure, results: &Results) -> Content {
         ..Bars::default()
     });
     let statement = "The energy falls less than the time (means of Figures 16 and 19).";
-    sheet.judge(statement, |scene| {
-        Some(scene.of("het_qm")? < scene.of("speedup")?)
-    });
+    sheet.judge(statement, |scene| Some(scene.of("het_qm")? < scene.of("speedup")?));
     sheet.finish()
 }
 
@@ -146,41 +135,23 @@ pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     let vr_pipe_frame = |view: &ViewResult| view.number("het+qm", TOTAL);
     let gscore_frame = |view: &ViewResult| {
-        let clock = view
-            .number("gscore", "gscore.clock_mhz")
-            .map(|mhz| mhz * 1e3);
+        let clock = view.number("gscore", "gscore.clock_mhz").map(|mhz| mhz * 1e3);
         quotient(view.number("gscore", "gscore.frame_cycles"), clock)
     };
     sheet
-        .number("raster", "raster (times)", |view| {
-            view.ratio("het+qm", "gscore", "frame_ms")
+        .number("raster", "raster (times)", |view| view.ratio("het+qm", "gscore", "frame_ms"))
+        .number("frame", "frame (times)", |view| quotient(vr_pipe_frame(view), gscore_frame(view)))
+        .number("vr_pipe_draw_ms", "VR-Pipe, draw (ms)", |view| view.number("het+qm", "frame_ms"))
+        .number("gscore_raster_ms", "GSCore, sort and rendering (ms)", |view| {
+            view.number("gscore", "frame_ms")
         })
-        .number("frame", "frame (times)", |view| {
-            quotient(vr_pipe_frame(view), gscore_frame(view))
-        })
-        .number("vr_pipe_draw_ms", "VR-Pipe, draw (ms)", |view| {
-            view.number("het+qm", "frame_ms")
-        })
-        .number(
-            "gscore_raster_ms",
-            "GSCore, sort and rendering (ms)",
-            |view| view.number("gscore", "frame_ms"),
-        )
-        .number("vr_pipe_frame_ms", "VR-Pipe, frame (ms)", |view| {
-            vr_pipe_frame(view)
-        })
-        .number("gscore_frame_ms", "GSCore, frame (ms)", |view| {
-            gscore_frame(view)
-        })
-        .number("vr_pipe_mj", "VR-Pipe, draw (mJ)", |view| {
-            view.number("het+qm", "energy_mj.total")
-        })
+        .number("vr_pipe_frame_ms", "VR-Pipe, frame (ms)", |view| vr_pipe_frame(view))
+        .number("gscore_frame_ms", "GSCore, frame (ms)", |view| gscore_frame(view))
+        .number("vr_pipe_mj", "VR-Pipe, draw (mJ)", |view| view.number("het+qm", "energy_mj.total"))
         .number("gscore_mj", "GSCore, sort and rendering (mJ)", |view| {
             view.number("gscore", "gscore.raster_mj")
         })
-        .number("gscore_mm2", "GSCore (mm2)", |view| {
-            view.number("gscore", "gscore.area_mm2")
-        });
+        .number("gscore_mm2", "GSCore (mm2)", |view| view.number("gscore", "gscore.area_mm2"));
     let series = [["raster", "raster"], ["frame", "frame"]];
     sheet.bars(Bars {
         title: "Speed of GSCore over VR-Pipe",

@@ -17,17 +17,13 @@ const RANDOM: &str = "rectangles of 1 KB without reads of the L2, random positio
 const RANDOM_LINES: &str = "the same, ours at random multiples of 4 pixels";
 const BINS: &str = "tile bins";
 /// Colour formats that the paper measures, with their published quantities.
-const RATES: [[&str; 2]; 2] = [
-    ["rgba8", "pixels per cycle, RGBA8"],
-    ["rgba16f", "pixels per cycle, RGBA16F"],
-];
+const RATES: [[&str; 2]; 2] =
+    [["rgba8", "pixels per cycle, RGBA8"], ["rgba16f", "pixels per cycle, RGBA16F"]];
 
 pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     let measured = GpcSeries::measure(&results.config);
     let stated = |quantity: &str| figure.number(quantity, Statistic::Value);
-    let mut sheet = Sheet::new(figure, rows(&measured), "benchmarks", |row| {
-        row.0.to_owned()
-    });
+    let mut sheet = Sheet::new(figure, rows(&measured), "benchmarks", |row| row.0.to_owned());
     sheet
         .text("benchmark", "benchmark", |row| row.0.to_owned())
         .text("parameter", "parameter", |row| row.1.clone())
@@ -46,10 +42,9 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     sheet.chart(bins(&measured), caption);
     let most = |pairs: &[[u64; 2]]| largest(pairs.iter().map(|[_, held]| Some(*held as f64 / KB)));
     sheet.ours(CAPACITY, most(&measured.aligned_footprints));
-    for (quantity, footprints) in [
-        (RANDOM, &measured.footprints),
-        (RANDOM_LINES, &measured.line_footprints),
-    ] {
+    for (quantity, footprints) in
+        [(RANDOM, &measured.footprints), (RANDOM_LINES, &measured.line_footprints)]
+    {
         let of_1_kb = footprints.iter().filter(|[size, _]| *size as f64 == KB);
         sheet.ours(quantity, most(&of_1_kb.copied().collect::<Vec<_>>()));
     }
@@ -69,9 +64,7 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
 
 fn rate(measured: &GpcSeries, format: &str) -> Option<f64> {
     let mut rates = measured.pixels_per_cycle.iter();
-    rates
-        .find(|(name, _)| *name == format)
-        .map(|(_, rate)| *rate)
+    rates.find(|(name, _)| *name == format).map(|(_, rate)| *rate)
 }
 
 /// A row of the table: benchmark, parameter, value, unit.
@@ -88,14 +81,10 @@ fn rows(measured: &GpcSeries) -> Vec<Row> {
         let rows = rows.map(|(parameter, value)| (name, (*parameter).to_owned(), *value, unit));
         rows.collect()
     };
-    let warps = measured.warps_by_tiles.iter().map(|[tiles, warps]| {
-        (
-            "warps by screen tiles",
-            tiles.to_string(),
-            *warps as f64,
-            "warps",
-        )
-    });
+    let warps = measured
+        .warps_by_tiles
+        .iter()
+        .map(|[tiles, warps]| ("warps by screen tiles", tiles.to_string(), *warps as f64, "warps"));
     [
         bytes("footprint", &measured.footprints),
         bytes("footprint at lines", &measured.line_footprints),
@@ -114,10 +103,8 @@ fn footprints(measured: &GpcSeries, capacity: Option<f64>) -> Drawings {
         LineSeries::ours(name, colour, dots, LineKind::Points)
     };
     let sizes = [0.5_f64, 1.0, 2.0, 4.0, 8.0];
-    let axes = [
-        Axis::linear("size of a rectangle (KB)"),
-        Axis::linear("drawn without L2 reads (KB)"),
-    ];
+    let axes =
+        [Axis::linear("size of a rectangle (KB)"), Axis::linear("drawn without L2 reads (KB)")];
     let labels = sizes.map(|kb| (kb.log2(), kb.to_string())).to_vec();
     let series = [
         dots("random positions", 0, &measured.footprints),
@@ -132,22 +119,13 @@ fn footprints(measured: &GpcSeries, capacity: Option<f64>) -> Drawings {
 }
 
 fn rates(measured: &GpcSeries, published: [Option<f64>; 2]) -> Drawings {
-    let groups = RATES
-        .iter()
-        .zip(published)
-        .map(|([format, _], published)| Group {
-            label: format.to_uppercase(),
-            bars: vec![
-                rate(measured, format).map(BarValue::ours),
-                published.map(BarValue::published),
-            ],
-        });
+    let groups = RATES.iter().zip(published).map(|([format, _], published)| Group {
+        label: format.to_uppercase(),
+        bars: vec![rate(measured, format).map(BarValue::ours), published.map(BarValue::published)],
+    });
     let title = "Pixels blended per cycle by colour format";
     let mut chart = BarChart::new(title, Axis::linear("pixels per cycle"), &["ours"], groups);
-    chart.series.push(Series {
-        is_published: true,
-        ..Series::ours("published", 0)
-    });
+    chart.series.push(Series { is_published: true, ..Series::ours("published", 0) });
     chart.draw()
 }
 
@@ -172,12 +150,7 @@ fn bins(measured: &GpcSeries) -> Drawings {
     let warps = LineSeries::ours("warps", 0, points, LineKind::Line);
     let chart = LineChart {
         marks: vec![mark(330, 33), mark(67, 32)],
-        ..LineChart::new(
-            "Warps by number of screen tiles",
-            axes,
-            labels.collect(),
-            [warps],
-        )
+        ..LineChart::new("Warps by number of screen tiles", axes, labels.collect(), [warps])
     };
     chart.draw()
 }

@@ -65,10 +65,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn results(views: Vec<ViewResult>) -> Results {
-        Results {
-            views,
-            config: Config::default(),
-        }
+        Results { views, config: Config::default() }
     }
 
     fn figures() -> &'static [Figure] {
@@ -78,11 +75,7 @@ mod tests {
     /// Every published number of a figure stands beside ours, or in the table for Table I.
     #[test]
     fn published_numbers_are_drawn() {
-        let methods = [
-            ("baseline", 2000, 3000),
-            ("het", 1000, 1200),
-            ("het+qm", 900, 900),
-        ];
+        let methods = [("baseline", 2000, 3000), ("het", 1000, 1200), ("het+qm", 900, 900)];
         let results = results(vec![view("a", &methods)]);
         assert_eq!(figures().len(), DRAWINGS.len());
         for figure in figures() {
@@ -99,10 +92,7 @@ mod tests {
                 assert!(column.is_none_or(|key| content.table.column(key).is_some()));
             }
         }
-        let fig16 = figures()
-            .iter()
-            .find(|figure| figure.id == "fig16")
-            .unwrap();
+        let fig16 = figures().iter().find(|figure| figure.id == "fig16").unwrap();
         let content = draw(fig16, &results).unwrap();
         let holds: Vec<_> = content.compared.iter().map(|one| one.holds()).collect();
         // The maximum of QM is missing, means are not bounds, and 2000 / 900 is below the maximum of 2.78.
@@ -124,12 +114,7 @@ mod tests {
             assert_eq!(content.claims.iter().filter(of).count(), 1, "{name}");
         }
         let rows = content.table.json();
-        let units: Vec<_> = rows
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| &row["unit"])
-            .collect();
+        let units: Vec<_> = rows.as_array().unwrap().iter().map(|row| &row["unit"]).collect();
         assert!(units.iter().any(|unit| **unit == "PROP out"), "{units:?}");
     }
 
@@ -152,13 +137,7 @@ mod tests {
         };
         let [tick, cross] = [Some((1, 1)), Some((0, 1))];
         let units = |prop, pack, zrop, crop| {
-            holds(&[
-                ("prop", prop),
-                ("pack", pack),
-                ("zrop", zrop),
-                ("cores", 0.2),
-                ("crop", crop),
-            ])
+            holds(&[("prop", prop), ("pack", pack), ("zrop", zrop), ("cores", 0.2), ("crop", crop)])
         };
         assert_eq!(units(0.3, 0.6, 0.4, 0.9), [tick, tick]);
         assert_eq!(units(0.6, 0.3, 0.4, 0.9), [tick, tick]);
@@ -170,10 +149,7 @@ mod tests {
     /// Figure 16 has merging without tile-grid coalescing as well, of which its text tells what coalescing gains.
     #[test]
     fn figure_16_shows_merging_without_grid_coalescing() {
-        let figure = figures()
-            .iter()
-            .find(|figure| figure.id == "fig16")
-            .unwrap();
+        let figure = figures().iter().find(|figure| figure.id == "fig16").unwrap();
         let methods = ["baseline", "qm", "het", "het+qm", "qru", "het+qru"];
         let needs = |name: &str| figure.needs[0].methods.iter().any(|method| method == name);
         assert!(methods.into_iter().all(needs), "{:?}", figure.needs);
@@ -197,18 +173,8 @@ mod tests {
             let content = draw(figure, &results).unwrap();
             assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
             let is_configured = matches!(&*figure.id, "fig11" | "fig14" | "table3");
-            assert!(
-                content
-                    .compared
-                    .iter()
-                    .all(|c| c.ours.is_none() || is_configured)
-            );
-            assert!(
-                content
-                    .charts
-                    .iter()
-                    .all(|c| !c.drawings.inline().contains("NaN"))
-            );
+            assert!(content.compared.iter().all(|c| c.ours.is_none() || is_configured));
+            assert!(content.charts.iter().all(|c| !c.drawings.inline().contains("NaN")));
             let document = content.json(figure, "command", &["a 0: het".to_owned()]);
             assert_eq!(document["missing"][0], "a 0: het");
         }

@@ -31,9 +31,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
         .ratio("cores_per_rop", "cores per ROP", keys);
     let published = figure.rows.iter().zip(0..).map(|(row, at)| Group {
         label: row.get("gpu").map_or(String::new(), ToString::to_string),
-        bars: keys
-            .map(|key| sheet.table.number(at, key).map(BarValue::published))
-            .to_vec(),
+        bars: keys.map(|key| sheet.table.number(at, key).map(BarValue::published)).to_vec(),
     });
     let charted = [PAPER_PRESET, ORIN, DESKTOP].map(|preset| format!("model: {preset}"));
     let models = sheet.groups().into_iter();
@@ -79,19 +77,14 @@ const FPS: &str = "frames per second of hardware, Orin, real scenes";
 pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
     const METHODS: [[&str; 2]; 2] = [["compute", "SW"], ["baseline", "HW"]];
     let views = [ORIN, DESKTOP].map(|preset| results.first(preset)).concat();
-    let rows = views
-        .iter()
-        .flat_map(|view| METHODS.map(|method| (*view, method)));
-    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, [_, short])| {
-        format!("{} {short}", view.scene)
-    });
+    let rows = views.iter().flat_map(|view| METHODS.map(|method| (*view, method)));
+    let mut sheet =
+        Sheet::new(figure, rows, "scenes", |(view, [_, short])| format!("{} {short}", view.scene));
     sheet
         .text("gpu", "GPU", |(view, _)| view.preset.clone())
         .text("scene", "scene", |(view, _)| view.scene.clone())
         .text("view", "view", |(view, _)| view.view.clone())
-        .text("renderer", "renderer", |(_, [_, short])| {
-            (*short).to_owned()
-        });
+        .text("renderer", "renderer", |(_, [_, short])| (*short).to_owned());
     for key in PARTS.into_iter().chain(["total_ms", "fps"]) {
         let heading = match key {
             "fps" => "frames per second".to_owned(),
@@ -129,10 +122,7 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
     let raster = 1.0 - derived().not_raster;
     let fragments = raster / bound * per_second / PIXELS;
     let per_pixel = |view: &&ViewResult| {
-        quotient(
-            view.number("baseline", "fragments.blended"),
-            Some(view.pixels()),
-        )
+        quotient(view.number("baseline", "fragments.blended"), Some(view.pixels()))
     };
     let ours = results.first(PAPER_PRESET);
     let ours = mean(ours.iter().map(per_pixel)).map_or_else(String::new, |n| {
@@ -149,9 +139,7 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
 fn tile_lists(results: &Results, content: &mut Content) {
     let views = results.first(PAPER_PRESET);
     let ratios = ["compute.pairs", "frame.sort_ms", "frame.raster_ms"].map(|path| {
-        let ratios = views
-            .iter()
-            .map(|v| v.ratio("compute-aabb", "compute", path));
+        let ratios = views.iter().map(|v| v.ratio("compute-aabb", "compute", path));
         ratios.collect::<Vec<_>>()
     });
     let statement = "Oriented boxes list fewer pairs of splats and tiles than squares (III-A).";
@@ -189,9 +177,7 @@ fn throughput(view: &ViewResult, unit: &str) -> Option<f64> {
 
 pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
     let presets = [PAPER_PRESET, ORIN];
-    let rows = presets
-        .iter()
-        .flat_map(|preset| UNITS.map(|unit| (*preset, unit)));
+    let rows = presets.iter().flat_map(|preset| UNITS.map(|unit| (*preset, unit)));
     let mut sheet = Sheet::new(figure, rows, "units", |(_, [_, name])| (*name).to_owned());
     let of = |(preset, [unit, _]): &(&str, [&str; 2])| {
         let views = results.first(preset).into_iter();
@@ -208,12 +194,7 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
     let groups =
         groups.map(|(at, [_, name])| Group::of(*name, [means[at], means[at + UNITS.len()]]));
     let axis = Axis::share("throughput utilisation");
-    let chart = BarChart::new(
-        "Throughput utilisation of the units",
-        axis,
-        &presets,
-        groups,
-    );
+    let chart = BarChart::new("Throughput utilisation of the units", axis, &presets, groups);
     sheet.chart(chart.draw(), "Means over the first views of all scenes.");
     let views = results.first(PAPER_PRESET);
     for (name, ports) in DICTATING {
@@ -227,9 +208,8 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
             format!("{name} has a higher utilisation than all units but PROP and CROP (III-B).");
         sheet.claim(&statement, "scenes", highest);
     }
-    let idle = views
-        .iter()
-        .map(|view| Some(throughput(view, "cores")? < throughput(view, "crop")? / 2.0));
+    let idle =
+        views.iter().map(|view| Some(throughput(view, "cores")? < throughput(view, "crop")? / 2.0));
     let statement =
         "The shader cores have less than half of the utilisation of CROP (shape of the figure).";
     sheet.claim(statement, "scenes", idle);

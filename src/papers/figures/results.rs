@@ -197,10 +197,7 @@ pub(crate) mod tests {
     fn numbers_are_found_by_path() {
         let view = view("a", &[("baseline", 600, 90), ("het", 300, 30)]);
         assert_eq!(view.speedup("het"), Some(2.0));
-        assert_eq!(
-            view.ratio("baseline", "het", "fragments.blended"),
-            Some(3.0)
-        );
+        assert_eq!(view.ratio("baseline", "het", "fragments.blended"), Some(3.0));
         assert_eq!(view.ratio("baseline", "qm", "cycles"), None);
         assert_eq!(view.number("het", "fragments.lost"), None);
         let het = view.method("het").unwrap();

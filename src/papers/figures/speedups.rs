@@ -40,9 +40,7 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     sheet.judge(statement, |scene| {
         Some(scene.of("het_qm")? >= scene.of("qm")?.max(scene.of("het")?))
     });
-    sheet.judge("VR-Pipe improves every scene (VI-B).", |scene| {
-        Some(scene.of("het_qm")? > 1.0)
-    });
+    sheet.judge("VR-Pipe improves every scene (VI-B).", |scene| Some(scene.of("het_qm")? > 1.0));
     let gains = [["qm", "qru"], ["het_qm", "het_qru"]].map(|pair| {
         let [with, without] = pair.map(|key| sheet.mean(key));
         Some(100.0 * (with? / without? - 1.0))
@@ -55,35 +53,17 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     }
     let both = sheet.values("het_qm");
     if let (Some(low), Some(high)) = (least(both.clone()), largest(both)) {
-        sheet.say(format!(
-            "Over all views, HET+QM ranges from {low:.2} to {high:.2}."
-        ));
+        sheet.say(format!("Over all views, HET+QM ranges from {low:.2} to {high:.2}."));
     }
     sheet.finish()
 }
 
 /// Ratios of Figure 18: column, name, methods and count.
 const REDUCTIONS: [([&str; 2], [&str; 2], &str); 4] = [
-    (
-        ["fragments_het", "fragments: HET"],
-        ["baseline", "het"],
-        "fragments.blended",
-    ),
-    (
-        ["fragments_qm", "fragments: then QM"],
-        ["het", "het+qm"],
-        "fragments.blended",
-    ),
-    (
-        ["quads_het", "quads: HET"],
-        ["baseline", "het"],
-        "quads.blended",
-    ),
-    (
-        ["quads_qm", "quads: then QM"],
-        ["het", "het+qm"],
-        "quads.blended",
-    ),
+    (["fragments_het", "fragments: HET"], ["baseline", "het"], "fragments.blended"),
+    (["fragments_qm", "fragments: then QM"], ["het", "het+qm"], "fragments.blended"),
+    (["quads_het", "quads: HET"], ["baseline", "het"], "quads.blended"),
+    (["quads_qm", "quads: then QM"], ["het", "het+qm"], "quads.blended"),
 ];
 
 /// The mean reductions over the scenes: fragments by HET and then QM, quads by HET and then QM.
@@ -97,11 +77,7 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
         sheet.number(key, name, |view| view.ratio(over, under, count));
     }
     for (key, heading, method) in [
-        (
-            "per_quad_baseline",
-            "fragments per quad: baseline",
-            "baseline",
-        ),
+        ("per_quad_baseline", "fragments per quad: baseline", "baseline"),
         ("per_quad_het", "HET", "het"),
     ] {
         sheet.number(key, heading, |view| {
@@ -148,13 +124,8 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
 }
 
 /// Units of the chart of large scenes, the ROPs last.
-const UNITS: [[&str; 2]; 5] = [
-    ["coarse", "raster"],
-    ["prop", "PROP"],
-    ["zrop", "ZROP"],
-    ["cores", "SM"],
-    ["crop", "CROP"],
-];
+const UNITS: [[&str; 2]; 5] =
+    [["coarse", "raster"], ["prop", "PROP"], ["zrop", "ZROP"], ["cores", "SM"], ["crop", "CROP"]];
 
 pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     let views = results.large();
@@ -175,13 +146,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     let units = UNITS.map(|[unit, name]| Group::of(name, scenes.iter().map(|s| s.of(unit))));
     let names: Vec<&str> = scenes.iter().map(|scene| scene.label).collect();
     let axis = Axis::share("throughput utilisation");
-    let chart = BarChart::new(
-        "Throughput utilisation in large scenes",
-        axis,
-        &names,
-        units,
-    )
-    .draw();
+    let chart = BarChart::new("Throughput utilisation in large scenes", axis, &names, units).draw();
     sheet.chart(chart, "(a) Utilisation of the baseline's units.");
     sheet.bars(Bars {
         title: "Speedup over the baseline in large scenes",
@@ -197,9 +162,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
         let mut others = UNITS.iter().filter_map(|[unit, _]| scene.of(unit));
         Some(others.all(|other| other <= crop))
     });
-    sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| {
-        Some(scene.of("het_qm")? > 1.0)
-    });
+    sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| Some(scene.of("het_qm")? > 1.0));
     if let Some(both) = sheet.mean("het_qm") {
         sheet.say(format!("The mean speedup of HET+QM is {both:.2}."));
     }

@@ -133,11 +133,7 @@ fn frames(results: &Results) -> Option<String> {
 
 fn energy(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let ratios = |at: usize| {
-        views
-            .iter()
-            .map(move |view| Some(energy_ratio(view, "het+qm")?[at]))
-    };
+    let ratios = |at: usize| views.iter().map(move |view| Some(energy_ratio(view, "het+qm")?[at]));
     let (ratio, low, high) = (mean(ratios(0))?, least(ratios(1))?, largest(ratios(2))?);
     let theirs = mean_of("fig19", "energy efficiency");
     Some(format!(
@@ -149,9 +145,7 @@ fn energy(results: &Results) -> Option<String> {
 
 fn software(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let locked = views
-        .iter()
-        .map(|v| v.ratio("interlock", "baseline", "cycles"));
+    let locked = views.iter().map(|v| v.ratio("interlock", "baseline", "cycles"));
     let locked = mean(locked);
     let passes = mean(views.iter().map(|v| {
         let speedups = super::alternatives::PASSES.map(|n| v.speedup(&format!("multipass:{n}")));
@@ -165,10 +159,7 @@ fn software(results: &Results) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    Some(format!(
-        "In software on the same hardware, {}.",
-        parts.join(", and ")
-    ))
+    Some(format!("In software on the same hardware, {}.", parts.join(", and ")))
 }
 
 #[cfg(test)]
@@ -185,10 +176,7 @@ mod tests {
             ("het", cycles, 1200),
             ("het+qm", 900, 900),
         ];
-        Results {
-            views: vec![view("a", &methods)],
-            config: Config::default(),
-        }
+        Results { views: vec![view("a", &methods)], config: Config::default() }
     }
 
     #[test]
@@ -212,14 +200,8 @@ mod tests {
     #[test]
     fn a_derived_share_is_called_so() {
         let mut results = results(1000);
-        results.views[0] = view(
-            "a",
-            &[
-                ("baseline", 2000, 3000),
-                ("het+qm", 900, 900),
-                ("compute", 3000, 3000),
-            ],
-        );
+        results.views[0] =
+            view("a", &[("baseline", 2000, 3000), ("het+qm", 900, 900), ("compute", 3000, 3000)]);
         for (method, total) in results.views[0].methods.iter_mut().zip([4.0, 2.5, 5.0]) {
             let frame = json!({ "total_ms": total, "raster_share": 0.9, "raster_ms": 0.9 * total });
             method.report.insert("frame".to_owned(), frame);
@@ -233,14 +215,8 @@ mod tests {
 
     #[test]
     fn without_results_it_claims_nothing() {
-        let empty = Results {
-            views: Vec::new(),
-            ..results(1)
-        };
+        let empty = Results { views: Vec::new(), ..results(1) };
         let text = summary(&empty);
-        assert!(
-            text.contains("0 views of 0 scenes") && !text.contains("speedup"),
-            "{text}"
-        );
+        assert!(text.contains("0 views of 0 scenes") && !text.contains("speedup"), "{text}");
     }
 }

@@ -21,32 +21,19 @@ fn pixel_counts(view: &ViewResult, method: &str) -> Option<PixelCounts> {
 /// Share of the pixels in the bins of a histogram.
 fn shares(counts: &PixelCounts) -> impl Iterator<Item = f64> {
     let pixels: u64 = counts.histogram.iter().sum();
-    counts
-        .histogram
-        .iter()
-        .map(move |n| *n as f64 / pixels.max(1) as f64)
+    counts.histogram.iter().map(move |n| *n as f64 / pixels.max(1) as f64)
 }
 
 pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
     let views = results.first(PAPER_PRESET);
     let mut sheet = by_view(figure, views.clone());
     sheet
-        .number("without", "without", |view| {
-            Some(pixel_counts(view, "baseline")?.mean)
-        })
+        .number("without", "without", |view| Some(pixel_counts(view, "baseline")?.mean))
         .number("with", "with", |view| Some(pixel_counts(view, "het")?.mean))
         .ratio("ratio", "ratio", ["without", "with"])
-        .share(
-            "pixels_without_fragments",
-            "pixels without fragments",
-            |view| {
-                Some(
-                    shares(&pixel_counts(view, "baseline")?)
-                        .next()
-                        .unwrap_or(0.0),
-                )
-            },
-        );
+        .share("pixels_without_fragments", "pixels without fragments", |view| {
+            Some(shares(&pixel_counts(view, "baseline")?).next().unwrap_or(0.0))
+        });
     let pictured = views.iter().filter_map(|view| {
         let [without, with] = ["baseline", "het"].map(|method| pixel_counts(view, method));
         Some((view, without?, with?))
@@ -65,23 +52,16 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
 /// The histogram of both counts: share of the pixels by fragments, in bins of two per doubling.
 fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
     let names = ["without termination", "with termination"];
-    let series = counts
-        .iter()
-        .zip(names)
-        .zip(0..)
-        .map(|((counts, name), colour)| {
-            let starts: Vec<f64> = bin_starts().map(f64::from).collect();
-            let bins = starts.iter().zip(shares(counts).skip(1));
-            let mut points: Vec<[f64; 2]> = bins.map(|(start, share)| [*start, share]).collect();
-            let used = points
-                .iter()
-                .rposition(|p| p[1] > 0.0)
-                .map_or(0, |at| at + 1);
-            let end = starts.get(used).copied().unwrap_or(f64::from(u32::MAX));
-            points.truncate(used);
-            points.push([end, 0.0]);
-            LineSeries::ours(name, colour, points, LineKind::Steps)
-        });
+    let series = counts.iter().zip(names).zip(0..).map(|((counts, name), colour)| {
+        let starts: Vec<f64> = bin_starts().map(f64::from).collect();
+        let bins = starts.iter().zip(shares(counts).skip(1));
+        let mut points: Vec<[f64; 2]> = bins.map(|(start, share)| [*start, share]).collect();
+        let used = points.iter().rposition(|p| p[1] > 0.0).map_or(0, |at| at + 1);
+        let end = starts.get(used).copied().unwrap_or(f64::from(u32::MAX));
+        points.truncate(used);
+        points.push([end, 0.0]);
+        LineSeries::ours(name, colour, points, LineKind::Steps)
+    });
     let y = Axis::small_share("share of the pixels");
     let x = Axis::log("fragments per pixel, two bins per doubling");
     LineChart::new(title, [x, y], Vec::new(), series).draw()
@@ -90,10 +70,7 @@ fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
 /// Heat maps of both counts on one scale.
 fn maps(scene: &str, without: &PixelCounts, with: &PixelCounts) -> Vec<Picture> {
     let cells = [without, with].map(PixelCounts::cells);
-    let Some(scale) = cells[0]
-        .as_ref()
-        .map(|c| Scale::covering(c, Curve::SquareRoot))
-    else {
+    let Some(scale) = cells[0].as_ref().map(|c| Scale::covering(c, Curve::SquareRoot)) else {
         return Vec::new();
     };
     let maps = cells.iter().zip([without, with]).zip(["without", "with"]);
@@ -121,26 +98,14 @@ pub(super) fn figure_8(figure: &'static Figure, results: &Results) -> Content {
         |path: &'static str| move |view: &&ViewResult| view.ratio("compute:none", "compute", path);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .number(
-            "fragments",
-            "reduction of fragments",
-            of("fragments.blended"),
-        )
-        .number(
-            "warp_entries",
-            "reduction of warp entries",
-            of("compute.warp_entries"),
-        )
+        .number("fragments", "reduction of fragments", of("fragments.blended"))
+        .number("warp_entries", "reduction of warp entries", of("compute.warp_entries"))
         .number("raster", "speedup of the raster kernel", of("cycles"))
         .number("frame", "speedup of the frame", of("frame.total_ms"));
     sheet.bars(Bars {
         title: "Early termination in software: fragments and time",
         axis: Axis::linear("without over with termination (times)"),
-        series: &[
-            ["fragments", "fragments"],
-            ["raster", "raster kernel"],
-            ["frame", "frame"],
-        ],
+        series: &[["fragments", "fragments"], ["raster", "raster kernel"], ["frame", "frame"]],
         marks: vec![AxisMark::at(1.0, "")],
         caption: "Above 1, termination saves.",
         ..Bars::default()
@@ -166,9 +131,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
     sheet
         .share("of_visited", "of visited entries", share(ENTRIES[0]))
         .share("of_blending", "of entries that blend", share(ENTRIES[1]))
-        .whole("fragments", "fragments", |view| {
-            view.number("compute", "fragments.blended")
-        });
+        .whole("fragments", "fragments", |view| view.number("compute", "fragments.blended"));
     for entries in ENTRIES {
         sheet.hidden(entries, |view| number(view, entries));
     }
@@ -176,18 +139,12 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
     sheet.bars(Bars {
         title: "Share of the lanes of a warp that blend",
         axis: Axis::share("lanes that blend"),
-        series: &[
-            ["of_visited", "of visited entries"],
-            ["of_blending", "of entries that blend"],
-        ],
+        series: &[["of_visited", "of visited entries"], ["of_blending", "of entries that blend"]],
         marks: Vec::from_iter(AxisMark::published(bound, "below 40 % in all scenes")),
         caption: "Software rendering with early termination.",
         ..Bars::default()
     });
-    for (key, name) in [
-        ("of_visited", "visited entries"),
-        ("of_blending", "entries that blend"),
-    ] {
+    for (key, name) in [("of_visited", "visited entries"), ("of_blending", "entries that blend")] {
         let statement = format!("Less than 40 % of the lanes blend, of {name} (III-B).");
         sheet.judge(&statement, |scene| Some(scene.of(key)? < bound?));
     }
@@ -211,13 +168,10 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
     let dots = groups.iter().enumerate().flat_map(|(scene, group)| {
         let values = group.values(KEY);
         let count = values.len() as f64;
-        let dots = values
-            .into_iter()
-            .enumerate()
-            .filter_map(move |(number, ratio)| {
-                let offset = (number as f64 + 0.5) / count - 0.5;
-                Some([at(scene) + 0.7 * offset, ratio?])
-            });
+        let dots = values.into_iter().enumerate().filter_map(move |(number, ratio)| {
+            let offset = (number as f64 + 0.5) / count - 0.5;
+            Some([at(scene) + 0.7 * offset, ratio?])
+        });
         dots.collect::<Vec<_>>()
     });
     let series = [
@@ -226,15 +180,10 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
     ];
     // Names of scenes at whole numbers, with room at both ends.
     let names = groups.iter().enumerate();
-    let mut labels: Vec<_> = names
-        .map(|(at, g)| (at as f64, g.label.to_owned()))
-        .collect();
+    let mut labels: Vec<_> = names.map(|(at, g)| (at as f64, g.label.to_owned())).collect();
     let end = (groups.len() as f64 - 0.5).max(0.5);
     labels.extend([(-0.5, String::new()), (end, String::new())]);
-    let axes = [
-        Axis::linear("scene"),
-        Axis::linear("termination ratio (times)"),
-    ];
+    let axes = [Axis::linear("scene"), Axis::linear("termination ratio (times)")];
     let bound = |statistic| figure.number_of_column(KEY, statistic);
     let marks = [
         AxisMark::published(bound(Statistic::Above), "means of all scenes above 1.5"),
@@ -244,14 +193,10 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
         marks: marks.into_iter().flatten().collect(),
         ..LineChart::new("Early termination ratio by view", axes, labels, series)
     };
-    sheet.chart(
-        chart.draw(),
-        "Higher ratios promise more from early termination.",
-    );
-    sheet.judge(
-        "The mean ratio of every scene is above 1.5 (VII-B).",
-        |scene| Some(scene.of(KEY)? > bound(Statistic::Above)?),
-    );
+    sheet.chart(chart.draw(), "Higher ratios promise more from early termination.");
+    sheet.judge("The mean ratio of every scene is above 1.5 (VII-B).", |scene| {
+        Some(scene.of(KEY)? > bound(Statistic::Above)?)
+    });
     if let Some(mean) = sheet.mean(KEY) {
         sheet.say(format!("The mean over the scenes is {mean:.2}."));
     }

@@ -14,13 +14,9 @@ type Range = [Option<f64>; 4];
 fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content {
     let number = |at: usize| move |(_, range): &(&str, Range)| range[at];
     let published = |quantity: &str| figure.published.iter().find(|p| p.quantity == quantity);
-    let mut sheet = Sheet::new(figure, ranges, "numbers", |(quantity, _)| {
-        (*quantity).to_owned()
-    });
+    let mut sheet = Sheet::new(figure, ranges, "numbers", |(quantity, _)| (*quantity).to_owned());
     sheet
-        .text("quantity", "quantity", |(quantity, _)| {
-            (*quantity).to_owned()
-        })
+        .text("quantity", "quantity", |(quantity, _)| (*quantity).to_owned())
         .word("said", "published", |(quantity, _)| {
             let one = published(quantity)?;
             let number = measured(one.value);
@@ -46,11 +42,7 @@ fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content
         debug_assert!(lowest <= highest, "{quantity}");
         sheet.ours(quantity, default);
     }
-    let insides: Vec<_> = sheet
-        .table
-        .words("inside")
-        .map(|word| Some(word? == "yes"))
-        .collect();
+    let insides: Vec<_> = sheet.table.words("inside").map(|word| Some(word? == "yes")).collect();
     let statement = "The published number lies in the range.";
     sheet.claim(statement, "numbers", insides);
     sheet.finish()
@@ -68,33 +60,13 @@ pub(super) fn quads(figure: &'static Figure, results: &MergingResults) -> Conten
     let times_reyes: Measure = |frame| Some(1.0 / frame.over_reyes()?);
     let ranges: [(&str, Measure, Option<&str>); 10] = [
         ("times less, mean", Frame::less, None),
-        (
-            "share of an unbounded buffer's merges in %, mean",
-            in_percent,
-            None,
-        ),
+        ("share of an unbounded buffer's merges in %, mean", in_percent, None),
         ("shadings with QFM, mean", Frame::qfm, None),
-        (
-            "shadings without merging, BIGGUY",
-            Frame::none,
-            Some("BIGGUY"),
-        ),
+        ("shadings without merging, BIGGUY", Frame::none, Some("BIGGUY")),
         ("shadings with QFM, BIGGUY", Frame::qfm, Some("BIGGUY")),
-        (
-            "QFM over Reyes, quads culled, mean",
-            Frame::over_reyes,
-            None,
-        ),
-        (
-            "QFM over Reyes, grids culled, mean",
-            Frame::over_reyes_grids,
-            None,
-        ),
-        (
-            "QFM over Reyes, grids culled, PLANE",
-            Frame::over_reyes_grids,
-            Some("PLANE"),
-        ),
+        ("QFM over Reyes, quads culled, mean", Frame::over_reyes, None),
+        ("QFM over Reyes, grids culled, mean", Frame::over_reyes_grids, None),
+        ("QFM over Reyes, grids culled, PLANE", Frame::over_reyes_grids, Some("PLANE")),
         ("Reyes over QFM, FURBALL", times_reyes, Some("FURBALL")),
         ("Reyes over QFM, PTCLOUD", times_reyes, Some("PTCLOUD")),
     ];
@@ -113,9 +85,8 @@ fn range(results: &MergingResults, of: Measure, scene: Option<&str>) -> Range {
         mean(scenes.iter().map(of_scene))
     };
     let sets = results.sets().into_iter();
-    let sets: Vec<_> = sets
-        .map(|set| results.frames(&["merging", "variants", "dense"], set))
-        .collect();
+    let sets: Vec<_> =
+        sets.map(|set| results.frames(&["merging", "variants", "dense"], set)).collect();
     let random = results.frames(&["random"], RANDOM_SET);
     [
         least(sets.iter().map(|frames| over(frames, least))),
@@ -130,10 +101,7 @@ pub(super) fn pixels(figure: &'static Figure, results: &MergingResults) -> Conte
     let by_order = |choose: &dyn Fn(Vec<&MergingRun>) -> Option<f64>| -> Range {
         let [file, random, cache] = ORDERS.map(|[order, _]| {
             let runs = results.of("orders_pmu");
-            choose(
-                runs.filter(|run| run.setting("order") == Some(order))
-                    .collect(),
-            )
+            choose(runs.filter(|run| run.setting("order") == Some(order)).collect())
         });
         [least([file, cache]), file, largest([file, cache]), random]
     };
@@ -142,21 +110,13 @@ pub(super) fn pixels(figure: &'static Figure, results: &MergingResults) -> Conte
     efficiencies[0] = least(dense.iter().copied().chain([efficiencies[0]]));
     efficiencies[2] = largest(dense.into_iter().chain([efficiencies[2]]));
     let quality = |look: &str| -> Range {
-        let runs = results
-            .of("pixels")
-            .filter(|run| run.setting("look") == Some(look));
+        let runs = results.of("pixels").filter(|run| run.setting("look") == Some(look));
         let db: Vec<_> = runs.map(|run| run.rows.first()?.psnr_covered_db).collect();
         [least(db.clone()), mean(db.clone()), largest(db), None]
     };
     let ranges = vec![
-        (
-            "quads saved in %, mean",
-            by_order(&|runs| mean(runs.into_iter().map(saved))),
-        ),
-        (
-            "quads saved in %, most",
-            by_order(&|runs| largest(runs.into_iter().map(saved))),
-        ),
+        ("quads saved in %, mean", by_order(&|runs| mean(runs.into_iter().map(saved)))),
+        ("quads saved in %, most", by_order(&|runs| largest(runs.into_iter().map(saved)))),
         ("efficiency in %, most", efficiencies),
         ("PSNR in dB, own textures", quality("plain")),
         ("PSNR in dB, checker", quality("checker")),

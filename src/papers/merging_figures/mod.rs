@@ -58,9 +58,7 @@ pub fn summary_of_pixels(results: &MergingResults) -> String {
         "The pixel merge unit is drawn from {} meshes, none of them a scene of the paper.",
         runs.len()
     );
-    let saved = runs
-        .iter()
-        .map(|run| run.of_unit(Unit::Pmu, 512, |row| row.savings()));
+    let saved = runs.iter().map(|run| run.of_unit(Unit::Pmu, 512, |row| row.savings()));
     if let Some(saved) = mean(saved) {
         text += &format!(
             " With 512 entries it saves {:.1} % of the quads in the mean (published 8 %).",
@@ -87,18 +85,8 @@ mod tests {
             let content = draw(figure, &results).unwrap();
             assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
             assert!(content.compared.iter().all(|c| c.ours.is_none()));
-            assert_eq!(
-                content.compared.len(),
-                figure.published.len(),
-                "{}",
-                figure.id
-            );
-            assert!(
-                content
-                    .charts
-                    .iter()
-                    .all(|c| !c.drawings.inline().contains("NaN"))
-            );
+            assert_eq!(content.compared.len(), figure.published.len(), "{}", figure.id);
+            assert!(content.charts.iter().all(|c| !c.drawings.inline().contains("NaN")));
         }
         assert!(summary_of_quads(&results).contains("0 scenes"));
         assert!(summary_of_pixels(&results).contains("0 meshes"));

@@ -24,9 +24,7 @@ fn by_entries<'a>(
     let mut sheet = Sheet::new(figure, results.of(study), "meshes", name);
     sheet
         .text("mesh", "mesh", name)
-        .whole("triangles", "triangles", |run| {
-            Some(run.rows.first()?.triangles as f64)
-        });
+        .whole("triangles", "triangles", |run| Some(run.rows.first()?.triangles as f64));
     let mut points = Points::new();
     for entries in ENTRIES {
         let key = format!("entries_{entries}");
@@ -37,10 +35,7 @@ fn by_entries<'a>(
     if study == "buffers" {
         sheet.mean_row();
     }
-    let axes = [
-        Axis::linear("entries of the merge buffer"),
-        Axis::small_share("quads saved"),
-    ];
+    let axes = [Axis::linear("entries of the merge buffer"), Axis::small_share("quads saved")];
     let caption = "The paper's lines have no numbers in its text.";
     sheet.lines([&figure.title, caption], axes, &points);
     let statement = "The curve levels off at 512 entries (5).";
@@ -65,20 +60,13 @@ pub(super) fn dense(figure: &'static Figure, results: &MergingResults) -> Conten
     let saved = sheet.values("entries_512");
     let larger = saved.windows(2).map(|pair| Some(pair[0]? >= pair[1]?));
     let larger: Vec<_> = larger.collect();
-    sheet.claim(
-        "Smaller triangles save more (5).",
-        "steps of the tessellation",
-        larger,
-    );
+    sheet.claim("Smaller triangles save more (5).", "steps of the tessellation", larger);
     sheet.finish()
 }
 
 /// Orders of triangles with their names.
-pub(super) const ORDERS: [[&str; 2]; 3] = [
-    ["file", "file"],
-    ["random", "random"],
-    ["vertex-cache", "vertex cache"],
-];
+pub(super) const ORDERS: [[&str; 2]; 3] =
+    [["file", "file"], ["random", "random"], ["vertex-cache", "vertex cache"]];
 
 /// Quads that a unit saves of a mesh in an order of triangles.
 fn saved(results: &MergingResults, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
@@ -108,10 +96,9 @@ pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Conte
             });
         }
     }
-    sheet.judge(
-        "A vertex cache's order saves more than a random one.",
-        |mesh| Some(mesh.of("pmu_512_vertex_cache")? > mesh.of("pmu_512_random")?),
-    );
+    sheet.judge("A vertex cache's order saves more than a random one.", |mesh| {
+        Some(mesh.of("pmu_512_vertex_cache")? > mesh.of("pmu_512_random")?)
+    });
     sheet.judge(
         "Quad-fragment merging saves more than the pixel merge unit, 512 entries.",
         |mesh| Some(mesh.of("qfm_512_file")? > mesh.of("pmu_512_file")?),

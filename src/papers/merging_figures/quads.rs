@@ -19,9 +19,7 @@ fn by_scene(figure: &'static Figure, results: &MergingResults) -> Sheet<Frame> {
 pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
-        .whole("triangles", "triangles", |frame| {
-            Some(frame.quads.rows.first()?.triangles as f64)
-        })
+        .whole("triangles", "triangles", |frame| Some(frame.quads.rows.first()?.triangles as f64))
         .number("mean_px", "mean area, px", Frame::mean_px)
         .number("none", "without merging", Frame::none)
         .number("qfm", "QFM", Frame::qfm)
@@ -40,9 +38,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Co
     let [frog, furball] =
         ["FROG", "FURBALL"].map(|name| scenes.iter().find(|s| s.label == name)?.of("less"));
     let hardest = largest([frog, furball]);
-    let others = scenes
-        .iter()
-        .filter(|s| !["FROG", "FURBALL"].contains(&s.label));
+    let others = scenes.iter().filter(|s| !["FROG", "FURBALL"].contains(&s.label));
     let gains: Vec<_> = others.map(|s| Some(s.of("less")? > hardest?)).collect();
     let statement = "The benefit is the least for FROG and FURBALL (4.1.2).";
     sheet.claim(statement, "other scenes", gains);
@@ -56,50 +52,24 @@ pub(super) fn figure_14(figure: &'static Figure, results: &MergingResults) -> Co
         .number("reyes", "Reyes", Frame::reyes)
         .number("qfm_grids", "QFM, grids culled", Frame::qfm_grids)
         .number("qfm", "QFM, quads culled", Frame::qfm)
-        .number(
-            "over_reyes_grids",
-            "QFM over Reyes, grids culled",
-            Frame::over_reyes_grids,
-        )
-        .number(
-            "over_reyes",
-            "QFM over Reyes, quads culled",
-            Frame::over_reyes,
-        )
-        .ratio(
-            "reyes_over_grids",
-            "Reyes over QFM, grids culled",
-            ["reyes", "qfm_grids"],
-        )
-        .ratio(
-            "reyes_over",
-            "Reyes over QFM, quads culled",
-            ["reyes", "qfm"],
-        );
+        .number("over_reyes_grids", "QFM over Reyes, grids culled", Frame::over_reyes_grids)
+        .number("over_reyes", "QFM over Reyes, quads culled", Frame::over_reyes)
+        .ratio("reyes_over_grids", "Reyes over QFM, grids culled", ["reyes", "qfm_grids"])
+        .ratio("reyes_over", "Reyes over QFM, quads culled", ["reyes", "qfm"]);
     sheet.bars(Bars {
         title: "Shadings of Reyes over shadings of merging",
         axis: Axis::linear("Reyes over QFM (times)"),
-        series: &[
-            ["reyes_over_grids", "grids culled"],
-            ["reyes_over", "quads culled"],
-        ],
+        series: &[["reyes_over_grids", "grids culled"], ["reyes_over", "quads culled"]],
         has_mean: true,
         marks: vec![AxisMark::at(1.0, "")],
         caption: "The text has means of the reciprocals: 1.12 and 0.83.",
         ..Bars::default()
     });
     let statement = "Quads culled before shading save shadings (4.1.3).";
-    sheet.judge(statement, |scene| {
-        Some(scene.of("qfm")? < scene.of("qfm_grids")?)
-    });
+    sheet.judge(statement, |scene| Some(scene.of("qfm")? < scene.of("qfm_grids")?));
     let fine = ["PTCLOUD", "FURBALL"];
-    let twice = sheet
-        .groups()
-        .into_iter()
-        .filter(|scene| fine.contains(&scene.label));
-    let twice: Vec<_> = twice
-        .map(|scene| Some(scene.of("reyes_over")? > 2.0))
-        .collect();
+    let twice = sheet.groups().into_iter().filter(|scene| fine.contains(&scene.label));
+    let twice: Vec<_> = twice.map(|scene| Some(scene.of("reyes_over")? > 2.0)).collect();
     let statement =
         "With fine occlusion (PTCLOUD, FURBALL), Reyes shades over twice as much (Figure 14).";
     sheet.claim(statement, "scenes", twice);
@@ -128,50 +98,29 @@ pub(super) fn figure_9(figure: &'static Figure, results: &MergingResults) -> Con
         });
         Some(row?.per_pixel())
     };
-    let lines = samples
-        .iter()
-        .rev()
-        .flat_map(|msaa| units.map(|unit| (*msaa, unit)));
+    let lines = samples.iter().rev().flat_map(|msaa| units.map(|unit| (*msaa, unit)));
     let mut sheet = Sheet::new(figure, lines, "lines", |(msaa, (_, name))| {
-        format!(
-            "{name}, {msaa} sample{}",
-            if *msaa > 1.0 { "s" } else { "" }
-        )
+        format!("{name}, {msaa} sample{}", if *msaa > 1.0 { "s" } else { "" })
     });
-    sheet
-        .text("pipeline", "pipeline", |(_, (_, name))| (*name).to_owned())
-        .whole("samples", "samples", |(msaa, _)| Some(*msaa));
+    sheet.text("pipeline", "pipeline", |(_, (_, name))| (*name).to_owned()).whole(
+        "samples",
+        "samples",
+        |(msaa, _)| Some(*msaa),
+    );
     let mut points = Points::new();
     for area in areas {
         let key = format!("area_{area}");
-        sheet.number(&key, &format!("{area} px"), |(msaa, (unit, _))| {
-            of(*unit, *msaa, area)
-        });
+        sheet.number(&key, &format!("{area} px"), |(msaa, (unit, _))| of(*unit, *msaa, area));
         points.push((key, area.log2(), area.to_string()));
     }
-    let axes = [
-        Axis::linear("target area of a triangle, px"),
-        Axis::linear("shadings per covered pixel"),
-    ];
+    let axes =
+        [Axis::linear("target area of a triangle, px"), Axis::linear("shadings per covered pixel")];
     let caption = "BIGGUY; the paper's lines have three numbers in its text.";
-    sheet.lines(
-        ["Shadings per pixel by size of triangles", caption],
-        axes,
-        &points,
-    );
+    sheet.lines(["Shadings per pixel by size of triangles", caption], axes, &points);
     let [none, merged] = [Unit::None, Unit::Qfm];
-    sheet.ours(
-        "shadings per pixel without merging, 0.5 px",
-        of(none, 16.0, 0.5),
-    );
-    sheet.ours(
-        "shadings per pixel with merging, 0.5 px",
-        of(merged, 16.0, 0.5),
-    );
-    sheet.ours(
-        "shadings per pixel without merging, 10 px",
-        of(none, 16.0, 10.0),
-    );
+    sheet.ours("shadings per pixel without merging, 0.5 px", of(none, 16.0, 0.5));
+    sheet.ours("shadings per pixel with merging, 0.5 px", of(merged, 16.0, 0.5));
+    sheet.ours("shadings per pixel without merging, 10 px", of(none, 16.0, 10.0));
     let halved = (|| Some(of(none, 16.0, 10.0)? >= 1.9 * of(merged, 16.0, 10.0)?))();
     let statement =
         "At ten pixels, merging shades about half (at least 1.9 times less here, 4.1.1).";
@@ -199,16 +148,9 @@ pub(super) fn figure_12(figure: &'static Figure, results: &MergingResults) -> Co
         Some(some? / all?)
     });
     sheet.mean_row();
-    let axes = [
-        Axis::linear("entries of the merge buffer"),
-        Axis::linear("times less"),
-    ];
+    let axes = [Axis::linear("entries of the merge buffer"), Axis::linear("times less")];
     let caption = "The paper's lines have no numbers in its text.";
-    sheet.lines(
-        ["Gain by entries of the merge buffer", caption],
-        axes,
-        &points,
-    );
+    sheet.lines(["Gain by entries of the merge buffer", caption], axes, &points);
     let statement = "32 entries find over 90 % of the merges of an unbounded buffer (4.1.2).";
     sheet.judge(statement, |scene| Some(scene.of("share")? > 0.9));
     sheet.finish()
@@ -224,19 +166,14 @@ pub(super) fn quality(figure: &'static Figure, results: &MergingResults) -> Cont
     let mut sheet = Sheet::new(figure, scenes, "scenes", |scene| (*scene).to_owned());
     sheet.text("scene", "scene", |scene| (*scene).to_owned());
     for (unit, key, name) in [(Unit::Qfm, "qfm", "QFM"), (Unit::Reyes, "reyes", "Reyes")] {
-        sheet.number(key, &format!("{name}, dB"), |scene| {
-            db(scene, unit, "plain")
+        sheet.number(key, &format!("{name}, dB"), |scene| db(scene, unit, "plain"));
+        sheet.number(&format!("{key}_checker"), &format!("{name}, checker, dB"), |scene| {
+            db(scene, unit, "checker")
         });
-        sheet.number(
-            &format!("{key}_checker"),
-            &format!("{name}, checker, dB"),
-            |scene| db(scene, unit, "checker"),
-        );
     }
-    sheet.judge(
-        "Merging changes the picture less than Reyes (4.2).",
-        |scene| Some(scene.of("qfm")? > scene.of("reyes")?),
-    );
+    sheet.judge("Merging changes the picture less than Reyes (4.2).", |scene| {
+        Some(scene.of("qfm")? > scene.of("reyes")?)
+    });
     sheet.finish()
 }
 
@@ -255,16 +192,8 @@ pub(super) fn assumptions(figure: &'static Figure, results: &MergingResults) -> 
         .number("none", "without merging", over(Frame::none))
         .number("qfm", "QFM", over(Frame::qfm))
         .number("less", "times less", over(Frame::less))
-        .share(
-            "share",
-            "of an unbounded buffer's merges",
-            over(Frame::share),
-        )
+        .share("share", "of an unbounded buffer's merges", over(Frame::share))
         .number("over_reyes", "QFM over Reyes", over(Frame::over_reyes))
-        .number(
-            "over_reyes_grids",
-            "the same, grids culled",
-            over(Frame::over_reyes_grids),
-        );
+        .number("over_reyes_grids", "the same, grids culled", over(Frame::over_reyes_grids));
     sheet.finish()
 }

@@ -231,9 +231,7 @@ impl MergingResults {
             }),
             MeshRows::Deferred(_) => None,
         });
-        Self {
-            runs: runs.collect(),
-        }
+        Self { runs: runs.collect() }
     }
 
     /// Writes a file of kept results, with a run per line.
@@ -241,9 +239,7 @@ impl MergingResults {
     /// # Errors
     /// Errors of writing.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.runs
-            .iter()
-            .try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
+        self.runs.iter().try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
     }
 
     /// Reads a file of kept results, with a run per line.
@@ -255,12 +251,7 @@ impl MergingResults {
         let runs = text.lines().zip(1..).map(|(line, number)| {
             serde_json::from_str(line).map_err(|error| {
                 let place = format!("line {number}");
-                Error::malformed(
-                    path,
-                    place,
-                    "a run of `mesh` with its counts",
-                    error.to_string(),
-                )
+                Error::malformed(path, place, "a run of `mesh` with its counts", error.to_string())
             })
         });
         let runs = runs.collect::<Result<_>>()?;
@@ -299,10 +290,7 @@ impl MergingResults {
             let grids = runs.iter().find(|run| {
                 culls(run, "grids") && (&run.mesh, &run.variant) == (&quads.mesh, &quads.variant)
             });
-            Frame {
-                quads: (*quads).clone(),
-                grids: grids.map(|run| (*run).clone()),
-            }
+            Frame { quads: (*quads).clone(), grids: grids.map(|run| (*run).clone()) }
         });
         frames.collect()
     }
@@ -315,10 +303,7 @@ impl MergingResults {
     /// Sets of assumptions of the study of all scenes, the default first.
     pub(super) fn sets(&self) -> Vec<&str> {
         let mut sets: Vec<&str> = Vec::new();
-        for set in self
-            .of("merging")
-            .filter_map(|run| run.setting("assumptions"))
-        {
+        for set in self.of("merging").filter_map(|run| run.setting("assumptions")) {
             if !sets.contains(&set) {
                 sets.push(set);
             }

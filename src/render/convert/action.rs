@@ -157,11 +157,7 @@ impl Action {
         let rotation = by.rotation.to_rotation_matrix();
         let view_from_world = camera.view_from_world * rotation.matrix().transpose();
         let translation = camera.translation_in_view * by.scale - view_from_world * by.translation;
-        Some(Camera {
-            view_from_world,
-            translation_in_view: translation,
-            ..camera.clone()
-        })
+        Some(Camera { view_from_world, translation_in_view: translation, ..camera.clone() })
     }
 
     /// The change of the world; `None` for a mirror.
@@ -221,9 +217,7 @@ fn keep_centres(
     let columns = ["x", "y", "z"].map(|name| table.values(name));
     let centre = |row: usize| columns.map(|column| column.map_or(f64::NAN, |c| c.get(row)));
     let rows = u32::try_from(table.rows()).unwrap_or(u32::MAX);
-    let rows: Vec<u32> = (0..rows)
-        .filter(|row| inside(centre(*row as usize)))
-        .collect();
+    let rows: Vec<u32> = (0..rows).filter(|row| inside(centre(*row as usize))).collect();
     table.select(&rows, task)
 }
 
@@ -263,16 +257,11 @@ mod tests {
             let before = in_view(&camera, Vector3::new(0.75, -0.5, 1.25));
             match &action {
                 Action::Axes(axes) => raw.flip_axes(*axes, &Task::NEVER).unwrap(),
-                _ => raw
-                    .transform(&action.similarity().unwrap(), &Task::NEVER)
-                    .unwrap(),
+                _ => raw.transform(&action.similarity().unwrap(), &Task::NEVER).unwrap(),
             }
             let after = [0, 1, 2].map(|axis| raw.mean[axis][0]);
             let after = in_view(&moved, Vector3::from(after));
-            assert!(
-                (after - before * scale).norm() < 1e-6,
-                "{action:?}: {after} {before}"
-            );
+            assert!((after - before * scale).norm() < 1e-6, "{action:?}: {after} {before}");
         }
         assert!(axes("RUF").moved(&camera).is_none() && axes("LDB").moved(&camera).is_some());
     }

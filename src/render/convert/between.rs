@@ -26,9 +26,7 @@ pub fn views_between(cameras: &[Camera]) -> Vec<Camera> {
             }
         }
     }
-    let views = pairs
-        .iter()
-        .map(|pair| halfway(pair.map(|at| &cameras[at])));
+    let views = pairs.iter().map(|pair| halfway(pair.map(|at| &cameras[at])));
     views.collect()
 }
 
@@ -50,10 +48,7 @@ fn nearest(cameras: &[Camera], own: usize) -> Option<usize> {
 
 fn halfway([a, b]: [&Camera; 2]) -> Camera {
     let eye = (a.eye() + b.eye()) / 2.0;
-    let view_from_world = rotation(a)
-        .slerp(&rotation(b), 0.5)
-        .to_rotation_matrix()
-        .into_inner();
+    let view_from_world = rotation(a).slerp(&rotation(b), 0.5).to_rotation_matrix().into_inner();
     Camera {
         name: format!("{} - {}", a.name, b.name),
         view_from_world,
@@ -90,11 +85,7 @@ mod tests {
         // The middle of a chord of 60 degrees.
         let eye = expected.eye() * 30.0_f64.to_radians().cos();
         assert!((between[0].eye() - eye).norm() < 1e-12);
-        for alone in [
-            &cameras[..1],
-            &cameras[3..],
-            &[on_circle(5.0), on_circle(5.0)],
-        ] {
+        for alone in [&cameras[..1], &cameras[3..], &[on_circle(5.0), on_circle(5.0)]] {
             assert!(views_between(alone).is_empty());
         }
     }

@@ -81,10 +81,7 @@ impl Condition {
     pub fn rows(&self, table: &SplatTable) -> Result<Vec<u32>> {
         let holds = self.0.holds(table)?;
         let rows = (0u32..).zip(holds);
-        Ok(rows
-            .filter(|(_, holds)| *holds)
-            .map(|(row, _)| row)
-            .collect())
+        Ok(rows.filter(|(_, holds)| *holds).map(|(row, _)| row).collect())
     }
 }
 
@@ -161,10 +158,7 @@ impl Operand {
             Self::Name(name) => name.as_str(),
         };
         let unknown = || {
-            let names: Vec<&str> = table
-                .names()
-                .filter(|n| !n.starts_with("f_rest_"))
-                .collect();
+            let names: Vec<&str> = table.names().filter(|n| !n.starts_with("f_rest_")).collect();
             let expected = format!("scale_min, scale_max or a column ({})", names.join(", "));
             let names = names.into_iter().chain(["scale_min", "scale_max"]);
             Error::unknown_name("condition", expected, name, names)
@@ -188,9 +182,7 @@ impl Operand {
             "opacity" => {
                 let logits = column(name)?;
                 let sigmoid = |row| quadrille_scene::activation::sigmoid(logits.get(row));
-                Ok(OperandValues::Derived(
-                    (0..table.rows()).map(sigmoid).collect(),
-                ))
+                Ok(OperandValues::Derived((0..table.rows()).map(sigmoid).collect()))
             }
             "scale_max" => extreme(f64::max),
             "scale_min" => extreme(f64::min),
@@ -266,10 +258,8 @@ impl Parser<'_> {
         self.skip_blanks();
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         let sign = usize::from(self.rest.starts_with(['-', '+']));
-        let mut end = sign
-            + self.rest[sign..]
-                .find(|c| !is_part(c))
-                .unwrap_or(self.rest.len() - sign);
+        let mut end =
+            sign + self.rest[sign..].find(|c| !is_part(c)).unwrap_or(self.rest.len() - sign);
         // The sign of an exponent is a part of the number.
         let head = &self.rest[..end];
         let is_number = head
@@ -298,12 +288,7 @@ mod tests {
 
     #[test]
     fn conditions_are_parsed_or_quoted() {
-        for text in [
-            "opacity > .1 && scale_max<2",
-            "!(x<-1e-3||y>=2)&&z!=0",
-            "nx == 0",
-            "1 < x",
-        ] {
+        for text in ["opacity > .1 && scale_max<2", "!(x<-1e-3||y>=2)&&z!=0", "nx == 0", "1 < x"] {
             assert!(Condition::parse(text).is_ok(), "{text}");
         }
         for (text, found) in [

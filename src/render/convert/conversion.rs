@@ -74,10 +74,7 @@ impl Conversion {
         }
         let joined = concatenate(tables, &host.begin("steps"))?;
         let table = joined.ok_or_else(|| Error::argument("inputs", "at least one file", "none"))?;
-        let is_pruned = self
-            .steps
-            .iter()
-            .any(|s| matches!(s.change, Change::Prune(_)));
+        let is_pruned = self.steps.iter().any(|s| matches!(s.change, Change::Prune(_)));
         let mut run = Run {
             of: self,
             table,
@@ -89,12 +86,7 @@ impl Conversion {
         };
         run.apply_all()?;
         let (output, loss) = run.write()?;
-        Ok(Converted {
-            inputs,
-            actions: run.actions,
-            output,
-            loss,
-        })
+        Ok(Converted { inputs, actions: run.actions, output, loss })
     }
 }
 
@@ -140,11 +132,8 @@ impl Run<'_> {
     }
 
     fn has_applied(&mut self, action: String) -> Result<()> {
-        let step = StepResult {
-            action,
-            splats: self.table.rows(),
-            sh_degree: self.table.sh_degree(),
-        };
+        let step =
+            StepResult { action, splats: self.table.rows(), sh_degree: self.table.sh_degree() };
         self.host.has_applied(&step)?;
         self.actions.push(step);
         Ok(())

@@ -197,11 +197,7 @@ impl Merging {
                 covariance,
                 mass: first.mass + second.mass,
                 colour,
-                origin: if share > 0.5 {
-                    second.origin
-                } else {
-                    first.origin
-                },
+                origin: if share > 0.5 { second.origin } else { first.origin },
                 is_merged: true,
             };
             self.bodies[a] = merged;
@@ -295,11 +291,7 @@ fn area([a, b, c]: [f64; 3]) -> f64 {
 /// The part of the mass of two splats that the second one has.
 fn share(first: &Body, second: &Body) -> f64 {
     let total = first.mass + second.mass;
-    if total > 0.0 {
-        second.mass / total
-    } else {
-        0.5
-    }
+    if total > 0.0 { second.mass / total } else { 0.5 }
 }
 
 /// Mean and covariance of the mixture of two splats.

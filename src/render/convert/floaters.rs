@@ -16,10 +16,7 @@ pub(super) fn outlier_factors(raw: &RawColumns, task: &Task) -> Result<Vec<f32>>
     let tree = Neighbours::new(raw.positions(), raw.origin(), task);
     let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;
     let distance = |neighbour: &Neighbour| f64::from(neighbour.distance_squared).sqrt();
-    let reach: Vec<f64> = all
-        .iter()
-        .map(|nearest| nearest.last().map_or(0.0, distance))
-        .collect();
+    let reach: Vec<f64> = all.iter().map(|nearest| nearest.last().map_or(0.0, distance)).collect();
     let mean = |nearest: &[Neighbour], of: &dyn Fn(&Neighbour) -> f64| {
         nearest.iter().map(of).sum::<f64>() / nearest.len().max(1) as f64
     };
@@ -67,11 +64,6 @@ mod tests {
     fn points_that_coincide_are_no_outliers() {
         let mut raw = RawColumns::zeroed(40, 0);
         raw.mean = [vec![1.0; 40], vec![2.0; 40], vec![3.0; 40]];
-        assert!(
-            outlier_factors(&raw, &Task::NEVER)
-                .unwrap()
-                .iter()
-                .all(|factor| *factor == 1.0)
-        );
+        assert!(outlier_factors(&raw, &Task::NEVER).unwrap().iter().all(|factor| *factor == 1.0));
     }
 }

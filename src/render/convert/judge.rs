@@ -103,18 +103,12 @@ impl Judge {
         let profiles = [before.profile(), written.profile()];
         let comparison = ViewComparison {
             scenes: [&input, &output],
-            settings: profiles.map(|profile| RenderSettings {
-                profile,
-                ..RenderSettings::default()
-            }),
+            settings: profiles
+                .map(|profile| RenderSettings { profile, ..RenderSettings::default() }),
             protocol: Protocol::Inria,
             background: [0.0; 3],
         };
-        let from = if views_are_between {
-            &between
-        } else {
-            &cameras
-        };
+        let from = if views_are_between { &between } else { &cameras };
         let task = host.begin("views");
         let views = comparison.run(from, &task)?;
         let [input, output] = profiles.map(|profile| profile.name);

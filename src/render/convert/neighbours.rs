@@ -131,16 +131,12 @@ fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
         let (low, high) = bounds[usize::from(axis)];
         high - low
     };
-    let widest = [0, 1, 2]
-        .into_iter()
-        .max_by(|a, b| extent(*a).total_cmp(&extent(*b)));
+    let widest = [0, 1, 2].into_iter().max_by(|a, b| extent(*a).total_cmp(&extent(*b)));
     let axis = widest.unwrap_or(0);
     let at = usize::from(axis);
     let middle = points.len() / 2;
     points.select_nth_unstable_by(middle, |a, b| {
-        a.position[at]
-            .total_cmp(&b.position[at])
-            .then(a.row.cmp(&b.row))
+        a.position[at].total_cmp(&b.position[at]).then(a.row.cmp(&b.row))
     });
     axes[middle] = axis;
     let is_large = points.len() > PARALLEL;
@@ -148,13 +144,9 @@ fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
     let (low_axes, high_axes) = axes.split_at_mut(middle);
     let mut halves = [(low, low_axes), (&mut high[1..], &mut high_axes[1..])];
     if is_large {
-        halves
-            .par_iter_mut()
-            .for_each(|(points, axes)| build(points, axes, task));
+        halves.par_iter_mut().for_each(|(points, axes)| build(points, axes, task));
     } else {
-        halves
-            .iter_mut()
-            .for_each(|(points, axes)| build(points, axes, task));
+        halves.iter_mut().for_each(|(points, axes)| build(points, axes, task));
     }
 }
 
@@ -164,10 +156,7 @@ fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point
         return;
     }
     let offset = [0, 1, 2].map(|axis| from.position[axis] - point.position[axis]);
-    let found = Neighbour {
-        row: point.row,
-        distance_squared: offset.iter().map(|v| v * v).sum(),
-    };
+    let found = Neighbour { row: point.row, distance_squared: offset.iter().map(|v| v * v).sum() };
     if nearest.len() == count {
         match nearest.last() {
             Some(last) if found.distance_squared < last.distance_squared => nearest.pop(),
@@ -244,9 +233,7 @@ mod tests {
         let pair = [[0.0; 3], [1.0, 0.0, 0.0]].into_iter();
         let rows = |_, nearest: &[Neighbour]| nearest.iter().map(|n| n.row).collect::<Vec<u32>>();
         assert_eq!(
-            Neighbours::new(pair, [0.0; 3], &Task::NEVER)
-                .of_all(4, &Task::NEVER, rows)
-                .unwrap(),
+            Neighbours::new(pair, [0.0; 3], &Task::NEVER).of_all(4, &Task::NEVER, rows).unwrap(),
             [[1], [0]]
         );
         assert!(

@@ -36,19 +36,12 @@ pub fn prune(
     let (splats, dropped) = table.splats_with(&task.without_progress())?;
     if dropped.total() > 0 {
         let expected = "valid splats (drop other rows with --drop-nan)";
-        return Err(Error::malformed(
-            path,
-            "rows",
-            expected,
-            dropped.to_string(),
-        ));
+        return Err(Error::malformed(path, "rows", expected, dropped.to_string()));
     }
     let weights = largest_weights(&splats, cameras, profile, task)?;
     let rows = (0u32..).zip(&weights);
-    let kept: Vec<u32> = rows
-        .filter(|(_, weight)| **weight >= threshold)
-        .map(|(row, _)| row)
-        .collect();
+    let kept: Vec<u32> =
+        rows.filter(|(_, weight)| **weight >= threshold).map(|(row, _)| row).collect();
     table.select(&kept, task)
 }
 
@@ -69,9 +62,7 @@ pub fn largest_weights(
     for camera in cameras {
         preprocessed.run_task(splats, camera, profile, task)?;
         let drawn: Vec<_> = preprocessed.in_order().collect();
-        let bands = (0..camera.height as usize)
-            .into_par_iter()
-            .step_by(BAND_ROWS);
+        let bands = (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS);
         bands.for_each(|first| {
             let band = Band::new(camera, first, profile);
             band.blend(&drawn, task, |index, weight| {

@@ -174,10 +174,7 @@ impl ErrorSum {
     }
 
     fn finish(&self) -> AttributeError {
-        AttributeError {
-            max: self.max,
-            rms: (self.squares / self.count.max(1.0)).sqrt(),
-        }
+        AttributeError { max: self.max, rms: (self.squares / self.count.max(1.0)).sqrt() }
     }
 }
 

@@ -185,19 +185,14 @@ fn finite_numbers<const N: usize>(
 ) -> std::result::Result<[f64; N], String> {
     let numbers: Option<[f64; N]> = numbers(text);
     let is_finite = |numbers: &[f64; N]| numbers.iter().all(|n| finite(&n.to_string()).is_ok());
-    numbers
-        .filter(is_finite)
-        .ok_or_else(|| format!("expected {example}"))
+    numbers.filter(is_finite).ok_or_else(|| format!("expected {example}"))
 }
 
 fn amount(text: &str) -> std::result::Result<Amount, String> {
     let percent = |text: &str| positive(text).ok().filter(|p| *p <= 100.0);
     let amount = match text.strip_suffix('%') {
         Some(text) => percent(text).map(|percent| Amount::Share(percent / 100.0)),
-        None => whole_number(text)
-            .ok()
-            .filter(|n| *n > 0)
-            .map(Amount::Splats),
+        None => whole_number(text).ok().filter(|n| *n > 0).map(Amount::Splats),
     };
     amount.ok_or_else(|| "expected a number of splats or a percentage such as 50%".to_owned())
 }

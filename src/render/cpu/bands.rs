@@ -76,15 +76,11 @@ mod tests {
         renderer.bins.most_entries = most;
         let (frame, plain) = renderer.render(splats, camera, settings);
         let list_bytes = renderer.bins.used_bytes();
-        let layers = LayerSettings {
-            layers: layers.to_vec(),
-            is_distance: false,
-        };
+        let layers = LayerSettings { layers: layers.to_vec(), is_distance: false };
         let mut beside = Frame::new(1, 1);
         let of = (splats, camera);
-        let (layers, counts, _) = renderer
-            .render_layers_task(&mut beside, of, settings, &layers, task)
-            .unwrap();
+        let (layers, counts, _) =
+            renderer.render_layers_task(&mut beside, of, settings, &layers, task).unwrap();
         let arrays = splats.to_arrays();
         let rows = SplatRows::new(arrays.as_slices(), splats.sh_degree()).unwrap();
         let pixels = camera.width as usize * camera.height as usize;
@@ -94,10 +90,7 @@ mod tests {
             depth: Some(ChannelDepth::Mean),
             background: None,
         };
-        let mut picture = ChannelPicture {
-            values: &mut values,
-            alphas: &mut alphas,
-        };
+        let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
         let of_channels = renderer
             .render_channels((&rows, camera), settings, &channels, &mut picture, task)
             .unwrap();
@@ -107,9 +100,8 @@ mod tests {
             bands.extend(bits_of_frame(band));
             Ok(())
         };
-        let (of_bands, _) = renderer
-            .render_bands(splats, camera, settings, of_bands, each)
-            .unwrap();
+        let (of_bands, _) =
+            renderer.render_bands(splats, camera, settings, of_bands, each).unwrap();
         let drawn = Drawn {
             bits: [
                 bits_of_frame(&frame),
@@ -128,15 +120,9 @@ mod tests {
         let scene = Synthetic::new(Recipe::Room, 3, 20_001, 1).unwrap();
         let splats = scene.splats();
         let camera = scene.cameras()[0].resized(203, 139).unwrap();
-        let layers = [
-            &[Layer::Depth][..],
-            &[Layer::Normal, Layer::Id, Layer::Count],
-        ];
+        let layers = [&[Layer::Depth][..], &[Layer::Normal, Layer::Id, Layer::Count]];
         for (turn, profile) in Profile::ALL.into_iter().enumerate() {
-            let settings = RenderSettings {
-                profile,
-                ..RenderSettings::default()
-            };
+            let settings = RenderSettings { profile, ..RenderSettings::default() };
             let layers = layers[turn % 2];
             let of = (&splats, &camera);
             let (whole, all_bytes) = draw(of, &settings, layers, usize::MAX);
@@ -146,11 +132,7 @@ mod tests {
                 for (most, is_less) in [(usize::MAX, false), (all_bytes / 16, true), (0, true)] {
                     let of_bands = || draw(of, &settings, layers, most);
                     let (drawn, bytes) = pool.as_ref().unwrap().install(of_bands);
-                    assert!(
-                        drawn == whole,
-                        "{}, {threads} threads, {most}",
-                        profile.name
-                    );
+                    assert!(drawn == whole, "{}, {threads} threads, {most}", profile.name);
                     assert_eq!(bytes < all_bytes, is_less, "{bytes} of {all_bytes} bytes");
                 }
             }

@@ -241,9 +241,7 @@ fn append<S: Simd>(
     // Half vectors, which most levels compress without a branch.
     let (values, masks) = (values.split(), simd.split_mask32x16(mask));
     for (values, mask) in [(values.0, masks.0), (values.1, masks.1)] {
-        values
-            .compress(mask)
-            .store_slice(&mut list[*len..*len + LANES / 2]);
+        values.compress(mask).store_slice(&mut list[*len..*len + LANES / 2]);
         *len += mask.to_bitmask().count_ones() as usize;
     }
 }
@@ -378,13 +376,11 @@ impl TileLists {
         }
         // In the SH room, sorting list by list takes 0.55 of the time of one sort of the whole frame,
         // although the lists have 1.6 times as many entries: each list fits the first two levels of cache.
-        lists
-            .into_par_iter()
-            .for_each_init(Sorter::default, |sorter, list| {
-                if !task.is_cancelled() {
-                    sorter.sort(level, list);
-                }
-            });
+        lists.into_par_iter().for_each_init(Sorter::default, |sorter, list| {
+            if !task.is_cancelled() {
+                sorter.sort(level, list);
+            }
+        });
     }
 
     /// The list of tile `tile` of the band: slots in the low halves, depth keys in the high ones.
@@ -407,9 +403,7 @@ mod tests {
     fn bounds(count: u64, [width, height]: [u64; 2]) -> Vec<PixelBounds> {
         let mut state = 1_u64;
         let mut below = |most: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % most
         };
         let mut range = |size: u64, most: u64| {
@@ -452,12 +446,7 @@ mod tests {
                     });
                 });
                 visited.sort_unstable();
-                assert!(
-                    visited == expected,
-                    "{}, row {}",
-                    level.name(),
-                    grid.first_row
-                );
+                assert!(visited == expected, "{}, row {}", level.name(), grid.first_row);
             }
         }
     }

@@ -50,10 +50,7 @@ impl<S: Simd> Fragments<S> {
     /// The fragments whose alpha was kept: it is positive above the cut, since every cap is.
     #[inline(always)]
     pub(super) fn of_alpha(simd: S, alpha: f32x16<S>) -> Self {
-        Self {
-            over_cut: alpha.simd_gt(f32x16::splat(simd, 0.0)),
-            alpha,
-        }
+        Self { over_cut: alpha.simd_gt(f32x16::splat(simd, 0.0)), alpha }
     }
 }
 
@@ -146,8 +143,7 @@ impl<S: Simd> BlockLanes<S> {
     ) -> bool {
         let open = self.open::<STOP>(simd, stop_at);
         // The sign bit marks a closed pixel, so a block needs no mask of its own.
-        open.select(self.transmittance, -self.transmittance)
-            .store_array(&mut block.transmittance);
+        open.select(self.transmittance, -self.transmittance).store_array(&mut block.transmittance);
         for (sum, lanes) in block.colour.iter_mut().zip(&self.colour) {
             lanes.store_array(sum);
         }

@@ -98,11 +98,7 @@ impl ChannelSettings<'_> {
     fn check(&self, splats: usize, camera: &Camera, picture: &ChannelPicture<'_>) -> Result<()> {
         let check = |what: &str, expected: usize, found: usize| match expected == found {
             true => Ok(()),
-            false => Err(Error::argument(
-                what,
-                format!("{expected} numbers"),
-                found.to_string(),
-            )),
+            false => Err(Error::argument(what, format!("{expected} numbers"), found.to_string())),
         };
         if self.channels() == 0 || matches!(self.values, ChannelValues::Rows { channels: 0, .. }) {
             return Err(Error::argument("channels", "at least 1", "0"));
@@ -298,9 +294,7 @@ impl Pass<'_> {
     ) {
         let settings = self.channels;
         let count = settings.channels();
-        let depth = settings
-            .depth
-            .map(|depth| (settings.value_channels(), depth));
+        let depth = settings.depth.map(|depth| (settings.value_channels(), depth));
         let end = count.min(self.first + PASS);
         for (y, (values, alphas)) in values.iter_mut().zip(alphas).enumerate() {
             let blocks = &tile.blocks[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS];
@@ -354,11 +348,7 @@ struct WithFourth<'a> {
 
 impl<'a> WithFourth<'a> {
     fn new(pass: Pass<'a>) -> Self {
-        Self {
-            pass,
-            values: [0.0; BATCH],
-            sums: [FloatLanes::ZERO; BLOCKS],
-        }
+        Self { pass, values: [0.0; BATCH], sums: [FloatLanes::ZERO; BLOCKS] }
     }
 }
 

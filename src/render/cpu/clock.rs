@@ -33,11 +33,7 @@ pub(super) struct Clock {
 impl Clock {
     pub(super) fn start() -> Self {
         let start = Instant::now();
-        Self {
-            start,
-            last: start,
-            times: RenderTimes::default(),
-        }
+        Self { start, last: start, times: RenderTimes::default() }
     }
 
     /// Adds the time since the last call to a stage.

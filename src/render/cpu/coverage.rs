@@ -37,11 +37,7 @@ impl<S: Simd> Strips<S> {
     pub(super) fn new(simd: S, origin: [f32; 2]) -> Self {
         let top = f32x16::from_fn(simd, |i| (i % TILE_BLOCKS * BLOCK_PX) as f32) + origin[1];
         let slack = f32x16::from_fn(simd, |i| {
-            if i < TILE_BLOCKS {
-                -((BLOCK_PX - 1) as f32 + SLACK_PX)
-            } else {
-                SLACK_PX
-            }
+            if i < TILE_BLOCKS { -((BLOCK_PX - 1) as f32 + SLACK_PX) } else { SLACK_PX }
         });
         Self {
             top,
@@ -96,9 +92,7 @@ impl<S: Simd> Strips<S> {
         let u_at_y = y.mul_add(lane(-splat.u_per_y), lane(splat.u_at_centre));
         let blocks_per_u = lane(splat.x_per_u * BLOCKS_PER_PX);
         // The first block touched, or the one after the last: rounded up below.
-        let end = reach
-            .mul_add(self.side, -u_at_y)
-            .mul_add(blocks_per_u, self.offset);
+        let end = reach.mul_add(self.side, -u_at_y).mul_add(blocks_per_u, self.offset);
         (inside, end.max(lane(0.0)).min(lane(TILE_BLOCKS as f32)))
     }
 }

@@ -36,11 +36,8 @@ pub(super) fn geometry(
     let has_normal = settings.layers.contains(&Layer::Normal);
     let of_splat = |projected: &ProjectedSplat| {
         let splat = splats.geometry(projected.index as usize);
-        let depth = if settings.is_distance {
-            narrow(distance(view, splat.mean))
-        } else {
-            projected.depth
-        };
+        let depth =
+            if settings.is_distance { narrow(distance(view, splat.mean)) } else { projected.depth };
         SplatGeometry {
             depth,
             normal: match has_normal {
@@ -76,10 +73,7 @@ impl Planes {
         let pixels = size[0] as usize * size[1] as usize;
         let pictures = layers.iter();
         let pictures = pictures.map(|layer| (*layer, vec![0; pixels * layer.planes()]));
-        Self {
-            size,
-            pictures: pictures.collect(),
-        }
+        Self { size, pictures: pictures.collect() }
     }
 
     /// Iterates over the planes of all layers, in layer order.
@@ -92,8 +86,6 @@ impl Planes {
     pub(super) fn into_pictures(self) -> Vec<LayerPicture> {
         let size = self.size;
         let pictures = self.pictures.into_iter();
-        pictures
-            .map(|(layer, bits)| LayerPicture::from_bits(layer, size, bits))
-            .collect()
+        pictures.map(|(layer, bits)| LayerPicture::from_bits(layer, size, bits)).collect()
     }
 }

@@ -58,12 +58,7 @@ pub struct LayerSettings {
 impl LayerSettings {
     /// Whether layers need more of a splat than its projection.
     fn needs_geometry(&self) -> bool {
-        let depth = [
-            Layer::Depth,
-            Layer::DepthSum,
-            Layer::DepthInverse,
-            Layer::DepthMedian,
-        ];
+        let depth = [Layer::Depth, Layer::DepthSum, Layer::DepthInverse, Layer::DepthMedian];
         let has_depth = self.layers.iter().any(|layer| depth.contains(layer));
         self.layers.contains(&Layer::Normal) || (self.is_distance && has_depth)
     }

@@ -96,17 +96,11 @@ impl Renderer {
         // Splats elsewhere in the picture would be projected only to be passed over.
         let around = view.around(pixel, MARGIN_PX);
         let level = Some(settings.level);
-        self.projected
-            .run_view(splats, &around, level, &Task::NEVER);
+        self.projected.run_view(splats, &around, level, &Task::NEVER);
         let mut indices: Vec<u32> = self.drawn().map(|(splat, _)| splat.index).collect();
         // At the seam of a panorama, a splat has two footprints.
         indices.dedup();
-        let window = PixelBounds {
-            x0: fit(x),
-            x1: fit(x),
-            y0: fit(y),
-            y1: fit(y),
-        };
+        let window = PixelBounds { x0: fit(x), x1: fit(x), y0: fit(y), y1: fit(y) };
         let (mut fragments, mut depth, mut depth_median) = (Vec::new(), 0.0, 0.0);
         let candidates = footprints(&view, splats, indices);
         let pixels = blend(&view, &settings.profile, candidates, window, |blended| {

@@ -33,10 +33,7 @@ pub(super) fn draw(
     sink: &mut impl LayerSink,
 ) {
     let (kind, stop_at) = stop_kind(settings.profile.stop);
-    let limits = BlendLimits {
-        alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
-        stop_at,
-    };
+    let limits = BlendLimits { alpha_cap: cap_rounded_down(settings.profile.alpha_cap), stop_at };
     dispatch!(settings.level.frame_level(), simd => {
         match kind {
             NEVER => draw_lanes::<_, _, NEVER>(simd, tile, splats, list, limits, sink),
@@ -140,15 +137,10 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     fn switch_to(&mut self, block: usize) {
         let (simd, tile) = (self.simd, &mut *self.tile);
         let is_open =
-            self.pixels
-                .store::<STOP>(simd, self.limits.stop_at, &mut tile.blocks[self.block]);
+            self.pixels.store::<STOP>(simd, self.limits.stop_at, &mut tile.blocks[self.block]);
         // A selection, since frames with a branch here were slower (benches/NOTES.md).
         let live = tile.live & !(1 << (self.block % SINK));
-        tile.live = if is_open || self.block == SINK {
-            tile.live
-        } else {
-            live
-        };
+        tile.live = if is_open || self.block == SINK { tile.live } else { live };
         self.block = block;
         self.pixels = BlockLanes::load(simd, &tile.blocks[block]);
     }
@@ -167,8 +159,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         let (simd, splat) = (self.simd, &self.batch[number]);
         let stop_at = self.limits.stop_at;
         let blended = self.pixels.cover::<STOP>(simd, stop_at, fragments);
-        self.sink
-            .add(simd, number % BATCH, splat, self.block, &blended);
+        self.sink.add(simd, number % BATCH, splat, self.block, &blended);
         self.counts.add(simd, fragments.over_cut & blended.open);
         blended.weight
     }
@@ -176,8 +167,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     /// Adds the colour of splat `number` of the batch.
     #[inline(always)]
     fn add(&mut self, weight: f32x16<S>, number: usize) {
-        self.pixels
-            .add(self.simd, weight, self.batch[number].colour);
+        self.pixels.add(self.simd, weight, self.batch[number].colour);
     }
 
     #[inline(always)]
@@ -194,10 +184,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     fn shade(&self, numbers: [usize; GROUP], positions: [f32x16<S>; 2]) -> Shaded<S> {
         let splats = numbers.map(|number| &self.batch[number]);
         let exponents = exponents(self.simd, splats, positions);
-        Shaded {
-            fragments: fragments(self.simd, self.limits.alpha_cap, exponents),
-            numbers,
-        }
+        Shaded { fragments: fragments(self.simd, self.limits.alpha_cap, exponents), numbers }
     }
 
     /// Draws the runs in groups. A group is blended while the next one is shaded, also from block to block: the two are

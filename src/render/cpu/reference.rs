@@ -30,18 +30,11 @@ pub fn render_layers(
         let (frame, counts) = render(splats, camera, settings);
         return (frame, Vec::new(), counts);
     }
-    let empty = Fragments {
-        ranks: layers.top_count().max(1),
-        ..Fragments::default()
-    };
+    let empty = Fragments { ranks: layers.top_count().max(1), ..Fragments::default() };
     let mut pixels = vec![empty; camera.width as usize * camera.height as usize];
     let (frame, counts) = draw(splats, camera, settings, |blended| {
         let splat = splats.geometry(blended.index as usize);
-        let depth = if layers.is_distance {
-            distance(&view, splat.mean)
-        } else {
-            blended.depth
-        };
+        let depth = if layers.is_distance { distance(&view, splat.mean) } else { blended.depth };
         pixels[blended.pixel].add(&blended, depth, facing_normal(&view, &splat));
     });
     let picture = |&layer: &Layer| {
@@ -131,21 +124,13 @@ fn draw(
     let footprints = footprints(&view, splats, 0..fit(splats.len()));
     // At the seam of a panorama, a splat has two footprints.
     let splats_in_view = footprints.chunk_by(|a, b| a.2 == b.2).count();
-    let mut counts = Counts {
-        splats_in_frustum: splats_in_view as u64,
-        fragments_blended: 0,
-    };
+    let mut counts = Counts { splats_in_frustum: splats_in_view as u64, fragments_blended: 0 };
     let counted = |fragment| {
         counts.fragments_blended += 1;
         blended(fragment);
     };
     let [width, height] = [camera.width, camera.height];
-    let picture = PixelBounds {
-        x0: 0,
-        x1: fit(width - 1),
-        y0: 0,
-        y1: fit(height - 1),
-    };
+    let picture = PixelBounds { x0: 0, x1: fit(width - 1), y0: 0, y1: fit(height - 1) };
     let pixels = blend(&view, &settings.profile, footprints, picture, counted);
     let rgba = |p: &Accumulated| {
         let [r, g, b] = p.colour.map(narrow);
@@ -196,10 +181,7 @@ pub(super) fn blend(
         let centre = [0, 1].map(|axis| splat.mean_from_centre_px[axis] + half_size[axis]);
         for y in bounds.y0.max(window.y0)..=bounds.y1.min(window.y1) {
             for x in bounds.x0.max(window.x0)..=bounds.x1.min(window.x1) {
-                let d = [
-                    f64::from(x) + 0.5 - centre[0],
-                    f64::from(y) + 0.5 - centre[1],
-                ];
+                let d = [f64::from(x) + 0.5 - centre[0], f64::from(y) + 0.5 - centre[1]];
                 let Some(alpha) = fragment_alpha(conic, d, splat.opacity, profile.alpha_cap) else {
                     continue;
                 };

@@ -240,10 +240,7 @@ impl Renderer {
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         clock.lap(|times| &mut times.preprocess);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
-        let of_frame = FrameLayers {
-            settings: layers,
-            geometry: &geometry,
-        };
+        let of_frame = FrameLayers { settings: layers, geometry: &geometry };
         let timing = (&mut clock, task);
         let fragments_blended = self.raster_kept(frame, settings, of_frame, &mut planes, timing);
         task.check()?;
@@ -262,8 +259,7 @@ impl Renderer {
     ) {
         frame.resize(camera.width, camera.height);
         let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected
-            .run(splats, camera, profile, level, &Task::NEVER);
+        self.projected.run(splats, camera, profile, level, &Task::NEVER);
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
         let timing = (&mut Clock::start(), &Task::NEVER);
@@ -289,10 +285,7 @@ impl Renderer {
     }
 
     pub(super) fn counts(&self, fragments_blended: u64) -> Counts {
-        Counts {
-            splats_in_frustum: self.projected.splats_in_view() as u64,
-            fragments_blended,
-        }
+        Counts { splats_in_frustum: self.projected.splats_in_view() as u64, fragments_blended }
     }
 
     /// Draws all tiles of `grid` into its `pixels`; returns the number of fragments blended.
@@ -371,10 +364,8 @@ impl Renderer {
         let picture = [frame.width(), frame.height()];
         let grid = TileGrid::new(picture[0], picture[1]);
         let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
-        let mut tiles: Vec<TileRows<'_>> = rows
-            .chunks_mut(TILE_PX)
-            .map(|colours| (colours, Vec::new()))
-            .collect();
+        let mut tiles: Vec<TileRows<'_>> =
+            rows.chunks_mut(TILE_PX).map(|colours| (colours, Vec::new())).collect();
         for plane in planes.all() {
             let mut rows = rows_by_tile(plane, (picture[0], 1), grid).into_iter();
             for (_, planes) in &mut tiles {
@@ -424,10 +415,8 @@ type TileRows<'a> = (&'a mut [&'a mut [[f32; 4]]], Vec<Vec<&'a mut [u32]>>);
 
 pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> TileArea {
     let picture_px = picture.map(|px| px as usize);
-    let first_px = [
-        index % grid.columns * TILE_PX,
-        (grid.first_row + index / grid.columns) * TILE_PX,
-    ];
+    let first_px =
+        [index % grid.columns * TILE_PX, (grid.first_row + index / grid.columns) * TILE_PX];
     TileArea {
         first_px,
         size_px: [0, 1].map(|axis| TILE_PX.min(picture_px[axis] - first_px[axis])),
@@ -449,9 +438,8 @@ pub(super) fn rows_by_tile<T>(
     (width, values): (u32, usize),
     grid: TileGrid,
 ) -> Vec<&mut [T]> {
-    let mut rows: Vec<&mut [T]> = (0..grid.len() * TILE_PX)
-        .map(|_| <&mut [_]>::default())
-        .collect();
+    let mut rows: Vec<&mut [T]> =
+        (0..grid.len() * TILE_PX).map(|_| <&mut [_]>::default()).collect();
     let lines = pixels.chunks_exact_mut(width as usize * values);
     for (y, line) in lines.enumerate() {
         for (column, piece) in line.chunks_mut(TILE_PX * values).enumerate() {

@@ -112,10 +112,7 @@ fn transposed<S: Simd>(simd: S, masks: &[u64; BATCH]) -> ([u64; BLOCKS], u64) {
     for (runs, row) in runs.as_chunks_mut::<8>().0.iter_mut().zip(rows) {
         row.bitcast::<u64x8<S>>().store_array(runs);
     }
-    (
-        runs,
-        reached.to_array().iter().fold(0, |all, word| all | word),
-    )
+    (runs, reached.to_array().iter().fold(0, |all, word| all | word))
 }
 
 #[cfg(test)]
@@ -141,12 +138,7 @@ mod tests {
             for (block, mut run) in runs.iter() {
                 let splats = (0..BATCH).filter(|&splat| masks[splat] >> block & 1 == 1);
                 let mut expected: Vec<usize> = splats.collect();
-                assert_eq!(
-                    run.collect::<Vec<_>>(),
-                    expected,
-                    "{}: {block}",
-                    level.name()
-                );
+                assert_eq!(run.collect::<Vec<_>>(), expected, "{}: {block}", level.name());
                 expected.resize(expected.len().next_multiple_of(GROUP), PADDING);
                 let groups: Vec<usize> =
                     std::iter::from_fn(|| (!run.is_empty()).then(|| run.group()))

@@ -50,10 +50,7 @@ pub(super) struct TileArea {
 impl Tile {
     /// A tile without fragments; pixels outside the picture are closed from the start.
     pub(super) fn new(area: TileArea) -> Self {
-        let open = PixelBlock {
-            transmittance: [1.0; 16],
-            colour: [[0.0; 16]; 3],
-        };
+        let open = PixelBlock { transmittance: [1.0; 16], colour: [[0.0; 16]; 3] };
         let origin = [0, 1]
             .map(|axis| area.first_px[axis] as f32 + 0.5 - area.picture_px[axis] as f32 / 2.0);
         let mut tile = Self {
@@ -120,11 +117,7 @@ impl PixelBlock {
     #[inline(always)]
     fn rgba<S: Simd>(&self, simd: S) -> [f32x16<S>; BLOCK_PX] {
         let lanes = |v: &PixelLanes| f32x16::load_array_ref(simd, v);
-        let [r, g, b] = [
-            lanes(&self.colour[0]),
-            lanes(&self.colour[1]),
-            lanes(&self.colour[2]),
-        ];
+        let [r, g, b] = [lanes(&self.colour[0]), lanes(&self.colour[1]), lanes(&self.colour[2])];
         let a = f32x16::splat(simd, 1.0) - lanes(&self.transmittance).abs();
         let (rb_low, rb_high) = (r.zip_low(b), r.zip_high(b));
         let (ga_low, ga_high) = (g.zip_low(a), g.zip_high(a));

@@ -186,9 +186,7 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
             Layer::Alpha => bytemuck::cast(alpha(simd, colours).to_array()),
             Layer::Normal => self.normal[part][block].bits(),
             Layer::Id => self.largest[block].id.0,
-            Layer::Count => load(simd, &self.count[block])
-                .to_int::<u32x16<S>>()
-                .to_array(),
+            Layer::Count => load(simd, &self.count[block]).to_int::<u32x16<S>>().to_array(),
             Layer::TopId(_) => self.top[block * ranks + part].id.0,
             Layer::TopWeight(_) => self.top[block * ranks + part].weight.bits(),
         }
@@ -204,10 +202,7 @@ impl FloatLanes {
 }
 
 impl RankLanes {
-    const NONE: Self = Self {
-        weight: FloatLanes::ZERO,
-        id: Aligned([NO_ID; BLOCK_PX * BLOCK_PX]),
-    };
+    const NONE: Self = Self { weight: FloatLanes::ZERO, id: Aligned([NO_ID; BLOCK_PX * BLOCK_PX]) };
 }
 
 #[inline(always)]
@@ -225,9 +220,7 @@ fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
 /// Adds `weight` times `value`.
 #[inline(always)]
 pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
-    weight
-        .mul_add(f32x16::splat(simd, value), load(simd, sum))
-        .store_array(&mut sum.0);
+    weight.mul_add(f32x16::splat(simd, value), load(simd, sum)).store_array(&mut sum.0);
 }
 
 /// Swaps a weight and its splat into a rank in the lanes where the weight is larger, and returns the smaller
@@ -238,19 +231,11 @@ fn displace<S: Simd>(
     (weight, id): (f32x16<S>, u32x16<S>),
     rank: &mut RankLanes,
 ) -> (f32x16<S>, u32x16<S>) {
-    let (old_weight, old_id) = (
-        load(simd, &rank.weight),
-        u32x16::load_array_ref(simd, &rank.id.0),
-    );
+    let (old_weight, old_id) = (load(simd, &rank.weight), u32x16::load_array_ref(simd, &rank.id.0));
     let is_larger = weight.simd_gt(old_weight);
-    is_larger
-        .select(weight, old_weight)
-        .store_array(&mut rank.weight.0);
+    is_larger.select(weight, old_weight).store_array(&mut rank.weight.0);
     is_larger.select(id, old_id).store_array(&mut rank.id.0);
-    (
-        is_larger.select(old_weight, weight),
-        is_larger.select(old_id, id),
-    )
+    (is_larger.select(old_weight, weight), is_larger.select(old_id, id))
 }
 
 /// Copies the values of a tile's blocks to its rows, which end at the picture's edge.
@@ -260,9 +245,7 @@ fn store_rows(rows: &mut [&mut [u32]], blocks: &[[u32; BLOCK_PX * BLOCK_PX]; BLO
     for (rows, blocks) in rows.chunks_mut(BLOCK_PX).zip(bands) {
         for (y, row) in rows.iter_mut().enumerate() {
             let (whole, rest) = row.as_chunks_mut::<BLOCK_PX>();
-            let mut values = blocks
-                .iter()
-                .map(|block| &block.as_chunks::<BLOCK_PX>().0[y]);
+            let mut values = blocks.iter().map(|block| &block.as_chunks::<BLOCK_PX>().0[y]);
             for (out, values) in whole.iter_mut().zip(&mut values) {
                 *out = *values;
             }

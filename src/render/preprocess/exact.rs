@@ -57,10 +57,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
         return None;
     }
     let slope = |v: f64, [low, high]: [f64; 2]| (v / z).clamp(low, high);
-    let [tx, ty] = [
-        slope(x, view.slope_limits[0]),
-        slope(y, view.slope_limits[1]),
-    ];
+    let [tx, ty] = [slope(x, view.slope_limits[0]), slope(y, view.slope_limits[1])];
     let [fx, fy] = view.focal_px;
     Some(PlaneCentre {
         px: [
@@ -97,11 +94,7 @@ fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
     };
     let radius_squared = cut_radius_squared(opacity);
     let largest = ((period / 2.0).powi(2) / radius_squared - view.low_pass_px2).max(0.0);
-    if radius_squared > 0.0 && xx > largest {
-        (largest / xx).sqrt()
-    } else {
-        1.0
-    }
+    if radius_squared > 0.0 && xx > largest { (largest / xx).sqrt() } else { 1.0 }
 }
 
 /// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
@@ -133,11 +126,7 @@ pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     let in_world = turn * Vector3::ith(shortest, 1.0);
     let in_view = Matrix3::from_fn(|r, c| view.rotation[r][c]) * in_world;
     let to_splat = Vector3::from(to_view(view, splat.mean));
-    let sign = if in_view.dot(&to_splat) > 0.0 {
-        -1.0
-    } else {
-        1.0
-    };
+    let sign = if in_view.dot(&to_splat) > 0.0 { -1.0 } else { 1.0 };
     (in_view * sign).into()
 }
 
@@ -146,10 +135,8 @@ fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
     let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
     let constant = splat.sh[0].map(|c| f64::from(c) * SH_C0 + 0.5);
-    sh_colour(sh_degree, direction.into(), constant, |k| {
-        splat.sh[k + 1].map(f64::from)
-    })
-    .map(|c| c.max(0.0))
+    sh_colour(sh_degree, direction.into(), constant, |k| splat.sh[k + 1].map(f64::from))
+        .map(|c| c.max(0.0))
 }
 
 impl ExactSplat {
@@ -167,11 +154,7 @@ impl ExactSplat {
         let factor = covariance_factor(view, &centre.jacobian, splat);
         let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
         rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
-        let (xx, xy, yy) = (
-            rows[0].norm_squared(),
-            rows[0].dot(&rows[1]),
-            rows[1].norm_squared(),
-        );
+        let (xx, xy, yy) = (rows[0].norm_squared(), rows[0].dot(&rows[1]), rows[1].norm_squared());
         // The determinant by Cauchy-Binet is a sum of squares: thin splats do not cancel it.
         let before = rows[0].cross(&rows[1]).norm_squared();
         let blur = view.low_pass_px2;
@@ -217,10 +200,7 @@ impl ExactSplat {
         let period = view.period_px().unwrap_or(0.0);
         let footprints = turns.iter().filter_map(move |turn| {
             let [x, y] = self.mean_from_centre_px;
-            let turned = Self {
-                mean_from_centre_px: [x + turn * period, y],
-                ..*self
-            };
+            let turned = Self { mean_from_centre_px: [x + turn * period, y], ..*self };
             Some((turned, turned.bounds(view)?))
         });
         footprints.take(MAX_FOOTPRINTS)
@@ -228,19 +208,13 @@ impl ExactSplat {
 
     /// The same splat in the colour that it has from the camera.
     pub(super) fn coloured(self, view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Self {
-        Self {
-            colour: colour(view, sh_degree, splat),
-            ..self
-        }
+        Self { colour: colour(view, sh_degree, splat), ..self }
     }
 
     /// Half of width and height of the footprint's bounding box, in pixels.
     pub fn half_extents_px(&self) -> [f64; 2] {
         let r2 = cut_radius_squared(self.opacity);
-        [
-            (r2 * self.covariance[0]).sqrt(),
-            (r2 * self.covariance[2]).sqrt(),
-        ]
+        [(r2 * self.covariance[0]).sqrt(), (r2 * self.covariance[2]).sqrt()]
     }
 
     /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.

@@ -23,11 +23,7 @@ pub struct InPlace<'a> {
 impl<'a> InPlace<'a> {
     /// The splats of a file.
     pub fn new(file: &'a SplatsInPlace) -> Self {
-        Self {
-            file,
-            runs: Vec::new(),
-            invalid: AtomicU64::new(0),
-        }
+        Self { file, runs: Vec::new(), invalid: AtomicU64::new(0) }
     }
 
     /// Leaves out splats that are in none of the ranges `rows`: the view shows none of them.
@@ -111,11 +107,7 @@ impl SplatSource for InPlace<'_> {
         let constant = &mut scratch.constant;
         let invalid = self.file.coefficients(lanes, Some(ahead), constant, rest);
         self.count(u64::from(invalid.count_ones()));
-        Coefficients {
-            constant,
-            rest,
-            invalid,
-        }
+        Coefficients { constant, rest, invalid }
     }
 
     fn splat(&self, index: usize) -> Splat {

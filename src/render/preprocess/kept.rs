@@ -20,11 +20,9 @@ impl KeptSplats {
         for chunk in 0..batch.chunks() {
             let chunk = batch.chunk(chunk);
             let splats = &batch.slots()[chunk.first_slot as usize..][..chunk.keys.len()];
-            self.splats
-                .extend(splats.iter().map(|splat| ProjectedSplat {
-                    index: first + splat.index,
-                    ..*splat
-                }));
+            self.splats.extend(
+                splats.iter().map(|splat| ProjectedSplat { index: first + splat.index, ..*splat }),
+            );
             self.bounds.extend_from_slice(chunk.bounds);
             self.keys.extend_from_slice(chunk.keys);
         }

@@ -109,10 +109,7 @@ impl Preprocessed {
             order
         });
         self.order = sorted.unwrap_or_default();
-        PreprocessTimes {
-            project: projected - start,
-            sort: projected.elapsed(),
-        }
+        PreprocessTimes { project: projected - start, sort: projected.elapsed() }
     }
 
     /// Number of splats with a footprint that may touch the picture. At the seam of a panorama, a splat has two.

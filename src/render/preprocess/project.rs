@@ -62,12 +62,7 @@ impl Projected {
         level: Option<SimdLevel>,
         task: &Task,
     ) {
-        self.run_view(
-            splats,
-            &ViewTransform::new(splats, camera, profile),
-            level,
-            task,
-        );
+        self.run_view(splats, &ViewTransform::new(splats, camera, profile), level, task);
     }
 
     /// As [`Self::run`], with the constants of a view.
@@ -293,10 +288,7 @@ fn project_exactly<T: SplatSource + ?Sized>(
                 footprint.coloured(view, splats.sh_degree(), &splat).colour
             };
             let colour = *colour.get_or_insert_with(coloured);
-            let footprint = ExactSplat {
-                colour,
-                ..footprint
-            };
+            let footprint = ExactSplat { colour, ..footprint };
             if output.len < output.splats.len() {
                 output.push(footprint.to_projected(index_u32(index)), bounds);
             }
@@ -318,10 +310,7 @@ impl ChunkOutput<'_, '_> {
         let mask = mask32x16::from_bitmask(simd, lanes.visible);
         // Always stores sixteen lanes; the next call overwrites those beyond the visible ones. A block
         // adds at most 16, so there is always room.
-        lanes
-            .depth_key
-            .compress(mask)
-            .store_slice(&mut self.keys[self.len..self.len + BLOCK]);
+        lanes.depth_key.compress(mask).store_slice(&mut self.keys[self.len..self.len + BLOCK]);
         let (columns, rows) = (lanes.columns.compress(mask), lanes.rows.compress(mask));
         let bounds = &mut self.bounds[self.len..self.len + BLOCK];
         let words: &mut [u32] = bytemuck::cast_slice_mut(bounds);
@@ -374,10 +363,5 @@ fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
 
 #[inline(always)]
 fn unpack_bounds(columns: u32, rows: u32) -> PixelBounds {
-    PixelBounds {
-        x0: low(columns),
-        x1: low(columns >> 16),
-        y0: low(rows),
-        y1: low(rows >> 16),
-    }
+    PixelBounds { x0: low(columns), x1: low(columns >> 16), y0: low(rows), y1: low(rows >> 16) }
 }

@@ -93,12 +93,7 @@ impl ProjectedSplat {
     pub fn shapes(level: SimdLevel, splats: &[Self; BLOCK]) -> SplatShapes {
         let mut rows = [[0.0; 4]; BLOCK];
         for (row, splat) in rows.iter_mut().zip(splats) {
-            *row = [
-                splat.u_per_x,
-                splat.u_per_y,
-                splat.v_per_y,
-                splat.log2_opacity,
-            ];
+            *row = [splat.u_per_x, splat.u_per_y, splat.v_per_y, splat.log2_opacity];
         }
         let (mut exact, mut conics) = ([[0.0; BLOCK]; 2], [[0.0; BLOCK]; 3]);
         dispatch!(level.level(), simd => {
@@ -139,11 +134,7 @@ fn conic(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> [f32; 3] {
     // (u, v) are standard deviations times sqrt(log2(e) / 2).
     const SCALE: f32 = 2.0 * LN_2;
     let yy = u_per_y.mul_add(u_per_y, v_per_y * v_per_y);
-    [
-        u_per_x * u_per_x * SCALE,
-        -u_per_x * u_per_y * SCALE,
-        yy * SCALE,
-    ]
+    [u_per_x * u_per_x * SCALE, -u_per_x * u_per_y * SCALE, yy * SCALE]
 }
 
 /// [`ProjectedSplat::radii`] of the fields that they are made of.

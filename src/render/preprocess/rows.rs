@@ -38,11 +38,7 @@ impl<'a> SplatRows<'a> {
     pub fn new(slices: SplatSlices<'a>, sh_degree: u8) -> Result<Self> {
         let len = slices.check_lengths()?;
         if sh_degree > 4 {
-            return Err(Error::argument(
-                "sh_degree",
-                "0 to 4",
-                sh_degree.to_string(),
-            ));
+            return Err(Error::argument("sh_degree", "0 to 4", sh_degree.to_string()));
         }
         let stored = slices.sh.len() / len.max(1);
         let least = rest_coefficients(sh_degree) + 1;
@@ -51,12 +47,7 @@ impl<'a> SplatRows<'a> {
             let expected = format!("at least {least} coefficients for each of {len} splats");
             return Err(Error::argument("sh", expected, slices.sh.len().to_string()));
         }
-        Ok(Self {
-            slices,
-            stored,
-            sh_degree,
-            invalid: AtomicU64::new(0),
-        })
+        Ok(Self { slices, stored, sh_degree, invalid: AtomicU64::new(0) })
     }
 
     /// Number of invalid rows that projections of these rows have left out so far. Spherical harmonics are checked of
@@ -291,11 +282,7 @@ impl SplatSource for SplatRows<'_> {
                 self.count_invalid(u64::from(invalid.count_ones()));
             }
         }
-        Coefficients {
-            constant: &scratch.constant,
-            rest: &scratch.rest[..3 * rest],
-            invalid,
-        }
+        Coefficients { constant: &scratch.constant, rest: &scratch.rest[..3 * rest], invalid }
     }
 
     fn splat(&self, index: usize) -> Splat {

@@ -58,11 +58,7 @@ pub(super) fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x1
             parts[2 * i + 1] = before[i].zip_high(before[i + 3]);
         }
     }
-    [
-        parts[0].combine(parts[1]),
-        parts[2].combine(parts[3]),
-        parts[4].combine(parts[5]),
-    ]
+    [parts[0].combine(parts[1]), parts[2].combine(parts[3]), parts[4].combine(parts[5])]
 }
 
 /// The columns of sixteen rows of four numbers.
@@ -75,12 +71,7 @@ pub(super) fn columns_of_4<S: Simd>(simd: S, rows: &[[f32; 4]; BLOCK]) -> [f32x1
     // Numbers at even places, then the others; the second time, numbers of each column together.
     for _ in 0..2 {
         let [a, b, c, d] = columns;
-        columns = [
-            a.unzip_low(b),
-            c.unzip_low(d),
-            a.unzip_high(b),
-            c.unzip_high(d),
-        ];
+        columns = [a.unzip_low(b), c.unzip_low(d), a.unzip_high(b), c.unzip_high(d)];
     }
     columns
 }

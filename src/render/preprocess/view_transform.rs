@@ -51,14 +51,12 @@ impl ViewTransform {
             let tangent = camera.half_fov_tangents()[axis];
             match profile.jacobian_clamp {
                 JacobianClamp::FovTangent(k) => [-k * tangent, k * tangent],
-                JacobianClamp::EdgePlusTangent(k) => [
-                    -centre / focal - k * tangent,
-                    (size[axis] - centre) / focal + k * tangent,
-                ],
-                JacobianClamp::EdgePlusSide(k) => [
-                    (-k * size[axis] - centre) / focal,
-                    ((1.0 + k) * size[axis] - centre) / focal,
-                ],
+                JacobianClamp::EdgePlusTangent(k) => {
+                    [-centre / focal - k * tangent, (size[axis] - centre) / focal + k * tangent]
+                }
+                JacobianClamp::EdgePlusSide(k) => {
+                    [(-k * size[axis] - centre) / focal, ((1.0 + k) * size[axis] - centre) / focal]
+                }
             }
         });
         let array = |v: Vector3<f64>| [v.x, v.y, v.z];

@@ -62,18 +62,12 @@ impl Material {
 
     /// A material that reflects no light.
     pub(crate) fn glowing(emission: [f32; 3]) -> Self {
-        Self {
-            emission: Vec3::from(emission),
-            ..Self::dull([0.0; 3])
-        }
+        Self { emission: Vec3::from(emission), ..Self::dull([0.0; 3]) }
     }
 
     /// This material with its albedo scaled by `factor`.
     pub(crate) fn shaded(self, factor: f32) -> Self {
-        Self {
-            albedo: self.albedo * factor,
-            ..self
-        }
+        Self { albedo: self.albedo * factor, ..self }
     }
 
     /// Interpolates between this material (0) and `other` (1). Grain and gloss come from the nearer material.
@@ -104,12 +98,7 @@ pub(crate) struct Occluder {
 impl Occluder {
     /// Creates a round body, whose own points are within 1.1 radii.
     pub(crate) fn round(centre: Vec3, radii: Vec3, strength: f32) -> Self {
-        Self {
-            centre,
-            radii,
-            own: 1.1,
-            strength,
-        }
+        Self { centre, radii, own: 1.1, strength }
     }
 }
 

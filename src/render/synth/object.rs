@@ -6,14 +6,8 @@ use super::random::{Rng, Vec3, fractal};
 use super::surface::{Disk, Ellipsoid, Frustum, perpendicular};
 
 /// Profile of the vase: heights and radii of a polyline.
-const PROFILE: [(f32, f32); 6] = [
-    (0.0, 0.22),
-    (0.12, 0.34),
-    (0.38, 0.42),
-    (0.66, 0.30),
-    (0.84, 0.15),
-    (0.96, 0.2),
-];
+const PROFILE: [(f32, f32); 6] =
+    [(0.0, 0.22), (0.12, 0.34), (0.38, 0.42), (0.66, 0.30), (0.84, 0.15), (0.96, 0.2)];
 const TABLE_RADIUS: f32 = 1.6;
 const FLOWERS: u64 = 17;
 /// Petals per flower.
@@ -27,11 +21,8 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
         Part::new(rim, 0.8, |sample, _| wood(sample.position).shaded(0.7)),
     ];
     parts.extend(vase());
-    let mut occluders = vec![Occluder::round(
-        Vec3::new(0.0, 0.45, 0.0),
-        Vec3::new(0.42, 0.55, 0.42),
-        1.0,
-    )];
+    let mut occluders =
+        vec![Occluder::round(Vec3::new(0.0, 0.45, 0.0), Vec3::new(0.42, 0.55, 0.42), 1.0)];
     for index in 0..FLOWERS {
         let mut rng = Rng::new(seed ^ 0xf10e, index);
         parts.extend(flower(&mut rng, index, &mut occluders));
@@ -68,8 +59,7 @@ fn wood(p: Vec3) -> Material {
     let wave = fractal(p.component_mul(&Vec3::new(1.2, 1.0, 5.0)), 3, 7);
     let rings = ((p.x + 0.35 * wave) * 26.0).sin() * 0.5 + 0.5;
     let dark = Material::dull([0.22, 0.1, 0.045]);
-    dark.mixed(Material::dull([0.42, 0.22, 0.1]), rings * 0.8 + 0.2 * wave)
-        .with_gloss(0.5)
+    dark.mixed(Material::dull([0.42, 0.22, 0.1]), rings * 0.8 + 0.2 * wave).with_gloss(0.5)
 }
 
 /// Blue glaze with a white band of waves.
@@ -96,12 +86,7 @@ fn flower(rng: &mut Rng, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part>
     let lean = 0.15 + 0.55 * (index as f32 / FLOWERS as f32).sqrt();
     let out = Vec3::new(angle.cos(), 0.0, angle.sin());
     let head = out * lean + Vec3::y() * (1.62 - 0.75 * lean * lean + rng.range(-0.08, 0.08));
-    let hues = [
-        [0.75, 0.06, 0.08],
-        [0.85, 0.4, 0.03],
-        [0.78, 0.62, 0.6],
-        [0.45, 0.08, 0.4],
-    ];
+    let hues = [[0.75, 0.06, 0.08], [0.85, 0.4, 0.03], [0.78, 0.62, 0.6], [0.45, 0.08, 0.4]];
     let hue =
         Material::dull(hues[usize::from(rng.unit() < 0.4) + 2 * usize::from(rng.unit() < 0.4)]);
     let up = (out * lean * 1.6 + Vec3::y()).normalize();
@@ -125,21 +110,15 @@ fn flower(rng: &mut Rng, index: u64, occluders: &mut Vec<Occluder>) -> Vec<Part>
 
 fn heart(head: Vec3) -> Part {
     let ball = Ellipsoid::ball(head, 0.055);
-    Part::new(ball, 2.5, |_, rng| {
-        Material::dull([0.6, 0.36, 0.03]).shaded(rng.range(0.5, 1.1))
-    })
+    Part::new(ball, 2.5, |_, rng| Material::dull([0.6, 0.36, 0.03]).shaded(rng.range(0.5, 1.1)))
 }
 
 /// A stem with leaves, as a fuzzy spindle from the vase's mouth to a head.
 fn stem(head: Vec3, foot: Vec3) -> Part {
     let foot = foot + Vec3::y() * 0.85;
-    let spindle = Ellipsoid::whole(
-        (foot + head) / 2.0,
-        (head - foot).abs() / 2.0 + Vec3::repeat(0.03),
-    );
+    let spindle =
+        Ellipsoid::whole((foot + head) / 2.0, (head - foot).abs() / 2.0 + Vec3::repeat(0.03));
     Part::new(spindle, 0.7, |_, rng| {
-        Material::dull([0.06, 0.2, 0.04])
-            .with_grain(Grain::Foliage)
-            .shaded(rng.range(0.6, 1.3))
+        Material::dull([0.06, 0.2, 0.04]).with_grain(Grain::Foliage).shaded(rng.range(0.6, 1.3))
     })
 }

@@ -24,11 +24,7 @@ impl Part {
         density: f32,
         paint: impl Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            surface: Box::new(surface),
-            paint: Box::new(paint),
-            density,
-        }
+        Self { surface: Box::new(surface), paint: Box::new(paint), density }
     }
 
     /// Relative number of splats: area times density.

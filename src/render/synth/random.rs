@@ -66,10 +66,7 @@ pub(crate) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
     let within = mixed(seed ^ mixed(number));
     let along = (u128::from(number) << 64 | u128::from(within)) / u128::from(count.max(1));
     // The curve's parameter as 64 bits; its even and odd bits are the two coordinates.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "number < count, so it is below 2^64"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "number < count, so it is below 2^64")]
     let along = along as u64;
     [along, along << 1].map(|bits| fraction(every_other_bit(bits) << 32))
 }

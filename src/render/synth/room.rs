@@ -25,11 +25,7 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
         light: Light {
             to_sun: Vec3::new(-0.62, 0.7, 0.35).normalize(),
             sun: Vec3::new(1.5, 1.3, 1.0),
-            sky: [
-                Vec3::new(0.5, 0.5, 0.52),
-                Vec3::new(0.42, 0.4, 0.38),
-                Vec3::new(0.3, 0.25, 0.2),
-            ],
+            sky: [Vec3::new(0.5, 0.5, 0.52), Vec3::new(0.42, 0.4, 0.38), Vec3::new(0.3, 0.25, 0.2)],
             exposure: 1.2,
             occluders,
             ground: None,
@@ -49,11 +45,7 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
 /// Floor, ceiling and four walls, all facing inward, with layers behind them: training leaves splats
 /// behind surfaces that few pictures show, and rays that pass through gaps meet them.
 fn walls() -> Vec<Part> {
-    let [x, y, z] = [
-        Vec3::x() * SIZE[0],
-        Vec3::y() * SIZE[1],
-        Vec3::z() * SIZE[2],
-    ];
+    let [x, y, z] = [Vec3::x() * SIZE[0], Vec3::y() * SIZE[1], Vec3::z() * SIZE[2]];
     let low = -(x + z) / 2.0;
     let quad = Parallelogram::new;
     let ceiling: PaintAt = |_| Material::dull([0.75, 0.73, 0.7]);
@@ -89,24 +81,14 @@ fn floor(p: Vec3) -> Material {
     if rug < 1.35 {
         let ring = (rug * 9.0).sin() > 0.0;
         let weave = 0.9 + 0.1 * noise(p * 40.0, 3);
-        let wool = if ring {
-            [0.5, 0.12, 0.08]
-        } else {
-            [0.55, 0.45, 0.3]
-        };
+        let wool = if ring { [0.5, 0.12, 0.08] } else { [0.55, 0.45, 0.3] };
         return Material::dull(wool).shaded(weave);
     }
     let plank = (p.x / 0.18).floor();
     let tone = 0.8 + 0.25 * noise(Vec3::new(plank * 7.3, (p.z / 1.1).floor() * 3.1, 0.0), 1);
     let grain = 1.0 + 0.2 * fractal(Vec3::new(p.x * 40.0, 0.0, p.z * 3.0), 2, 2);
-    let gap = if (p.x / 0.18).fract().abs() < 0.05 {
-        0.4
-    } else {
-        1.0
-    };
-    Material::dull([0.45, 0.27, 0.13])
-        .shaded(tone * grain * gap)
-        .with_gloss(0.5)
+    let gap = if (p.x / 0.18).fract().abs() < 0.05 { 0.4 } else { 1.0 };
+    Material::dull([0.45, 0.27, 0.13]).shaded(tone * grain * gap).with_gloss(0.5)
 }
 
 /// Plaster above a skirting, a window in the left wall, pictures on the far one.
@@ -177,11 +159,8 @@ fn books(seed: u64) -> impl Iterator<Item = Part> {
         let mut rng = Rng::new(seed ^ 0xb00c, index);
         let (shelf, slot) = (index / 15, index % 15);
         let height = rng.range(0.25, 0.4);
-        let base = [
-            2.72,
-            shelf as f32 * 0.5 + 0.08,
-            -0.5 + slot as f32 * 0.13 + rng.range(0.0, 0.02),
-        ];
+        let base =
+            [2.72, shelf as f32 * 0.5 + 0.08, -0.5 + slot as f32 * 0.13 + rng.range(0.0, 0.02)];
         let hue = Vec3::new(rng.unit(), rng.unit(), rng.unit()).map(|c| 0.05 + 0.5 * c * c);
         let block = Block::straight(base, [0.22, height, rng.range(0.06, 0.11)]);
         covered(block, Material::dull(hue.into()), 1.3)
@@ -199,10 +178,8 @@ fn round_things(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let cone = |base, height, radii| Box::new(Frustum::new(base, height, radii));
     let ball = |centre, radius| Box::new(Ellipsoid::ball(centre, radius));
     let brass = Material::dull([0.5, 0.36, 0.12]).with_gloss(1.0);
-    let shade = Material {
-        emission: Vec3::new(1.1, 0.75, 0.4),
-        ..Material::dull([0.7, 0.6, 0.45])
-    };
+    let shade =
+        Material { emission: Vec3::new(1.1, 0.75, 0.4), ..Material::dull([0.7, 0.6, 0.45]) };
     let clay = Material::dull([0.5, 0.2, 0.1]);
     let leaf = Material::dull([0.05, 0.22, 0.05]).with_grain(Grain::Foliage);
     let bowl = Material::dull([0.7, 0.72, 0.75]).with_gloss(1.0);

@@ -111,11 +111,7 @@ fn foliage(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
         lit_normal: (sample.normal + 0.35 * normal).normalize(),
         axes: Matrix3::from_columns(&[leaf, normal.cross(&leaf), normal]),
         scale: Vec3::new(long, long * rng.range(0.25, 0.6), 0.15 * spacing),
-        opacity: if faint {
-            0.06 * rng.log_normal(0.5)
-        } else {
-            rng.range(0.6, 0.98)
-        },
+        opacity: if faint { 0.06 * rng.log_normal(0.5) } else { rng.range(0.6, 0.98) },
         dim: (1.05 - 0.5 * depth * depth) * rng.range(0.75, 1.2),
     }
 }

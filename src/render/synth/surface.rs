@@ -125,11 +125,7 @@ pub(crate) struct Frustum {
 
 impl Frustum {
     pub(crate) fn new(base: Vec3, height: f32, radii: [f32; 2]) -> Self {
-        Self {
-            base,
-            height,
-            radii,
-        }
+        Self { base, height, radii }
     }
 }
 
@@ -143,11 +139,7 @@ impl SampledSurface for Frustum {
         let [a, b] = self.radii;
         // The square of the radius is uniform, since rings of equal area have to be equally likely.
         let radius = (a * a + (b * b - a * a) * v).max(0.0).sqrt();
-        let t = if (a - b).abs() < 1e-6 {
-            v
-        } else {
-            (radius - a) / (b - a)
-        };
+        let t = if (a - b).abs() < 1e-6 { v } else { (radius - a) / (b - a) };
         let (sin, cos) = (u * TAU).sin_cos();
         let out = Vec3::new(cos, 0.0, sin);
         let up_slope = (out * (b - a) + Vec3::y() * self.height).normalize();
@@ -171,11 +163,7 @@ pub(crate) struct Disk {
 
 impl Disk {
     pub(crate) fn new(centre: Vec3, even_radius: f32, radius: f32) -> Self {
-        Self {
-            centre,
-            even_radius,
-            radius,
-        }
+        Self { centre, even_radius, radius }
     }
 
     fn areas(&self) -> [f32; 2] {
@@ -221,21 +209,13 @@ pub(crate) struct Block {
 impl Block {
     /// A block whose width runs along x.
     pub(crate) fn straight(base: [f32; 3], size: [f32; 3]) -> Self {
-        Self {
-            base: Vec3::from(base),
-            size: Vec3::from(size),
-            facing: Vec3::x(),
-        }
+        Self { base: Vec3::from(base), size: Vec3::from(size), facing: Vec3::x() }
     }
 
     /// Returns its edge vectors along width, height and depth.
     pub(crate) fn edges(&self) -> [Vec3; 3] {
         let depth = self.facing.cross(&Vec3::y());
-        [
-            self.facing * self.size.x,
-            Vec3::y() * self.size.y,
-            depth * self.size.z,
-        ]
+        [self.facing * self.size.x, Vec3::y() * self.size.y, depth * self.size.z]
     }
 
     /// Returns its sides, which face outward: front, back, left, right.

@@ -67,12 +67,7 @@ impl Extent {
             along(up, &HEIGHT_SHARES),
         ];
         content.centre = target.unwrap_or(content.centre);
-        Self {
-            target: content,
-            up,
-            level,
-            positions,
-        }
+        Self { target: content, up, level, positions }
     }
 
     /// Cameras around the target and inside the scene; `distance` shows the whole content.
@@ -118,12 +113,7 @@ impl Extent {
                 for f in front {
                     let eye = self.level[0] * *r + self.level[1] * *f + self.up * *h;
                     let to_target = (self.target.centre - eye).try_normalize(0.0);
-                    let candidate = |forward| Candidate {
-                        eye,
-                        forward,
-                        group,
-                        is_inside: true,
-                    };
+                    let candidate = |forward| Candidate { eye, forward, group, is_inside: true };
                     if is_fixed {
                         all.extend(to_target.map(candidate));
                     } else {
@@ -159,11 +149,7 @@ impl Extent {
                 } else {
                     Some(from.forward)
                 };
-                all.extend(forward.map(|forward| Candidate {
-                    eye,
-                    forward,
-                    ..*from
-                }));
+                all.extend(forward.map(|forward| Candidate { eye, forward, ..*from }));
             }
         }
         if !is_fixed {

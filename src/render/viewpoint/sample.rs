@@ -23,11 +23,7 @@ pub(super) struct SplatSample {
 impl SplatSample {
     /// Takes about `count` splats, or all of a smaller scene.
     pub(super) fn of(splats: &Splats, count: usize) -> Self {
-        let least = if splats.len() <= count {
-            0.0
-        } else {
-            least_area(splats, count)
-        };
+        let least = if splats.len() <= count { 0.0 } else { least_area(splats, count) };
         let mut taken = Vec::with_capacity(count + count / 8);
         let mut size_factor = Vec::with_capacity(taken.capacity());
         // A splat is taken whenever the sum of all shares passes another whole number.
@@ -51,10 +47,7 @@ impl SplatSample {
                 size_factor.push(factor);
             }
         }
-        Self {
-            splats: Splats::from_splats(0, taken).with_origin(splats.origin()),
-            size_factor,
-        }
+        Self { splats: Splats::from_splats(0, taken).with_origin(splats.origin()), size_factor }
     }
 
     /// Size in the scene over size here, of a splat by its index.
@@ -126,11 +119,7 @@ mod tests {
         let large = [2.0, 3.0];
         let splats = Splats::from_splats(0, sizes.chain(large).map(|s| splat(s, 0.9)));
         let sample = SplatSample::of(&splats, 1000);
-        assert!(
-            (900..1100).contains(&sample.splats.len()),
-            "{}",
-            sample.splats.len()
-        );
+        assert!((900..1100).contains(&sample.splats.len()), "{}", sample.splats.len());
         let ratio = total_area(&sample.splats) / total_area(&splats);
         assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
         // Large splats are unchanged, and the others are enlarged.

@@ -100,19 +100,13 @@ impl Scorer {
         );
         let seen = Seen::of(&frame);
         self.frame = Some(frame);
-        let depth = if seen.near_over_depth > 0.0 {
-            scoring.near / seen.near_over_depth
-        } else {
-            0.0
-        };
+        let depth =
+            if seen.near_over_depth > 0.0 { scoring.near / seen.near_over_depth } else { 0.0 };
         let pitch = candidate.forward.dot(&scoring.up);
         let total =
             seen.total() * (1.0 - pitch * pitch).max(0.0).powf(PITCH_EXPONENT / 2.0) * depth
                 / (depth + HALF_DEPTH * scoring.radius);
-        Score {
-            total: if total.is_finite() { total } else { 0.0 },
-            depth,
-        }
+        Score { total: if total.is_finite() { total } else { 0.0 }, depth }
     }
 }
 
@@ -185,12 +179,7 @@ impl Seen {
                 }
             }
         }
-        for mean in [
-            &mut seen.detail,
-            &mut seen.blur,
-            &mut seen.coverage,
-            &mut seen.hidden,
-        ] {
+        for mean in [&mut seen.detail, &mut seen.blur, &mut seen.coverage, &mut seen.hidden] {
             *mean /= weights;
         }
         seen.border /= border_pixels;

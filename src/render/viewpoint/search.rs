@@ -15,15 +15,9 @@ use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
 /// Splats and pixels of the pictures of all candidates.
-const FIRST_LOOK: Look = Look {
-    splats: 20_000,
-    pixels: 64.0 * 36.0,
-};
+const FIRST_LOOK: Look = Look { splats: 20_000, pixels: 64.0 * 36.0 };
 /// The same for the best candidates.
-const SECOND_LOOK: Look = Look {
-    splats: 80_000,
-    pixels: 96.0 * 54.0,
-};
+const SECOND_LOOK: Look = Look { splats: 80_000, pixels: 96.0 * 54.0 };
 /// Candidates that are looked at a second time.
 const SECOND_LOOKS: usize = 24;
 /// Candidates that are then improved.
@@ -87,11 +81,8 @@ pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Fra
         return Ok(framing);
     };
     let search = Search::new(splats, &request, &framing, task)?;
-    let chosen = if described.orbit.is_some() {
-        search.best_circle()?
-    } else {
-        search.best_views(1)?.pop()
-    };
+    let chosen =
+        if described.orbit.is_some() { search.best_circle()? } else { search.best_views(1)?.pop() };
     if let Some(view) = chosen {
         framing.subject.centre = view.target;
         framing.eye = EyeRule::At(view.eye);
@@ -117,11 +108,7 @@ pub fn proposals(
     if splats.is_empty() {
         let views = described.views(None, || Ok(framing))?;
         let completed = views.completed.unwrap_or_default();
-        return Ok(views
-            .cameras
-            .into_iter()
-            .map(|c| (completed.clone(), c))
-            .collect());
+        return Ok(views.cameras.into_iter().map(|c| (completed.clone(), c)).collect());
     }
     let views = Search::new(splats, &request, &framing, task)?.best_views(count)?;
     let digits = (count - 1).to_string().len().max(2);
@@ -129,10 +116,7 @@ pub fn proposals(
         let name = format!("auto_{i:0digits$}");
         let lens = request.intrinsics;
         let camera = Camera::look_at(name, lens, view.eye, view.target, view.up)?;
-        Ok((
-            described.placed([view.eye, view.target, view.up], &framing),
-            camera,
-        ))
+        Ok((described.placed([view.eye, view.target, view.up], &framing), camera))
     };
     views.iter().enumerate().map(camera).collect()
 }
@@ -167,12 +151,7 @@ impl Request {
 
     /// The lens on a picture of about `pixels` pixels.
     fn small(&self, pixels: f64) -> Intrinsics {
-        let Intrinsics {
-            width,
-            height,
-            focal_px,
-            ..
-        } = self.intrinsics;
+        let Intrinsics { width, height, focal_px, .. } = self.intrinsics;
         let size = [f64::from(width), f64::from(height)];
         let factor = (pixels / (size[0] * size[1])).sqrt();
         let sides = size.map(|px| whole((px * factor).round().clamp(4.0, 1024.0)));
@@ -206,13 +185,7 @@ impl<'a> Search<'a> {
         Ok(Self {
             splats,
             request,
-            extent: Extent::of(
-                splats,
-                content,
-                request.up,
-                framing.up.into(),
-                request.target,
-            ),
+            extent: Extent::of(splats, content, request.up, framing.up.into(), request.target),
             task,
         })
     }
@@ -227,18 +200,12 @@ impl<'a> Search<'a> {
 
     fn scoring(&self, sample: SplatSample, look: Look) -> Scoring<'_> {
         let profile = Profile::named("inria-aa").unwrap_or_default();
-        let profile = Profile {
-            stop: StopRule::After(OPAQUE),
-            ..profile
-        };
+        let profile = Profile { stop: StopRule::After(OPAQUE), ..profile };
         Scoring {
             task: self.task,
             sample,
             intrinsics: self.request.small(look.pixels),
-            settings: RenderSettings {
-                profile,
-                level: SimdLevel::default(),
-            },
+            settings: RenderSettings { profile, level: SimdLevel::default() },
             up: self.extent.up,
             radius: self.target().radius,
             near: NEAR * self.target().radius,
@@ -256,10 +223,8 @@ impl<'a> Search<'a> {
 
     /// Up to `count` views that differ, the best first.
     fn best_views(&self, count: usize) -> Result<Vec<ChosenView>> {
-        let (first, sample) = rayon::join(
-            || self.first_look(),
-            || SplatSample::of(self.splats, SECOND_LOOK.splats),
-        );
+        let (first, sample) =
+            rayon::join(|| self.first_look(), || SplatSample::of(self.splats, SECOND_LOOK.splats));
         let mut first = first?;
         sort(&mut first);
         let looked = self.different(&first, SECOND_LOOKS.max(2 * count));
@@ -269,9 +234,7 @@ impl<'a> Search<'a> {
         let mut improved: Vec<Scored> = self
             .different(&second, IMPROVED.max(count))
             .into_par_iter()
-            .map_init(Scorer::default, |scorer, start| {
-                self.improve(scorer, &scoring, start)
-            })
+            .map_init(Scorer::default, |scorer, start| self.improve(scorer, &scoring, start))
             .collect();
         self.task.check()?;
         sort(&mut improved);
@@ -295,11 +258,7 @@ impl<'a> Search<'a> {
                 _ => of_group(group),
             };
             let is_better = best.is_none_or(|(least, _)| total > least);
-            if is_better {
-                Some((total, group))
-            } else {
-                best
-            }
+            if is_better { Some((total, group)) } else { best }
         });
         let mut group = best.map_or_else(Vec::new, |(_, group)| group.to_vec());
         sort(&mut group);
@@ -308,17 +267,9 @@ impl<'a> Search<'a> {
         };
         let view = if candidate.is_inside && !self.is_fixed() {
             let step = candidate.forward * (LOOK_AROUND * self.target().radius);
-            ChosenView {
-                eye: candidate.eye - step,
-                target: candidate.eye,
-                up: self.extent.up,
-            }
+            ChosenView { eye: candidate.eye - step, target: candidate.eye, up: self.extent.up }
         } else {
-            ChosenView {
-                eye: candidate.eye,
-                target: self.target().centre,
-                up: self.extent.up,
-            }
+            ChosenView { eye: candidate.eye, target: self.target().centre, up: self.extent.up }
         };
         Ok(Some(self.rounded(&view)))
     }
@@ -367,11 +318,7 @@ impl<'a> Search<'a> {
     }
 
     fn chosen(&self, (candidate, score): &Scored) -> ChosenView {
-        let depth = if score.depth > 0.0 {
-            score.depth
-        } else {
-            self.target().radius
-        };
+        let depth = if score.depth > 0.0 { score.depth } else { self.target().radius };
         let ahead = candidate.eye + candidate.forward * depth;
         self.rounded(&ChosenView {
             eye: candidate.eye,

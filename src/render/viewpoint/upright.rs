@@ -79,11 +79,7 @@ struct Peak {
 fn sign_of_up(peak: &Peak, usual: f64) -> f64 {
     let below = |position: f64| if position < 0.5 { 1.0 } else { -1.0 };
     let (floor, content) = (below(peak.position), below(peak.median));
-    if floor == content && floor != usual {
-        -usual
-    } else {
-        usual
-    }
+    if floor == content && floor != usual { -usual } else { usual }
 }
 
 fn level_peak(patches: &[Patch], axis: usize) -> Peak {
@@ -137,11 +133,7 @@ fn tilted(patches: &[Patch], axis: Vector3<f64>) -> Vector3<f64> {
     }
     let tilt = up.angle(&axis).to_degrees();
     let is_tilted = (TILT_DEGREES[0]..=TILT_DEGREES[1]).contains(&tilt);
-    if is_tilted && share > LEVEL_SHARE {
-        up
-    } else {
-        axis
-    }
+    if is_tilted && share > LEVEL_SHARE { up } else { axis }
 }
 
 fn patches(splats: &Splats) -> Vec<Patch> {
@@ -171,9 +163,7 @@ fn patches(splats: &Splats) -> Vec<Patch> {
         patch.weight *= area.min(cap);
     }
     let patches = patches.into_iter().map(|(patch, _)| patch);
-    patches
-        .filter(|p| p.weight > 0.0 && p.weight.is_finite())
-        .collect()
+    patches.filter(|p| p.weight > 0.0 && p.weight.is_finite()).collect()
 }
 
 #[cfg(test)]
@@ -201,10 +191,7 @@ mod tests {
     }
 
     fn up_of(splats: Vec<Splat>) -> Vector3<f64> {
-        up(
-            &Splats::from_splats(0, splats),
-            Vector3::new(0.0, -1.0, 0.0),
-        )
+        up(&Splats::from_splats(0, splats), Vector3::new(0.0, -1.0, 0.0))
     }
 
     /// A floor with something on it.
@@ -219,10 +206,7 @@ mod tests {
 
     #[test]
     fn the_axis_across_the_floor_is_up() {
-        assert_eq!(
-            up_of(scene(Vector3::new(0.0, -1.0, 0.0))),
-            Vector3::new(0.0, -1.0, 0.0)
-        );
+        assert_eq!(up_of(scene(Vector3::new(0.0, -1.0, 0.0))), Vector3::new(0.0, -1.0, 0.0));
         assert_eq!(up_of(scene(Vector3::z())), Vector3::z());
         // A floor at the bottom, and content above it.
         assert_eq!(up_of(scene(Vector3::y())), Vector3::y());

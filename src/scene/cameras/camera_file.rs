@@ -78,11 +78,7 @@ impl CameraFile {
         for (index, (name_in_file, camera)) in cameras.enumerate() {
             match camera {
                 Ok(camera) => file.push(camera),
-                Err(error) => file.refused.push(RefusedCamera {
-                    index,
-                    name_in_file,
-                    error,
-                }),
+                Err(error) => file.refused.push(RefusedCamera { index, name_in_file, error }),
             }
         }
         let count = file.refused.len();

@@ -16,14 +16,8 @@ use quadrille_base::error::Result;
 pub(super) const FRAMES_KEY: &str = "camera_path";
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
-    let size = [
-        root.member("render_width")?.pixels()?,
-        root.member("render_height")?.pixels()?,
-    ];
-    let kind = root
-        .get("camera_type")
-        .map(|kind| kind.text())
-        .transpose()?;
+    let size = [root.member("render_width")?.pixels()?, root.member("render_height")?.pixels()?];
+    let kind = root.get("camera_type").map(|kind| kind.text()).transpose()?;
     let lens = match kind.as_deref() {
         None | Some("perspective") => FileLens::Pinhole,
         Some("equirectangular") => FileLens::Panorama,
@@ -48,10 +42,7 @@ pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
         let name = frame_name(index, count);
         let camera = camera_at(frame.path, &frame.place, name.clone(), intrinsics, pose)?;
         let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
-        Ok(NamedCamera {
-            camera,
-            in_file: name,
-        })
+        Ok(NamedCamera { camera, in_file: name })
     });
     let mut file = CameraFile::of_path(cameras)?;
     file.frame_rate = root.get("fps").map(|fps| fps.above_0()).transpose()?;

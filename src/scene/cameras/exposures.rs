@@ -37,10 +37,7 @@ impl Exposures {
             let rows: [[f64; 4]; 3] = root.member(name)?.rows(3..=3)?;
             by_name.insert(file_safe(name, 0), rows.map(|row| row.map(narrow)));
         }
-        Ok(Self {
-            file: path.to_owned(),
-            by_name,
-        })
+        Ok(Self { file: path.to_owned(), by_name })
     }
 
     /// The file that they were read from.
@@ -55,10 +52,8 @@ impl Exposures {
         if let Some(exposure) = self.by_name.get(view) {
             return Some(exposure);
         }
-        let mut alike = self
-            .by_name
-            .iter()
-            .filter(|(name, _)| of_picture(name) == of_picture(view));
+        let mut alike =
+            self.by_name.iter().filter(|(name, _)| of_picture(name) == of_picture(view));
         let found = alike.next().map(|(_, exposure)| exposure);
         found.filter(|_| alike.next().is_none())
     }

@@ -47,11 +47,8 @@ pub enum Flight {
 }
 
 impl Flight {
-    const ALL: [(&str, Self); 3] = [
-        ("spiral", Self::Spiral),
-        ("ellipse", Self::Ellipse),
-        ("interpolate", Self::Interpolate),
-    ];
+    const ALL: [(&str, Self); 3] =
+        [("spiral", Self::Spiral), ("ellipse", Self::Ellipse), ("interpolate", Self::Interpolate)];
 }
 
 impl FromStr for Flight {
@@ -215,10 +212,7 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
     let least = (system / poses.len() as f64).symmetric_eigenvalues().min();
     let inverse = system.try_inverse().filter(|_| least > LEAST_CONVERGENCE);
     let inverse = inverse.ok_or_else(|| {
-        no_path(
-            "cameras that look towards a common point",
-            "parallel lines of sight",
-        )
+        no_path("cameras that look towards a common point", "parallel lines of sight")
     })?;
     Ok(inverse * right)
 }
@@ -227,10 +221,7 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
 fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = share * (values.len() - 1) as f64;
-    let below = values
-        .iter()
-        .enumerate()
-        .take_while(|(i, _)| *i as f64 <= at);
+    let below = values.iter().enumerate().take_while(|(i, _)| *i as f64 <= at);
     let (index, low) = below.last().map_or((0, 0.0), |(i, v)| (i, *v));
     let high = values.get(index + 1).copied().unwrap_or(low);
     low + (high - low) * (at - index as f64)
@@ -265,12 +256,7 @@ fn spiral(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
             + above * (radii[1] * angle.sin())
             + forward * (radii[2] * along);
         let eye = eye + offset;
-        Pose {
-            eye,
-            forward: target - eye,
-            up,
-            ..poses[0]
-        }
+        Pose { eye, forward: target - eye, up, ..poses[0] }
     });
     Ok(frames.collect())
 }
@@ -285,20 +271,12 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     let axes = main_axes(poses, up);
     let radii = axes.map(|axis| radius(poses, centre, axis));
     if radii.iter().any(|radius| *radius <= 0.0) {
-        return Err(no_path(
-            "cameras around what they look at",
-            "a line of cameras",
-        ));
+        return Err(no_path("cameras around what they look at", "a line of cameras"));
     }
     let frames = (0..count).map(|index| {
         let angle = std::f64::consts::TAU * index as f64 / count as f64;
         let eye = centre + axes[0] * (radii[0] * angle.cos()) + axes[1] * (radii[1] * angle.sin());
-        Pose {
-            eye,
-            forward: focus - eye,
-            up,
-            ..poses[0]
-        }
+        Pose { eye, forward: focus - eye, up, ..poses[0] }
     });
     Ok(frames.collect())
 }

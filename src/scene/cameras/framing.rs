@@ -56,10 +56,7 @@ impl FramingTarget {
     pub fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
-            return Self {
-                centre: Vector3::zeros(),
-                radius: 1.0,
-            };
+            return Self { centre: Vector3::zeros(), radius: 1.0 };
         }
         let quantile_of = |value: &dyn Fn(&Vector3<f64>) -> f64, shares: &[f64]| {
             weighted_quantiles(samples.iter().map(|(p, w)| (value(p), *w)), shares)
@@ -89,9 +86,7 @@ impl FramingTarget {
     /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any
     /// length above zero.
     pub fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
-        let up = up
-            .try_normalize(0.0)
-            .unwrap_or_else(|| Vector3::from(DEFAULT_UP));
+        let up = up.try_normalize(0.0).unwrap_or_else(|| Vector3::from(DEFAULT_UP));
         // Azimuths start at the world axis that is least parallel to up, projected to the horizon.
         let level = Vector3::ith(up.iamin(), 1.0);
         let front = up.cross(&level).normalize();
@@ -179,11 +174,7 @@ pub fn fitting_eye(
         MARGIN * aside + away.dot(&back)
     });
     let distance = needed.fold(0.0, f64::max);
-    let distance = if distance >= LEAST_RADIUS {
-        distance
-    } else {
-        1.0
-    };
+    let distance = if distance >= LEAST_RADIUS { distance } else { 1.0 };
     target + back * distance
 }
 
@@ -201,11 +192,7 @@ pub fn orbit(
     up: Vector3<f64>,
 ) -> Result<Vec<Camera>> {
     if !(1..=MAX_ORBIT).contains(&count) {
-        return Err(Error::argument(
-            "orbit",
-            format!("1 to {MAX_ORBIT} views"),
-            count.to_string(),
-        ));
+        return Err(Error::argument("orbit", format!("1 to {MAX_ORBIT} views"), count.to_string()));
     }
     let digits = (count - 1).to_string().len().max(2);
     let axis = Unit::new_normalize(up);
@@ -236,9 +223,7 @@ pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
 /// The lower quartile of the splats' largest scales, which limits the weight of finer splats.
 fn fine_scale(splats: &Splats) -> f64 {
     let sizes = splats.sampled(MAX_SAMPLES);
-    let mut sizes: Vec<f32> = sizes
-        .map(|s| s.scale.into_iter().fold(0.0, f32::max))
-        .collect();
+    let mut sizes: Vec<f32> = sizes.map(|s| s.scale.into_iter().fold(0.0, f32::max)).collect();
     let quartile = sizes.len().div_ceil(4).saturating_sub(1);
     if quartile >= sizes.len() {
         return 0.0;

@@ -25,11 +25,7 @@ pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
     let after = [0, 1].map(|index| key(index, length));
     let own = (0..count).map(|index| key(index, 0.0));
     let (times, points) = before.into_iter().chain(own).chain(after).unzip();
-    HermiteKeys {
-        times,
-        points,
-        smoothness: keys.smoothness,
-    }
+    HermiteKeys { times, points, smoothness: keys.smoothness }
 }
 
 impl HermiteKeys {

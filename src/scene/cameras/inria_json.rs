@@ -60,10 +60,8 @@ pub fn write(cameras: &[Camera]) -> String {
         .enumerate()
         .map(|(id, camera)| {
             let world_from_view = camera.view_from_world.transpose();
-            let rows: Vec<[f64; 3]> = world_from_view
-                .row_iter()
-                .map(|row| [row[0], row[1], row[2]])
-                .collect();
+            let rows: Vec<[f64; 3]> =
+                world_from_view.row_iter().map(|row| [row[0], row[1], row[2]]).collect();
             let eye = camera.eye();
             let mut entry = json!({
                 "id": id,

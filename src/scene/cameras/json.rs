@@ -84,34 +84,22 @@ pub(super) struct JsonNode<'a> {
 
 impl<'a> JsonNode<'a> {
     pub(super) fn root(path: &'a Path, value: &'a Value) -> Self {
-        Self {
-            path,
-            place: String::new(),
-            value,
-        }
+        Self { path, place: String::new(), value }
     }
 
     /// The member `key`, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         let dot = if self.place.is_empty() { "" } else { "." };
-        Some(Self {
-            path: self.path,
-            place: format!("{}{dot}{key}", self.place),
-            value,
-        })
+        Some(Self { path: self.path, place: format!("{}{dot}{key}", self.place), value })
     }
 
     pub(super) fn member(&self, key: &str) -> Result<Self> {
-        self.get(key)
-            .ok_or_else(|| self.error(&format!("an object with \"{key}\"")))
+        self.get(key).ok_or_else(|| self.error(&format!("an object with \"{key}\"")))
     }
 
     pub(super) fn items(&self) -> Result<impl ExactSizeIterator<Item = Self> + use<'a>> {
-        let items = self
-            .value
-            .as_array()
-            .ok_or_else(|| self.error("an array"))?;
+        let items = self.value.as_array().ok_or_else(|| self.error("an array"))?;
         let (path, place) = (self.path, self.place.clone());
         Ok(items.iter().enumerate().map(move |(i, value)| Self {
             path,
@@ -126,18 +114,13 @@ impl<'a> JsonNode<'a> {
 
     /// A finite number.
     pub(super) fn number(&self) -> Result<f64> {
-        self.value
-            .as_f64()
-            .filter(|n| n.is_finite())
-            .ok_or_else(|| self.error("a finite number"))
+        self.value.as_f64().filter(|n| n.is_finite()).ok_or_else(|| self.error("a finite number"))
     }
 
     /// A number above 0.
     pub(super) fn above_0(&self) -> Result<f64> {
         let number = self.number()?;
-        (number > 0.0)
-            .then_some(number)
-            .ok_or_else(|| self.error("a number above 0"))
+        (number > 0.0).then_some(number).ok_or_else(|| self.error("a number above 0"))
     }
 
     /// A field of view between 0 and 180 degrees.
@@ -195,11 +178,7 @@ impl<'a> JsonNode<'a> {
         let items = self.items()?;
         if !lengths.contains(&items.len()) {
             let (least, most) = lengths.into_inner();
-            let or_more = if most > least {
-                format!(" or {most}")
-            } else {
-                String::new()
-            };
+            let or_more = if most > least { format!(" or {most}") } else { String::new() };
             return Err(self.error(&format!("an array of {least}{or_more} rows")));
         }
         let mut rows = [[0.0; N]; ROWS];
@@ -211,11 +190,7 @@ impl<'a> JsonNode<'a> {
 
     /// An error at this place that quotes the value.
     pub(super) fn error(&self, expected: &str) -> Error {
-        let place = if self.place.is_empty() {
-            "top level"
-        } else {
-            &self.place
-        };
+        let place = if self.place.is_empty() { "top level" } else { &self.place };
         Error::malformed(self.path, place, expected, describe(self.value))
     }
 }

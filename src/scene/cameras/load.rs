@@ -51,12 +51,7 @@ pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
 /// Refuses a file without cameras, and makes the names of its cameras unique.
 fn with_unique_names(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
     if file.cameras.is_empty() {
-        return Err(Error::malformed(
-            path,
-            "cameras",
-            "at least one camera",
-            "none",
-        ));
+        return Err(Error::malformed(path, "cameras", "at least one camera", "none"));
     }
     names::make_unique(&mut file.cameras);
     Ok(file)

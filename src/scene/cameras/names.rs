@@ -94,11 +94,7 @@ mod tests {
             ("scan.v2.png", "scan.v2", "scan.v2"),
             ("2024.05.01", "2024.05.01", "2024.05.01"),
             ("cam0/1.tiff", "cam0/1", "1"),
-            (
-                r"images\sub dir\IMG 0001.JPG",
-                r"images\sub dir\IMG 0001",
-                "IMG 0001",
-            ),
+            (r"images\sub dir\IMG 0001.JPG", r"images\sub dir\IMG 0001", "IMG 0001"),
             ("./train/r_0", "./train/r_0", "r_0"),
             (".png", ".png", ".png"),
             ("a/.png", "a/.png", ".png"),

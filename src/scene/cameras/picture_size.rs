@@ -50,10 +50,7 @@ impl FromStr for PictureScale {
         let (numerator, denominator) =
             positive.ok_or("expected a fraction or number above 0 such as 1/4 or 0.5")?;
         let shared = greatest_common_divisor(numerator, denominator);
-        Ok(Self {
-            numerator: numerator / shared,
-            denominator: denominator / shared,
-        })
+        Ok(Self { numerator: numerator / shared, denominator: denominator / shared })
     }
 }
 
@@ -68,11 +65,7 @@ fn decimal(text: &str) -> Option<(u32, u32)> {
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 impl PictureScale {
@@ -82,9 +75,7 @@ impl PictureScale {
         let [n, d] = [self.numerator, self.denominator].map(u64::from);
         let (whole, rest) = (u64::from(side) * n / d, u64::from(side) * n % d);
         let is_up = 2 * rest > d || (2 * rest == d && whole % 2 == 1);
-        u32::try_from(whole + u64::from(is_up))
-            .unwrap_or(u32::MAX)
-            .max(1)
+        u32::try_from(whole + u64::from(is_up)).unwrap_or(u32::MAX).max(1)
     }
 }
 
@@ -178,7 +169,5 @@ fn scaled(side: u32, to: u32, from: u32) -> u32 {
         return side;
     }
     let (side, to, from) = (u64::from(side), u64::from(to), u64::from(from.max(1)));
-    u32::try_from((side * to + from / 2) / from)
-        .unwrap_or(u32::MAX)
-        .max(1)
+    u32::try_from((side * to + from / 2) / from).unwrap_or(u32::MAX).max(1)
 }

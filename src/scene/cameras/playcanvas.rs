@@ -90,17 +90,12 @@ fn file_of(
         let (name, place, pose) = pose?;
         let camera = pose.camera(&name, axis, options);
         let camera = camera.map_err(|error| match error {
-            Error::Argument {
-                what,
-                expected,
-                found,
-            } => Error::malformed(root.path, format!("{place}: {what}"), expected, found),
+            Error::Argument { what, expected, found } => {
+                Error::malformed(root.path, format!("{place}: {what}"), expected, found)
+            }
             other => other,
         })?;
-        Ok(NamedCamera {
-            camera,
-            in_file: name,
-        })
+        Ok(NamedCamera { camera, in_file: name })
     });
     CameraFile::of_path(cameras)
 }
@@ -191,17 +186,12 @@ fn track_keys(
         }
     };
     let (positions, targets) = (column("position", 3)?, column("target", 3)?);
-    let fovs = match (
-        values.get("fov"),
-        root.get("camera").and_then(|c| c.get("fov")),
-    ) {
+    let fovs = match (values.get("fov"), root.get("camera").and_then(|c| c.get("fov"))) {
         (None, Some(fov)) => vec![fov.degrees()?; count],
         _ => column("fov", 1)?,
     };
     if let Some(bad) = fovs.iter().find(|fov| !(**fov > 0.0 && **fov < 180.0)) {
-        return Err(values.error(&format!(
-            "fields of view between 0 and 180 degrees, not {bad}"
-        )));
+        return Err(values.error(&format!("fields of view between 0 and 180 degrees, not {bad}")));
     }
     let points = (0..count).map(|i| {
         let (p, t) = (&positions[3 * i..], &targets[3 * i..]);

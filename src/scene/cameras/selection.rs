@@ -76,20 +76,13 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
         in_file.insert(refused.index, refused.name_in_file.clone());
         numbers.insert(refused.index, None);
     }
-    let listed = ViewNames {
-        names: &names,
-        in_file: &in_file,
-        split: file.split.as_ref(),
-    };
+    let listed = ViewNames { names: &names, in_file: &in_file, split: file.split.as_ref() };
     let listed = listed.selected(views)?;
     let drawn: Vec<usize> = listed.iter().filter_map(|&index| numbers[index]).collect();
     match listed.first().filter(|_| drawn.is_empty()) {
         None => Ok(drawn),
         Some(&first) => {
-            let refused = file
-                .refused
-                .iter()
-                .position(|refused| refused.index == first);
+            let refused = file.refused.iter().position(|refused| refused.index == first);
             Err(file.refused.swap_remove(refused.unwrap_or(0)).error)
         }
     }
@@ -104,11 +97,7 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming `view` when an item selects no camera.
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
-    let views = ViewNames {
-        names: &names,
-        in_file: &[],
-        split: None,
-    };
+    let views = ViewNames { names: &names, in_file: &[], split: None };
     let chosen = views.selected(view)?;
     let mut cameras: Vec<_> = cameras.into_iter().map(Some).collect();
     Ok(chosen.iter().filter_map(|&i| cameras[i].take()).collect())

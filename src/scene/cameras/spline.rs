@@ -20,11 +20,7 @@ impl CubicSpline {
         });
         let columns: Vec<Vec<f64>> = columns.collect();
         let bends = (0..points.len()).map(|i| columns.iter().map(|column| column[i]).collect());
-        Self {
-            bends: bends.collect(),
-            times,
-            points,
-        }
+        Self { bends: bends.collect(), times, points }
     }
 
     /// The point at `time`, which is clamped to the range of the spline.

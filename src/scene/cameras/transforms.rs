@@ -21,22 +21,12 @@ const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
 
 /// Camera models that are pinholes without distortion.
-const PERSPECTIVE_MODELS: [&str; 6] = [
-    "PINHOLE",
-    "SIMPLE_PINHOLE",
-    "SIMPLE_RADIAL",
-    "RADIAL",
-    "OPENCV",
-    "PERSPECTIVE",
-];
+const PERSPECTIVE_MODELS: [&str; 6] =
+    ["PINHOLE", "SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "OPENCV", "PERSPECTIVE"];
 
 /// Fisheye models whose distortion is a polynomial of the angle.
-const FISHEYE_MODELS: [&str; 4] = [
-    "OPENCV_FISHEYE",
-    "FISHEYE",
-    "SIMPLE_RADIAL_FISHEYE",
-    "RADIAL_FISHEYE",
-];
+const FISHEYE_MODELS: [&str; 4] =
+    ["OPENCV_FISHEYE", "FISHEYE", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE"];
 
 /// Camera models of panoramas.
 const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
@@ -105,10 +95,8 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
             "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, unless width and height are given"
         ));
     }
-    let kinds: [(_, fn(&_, &_) -> _); 2] = [
-        (FileLens::Distorted, distortion_warning),
-        (FileLens::OtherFisheye, fisheye_warning),
-    ];
+    let kinds: [(_, fn(&_, &_) -> _); 2] =
+        [(FileLens::Distorted, distortion_warning), (FileLens::OtherFisheye, fisheye_warning)];
     for (kind, warning) in kinds {
         let count = lenses.iter().filter(|found| **found == kind).count();
         if count > 0 {
@@ -188,13 +176,10 @@ impl<'a> FrameScope<'a> {
 
     /// Returns `fallback`, unless the file has intrinsics in pixels, which require a size.
     fn size_from(&self, fallback: [u32; 2]) -> Result<[u32; 2]> {
-        match ["fl_x", "fl_y", "cx", "cy"]
-            .iter()
-            .find(|key| self.find(key).is_some())
-        {
-            Some(key) => Err(self.frame.error(&format!(
-                "a picture size \"w\" and \"h\", as \"{key}\" is in pixels"
-            ))),
+        match ["fl_x", "fl_y", "cx", "cy"].iter().find(|key| self.find(key).is_some()) {
+            Some(key) => Err(self
+                .frame
+                .error(&format!("a picture size \"w\" and \"h\", as \"{key}\" is in pixels"))),
             None => Ok(fallback),
         }
     }

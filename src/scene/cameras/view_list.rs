@@ -69,18 +69,11 @@ impl ViewNames<'_> {
         let count = self.names.len();
         if let Some(split) = self.split {
             let part = if is_test { &split.test } else { &split.train };
-            let is_in = |index: &usize| {
-                self.in_file
-                    .get(*index)
-                    .is_some_and(|name| part.contains(name))
-            };
+            let is_in =
+                |index: &usize| self.in_file.get(*index).is_some_and(|name| part.contains(name));
             return (0..count).filter(is_in).collect();
         }
-        let name = |index: usize| {
-            self.in_file
-                .get(index)
-                .map_or(self.names[index], String::as_str)
-        };
+        let name = |index: usize| self.in_file.get(index).map_or(self.names[index], String::as_str);
         let mut sorted: Vec<usize> = (0..count).collect();
         sorted.sort_by_key(|index| name(*index));
         let numbered = sorted.into_iter().enumerate();

@@ -73,11 +73,7 @@ impl ViewSpec {
         let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];
         for (name, point) in points {
             if let Some([x, y, z]) = point.filter(|p| p.iter().any(|n| !n.is_finite())) {
-                return Err(Error::argument(
-                    name,
-                    "three finite numbers",
-                    format!("{x},{y},{z}"),
-                ));
+                return Err(Error::argument(name, "three finite numbers", format!("{x},{y},{z}")));
             }
         }
         if self.up == Some([0.0; 3]) {
@@ -141,10 +137,7 @@ impl ViewSpec {
             let expected = "a camera file without intrinsics beside it";
             return Err(Error::argument("fov", expected, found));
         }
-        Ok(Views {
-            file: Some(path.to_path_buf()),
-            ..file.into()
-        })
+        Ok(Views { file: Some(path.to_path_buf()), ..file.into() })
     }
 
     /// The cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
@@ -164,14 +157,7 @@ impl ViewSpec {
             (Some(eye), _) => Vector3::from(eye),
             (None, EyeRule::At(eye)) => *eye,
             (None, EyeRule::ForSphere) => subject.default_eye(&intrinsics, up),
-            (
-                None,
-                EyeRule::ForPoints {
-                    direction,
-                    points,
-                    origin,
-                },
-            ) => {
+            (None, EyeRule::ForPoints { direction, points, origin }) => {
                 let origin = Vector3::from(*origin);
                 origin + fitting_eye(&intrinsics, target - origin, *direction, up, points)
             }
@@ -211,11 +197,7 @@ impl ViewSpec {
     pub fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.pinhole_fov_degrees().unwrap_or(framing.fov_degrees);
         let [width, height] = self.size.of(framing.size)?;
-        Ok(Intrinsics::from_vertical_fov(
-            width,
-            height,
-            fov.to_radians(),
-        ))
+        Ok(Intrinsics::from_vertical_fov(width, height, fov.to_radians()))
     }
 
     /// The field of view, unless it belongs to a lens that replaces the pinholes with which views are searched.

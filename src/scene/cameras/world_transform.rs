@@ -65,11 +65,7 @@ impl WorldTransform {
         if off.abs().max() > MAX_DEVIATION || rotation.determinant() < 0.0 {
             return Err(node.error("a rigid transform of 3 or 4 rows with 4 numbers each"));
         }
-        Ok(Self {
-            rotation,
-            translation: Vector3::from(rows.map(|row| row[3])),
-            scale,
-        })
+        Ok(Self { rotation, translation: Vector3::from(rows.map(|row| row[3])), scale })
     }
 
     /// Reads a `dataparser_transforms.json`, or a matrix alone.
@@ -87,20 +83,13 @@ impl WorldTransform {
         let scale = scale.transpose()?.unwrap_or(1.0);
         let applied = match root.get("applied_transform") {
             Some(node) => Self::of_rows(&node, scale)?,
-            None => Self {
-                scale,
-                ..Self::identity()
-            },
+            None => Self { scale, ..Self::identity() },
         };
         Ok((applied != Self::identity()).then_some(applied))
     }
 
     fn identity() -> Self {
-        Self {
-            rotation: Matrix3::identity(),
-            translation: Vector3::zeros(),
-            scale: 1.0,
-        }
+        Self { rotation: Matrix3::identity(), translation: Vector3::zeros(), scale: 1.0 }
     }
 
     pub(super) fn inverse(&self) -> Self {
@@ -131,11 +120,7 @@ impl WorldTransform {
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
-        Camera {
-            view_from_world,
-            translation_in_view: translation * self.scale,
-            ..camera.clone()
-        }
+        Camera { view_from_world, translation_in_view: translation * self.scale, ..camera.clone() }
     }
 }
 
@@ -149,9 +134,7 @@ fn positive(node: &JsonNode) -> Result<f64> {
 
 /// The `dataparser_transforms.json` in the folder of one of `files`, in this order.
 pub(super) fn find_beside<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
-    let mut found = files
-        .into_iter()
-        .map(|file| file.with_file_name(DATAPARSER_FILE));
+    let mut found = files.into_iter().map(|file| file.with_file_name(DATAPARSER_FILE));
     found.find(|path| path.is_file())
 }
 

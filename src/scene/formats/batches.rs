@@ -35,21 +35,11 @@ impl SplatBatches {
         options: LoadOptions,
         reader: BatchReader,
     ) -> Result<Self> {
-        let source = SceneSource {
-            options,
-            has_folder: true,
-            ..SceneSource::of_bytes(&bytes, &path)
-        };
+        let source =
+            SceneSource { options, has_folder: true, ..SceneSource::of_bytes(&bytes, &path) };
         let facts = (reader.facts)(&source)?;
         let all = 0..facts.rows;
-        Ok(Self {
-            spans: vec![all],
-            bytes,
-            path,
-            options,
-            reader,
-            facts,
-        })
+        Ok(Self { spans: vec![all], bytes, path, options, reader, facts })
     }
 
     /// Name of the profile that the scene was trained for, if the file says so.
@@ -83,9 +73,7 @@ impl SplatBatches {
     /// The bytes of rows of a PLY; empty for other formats.
     pub fn row_bytes(&self, rows: Range<usize>) -> &[u8] {
         let [start, stride] = self.facts.fixed.unwrap_or_default();
-        let bytes = self
-            .bytes
-            .get(start + rows.start * stride..start + rows.end * stride);
+        let bytes = self.bytes.get(start + rows.start * stride..start + rows.end * stride);
         bytes.unwrap_or_default()
     }
 
@@ -96,9 +84,7 @@ impl SplatBatches {
 
     /// Memory for the whole scene while it is read at once, in bytes.
     pub fn scene_bytes(&self) -> u64 {
-        self.facts
-            .whole_bytes
-            .saturating_add(self.size_bytes(self.rows()))
+        self.facts.whole_bytes.saturating_add(self.size_bytes(self.rows()))
     }
 
     /// Leaves out rows outside `spans`, where the format allows it: ranges in order, whose ends are multiples of
@@ -122,10 +108,7 @@ impl SplatBatches {
             task,
             ..SceneSource::of_bytes(&self.bytes, &self.path)
         };
-        let rows = BatchRows {
-            most: (rows / BLOCK).max(1) * BLOCK,
-            spans: &self.spans,
-        };
+        let rows = BatchRows { most: (rows / BLOCK).max(1) * BLOCK, spans: &self.spans };
         let read = (self.reader.read)(&source, rows, each);
         read.or_else(|error| task.check().and(Err(error)))
     }
@@ -199,9 +182,6 @@ impl ColumnPass {
         }
         table.warn_of_rounding();
         table.encoding.warn_of_unused(source.options);
-        Ok(BatchNotes {
-            dropped: self.dropped,
-            warnings: table.encoding.warnings,
-        })
+        Ok(BatchNotes { dropped: self.dropped, warnings: table.encoding.warnings })
     }
 }

@@ -49,8 +49,7 @@ pub(super) fn read_splats(
     let all = 0..rows.rows();
     let described = describe(rows.columns(sample(rows.rows(), all.clone()))?);
     let (degree, origin) = (rows.sh_degree(), described.origin());
-    let read = assemble_columns(all, degree, origin, task, |rows_of_part| {
-        rows.columns(rows_of_part)
-    })?;
+    let read =
+        assemble_columns(all, degree, origin, task, |rows_of_part| rows.columns(rows_of_part))?;
     Ok(described.with_splats(read))
 }

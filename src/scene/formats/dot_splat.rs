@@ -35,10 +35,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: read_table,
         scene: Some(read),
-        batches: Some(BatchReader {
-            facts,
-            read: read_batches,
-        }),
+        batches: Some(BatchReader { facts, read: read_batches }),
     }),
 };
 
@@ -84,10 +81,7 @@ fn check_size(source: &SceneSource<'_>) -> Result<()> {
 }
 
 fn encoding() -> SceneEncoding {
-    SceneEncoding::new(
-        "8 bits per colour, opacity and quaternion component",
-        LOSSES,
-    )
+    SceneEncoding::new("8 bits per colour, opacity and quaternion component", LOSSES)
 }
 
 /// Reads the raw columns, from records that the direct reader decodes.
@@ -152,11 +146,7 @@ fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
             "logarithms, which are not read in batches",
         ));
     }
-    Ok(BatchFacts::mapped(
-        source.bytes.len() / RECORD_BYTES,
-        0,
-        None,
-    ))
+    Ok(BatchFacts::mapped(source.bytes.len() / RECORD_BYTES, 0, None))
 }
 
 fn read_batches(
@@ -172,10 +162,7 @@ fn read_batches(
         Splat::load(&block, &[], 0)
     });
     let unused = source.options.unused(SplatAxes::RDF, 1);
-    let warnings = rounding_warning(sampled)
-        .into_iter()
-        .chain(unused)
-        .collect();
+    let warnings = rounding_warning(sampled).into_iter().chain(unused).collect();
     Ok(BatchNotes { dropped, warnings })
 }
 

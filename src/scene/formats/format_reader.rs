@@ -63,14 +63,7 @@ pub(super) struct BatchFacts {
 impl BatchFacts {
     /// A scene whose file is mapped, and decoded where it is read.
     pub(super) fn mapped(rows: usize, sh_degree: u8, profile_hint: Option<&'static str>) -> Self {
-        Self {
-            rows,
-            sh_degree,
-            profile_hint,
-            fixed: None,
-            working_bytes: 0,
-            whole_bytes: 0,
-        }
+        Self { rows, sh_degree, profile_hint, fixed: None, working_bytes: 0, whole_bytes: 0 }
     }
 }
 
@@ -126,13 +119,7 @@ pub(super) struct SceneSource<'a> {
 impl<'a> SceneSource<'a> {
     /// Bytes called `path`, with nothing beside them.
     pub(super) fn of_bytes(bytes: &'a Bytes<'a>, path: &'a Path) -> Self {
-        Self {
-            bytes,
-            path,
-            has_folder: false,
-            options: LoadOptions::default(),
-            task: &Task::NEVER,
-        }
+        Self { bytes, path, has_folder: false, options: LoadOptions::default(), task: &Task::NEVER }
     }
 }
 
@@ -149,10 +136,6 @@ impl SceneSource<'_> {
 
     /// Origin of a table that is read from this file.
     pub(super) fn describe(&self, format: SceneFormat, encoding: SceneEncoding) -> TableSource {
-        TableSource {
-            format,
-            file_bytes: self.bytes.len() as u64,
-            encoding,
-        }
+        TableSource { format, file_bytes: self.bytes.len() as u64, encoding }
     }
 }

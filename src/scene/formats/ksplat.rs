@@ -32,11 +32,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".ksplat"),
     has_mark: |_| false,
     extensions: &["ksplat"],
-    reader: Some(Reader {
-        table: read,
-        scene: None,
-        batches: None,
-    }),
+    reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
 /// Whether the header has a version and a level that exist, and sections that the file has room for.
@@ -98,10 +94,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let compression = format!("level {}, {} sections", header.level, header.sections);
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.warnings.extend(take_linear_scales(&mut raw.scale));
-    Ok(SplatTable::of_raw(
-        raw,
-        source.describe(FORMAT.format, encoding),
-    ))
+    Ok(SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding)))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -134,21 +127,15 @@ fn file_header(bytes: &[u8], source: &SceneSource<'_>) -> Result<FileHeader> {
         return Err(source.malformed("header", expected, level.to_string()));
     }
     let or = |value: f32, default: f32| if value == 0.0 { default } else { value };
-    let sh_range = [
-        or(f32_at(bytes, 36), -DEFAULT_SH_RANGE),
-        or(f32_at(bytes, 40), DEFAULT_SH_RANGE),
-    ];
+    let sh_range =
+        [or(f32_at(bytes, 36), -DEFAULT_SH_RANGE), or(f32_at(bytes, 40), DEFAULT_SH_RANGE)];
     let most = (source.bytes.len() - HEADER_BYTES) / SECTION_HEADER_BYTES;
     let sections = u32_at(bytes, 4) as usize;
     if sections > most {
         let expected = format!("at most {most} sections, by the size of the file");
         return Err(source.malformed("header", expected, sections.to_string()));
     }
-    Ok(FileHeader {
-        sections,
-        level,
-        sh_range,
-    })
+    Ok(FileHeader { sections, level, sh_range })
 }
 
 impl Section {

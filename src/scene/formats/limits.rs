@@ -22,19 +22,11 @@ const HARMONICS: Range<usize> = PLAIN_SLOTS..usize::MAX;
 const CLAMPED_BY_SPZ: [ClampedColumns; 3] = [
     ("scales above e^5.94", SCALES, f32::NEG_INFINITY..=5.968),
     ("colours beyond -0.44 to 1.44", COLOURS, -3.346..=3.346),
-    (
-        "spherical harmonics beyond -1 to 0.99",
-        HARMONICS,
-        -1.03..=1.03,
-    ),
+    ("spherical harmonics beyond -1 to 0.99", HARMONICS, -1.03..=1.03),
 ];
 const CLAMPED_BY_COMPRESSED_PLY: [ClampedColumns; 2] = [
     ("scales beyond e^-20 to e^20", SCALES, -20.0..=20.0),
-    (
-        "spherical harmonics beyond -4 to 4",
-        HARMONICS,
-        -4.016..=4.016,
-    ),
+    ("spherical harmonics beyond -4 to 4", HARMONICS, -4.016..=4.016),
 ];
 const CLAMPED_BY_DOT_SPLAT: [ClampedColumns; 1] =
     [("colours beyond 0 to 1", COLOURS, -1.78..=1.78)];
@@ -94,12 +86,7 @@ impl OutputFormat {
             table.rows()
         );
         let expected = "positions from -2048 to 2048, the range of SPZ";
-        Err(Error::malformed(
-            path,
-            format!("row {row}"),
-            expected,
-            found,
-        ))
+        Err(Error::malformed(path, format!("row {row}"), expected, found))
     }
 
     /// The rows of `table` whose positions the format can hold, in order. Positions that are not finite count as

@@ -169,11 +169,7 @@ pub fn load_named_bytes_with(
     task: &Task,
 ) -> Result<Scene> {
     let bytes = &Bytes::Borrowed(bytes);
-    let source = SceneSource {
-        options,
-        task,
-        ..SceneSource::of_bytes(bytes, path)
-    };
+    let source = SceneSource { options, task, ..SceneSource::of_bytes(bytes, path) };
     read(&source, read_scene)
 }
 
@@ -232,18 +228,10 @@ fn read_as<T>(
     source.task.check()?;
     let path = source.path;
     if let Some(found) = unread::stand_in(source.bytes) {
-        return Err(Error::malformed(
-            path,
-            "format",
-            format!("a scene: {}", readable()),
-            found,
-        ));
+        return Err(Error::malformed(path, "format", format!("a scene: {}", readable()), found));
     }
     let read = match known {
-        Some(FormatReader {
-            reader: Some(reader),
-            ..
-        }) => read_with(*reader, source),
+        Some(FormatReader { reader: Some(reader), .. }) => read_with(*reader, source),
         Some(known) => Err(not_read(known, path)),
         None => Err(Error::malformed(
             path,
@@ -253,15 +241,12 @@ fn read_as<T>(
         )),
     };
     // A reader of a task fails as one of a broken file would.
-    read.or_else(|error| source.task.check().and(Err(error)))
-        .map_err(|error| match error {
-            Error::Limit { what, limit, found } => Error::Limit {
-                what: format!("{}: {what}", shown(path)),
-                limit,
-                found,
-            },
-            other => other,
-        })
+    read.or_else(|error| source.task.check().and(Err(error))).map_err(|error| match error {
+        Error::Limit { what, limit, found } => {
+            Error::Limit { what: format!("{}: {what}", shown(path)), limit, found }
+        }
+        other => other,
+    })
 }
 
 fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {

@@ -46,9 +46,8 @@ fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
 /// The names in a folder, in words.
 fn content(folder: &Path) -> String {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     let more = if names.len() > LISTED { ", ..." } else { "" };
     names.truncate(LISTED);

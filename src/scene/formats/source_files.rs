@@ -72,9 +72,7 @@ fn collect_strings<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => strings.push(text),
         Value::Array(items) => items.iter().for_each(|item| collect_strings(item, strings)),
-        Value::Object(fields) => fields
-            .values()
-            .for_each(|field| collect_strings(field, strings)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_strings(field, strings)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -7,10 +7,8 @@ use crate::scene_file::SceneFormat;
 pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off"]);
 
 /// Gzip files of any content.
-pub(super) const GZIP: FormatReader = FormatReader {
-    has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"),
-    ..unread("gzip", &["gz"])
-};
+pub(super) const GZIP: FormatReader =
+    FormatReader { has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"), ..unread("gzip", &["gz"]) };
 
 /// Bytes at the start of a zip within which PyTorch names its first file.
 const ZIP_START_BYTES: usize = 256;
@@ -60,12 +58,7 @@ fn zip_names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 const fn unread(name: &'static str, extensions: &'static [&'static str]) -> FormatReader {
-    FormatReader {
-        format: SceneFormat(name),
-        has_mark: |_| false,
-        extensions,
-        reader: None,
-    }
+    FormatReader { format: SceneFormat(name), has_mark: |_| false, extensions, reader: None }
 }
 
 #[cfg(test)]

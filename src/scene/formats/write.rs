@@ -49,10 +49,7 @@ impl WriteOptions {
     /// The options with a level of compression.
     #[must_use]
     pub fn compression_level(self, level: u8) -> Self {
-        Self {
-            compression_level: Some(level),
-            ..self
-        }
+        Self { compression_level: Some(level), ..self }
     }
 
     /// Checks the options of a file of `format`.
@@ -68,11 +65,7 @@ impl WriteOptions {
             OutputFormat::Spz3 => 9,
             _ => {
                 let found = format!("{level} for the format {}", format.name());
-                return Err(Error::argument(
-                    "compression level",
-                    "none but for SPZ",
-                    found,
-                ));
+                return Err(Error::argument("compression level", "none but for SPZ", found));
             }
         };
         match (1..=most).contains(&level) {
@@ -89,11 +82,7 @@ impl WriteOptions {
 /// All formats, with the names by which options choose them and the extensions of files. The first one
 /// whose extension a name has is the name's format. A folder has no extension.
 const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
-    (
-        OutputFormat::CompressedPly,
-        "compressed-ply",
-        ".compressed.ply",
-    ),
+    (OutputFormat::CompressedPly, "compressed-ply", ".compressed.ply"),
     (OutputFormat::Ply, "ply", ".ply"),
     (OutputFormat::Spz4, "spz4", ".spz"),
     (OutputFormat::Spz3, "spz3", ".spz"),
@@ -106,10 +95,8 @@ const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
 ];
 
 /// The formats that are folders, with the names of their descriptions.
-const FOLDERS: [(OutputFormat, &str); 2] = [
-    (OutputFormat::SogFolder, sog::META),
-    (OutputFormat::StreamedSogFolder, sog::LOD_META),
-];
+const FOLDERS: [(OutputFormat, &str); 2] =
+    [(OutputFormat::SogFolder, sog::META), (OutputFormat::StreamedSogFolder, sog::LOD_META)];
 
 impl OutputFormat {
     /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.ssog` (streamed SOG),
@@ -218,9 +205,7 @@ impl OutputFormat {
         }
         let degree = table.sh_degree();
         if degree > self.max_sh_degree() {
-            losses.push(format!(
-                "spherical harmonics of degree {degree} are left out"
-            ));
+            losses.push(format!("spherical harmonics of degree {degree} are left out"));
         }
         let is_kept = |name: &&str| *name == "nx" || *name == "ny" || *name == "nz";
         let others: Vec<&str> = table.other_names().filter(|name| !is_kept(name)).collect();

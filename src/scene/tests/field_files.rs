@@ -1,12 +1,7 @@
 //! Files of the kinds that people have, rebuilt from public reports: each gives its right value or an error that
 //! names the fault. `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
 //! `PATH | views: NAMES` or `PATH | refused: PART OF THE MESSAGE`.
-#![allow(
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "tests"
-)]
+#![allow(clippy::panic, clippy::print_stderr, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 
@@ -67,9 +62,7 @@ fn every_file_gives_its_value_or_names_its_fault() {
             None => found.trim_end_matches(" | ").starts_with(expected),
         };
         if !is_right {
-            wrong.push(format!(
-                "{name}:\n  expected {expected}\n  found    {found}"
-            ));
+            wrong.push(format!("{name}:\n  expected {expected}\n  found    {found}"));
         }
     }
     assert!(list.lines().count() > 100);
@@ -97,9 +90,7 @@ fn no_file_is_left_out() {
     ];
     let Some(folder) = folder() else { return };
     let listed = include_str!("field_files.txt").lines();
-    let listed: Vec<&str> = listed
-        .map(|line| line.split_once(" | ").unwrap().0)
-        .collect();
+    let listed: Vec<&str> = listed.map(|line| line.split_once(" | ").unwrap().0).collect();
     let mut files = Vec::new();
     add_files(&folder, &mut files);
     assert!(files.len() > 200, "{}", files.len());
@@ -107,10 +98,7 @@ fn no_file_is_left_out() {
         let file = file.strip_prefix(&folder).unwrap();
         let is_listed = listed.iter().any(|name| file.starts_with(name));
         let name = file.to_string_lossy();
-        assert!(
-            is_listed || OTHERS.iter().any(|other| name.starts_with(other)),
-            "{name}"
-        );
+        assert!(is_listed || OTHERS.iter().any(|other| name.starts_with(other)), "{name}");
     }
 }
 
@@ -134,10 +122,7 @@ fn exposures_of_pictures_in_folders_are_found() {
     let factor = |exposures: &Exposures, view: &str| exposures.of(view).map(|rows| rows[0][0]);
     let rig = cameras::load(folder.join("27-colmap-rig-bin/sparse/0")).unwrap();
     let exposures = load("exposure.json");
-    let factors = rig
-        .cameras
-        .iter()
-        .map(|camera| factor(&exposures, &camera.name).unwrap());
+    let factors = rig.cameras.iter().map(|camera| factor(&exposures, &camera.name).unwrap());
     assert!(factors.eq([0.3, 0.4, 0.5, 0.6, 0.7, 0.8]));
     let exposures = load("exposure2.json");
     for (view, expected) in [("00001", 0.25), ("00002", 0.5), ("sub_00001", 2.0)] {
@@ -146,10 +131,7 @@ fn exposures_of_pictures_in_folders_are_found() {
 }
 
 fn raw(path: &Path) -> RawColumns {
-    load_table(path, LoadOptions::default())
-        .unwrap()
-        .raw(path, &Task::NEVER)
-        .unwrap()
+    load_table(path, LoadOptions::default()).unwrap().raw(path, &Task::NEVER).unwrap()
 }
 
 /// Positions, quaternions and coefficients of the first splat by the format's library, @adobe/spz 0.2.3, in right,
@@ -158,49 +140,19 @@ fn raw(path: &Path) -> RawColumns {
 fn spz_with_a_vertical_z_is_turned_as_by_its_library() {
     let Some(folder) = folder() else { return };
     for (name, mean, rotation, red) in [
-        (
-            "rub",
-            [3.562, -1.273, 0.488],
-            [-0.468, -0.062, -0.803, 0.364],
-            [0.063, 0.125, -0.25],
-        ),
-        (
-            "lfd",
-            [-3.562, 0.488, -1.273],
-            [-0.287, 0.375, 0.825, -0.311],
-            [-0.125, -0.063, 0.25],
-        ),
-        (
-            "rbu",
-            [3.562, -0.488, 1.273],
-            [-0.287, 0.375, 0.825, -0.311],
-            [0.125, 0.063, -0.25],
-        ),
-        (
-            "c12",
-            [3.562, 0.488, 1.273],
-            [-0.375, 0.287, -0.311, 0.825],
-            [-0.125, 0.063, -0.25],
-        ),
+        ("rub", [3.562, -1.273, 0.488], [-0.468, -0.062, -0.803, 0.364], [0.063, 0.125, -0.25]),
+        ("lfd", [-3.562, 0.488, -1.273], [-0.287, 0.375, 0.825, -0.311], [-0.125, -0.063, 0.25]),
+        ("rbu", [3.562, -0.488, 1.273], [-0.287, 0.375, 0.825, -0.311], [0.125, 0.063, -0.25]),
+        ("c12", [3.562, 0.488, 1.273], [-0.375, 0.287, -0.311, 0.825], [-0.125, 0.063, -0.25]),
     ] {
         let raw = raw(&folder.join(format!("35-spz4-axes/{name}.spz")));
         let close = |found: f32, expected: f32| (found - expected).abs() < 2e-3;
         for axis in 0..3 {
-            assert!(
-                close(narrow(raw.mean[axis][0]), mean[axis]),
-                "{name}: mean {axis}"
-            );
-            assert!(
-                close(raw.sh_rest[axis][0], red[axis]),
-                "{name}: coefficient {axis}"
-            );
+            assert!(close(narrow(raw.mean[axis][0]), mean[axis]), "{name}: mean {axis}");
+            assert!(close(raw.sh_rest[axis][0], red[axis]), "{name}: coefficient {axis}");
         }
         let q = raw.unit_rotation(0);
-        let dot: f64 = q
-            .iter()
-            .zip(rotation)
-            .map(|(a, b): (&f64, f64)| a * b)
-            .sum();
+        let dot: f64 = q.iter().zip(rotation).map(|(a, b): (&f64, f64)| a * b).sum();
         assert!((dot.abs() - 1.0).abs() < 2e-3, "{name}: {q:?}");
     }
 }
@@ -210,11 +162,7 @@ fn equivalent_files_give_the_same_splats() {
     let Some(folder) = folder() else { return };
     for (one, other, tolerance) in [
         // Colours of 8 bits: half a step of 1/255, over the constant of degree 0.
-        (
-            "36-rgb-splat-ply/rgb.ply",
-            "36-rgb-splat-ply/sh.ply",
-            0.5 / 255.0 / 0.282 + 1e-5,
-        ),
+        ("36-rgb-splat-ply/rgb.ply", "36-rgb-splat-ply/sh.ply", 0.5 / 255.0 / 0.282 + 1e-5),
         ("33-glb/logscale.glb", "33-glb/plain.glb", 1e-5),
         ("32-sog-zip/subfolder.zip", "32-sog-zip/deflate.sog", 0.0),
         ("32-sog-zip/macosx.zip", "32-sog-zip/deflate.sog", 0.0),
@@ -224,16 +172,10 @@ fn equivalent_files_give_the_same_splats() {
         let columns = |raw: &RawColumns| {
             let mean = raw.mean.iter().flatten().map(|v| narrow(*v));
             let plain = raw.scale.iter().chain(&raw.rotation);
-            let all = plain
-                .chain([&raw.opacity])
-                .chain(&raw.sh_constant)
-                .chain(&raw.sh_rest);
+            let all = plain.chain([&raw.opacity]).chain(&raw.sh_constant).chain(&raw.sh_rest);
             mean.chain(all.flatten().copied()).collect::<Vec<f32>>()
         };
-        let differences = columns(&a)
-            .into_iter()
-            .zip(columns(&b))
-            .map(|(a, b)| (a - b).abs());
+        let differences = columns(&a).into_iter().zip(columns(&b)).map(|(a, b)| (a - b).abs());
         let worst = differences.fold(0.0, f32::max);
         assert!(worst <= tolerance, "{one}: {worst}");
     }
@@ -250,12 +192,7 @@ fn splats_flattened_by_a_logarithm_of_zero_stay() {
     assert_eq!(table.finite_rows(&Task::NEVER).unwrap().len(), 8);
     let raw = table.raw(&path, &Task::NEVER).unwrap();
     assert!(raw.scale.iter().flatten().all(|log| log.is_finite()));
-    let flat = raw
-        .scale
-        .iter()
-        .flatten()
-        .filter(|log| **log < -87.0)
-        .count();
+    let flat = raw.scale.iter().flatten().filter(|log| **log < -87.0).count();
     assert!(flat >= 2, "{flat}");
 }
 
@@ -277,18 +214,11 @@ fn logarithms_in_a_dot_splat_are_read_as_such() {
     assert!(scene.encoding.warnings[0].contains("read as logarithms"));
     let expected = [-2.0_f32, -3.0, 0.5].map(f32::exp);
     let scale = scene.splats.splat(0).scale;
-    assert!(
-        (0..3).all(|k| (scale[k] - expected[k]).abs() < 1e-6),
-        "{scale:?}"
-    );
+    assert!((0..3).all(|k| (scale[k] - expected[k]).abs() < 1e-6), "{scale:?}");
     let raw = raw(&path);
     assert_eq!([0, 1, 2].map(|axis| raw.scale[axis][0]), [-2.0, -3.0, 0.5]);
     // One negative scale among others counts by its size.
-    std::fs::write(
-        &path,
-        [record([0.25, -0.5, 0.125]), record([1.0; 3])].concat(),
-    )
-    .unwrap();
+    std::fs::write(&path, [record([0.25, -0.5, 0.125]), record([1.0; 3])].concat()).unwrap();
     let scene = load(&path).unwrap();
     assert!(scene.encoding.warnings.is_empty());
 }

@@ -55,11 +55,7 @@ impl BlurSettings {
         let positive = f64::MIN_POSITIVE..=f64::MAX;
         if let Some([0.0, 0.0, 0.0, degrees]) = self.spin {
             let expected = "an axis and degrees such as 0,1,0,15";
-            return Err(Error::argument(
-                "spin",
-                expected,
-                format!("0,0,0,{degrees}"),
-            ));
+            return Err(Error::argument("spin", expected, format!("0,0,0,{degrees}")));
         }
         for (setting, numbers) in [
             ("camera_move", self.camera_move),
@@ -75,26 +71,10 @@ impl BlurSettings {
         within("coc_px", self.coc_px, 0.0..=f64::MAX, radius)?;
         within("focus", self.focus, positive, "a number above 0")?;
         let both = [
-            (
-                "aperture",
-                self.aperture.is_some() && self.coc_px.is_some(),
-                "coc_px",
-            ),
-            (
-                "focus",
-                self.focus.is_some() && self.focus_at.is_some(),
-                "focus_at",
-            ),
-            (
-                "motion",
-                self.motion.is_some() && self.displacement.is_some(),
-                "move",
-            ),
-            (
-                "motion",
-                self.motion.is_some() && self.spin.is_some(),
-                "spin",
-            ),
+            ("aperture", self.aperture.is_some() && self.coc_px.is_some(), "coc_px"),
+            ("focus", self.focus.is_some() && self.focus_at.is_some(), "focus_at"),
+            ("motion", self.motion.is_some() && self.displacement.is_some(), "move"),
+            ("motion", self.motion.is_some() && self.spin.is_some(), "spin"),
         ];
         match both.into_iter().find(|(_, are_given, _)| *are_given) {
             None => Ok(()),

@@ -163,11 +163,7 @@ pub fn heat_picture(row: &DeferredRow, executions: &[f64]) -> Frame {
         nothing: "none",
         size: [row.width, row.height],
         counts: &counts,
-        scale: Scale {
-            least: 1,
-            top: HEAT_MAX,
-            curve: Curve::Logarithmic,
-        },
+        scale: Scale { least: 1, top: HEAT_MAX, curve: Curve::Logarithmic },
         scale_end: "as in the paper",
         palette: SHADINGS,
     })

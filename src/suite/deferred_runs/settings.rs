@@ -127,9 +127,7 @@ impl PipelineSettings {
             seed: self.sample_seed,
             grid: match grid {
                 ShadingGridKind::Pixel => GridRule::Pixel,
-                ShadingGridKind::Adaptive => GridRule::Adaptive {
-                    quality: self.aas_quality,
-                },
+                ShadingGridKind::Adaptive => GridRule::Adaptive { quality: self.aas_quality },
             },
             faces: self.faces,
             keeps_depths: false,

@@ -110,9 +110,7 @@ impl PreparedMesh<'_, MergingSettings> {
             (AreaMeaning::Mean, Some(area)) => {
                 // The number of samples must not change the mesh.
                 let settings =
-                    self.settings
-                        .frames
-                        .frame(camera, (1, self.settings.input.memory), level)?;
+                    self.settings.frames.frame(camera, (1, self.settings.input.memory), level)?;
                 let source = self.input.tessellated_to_mean(area, view, &settings)?;
                 Ok(Some(source))
             }
@@ -161,11 +159,8 @@ impl DrawnFrame<'_> {
 
     fn resolved(&self) -> Result<ResolvedFrame<'_>> {
         let merging = &self.settings.frames;
-        let settings = merging.frame(
-            self.camera,
-            (self.msaa, self.settings.input.memory),
-            self.level,
-        )?;
+        let settings =
+            merging.frame(self.camera, (self.msaa, self.settings.input.memory), self.level)?;
         let begun = Instant::now();
         let visible = VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {
@@ -182,14 +177,8 @@ impl DrawnFrame<'_> {
         if merging.psnr_supersampled {
             let shade = |view: &MeshCamera| self.look.shader(self.source, self.textures, view);
             let background = self.wants.background;
-            let frame = supersampled(
-                self.source,
-                self.view,
-                &settings,
-                shade,
-                background,
-                self.task,
-            )?;
+            let frame =
+                supersampled(self.source, self.view, &settings, shade, background, self.task)?;
             resolved.truth = Some(frame);
         }
         Ok(resolved)
@@ -229,10 +218,7 @@ impl DrawnFrame<'_> {
             mesh: self.settings.mesh.display().to_string(),
             triangle_area_px: self.area,
             timed: self.timed(visible, (unit, kind))?,
-            host_ms: FrameHostMs {
-                visibility: resolved.visibility_ms,
-                merging: merging_ms,
-            },
+            host_ms: FrameHostMs { visibility: resolved.visibility_ms, merging: merging_ms },
             ..MeshRow::new(&outcome, (unit, buffer), view, self.msaa)
         };
         let shading = (unit != MergingUnit::Reyes).then_some(&shading);

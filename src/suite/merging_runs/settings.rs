@@ -87,9 +87,7 @@ impl Frames for MergingSettings {
         each_once("unit", &self.unit)?;
         each_once("msaa", &self.msaa)?;
         each_once("buffer", &self.buffer)?;
-        self.msaa
-            .iter()
-            .try_for_each(|&n| self.pattern(n).map(drop))?;
+        self.msaa.iter().try_for_each(|&n| self.pattern(n).map(drop))?;
         if self.cycles && self.unit.iter().all(|unit| *unit == MergingUnit::Reyes) {
             let expected = "a unit other than reyes, which has no pipeline in cycles";
             return Err(Error::argument("cycles", expected, "reyes alone"));

@@ -46,10 +46,8 @@ impl MeshInput {
 
 /// Illuminance that nine in ten lit faces do not exceed, in lux; `None` without a lit face.
 fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
-    let mut lux: Vec<f32> = sampled_faces(mesh)
-        .map(|face| lit(mesh, face))
-        .filter(|lux| *lux > 0.0)
-        .collect();
+    let mut lux: Vec<f32> =
+        sampled_faces(mesh).map(|face| lit(mesh, face)).filter(|lux| *lux > 0.0).collect();
     lux.sort_by(f32::total_cmp);
     lux.get(lux.len() * WHITE_PERCENT / 100).copied()
 }
@@ -79,9 +77,7 @@ mod tests {
     fn square(light: LightKind, intensity: f32) -> Mesh {
         let text = b"v -1 0 1\nv 1 0 1\nv 1 0 -1\nv -1 0 -1\nf 1 2 3\nf 1 3 4\n";
         let no_files = &mut |name: &str| unreachable!("{name}");
-        let mut mesh = parse(text, std::path::Path::new("square.obj"), no_files)
-            .unwrap()
-            .mesh;
+        let mut mesh = parse(text, std::path::Path::new("square.obj"), no_files).unwrap().mesh;
         mesh.lights.push(PunctualLight {
             name: String::new(),
             kind: light,
@@ -101,15 +97,8 @@ mod tests {
         close(&square(sun([0.6, -0.8, 0.0]), 50_000.0), 40_000.0);
         // An open sheet is lit from below as well.
         close(&square(sun([0.0, 1.0, 0.0]), 10.0), 10.0);
-        let lamp = LightKind::Point {
-            position: [0.0, 100.0, 0.0],
-            range: None,
-            spot: None,
-        };
+        let lamp = LightKind::Point { position: [0.0, 100.0, 0.0], range: None, spot: None };
         close(&square(lamp, 54_351.0), 5.4351);
-        assert_eq!(
-            typical_illuminance(&square(sun([1.0, 0.0, 0.0]), 1.0)),
-            None
-        );
+        assert_eq!(typical_illuminance(&square(sun([1.0, 0.0, 0.0]), 1.0)), None);
     }
 }

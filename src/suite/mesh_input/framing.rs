@@ -65,11 +65,7 @@ impl MeshInput {
         };
         Framing {
             subject: FramingTarget { centre, radius },
-            eye: EyeRule::ForPoints {
-                direction: towards,
-                points,
-                origin: self.origin(),
-            },
+            eye: EyeRule::ForPoints { direction: towards, points, origin: self.origin() },
             up: orientation.up.into(),
             fov_degrees: DEFAULT_FOV_DEGREES,
             size: DEFAULT_SIDE_PX,

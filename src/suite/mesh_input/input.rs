@@ -86,10 +86,7 @@ impl MeshSettings {
         let (content, has_stated_axes, cameras, files) = self.read(path, messages)?;
         self.warn_of_idle(&content, messages);
         let is_surface = !matches!(content, Content::Polygons(_)) || !self.tessellate.is_empty();
-        let of_surfaces = [
-            ("displace", self.displace.is_some()),
-            ("army", self.army.is_some()),
-        ];
+        let of_surfaces = [("displace", self.displace.is_some()), ("army", self.army.is_some())];
         match of_surfaces.iter().find(|(_, is_set)| *is_set) {
             Some((setting, _)) if !is_surface => {
                 return Err(Error::argument(*setting, "tessellate beside it", "none"));
@@ -155,21 +152,11 @@ impl MeshSettings {
             ("shininess", self.shininess.is_some(), is_mesh, files),
             ("shader_effects", has_effects, is_mesh, files),
             ("hairs", self.hairs.is_some(), is_fur, "the furball"),
-            (
-                "hair_order",
-                self.hair_order.is_some(),
-                is_fur,
-                "the furball",
-            ),
+            ("hair_order", self.hair_order.is_some(), is_fur, "the furball"),
             ("bumps", self.bumps.is_some(), is_frog, "the frog"),
             ("seed", self.seed.is_some(), is_random, random),
             ("reorder", self.reorder.is_some(), !is_tessellated, polygons),
-            (
-                "grid_order",
-                self.grid_order.is_some(),
-                is_tessellated,
-                surfaces,
-            ),
+            ("grid_order", self.grid_order.is_some(), is_tessellated, surfaces),
         ]
     }
 
@@ -248,12 +235,7 @@ impl MeshSettings {
         })?;
         add(&self.normal_map, |m, index| m.normal_texture = Some(index))?;
         let content = Content::Polygons(Box::new(mesh));
-        Ok((
-            content,
-            loaded.has_stated_axes,
-            loaded.cameras,
-            loaded.files,
-        ))
+        Ok((content, loaded.has_stated_axes, loaded.cameras, loaded.files))
     }
 }
 
@@ -279,11 +261,8 @@ impl MeshInput {
     pub fn sources(&self) -> Result<Sources<'_>> {
         let areas = match (&self.content, self.settings.tessellate.as_slice()) {
             (Content::Polygons(mesh), []) => {
-                let adjacency = if self.settings.weld {
-                    Adjacency::Position
-                } else {
-                    Adjacency::Vertex
-                };
+                let adjacency =
+                    if self.settings.weld { Adjacency::Position } else { Adjacency::Vertex };
                 let order = self.settings.reorder.unwrap_or_default();
                 let triangles =
                     Triangles::new(Mesh::clone(mesh), adjacency).reordered(order, self.seed());
@@ -348,10 +327,7 @@ impl MeshInput {
             }
             Content::Patches(patches) => {
                 // The format does not tell sides, and patches need not close a surface.
-                let material = Material {
-                    two_sided: true,
-                    ..Material::default()
-                };
+                let material = Material { two_sided: true, ..Material::default() };
                 Surface::bezier(&patches.points, &patches.patches, material)?
                     .with_origin(patches.origin)
             }
@@ -368,11 +344,7 @@ impl MeshInput {
         };
         if let (Some(texture), Some(by)) = (&self.heights, settings.displace_by) {
             let has_alpha = texture.texels.iter().any(|t| t[3] != u8::MAX);
-            let channel = if has_alpha {
-                HeightChannel::Alpha
-            } else {
-                HeightChannel::Luminance
-            };
+            let channel = if has_alpha { HeightChannel::Alpha } else { HeightChannel::Luminance };
             let filter = settings.displace_filter.unwrap_or_default();
             let heights = HeightMap::new(texture, channel)?.filtered(filter);
             surface = surface.displaced(heights, by, 0.0)?;

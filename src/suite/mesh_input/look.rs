@@ -102,10 +102,7 @@ impl LookSettings {
             let up = up.map(narrow).into();
             settings.lighting = Lighting::Sky { up };
         }
-        Ok(Look {
-            settings,
-            lights: is_lit.then_some(lights),
-        })
+        Ok(Look { settings, lights: is_lit.then_some(lights) })
     }
 }
 

@@ -61,9 +61,7 @@ impl<F: Frames> MeshRunSettings<F> {
     /// All files that are named.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let files = self.input.files().chain(view_files(&self.views));
-        files
-            .chain(self.frames.files())
-            .chain([self.mesh.as_path()])
+        files.chain(self.frames.files()).chain([self.mesh.as_path()])
     }
 
     /// Loads the mesh and finds the views.
@@ -74,11 +72,7 @@ impl<F: Frames> MeshRunSettings<F> {
         self.check()?;
         let input = self.input.load(&self.mesh, messages)?;
         let views = views_of_mesh(&self.views, &input, messages)?;
-        Ok(PreparedMesh {
-            settings: self,
-            input,
-            views,
-        })
+        Ok(PreparedMesh { settings: self, input, views })
     }
 }
 

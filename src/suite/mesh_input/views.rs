@@ -34,10 +34,7 @@ pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
 
 /// The same description with all views selected.
 fn of_all(spec: &ViewSpec) -> ViewSpec {
-    ViewSpec {
-        selected: Some("all".to_owned()),
-        ..spec.clone()
-    }
+    ViewSpec { selected: Some("all".to_owned()), ..spec.clone() }
 }
 
 /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
@@ -82,10 +79,7 @@ pub(super) fn views_of_mesh(
         let [width, height] = spec.size.of([width.round().max(1.0) as u32, height])?;
         camera.with_size(width, height)
     });
-    fitting(Views {
-        cameras: select(sized.collect::<Result<_>>()?, selected)?,
-        ..Views::default()
-    })
+    fitting(Views { cameras: select(sized.collect::<Result<_>>()?, selected)?, ..Views::default() })
 }
 
 fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Result<Views> {

@@ -123,11 +123,8 @@ impl MeshSuite {
     /// [`Error::Malformed`] naming the line, or the study, the mesh and the key that does not fit.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let raw: RawSuite = toml::from_str(text).map_err(|e| not_a_suite(path, text, &e))?;
-        let mut suite = Self {
-            workload: raw.workload,
-            paths: SuitePaths::new(path),
-            jobs: Vec::new(),
-        };
+        let mut suite =
+            Self { workload: raw.workload, paths: SuitePaths::new(path), jobs: Vec::new() };
         for study in &raw.studies {
             suite.add_study(path, &raw.meshes, study)?;
         }
@@ -137,16 +134,8 @@ impl MeshSuite {
         }
         for (at, job) in suite.jobs.iter().enumerate() {
             let file = job.key.to_string();
-            if suite.jobs[..at]
-                .iter()
-                .any(|other| other.key.to_string() == file)
-            {
-                return Err(Error::malformed(
-                    path,
-                    file,
-                    "a name of its own",
-                    "one used before",
-                ));
+            if suite.jobs[..at].iter().any(|other| other.key.to_string() == file) {
+                return Err(Error::malformed(path, file, "a name of its own", "one used before"));
             }
         }
         Ok(suite)
@@ -174,12 +163,7 @@ impl MeshSuite {
                 let place = format!("study \"{}\", meshes", study.name);
                 let expected = format!("one of {}", all.join(", "));
                 let similar = did_you_mean(name, all.iter().map(String::as_str));
-                return Err(Error::malformed(
-                    path,
-                    place,
-                    expected,
-                    format!("{name}{similar}"),
-                ));
+                return Err(Error::malformed(path, place, expected, format!("{name}{similar}")));
             }
         }
         let before = self.jobs.len();
@@ -220,10 +204,7 @@ impl MeshSuite {
             let expected = "names of letters, digits, spaces and -_.+,()";
             return Err(Error::malformed(path, name, expected, "another"));
         }
-        let mesh = table
-            .get("mesh")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let mesh = table.get("mesh").and_then(Value::as_str).unwrap_or_default();
         let mesh = mesh.to_owned();
         let settings = match self.workload {
             Workload::Deferred => {
@@ -238,13 +219,7 @@ impl MeshSuite {
                 RunSettings::Merging(Box::new(self.read(path, &name, table, own)?))
             }
         };
-        self.jobs.push(MeshJob {
-            key,
-            settings,
-            mesh,
-            heat,
-            is_first,
-        });
+        self.jobs.push(MeshJob { key, settings, mesh, heat, is_first });
         Ok(())
     }
 
@@ -293,17 +268,9 @@ fn mesh_key(study: &RawStudy, mesh: &RawMesh) -> MeshRunKey {
 
 /// Refuses keys that are neither shared nor `own`, and a table without a mesh.
 fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Result<()> {
-    let shared = [
-        &["mesh"],
-        &VIEW_KEYS[..],
-        fields::<MeshSettings>(),
-        fields::<LookSettings>(),
-    ];
+    let shared = [&["mesh"], &VIEW_KEYS[..], fields::<MeshSettings>(), fields::<LookSettings>()];
     let mut known = shared.into_iter().chain(own).flatten();
-    if let Some(key) = table
-        .keys()
-        .find(|key| !known.clone().any(|known| known == key))
-    {
+    if let Some(key) = table.keys().find(|key| !known.clone().any(|known| known == key)) {
         let keys: Vec<_> = known.by_ref().copied().collect();
         let expected = format!("one of {}", keys.join(", "));
         let found = format!("{key}{}", did_you_mean(key, keys));
@@ -312,12 +279,7 @@ fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Resu
     }
     if !table.contains_key("mesh") {
         let expected = "a mesh file, or the name of a procedural mesh";
-        return Err(Error::malformed(
-            path,
-            format!("{name}, mesh"),
-            expected,
-            "none",
-        ));
+        return Err(Error::malformed(path, format!("{name}, mesh"), expected, "none"));
     }
     Ok(())
 }
@@ -358,11 +320,7 @@ mod tests {
     fn points_of_axes_replace_settings_of_the_study_and_of_the_mesh() {
         let suite = parse(SUITE).unwrap();
         let names: Vec<String> = suite.keys().map(ToString::to_string).collect();
-        let expected = [
-            "units plane, quads",
-            "units plane, grids",
-            "seeds plane (seed 2)",
-        ];
+        let expected = ["units plane, quads", "units plane, grids", "seeds plane (seed 2)"];
         assert_eq!(names, expected);
         let RunSettings::Merging(settings) = &suite.jobs[1].settings else {
             panic!("{:?}", suite.jobs[1]);
@@ -386,52 +344,21 @@ mod tests {
     fn wrong_suites_name_the_job_and_the_key() {
         for (before, after, words) in [
             ("'merging'", "'meshes'", ["line 1", "merging"]),
-            (
-                "width = 48",
-                "widht = 48",
-                ["units plane, quads, keys", "widht"],
-            ),
+            ("width = 48", "widht = 48", ["units plane, quads, keys", "widht"]),
             ("width = 48", "width = 'x'", ["units plane", "x"]),
-            (
-                "seed = 2",
-                "near = 0",
-                ["seeds plane (seed 2), near", "above 0"],
-            ),
-            (
-                "cull = 'grids'",
-                "cull = 'all'",
-                ["units plane, grids", "quads"],
-            ),
-            (
-                "(seed 2)'",
-                "(seed 3)'",
-                ["study \"seeds\", meshes", "seed 3"],
-            ),
-            (
-                "'grids', cull",
-                "'quads', cull",
-                ["units plane, quads", "its own"],
-            ),
+            ("seed = 2", "near = 0", ["seeds plane (seed 2), near", "above 0"]),
+            ("cull = 'grids'", "cull = 'all'", ["units plane, grids", "quads"]),
+            ("(seed 2)'", "(seed 3)'", ["study \"seeds\", meshes", "seed 3"]),
+            ("'grids', cull", "'quads', cull", ["units plane, quads", "its own"]),
             ("buffer = [4", "buffer = [0", ["units plane", "1048576"]),
-            (
-                "4, 'unbounded'",
-                "4, 4",
-                ["units plane, quads, buffer", "4 twice"],
-            ),
-            (
-                "name = 'units'",
-                "name = '../units'",
-                ["../units", "letters"],
-            ),
+            ("4, 'unbounded'", "4, 4", ["units plane, quads, buffer", "4 twice"]),
+            ("name = 'units'", "name = '../units'", ["../units", "letters"]),
         ] {
             let text = SUITE.replace(before, after);
             assert_ne!(text, SUITE);
             let error = parse(&text).unwrap_err().to_string();
             assert!(error.starts_with("folder/suite.toml: "), "{error}");
-            assert!(
-                words.iter().all(|word| error.contains(word)),
-                "{after}: {error}"
-            );
+            assert!(words.iter().all(|word| error.contains(word)), "{after}: {error}");
         }
         let error = parse("workload = 'deferred'").unwrap_err().to_string();
         assert!(error.contains("at least one"), "{error}");

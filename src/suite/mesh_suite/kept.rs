@@ -40,10 +40,5 @@ pub fn holds_meshes(path: &Path) -> Result<bool> {
 
 fn not_of_meshes(path: &Path, line: usize, found: &str) -> Error {
     let place = format!("line {line}");
-    Error::malformed(
-        path,
-        place,
-        "a row of a suite of meshes of this version",
-        found,
-    )
+    Error::malformed(path, place, "a row of a suite of meshes of this version", found)
 }

@@ -14,10 +14,7 @@ pub(super) struct SuitePaths {
 
 impl SuitePaths {
     pub(super) fn new(suite: &Path) -> Self {
-        Self {
-            folder: suite.parent().unwrap_or(Path::new("")).to_owned(),
-            variables: Vec::new(),
-        }
+        Self { folder: suite.parent().unwrap_or(Path::new("")).to_owned(), variables: Vec::new() }
     }
 
     /// Takes the variable of a path.
@@ -27,8 +24,7 @@ impl SuitePaths {
         };
         let name = first.to_str().and_then(|first| first.strip_prefix('$'));
         let value = name.and_then(env::var_os);
-        self.variables
-            .extend(value.map(|value| (first.into(), value.into())));
+        self.variables.extend(value.map(|value| (first.into(), value.into())));
     }
 
     /// The path from the working directory. A path of a variable without a value stays as it is.

@@ -47,10 +47,7 @@ impl MeshSuite {
     #[must_use]
     pub fn plan(mut self, program: Program, is_quick: bool) -> MeshPlan {
         self.jobs.retain(|job| !is_quick || job.is_first);
-        MeshPlan {
-            suite: self,
-            program,
-        }
+        MeshPlan { suite: self, program }
     }
 }
 
@@ -75,11 +72,7 @@ impl MeshPlan {
                 let png = fs::read(&path).map_err(|e| Error::read(&path, e))?;
                 Ok((variant(&job.key, name).to_owned(), png))
             });
-            Ok(PlannedRun {
-                key: job.key.clone(),
-                pictures: pictures.collect::<Result<_>>()?,
-                row,
-            })
+            Ok(PlannedRun { key: job.key.clone(), pictures: pictures.collect::<Result<_>>()?, row })
         });
         runs.collect()
     }
@@ -98,10 +91,8 @@ impl MeshPlan {
         let lock = results.exists().then(|| ResultsFile::open(results));
         let mut lock = lock.transpose()?;
         let old = lock.iter_mut().flat_map(ResultsFile::take_lines);
-        let others: Vec<LineContent> = old
-            .map(|line| line.content)
-            .filter(|content| !self.has(content))
-            .collect();
+        let others: Vec<LineContent> =
+            old.map(|line| line.content).filter(|content| !self.has(content)).collect();
         files.push(results.to_owned());
         let runs = self.runs(folder, &files)?;
         let rows = runs.iter().filter_map(|run| run.row.clone());
@@ -124,18 +115,12 @@ pub(super) fn picture_name(key: &MeshRunKey, variant: &str) -> String {
 /// The variant in the name of a heat map of a job.
 fn variant<'a>(key: &MeshRunKey, file: &'a str) -> &'a str {
     let rest = file.strip_prefix(&format!("{key}."));
-    rest.and_then(|rest| rest.strip_suffix(".png"))
-        .unwrap_or(file)
+    rest.and_then(|rest| rest.strip_suffix(".png")).unwrap_or(file)
 }
 
 impl<'a> KeptRows<'a> {
     pub(super) fn new(plan: &'a MeshPlan, folder: &Path) -> Self {
-        Self {
-            plan,
-            folder: folder.to_owned(),
-            rows: HashMap::new(),
-            hashes: HashMap::new(),
-        }
+        Self { plan, folder: folder.to_owned(), rows: HashMap::new(), hashes: HashMap::new() }
     }
 
     /// Adds the rows of a results file. A missing file counts as empty.

@@ -69,15 +69,9 @@ impl MeshPlan {
         };
         let own = jobs.filter(|(at, job)| is_own(*at, job));
         let own: Vec<&MeshJob> = own.map(|(_, job)| job).collect();
-        let open: Vec<&MeshJob> = own
-            .iter()
-            .filter(|job| kept.current(job).is_none())
-            .copied()
-            .collect();
-        watch(Event::Resumed {
-            jobs: own.len(),
-            done: own.len() - open.len(),
-        });
+        let open: Vec<&MeshJob> =
+            own.iter().filter(|job| kept.current(job).is_none()).copied().collect();
+        watch(Event::Resumed { jobs: own.len(), done: own.len() - open.len() });
         let part = task.without_progress();
         let steps = task.steps(open.len() as u64);
         for job in open {
@@ -108,10 +102,7 @@ impl MeshPlan {
         let (mut rows, files) = match &job.settings {
             RunSettings::Deferred(settings) => {
                 let prepared = settings.prepare(messages)?;
-                let wants = DeferredWants {
-                    heat: job.heat,
-                    ..DeferredWants::default()
-                };
+                let wants = DeferredWants { heat: job.heat, ..DeferredWants::default() };
                 let mut keep = |row: &DeferredRow, result: &DeferredResult| {
                     let Some(heat) = &result.heat else {
                         return Ok(());
@@ -127,10 +118,7 @@ impl MeshPlan {
             }
             RunSettings::Merging(settings) => {
                 let prepared = settings.prepare(messages)?;
-                let wants = MergingWants {
-                    background: Some([0.0; 3]),
-                    ..MergingWants::default()
-                };
+                let wants = MergingWants { background: Some([0.0; 3]), ..MergingWants::default() };
                 let mut keep = |_: &MeshRow, _: MergedFrame<'_>| Ok(());
                 let rows = prepared.run(wants, host, messages, &mut keep)?;
                 let files: Vec<_> = prepared.files().map(Path::to_owned).collect();

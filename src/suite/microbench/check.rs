@@ -72,10 +72,7 @@ impl Expected {
     }
 
     /// Whether `measured` meets the expectation; NaN never does.
-    #[allow(
-        clippy::float_cmp,
-        reason = "counts below 2^53, which f64 holds exactly"
-    )]
+    #[allow(clippy::float_cmp, reason = "counts below 2^53, which f64 holds exactly")]
     pub(crate) fn meets(self, measured: f64) -> bool {
         match self {
             Self::Exactly(v) => measured == v,
@@ -162,10 +159,7 @@ mod tests {
 
     #[test]
     fn measurements_meet_what_is_expected_or_do_not() {
-        let within = Expected::Within {
-            value: 8.0,
-            share: 0.01,
-        };
+        let within = Expected::Within { value: 8.0, share: 0.01 };
         for (expected, measured, meets) in [
             (Expected::Exactly(64.0), 64.0, true),
             (Expected::Exactly(64.0), 65.0, false),

@@ -123,12 +123,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             "rectangles",
             Basis::Configured,
         ),
-        check(
-            "most colour held at once",
-            Expected::AtMost(capacity),
-            Basis::Configured,
-            peak,
-        ),
+        check("most colour held at once", Expected::AtMost(capacity), Basis::Configured, peak),
         check(
             "colour drawn without L2 reads, random positions, most",
             Expected::AtMost(capacity),

@@ -28,22 +28,14 @@ fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
     let cover = [[0, 0, WIDTH_PX, height]; 2];
     let twice = Draw::rectangles(WIDTH_PX, height, &cover, [1.0, 0.5, 0.25], 0.25);
     let result = draw(&twice, config, &Tests::default());
-    [
-        result.traffic.colour.dram_read_bytes,
-        rows.max(1) * row_bytes,
-    ]
+    [result.traffic.colour.dram_read_bytes, rows.max(1) * row_bytes]
 }
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
     config.crop.fast_clear = true;
-    vec![
-        capacity(&config, 1),
-        capacity(&config, 2),
-        sector(&config),
-        writes(&config),
-    ]
+    vec![capacity(&config, 1), capacity(&config, 2), sector(&config), writes(&config)]
 }
 
 /// A picture that fits is read from DRAM no more; of one twice as large, every line has been evicted when
@@ -57,10 +49,7 @@ fn capacity(config: &Config, times: u64) -> Check {
     let [read, bytes] = covered_twice(&config, times);
     let expected = match times {
         1 => Expected::Exactly(0.0),
-        _ => Expected::Within {
-            value: bytes as f64,
-            share: TOLERANCE,
-        },
+        _ => Expected::Within { value: bytes as f64, share: TOLERANCE },
     };
     Check {
         name: format!("colours read again from DRAM, picture of {times} times the L2"),
@@ -75,11 +64,7 @@ fn capacity(config: &Config, times: u64) -> Check {
 fn sector(config: &Config) -> Check {
     let mut config = config.clone();
     config.crop.fast_clear = false;
-    let result = draw(
-        &rectangles(TILE_PX, &[[0, 0, 2, 2]]),
-        &config,
-        &Tests::default(),
-    );
+    let result = draw(&rectangles(TILE_PX, &[[0, 0, 2, 2]]), &config, &Tests::default());
     Check::count(
         "bytes read from DRAM for one quad",
         SECTOR_BYTES,
@@ -99,10 +84,7 @@ fn writes(config: &Config) -> Check {
     let result = draw(&layers(4 * TILE_PX, LAYERS), &config, &Tests::default());
     Check {
         name: "bytes through a DRAM of one byte per cycle".to_owned(),
-        expected: Expected::Within {
-            value: 1.0,
-            share: 0.05,
-        },
+        expected: Expected::Within { value: 1.0, share: 0.05 },
         basis: Basis::IdealModel,
         measured: result.dram_bytes as f64 / result.cycles as f64,
         unit: "bytes per cycle",

@@ -54,10 +54,6 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     let (to_l2, to_dram) = (config.l2.latency_ns, config.dram.latency_ns);
     vec![
         check("a quad whose colours are in the L2", to_l2, l2(config)),
-        check(
-            "a quad whose colours are in DRAM",
-            to_l2 + to_dram,
-            dram(config),
-        ),
+        check("a quad whose colours are in DRAM", to_l2 + to_dram, dram(config)),
     ]
 }

@@ -25,10 +25,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
         let port = (1.0 / ideal_quads_per_cycle(&config)).max(1.0);
         Check {
             name: format!("a rectangle over the same pixels, blends of {blend_cycles} cycles"),
-            expected: Expected::Within {
-                value: port.max(blend_cycles as f64),
-                share: TOLERANCE,
-            },
+            expected: Expected::Within { value: port.max(blend_cycles as f64), share: TOLERANCE },
             basis: Basis::IdealModel,
             measured: (twice - once) as f64 / RECTANGLES as f64,
             unit: "cycles",

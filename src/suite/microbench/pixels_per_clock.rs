@@ -36,10 +36,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     .into_iter()
     .map(|(format, value, basis)| Check {
         name: format!("pixels blended per cycle, {}", format.name()),
-        expected: Expected::Within {
-            value,
-            share: TOLERANCE,
-        },
+        expected: Expected::Within { value, share: TOLERANCE },
         basis,
         measured: pixels_per_cycle(config, format),
         unit: "pixels per cycle",

@@ -26,40 +26,20 @@ const WARP: u32 = WARP_QUADS as u32;
 type Port = (&'static str, u32, fn(&mut Config) -> &mut Rate);
 
 const PORTS: [Port; 13] = [
-    (
-        "coarse.screen_tiles_tested_per_cycle",
-        QUADS_PER_TILE,
-        |c| &mut c.coarse.screen_tiles_tested_per_cycle,
-    ),
-    ("coarse.tiles_per_cycle", RASTER_TILE, |c| {
-        &mut c.coarse.tiles_per_cycle
+    ("coarse.screen_tiles_tested_per_cycle", QUADS_PER_TILE, |c| {
+        &mut c.coarse.screen_tiles_tested_per_cycle
     }),
-    ("hi_z.tiles_per_cycle", RASTER_TILE, |c| {
-        &mut c.hi_z.tiles_per_cycle
-    }),
-    ("fine.tiles_per_cycle", RASTER_TILE, |c| {
-        &mut c.fine.tiles_per_cycle
-    }),
-    ("tc.tiles_in_per_cycle", RASTER_TILE, |c| {
-        &mut c.tc.tiles_in_per_cycle
-    }),
+    ("coarse.tiles_per_cycle", RASTER_TILE, |c| &mut c.coarse.tiles_per_cycle),
+    ("hi_z.tiles_per_cycle", RASTER_TILE, |c| &mut c.hi_z.tiles_per_cycle),
+    ("fine.tiles_per_cycle", RASTER_TILE, |c| &mut c.fine.tiles_per_cycle),
+    ("tc.tiles_in_per_cycle", RASTER_TILE, |c| &mut c.tc.tiles_in_per_cycle),
     ("tc.quads_in_per_cycle", 1, |c| &mut c.tc.quads_in_per_cycle),
-    ("tc.quads_out_per_cycle", 1, |c| {
-        &mut c.tc.quads_out_per_cycle
-    }),
-    ("prop.quads_in_per_cycle", 1, |c| {
-        &mut c.prop.quads_in_per_cycle
-    }),
+    ("tc.quads_out_per_cycle", 1, |c| &mut c.tc.quads_out_per_cycle),
+    ("prop.quads_in_per_cycle", 1, |c| &mut c.prop.quads_in_per_cycle),
     ("zrop.quads_per_cycle", 1, |c| &mut c.zrop.quads_per_cycle),
-    ("prop.quads_out_per_cycle", 1, |c| {
-        &mut c.prop.quads_out_per_cycle
-    }),
-    ("launch.warps_per_cycle", WARP, |c| {
-        &mut c.launch.warps_per_cycle
-    }),
-    ("cores.warps_out_per_cycle", WARP, |c| {
-        &mut c.cores.warps_out_per_cycle
-    }),
+    ("prop.quads_out_per_cycle", 1, |c| &mut c.prop.quads_out_per_cycle),
+    ("launch.warps_per_cycle", WARP, |c| &mut c.launch.warps_per_cycle),
+    ("cores.warps_out_per_cycle", WARP, |c| &mut c.cores.warps_out_per_cycle),
     ("crop.quads_per_cycle", 1, |c| &mut c.crop.quads_per_cycle),
 ];
 
@@ -69,10 +49,7 @@ pub(super) fn ideal_quads_per_cycle(config: &Config) -> f64 {
     let mut config = config.clone();
     let ports = PORTS.map(|(_, quads, rate)| rate(&mut config).in_cycles(1) * f64::from(quads));
     let bytes = bytes_per_quad(config.crop.format) as f64;
-    let port = config
-        .crop
-        .bytes_per_cycle
-        .min(config.crop.l2_bytes_per_cycle) as f64;
+    let port = config.crop.bytes_per_cycle.min(config.crop.l2_bytes_per_cycle) as f64;
     let cores = &config.cores;
     let cycles_per_warp = (cores.fragment_instructions * cores.issue_cycles) as f64;
     let shaded = cores.all_schedulers() as f64 / cycles_per_warp * f64::from(WARP);

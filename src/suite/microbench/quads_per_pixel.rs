@@ -22,29 +22,19 @@ const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
 
 /// Quads per pixel, the masks of quads that keep them, and their number relative to 1/4.
-const SHARES: [(&str, [u8; 3], u32); 3] = [
-    ("1/2", [TWO; 3], 2),
-    ("3/4", [TWO, ONE, ONE], 3),
-    ("1", [ONE; 3], 4),
-];
+const SHARES: [(&str, [u8; 3], u32); 3] =
+    [("1/2", [TWO; 3], 2), ("3/4", [TWO, ONE, ONE], 3), ("1", [ONE; 3], 4)];
 
 /// A stencil test that passes pixels by their position in the quad. `kept` holds the masks of quads in
 /// columns 0, 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
-    let test = StencilTest {
-        compare: CompareOp::Equal,
-        reference: 1,
-        ..StencilTest::default()
-    };
+    let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
     let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| (x, y)));
     let values = pixels.map(|(x, y)| {
         let kept = kept[(x / 2 % 3) as usize];
         kept >> (y % 2 * 2 + x % 2) & 1
     });
-    Tests {
-        stencil: Some((test, values.collect())),
-        depth: None,
-    }
+    Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
 /// Cycles that `count` times [`LAYERS`] more rectangles take, and the pixels blended in them.
@@ -84,10 +74,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
         ));
         checks.push(Check {
             name: format!("time at {quads} quads per pixel, over that at 1/4"),
-            expected: Expected::Within {
-                value: f64::from(times),
-                share: TOLERANCE,
-            },
+            expected: Expected::Within { value: f64::from(times), share: TOLERANCE },
             basis: Basis::Hardware,
             measured: cycles as f64 / least as f64,
             unit: "times",

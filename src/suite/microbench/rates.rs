@@ -36,18 +36,11 @@ pub enum WorkRate {
 
 /// A stencil test that no pixel passes, or the first of each screen tile.
 fn kills(is_sparse: bool) -> Tests {
-    let test = StencilTest {
-        compare: CompareOp::Equal,
-        reference: 1,
-        ..StencilTest::default()
-    };
+    let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
     let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| [x, y]));
     let is_first = |at: [u32; 2]| at.iter().all(|px| px.is_multiple_of(TILE_PX));
     let values = pixels.map(|at| u8::from(is_sparse && is_first(at)));
-    Tests {
-        stencil: Some((test, values.collect())),
-        depth: None,
-    }
+    Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
 /// Squares that follow each other along rows of the picture, again and again.
@@ -129,10 +122,7 @@ pub fn rate(config: &Config, name: &str) -> Option<WorkRate> {
         return Some(WorkRate::Pixels(whole / time));
     }
     let simulator = Simulator::unchecked(config, Variant::BASELINE);
-    let kinds = [
-        ("stencil-kill", kills(false)),
-        ("stencil-sparse", kills(true)),
-    ];
+    let kinds = [("stencil-kill", kills(false)), ("stencil-sparse", kills(true))];
     for (kind, tests) in kinds {
         if let Some(rest) = name.strip_prefix(kind) {
             let side = rest.strip_prefix("-rectangles-");
@@ -155,9 +145,7 @@ fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> WorkRate {
 fn row(simulator: &Simulator, tests: &Tests, side: &str) -> Option<WorkRate> {
     let side = side_px(side, MOST_SMALL_PX)?;
     let list = |count| small(side, count);
-    Some(WorkRate::Rectangles(per_cycle(
-        simulator, tests, SMALL, list,
-    )))
+    Some(WorkRate::Rectangles(per_cycle(simulator, tests, SMALL, list)))
 }
 
 #[cfg(test)]
@@ -183,10 +171,7 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_limiting_unit() {
         let close = |found: f64, expected: f64| {
-            assert!(
-                (found / expected - 1.0).abs() < 0.02,
-                "{found} instead of {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.02, "{found} instead of {expected}");
         };
         close(pixels("blend-rgba16f"), 8.0);
         close(pixels("blend-rgba16f-2-quads"), 4.0);

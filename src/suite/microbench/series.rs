@@ -52,11 +52,7 @@ impl GpcSeries {
             let drawn = crop_footprint::aligned_footprint(&config, size);
             [crop_footprint::bytes(size), drawn]
         });
-        let formats = [
-            ColourFormat::Rgba8,
-            ColourFormat::Rgba16F,
-            ColourFormat::Rgba32F,
-        ];
+        let formats = [ColourFormat::Rgba8, ColourFormat::Rgba16F, ColourFormat::Rgba32F];
         let rate = |format| pixels_per_clock::pixels_per_cycle(&config, format);
         let tiles = (1..=MOST_TILES).into_par_iter();
         let warps = tiles.map(|tiles| {
@@ -87,27 +83,15 @@ mod tests {
         assert!(held.clone().max() <= Some(16_384) && held.min() > Some(0));
         // A rectangle of 8x16 pixels covers 8 lines at multiples of 4 pixels, and up to 15 elsewhere.
         let held_of_1_kb = |footprints: &[[u64; 2]]| {
-            footprints
-                .iter()
-                .filter(|[size, _]| *size == 1024)
-                .map(|[_, held]| *held)
-                .max()
+            footprints.iter().filter(|[size, _]| *size == 1024).map(|[_, held]| *held).max()
         };
         assert_eq!(held_of_1_kb(&series.line_footprints), Some(16_384));
         assert!(held_of_1_kb(&series.footprints) < Some(12_288));
         let aligned = series.aligned_footprints.iter().map(|[_, held]| *held);
         assert_eq!(aligned.max(), Some(16_384));
-        let rates: Vec<f64> = series
-            .pixels_per_cycle
-            .iter()
-            .map(|(_, r)| r.round())
-            .collect();
+        let rates: Vec<f64> = series.pixels_per_cycle.iter().map(|(_, r)| r.round()).collect();
         assert_eq!(rates, [16.0, 8.0, 4.0]);
-        let times: Vec<f64> = series
-            .times_by_quads
-            .iter()
-            .map(|(_, t)| t.round())
-            .collect();
+        let times: Vec<f64> = series.times_by_quads.iter().map(|(_, t)| t.round()).collect();
         assert_eq!(times, [1.0, 2.0, 3.0, 4.0]);
         let warps = |tiles: usize| series.warps_by_tiles[tiles - 1][1];
         assert_eq!((warps(32), warps(33)), (64, 330));

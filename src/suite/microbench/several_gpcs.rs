@@ -30,10 +30,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     let one = cycles(config, 1);
     let rows = [2_u32, 4].map(|gpcs| Check {
         name: format!("speedup of {gpcs} GPCs"),
-        expected: Expected::Within {
-            value: gpcs.into(),
-            share: TOLERANCE,
-        },
+        expected: Expected::Within { value: gpcs.into(), share: TOLERANCE },
         basis: Basis::IdealModel,
         measured: one as f64 / cycles(config, gpcs.into()) as f64,
         unit: "times",

@@ -26,12 +26,8 @@ pub(super) fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) 
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
     let on_32 = warps_on(config, 32, None);
-    let mut checks = vec![Check::warps(
-        "320 rectangles over 32 tiles",
-        64,
-        on_32,
-        Basis::IdealModel,
-    )];
+    let mut checks =
+        vec![Check::warps("320 rectangles over 32 tiles", 64, on_32, Basis::IdealModel)];
     checks.push(bubble(config));
     checks.extend(bin_sizes(config));
     checks.push(short_timeout(config));
@@ -70,10 +66,7 @@ fn short_timeout(config: &Config) -> Check {
 
 /// 33 tiles: each rectangle is a warp for every eviction rule and timeout.
 fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
-    let rules = [
-        (Evict::FirstIn, "first-in"),
-        (Evict::LeastRecentlyUsed, "least-recently-used"),
-    ];
+    let rules = [(Evict::FirstIn, "first-in"), (Evict::LeastRecentlyUsed, "least-recently-used")];
     rules.into_iter().flat_map(move |(evict, rule)| {
         [16, 128, 1024, 1_000_000].into_iter().map(move |timeout| {
             let mut config = config.clone();
@@ -87,9 +80,8 @@ fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
 
 /// Largest number of tiles whose quads are gathered, and warps per tile beyond it.
 fn sweep(config: &Config) -> [Check; 2] {
-    let counts: Vec<_> = (1..=MOST_TILES)
-        .map(|tiles| (u64::from(tiles), warps_on(config, tiles, None)))
-        .collect();
+    let counts: Vec<_> =
+        (1..=MOST_TILES).map(|tiles| (u64::from(tiles), warps_on(config, tiles, None))).collect();
     let gathered = counts.iter().take_while(|(n, w)| *w == GATHERED * n);
     let most = gathered.last().map_or(0, |(n, _)| *n);
     let scattered = counts.iter().filter(|(n, _)| *n > most);

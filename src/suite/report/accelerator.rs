@@ -13,9 +13,7 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
         Outcome::Gscore(outcome) => Some((run, outcome)),
         Outcome::Pipeline(..) | Outcome::Compute(_) => None,
     })?;
-    let ratios = simulated
-        .baseline()
-        .map(|b| Ratios::between(b, &run.outcome));
+    let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
     let speedup = times(ratios.as_ref(), |r| r.speedup);
     let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.clock_mhz);
     for (label, cycles, more) in [
@@ -40,11 +38,7 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
         let _ = writeln!(text, "{label:17}{count:>9}");
     }
     for stage in &outcome.stages {
-        let by = if stage.cycles > stage.unit_cycles {
-            "memory"
-        } else {
-            "its units"
-        };
+        let by = if stage.cycles > stage.unit_cycles { "memory" } else { "its units" };
         let ms = outcome.ms(stage.cycles);
         let _ = writeln!(text, "{:17}{ms:>9.3} ms  limited by {by}", stage.name);
     }

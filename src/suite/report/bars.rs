@@ -10,13 +10,8 @@ use super::scale::{Curve, Scale};
 use quadrille_base::image::Frame;
 
 /// Colours of the parts of a bar, sRGB, told apart also without colour vision (Okabe and Ito 2008).
-const COLOURS: [[u8; 3]; 5] = [
-    [0, 114, 178],
-    [86, 180, 233],
-    [230, 159, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-];
+const COLOURS: [[u8; 3]; 5] =
+    [[0, 114, 178], [86, 180, 233], [230, 159, 0], [0, 158, 115], [204, 121, 167]];
 
 /// Pixels per pixel of the font.
 const UNIT: usize = 2;
@@ -81,18 +76,10 @@ pub fn picture(title: &str, names: &[&str], bars: &[Bar]) -> Frame {
     let bottom = HEAD + STEP * bars.len();
     canvas.fill([left, bottom - 4], [LENGTH, 2], INK);
     let top = (most / unit_bytes).clamp(1, u32::MAX.into()) as u32;
-    let scale = Scale {
-        least: 0,
-        top,
-        curve: Curve::Linear,
-    };
+    let scale = Scale { least: 0, top, curve: Curve::Linear };
     for tick in scale.ticks(MAX_TICKS) {
         let share = (u64::from(tick) * unit_bytes) as f32 / most.max(unit_bytes) as f32;
-        let text = if tick == 0 {
-            format!("0 {unit}")
-        } else {
-            tick.to_string()
-        };
+        let text = if tick == 0 { format!("0 {unit}") } else { tick.to_string() };
         canvas.tick(share, &text, [left, LENGTH], bottom, UNIT);
     }
     canvas.into_frame()
@@ -126,14 +113,9 @@ mod tests {
 
     #[test]
     fn parts_are_as_long_as_their_bytes() {
-        let bar = |label: &str, bytes: [u64; 2]| Bar {
-            label: label.to_owned(),
-            bytes: bytes.to_vec(),
-        };
-        let bars = [
-            bar("cached-decoupled", [30_000_000, 60_000_000]),
-            bar("sds", [30_000_000, 0]),
-        ];
+        let bar =
+            |label: &str, bytes: [u64; 2]| Bar { label: label.to_owned(), bytes: bytes.to_vec() };
+        let bars = [bar("cached-decoupled", [30_000_000, 60_000_000]), bar("sds", [30_000_000, 0])];
         let frame = picture("traffic", &["depth", "colour"], &bars);
         let colour = |k: usize| COLOURS[k].map(|c| f32::from(c) / 255.0);
         let in_row = |y: usize, k: usize| {
@@ -150,10 +132,7 @@ mod tests {
     #[test]
     fn nothing_and_little_are_drawn_too() {
         assert!(picture("empty", &["depth"], &[]).width() > 0);
-        let bar = Bar {
-            label: "none".to_owned(),
-            bytes: vec![0],
-        };
+        let bar = Bar { label: "none".to_owned(), bytes: vec![0] };
         assert!(picture("zero", &["depth"], &[bar]).height() > 0);
         assert_eq!(amount(999), "999 B");
         assert_eq!(amount(12_340), "12.3 KB");

@@ -36,20 +36,14 @@ pub fn reproducing_flags(views: &Views) -> Option<String> {
 
 /// The position and lens of a description as flags, which reproduce it to the last bit.
 pub fn view_flags(views: &ViewSpec) -> String {
-    let points = [
-        ("eye", views.eye),
-        ("target", views.target),
-        ("up", views.up),
-    ];
+    let points = [("eye", views.eye), ("target", views.target), ("up", views.up)];
     let points = points.into_iter().filter_map(|(flag, point)| {
         let [x, y, z] = point?;
         Some(format!("--{flag} {x},{y},{z}"))
     });
     let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
     let orbit = views.orbit.map(|count| format!("--orbit {count}"));
-    let model = views
-        .camera_model
-        .map(|model| format!("--camera-model {model}"));
+    let model = views.camera_model.map(|model| format!("--camera-model {model}"));
     let flags = points.chain(fov).chain(orbit).chain(model);
     flags.collect::<Vec<_>>().join(" ")
 }
@@ -103,11 +97,7 @@ pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
         return refused("at least one camera", "none".to_owned());
     };
     if !(fps.is_finite() && fps > 0.0) {
-        return Err(Error::argument(
-            "fps",
-            "a finite number above 0",
-            fps.to_string(),
-        ));
+        return Err(Error::argument("fps", "a finite number above 0", fps.to_string()));
     }
     let size = [first.width, first.height];
     for camera in cameras {
@@ -217,10 +207,7 @@ mod tests {
         }
         assert!(camera_path_json(&[], 30.0).is_err());
         for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(
-                camera_path_json(std::slice::from_ref(&good), fps).is_err(),
-                "{fps}"
-            );
+            assert!(camera_path_json(std::slice::from_ref(&good), fps).is_err(), "{fps}");
         }
     }
 
@@ -238,14 +225,8 @@ mod tests {
         ];
         let quoted: Vec<_> = words.into_iter().map(shell_quoted).collect();
         assert_eq!((&*quoted[0], &*quoted[3]), ("plain-1.0/a_b", r"'it'\''s'"));
-        let script = format!(
-            "for word in {}; do printf '%s\\0' \"$word\"; done",
-            quoted.join(" ")
-        );
-        let output = std::process::Command::new("sh")
-            .args(["-c", &script])
-            .output()
-            .unwrap();
+        let script = format!("for word in {}; do printf '%s\\0' \"$word\"; done", quoted.join(" "));
+        let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
         let read = String::from_utf8(output.stdout).unwrap();
         let read: Vec<_> = read.split_terminator('\0').collect();
         assert_eq!(read, words);

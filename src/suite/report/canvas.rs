@@ -43,11 +43,7 @@ pub(super) struct Canvas {
 
 impl Canvas {
     pub(super) fn new(width: usize, height: usize) -> Self {
-        Self {
-            width,
-            height,
-            pixels: vec![GROUND; width * height],
-        }
+        Self { width, height, pixels: vec![GROUND; width * height] }
     }
 
     /// Fills the part of a rectangle that lies inside the canvas.

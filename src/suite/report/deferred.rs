@@ -27,26 +27,17 @@ const COLUMNS: [Column; 10] = [
     }),
 ];
 const TRAFFIC: [Column; 2] = [
-    ("MB", |r| {
-        or_dash(r.traffic_bytes, |t| {
-            format!("{:.1}", ratio(t.total, 1_000_000))
-        })
-    }),
-    ("SPID bits", |r| {
-        or_dash(r.spid, |spid| format!("{:.1}", spid.bits))
-    }),
+    ("MB", |r| or_dash(r.traffic_bytes, |t| format!("{:.1}", ratio(t.total, 1_000_000)))),
+    ("SPID bits", |r| or_dash(r.spid, |spid| format!("{:.1}", spid.bits))),
 ];
-const AREA: Column = ("area px", |r| {
-    or_dash(r.triangle_area_px, |area| area.to_string())
-});
+const AREA: Column = ("area px", |r| or_dash(r.triangle_area_px, |area| area.to_string()));
 const TRUTH: Column = ("truth dB", |r| or_dash(r.psnr_db, |db| format!("{db:.2}")));
 
 /// Formats the table of all rows and, below it, the blur of each view.
 pub fn table(rows: &[DeferredRow]) -> String {
     let has_views = rows.windows(2).any(|pair| pair[0].view != pair[1].view);
-    let has_areas = rows
-        .windows(2)
-        .any(|pair| pair[0].triangle_area_px != pair[1].triangle_area_px);
+    let has_areas =
+        rows.windows(2).any(|pair| pair[0].triangle_area_px != pair[1].triangle_area_px);
     let has_traffic = rows.iter().any(|row| row.traffic_bytes.is_some());
     let has_truth = rows.iter().any(|row| row.psnr_db.is_some());
     let columns = has_views.then_some(VIEW).into_iter();
@@ -78,9 +69,7 @@ pub fn table(rows: &[DeferredRow]) -> String {
 /// Draws the traffic of rows as bars, stacked by buffer.
 pub fn traffic_bars(title: &str, rows: &[&DeferredRow]) -> Frame {
     let names = PipelineTraffic::default().buffers().map(|(name, _)| name);
-    let measured = rows
-        .iter()
-        .filter_map(|row| Some((row, row.traffic_bytes?)));
+    let measured = rows.iter().filter_map(|row| Some((row, row.traffic_bytes?)));
     let bars = measured.map(|(row, traffic)| {
         let mut label = row.pipeline.to_string();
         let tile = row.tile_px.map(|tile| format!(" {tile}"));
@@ -93,10 +82,7 @@ pub fn traffic_bars(title: &str, rows: &[&DeferredRow]) -> Frame {
             label += &format!(" {area} px");
         }
         let buffers = traffic.buffers.buffers();
-        Bar {
-            label,
-            bytes: buffers.map(|(_, buffer)| buffer.bytes()).to_vec(),
-        }
+        Bar { label, bytes: buffers.map(|(_, buffer)| buffer.bytes()).to_vec() }
     });
     bars::picture(title, &names, &bars.collect::<Vec<_>>())
 }

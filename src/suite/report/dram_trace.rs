@@ -58,13 +58,8 @@ mod tests {
     /// Bytes 40 to 99 lie in the sectors at 32, 64 and 96.
     #[test]
     fn a_request_is_a_line_for_each_of_its_sectors() {
-        let request = DramRequest {
-            at: 7,
-            address: 40,
-            bytes: 60,
-            is_write: false,
-            client: Client::Vertex,
-        };
+        let request =
+            DramRequest { at: 7, address: 40, bytes: 60, is_write: false, client: Client::Vertex };
         let write_back = DramRequest {
             at: 9,
             address: 0x100,

@@ -10,13 +10,8 @@ use super::heat::enlarged;
 const LEGEND_UNITS: usize = 44;
 const MARGIN: usize = 8;
 /// Numbers beside the scale.
-const TICKS: [(f32, &str); 5] = [
-    (0.0, "0"),
-    (0.25, "0.25"),
-    (0.5, "0.5"),
-    (0.75, "0.75"),
-    (1.0, "1"),
-];
+const TICKS: [(f32, &str); 5] =
+    [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
 
 /// Draws errors of 0 to 1, row by row, enlarged by a whole factor if the picture is small, above a title, the scale of
 /// colours, and the mean and the largest error; and says so where all are 0.
@@ -35,19 +30,13 @@ pub fn picture(title: &str, size: [u32; 2], errors: &[f32]) -> Frame {
     let largest = errors.iter().copied().fold(0.0, f32::max);
     let facts = match largest {
         0.0 => "no pixel differs".to_owned(),
-        largest => format!(
-            "mean {:.4}, largest {largest:.4}",
-            sum / errors.len() as f64
-        ),
+        largest => format!("mean {:.4}, largest {largest:.4}", sum / errors.len() as f64),
     };
     canvas.write(&facts, [left, at(32)], unit);
     let bar_left = left
         + width_px("mean 0.0000, largest 0.0000").max(width_px(title)) * unit
         + 2 * MARGIN * unit;
-    let bar_width = canvas
-        .width
-        .saturating_sub(bar_left + 3 * MARGIN * unit)
-        .max(2);
+    let bar_width = canvas.width.saturating_sub(bar_left + 3 * MARGIN * unit).max(2);
     for x in 0..bar_width {
         let colour = heat_colour(x as f32 / (bar_width - 1) as f32).map(to_8_bit);
         canvas.fill([bar_left + x, at(10)], [1, 10 * unit], colour);
@@ -69,10 +58,7 @@ mod tests {
         assert_eq!([drawn.width(), drawn.height()], [600, 1 + 44]);
         for (at, pixel) in drawn.pixels()[..600].iter().enumerate() {
             let [r, g, b] = heat_colour(errors[at]);
-            let near = pixel
-                .iter()
-                .zip([r, g, b])
-                .all(|(a, b)| (a - b).abs() < 1.0 / 255.0);
+            let near = pixel.iter().zip([r, g, b]).all(|(a, b)| (a - b).abs() < 1.0 / 255.0);
             assert!(near, "{at}: {pixel:?}");
         }
         // Equal pictures have another text beside the same scale.

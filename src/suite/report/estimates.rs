@@ -34,9 +34,7 @@ const PARTS: [EnergyLine; 6] = [
 /// The pages of all runs with an estimate, below the line `title`.
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter();
-    let runs: Vec<_> = runs
-        .filter(|run| run.frame.is_some() || run.energy.is_some())
-        .collect();
+    let runs: Vec<_> = runs.filter(|run| run.frame.is_some() || run.energy.is_some()).collect();
     let pages = runs.chunks(COLUMNS_PER_PAGE);
     pages.map(|runs| page(title, simulated, runs)).collect()
 }
@@ -67,13 +65,9 @@ fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun])
             cell(*frame, |frame| Some(format!("{:>8.3}", ms(&frame))))
         });
     }
-    row(text, "fps", &frames, |frame| {
-        cell(*frame, |frame| Some(format!("{:>8.1}", frame.fps?)))
-    });
+    row(text, "fps", &frames, |frame| cell(*frame, |frame| Some(format!("{:>8.1}", frame.fps?))));
     row(text, "raster share", &frames, |frame| {
-        cell(*frame, |frame| {
-            Some(format!("{:>7.1}%", frame.raster_share? * 100.0))
-        })
+        cell(*frame, |frame| Some(format!("{:>7.1}%", frame.raster_share? * 100.0)))
     });
     let software = Method::Compute(ComputeMethod::ORIENTED);
     for (label, other) in [("over compute", software), ("over baseline", baseline())] {

@@ -196,9 +196,7 @@ mod tests {
     fn lightness_only_rises() {
         let luma = |colour: [u8; 3]| quadrille_base::image::srgb::luminance(colour.map(f32::from));
         let ramp = VIRIDIS.ramp();
-        let steps: Vec<f32> = (0..=64_u8)
-            .map(|i| luma(ramp(f32::from(i) / 64.0)))
-            .collect();
+        let steps: Vec<f32> = (0..=64_u8).map(|i| luma(ramp(f32::from(i) / 64.0))).collect();
         assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
     }
 

@@ -115,54 +115,21 @@ pub(super) const DERIVED: &[(&str, &str)] = &[
     ("flushes.tc.mean_items", "Mean quads of a flush"),
     ("flushes.tgc.total", "Flushes for any reason"),
     ("flushes.tgc.mean_items", "Mean primitives of a flush"),
-    (
-        "shaded_ratio",
-        "Fragments rasterized, divided by fragments not terminated",
-    ),
-    (
-        "merge_ratio",
-        "Quads blended without merging, divided by quads blended",
-    ),
+    ("shaded_ratio", "Fragments rasterized, divided by fragments not terminated"),
+    ("merge_ratio", "Quads blended without merging, divided by quads blended"),
     ("crop.l2_bytes", "Bytes between the colour cache and the L2"),
-    (
-        "crop.dram_bytes",
-        "Bytes of colours between the L2 and DRAM",
-    ),
+    ("crop.dram_bytes", "Bytes of colours between the L2 and DRAM"),
     ("storage_bytes_per_gpc.tgc", "Bins of tile-grid coalescing"),
-    (
-        "storage_bytes_per_gpc.tgc_fetch",
-        "Vertices that tile-grid coalescing reads again",
-    ),
+    ("storage_bytes_per_gpc.tgc_fetch", "Vertices that tile-grid coalescing reads again"),
     ("storage_bytes_per_gpc.qru", "Buffers of quad reordering"),
-    (
-        "storage_bytes_per_gpc.zrop",
-        "Beats and updates of early termination",
-    ),
-    (
-        "storage_bytes_per_gpc.total",
-        "Storage that the method adds",
-    ),
-    (
-        "storage_bytes_per_gpc.l2_vertex_results",
-        "Part of the L2 for vertex results",
-    ),
+    ("storage_bytes_per_gpc.zrop", "Beats and updates of early termination"),
+    ("storage_bytes_per_gpc.total", "Storage that the method adds"),
+    ("storage_bytes_per_gpc.l2_vertex_results", "Part of the L2 for vertex results"),
     ("fragments.blended", "Fragments blended"),
-    (
-        "energy_mj.total_low",
-        "Sum of the parts at the lower ends of their bands",
-    ),
-    (
-        "energy_mj.total_high",
-        "Sum of the parts at the upper ends of their bands",
-    ),
-    (
-        "power_without_dram_w",
-        "Mean power without DRAM; 0 for a draw without time",
-    ),
-    (
-        "rail_w",
-        "Power of a GPU of this size and clock under load, without DRAM",
-    ),
+    ("energy_mj.total_low", "Sum of the parts at the lower ends of their bands"),
+    ("energy_mj.total_high", "Sum of the parts at the upper ends of their bands"),
+    ("power_without_dram_w", "Mean power without DRAM; 0 for a draw without time"),
+    ("rail_w", "Power of a GPU of this size and clock under load, without DRAM"),
 ];
 
 /// Counts of a variant of the pipeline.
@@ -223,10 +190,7 @@ fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());
     let qru = when(variant.qru(), config.qru.storage_bytes());
     let zrop = when(variant.het(), config.zrop.storage_bytes());
-    let fetch = when(
-        variant.tgc(),
-        config.tgc.fetch_bytes(config.vertex.position_bytes),
-    );
+    let fetch = when(variant.tgc(), config.tgc.fetch_bytes(config.vertex.position_bytes));
     json!({
         "tgc": tgc,
         "tgc_fetch": fetch,

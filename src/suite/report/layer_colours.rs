@@ -71,21 +71,13 @@ fn linear(size: [u32; 2], values: &[f32], [low, high]: [f32; 2]) -> LayerColours
         true => ramp((value - low) / width),
         false => VIRIDIS.nothing,
     });
-    LayerColours {
-        frame: opaque(size, colours),
-        low,
-        high,
-        curve: Curve::Linear,
-    }
+    LayerColours { frame: opaque(size, colours), low, high, curve: Curve::Linear }
 }
 
 /// The percentiles (nearest rank) of the finite values above 0 between which a scale lies.
 fn range(values: &[f32]) -> [f32; 2] {
-    let mut values: Vec<f32> = values
-        .iter()
-        .copied()
-        .filter(|value| value.is_finite() && *value > 0.0)
-        .collect();
+    let mut values: Vec<f32> =
+        values.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect();
     let count = values.len();
     if count == 0 {
         return [0.0, 1.0];

@@ -31,12 +31,7 @@ impl PixelMap {
     /// The maps of `sim --maps`, in their order.
     pub const ALL: [Self; 6] = {
         const fn map(kind: Option<MapKind>, [name, title, nothing]: [&'static str; 3]) -> PixelMap {
-            PixelMap {
-                kind,
-                name,
-                title,
-                nothing,
-            }
+            PixelMap { kind, name, title, nothing }
         }
         let late = "late fragments: blended past the threshold";
         let until = "blends_until_termination";
@@ -44,15 +39,9 @@ impl PixelMap {
         [
             map(Some(Shaded), ["shaded", "fragments shaded", "none"]),
             map(Some(Blended), ["blended", "fragments blended", "none"]),
-            map(
-                Some(Merged),
-                ["merged", "fragments merged into another", "none"],
-            ),
+            map(Some(Merged), ["merged", "fragments merged into another", "none"]),
             map(Some(Late), ["late", late, "none"]),
-            map(
-                Some(UntilTerminated),
-                [until, "blends until termination", "never"],
-            ),
+            map(Some(UntilTerminated), [until, "blends until termination", "never"]),
             map(None, ["termination_cycle", cycle, "never"]),
         ]
     };
@@ -84,17 +73,14 @@ impl PixelMap {
 /// without a count are 0.
 pub fn pixel_counts(outcome: &SimulationResult) -> Vec<(&'static str, Vec<u32>)> {
     let maps = PixelMap::ALL.into_iter();
-    maps.filter_map(|map| Some((map.name, map.counts(outcome)?)))
-        .collect()
+    maps.filter_map(|map| Some((map.name, map.counts(outcome)?))).collect()
 }
 
 /// Cycles above the range of u32, seven seconds at 612 MHz, are clamped to it.
 fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     let cycles = outcome.framebuffer.termination_cycles().into_iter();
     let cycles = cycles.map(|at| if at == NEVER { 0 } else { at });
-    cycles
-        .map(|at| u32::try_from(at).unwrap_or(u32::MAX))
-        .collect()
+    cycles.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
 }
 
 /// Writes all maps of all variants of a view that kept counts into `folder`, as `VIEW.VARIANT.MAP.png`
@@ -106,9 +92,8 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
 pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for map in PixelMap::ALL {
         let runs = simulated.pipelines();
-        let counted: Vec<_> = runs
-            .filter_map(|(run, outcome)| Some((run.name(), map.counts(outcome)?)))
-            .collect();
+        let counted: Vec<_> =
+            runs.filter_map(|(run, outcome)| Some((run.name(), map.counts(outcome)?))).collect();
         let scales = counted.iter().map(|(_, counts)| map.scale(counts));
         let Some(scale) = scales.max_by_key(|scale| scale.top) else {
             continue;
@@ -140,34 +125,15 @@ fn stem(simulated: &Simulated<'_>, variant: &str, name: &str) -> String {
 
 /// Name in file names and title of each map of tiles, and the ends of the names of the counters that it adds up.
 const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
-    (
-        "tile_cycles",
-        "busy cycles of CROP per tile",
-        &["units.crop.busy"],
-    ),
+    ("tile_cycles", "busy cycles of CROP per tile", &["units.crop.busy"]),
     ("tile_quads", "quads rasterized per tile", &["fine.quads"]),
     (
         "tile_flushes",
         "flushes of tile coalescing per tile",
-        &[
-            "tc.full",
-            "tc.evicted",
-            "tc.timeout",
-            "tc.end",
-            "tc.conflict",
-            "tc.span",
-        ],
+        &["tc.full", "tc.evicted", "tc.timeout", "tc.end", "tc.conflict", "tc.span"],
     ),
-    (
-        "tile_terminated_quads",
-        "quads terminated per tile",
-        &["zrop.quads.terminated"],
-    ),
-    (
-        "tile_terminated_fragments",
-        "fragments terminated per tile",
-        &["zrop.fragments.terminated"],
-    ),
+    ("tile_terminated_quads", "quads terminated per tile", &["zrop.quads.terminated"]),
+    ("tile_terminated_fragments", "fragments terminated per tile", &["zrop.fragments.terminated"]),
     (
         "tile_l2_bytes",
         "bytes between caches and L2 per tile",
@@ -186,9 +152,7 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (run, outcome) in simulated.pipelines() {
         let name = stem(simulated, &run.name(), "tiles");
         let table = tile_table(outcome);
-        write_whole(&folder.join(format!("{name}.csv")), |out| {
-            out.write_all(table.as_bytes())
-        })?;
+        write_whole(&folder.join(format!("{name}.csv")), |out| out.write_all(table.as_bytes()))?;
     }
     for (name, title, ends) in TILE_MAPS {
         let runs = simulated.pipelines();
@@ -196,9 +160,8 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
             .map(|(run, outcome)| (run.name(), outcome, tile_sums(outcome, ends)))
             .filter(|(_, _, counts)| counts.iter().any(|&count| count > 0))
             .collect();
-        let scales = counted
-            .iter()
-            .map(|(_, _, counts)| Scale::covering(counts, Curve::SquareRoot));
+        let scales =
+            counted.iter().map(|(_, _, counts)| Scale::covering(counts, Curve::SquareRoot));
         let Some(scale) = scales.max_by_key(|scale| scale.top) else {
             continue;
         };
@@ -248,9 +211,8 @@ fn tile_table(outcome: &SimulationResult) -> String {
     let layout = outcome.framebuffer.layout;
     let across = layout.tiles_across as usize;
     let mut heading = "tile_x,tile_y".to_owned();
-    let mut rows: Vec<_> = (0..layout.tiles())
-        .map(|tile| format!("{},{}", tile % across, tile / across))
-        .collect();
+    let mut rows: Vec<_> =
+        (0..layout.tiles()).map(|tile| format!("{},{}", tile % across, tile / across)).collect();
     for record in &outcome.records {
         let are_of_tiles = record.are_of_tiles();
         let kept = || (0..are_of_tiles.len()).filter(|column| are_of_tiles[*column]);

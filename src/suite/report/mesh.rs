@@ -19,138 +19,93 @@ const fn column(
     meaning: &'static str,
     cell: fn(&MeshRow) -> String,
 ) -> Column {
-    Column {
-        heading,
-        meaning,
-        cell,
-        nothing: "-",
-    }
+    Column { heading, meaning, cell, nothing: "-" }
 }
 
 const SETTINGS: [Column; 5] = [
     column("<view", "name of the camera", |r| r.view.name.clone()),
-    column(
-        "area px",
-        "target area of the tessellated triangles, in pixels",
-        |r| or_dash(r.triangle_area_px, |area| area.to_string()),
-    ),
+    column("area px", "target area of the tessellated triangles, in pixels", |r| {
+        or_dash(r.triangle_area_px, |area| area.to_string())
+    }),
     column("msaa", "samples per pixel", |r| r.msaa.to_string()),
-    column(
-        "unit",
-        "unit that merges quads before they are shaded",
-        |r| r.unit.to_string(),
-    ),
+    column("unit", "unit that merges quads before they are shaded", |r| r.unit.to_string()),
     column("buffer", "entries of the unit's buffer", |r| {
         or_dash(r.buffer, |buffer| buffer.to_string())
     }),
 ];
 const RESULTS: [Column; 11] = [
-    column(
-        "triangles",
-        "triangles of the mesh after tessellation",
-        |r| r.triangles.to_string(),
-    ),
-    column(
-        "quads",
-        "blocks of 2x2 pixels of a triangle with a covered sample",
-        |r| of_quads(r, r.quads.rasterized),
-    ),
-    column(
-        "partial",
-        "quads that reach the unit and cover a pixel in part",
-        |r| of_quads(r, r.quads.partial),
-    ),
+    column("triangles", "triangles of the mesh after tessellation", |r| r.triangles.to_string()),
+    column("quads", "blocks of 2x2 pixels of a triangle with a covered sample", |r| {
+        of_quads(r, r.quads.rasterized)
+    }),
+    column("partial", "quads that reach the unit and cover a pixel in part", |r| {
+        of_quads(r, r.quads.partial)
+    }),
     Column {
         nothing: "0",
-        ..column(
-            "culled",
-            "quads that the depth test removes before the unit",
-            |r| of_quads(r, r.quads.culled),
-        )
+        ..column("culled", "quads that the depth test removes before the unit", |r| {
+            of_quads(r, r.quads.culled)
+        })
     },
-    column(
-        "shaded",
-        "quads sent to the shader; of reyes, vertices",
-        |r| match r.unit {
-            MergingUnit::Reyes => r.vertices_of_visible_grids.to_string(),
-            _ => r.quads.shaded.to_string(),
-        },
-    ),
-    column(
-        "per px",
-        "runs of the shader (four per quad) per covered pixel",
-        |r| format!("{:.2}", r.fragments_per_covered_pixel),
-    ),
+    column("shaded", "quads sent to the shader; of reyes, vertices", |r| match r.unit {
+        MergingUnit::Reyes => r.vertices_of_visible_grids.to_string(),
+        _ => r.quads.shaded.to_string(),
+    }),
+    column("per px", "runs of the shader (four per quad) per covered pixel", |r| {
+        format!("{:.2}", r.fragments_per_covered_pixel)
+    }),
     Column {
         nothing: "1.00x",
-        ..column(
-            "less",
-            "runs of the shader without a unit over runs with it",
-            |r| format!("{:.2}x", r.reduction),
-        )
+        ..column("less", "runs of the shader without a unit over runs with it", |r| {
+            format!("{:.2}x", r.reduction)
+        })
     },
     Column {
         nothing: NO_SHARE,
-        ..column(
-            "saved",
-            "merged quads as a share of the quads that reach the unit",
-            |r| of_quads(r, percent(r.savings)),
-        )
+        ..column("saved", "merged quads as a share of the quads that reach the unit", |r| {
+            of_quads(r, percent(r.savings))
+        })
     },
     Column {
         nothing: NO_SHARE,
-        ..column(
-            "effic.",
-            "efficiency: merged quads as a share of the partial ones",
-            |r| of_quads(r, percent(r.efficiency)),
-        )
+        ..column("effic.", "efficiency: merged quads as a share of the partial ones", |r| {
+            of_quads(r, percent(r.efficiency))
+        })
     },
     column("PSNR dB", "likeness to the picture without a unit", |r| {
         or_dash(r.psnr_vs_none_db, decibels)
     }),
-    column(
-        "truth dB",
-        "likeness to a picture with 64 shaded samples per pixel",
-        |r| or_dash(r.psnr_vs_truth_db, decibels),
-    ),
+    column("truth dB", "likeness to a picture with 64 shaded samples per pixel", |r| {
+        or_dash(r.psnr_vs_truth_db, decibels)
+    }),
 ];
 const CYCLES: [Column; 4] = [
-    column(
-        "cycles",
-        "length of the frame in cycles of the emulated GPU",
-        |r| or_dash(r.timed.as_ref(), |t| t.cycles.to_string()),
-    ),
+    column("cycles", "length of the frame in cycles of the emulated GPU", |r| {
+        or_dash(r.timed.as_ref(), |t| t.cycles.to_string())
+    }),
     column("frame ms", "the same at its clock", |r| {
         or_dash(r.timed.as_ref(), |t| format!("{:.3}", t.frame_ms))
     }),
-    column(
-        "warps",
-        "groups of eight quads that the shader cores run",
-        |r| or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string()),
-    ),
-    column(
-        "<busiest units",
-        "shares of the cycles in which they work",
-        |r| or_dash(r.timed.as_ref(), |t| t.busiest.clone()),
-    ),
+    column("warps", "groups of eight quads that the shader cores run", |r| {
+        or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string())
+    }),
+    column("<busiest units", "shares of the cycles in which they work", |r| {
+        or_dash(r.timed.as_ref(), |t| t.busiest.clone())
+    }),
 ];
 /// A share of nothing, as a cell.
 const NO_SHARE: &str = "0.0 %";
 
 /// A cell about quads; a dash for Reyes, which has no quads.
 fn of_quads(row: &MeshRow, text: impl ToString) -> String {
-    or_dash((row.unit != MergingUnit::Reyes).then_some(text), |t| {
-        t.to_string()
-    })
+    or_dash((row.unit != MergingUnit::Reyes).then_some(text), |t| t.to_string())
 }
 
 /// Formats the table of all rows and, below it, the table of the rows in cycles with a sentence about each unit, the
 /// values that all rows share, and the meaning of the columns.
 pub fn tables(rows: &[MeshRow]) -> String {
     let varies = |column: &Column| {
-        let cells = rows
-            .windows(2)
-            .map(|pair| (column.cell)(&pair[0]) != (column.cell)(&pair[1]));
+        let cells = rows.windows(2).map(|pair| (column.cell)(&pair[0]) != (column.cell)(&pair[1]));
         cells.into_iter().any(|differs| differs)
     };
     let says_something = |column: &Column| {
@@ -178,9 +133,8 @@ pub fn tables(rows: &[MeshRow]) -> String {
     let constant = all.filter(|column| !is_shown(column) && says_something(column));
     let constant: Vec<_> = constant.collect();
     if let Some(row) = rows.first() {
-        let cells = constant
-            .iter()
-            .map(|column| format!("{} {}", heading(column), (column.cell)(row)));
+        let cells =
+            constant.iter().map(|column| format!("{} {}", heading(column), (column.cell)(row)));
         text += &format!("in all rows: {}\n", cells.collect::<Vec<_>>().join(", "));
     }
     for column in shown.iter().chain(&constant) {
@@ -203,16 +157,9 @@ fn table<'r>(rows: impl Iterator<Item = &'r MeshRow>, columns: &[Column]) -> Str
 /// The cycles of a unit beside the cycles of the same frame without one, and which ports limit both; `None` if the
 /// row has no unit, or no row shows the frame without one.
 fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
-    let frame = |row: &MeshRow| {
-        (
-            row.view.clone(),
-            row.triangle_area_px.map(f64::to_bits),
-            row.msaa,
-        )
-    };
-    let without = rows
-        .iter()
-        .find(|r| r.unit == MergingUnit::None && frame(r) == frame(row))?;
+    let frame =
+        |row: &MeshRow| (row.view.clone(), row.triangle_area_px.map(f64::to_bits), row.msaa);
+    let without = rows.iter().find(|r| r.unit == MergingUnit::None && frame(r) == frame(row))?;
     if row.unit == MergingUnit::None {
         return None;
     }
@@ -240,9 +187,7 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
 /// Which port limits a frame, with its share of the cycles, or that none does and which comes closest.
 fn limit(timed: &TimedMeshRow) -> String {
     let limits = &timed.limits;
-    let share = or_dash(limits.critical_occupancy, |share| {
-        format!("{:.0} %", 100.0 * share)
-    });
+    let share = or_dash(limits.critical_occupancy, |share| format!("{:.0} %", 100.0 * share));
     match (&limits.limiting_unit, &limits.critical_unit) {
         (Some(unit), _) => format!("by {unit} ({share})"),
         (None, Some(unit)) => {
@@ -257,9 +202,5 @@ fn percent(share: f64) -> String {
 }
 
 fn decibels(db: f64) -> String {
-    if db.is_infinite() {
-        "same".to_owned()
-    } else {
-        format!("{db:.2}")
-    }
+    if db.is_infinite() { "same".to_owned() } else { format!("{db:.2}") }
 }

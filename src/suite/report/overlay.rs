@@ -73,11 +73,7 @@ impl OverlayDrawing<'_> {
     /// # Errors
     /// [`Error::Argument`] for a zoom that is too small to show quads.
     pub fn part(size: [u32; 2], crop: Option<CropArea>) -> Result<CropArea> {
-        let all = CropArea {
-            corner: [0; 2],
-            size,
-            zoom: 1,
-        };
+        let all = CropArea { corner: [0; 2], size, zoom: 1 };
         let part = crop.unwrap_or(all);
         let [width, height] = part.size;
         let zoom = match part.zoom {
@@ -101,10 +97,7 @@ impl OverlayDrawing<'_> {
     /// # Errors
     /// [`Error::Argument`] for a part outside of the picture; errors of rasterizing the enlarged triangles.
     pub fn of(&self, picture: &Frame, frame: &MergedFrame<'_>) -> Result<Frame> {
-        let pixels = CropArea {
-            zoom: 1,
-            ..self.part
-        };
+        let pixels = CropArea { zoom: 1, ..self.part };
         let pixels = pixels.of(&picture.to_srgb())?;
         let counts = self.counts(frame);
         let legend = counts.as_ref().map(|counts| HeatMap {
@@ -153,12 +146,7 @@ impl OverlayDrawing<'_> {
     fn positions(&self) -> impl Iterator<Item = ([u32; 2], [usize; 2])> {
         let CropArea { corner, size, .. } = self.part;
         let all = (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y]));
-        all.map(move |[x, y]| {
-            (
-                [corner[0] + x, corner[1] + y],
-                [x, y].map(|v| self.zoomed(v)),
-            )
-        })
+        all.map(move |[x, y]| ([corner[0] + x, corner[1] + y], [x, y].map(|v| self.zoomed(v))))
     }
 
     /// How often the quad of each pixel of the part is shaded, if quads are drawn.
@@ -168,9 +156,7 @@ impl OverlayDrawing<'_> {
         let counts = frame.visible.fragments_per_shading_pixel(shading);
         let across = settings.shading_area().x1.cast_unsigned();
         let side = settings.pattern.side_px().cast_unsigned();
-        let at = self
-            .positions()
-            .map(|([x, y], _)| y / side * across + x / side);
+        let at = self.positions().map(|([x, y], _)| y / side * across + x / side);
         Some(at.map(|at| counts[at as usize]).collect())
     }
 

@@ -38,10 +38,7 @@ impl Ratios {
 /// termination ratio of VR-Pipe VII-B compares two runs: see [`Ratios::fragments`].
 pub(crate) fn shaded_ratio(outcome: &SimulationResult) -> Option<f64> {
     let fragments = &outcome.fragments;
-    ratio(
-        fragments.rasterized,
-        fragments.rasterized - fragments.terminated,
-    )
+    ratio(fragments.rasterized, fragments.rasterized - fragments.terminated)
 }
 
 /// Effect of quad merging within a run: quads that would be blended without it over those blended.

@@ -32,11 +32,7 @@ impl Scale {
     pub fn covering(counts: &[u32], curve: Curve) -> Self {
         let mut counts: Vec<u32> = counts.iter().copied().filter(|&c| c > 0).collect();
         let rank = whole::<usize>((counts.len() as f64 * COVERED).ceil()).saturating_sub(1);
-        let top = if counts.is_empty() {
-            1
-        } else {
-            *counts.select_nth_unstable(rank).1
-        };
+        let top = if counts.is_empty() { 1 } else { *counts.select_nth_unstable(rank).1 };
         let least = 0;
         Self { least, top, curve }
     }
@@ -108,10 +104,7 @@ pub fn short(count: u32) -> String {
     };
     let whole = count / unit;
     let digits = 3 - whole.to_string().len();
-    let fraction = format!(
-        "{:09}",
-        u64::from(count % unit) * 1_000_000_000 / u64::from(unit)
-    );
+    let fraction = format!("{:09}", u64::from(count % unit) * 1_000_000_000 / u64::from(unit));
     let fraction = fraction[..digits].trim_end_matches('0');
     let dot = if fraction.is_empty() { "" } else { "." };
     format!("{whole}{dot}{fraction}{suffix}")
@@ -136,19 +129,13 @@ mod tests {
         assert_eq!(linear(1).ticks(6), [0, 1]);
         assert_eq!(linear(4).ticks(6), [0, 1, 2, 3, 4]);
         assert_eq!(linear(254).ticks(6), [0, 100, 200, 254]);
-        assert_eq!(
-            linear(1_721_444).ticks(8),
-            [0, 500_000, 1_000_000, 1_721_444]
-        );
+        assert_eq!(linear(1_721_444).ticks(8), [0, 500_000, 1_000_000, 1_721_444]);
         assert_eq!(root(469).ticks(8), [0, 30, 100, 200, 300, 469]);
         assert_eq!(root(1).ticks(8), [0, 1]);
         let (least, top, curve) = (1, 64, Curve::Logarithmic);
         let powers = Scale { least, top, curve };
         assert_eq!(powers.ticks(8), [1, 2, 4, 8, 16, 32, 64]);
-        assert_eq!(
-            [1, 8, 64, 99].map(|n| powers.position(n)),
-            [0.0, 0.5, 1.0, 1.0]
-        );
+        assert_eq!([1, 8, 64, 99].map(|n| powers.position(n)), [0.0, 0.5, 1.0, 1.0]);
         for top in (1..100_000).step_by(7).chain([u32::MAX]) {
             for scale in [linear(top), root(top)] {
                 let ticks = scale.ticks(6);

@@ -36,10 +36,7 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
             energy: None,
         });
     }
-    let scene = SceneFacts {
-        path: title.to_owned(),
-        ..SceneFacts::default()
-    };
+    let scene = SceneFacts { path: title.to_owned(), ..SceneFacts::default() };
     pages(&Simulated {
         scene: &scene,
         view,
@@ -75,9 +72,7 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         let speedup = ratio(run, |r| r.speedup);
         format!("{} {speedup}", short(run.1.cycles))
     });
-    row(&mut text, "frame ms", runs, |run| {
-        format!("{:>8.3}", simulated.ms(run.1.cycles))
-    });
+    row(&mut text, "frame ms", runs, |run| format!("{:>8.3}", simulated.ms(run.1.cycles)));
     row(&mut text, "fragments", runs, |run| {
         let times = ratio(run, |r| r.fragments);
         format!("{} {times}", short(run.1.fragments.blended))
@@ -112,11 +107,7 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
     let mut text = String::new();
     let mut of_passes = |label: &str, count: fn(&SimulationResult) -> u64| {
         row(&mut text, label, runs, |(_, outcome)| {
-            if outcome.passes.len() > 1 {
-                short(count(outcome))
-            } else {
-                String::new()
-            }
+            if outcome.passes.len() > 1 { short(count(outcome)) } else { String::new() }
         });
     };
     of_passes("passes", |outcome| outcome.passes.len() as u64);
@@ -128,9 +119,7 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
         let drawn = drawn.map(|pass| pass.draw_cycles + pass.update_cycles);
         outcome.cycles.saturating_sub(drawn.sum())
     });
-    of_passes("terminated px", |outcome| {
-        outcome.stencil_updates.terminated
-    });
+    of_passes("terminated px", |outcome| outcome.stencil_updates.terminated);
     text
 }
 
@@ -141,27 +130,17 @@ fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> Str
         let cells = runs.iter().map(|(_, outcome)| outcome.in_shader.as_ref());
         let cells: Vec<_> = cells.map(|counts| counts.and_then(cell)).collect();
         if cells.iter().any(Option::is_some) {
-            row(&mut text, label, &cells, |cell| {
-                cell.clone().unwrap_or_default()
-            });
+            row(&mut text, label, &cells, |cell| cell.clone().unwrap_or_default());
         }
     };
-    of_counts("lost updates", |counts| {
-        Some(short(unordered(counts)?.lost_updates))
-    });
+    of_counts("lost updates", |counts| Some(short(unordered(counts)?.lost_updates)));
     of_counts("vs baseline", |counts| {
         let psnr_db = unordered(counts)?.psnr_vs_baseline_db;
         Some(psnr_db.map_or("   exact".to_owned(), |db| format!("{db:>8.1} dB")))
     });
-    of_counts("conflicts", |counts| {
-        Some(short(interlocked(counts)?.conflict_flushes))
-    });
-    of_counts("handoffs", |counts| {
-        Some(short(interlocked(counts)?.handoffs))
-    });
-    of_counts("wait cycles", |counts| {
-        Some(short(interlocked(counts)?.wait_cycles))
-    });
+    of_counts("conflicts", |counts| Some(short(interlocked(counts)?.conflict_flushes)));
+    of_counts("handoffs", |counts| Some(short(interlocked(counts)?.handoffs)));
+    of_counts("wait cycles", |counts| Some(short(interlocked(counts)?.wait_cycles)));
     text
 }
 
@@ -204,11 +183,7 @@ fn limit(critical: &UnitCycles) -> String {
     let none = if critical.is_limiting() { "" } else { "none, " };
     let port = format!("{none}{}", critical.name);
     let with_share = format!("{port} {:.0}%", critical.limiting_share() * 100.0);
-    if with_share.len() <= CELL {
-        with_share
-    } else {
-        port
-    }
+    if with_share.len() <= CELL { with_share } else { port }
 }
 
 /// Name of the unit that a port belongs to: a unit with an output port of its own has a line for both.
@@ -268,10 +243,8 @@ mod tests {
     /// A share that does not fit into a cell is left out rather than cut.
     #[test]
     fn limits_have_their_share_or_none() {
-        let named = |name, full| UnitCycles {
-            name,
-            ..unit(0, &[("full", full), ("unused", 100 - full)])
-        };
+        let named =
+            |name, full| UnitCycles { name, ..unit(0, &[("full", full), ("unused", 100 - full)]) };
         assert_eq!(limit(&named("vertex_fetch", 99)), "vertex_fetch 99%");
         assert_eq!(limit(&named("vertex_buffer", 93)), "vertex_buffer");
         assert_eq!(limit(&named("crop", 50)), "none, crop 0%");
@@ -281,10 +254,7 @@ mod tests {
     fn bars_have_ten_characters() {
         assert_eq!(bar(&unit(100, &[])), "██████████ 100%");
         assert_eq!(bar(&unit(0, &[("drained", 7)])), "             0%");
-        assert_eq!(
-            bar(&unit(50, &[("miss", 25), ("starved by cores", 25)])),
-            "█████░░░    50%"
-        );
+        assert_eq!(bar(&unit(50, &[("miss", 25), ("starved by cores", 25)])), "█████░░░    50%");
         assert_eq!(bar(&unit(999, &[("miss", 1)])), "██████████ 100%");
         assert_eq!(bar(&unit(1, &[("blocked by it", 999)])).chars().count(), 15);
     }

@@ -22,9 +22,7 @@ pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
 
 fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> String {
     let against = |run: &VariantRun, pick: fn(&Ratios) -> Option<f64>| {
-        let ratios = simulated
-            .baseline()
-            .map(|b| Ratios::between(b, &run.outcome));
+        let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
         times(ratios.as_ref(), pick)
     };
     let percent = |share: Option<f64>| {
@@ -40,20 +38,12 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
         let times = against(run, |r| r.fragments);
         format!("{} {times}", short(outcome.lanes.blended))
     });
-    row(&mut text, "missed", runs, |(_, o)| {
-        short(o.fragments_missed)
-    });
+    row(&mut text, "missed", runs, |(_, o)| short(o.fragments_missed));
     row(&mut text, "pairs", runs, |(_, o)| short(o.pairs));
     row(&mut text, "rounds", runs, |(_, o)| short(o.rounds));
-    row(&mut text, "warp entries", runs, |(_, o)| {
-        short(o.warp_entries)
-    });
-    row(&mut text, "lanes blend", runs, |(_, o)| {
-        percent(o.blending_share())
-    });
-    row(&mut text, " where any", runs, |(_, o)| {
-        percent(o.blending_share_of_blending())
-    });
+    row(&mut text, "warp entries", runs, |(_, o)| short(o.warp_entries));
+    row(&mut text, "lanes blend", runs, |(_, o)| percent(o.blending_share()));
+    row(&mut text, " where any", runs, |(_, o)| percent(o.blending_share_of_blending()));
     let reasons = runs[0].1.cycles_by_reason.named();
     for (index, (reason, _)) in reasons.into_iter().enumerate() {
         row(&mut text, reason, runs, |(_, outcome)| {
@@ -63,12 +53,9 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
         });
     }
     for (index, kernel) in runs[0].1.kernels.iter().enumerate() {
-        row(
-            &mut text,
-            &format!("{} ms", kernel.name),
-            runs,
-            |(_, outcome)| format!("{:>8.3}", simulated.ms(outcome.kernels[index].cycles)),
-        );
+        row(&mut text, &format!("{} ms", kernel.name), runs, |(_, outcome)| {
+            format!("{:>8.3}", simulated.ms(outcome.kernels[index].cycles))
+        });
     }
     row(&mut text, "all ms", runs, |(_, outcome)| {
         let cycles = outcome.kernels.iter().map(|kernel| kernel.cycles).sum();

@@ -59,21 +59,9 @@ fn block(
         ("scene", word(&simulated.scene.path), "File of the scene"),
         ("view", word(&view.name), "View"),
         ("method", run.name(), "Method"),
-        (
-            "preset",
-            word(simulated.preset),
-            "Preset of the configuration",
-        ),
-        (
-            "width",
-            view.width.to_string(),
-            "Width of the picture in pixels",
-        ),
-        (
-            "height",
-            view.height.to_string(),
-            "Height of the picture in pixels",
-        ),
+        ("preset", word(simulated.preset), "Preset of the configuration"),
+        ("width", view.width.to_string(), "Width of the picture in pixels"),
+        ("height", view.height.to_string(), "Height of the picture in pixels"),
     ];
     let head = head.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned()));
     let lines = statistics.iter().map(|(name, value)| {
@@ -127,9 +115,7 @@ fn intervals(
         };
         for ((_, timeline), names) in timelines.iter().zip(&named) {
             if let Some(window) = timeline.windows.get(interval) {
-                names
-                    .iter()
-                    .for_each(|(state, name)| add(name, window[*state]));
+                names.iter().for_each(|(state, name)| add(name, window[*state]));
             }
         }
         for record in &records {
@@ -166,9 +152,8 @@ fn flatten(name: &str, value: &Value, statistics: &mut Vec<(String, String)>) {
     };
     match value {
         Value::Object(object) => {
-            let kept = object
-                .iter()
-                .filter(|(key, _)| !LEFT_OUT.iter().any(|out| key.starts_with(out)));
+            let kept =
+                object.iter().filter(|(key, _)| !LEFT_OUT.iter().any(|out| key.starts_with(out)));
             kept.for_each(|(key, value)| flatten(&below(key), value, statistics));
         }
         Value::Array(list) => {
@@ -236,22 +221,14 @@ fn meanings(outcome: &Outcome) -> Meanings {
     }));
     documented(&mut all, "", json::DERIVED);
     documented(&mut all, "interval", &INTERVAL);
-    documented(
-        &mut all,
-        "",
-        &[("cycles", "Cycles from sorted splats to the picture")],
-    );
+    documented(&mut all, "", &[("cycles", "Cycles from sorted splats to the picture")]);
     match outcome {
         Outcome::Pipeline(_, result) => of_pipeline(&mut all, result),
         Outcome::Compute(result) => {
             documented(&mut all, "", ComputeResult::DOCS);
             documented(&mut all, "compute", ComputeResult::DOCS);
             counted(&mut all, "compute.lanes", &result.lanes);
-            counted(
-                &mut all,
-                "compute.cycles_by_reason",
-                &result.cycles_by_reason,
-            );
+            counted(&mut all, "compute.cycles_by_reason", &result.cycles_by_reason);
             counted(&mut all, "compute.l2", &result.l2.cache);
             counted(&mut all, "compute.l2", &result.l2);
             for kernel in &result.kernels {
@@ -304,18 +281,13 @@ fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
     }
 }
 
-const INTERVAL: [(&str, &str); 2] = [
-    ("first_cycle", "First cycle of the interval"),
-    ("cycles", "Length of the interval"),
-];
+const INTERVAL: [(&str, &str); 2] =
+    [("first_cycle", "First cycle of the interval"), ("cycles", "Length of the interval")];
 const IDLE: &str = "Cycles without work for this reason.";
 
 fn documented(all: &mut Meanings, name: &str, docs: &[(&str, &'static str)]) {
     let dot = if name.is_empty() { "" } else { "." };
-    all.extend(
-        docs.iter()
-            .map(|(field, text)| (format!("{name}{dot}{field}"), *text)),
-    );
+    all.extend(docs.iter().map(|(field, text)| (format!("{name}{dot}{field}"), *text)));
 }
 
 fn counted(all: &mut Meanings, name: &str, counter: &impl Counter) {

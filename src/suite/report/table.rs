@@ -53,9 +53,7 @@ impl LineTable {
             let words = heading.trim_start_matches('<').chars().count();
             (heading.starts_with('<'), words.max(*width))
         };
-        let table = Self {
-            columns: columns.iter().map(column).collect(),
-        };
+        let table = Self { columns: columns.iter().map(column).collect() };
         let headings = columns.iter().map(|(h, _)| h.trim_start_matches('<'));
         let headings = table.line(headings.map(str::to_owned));
         (table, headings)

@@ -26,11 +26,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     // Variants differ in optional units only, so the run with the most units numbers all of them.
     let all = units_of.iter().max_by_key(|units| units.len());
     let all: Vec<_> = all.into_iter().flatten().map(|unit| unit.name).collect();
-    let number = |name| {
-        all.iter()
-            .position(|n| *n == name)
-            .map_or(0, |index| index + 1)
-    };
+    let number = |name| all.iter().position(|n| *n == name).map_or(0, |index| index + 1);
     let mut first = true;
     let mut event = |out: &mut dyn Write, event: &Value| {
         let separator = if first { "\n" } else { ",\n" };
@@ -67,10 +63,7 @@ fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value
     let cycles = run.outcome.cycles();
     let named = |what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": 0, "name": what, "args": args});
     [
-        named(
-            "process_name",
-            json!({"name": format!("{name} ({})", simulated.view.name)}),
-        ),
+        named("process_name", json!({"name": format!("{name} ({})", simulated.view.name)})),
         named("process_sort_index", json!({"sort_index": pid})),
         named("thread_name", json!({"name": "draw"})),
         json!({

@@ -37,10 +37,8 @@ impl Typeset {
     /// The table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: &[String]| {
-            let cells: Vec<String> = cells
-                .iter()
-                .map(|cell| cell.replace('|', "\\|").replace('<', "&lt;"))
-                .collect();
+            let cells: Vec<String> =
+                cells.iter().map(|cell| cell.replace('|', "\\|").replace('<', "&lt;")).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
@@ -55,9 +53,7 @@ impl Typeset {
             format!("{} \\\\\n", cells.join(" & "))
         };
         let letters = self.has_words.iter();
-        let letters: String = letters
-            .map(|words| if *words { 'l' } else { 'r' })
-            .collect();
+        let letters: String = letters.map(|words| if *words { 'l' } else { 'r' }).collect();
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
         format!(
             "\\begin{{tabular}}{{{letters}}}\n\\hline\n{}\\hline\n{rows}\\hline\n\\end{{tabular}}\n",

@@ -237,11 +237,7 @@ impl DeferredRow {
             sort: result.tiled.map(SortRow::from),
             traffic_bytes: result.traffic.map(TrafficRow::from),
             psnr_db: None,
-            host_ms: PipelineHostMs {
-                geometry,
-                raster,
-                pipeline: rest,
-            },
+            host_ms: PipelineHostMs { geometry, raster, pipeline: rest },
         }
     }
 
@@ -266,10 +262,7 @@ fn described(run: PipelineRun) -> (DeferredPipeline, Option<TileSide>, Option<Me
     match run {
         PipelineRun::Msaa => (DeferredPipeline::Msaa, None, None),
         PipelineRun::Sds { tile_px } => (DeferredPipeline::Sds, Some(TileSide(tile_px)), None),
-        PipelineRun::CachedDecoupled {
-            memo_quads,
-            has_prepass,
-        } => {
+        PipelineRun::CachedDecoupled { memo_quads, has_prepass } => {
             let pipeline = match has_prepass {
                 true => DeferredPipeline::CachedDecoupledZ,
                 false => DeferredPipeline::CachedDecoupled,
@@ -281,11 +274,7 @@ fn described(run: PipelineRun) -> (DeferredPipeline, Option<TileSide>, Option<Me
 
 fn spid(result: &DeferredResult) -> Option<SpidRow> {
     let ratio = result.traffic?.spid.ratio()?;
-    Some(SpidRow {
-        ratio,
-        bits: ratio * SPID_BITS,
-        blocks: result.spid_blocks,
-    })
+    Some(SpidRow { ratio, bits: ratio * SPID_BITS, blocks: result.spid_blocks })
 }
 
 impl RasterRow {
@@ -325,10 +314,6 @@ impl From<TiledCounters> for SortRow {
 
 impl From<PipelineTraffic> for TrafficRow {
     fn from(buffers: PipelineTraffic) -> Self {
-        Self {
-            total: buffers.total(),
-            raw: buffers.raw(),
-            buffers,
-        }
+        Self { total: buffers.total(), raw: buffers.raw(), buffers }
     }
 }

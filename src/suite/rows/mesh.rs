@@ -278,10 +278,7 @@ impl TimedMeshRow {
             busiest: busiest(&outcome.units),
             warps: outcome.warps,
             grids: outcome.grids,
-            crop: ColourRow {
-                counts: outcome.colour,
-                cache: outcome.colour_cache,
-            },
+            crop: ColourRow { counts: outcome.colour, cache: outcome.colour_cache },
             zrop_cache: outcome.z_cache,
             l2: outcome.l2,
             host_ms,

@@ -60,9 +60,7 @@ impl MeshComparison<'_> {
     /// As the frames of both, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn with(&self, scene: &Scene) -> Result<Versus> {
         let (mut rows, mesh) = self.mesh()?;
-        let hint = scene
-            .profile_hint
-            .and_then(|name| Profile::named(name).ok());
+        let hint = scene.profile_hint.and_then(|name| Profile::named(name).ok());
         let mut profile = hint.unwrap_or_default();
         // Meshes may be small, and both subjects have to be visible from the same distance.
         profile.near = profile.near.min(self.view.near);
@@ -82,10 +80,7 @@ impl MeshComparison<'_> {
     fn mesh(&self) -> Result<Rows> {
         let (mut rows, mut last) = (Vec::new(), Frame::new(0, 0));
         for &pattern in &self.patterns {
-            let settings = FrameSettings {
-                pattern,
-                ..self.settings
-            };
+            let settings = FrameSettings { pattern, ..self.settings };
             let visible =
                 VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
             let mut unmerged: Option<Frame> = None;
@@ -171,11 +166,7 @@ fn pixel_merging(forced: &VersusRow) -> [VersusRow; 2] {
             note: format!("barred: {}", reasons.join(", ")),
             ..*forced
         },
-        VersusRow {
-            unit: "pmu-forced",
-            note: "its rules ignored".to_owned(),
-            ..*forced
-        },
+        VersusRow { unit: "pmu-forced", note: "its rules ignored".to_owned(), ..*forced },
     ]
 }
 
@@ -186,10 +177,8 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64, task: &Task) -> Result
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];
     let simulators = Simulator::all(&config, &variants, Watch::default())?;
-    let simulators: Vec<_> = simulators
-        .into_iter()
-        .map(|s| s.under(&task.without_progress()))
-        .collect();
+    let simulators: Vec<_> =
+        simulators.into_iter().map(|s| s.under(&task.without_progress())).collect();
     let runs = prepared.run_all(&simulators);
     task.check()?;
     let [without, with] = [&runs[0].outcome, &runs[1].outcome];

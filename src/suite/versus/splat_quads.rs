@@ -125,11 +125,7 @@ impl SplatQuads {
             Error::check_limit(what, MAX_QUADS, quads.len() as u64)?;
             next = end;
         }
-        Ok(Self {
-            quads,
-            pattern,
-            size,
-        })
+        Ok(Self { quads, pattern, size })
     }
 
     /// Number of quads that cover a sample.
@@ -243,10 +239,7 @@ fn topology() -> Topology {
     let corners = |k: u16| [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]];
     let across = |k: u16| {
         let [first, second] = [2 * k, 2 * k + 1];
-        [
-            [NO_NEIGHBOUR, NO_NEIGHBOUR, second],
-            [first, NO_NEIGHBOUR, NO_NEIGHBOUR],
-        ]
+        [[NO_NEIGHBOUR, NO_NEIGHBOUR, second], [first, NO_NEIGHBOUR, NO_NEIGHBOUR]]
     };
     Topology {
         triangles: splats.clone().flat_map(corners).collect(),
@@ -278,12 +271,7 @@ impl<'a> Blending<'a> {
     fn new(quads: &'a SplatQuads, draw: &'a Draw, shader: FragmentShader<'a>) -> Self {
         let [width, height] = quads.size.map(|side| side as usize);
         let count = quads.pattern.count() as usize;
-        Self {
-            quads,
-            draw,
-            shader,
-            samples: vec![[0.0; 4]; width * height * count],
-        }
+        Self { quads, draw, shader, samples: vec![[0.0; 4]; width * height * count] }
     }
 
     /// Blends a quad; each pixel has the colour and alpha of the splat that supplies its inputs.

@@ -15,10 +15,7 @@ use rand_pcg::Pcg64;
 
 /// The topology of triangles that share vertices.
 pub(super) fn topology(triangles: &[[u16; 3]]) -> Topology {
-    Topology {
-        triangles: triangles.to_vec(),
-        neighbours: neighbours(triangles),
-    }
+    Topology { triangles: triangles.to_vec(), neighbours: neighbours(triangles) }
 }
 
 /// Appends the fragments of a triangle with corners in 1/256 px.
@@ -177,12 +174,7 @@ pub(super) fn compare(
 /// shading pixel was merged into, each quad has the samples of its fragments, no two of which
 /// overlap, quads are not empty, and inputs come from fragments of the same position and facing.
 pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
-    let MergeStream {
-        pattern,
-        fragments: merged,
-        out: quads,
-        ..
-    } = stream;
+    let MergeStream { pattern, fragments: merged, out: quads, .. } = stream;
     assert_eq!(merged.len(), fragments.len());
     let mut expected: HashMap<u32, u64> = HashMap::new();
     for (number, fragment) in (0..).zip(fragments) {
@@ -191,10 +183,7 @@ pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
             if samples != 0 {
                 let root = merged.find(number, pixel);
                 let to = &fragments[root as usize];
-                assert_eq!(
-                    (to.position, to.is_front),
-                    (fragment.position, fragment.is_front)
-                );
+                assert_eq!((to.position, to.is_front), (fragment.position, fragment.is_front));
                 let bits = samples << (pixel * pattern.count() as usize);
                 let all = expected.entry(root).or_default();
                 assert_eq!(*all & bits, 0, "merged fragments overlap");
@@ -208,19 +197,14 @@ pub(super) fn check(fragments: &[QuadFragment], stream: &MergeStream) {
         let leader = &fragments[quad.leader as usize];
         for input in quad.inputs {
             let input = &fragments[input as usize];
-            assert_eq!(
-                (input.position, input.is_front),
-                (leader.position, leader.is_front)
-            );
+            assert_eq!((input.position, input.is_front), (leader.position, leader.is_front));
         }
     }
 }
 
 /// Checks that, at every sample, quads leave in the order in which the fragments that cover it came.
 pub(super) fn check_order(fragments: &[QuadFragment], stream: &MergeStream) {
-    let left: HashMap<u32, usize> = (stream.out.iter().map(|quad| quad.leader))
-        .zip(0..)
-        .collect();
+    let left: HashMap<u32, usize> = (stream.out.iter().map(|quad| quad.leader)).zip(0..).collect();
     let mut last: HashMap<([u16; 2], usize), usize> = HashMap::new();
     let count = stream.pattern.count() as usize;
     for (number, fragment) in (0..).zip(fragments) {

@@ -17,23 +17,9 @@ fn counters(unit: &dyn MergeUnit) -> PmuCounters {
 
 /// A fragment of triangle `k` of a strip, at one position, from the samples of its shading pixels.
 fn strip(k: u32, pixels: [u16; 4], centres: u8) -> QuadFragment {
-    let ids = if k.is_multiple_of(2) {
-        [k, k + 1, k + 2]
-    } else {
-        [k + 1, k, k + 2]
-    };
-    let coverage = pixels
-        .iter()
-        .rev()
-        .fold(0, |all, &p| all << 4 | u64::from(p));
-    QuadFragment {
-        position: [3, 4],
-        coverage,
-        centres,
-        is_front: true,
-        triangle: 0,
-        ids,
-    }
+    let ids = if k.is_multiple_of(2) { [k, k + 1, k + 2] } else { [k + 1, k, k + 2] };
+    let coverage = pixels.iter().rev().fold(0, |all, &p| all << 4 | u64::from(p));
+    QuadFragment { position: [3, 4], coverage, centres, is_front: true, triangle: 0, ids }
 }
 
 fn merge_all(settings: PmuSettings, fragments: &[QuadFragment]) -> (Vec<u32>, PmuCounters) {
@@ -73,10 +59,7 @@ fn six_triangles_shade_four_quads() {
     ];
     let (leaders, counters) = merge_all(PmuSettings::default(), &fragments);
     assert_eq!(leaders, [0, 2, 3, 5]);
-    assert_eq!(
-        (counters.quads, counters.partial, counters.saved),
-        (6, 6, 2)
-    );
+    assert_eq!((counters.quads, counters.partial, counters.saved), (6, 6, 2));
     assert_eq!((counters.cell_merges, counters.early), (5, 4));
 }
 
@@ -85,20 +68,14 @@ fn six_triangles_shade_four_quads() {
 fn quads_of_full_and_empty_pixels_pass() {
     let fragments = [strip(0, [0xf, 0, 0xf, 0], 5), strip(1, [0, 0x3, 0, 0xf], 8)];
     let (_, counters) = merge_all(PmuSettings::default(), &fragments);
-    assert_eq!(
-        (counters.straight, counters.partial, counters.flushed),
-        (1, 1, 1)
-    );
+    assert_eq!((counters.straight, counters.partial, counters.flushed), (1, 1, 1));
 }
 
 /// Entries that a new quad covers leave before it, oldest first, whichever way they face; the others
 /// stay.
 #[test]
 fn overlapped_quads_leave_in_order() {
-    let back = QuadFragment {
-        is_front: false,
-        ..strip(10, [0x2, 0, 0, 0], 0)
-    };
+    let back = QuadFragment { is_front: false, ..strip(10, [0x2, 0, 0, 0], 0) };
     let fragments = [
         strip(0, [0x1, 0, 0, 0], 0),
         back,
@@ -118,10 +95,7 @@ fn overlapped_quads_leave_in_order() {
 #[test]
 fn conditions_of_merging() {
     let apart = [strip(0, [1, 0, 0, 0], 0), strip(5, [2, 0, 0, 0], 0)];
-    let facing = QuadFragment {
-        is_front: false,
-        ..strip(1, [2, 0, 0, 0], 0)
-    };
+    let facing = QuadFragment { is_front: false, ..strip(1, [2, 0, 0, 0], 0) };
     let elsewhere = [apart[0], strip(1, [0, 2, 0, 0], 0)];
     for fragments in [apart, [apart[0], facing], elsewhere] {
         assert_eq!(merge_all(PmuSettings::default(), &fragments).1.saved, 0);
@@ -132,11 +106,8 @@ fn conditions_of_merging() {
 /// shading pixel, else the one with the first sample by distance.
 #[test]
 fn a_triangle_joins_its_neighbours() {
-    let fragments = [
-        strip(0, [0x2, 0, 0, 0], 0),
-        strip(2, [0x4, 0, 0, 0], 1),
-        strip(1, [0x1, 0, 0, 0], 0),
-    ];
+    let fragments =
+        [strip(0, [0x2, 0, 0, 0], 0), strip(2, [0x4, 0, 0, 0], 1), strip(1, [0x1, 0, 0, 0], 0)];
     let (leaders, counters) = merge_all(PmuSettings::default(), &fragments);
     assert_eq!((leaders, counters.saved), (vec![1], 2));
     // At 4x all samples are equally far, so the one with sample 0 keeps.
@@ -151,16 +122,11 @@ fn a_triangle_joins_its_neighbours() {
 /// triangle is lost, and the third merges with nothing.
 #[test]
 fn lost_edges_merge_nothing() {
-    let fan = [0, 1, 2].map(|k| QuadFragment {
-        ids: [0, k + 1, k + 2],
-        ..strip(0, [1 << k, 0, 0, 0], 0)
-    });
+    let fan = [0, 1, 2]
+        .map(|k| QuadFragment { ids: [0, k + 1, k + 2], ..strip(0, [1 << k, 0, 0, 0], 0) });
     let (_, counters) = merge_all(PmuSettings::default(), &fan);
     assert_eq!((counters.saved, counters.edges_lost), (2, 0));
-    let three = PmuSettings {
-        max_edges: 3,
-        ..PmuSettings::default()
-    };
+    let three = PmuSettings { max_edges: 3, ..PmuSettings::default() };
     let (_, counters) = merge_all(three, &fan);
     assert_eq!((counters.saved, counters.edges_lost), (1, 1));
 }
@@ -168,19 +134,9 @@ fn lost_edges_merge_nothing() {
 /// With one entry, a waiting quad leaves when a quad at another position needs the entry.
 #[test]
 fn the_oldest_makes_room() {
-    let elsewhere = QuadFragment {
-        position: [0, 0],
-        ..strip(9, [1, 0, 0, 0], 0)
-    };
-    let fragments = [
-        strip(0, [1, 0, 0, 0], 0),
-        elsewhere,
-        strip(1, [2, 0, 0, 0], 0),
-    ];
-    let one = PmuSettings {
-        entries: 1,
-        ..PmuSettings::default()
-    };
+    let elsewhere = QuadFragment { position: [0, 0], ..strip(9, [1, 0, 0, 0], 0) };
+    let fragments = [strip(0, [1, 0, 0, 0], 0), elsewhere, strip(1, [2, 0, 0, 0], 0)];
+    let one = PmuSettings { entries: 1, ..PmuSettings::default() };
     let (leaders, counters) = merge_all(one, &fragments);
     assert_eq!((leaders, counters.by_age), (vec![0, 1, 2], 2));
     assert_eq!(counters.peak_entries.0, 1);
@@ -233,10 +189,7 @@ fn edges_between_triangles_are_saved() {
     let pattern = SamplePattern::standard(4).unwrap();
     let draws = [jittered(10, 2048, 900, &pattern, 5)];
     let saved = [1, 16, 512].map(|entries| {
-        let settings = PmuSettings {
-            entries,
-            ..PmuSettings::default()
-        };
+        let settings = PmuSettings { entries, ..PmuSettings::default() };
         let counters = compare(&draws, &pattern, settings);
         (counters.saved, counters.partial)
     });

@@ -30,26 +30,14 @@ pub(super) struct SlowPixelMerging<'a> {
 
 impl<'a> SlowPixelMerging<'a> {
     pub(super) fn new(settings: PmuSettings, pattern: &'a SamplePattern) -> Self {
-        Self {
-            settings,
-            pattern,
-            entries: Vec::new(),
-            emitted: Vec::new(),
-            next: 0,
-        }
+        Self { settings, pattern, entries: Vec::new(), emitted: Vec::new(), next: 0 }
     }
 
     fn submit(&mut self, e: &PmuEntry) {
         let count = self.pattern.count();
         let pixels = (0..4).zip(e.coverage);
-        let coverage = pixels.fold(0, |all, (p, samples)| {
-            all | u64::from(samples) << (p * count)
-        });
-        self.emitted.push(MergedQuad {
-            leader: e.number,
-            coverage,
-            inputs: [e.number; 4],
-        });
+        let coverage = pixels.fold(0, |all, (p, samples)| all | u64::from(samples) << (p * count));
+        self.emitted.push(MergedQuad { leader: e.number, coverage, inputs: [e.number; 4] });
     }
 
     fn is_partial(&self, e: &PmuEntry) -> bool {
@@ -97,9 +85,8 @@ impl<'a> SlowPixelMerging<'a> {
         let can = |k: &usize, holder: usize, entries: &[PmuEntry]| {
             *k != holder && Self::can_merge(&entries[*k], &entries[holder], p)
         };
-        while let Some(other) = (0..self.entries.len())
-            .rev()
-            .find(|k| can(k, holder, &self.entries))
+        while let Some(other) =
+            (0..self.entries.len()).rev().find(|k| can(k, holder, &self.entries))
         {
             if self.survives(&self.entries[other], &self.entries[holder], p) {
                 self.merge(other, holder, p);

@@ -22,14 +22,7 @@ fn at(pixel: u32, samples: u64) -> u64 {
 
 /// A fragment of `triangle` at one position.
 fn fragment(triangle: u16, coverage: u64, centres: u8) -> QuadFragment {
-    QuadFragment {
-        position: [5, 7],
-        coverage,
-        centres,
-        is_front: true,
-        triangle,
-        ids: [0; 3],
-    }
+    QuadFragment { position: [5, 7], coverage, centres, is_front: true, triangle, ids: [0; 3] }
 }
 
 fn merge_all(
@@ -47,15 +40,7 @@ fn merge_all(
 
 /// A strip of triangles, each adjacent to the next.
 fn strip(count: u16) -> Vec<[u16; 3]> {
-    (0..count)
-        .map(|k| {
-            if k % 2 == 0 {
-                [k, k + 1, k + 2]
-            } else {
-                [k + 1, k, k + 2]
-            }
-        })
-        .collect()
+    (0..count).map(|k| if k % 2 == 0 { [k, k + 1, k + 2] } else { [k + 1, k, k + 2] }).collect()
 }
 
 /// Figure 5: three triangles in a row become one quad.
@@ -69,20 +54,14 @@ fn three_adjacent_triangles_are_shaded_once() {
     let (quads, counters) = merge_all(&strip(3), QfmSettings::default(), &fragments);
     assert_eq!(quads.len(), 1);
     assert_eq!(quads[0].leader, 0);
-    assert_eq!(
-        (counters.merged, counters.alone, counters.flushed),
-        (2, 1, 1)
-    );
+    assert_eq!((counters.merged, counters.alone, counters.flushed), (2, 1, 1));
 }
 
 /// Figure 6: triangles across a silhouette share no edge, those between face away.
 #[test]
 fn nothing_merges_across_a_silhouette() {
     // A strip that folds: 2 and 3 face away.
-    let back = |f: QuadFragment| QuadFragment {
-        is_front: false,
-        ..f
-    };
+    let back = |f: QuadFragment| QuadFragment { is_front: false, ..f };
     let fragments = [
         fragment(0, at(0, 0x1), 0),
         fragment(1, at(0, 0x2), 0),
@@ -124,11 +103,7 @@ fn uncovered_pixels_follow_their_neighbours() {
     let settings = QfmSettings::default();
     let of = |fragments: &[QuadFragment]| merge_all(&strip(3), settings, fragments).0[0].inputs;
     // Only the bottom right is covered, in the end by the centre of the last one.
-    let late = [
-        fragment(0, at(3, 1), 0),
-        fragment(1, at(3, 2), 0),
-        fragment(2, at(3, 4), 0b1000),
-    ];
+    let late = [fragment(0, at(3, 1), 0), fragment(1, at(3, 2), 0), fragment(2, at(3, 4), 0b1000)];
     assert_eq!(of(&late), [2; 4]);
     // Top right follows top left; bottom right follows bottom left.
     let rows = [fragment(0, at(2, 1), 0), fragment(1, at(0, 1), 0)];
@@ -149,17 +124,10 @@ fn first_submitted_takes_a_centre_covered_twice() {
 /// Figure 8, left: the triangle between covers no sample and yet joins its neighbours.
 #[test]
 fn empty_quads_connect() {
-    let fragments = [
-        fragment(0, at(0, 0x3), 1),
-        fragment(1, 0, 0),
-        fragment(2, at(1, 0x3), 2),
-    ];
+    let fragments = [fragment(0, at(0, 0x3), 1), fragment(1, 0, 0), fragment(2, at(1, 0x3), 2)];
     let (quads, counters) = merge_all(&strip(3), QfmSettings::default(), &fragments);
     assert_eq!((quads.len(), counters.empties, counters.merged), (1, 1, 2));
-    let without = QfmSettings {
-        empties: false,
-        ..QfmSettings::default()
-    };
+    let without = QfmSettings { empties: false, ..QfmSettings::default() };
     let (quads, counters) = merge_all(&strip(3), without, &fragments);
     assert_eq!((quads.len(), counters.ignored, counters.apart), (2, 1, 1));
     // Alone it is never shaded.
@@ -178,10 +146,7 @@ fn entries_merge_when_they_are_to_leave() {
     // Triangle 4 goes to the most recent entry it can join, the entry of 5 to 7.
     assert_eq!((quads.len(), quads[0].leader), (1, 4));
     assert_eq!((counters.apart, counters.merged_at_eviction), (1, 1));
-    let without = QfmSettings {
-        merge_at_eviction: false,
-        ..QfmSettings::default()
-    };
+    let without = QfmSettings { merge_at_eviction: false, ..QfmSettings::default() };
     let (quads, _) = merge_all(&strip(8), without, &fragments);
     assert_eq!(quads.len(), 2);
 }
@@ -189,16 +154,9 @@ fn entries_merge_when_they_are_to_leave() {
 /// A quad that is fully covered leaves before those that came earlier, and makes room.
 #[test]
 fn full_quads_leave_at_once() {
-    let elsewhere = QuadFragment {
-        position: [0, 0],
-        ..fragment(0, 1, 0)
-    };
-    let fragments = [
-        elsewhere,
-        fragment(0, 0x00ff, 3),
-        fragment(1, 0xff00, 12),
-        fragment(3, 0xffff, 15),
-    ];
+    let elsewhere = QuadFragment { position: [0, 0], ..fragment(0, 1, 0) };
+    let fragments =
+        [elsewhere, fragment(0, 0x00ff, 3), fragment(1, 0xff00, 12), fragment(3, 0xffff, 15)];
     let (quads, counters) = merge_all(&strip(4), QfmSettings::default(), &fragments);
     let leaders: Vec<_> = quads.iter().map(|q| q.leader).collect();
     assert_eq!(leaders, [1, 3, 0]);
@@ -224,14 +182,8 @@ fn compare(
     let mut unit = MergeUnitKind::Qfm(settings).build();
     let mut oracle = SlowQuadFragmentMerging::new(settings, pattern);
     let entries = settings.entries;
-    let stream = fragments::compare(
-        &mut *unit,
-        entries,
-        &mut oracle,
-        grids,
-        pattern,
-        flush_between,
-    );
+    let stream =
+        fragments::compare(&mut *unit, entries, &mut oracle, grids, pattern, flush_between);
     let counters = counters(&*unit);
     assert_eq!(counters.quads_out(), stream.out.len() as u64);
     let all: Vec<_> = grids.iter().flat_map(|g| g.1.iter().copied()).collect();
@@ -317,10 +269,7 @@ fn small_triangles_shade_each_quad_about_once() {
     let (grid, fragments) = jittered(16, 256, 100, &pattern, 3);
     let covered = fragments.iter().filter(|f| f.coverage != 0).count() as u64;
     let shaded = [1, 4, 32, 64].map(|entries| {
-        let settings = QfmSettings {
-            entries: Some(entries),
-            ..QfmSettings::default()
-        };
+        let settings = QfmSettings { entries: Some(entries), ..QfmSettings::default() };
         let grids = [(grid.clone(), fragments.clone())];
         compare(&grids, &pattern, settings, true).1.quads_out()
     });

@@ -100,9 +100,8 @@ impl<'a> SlowQuadFragmentMerging<'a> {
 
     /// Merges `e` into one of the N most recent entries of its set; returns whether it could.
     fn try_merge(&mut self, e: &Entry) -> bool {
-        let set: Vec<usize> = (0..self.entries.len())
-            .filter(|&k| same_set(&self.entries[k], e))
-            .collect();
+        let set: Vec<usize> =
+            (0..self.entries.len()).filter(|&k| same_set(&self.entries[k], e)).collect();
         let recent = set.iter().rev().take(self.settings.candidates as usize);
         let Some(&k) = recent.clone().find(|&&k| can_merge(&self.entries[k], e)) else {
             return false;

@@ -40,10 +40,7 @@ fn compare(seed: u64, changes: &str) -> Comparison {
             "seed {seed}, {variant}, {splats} splats on {width}x{height}: {difference}\n  {choices}"
         )
     });
-    Comparison {
-        cycles: [fast.count("cycles"), reference.count("cycles")],
-        difference,
-    }
+    Comparison { cycles: [fast.count("cycles"), reference.count("cycles")], difference }
 }
 
 fn compare_all(draws: u64, changes: &str) -> Vec<Comparison> {

@@ -64,13 +64,7 @@ pub(super) struct Bins<T> {
 
 impl<T> Bins<T> {
     pub(super) fn new(count: u64, size: u64, evict: Evict, timeout: Option<u64>) -> Self {
-        let bin = |_| Bin {
-            key: None,
-            items: Vec::new(),
-            leaving: 0,
-            begun: 0,
-            last_arrival: 0,
-        };
+        let bin = |_| Bin { key: None, items: Vec::new(), leaving: 0, begun: 0, last_arrival: 0 };
         Self {
             bins: (0..count).map(bin).collect(),
             size: size as usize,
@@ -103,8 +97,7 @@ impl<T> Bins<T> {
 
     fn oldest(&self, which: impl Fn(&Bin<T>) -> bool) -> Option<usize> {
         let held = (0..self.bins.len()).filter(|bin| self.bins[*bin].key.is_some());
-        held.filter(|bin| which(&self.bins[*bin]))
-            .min_by_key(|bin| self.bins[*bin].begun)
+        held.filter(|bin| which(&self.bins[*bin])).min_by_key(|bin| self.bins[*bin].begun)
     }
 
     fn flush(&mut self, bin: usize, reason: Reason) {

@@ -118,16 +118,8 @@ impl Coarse {
         let outline = &scene.splats[splat].outline;
         let tile = (square.y0 / TILE) as u32 * scene.tiles_across() + (square.x0 / TILE) as u32;
         for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            let [x, y] = [
-                square.x0 + column * RASTER_TILE,
-                square.y0 + row * RASTER_TILE,
-            ];
-            let raster_tile = Rect {
-                x0: x,
-                y0: y,
-                x1: x + RASTER_TILE,
-                y1: y + RASTER_TILE,
-            };
+            let [x, y] = [square.x0 + column * RASTER_TILE, square.y0 + row * RASTER_TILE];
+            let raster_tile = Rect { x0: x, y0: y, x1: x + RASTER_TILE, y1: y + RASTER_TILE };
             if bounds.within(raster_tile).is_empty() || !outline.touches(raster_tile) {
                 continue;
             }
@@ -137,16 +129,11 @@ impl Coarse {
                     let mask = outline.quad_mask(qx, qy, bounds);
                     let position = ((qy - square.y0) / 2 * 8 + (qx - square.x0) / 2) as u8;
                     if mask != 0 {
-                        quads.push(Quad {
-                            splat,
-                            position,
-                            mask,
-                        });
+                        quads.push(Quad { splat, position, mask });
                     }
                 }
             }
-            self.raster_tiles
-                .push_back(RasterTile { splat, tile, quads });
+            self.raster_tiles.push_back(RasterTile { splat, tile, quads });
         }
     }
 

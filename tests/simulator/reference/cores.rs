@@ -57,11 +57,8 @@ pub(super) struct Cores {
 
 impl Cores {
     pub(super) fn new(spec: &CoresSpec, vertex_instructions: u64, merging: bool) -> Self {
-        let more = if merging {
-            [spec.merge_instructions, spec.merge_latency_cycles]
-        } else {
-            [0, 0]
-        };
+        let more =
+            if merging { [spec.merge_instructions, spec.merge_latency_cycles] } else { [0, 0] };
         let schedulers = spec.cores * spec.schedulers;
         Self {
             instructions: (spec.fragment_instructions + more[0]) * spec.issue_cycles,
@@ -117,12 +114,7 @@ impl Cores {
             self.launched += 1;
             let scheduler = (number % self.schedulers.len() as u64) as usize;
             self.schedulers[scheduler].warps.push_back(number);
-            self.warps.push_back(Slot {
-                warp,
-                number,
-                done: None,
-                is_exported: false,
-            });
+            self.warps.push_back(Slot { warp, number, done: None, is_exported: false });
             moved = true;
         }
         for scheduler in 0..self.schedulers.len() {
@@ -222,12 +214,9 @@ impl Cores {
                     first.mask |= mask;
                     first.colour = under(&first.colour, &colour);
                 }
-                None => out.push(ColourQuad {
-                    tile: warp.tile,
-                    position: quad.position,
-                    mask,
-                    colour,
-                }),
+                None => {
+                    out.push(ColourQuad { tile: warp.tile, position: quad.position, mask, colour })
+                }
             }
         }
         out.retain(|quad| quad.mask != 0);

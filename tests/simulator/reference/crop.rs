@@ -46,16 +46,9 @@ impl Crop {
         let spec = &config.crop;
         let bytes = u64::from(spec.format.bytes_per_pixel()) * 4;
         let lanes = ratio(spec.quads_per_cycle);
-        let port = Ratio {
-            items: spec.bytes_per_cycle,
-            cycles: bytes,
-        };
+        let port = Ratio { items: spec.bytes_per_cycle, cycles: bytes };
         // The smaller of the two rates.
-        let rate = if port.items * lanes.cycles < lanes.items * port.cycles {
-            port
-        } else {
-            lanes
-        };
+        let rate = if port.items * lanes.cycles < lanes.items * port.cycles { port } else { lanes };
         let quads = scene.tiles() as usize * 64;
         Self {
             format: spec.format,
@@ -157,11 +150,7 @@ impl Crop {
                 self.late += 1;
             } else if after[pixel] >= threshold {
                 self.terminations += 1;
-                self.unsent.push_back(Update {
-                    due: done,
-                    quad: place,
-                    mask: 1 << pixel,
-                });
+                self.unsent.push_back(Update { due: done, quad: place, mask: 1 << pixel });
             }
         }
         true

@@ -151,12 +151,7 @@ pub(super) fn draw(random: &mut impl Rng) -> (Draw, Scene) {
             .collect();
         outlines.extend(rectangles.iter().map(|r| {
             let [x, y, w, h] = r.map(u32::cast_signed);
-            Outline::Rectangle(Rect {
-                x0: x,
-                y0: y,
-                x1: x + w,
-                y1: y + h,
-            })
+            Outline::Rectangle(Rect { x0: x, y0: y, x1: x + w, y1: y + h })
         }));
         Draw::rectangles(width, height, &rectangles, [1.0; 3], 0.5)
     } else {
@@ -167,12 +162,7 @@ pub(super) fn draw(random: &mut impl Rng) -> (Draw, Scene) {
                     y: random.random_range(-5 * PER_PX..(height + 5).cast_signed() * PER_PX),
                 });
                 outlines.push(Outline::Triangle(Polygon::triangle(corners)));
-                FlatTriangle {
-                    corners,
-                    colour: [1.0; 3],
-                    alpha: 0.5,
-                    depth: 0.0,
-                }
+                FlatTriangle { corners, colour: [1.0; 3], alpha: 0.5, depth: 0.0 }
             })
             .collect();
         Draw::triangles(width, height, &triangles)
@@ -185,19 +175,11 @@ pub(super) fn draw(random: &mut impl Rng) -> (Draw, Scene) {
         splat.log2_opacity = alpha.log2();
     }
     let shader = draw.shader();
-    let splats = draw
-        .splats
-        .iter()
-        .zip(outlines)
-        .map(|(splat, outline)| FlatSplat {
-            outline,
-            alpha: shader.fragment(splat, 0, 0),
-            colour: splat.colour,
-        });
-    let scene = Scene {
-        width,
-        height,
-        splats: splats.collect(),
-    };
+    let splats = draw.splats.iter().zip(outlines).map(|(splat, outline)| FlatSplat {
+        outline,
+        alpha: shader.fragment(splat, 0, 0),
+        colour: splat.colour,
+    });
+    let scene = Scene { width, height, splats: splats.collect() };
     (draw, scene)
 }

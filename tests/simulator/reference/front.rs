@@ -54,12 +54,7 @@ impl Vertex {
     pub(super) fn step(&mut self, now: Cycle, next: &mut Fifo<Primitive>) -> bool {
         let mut moved = self.pipe.deliver(now, next);
         // The buffer is held until the next unit has the last primitive.
-        if moved
-            && self
-                .buffer
-                .front()
-                .is_some_and(|warp| warp.splats.is_empty())
-        {
+        if moved && self.buffer.front().is_some_and(|warp| warp.splats.is_empty()) {
             self.buffer.pop_front();
         }
         let has_room = self.buffer.len() < self.spec.warps as usize;
@@ -108,10 +103,7 @@ pub(super) struct Simple<T> {
 
 impl<T> Simple<T> {
     pub(super) fn new(rate: Ratio, latency: u64) -> Self {
-        Self {
-            pipe: Pipe::new(rate, latency),
-            group: None,
-        }
+        Self { pipe: Pipe::new(rate, latency), group: None }
     }
 
     /// Moves what can be moved. `group` names what an item belongs to; items of two groups share no

@@ -95,10 +95,7 @@ impl GridCoalescing {
         for y in b.y0 / size..=(b.y1 - 1) / size {
             for x in b.x0 / size..=(b.x1 - 1) / size {
                 let bounds = b.within(Rect::square(x, y, size));
-                let part = Primitive {
-                    bounds,
-                    ..primitive
-                };
+                let part = Primitive { bounds, ..primitive };
                 let grid = y as u32 * self.grids_across + x as u32;
                 self.register.push_back((grid, part));
             }

@@ -162,17 +162,14 @@ impl<'a> Machine<'a> {
     fn settle(&mut self, now: Cycle, seen: &mut Observed) -> bool {
         let scene = self.scene;
         self.cores.add_vertex_warps(self.vertex.arrived(now));
-        let mut moved = self
-            .crop
-            .step(now, &mut self.crop_in, &mut self.zrop.updates);
+        let mut moved = self.crop.step(now, &mut self.crop_in, &mut self.zrop.updates);
         // Warps pass from launch into slots of the cores, which have no queue before them.
         let mut slots = Fifo::new(self.cores.room() as u64);
         moved |= self.cores.step(now, scene, &mut slots, &mut self.crop_in);
         slots = Fifo::new(self.cores.room() as u64);
         let one = |_: &Warp| 0;
-        moved |= (self.launch).step(now, &mut self.launch_in, &mut slots, one, |warp| {
-            (1, Some(warp))
-        });
+        moved |=
+            (self.launch).step(now, &mut self.launch_in, &mut slots, one, |warp| (1, Some(warp)));
         moved |= self.cores.step(now, scene, &mut slots, &mut self.crop_in);
         moved |= (self.packing).step(now, &mut self.packing_in, &mut self.launch_in);
         if self.variant.qru() {
@@ -185,11 +182,7 @@ impl<'a> Machine<'a> {
 
     /// Tile coalescing, PROP and ZROP.
     fn step_tests(&mut self, now: Cycle, seen: &mut Observed) -> bool {
-        let next = if self.variant.qru() {
-            &mut self.reorder_in
-        } else {
-            &mut self.packing_in
-        };
+        let next = if self.variant.qru() { &mut self.reorder_in } else { &mut self.packing_in };
         let before = next.entered;
         let mut moved = self.zrop.step(now, &mut self.zrop_in, next);
         for beat in next.last(next.entered - before) {
@@ -215,18 +208,14 @@ impl<'a> Machine<'a> {
                 (1, (!tile.quads.is_empty()).then_some(tile))
             });
         for tile in self.tiles_in.last(self.tiles_in.entered - before) {
-            seen.tiles
-                .push((now, tile.splat, tile.tile, tile.quads.len()));
+            seen.tiles.push((now, tile.splat, tile.tile, tile.quads.len()));
         }
-        moved |= (self.hi_z).step(now, &mut self.hi_z_in, &mut self.fine_in, splat, |tile| {
-            (1, Some(tile))
-        });
+        moved |= (self.hi_z)
+            .step(now, &mut self.hi_z_in, &mut self.fine_in, splat, |tile| (1, Some(tile)));
         moved |= (self.coarse).step(now, self.scene, &mut self.coarse_in, &mut self.hi_z_in);
         let one = |_: &Primitive| 0;
         moved
-            | (self.setup).step(now, &mut self.setup_in, &mut self.coarse_in, one, |p| {
-                (1, Some(p))
-            })
+            | (self.setup).step(now, &mut self.setup_in, &mut self.coarse_in, one, |p| (1, Some(p)))
     }
 
     /// Vertex shading, primitive assembly, tile-grid coalescing.

@@ -40,8 +40,5 @@ use queue::Ratio;
 
 /// A configured rate.
 fn ratio(rate: Rate) -> Ratio {
-    Ratio {
-        items: rate.items().into(),
-        cycles: rate.cycles().into(),
-    }
+    Ratio { items: rate.items().into(), cycles: rate.cycles().into() }
 }

@@ -26,12 +26,7 @@ impl Observed {
         let events = [
             first("raster tile into tc", &self.tiles, &other.tiles, |e| e.0),
             first("beat out of zrop", &self.beats, &other.beats, |e| e.0),
-            first(
-                "termination",
-                &self.terminations(),
-                &other.terminations(),
-                |e| e.0,
-            ),
+            first("termination", &self.terminations(), &other.terminations(), |e| e.0),
         ];
         let event = events.into_iter().flatten().min_by_key(|(at, _)| *at);
         let count = || first("count", &self.counts, &other.counts, |_| 0);

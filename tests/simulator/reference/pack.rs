@@ -270,8 +270,7 @@ impl Packing {
                     break;
                 }
                 self.warps += 1;
-                self.pipe
-                    .start(now, 1, Some(std::mem::take(&mut self.warp)));
+                self.pipe.start(now, 1, Some(std::mem::take(&mut self.warp)));
                 self.is_complete = false;
             } else if !self.pass(now, queue) {
                 break;

@@ -36,12 +36,7 @@ impl Rect {
 
     /// The square of `side` pixels in column `x` and row `y` of a grid of such squares.
     pub(super) fn square(x: i32, y: i32, side: i32) -> Self {
-        Self {
-            x0: x * side,
-            y0: y * side,
-            x1: (x + 1) * side,
-            y1: (y + 1) * side,
-        }
+        Self { x0: x * side, y0: y * side, x1: (x + 1) * side, y1: (y + 1) * side }
     }
 }
 
@@ -61,12 +56,7 @@ impl Outline {
             Self::Rectangle(rect) => (!rect.is_empty()).then_some(*rect),
             Self::Triangle(polygon) => polygon.as_ref().map(|polygon| {
                 let bounds = polygon.pixel_bounds();
-                Rect {
-                    x0: bounds.x0,
-                    y0: bounds.y0,
-                    x1: bounds.x1,
-                    y1: bounds.y1,
-                }
+                Rect { x0: bounds.x0, y0: bounds.y0, x1: bounds.x1, y1: bounds.y1 }
             }),
         }
     }
@@ -118,12 +108,7 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) fn rect(&self) -> Rect {
-        Rect {
-            x0: 0,
-            y0: 0,
-            x1: self.width.cast_signed(),
-            y1: self.height.cast_signed(),
-        }
+        Rect { x0: 0, y0: 0, x1: self.width.cast_signed(), y1: self.height.cast_signed() }
     }
 
     pub(super) fn tiles_across(&self) -> u32 {

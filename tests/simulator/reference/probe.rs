@@ -50,9 +50,7 @@ pub(super) fn run(draw: &Draw, config: &Config, variant: Variant) -> Observed {
         let beats = Probe {
             next: gpc.shading(),
             note: move |beat: &Beat, at| {
-                log.borrow_mut()
-                    .beats
-                    .push((at, beat.tile, beat.quads.len()));
+                log.borrow_mut().beats.push((at, beat.tile, beat.quads.len()));
             },
         };
         let log = Rc::clone(&seen);

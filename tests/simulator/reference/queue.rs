@@ -16,11 +16,7 @@ pub(super) struct Fifo<T> {
 
 impl<T> Fifo<T> {
     pub(super) fn new(depth: u64) -> Self {
-        Self {
-            items: VecDeque::new(),
-            depth: depth as usize,
-            entered: 0,
-        }
+        Self { items: VecDeque::new(), depth: depth as usize, entered: 0 }
     }
 
     /// The last `count` items that entered.
@@ -71,10 +67,7 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    pub(super) const ONE: Self = Self {
-        items: 1,
-        cycles: 1,
-    };
+    pub(super) const ONE: Self = Self { items: 1, cycles: 1 };
 
     /// Quads that share a slot of a port of this rate: as many as the port is wide, eight at most.
     pub(super) fn quads_per_slot(self) -> u64 {
@@ -83,10 +76,7 @@ impl Ratio {
 
     /// The rate of groups of `size` items.
     pub(super) fn of_groups(self, size: u64) -> Self {
-        Self {
-            items: self.items,
-            cycles: self.cycles * size,
-        }
+        Self { items: self.items, cycles: self.cycles * size }
     }
 }
 
@@ -113,15 +103,7 @@ pub(super) struct Port {
 
 impl Port {
     pub(super) fn new(rate: Ratio) -> Self {
-        Self {
-            rate,
-            backlog: 0,
-            held: 0,
-            started: false,
-            busy: 0,
-            taken: 0,
-            end: 0,
-        }
+        Self { rate, backlog: 0, held: 0, started: false, busy: 0, taken: 0, end: 0 }
     }
 
     pub(super) fn begin_cycle(&mut self) {

@@ -73,12 +73,8 @@ impl TileCoalescing {
         let mut moved = self.output.deliver(now, next);
         while self.bins.has_flushed() && self.output.can_start() {
             let leaving = self.bins.take(self.quads_per_beat);
-            let beat = Beat {
-                tile: leaving.key,
-                quads: leaving.items,
-                last: leaving.last,
-                pairs: 0,
-            };
+            let beat =
+                Beat { tile: leaving.key, quads: leaving.items, last: leaving.last, pairs: 0 };
             self.output.start(now, 1, Some(beat));
             moved = true;
         }

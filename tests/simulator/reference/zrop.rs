@@ -127,19 +127,13 @@ impl Zrop {
         let Some(beat) = self.waiting.front() else {
             return false;
         };
-        let quads = beat
-            .quads
-            .iter()
-            .skip(self.tested)
-            .take(self.quads_per_slot);
+        let quads = beat.quads.iter().skip(self.tested).take(self.quads_per_slot);
         for quad in quads {
             let bits = self.bits[beat.tile as usize * 64 + usize::from(quad.position)];
             self.terminated += fragments(quad.mask & bits);
             let mask = quad.mask & !bits;
             if mask != 0 {
-                self.passed
-                    .quads
-                    .push(super::packets::Quad { mask, ..*quad });
+                self.passed.quads.push(super::packets::Quad { mask, ..*quad });
             }
         }
         self.tested += self.quads_per_slot;
@@ -148,10 +142,7 @@ impl Zrop {
             self.tested = 0;
             let passed = std::mem::take(&mut self.passed.quads);
             if !passed.is_empty() || beat.last {
-                out = Some(Beat {
-                    quads: passed,
-                    ..beat.clone()
-                });
+                out = Some(Beat { quads: passed, ..beat.clone() });
             }
             self.waiting.pop_front();
         }

@@ -17,10 +17,8 @@ const MASKS: [(&str, u32); 3] = [
     ("blend-rgba16f-4-quads", 0b0001_0001_0001),
 ];
 /// Stencil tests that kill all pixels, or all but one per tile.
-const KILLS: [(&str, Stencil); 2] = [
-    ("stencil-kill", Stencil::Kill),
-    ("stencil-sparse", Stencil::Sparse),
-];
+const KILLS: [(&str, Stencil); 2] =
+    [("stencil-kill", Stencil::Kill), ("stencil-sparse", Stencil::Sparse)];
 /// Sides of small rectangles, in pixels.
 const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
@@ -72,11 +70,8 @@ impl Case {
             side_px: None,
             is_stacked: false,
         };
-        let blends = Draw {
-            format: Some(vk::Format::R16G16B16A16_SFLOAT),
-            blends: true,
-            ..Draw::default()
-        };
+        let blends =
+            Draw { format: Some(vk::Format::R16G16B16A16_SFLOAT), blends: true, ..Draw::default() };
         let formats = [
             ("rgba8", vk::Format::R8G8B8A8_UNORM),
             ("rgba16f", vk::Format::R16G16B16A16_SFLOAT),
@@ -86,29 +81,16 @@ impl Case {
         for (verb, blends) in [("write", false), ("blend", true)] {
             for (name, format) in formats {
                 let format = Some(format);
-                let draw = Draw {
-                    format,
-                    blends,
-                    ..Draw::default()
-                };
+                let draw = Draw { format, blends, ..Draw::default() };
                 cases.push(whole(&format!("{verb}-{name}"), draw));
             }
         }
         for (item, kept) in MASKS {
-            let draw = Draw {
-                stencil: Stencil::Keep(kept),
-                ..blends
-            };
+            let draw = Draw { stencil: Stencil::Keep(kept), ..blends };
             let share = f64::from(kept.count_ones()) / 12.0;
-            cases.push(Self {
-                work: Work::Pixels { share },
-                ..whole(item, draw)
-            });
+            cases.push(Self { work: Work::Pixels { share }, ..whole(item, draw) });
         }
-        let stencil = |stencil| Draw {
-            stencil,
-            ..Draw::default()
-        };
+        let stencil = |stencil| Draw { stencil, ..Draw::default() };
         cases.push(whole("stencil-write", stencil(Stencil::Count)));
         let under = |stencil| Draw { stencil, ..blends };
         for (name, stencil) in KILLS {
@@ -125,10 +107,7 @@ impl Case {
                 });
             }
         }
-        let in_shader = |is_ordered| Draw {
-            in_shader: Some(is_ordered),
-            ..Draw::default()
-        };
+        let in_shader = |is_ordered| Draw { in_shader: Some(is_ordered), ..Draw::default() };
         for (name, draw) in [
             ("blend-rgba16f", blends),
             ("shader-blend", in_shader(false)),

@@ -50,10 +50,7 @@ impl Gpu {
     /// Names of all devices.
     pub(crate) fn names() -> Result<Vec<String>> {
         let (_entry, instance) = instance()?;
-        Ok(devices(&instance)?
-            .into_iter()
-            .map(|(_, name)| name)
-            .collect())
+        Ok(devices(&instance)?.into_iter().map(|(_, name)| name).collect())
     }
 
     /// Opens a device.
@@ -75,9 +72,7 @@ impl Gpu {
             let family = family.context("no queue that draws and has timestamps")? as u32;
             let extension = ash::ext::fragment_shader_interlock::NAME;
             let extensions = instance.enumerate_device_extension_properties(physical)?;
-            let mut names = extensions
-                .iter()
-                .filter_map(|e| e.extension_name_as_c_str().ok());
+            let mut names = extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok());
             let is_known = names.any(|name| name == extension);
             let mut interlock = vk::PhysicalDeviceFragmentShaderInterlockFeaturesEXT::default();
             if is_known {
@@ -101,9 +96,7 @@ impl Gpu {
                 .enabled_features(&features)
                 .push_next(&mut version13);
             if has_interlock {
-                info = info
-                    .enabled_extension_names(&pointers)
-                    .push_next(&mut interlock);
+                info = info.enabled_extension_names(&pointers).push_next(&mut interlock);
             }
             let device = instance.create_device(physical, &info, None);
             let device =
@@ -134,16 +127,13 @@ impl Gpu {
         flags: vk::MemoryPropertyFlags,
     ) -> Result<vk::DeviceMemory> {
         let fits = |at: &u32| {
-            let has_kind = self.memory.memory_types[*at as usize]
-                .property_flags
-                .contains(flags);
+            let has_kind = self.memory.memory_types[*at as usize].property_flags.contains(flags);
             needs.memory_type_bits >> at & 1 == 1 && has_kind
         };
         let kind = (0..self.memory.memory_type_count).find(fits);
         let kind = kind.context("no memory of the kind that a resource needs")?;
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(kind);
+        let info =
+            vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
         // SAFETY: the device is alive and the memory type is its own.
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
     }

@@ -49,11 +49,7 @@ fn args() -> Result<Option<Args>> {
     };
     let mut words = std::env::args().skip(1);
     while let Some(flag) = words.next() {
-        let mut value = || {
-            words
-                .next()
-                .with_context(|| format!("{flag} takes a value"))
-        };
+        let mut value = || words.next().with_context(|| format!("{flag} takes a value"));
         match &*flag {
             "--device" => found.device = value()?.parse().context("--device")?,
             "--size" => found.size_px = value()?.parse().context("--size")?,
@@ -66,10 +62,7 @@ fn args() -> Result<Option<Args>> {
         }
     }
     if found.size_px == 0 || !found.size_px.is_multiple_of(96) || found.size_px > 8192 {
-        bail!(
-            "--size: expected a multiple of 96 up to 8192, found {}",
-            found.size_px
-        );
+        bail!("--size: expected a multiple of 96 up to 8192, found {}", found.size_px);
     }
     if found.repeats == 0 {
         bail!("--repeats: expected at least 1, found 0");

@@ -37,17 +37,9 @@ pub(crate) fn pipeline(
 ) -> Result<vk::Pipeline> {
     let fragment: Option<&[u8]> = match draw {
         _ if is_mask => Some(spirv!("mask.frag")),
-        Draw {
-            in_shader: Some(true),
-            ..
-        } => Some(spirv!("ordered.frag")),
-        Draw {
-            in_shader: Some(false),
-            ..
-        } => Some(spirv!("unordered.frag")),
-        Draw {
-            format: Some(_), ..
-        } => Some(spirv!("colour.frag")),
+        Draw { in_shader: Some(true), .. } => Some(spirv!("ordered.frag")),
+        Draw { in_shader: Some(false), .. } => Some(spirv!("unordered.frag")),
+        Draw { format: Some(_), .. } => Some(spirv!("colour.frag")),
         _ => None,
     };
     let stage = |module, stage| {
@@ -64,16 +56,11 @@ pub(crate) fn pipeline(
     let triangles = vk::PipelineInputAssemblyStateCreateInfo::default()
         .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
     let size = size_px as f32;
-    let viewports = [vk::Viewport {
-        width: size,
-        height: size,
-        max_depth: 1.0,
-        ..Default::default()
-    }];
+    let viewports =
+        [vk::Viewport { width: size, height: size, max_depth: 1.0, ..Default::default() }];
     let scissors = [vk::Rect2D::from(extent(size_px))];
-    let viewport = vk::PipelineViewportStateCreateInfo::default()
-        .viewports(&viewports)
-        .scissors(&scissors);
+    let viewport =
+        vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
     let samples = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(vk::SampleCountFlags::TYPE_1);
@@ -113,9 +100,7 @@ pub(crate) fn pipeline(
         .push_next(&mut formats);
     // SAFETY: the device is alive, and the structures live through the calls. A pipeline keeps no shader module.
     unsafe {
-        let made = gpu
-            .device
-            .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
+        let made = gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
         for module in fragment.into_iter().chain([vertex]) {
             gpu.device.destroy_shader_module(module, None);
         }

@@ -6,11 +6,8 @@ use ash::vk;
 use crate::gpu::Gpu;
 
 /// Formats with a stencil, in order of preference.
-const STENCIL_FORMATS: [vk::Format; 3] = [
-    vk::Format::S8_UINT,
-    vk::Format::D24_UNORM_S8_UINT,
-    vk::Format::D32_SFLOAT_S8_UINT,
-];
+const STENCIL_FORMATS: [vk::Format; 3] =
+    [vk::Format::S8_UINT, vk::Format::D24_UNORM_S8_UINT, vk::Format::D32_SFLOAT_S8_UINT];
 
 pub(crate) struct Image {
     pub(crate) handle: vk::Image,
@@ -24,10 +21,7 @@ pub(crate) struct Buffer {
 }
 
 pub(crate) fn extent(size_px: u32) -> vk::Extent2D {
-    vk::Extent2D {
-        width: size_px,
-        height: size_px,
-    }
+    vk::Extent2D { width: size_px, height: size_px }
 }
 
 pub(crate) fn image(
@@ -55,11 +49,7 @@ pub(crate) fn image(
             .view_type(vk::ImageViewType::TYPE_2D)
             .format(format)
             .subresource_range(whole(format));
-        Ok(Image {
-            handle: image,
-            view: gpu.device.create_image_view(&view, None)?,
-            memory,
-        })
+        Ok(Image { handle: image, view: gpu.device.create_image_view(&view, None)?, memory })
     }
 }
 
@@ -72,10 +62,7 @@ pub(crate) fn whole(format: vk::Format) -> vk::ImageSubresourceRange {
         }
         _ => vk::ImageAspectFlags::COLOR,
     };
-    vk::ImageSubresourceRange::default()
-        .aspect_mask(aspects)
-        .level_count(1)
-        .layer_count(1)
+    vk::ImageSubresourceRange::default().aspect_mask(aspects).level_count(1).layer_count(1)
 }
 
 pub(crate) fn buffer(
@@ -90,34 +77,25 @@ pub(crate) fn buffer(
         let buffer = gpu.device.create_buffer(&info, None)?;
         let memory = gpu.allocate(gpu.device.get_buffer_memory_requirements(buffer), flags)?;
         gpu.device.bind_buffer_memory(buffer, memory, 0)?;
-        Ok(Buffer {
-            handle: buffer,
-            memory,
-        })
+        Ok(Buffer { handle: buffer, memory })
     }
 }
 
 /// Whether images of a format can be used so.
 pub(crate) fn supports(gpu: &Gpu, format: vk::Format, needs: vk::FormatFeatureFlags) -> bool {
     // SAFETY: the physical device is of this instance.
-    let found = unsafe {
-        gpu.instance
-            .get_physical_device_format_properties(gpu.physical, format)
-    };
+    let found = unsafe { gpu.instance.get_physical_device_format_properties(gpu.physical, format) };
     found.optimal_tiling_features.contains(needs)
 }
 
 pub(crate) fn stencil_format(gpu: &Gpu) -> Result<vk::Format> {
     let needs = vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT;
     let mut all = STENCIL_FORMATS.into_iter();
-    all.find(|format| supports(gpu, *format, needs))
-        .context("no format with a stencil")
+    all.find(|format| supports(gpu, *format, needs)).context("no format with a stencil")
 }
 
 pub(crate) fn queries(gpu: &Gpu, kind: vk::QueryType, count: u32) -> Result<vk::QueryPool> {
-    let info = vk::QueryPoolCreateInfo::default()
-        .query_type(kind)
-        .query_count(count);
+    let info = vk::QueryPoolCreateInfo::default().query_type(kind).query_count(count);
     // SAFETY: the device is alive, and the structure lives through the call.
     Ok(unsafe { gpu.device.create_query_pool(&info, None) }?)
 }

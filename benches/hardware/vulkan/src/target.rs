@@ -106,32 +106,24 @@ impl Descriptors {
                     .descriptor_count(1)
                     .stage_flags(stage)
             };
-            let (as_buffer, as_image) = (
-                vk::DescriptorType::STORAGE_BUFFER,
-                vk::DescriptorType::STORAGE_IMAGE,
-            );
+            let (as_buffer, as_image) =
+                (vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::STORAGE_IMAGE);
             let bindings = [
                 binding(0, as_buffer, vk::ShaderStageFlags::VERTEX),
                 binding(1, as_image, vk::ShaderStageFlags::FRAGMENT),
             ];
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let layout = device.create_descriptor_set_layout(&info, None)?;
-            let sizes = [as_buffer, as_image].map(|kind| {
-                vk::DescriptorPoolSize::default()
-                    .ty(kind)
-                    .descriptor_count(1)
-            });
-            let info = vk::DescriptorPoolCreateInfo::default()
-                .max_sets(1)
-                .pool_sizes(&sizes);
+            let sizes = [as_buffer, as_image]
+                .map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(1));
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = device.create_descriptor_pool(&info, None)?;
             let info = vk::DescriptorSetAllocateInfo::default()
                 .descriptor_pool(pool)
                 .set_layouts(slice::from_ref(&layout));
             let set = device.allocate_descriptor_sets(&info)?[0];
-            let whole = vk::DescriptorBufferInfo::default()
-                .buffer(rectangles.handle)
-                .range(vk::WHOLE_SIZE);
+            let whole =
+                vk::DescriptorBufferInfo::default().buffer(rectangles.handle).range(vk::WHOLE_SIZE);
             let write = vk::WriteDescriptorSet::default()
                 .dst_set(set)
                 .descriptor_type(as_buffer)
@@ -158,19 +150,15 @@ impl<'a> Target<'a> {
     pub(crate) fn new(gpu: &'a Gpu, draw: &Draw, size_px: u32) -> Result<Self> {
         check(gpu, draw)?;
         let colour_use = vk::ImageUsageFlags::COLOR_ATTACHMENT;
-        let colour = draw
-            .format
-            .map(|format| image(gpu, format, colour_use, size_px))
-            .transpose()?;
+        let colour =
+            draw.format.map(|format| image(gpu, format, colour_use, size_px)).transpose()?;
         let stencil_use = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
         let has_stencil = draw.stencil != Stencil::Off;
         let stencil = has_stencil.then(|| image(gpu, stencil_format(gpu)?, stencil_use, size_px));
         let stencil = stencil.transpose()?;
         let storage_use = vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_DST;
-        let storage = draw
-            .in_shader
-            .map(|_| image(gpu, STORAGE_FORMAT, storage_use, size_px))
-            .transpose()?;
+        let storage =
+            draw.in_shader.map(|_| image(gpu, STORAGE_FORMAT, storage_use, size_px)).transpose()?;
         let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let to = vk::BufferUsageFlags::TRANSFER_DST;
@@ -178,12 +166,7 @@ impl<'a> Target<'a> {
         let staging = buffer(gpu, index_bytes, vk::BufferUsageFlags::TRANSFER_SRC, host)?;
         let rectangles_use = vk::BufferUsageFlags::STORAGE_BUFFER | to;
         let rectangles = buffer(gpu, CAPACITY * RECTANGLE_BYTES, rectangles_use, local)?;
-        let indices = buffer(
-            gpu,
-            index_bytes,
-            vk::BufferUsageFlags::INDEX_BUFFER | to,
-            local,
-        )?;
+        let indices = buffer(gpu, index_bytes, vk::BufferUsageFlags::INDEX_BUFFER | to, local)?;
         // SAFETY: the device is alive, everything given is its own, and the structures live through the calls.
         unsafe {
             let device = &gpu.device;
@@ -270,10 +253,7 @@ impl<'a> Target<'a> {
     /// Copies the rectangles behind one that covers the picture, which is for the mask.
     fn upload_rectangles(&self, rectangles: &[[f32; 4]]) -> Result<()> {
         if rectangles.len() as u64 >= CAPACITY {
-            bail!(
-                "expected fewer than {CAPACITY} rectangles, found {}",
-                rectangles.len()
-            );
+            bail!("expected fewer than {CAPACITY} rectangles, found {}", rectangles.len());
         }
         let size = self.size_px as f32;
         let all = [&[[0.0, 0.0, size, size]], rectangles].concat();
@@ -320,10 +300,8 @@ impl<'a> Target<'a> {
             _ => u32::MAX,
         };
         let size = (self.size_px as f32).to_bits();
-        let constants: Vec<u8> = [size, size, kept]
-            .into_iter()
-            .flat_map(u32::to_ne_bytes)
-            .collect();
+        let constants: Vec<u8> =
+            [size, size, kept].into_iter().flat_map(u32::to_ne_bytes).collect();
         // SAFETY: the commands are being recorded, and everything that they use lives until they have run.
         unsafe {
             device.cmd_reset_query_pool(commands, self.timestamps, 0, 2);
@@ -342,19 +320,11 @@ impl<'a> Target<'a> {
             );
             device.cmd_bind_index_buffer(commands, self.indices.handle, 0, vk::IndexType::UINT32);
             let bottom = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-            self.pass(
-                commands,
-                self.pipelines.get(1).map(|mask| (*mask, 0..1)),
-                (true, false),
-            );
+            self.pass(commands, self.pipelines.get(1).map(|mask| (*mask, 0..1)), (true, false));
             if !counts {
                 device.cmd_write_timestamp(commands, bottom, self.timestamps, 0);
             }
-            self.pass(
-                commands,
-                Some((self.pipelines[0], 1..count + 1)),
-                (false, counts),
-            );
+            self.pass(commands, Some((self.pipelines[0], 1..count + 1)), (false, counts));
             if !counts {
                 device.cmd_write_timestamp(commands, bottom, self.timestamps, 1);
             }
@@ -376,11 +346,7 @@ impl<'a> Target<'a> {
         };
         let mut barriers = Vec::new();
         if let (Some(image), Some(format)) = (&self.colour, self.draw.format) {
-            barriers.push(barrier(
-                image,
-                format,
-                vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
-            ));
+            barriers.push(barrier(image, format, vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL));
         }
         if let (Some(image), Ok(format)) = (&self.stencil, stencil_format(self.gpu)) {
             barriers.push(barrier(
@@ -400,9 +366,8 @@ impl<'a> Target<'a> {
                 let clear = vk::ClearColorValue::default();
                 let (layout, all_of_it) = (vk::ImageLayout::GENERAL, whole(STORAGE_FORMAT));
                 device.cmd_clear_color_image(commands, image.handle, layout, &clear, &[all_of_it]);
-                let memory = vk::MemoryBarrier::default()
-                    .src_access_mask(access)
-                    .dst_access_mask(access);
+                let memory =
+                    vk::MemoryBarrier::default().src_access_mask(access).dst_access_mask(access);
                 device.cmd_pipeline_barrier(commands, all, all, none, &[memory], &[], &[]);
             }
         }
@@ -459,9 +424,8 @@ impl<'a> Target<'a> {
             }
             device.cmd_end_rendering(commands);
             let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-            let memory = vk::MemoryBarrier::default()
-                .src_access_mask(access)
-                .dst_access_mask(access);
+            let memory =
+                vk::MemoryBarrier::default().src_access_mask(access).dst_access_mask(access);
             let all = vk::PipelineStageFlags::ALL_COMMANDS;
             device.cmd_pipeline_barrier(
                 commands,
@@ -491,10 +455,7 @@ impl Drop for Target<'_> {
             device.destroy_pipeline_layout(self.layout, None);
             device.destroy_descriptor_pool(self.descriptors.pool, None);
             device.destroy_descriptor_set_layout(self.descriptors.layout, None);
-            for image in [&self.colour, &self.stencil, &self.storage]
-                .into_iter()
-                .flatten()
-            {
+            for image in [&self.colour, &self.stencil, &self.storage].into_iter().flatten() {
                 device.destroy_image_view(image.view, None);
                 device.destroy_image(image.handle, None);
                 device.free_memory(image.memory, None);

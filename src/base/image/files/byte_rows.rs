@@ -66,11 +66,7 @@ impl<'a> ByteRows<'a> {
     }
 
     fn new(frame: Cow<'a, Frame>, pixels: Pixels) -> Self {
-        Self {
-            frame,
-            pixels,
-            level: SimdLevel::best(),
-        }
+        Self { frame, pixels, level: SimdLevel::best() }
     }
 
     pub(super) fn has_alpha(&self) -> bool {

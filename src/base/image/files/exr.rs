@@ -38,9 +38,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let size = stated_size(named, width.into(), height.into())?;
     check_compressed_length(named, content, size, MIN_BITS_PER_PIXEL)?;
     let mut frame = Frame::new(width, height);
-    decoder
-        .read_image(bytemuck::cast_slice_mut(frame.pixels_mut()))
-        .map_err(broken)?;
+    decoder.read_image(bytemuck::cast_slice_mut(frame.pixels_mut())).map_err(broken)?;
     Ok(frame)
 }
 
@@ -83,9 +81,8 @@ pub(super) fn encode(
         FlatSamples::F32(values.collect())
     };
     let names = ["R", "G", "B", "A"].into_iter().enumerate();
-    let mut channels: Vec<AnyChannel<FlatSamples>> = names
-        .map(|(index, name)| AnyChannel::new(name, colour(index)))
-        .collect();
+    let mut channels: Vec<AnyChannel<FlatSamples>> =
+        names.map(|(index, name)| AnyChannel::new(name, colour(index))).collect();
     for layer in layers {
         for (index, name) in layer.layer.exr_channels().iter().enumerate() {
             let samples = if layer.layer.is_whole() {
@@ -114,13 +111,9 @@ pub(super) fn encode(
     // The encoder seeks back to fill in its table of offsets, which a pipe cannot.
     let mut file = Cursor::new(Vec::new());
     let image = Image::from_layer(layer);
-    image
-        .write()
-        .non_parallel()
-        .to_buffered(&mut file)
-        .map_err(|error| match error {
-            exr::error::Error::Io(error) => error,
-            other => io::Error::other(other),
-        })?;
+    image.write().non_parallel().to_buffered(&mut file).map_err(|error| match error {
+        exr::error::Error::Io(error) => error,
+        other => io::Error::other(other),
+    })?;
     out.write_all(file.get_ref())
 }

@@ -48,9 +48,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrienta
     }
     check_end(content, named)?;
     let orientation = stated_orientation(&mut decoder);
-    let picture = DynamicImage::from_decoder(decoder)
-        .map_err(broken)?
-        .into_rgb8();
+    let picture = DynamicImage::from_decoder(decoder).map_err(broken)?.into_rgb8();
     let pixels = picture.pixels().map(|pixel| {
         let [r, g, b] = pixel.0.map(from_8_bit);
         [r, g, b, 1.0]
@@ -66,10 +64,7 @@ fn check_end(content: &[u8], named: &Path) -> Result<()> {
     if last(0xd9) > last(0xda) {
         return Ok(());
     }
-    let (expected, found) = (
-        "a marker for the end of the picture",
-        "none: the file is cut off",
-    );
+    let (expected, found) = ("a marker for the end of the picture", "none: the file is cut off");
     Err(Error::malformed(named, "end of the file", expected, found))
 }
 

@@ -60,10 +60,7 @@ pub(crate) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size>
             .filter(|&side| side <= MAX_SIDE_PIXELS)
             .ok_or_else(|| limited("pixels of a side", MAX_SIDE_PIXELS.into(), value))
     };
-    let size = Size {
-        width: side(width)?,
-        height: side(height)?,
-    };
+    let size = Size { width: side(width)?, height: side(height)? };
     if size.pixels() > MAX_PIXELS {
         return Err(limited("pixels", MAX_PIXELS, size.pixels()));
     }

@@ -126,10 +126,7 @@ impl PictureFormat {
         check_size(size)?;
         let side = size[0].max(size[1]);
         if self == Self::WebP && side > webp::MAX_SIDE_PIXELS {
-            let expected = format!(
-                "at most {} pixels per side in a .webp",
-                webp::MAX_SIDE_PIXELS
-            );
+            let expected = format!("at most {} pixels per side in a .webp", webp::MAX_SIDE_PIXELS);
             let found = format!("{} x {}", size[0], size[1]);
             return Err(Error::argument("picture size", expected, found));
         }
@@ -169,10 +166,7 @@ pub fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
 /// Reads all bytes of a picture file.
 fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
-    source
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut content)
-        .map_err(|e| Error::read(named, e))?;
+    source.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(|e| Error::read(named, e))?;
     let what = format!("{}: bytes of a picture file", shown(named));
     Error::check_limit(what, MAX_FILE_BYTES, content.len() as u64)?;
     Ok(content)
@@ -208,22 +202,15 @@ pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
 /// # Errors
 /// As [`read`], without [`Error::Read`].
 pub fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
-    let floats = |stored| Photo {
-        stored,
-        orientation: ExifOrientation::UPRIGHT,
-        is_eight_bit: false,
-    };
+    let floats =
+        |stored| Photo { stored, orientation: ExifOrientation::UPRIGHT, is_eight_bit: false };
     match PictureFormat::of_content(content) {
         Some(PictureFormat::Png) => png::decode(content, named),
         Some(PictureFormat::Exr) => exr::decode(content, named).map(floats),
         Some(PictureFormat::Npy) => npy::decode(content, named).map(floats),
         Some(PictureFormat::Jpeg(_)) => {
             let (stored, orientation) = jpeg::decode(content, named)?;
-            Ok(Photo {
-                stored,
-                orientation,
-                is_eight_bit: true,
-            })
+            Ok(Photo { stored, orientation, is_eight_bit: true })
         }
         Some(PictureFormat::WebP) | None => Err(Error::malformed(
             named,
@@ -247,12 +234,7 @@ pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
         Some(PictureFormat::Npy) => npy::decode_planes(&content, path),
         _ => {
             let expected = "layers: an OpenEXR or NPY file";
-            Err(Error::malformed(
-                path,
-                "first bytes",
-                expected,
-                "another format",
-            ))
+            Err(Error::malformed(path, "first bytes", expected, "another format"))
         }
     }
 }
@@ -299,9 +281,7 @@ pub fn write_over(
         let expected = "an opaque picture, since JPEG has no alpha (a background makes it opaque)";
         return Err(Error::argument(shown(path), expected, "transparent pixels"));
     }
-    write_whole(path, |mut out| {
-        write_over_to(&mut out, format, frame, background)
-    })
+    write_whole(path, |mut out| write_over_to(&mut out, format, frame, background))
 }
 
 /// Writes the picture of a size (width, height) to the file `path`, whole or not at all, as `draw` hands over its bands

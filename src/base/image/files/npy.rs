@@ -97,13 +97,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
         return Err(Error::malformed(named, place, expected, found));
     }
     let channels = if channels == 4 { 4 } else { 3 };
-    Ok(gather(
-        elements,
-        element,
-        size,
-        channels,
-        header.fortran_order,
-    ))
+    Ok(gather(elements, element, size, channels, header.fortran_order))
 }
 
 /// Decodes the planes of a file of H x W or H x W x N numbers.
@@ -119,12 +113,7 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
         _ => {
             let expected = format!("height x width x 1 to {MAX_PLANES}, or height x width");
             let found = format!("{:?}", header.shape);
-            return Err(Error::malformed(
-                named,
-                "NPY header, shape",
-                expected,
-                found,
-            ));
+            return Err(Error::malformed(named, "NPY header, shape", expected, found));
         }
     };
     let is_whole = header.descr == "<u4";
@@ -137,12 +126,7 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
     if elements.len() as u64 != expected_bytes {
         let found = format!("{} bytes", elements.len());
         let expected = format!("{expected_bytes} bytes");
-        return Err(Error::malformed(
-            named,
-            "elements of the array",
-            expected,
-            found,
-        ));
+        return Err(Error::malformed(named, "elements of the array", expected, found));
     }
     let value = |bytes: &[u8; 4]| match is_whole {
         true => f64::from(u32::from_le_bytes(*bytes)),
@@ -152,12 +136,7 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
     let plane = |(part, name): (usize, &String)| Plane {
         name: name.clone(),
         size: [size.width, size.height],
-        values: words
-            .iter()
-            .skip(part)
-            .step_by(names.len())
-            .map(value)
-            .collect(),
+        values: words.iter().skip(part).step_by(names.len()).map(value).collect(),
     };
     Ok(names.iter().enumerate().map(plane).collect())
 }
@@ -179,9 +158,7 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
         Error::malformed(named, "NPY preamble", expected, found)
     };
     let preamble = content.strip_prefix(MAGIC).unwrap_or(content);
-    let (version, rest) = preamble
-        .split_first_chunk::<2>()
-        .ok_or_else(|| cut("a version"))?;
+    let (version, rest) = preamble.split_first_chunk::<2>().ok_or_else(|| cut("a version"))?;
     let length_bytes = match version {
         [1, _] => 2,
         [2 | 3, _] => 4,
@@ -191,9 +168,8 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
             return Err(Error::malformed(named, "NPY preamble", expected, found));
         }
     };
-    let (length, rest) = rest
-        .split_at_checked(length_bytes)
-        .ok_or_else(|| cut("the header's length"))?;
+    let (length, rest) =
+        rest.split_at_checked(length_bytes).ok_or_else(|| cut("the header's length"))?;
     let length = length.iter().rfold(0, |sum, &b| sum << 8 | usize::from(b));
     let limit = rest.len().min(MAX_HEADER_BYTES);
     if length > limit {
@@ -218,21 +194,16 @@ fn gather(
     fortran_order: bool,
 ) -> Frame {
     let (width, height) = (size.width as usize, size.height as usize);
-    let (row_step, column_step, channel_step) = if fortran_order {
-        (1, height, height * width)
-    } else {
-        (width * channels, channels, 1)
-    };
+    let (row_step, column_step, channel_step) =
+        if fortran_order { (1, height, height * width) } else { (width * channels, channels, 1) };
     let value = |y: usize, x: usize, c: usize| {
         let index = y * row_step + x * column_step + c * channel_step;
         element.value(&bytes[index * element.size_bytes()..])
     };
-    let pixels = (0..height)
-        .flat_map(|y| (0..width).map(move |x| (y, x)))
-        .map(|(y, x)| {
-            let alpha = if channels == 4 { value(y, x, 3) } else { 1.0 };
-            [value(y, x, 0), value(y, x, 1), value(y, x, 2), alpha]
-        });
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (y, x))).map(|(y, x)| {
+        let alpha = if channels == 4 { value(y, x, 3) } else { 1.0 };
+        [value(y, x, 0), value(y, x, 1), value(y, x, 2), alpha]
+    });
     Frame::from_pixels(size.width, size.height, pixels.collect())
 }
 
@@ -273,9 +244,7 @@ pub(super) fn encode_counts(
     counts: &[u32],
 ) -> io::Result<()> {
     encode_header(out, "<u4", &format!("({height}, {width})"))?;
-    counts
-        .iter()
-        .try_for_each(|count| out.write_all(&count.to_le_bytes()))
+    counts.iter().try_for_each(|count| out.write_all(&count.to_le_bytes()))
 }
 
 /// Writes version 1.0, little-endian f32 or u32, C order, H x W, or H x W x N for layers of N planes.

@@ -48,11 +48,9 @@ pub(super) fn parse(text: &str) -> Result<NpyHeader, Refusal> {
         return Err(cursor.refusal("nothing but blanks after '}'"));
     }
     match (descr, fortran_order, shape) {
-        (Some(descr), Some(fortran_order), Some(shape)) => Ok(NpyHeader {
-            descr,
-            fortran_order,
-            shape,
-        }),
+        (Some(descr), Some(fortran_order), Some(shape)) => {
+            Ok(NpyHeader { descr, fortran_order, shape })
+        }
         _ => Err(cursor.refusal("the keys descr, fortran_order and shape")),
     }
 }
@@ -68,10 +66,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn refusal(&self, expected: &'static str) -> Refusal {
-        Refusal {
-            at: self.at,
-            expected,
-        }
+        Refusal { at: self.at, expected }
     }
 
     fn skip_blanks(&mut self) {
@@ -90,11 +85,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn take(&mut self, token: &str, expected: &'static str) -> Result<(), Refusal> {
-        if self.took(token) {
-            Ok(())
-        } else {
-            Err(self.refusal(expected))
-        }
+        if self.took(token) { Ok(()) } else { Err(self.refusal(expected)) }
     }
 
     fn string(&mut self, expected: &'static str) -> Result<&'a str, Refusal> {
@@ -106,9 +97,7 @@ impl<'a> Cursor<'a> {
             return Err(self.refusal(expected));
         };
         let rest = self.rest();
-        let length = rest
-            .find(quote)
-            .ok_or_else(|| self.refusal("a closing quote"))?;
+        let length = rest.find(quote).ok_or_else(|| self.refusal("a closing quote"))?;
         self.at += length + quote.len_utf8();
         Ok(&rest[..length])
     }
@@ -144,9 +133,7 @@ impl<'a> Cursor<'a> {
         self.skip_blanks();
         let rest = self.rest();
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let value = rest[..digits]
-            .parse()
-            .map_err(|_| self.refusal("a length below 2^64"))?;
+        let value = rest[..digits].parse().map_err(|_| self.refusal("a length below 2^64"))?;
         self.at += digits;
         self.took("L");
         Ok(value)

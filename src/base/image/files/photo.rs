@@ -34,7 +34,5 @@ impl Photo {
 /// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
 pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> ExifOrientation {
     let stated = decoder.orientation();
-    stated.map_or(ExifOrientation::UPRIGHT, |stated| {
-        ExifOrientation::of_exif(stated.to_exif())
-    })
+    stated.map_or(ExifOrientation::UPRIGHT, |stated| ExifOrientation::of_exif(stated.to_exif()))
 }

@@ -49,9 +49,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     let channels = u16::from(decoder.color_type().channel_count());
     let is_eight_bit = decoder.color_type().bits_per_pixel() == 8 * channels;
     // 8-bit values are multiplied by 257: v / 255 and 257 v / 65535 are the same f32.
-    let picture = DynamicImage::from_decoder(decoder)
-        .map_err(broken)?
-        .into_rgba16();
+    let picture = DynamicImage::from_decoder(decoder).map_err(broken)?.into_rgba16();
     let pixels = picture.pixels().map(|pixel| {
         let [r, g, b, a] = pixel.0.map(|v| f32::from(v) / f32::from(u16::MAX));
         [r * a, g * a, b * a, a]
@@ -166,9 +164,7 @@ mod tests {
     /// The file of the encoder of the crate `image`, which compresses a picture as a whole.
     fn whole(bytes: &[u8], [width, height]: [u32; 2], kind: ExtendedColorType) -> Vec<u8> {
         let mut file = Vec::new();
-        PngEncoder::new(&mut file)
-            .write_image(bytes, width, height, kind)
-            .unwrap();
+        PngEncoder::new(&mut file).write_image(bytes, width, height, kind).unwrap();
         let srgb = b"\0\0\0\x01sRGB\0\xae\xce\x1c\xe9".iter().copied();
         file.splice(HEADER_BYTES..HEADER_BYTES, srgb);
         file
@@ -190,12 +186,7 @@ mod tests {
             pictures.push(Frame::from_pixels(width, height, noise.collect()));
             let smooth = (0..width * height).map(|i| {
                 let (x, y) = ((i % width) as f32, (i / width) as f32);
-                [
-                    x / 300.0,
-                    y / 70.0,
-                    (x * y).sqrt() / 99.0,
-                    (x / 200.0).min(1.0),
-                ]
+                [x / 300.0, y / 70.0, (x * y).sqrt() / 99.0, (x / 200.0).min(1.0)]
             });
             pictures.push(Frame::from_pixels(width, height, smooth.collect()));
             pictures.push(Frame::new(width, height));
@@ -212,20 +203,14 @@ mod tests {
             let rgb = over.pixels().iter().flat_map(|p| [p[0], p[1], p[2]]);
             let rgb: Vec<u8> = rgb.map(to_8_bit).collect();
             let expected = whole(&rgb, size, ExtendedColorType::Rgb8);
-            assert!(
-                encoded(&ByteRows::over(&frame, background)) == expected,
-                "{size:?}"
-            );
+            assert!(encoded(&ByteRows::over(&frame, background)) == expected, "{size:?}");
             assert!(encoded(&ByteRows::of(&over, None)) == expected, "{size:?}");
             let rows = ByteRows::of(&frame, None);
             let kind = match rows.has_alpha() {
                 true => ExtendedColorType::Rgba8,
                 false => ExtendedColorType::Rgb8,
             };
-            assert!(
-                encoded(&rows) == whole(&rows.to_bytes(), size, kind),
-                "{size:?}"
-            );
+            assert!(encoded(&rows) == whole(&rows.to_bytes(), size, kind), "{size:?}");
         }
     }
 }

@@ -22,11 +22,7 @@ impl RowFilter {
     /// A filter of rows of a length in bytes, before the first row of a picture.
     pub(super) fn new(pixel_bytes: usize, row_bytes: usize) -> Self {
         let row = vec![0; pixel_bytes + row_bytes];
-        Self {
-            pixel_bytes,
-            rows: [row.clone(), row],
-            filtered: vec![0; 1 + row_bytes],
-        }
+        Self { pixel_bytes, rows: [row.clone(), row], filtered: vec![0; 1 + row_bytes] }
     }
 
     /// Begins the next row, whose bytes the caller fills in.
@@ -62,11 +58,7 @@ impl RowFilter {
         ];
         let least = sums.iter().map(|(_, sum)| *sum).min().unwrap_or(0);
         let mut best = sums.iter().filter(|(_, sum)| *sum == least);
-        let best = if least == 0 {
-            best.next()
-        } else {
-            best.next_back()
-        };
+        let best = if least == 0 { best.next() } else { best.next_back() };
         let kind = best.map_or(UP, |(kind, _)| *kind);
         let (first, out) = self.filtered.split_at_mut(1);
         first[0] = kind;
@@ -144,14 +136,6 @@ fn paeth(left: u8, above: u8, above_left: u8) -> u8 {
     let [a, b, c] = [left, above, above_left].map(i16::from);
     let (of_left, of_above) = ((b - c).abs(), (a - c).abs());
     let of_both = (a + b - 2 * c).abs();
-    let other = if of_above <= of_both {
-        above
-    } else {
-        above_left
-    };
-    if of_left <= of_above && of_left <= of_both {
-        left
-    } else {
-        other
-    }
+    let other = if of_above <= of_both { above } else { above_left };
+    if of_left <= of_above && of_left <= of_both { left } else { other }
 }

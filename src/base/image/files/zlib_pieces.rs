@@ -116,11 +116,7 @@ struct Bits {
 
 impl Bits {
     fn with_capacity(bytes: usize) -> Self {
-        Self {
-            bytes: Vec::with_capacity(bytes),
-            waiting: 0,
-            waiting_bits: 0,
-        }
+        Self { bytes: Vec::with_capacity(bytes), waiting: 0, waiting_bits: 0 }
     }
 
     /// Appends a range of bits of `source`.
@@ -132,8 +128,7 @@ impl Bits {
             self.waiting |= word << self.waiting_bits;
             self.waiting_bits += bits;
             let whole = self.waiting_bits / 8;
-            self.bytes
-                .extend_from_slice(&self.waiting.to_le_bytes()[..whole]);
+            self.bytes.extend_from_slice(&self.waiting.to_le_bytes()[..whole]);
             self.waiting >>= 8 * whole;
             self.waiting_bits %= 8;
             at += bits;

@@ -42,12 +42,7 @@ impl<W: Write> ApngWriter<W> {
         // Plays for ever.
         let actl = [facts.frames.to_be_bytes(), 0_u32.to_be_bytes()].concat();
         chunk(&mut out, *b"acTL", &actl)?;
-        Ok(Self {
-            out,
-            facts,
-            sequence: 0,
-            is_first: true,
-        })
+        Ok(Self { out, facts, sequence: 0, is_first: true })
     }
 
     pub(super) fn push(&mut self, png: &[u8]) -> io::Result<()> {
@@ -91,13 +86,11 @@ impl<W: Write> ApngWriter<W> {
     fn delay(&self) -> (u16, u16) {
         let rate = self.facts.rate;
         let exact = u16::try_from(rate.denominator).ok();
-        exact
-            .zip(u16::try_from(rate.numerator).ok())
-            .unwrap_or_else(|| {
-                // Larger numbers become thousandths of a second.
-                let ms = format!("{:.0}", 1000.0 / rate.per_second());
-                (ms.parse().unwrap_or(u16::MAX), 1000)
-            })
+        exact.zip(u16::try_from(rate.numerator).ok()).unwrap_or_else(|| {
+            // Larger numbers become thousandths of a second.
+            let ms = format!("{:.0}", 1000.0 / rate.per_second());
+            (ms.parse().unwrap_or(u16::MAX), 1000)
+        })
     }
 }
 

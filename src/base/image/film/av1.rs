@@ -83,11 +83,7 @@ impl Encoding {
         let encoder = Config::new().with_encoder_config(config).new_context();
         let encoder =
             encoder.map_err(|e| io::Error::new(io::ErrorKind::InvalidInput, e.to_string()))?;
-        Ok(Self {
-            facts,
-            encoder,
-            samples: Vec::new(),
-        })
+        Ok(Self { facts, encoder, samples: Vec::new() })
     }
 
     fn push(&mut self, planes: &[u8]) -> io::Result<()> {
@@ -135,14 +131,10 @@ impl Encoding {
         ftyp.encode(&mut head).map_err(io::Error::other)?;
         // The index has the same size whatever the offset in it.
         let mut index = Vec::new();
-        self.index(0)?
-            .encode(&mut index)
-            .map_err(io::Error::other)?;
+        self.index(0)?.encode(&mut index).map_err(io::Error::other)?;
         let offset = head.len() + index.len() + BOX_HEADER;
         let offset = u32::try_from(offset).map_err(io::Error::other)?;
-        self.index(offset)?
-            .encode(&mut head)
-            .map_err(io::Error::other)?;
+        self.index(offset)?.encode(&mut head).map_err(io::Error::other)?;
         out.write_all(&head)?;
         out.write_all(&size.to_be_bytes())?;
         out.write_all(b"mdat")?;
@@ -158,10 +150,7 @@ impl Encoding {
         let frames = u32::try_from(self.samples.len()).map_err(io::Error::other)?;
         let duration = u64::from(frames) * u64::from(rate.denominator);
         let [width, height] = self.facts.size.map(u16::try_from);
-        let (width, height) = (
-            width.map_err(io::Error::other)?,
-            height.map_err(io::Error::other)?,
-        );
+        let (width, height) = (width.map_err(io::Error::other)?, height.map_err(io::Error::other)?);
         Ok(Moov {
             mvhd: Mvhd {
                 timescale: rate.numerator,
@@ -188,17 +177,10 @@ impl Encoding {
                         language: "und".to_owned(),
                         ..Mdhd::default()
                     },
-                    hdlr: Hdlr {
-                        handler: FourCC::new(b"vide"),
-                        name: "video".to_owned(),
-                    },
+                    hdlr: Hdlr { handler: FourCC::new(b"vide"), name: "video".to_owned() },
                     minf: Minf {
                         vmhd: Some(Vmhd::default()),
-                        dinf: Dinf {
-                            dref: Dref {
-                                entries: vec![DrefEntry::Url(Url::default())],
-                            },
-                        },
+                        dinf: Dinf { dref: Dref { entries: vec![DrefEntry::Url(Url::default())] } },
                         stbl: self.samples_table([width, height], frames, offset)?,
                         ..Minf::default()
                     },
@@ -218,18 +200,11 @@ impl Encoding {
     ) -> io::Result<Stbl> {
         let sizes = self.samples.iter().map(|sample| sample.bytes.len());
         let sizes: Result<Vec<_>, _> = sizes.map(u32::try_from).collect();
-        let keys = (1_u32..)
-            .zip(&self.samples)
-            .filter(|(_, sample)| sample.is_key);
+        let keys = (1_u32..).zip(&self.samples).filter(|(_, sample)| sample.is_key);
         Ok(Stbl {
             stsd: Stsd {
                 codecs: vec![Codec::Av01(Av01 {
-                    visual: Visual {
-                        data_reference_index: 1,
-                        width,
-                        height,
-                        ..Visual::default()
-                    },
+                    visual: Visual { data_reference_index: 1, width, height, ..Visual::default() },
                     av1c: self.codec_configuration(),
                     colr: Some(Colr::Nclx {
                         colour_primaries: BT_709,
@@ -246,9 +221,7 @@ impl Encoding {
                     sample_delta: self.facts.rate.denominator,
                 }],
             },
-            stss: Some(Stss {
-                entries: keys.map(|(number, _)| number).collect(),
-            }),
+            stss: Some(Stss { entries: keys.map(|(number, _)| number).collect() }),
             stsc: Stsc {
                 entries: vec![StscEntry {
                     first_chunk: 1,
@@ -257,13 +230,9 @@ impl Encoding {
                 }],
             },
             stsz: Stsz {
-                samples: StszSamples::Different {
-                    sizes: sizes.map_err(io::Error::other)?,
-                },
+                samples: StszSamples::Different { sizes: sizes.map_err(io::Error::other)? },
             },
-            stco: Some(Stco {
-                entries: vec![offset],
-            }),
+            stco: Some(Stco { entries: vec![offset] }),
             ..Stbl::default()
         })
     }

@@ -28,10 +28,7 @@ impl FrameRate {
         let whole = |value: f64, denominator: u32| {
             let digits = format!("{:.0}", value * f64::from(denominator));
             let numerator: u32 = digits.parse().ok().filter(|n| *n > 0)?;
-            Some(Self {
-                numerator,
-                denominator,
-            })
+            Some(Self { numerator, denominator })
         };
         let ntsc = whole((rate * 1.001).round() / 1.001, NTSC_DENOMINATOR);
         let all = [whole(rate, 1), ntsc, whole(rate, 1000)];
@@ -55,10 +52,7 @@ impl FromStr for FrameRate {
             Some((numerator, denominator)) => {
                 let parts = numerator.parse().ok().zip(denominator.parse().ok());
                 parts
-                    .map(|(numerator, denominator)| Self {
-                        numerator,
-                        denominator,
-                    })
+                    .map(|(numerator, denominator)| Self { numerator, denominator })
                     .filter(|rate| rate.numerator > 0 && rate.denominator > 0)
                     .filter(|rate| rate.per_second() <= MAX_RATE)
             }
@@ -94,9 +88,7 @@ mod tests {
         ] {
             assert_eq!(text.parse::<FrameRate>().unwrap().to_string(), expected);
         }
-        for bad in [
-            "0", "-1", "nan", "inf", "1001", "1/0", "0/1", "x", "", "1e-9",
-        ] {
+        for bad in ["0", "-1", "nan", "inf", "1001", "1/0", "0/1", "x", "", "1e-9"] {
             assert!(bad.parse::<FrameRate>().is_err(), "{bad}");
         }
     }

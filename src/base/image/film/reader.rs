@@ -50,10 +50,7 @@ impl FilmReader {
         } else {
             return Err(other_format(path));
         };
-        Ok(Self {
-            path: path.to_owned(),
-            frames,
-        })
+        Ok(Self { path: path.to_owned(), frames })
     }
 
     /// Number of frames of a film, without decoding them.

@@ -54,12 +54,7 @@ impl<R: BufRead> Y4mReader<R> {
             other => {
                 let expected =
                     "8 bits: C420, C422, C444 or Cmono (`ffmpeg -pix_fmt yuv420p` converts others)";
-                return Err(Error::malformed(
-                    path,
-                    "header",
-                    expected,
-                    format!("C{other}"),
-                ));
+                return Err(Error::malformed(path, "header", expected, format!("C{other}")));
             }
         };
         Ok(Self {
@@ -107,12 +102,7 @@ impl<R: BufRead> Y4mReader<R> {
         read.map_err(failed)?;
         if (planes.len() as u64) < bytes {
             let found = format!("{} bytes", planes.len());
-            return Err(Error::malformed(
-                path,
-                place,
-                format!("{bytes} bytes"),
-                found,
-            ));
+            return Err(Error::malformed(path, place, format!("{bytes} bytes"), found));
         }
         self.read += 1;
         Ok(true)
@@ -126,12 +116,7 @@ fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
     read.map_err(|e| Error::read(path, e))?;
     if line.pop() != Some(b'\n') {
         let expected = format!("a line of at most {MAX_LINE_BYTES} bytes");
-        return Err(Error::malformed(
-            path,
-            "header",
-            expected,
-            "no end of a line",
-        ));
+        return Err(Error::malformed(path, "header", expected, "no end of a line"));
     }
     Ok(String::from_utf8_lossy(&line).into_owned())
 }

@@ -33,10 +33,8 @@ pub(super) fn planes(frame: &Frame, background: Option<[f32; 3]>) -> Vec<u8> {
     let bytes = bytes.to_bytes();
     let (rgb, _) = bytes.as_chunks::<3>();
     let rgb: Vec<_> = rgb.iter().map(|rgb| rgb.map(i32::from)).collect();
-    let mut planes: Vec<u8> = rgb
-        .iter()
-        .map(|rgb| code(LUMA, *rgb, FRACTION_BITS, BLACK))
-        .collect();
+    let mut planes: Vec<u8> =
+        rgb.iter().map(|rgb| code(LUMA, *rgb, FRACTION_BITS, BLACK)).collect();
     for factors in CHROMA {
         for y in (0..height).step_by(2) {
             let rows = [y, (y + 1).min(height - 1)];
@@ -101,16 +99,8 @@ struct CodeRange {
     chroma: f32,
 }
 
-const LIMITED: CodeRange = CodeRange {
-    black: 16.0,
-    luma: 219.0,
-    chroma: 224.0,
-};
-const FULL: CodeRange = CodeRange {
-    black: 0.0,
-    luma: 255.0,
-    chroma: 255.0,
-};
+const LIMITED: CodeRange = CodeRange { black: 16.0, luma: 219.0, chroma: 224.0 };
+const FULL: CodeRange = CodeRange { black: 0.0, luma: 255.0, chroma: 255.0 };
 
 /// The picture of the planes Y', Cb, Cr, which have all their bytes. A chroma sample is the chroma of all pixels that
 /// share it. YUV4MPEG2 has no tag for the matrix, which is taken as BT.709.
@@ -133,9 +123,7 @@ pub(super) fn frame_of_planes(
             let grey = (f32::from(luma[y * width + x]) - range.black) / range.luma;
             let at = (y >> shifts[1]) * chroma[0] + (x >> shifts[0]);
             let centred = |plane: &[u8]| {
-                let code = plane
-                    .get(at)
-                    .map_or(NEUTRAL as f32, |&code| f32::from(code));
+                let code = plane.get(at).map_or(NEUTRAL as f32, |&code| f32::from(code));
                 (code - NEUTRAL as f32) / range.chroma
             };
             let (blue, red) = match subsampling {
@@ -156,11 +144,7 @@ mod tests {
 
     #[test]
     fn planes_give_the_colours_back_where_chroma_is_even() {
-        let colours = [
-            [0.1, 0.7, 0.3, 1.0],
-            [1.0, 0.0, 0.0, 1.0],
-            [0.5, 0.5, 0.5, 1.0],
-        ];
+        let colours = [[0.1, 0.7, 0.3, 1.0], [1.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5, 1.0]];
         for colour in colours {
             let frame = Frame::from_pixels(5, 3, vec![colour; 15]);
             let planes = planes(&frame, None);
@@ -183,9 +167,6 @@ mod tests {
         let reds: Vec<bool> = frame.pixels().iter().map(|p| p[0] > p[1] + 0.1).collect();
         let greens: Vec<bool> = frame.pixels().iter().map(|p| p[1] > p[0] + 0.1).collect();
         assert_eq!(reds, [true, true, false, false, false, false, false, false]);
-        assert_eq!(
-            greens,
-            [false, false, false, false, false, false, true, true]
-        );
+        assert_eq!(greens, [false, false, false, false, false, false, true, true]);
     }
 }

@@ -46,10 +46,8 @@ struct ColourScale {
 /// since powers of small differences magnify rounding, and the mean over a picture by less than 1e-6.
 pub(super) fn error_map(pair: &Pair, level: SimdLevel) -> Vec<f32> {
     let taps = Taps::new(PIXELS_PER_DEGREE);
-    let scale = ColourScale {
-        matrices: Matrices::new(),
-        largest: narrow(largest_colour_difference()),
-    };
+    let scale =
+        ColourScale { matrices: Matrices::new(), largest: narrow(largest_colour_difference()) };
     let pictures = [0, 1].map(|i| to_ycxcz(&pair.colours[i], pair, (&scale.matrices, level)));
     let mut errors = vec![0.0; pair.width * pair.height];
     errors.par_chunks_mut(pair.width).enumerate().for_each_init(
@@ -95,9 +93,7 @@ fn to_ycxcz(colours: &Planes, pair: &Pair, (matrices, level): (&Matrices, SimdLe
         Some(table) => table[usize::from(whole::<u8>(value))],
         None => decode_srgb([value.clamp(0.0, 1.0); 3])[0],
     };
-    let [y, cx, cz] = planes
-        .each_mut()
-        .map(|plane| plane.par_chunks_mut(pair.width));
+    let [y, cx, cz] = planes.each_mut().map(|plane| plane.par_chunks_mut(pair.width));
     let [r, g, b] = colours.each_ref().map(|plane| plane.par_chunks(pair.width));
     (y, cx, cz, r, g, b)
         .into_par_iter()

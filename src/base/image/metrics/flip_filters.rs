@@ -16,10 +16,7 @@ struct Sensitivity {
 const SENSITIVITIES: [&[Sensitivity]; 3] = [
     &[Sensitivity { a: 1.0, b: 0.0047 }],
     &[Sensitivity { a: 1.0, b: 0.0053 }],
-    &[
-        Sensitivity { a: 34.1, b: 0.04 },
-        Sensitivity { a: 13.5, b: 0.025 },
-    ],
+    &[Sensitivity { a: 34.1, b: 0.04 }, Sensitivity { a: 13.5, b: 0.025 }],
 ];
 
 /// The largest b of the Gaussians, which determines the radius of all filters.

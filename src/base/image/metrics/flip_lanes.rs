@@ -142,10 +142,7 @@ mod tests {
                 let [zero, one] = [0.0, 1.0].map(|v| f32x16::splat(simd, v));
                 [power(simd, zero, zero)[0], power(simd, zero, one)[0], power(simd, one, one)[0]]
             });
-            assert!(
-                (powers[0] - 1.0).abs() < 3e-7 && powers[1] == 0.0,
-                "{powers:?}"
-            );
+            assert!((powers[0] - 1.0).abs() < 3e-7 && powers[1] == 0.0, "{powers:?}");
             assert!((powers[2] - 1.0).abs() < 3e-7, "{powers:?}");
         }
     }

@@ -40,10 +40,7 @@ struct Horizontal {
 
 impl Taps {
     pub(super) fn new(pixels_per_degree: f64) -> Self {
-        let Filters {
-            sensitivity,
-            derivatives,
-        } = Filters::new(pixels_per_degree);
+        let Filters { sensitivity, derivatives } = Filters::new(pixels_per_degree);
         let gaussians: Vec<&[Vec<f64>; 2]> = sensitivity.iter().flatten().collect();
         let taps = gaussians[0][0].len().max(derivatives[0].len());
         let at = |weights: &[f64], tap: usize| {
@@ -65,10 +62,7 @@ impl Taps {
             seen: [0, 1, 2, 3].map(|i| narrow(at(&gaussians[i][1], tap))),
             features: [0, 1, 2].map(|i| narrow(feature(i, tap))),
         });
-        Self {
-            vertical: vertical.collect(),
-            horizontal: horizontal.collect(),
-        }
+        Self { vertical: vertical.collect(), horizontal: horizontal.collect() }
     }
 
     /// Pixels on each side of the centre.
@@ -86,11 +80,7 @@ pub(super) struct FilteredRow {
 
 impl FilteredRow {
     pub(super) fn new(width: usize) -> Self {
-        Self {
-            width,
-            luminance: Default::default(),
-            chroma: Default::default(),
-        }
+        Self { width, luminance: Default::default(), chroma: Default::default() }
     }
 
     /// Filters row `y` of `picture`, which is in `YCxCz`, along its columns.
@@ -108,11 +98,7 @@ impl FilteredRow {
         }
         let height = picture[0].len() / width;
         let rows = Border::Nearest.rows(y, taps.vertical.len(), height);
-        let slices = |row: usize| {
-            picture
-                .each_ref()
-                .map(|plane| &plane[row * width..][..width])
-        };
+        let slices = |row: usize| picture.each_ref().map(|plane| &plane[row * width..][..width]);
         let sources: Vec<[&[f32]; 3]> = rows.flatten().map(slices).collect();
         for x in (0..width).step_by(LANES) {
             let mut luminance = [f32x16::splat(simd, 0.0); OF_LUMINANCE];

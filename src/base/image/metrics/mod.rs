@@ -130,11 +130,7 @@ pub fn compare_over(
     background: [f32; 3],
     protocol: Protocol,
 ) -> Result<(Comparison, Vec<f32>)> {
-    let measure = Measure {
-        protocol,
-        background,
-        mask: None,
-    };
+    let measure = Measure { protocol, background, mask: None };
     measure.compare(a, b)
 }
 
@@ -174,10 +170,7 @@ impl Measure<'_> {
         let alpha_max_abs = checked_pair(a, b, self.protocol, self.mask)?.alpha_max_abs;
         let [a, b] = [a, b].map(|picture| picture.over(self.background));
         let (comparison, errors) = seen(checked_pair(&a, &b, self.protocol, self.mask)?);
-        let comparison = Comparison {
-            alpha_max_abs,
-            ..comparison
-        };
+        let comparison = Comparison { alpha_max_abs, ..comparison };
         Ok((comparison, errors))
     }
 

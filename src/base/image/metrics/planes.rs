@@ -189,19 +189,11 @@ mod tests {
     fn values_are_rounded_as_in_files() {
         let near = |step: u16| {
             let edge = (f32::from(step) + 0.5) / 255.0;
-            [
-                edge.next_down().next_down(),
-                edge.next_down(),
-                edge,
-                edge.next_up(),
-            ]
+            [edge.next_down().next_down(), edge.next_down(), edge, edge.next_up()]
         };
         let edges = (0..=255).flat_map(near);
         let values = (0..=20_000_u16).map(|i| f32::from(i) / 19_990.0);
-        for value in edges
-            .chain(values)
-            .chain([-1.0, 0.499_999_97 / 255.0, f32::NAN])
-        {
+        for value in edges.chain(values).chain([-1.0, 0.499_999_97 / 255.0, f32::NAN]) {
             assert_eq!(rounded(value), f32::from(to_8_bit(value)), "{value}");
         }
     }

@@ -22,20 +22,13 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     // Summed in the order of the rows, so that threads do not change the result.
     let squares: f64 = rows.collect::<Vec<f64>>().iter().sum();
     if pair.mask.is_some() {
-        let inside = largest
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| pair.counts(*at));
+        let inside = largest.iter().enumerate().filter(|(at, _)| pair.counts(*at));
         largest = inside.map(|(_, difference)| *difference).collect();
     }
     // Pixels that do not count add nothing.
     let mse = squares / (largest.len() as f64 * 3.0 * peak * peak);
     let max_abs = largest.iter().copied().fold(0.0, f64::max) / peak;
-    [
-        mse,
-        max_abs,
-        percentile(&mut largest, HIGH_PERCENTILE) / peak,
-    ]
+    [mse, max_abs, percentile(&mut largest, HIGH_PERCENTILE) / peak]
 }
 
 /// Writes the largest difference of the channels of each pixel of row `y` to `largest`, which has zeros, and returns the
@@ -45,9 +38,7 @@ fn row_differences(pair: &Pair, y: usize, largest: &mut [f64]) -> f64 {
     let row = y * pair.width..(y + 1) * pair.width;
     let mut sums = [0.0; LANES];
     for (a, b) in pair.colours[0].iter().zip(&pair.colours[1]) {
-        let pixels = a[row.clone()]
-            .chunks(LANES)
-            .zip(b[row.clone()].chunks(LANES));
+        let pixels = a[row.clone()].chunks(LANES).zip(b[row.clone()].chunks(LANES));
         for ((a, b), largest) in pixels.zip(largest.chunks_mut(LANES)) {
             for (lane, sum) in sums.iter_mut().enumerate().take(a.len()) {
                 let difference = (f64::from(a[lane]) - f64::from(b[lane])).abs();

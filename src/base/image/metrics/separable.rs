@@ -95,18 +95,9 @@ mod tests {
             border.extend(&mut row, 3, 3);
             row
         };
-        assert_eq!(
-            extended(Border::Zero),
-            [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]
-        );
-        assert_eq!(
-            extended(Border::Nearest),
-            [1.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0]
-        );
-        assert_eq!(
-            extended(Border::Mirrored),
-            [2.0, 3.0, 2.0, 1.0, 2.0, 3.0, 2.0, 1.0, 2.0]
-        );
+        assert_eq!(extended(Border::Zero), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
+        assert_eq!(extended(Border::Nearest), [1.0, 1.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0]);
+        assert_eq!(extended(Border::Mirrored), [2.0, 3.0, 2.0, 1.0, 2.0, 3.0, 2.0, 1.0, 2.0]);
         let rows = |border: Border| border.rows(0, 3, 1).collect::<Vec<_>>();
         assert_eq!(rows(Border::Zero), [None, Some(0), None]);
         assert_eq!(rows(Border::Nearest), [Some(0); 3]);

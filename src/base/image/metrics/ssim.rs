@@ -33,10 +33,7 @@ const HALF: usize = LANES / 2;
 /// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
 /// left, zeros stand beyond the edge.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64 {
-    let counted = Counted {
-        pair,
-        margin: if border.is_none() { REACH } else { 0 },
-    };
+    let counted = Counted { pair, margin: if border.is_none() { REACH } else { 0 } };
     let border = border.unwrap_or(Border::Zero);
     let count: usize = (0..pair.height).map(|y| counted.of_row(y)).sum();
     if count == 0 {
@@ -46,12 +43,7 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64
     let [a, b] = &pair.colours;
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
-        let channel = Channel {
-            pictures: [a, b],
-            counted: &counted,
-            window: &window,
-            border,
-        };
+        let channel = Channel { pictures: [a, b], counted: &counted, window: &window, border };
         let rows = (0..pair.height).into_par_iter();
         let rows = rows.map_init(
             || Means::new(pair.width),

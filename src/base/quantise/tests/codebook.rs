@@ -4,25 +4,16 @@ use super::*;
 
 #[test]
 fn few_values_are_kept_exactly() {
-    let values: Vec<f32> = (0..1000u16)
-        .map(|i| f32::from(i % 200) * 0.37 - 20.0)
-        .collect();
+    let values: Vec<f32> = (0..1000u16).map(|i| f32::from(i % 200) * 0.37 - 20.0).collect();
     let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
     let found = indices(&entries, &values);
-    assert!(
-        values
-            .iter()
-            .zip(found)
-            .all(|(v, i)| entries[usize::from(i)] == *v)
-    );
+    assert!(values.iter().zip(found).all(|(v, i)| entries[usize::from(i)] == *v));
 }
 
 #[test]
 fn many_values_are_near_an_entry() {
     // Quadratically more small values than large ones.
-    let values: Vec<f32> = (0..20_000u16)
-        .map(|i| (f32::from(i) / 2e4).powi(3))
-        .collect();
+    let values: Vec<f32> = (0..20_000u16).map(|i| (f32::from(i) / 2e4).powi(3)).collect();
     let entries = codebook([&values].into_iter(), &Task::NEVER).unwrap();
     let found = indices(&entries, &values);
     let square = |(v, i): (&f32, &u8)| f64::from(v - entries[usize::from(*i)]).powi(2);

@@ -4,13 +4,7 @@ use super::*;
 
 #[test]
 fn sizes_are_powers_of_two_of_1024() {
-    for (rows, size) in [
-        (1_500_000, 65_536),
-        (38_347, 32_768),
-        (2000, 1024),
-        (600, 512),
-        (1, 1),
-    ] {
+    for (rows, size) in [(1_500_000, 65_536), (38_347, 32_768), (2000, 1024), (600, 512), (1, 1)] {
         assert_eq!(palette_size(rows), size, "{rows}");
     }
 }
@@ -21,9 +15,7 @@ fn clustered(rows: u32, count: u32, noise: f32) -> Vec<Vec<f32>> {
     let value = |row: u32, dimension: u32| {
         hash(row % count * 64 + dimension) + noise * hash(row * 64 + dimension + 7)
     };
-    (0..9)
-        .map(|d| (0..rows).map(|row| value(row, d)).collect())
-        .collect()
+    (0..9).map(|d| (0..rows).map(|row| value(row, d)).collect()).collect()
 }
 
 #[test]
@@ -33,12 +25,7 @@ fn few_distinct_rows_are_kept_exactly() {
     assert_eq!(palette.centroids.len(), 700);
     for (row, label) in palette.labels.iter().enumerate() {
         let centroid = &palette.centroids[usize::from(*label)];
-        assert!(
-            columns
-                .iter()
-                .zip(centroid)
-                .all(|(column, v)| column[row] == *v)
-        );
+        assert!(columns.iter().zip(centroid).all(|(column, v)| column[row] == *v));
     }
 }
 
@@ -53,11 +40,7 @@ fn clusters_are_found_on_every_level() {
         assert_eq!(palette.centroids.len(), 8192);
         let error = |(row, label): (usize, &u16)| -> f32 {
             let centroid = &palette.centroids[usize::from(*label)];
-            columns
-                .iter()
-                .zip(centroid)
-                .map(|(c, v)| (c[row] - v).powi(2))
-                .sum()
+            columns.iter().zip(centroid).map(|(c, v)| (c[row] - v).powi(2)).sum()
         };
         let sum: f32 = palette.labels.iter().enumerate().map(error).sum();
         // Noise of uniform +-0.01 in nine dimensions around the centres.

@@ -12,17 +12,11 @@ fn frames_and_times_come_back() {
     let frames: Vec<Frame> = [0.0, 0.5, 1.0]
         .map(|v: f32| Frame::from_pixels(3, 2, vec![[v, 0.25, 0.0, 1.0]; 6]))
         .to_vec();
-    let facts = FilmFacts {
-        size: [3, 2],
-        frames: 3,
-        rate: FrameRate::of(25.0).unwrap(),
-    };
+    let facts = FilmFacts { size: [3, 2], frames: 3, rate: FrameRate::of(25.0).unwrap() };
     let mut film = Vec::new();
     let mut writer = FilmWriter::begin(FilmFormat::Apng, &mut film, facts).unwrap();
     for frame in &frames {
-        writer
-            .push(&FilmFormat::Apng.prepare(frame, None).unwrap())
-            .unwrap();
+        writer.push(&FilmFormat::Apng.prepare(frame, None).unwrap()).unwrap();
     }
     writer.finish().unwrap();
     let decoder = PngDecoder::new(Cursor::new(&film)).unwrap();

@@ -6,14 +6,8 @@ use quadrille_base::shading::*;
 #[test]
 fn blends_front_to_back() {
     let mut pixel = Accumulated::default();
-    assert_eq!(
-        pixel.offer(0.9, [1.0, 0.0, 0.0], StopRule::Never),
-        Blended::Yes
-    );
-    assert_eq!(
-        pixel.offer(0.9, [0.0, 1.0, 0.0], StopRule::Never),
-        Blended::Yes
-    );
+    assert_eq!(pixel.offer(0.9, [1.0, 0.0, 0.0], StopRule::Never), Blended::Yes);
+    assert_eq!(pixel.offer(0.9, [0.0, 1.0, 0.0], StopRule::Never), Blended::Yes);
     assert!((pixel.colour[0] - 0.9).abs() < 1e-15 && (pixel.colour[1] - 0.09).abs() < 1e-15);
     assert!((pixel.transmittance - 0.01).abs() < 1e-15);
 }
@@ -23,9 +17,7 @@ fn blends_front_to_back() {
 fn stop_rules_at_their_exact_thresholds() {
     let blended = |stop| {
         let mut pixel = Accumulated::default();
-        (0..10)
-            .filter(|_| pixel.offer(0.5, [0.0; 3], stop) == Blended::Yes)
-            .count()
+        (0..10).filter(|_| pixel.offer(0.5, [0.0; 3], stop) == Blended::Yes).count()
     };
     assert_eq!(blended(StopRule::Never), 10);
     // Leaving exactly 1/8 is allowed, 1/16 is not.

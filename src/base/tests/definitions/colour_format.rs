@@ -64,16 +64,7 @@ fn rounds_as_half_does_all_over() {
     for bits in (0..=u32::MAX).step_by(83) {
         assert_like_half(f32::from_bits(bits));
     }
-    for x in [
-        65503.9,
-        65504.0,
-        65519.996,
-        65520.0,
-        65536.0,
-        f32::MAX,
-        2e-8,
-        3e-8,
-    ] {
+    for x in [65503.9, 65504.0, 65519.996, 65520.0, 65536.0, f32::MAX, 2e-8, 3e-8] {
         assert_like_half(x);
         assert_like_half(-x);
     }
@@ -90,13 +81,9 @@ fn eight_bits_clamp_and_round() {
             assert_eq!(stored(near), level, "{near}");
         }
     }
-    for (x, expected) in [
-        (-1.0, 0.0),
-        (f32::NEG_INFINITY, 0.0),
-        (f32::NAN, 0.0),
-        (1.5, 1.0),
-        (f32::INFINITY, 1.0),
-    ] {
+    for (x, expected) in
+        [(-1.0, 0.0), (f32::NEG_INFINITY, 0.0), (f32::NAN, 0.0), (1.5, 1.0), (f32::INFINITY, 1.0)]
+    {
         assert_eq!(stored(x), expected, "{x}");
     }
 }

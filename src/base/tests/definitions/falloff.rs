@@ -7,11 +7,7 @@ use quadrille_base::shading::*;
 /// A round splat: u = dx k / sigma with k^2 = log2(e) / 2.
 #[test]
 fn agrees_with_the_definition() {
-    let (k, conic, opacity) = (
-        (std::f64::consts::LOG2_E / 2.0).sqrt(),
-        [0.25, 0.0, 1.0],
-        0.8_f64,
-    );
+    let (k, conic, opacity) = ((std::f64::consts::LOG2_E / 2.0).sqrt(), [0.25, 0.0, 1.0], 0.8_f64);
     for i in 0..200 {
         let d = [f64::from(i) * 0.02, f64::from(i % 7) * 0.1];
         let Some(exact) = fragment_alpha(conic, d, opacity, 0.75) else {

@@ -12,10 +12,7 @@ fn functions_are_odd_in_their_sign_axes() {
         let after: [f64; 25] = sh_basis(4, flipped);
         for (k, odd) in SH_SIGN_AXES.iter().enumerate() {
             let sign = if odd[axis] { -1.0 } else { 1.0 };
-            assert!(
-                (after[k + 1] - sign * before[k + 1]).abs() < 1e-12,
-                "{k} {axis}"
-            );
+            assert!((after[k + 1] - sign * before[k + 1]).abs() < 1e-12, "{k} {axis}");
         }
     }
 }

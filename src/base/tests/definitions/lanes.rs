@@ -23,9 +23,8 @@ fn lanes_are_moved_to_the_front() {
 
 #[test]
 fn reciprocal_is_good_to_double_precision() {
-    let inputs: Vec<f32> = (1..4096)
-        .map(|i| 1.3_f32.powi(i % 200 - 100) * (1.0 + i as f32 / 5000.0))
-        .collect();
+    let inputs: Vec<f32> =
+        (1..4096).map(|i| 1.3_f32.powi(i % 200 - 100) * (1.0 + i as f32 / 5000.0)).collect();
     for level in SimdLevel::all() {
         for chunk in inputs.chunks_exact(16) {
             let x: [f32; 16] = chunk.try_into().unwrap();

@@ -65,33 +65,22 @@ fn pictures([width, height]: [u32; 2]) -> [Frame; 2] {
 fn shapes(net: LpipsNet) -> Vec<(String, Vec<usize>)> {
     let (convolutions, compared): (Vec<[usize; 3]>, _) = match net {
         LpipsNet::Vgg => {
-            let outputs = [
-                64, 64, 128, 128, 256, 256, 256, 512, 512, 512, 512, 512, 512,
-            ];
+            let outputs = [64, 64, 128, 128, 256, 256, 256, 512, 512, 512, 512, 512, 512];
             let inputs = std::iter::once(3).chain(outputs);
             let shapes = outputs.into_iter().zip(inputs).map(|(o, i)| [o, i, 3]);
             (shapes.collect(), [64, 128, 256, 512, 512])
         }
         LpipsNet::Alex => {
-            let shapes = [
-                [64, 3, 11],
-                [192, 64, 5],
-                [384, 192, 3],
-                [256, 384, 3],
-                [256, 256, 3],
-            ];
+            let shapes = [[64, 3, 11], [192, 64, 5], [384, 192, 3], [256, 384, 3], [256, 256, 3]];
             (shapes.to_vec(), [64, 192, 384, 256, 256])
         }
     };
-    let convolutions = convolutions
-        .iter()
-        .zip(1..)
-        .flat_map(|(&[o, i, side], number)| {
-            [
-                (format!("conv{number}.weight"), vec![o, i, side, side]),
-                (format!("conv{number}.bias"), vec![o]),
-            ]
-        });
+    let convolutions = convolutions.iter().zip(1..).flat_map(|(&[o, i, side], number)| {
+        [
+            (format!("conv{number}.weight"), vec![o, i, side, side]),
+            (format!("conv{number}.bias"), vec![o]),
+        ]
+    });
     let linear = compared.into_iter().zip(1..);
     let linear = linear.map(|(channels, i)| (format!("linear{i}.weight"), vec![channels]));
     convolutions.chain(linear).collect()
@@ -103,16 +92,8 @@ fn generated(name: &str, number: usize, shape: &[usize]) -> Vec<f32> {
     let value = |i: usize| {
         let bits = random_bits(((number as u64) << 32) + i as u64) >> 40;
         let unit = bits as f64 / f64::from(1 << 24);
-        let limit = if shape.len() == 4 {
-            (6.0 / fan_in as f64).sqrt()
-        } else {
-            0.1
-        };
-        if name.starts_with("linear") {
-            unit
-        } else {
-            (2.0 * unit - 1.0) * limit
-        }
+        let limit = if shape.len() == 4 { (6.0 / fan_in as f64).sqrt() } else { 0.1 };
+        if name.starts_with("linear") { unit } else { (2.0 * unit - 1.0) * limit }
     };
     let count = shape.iter().product();
     (0..count).map(|i| narrow(value(i))).collect()
@@ -147,11 +128,7 @@ fn hold(lpips: &Lpips, rows: &[Row]) {
         let found = lpips.distance(&a, &b, Protocol::Inria, row.scale).unwrap();
         let difference = (found - row.distance).abs();
         let place = format!("{} {:?} {}", row.net, row.size, row.scale);
-        assert!(
-            difference < TOLERANCE,
-            "{place}: {found} for {}",
-            row.distance
-        );
+        assert!(difference < TOLERANCE, "{place}: {found} for {}", row.distance);
     }
 }
 
@@ -186,11 +163,7 @@ fn a_distance_is_symmetric_zero_for_equals_and_the_same_on_any_number_of_threads
     let net = LpipsNet::Alex;
     let lpips = Lpips::new(&read(&content(net, |_, _| {}), net).unwrap());
     let [a, b] = pictures([70, 101]);
-    let distance = |a, b| {
-        lpips
-            .distance(a, b, Protocol::Float, InputScale::Signed)
-            .unwrap()
-    };
+    let distance = |a, b| lpips.distance(a, b, Protocol::Float, InputScale::Signed).unwrap();
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| distance(&a, &b))
@@ -212,11 +185,7 @@ fn small_pictures_are_refused() {
     let expected = "size of pictures for LPIPS: expected at least 31 x 31 pixels, found 200 x 30";
     assert_eq!(message, expected);
     let [_, other] = pictures([201, 30]);
-    assert!(
-        lpips
-            .distance(&a, &other, Protocol::Inria, InputScale::Unit)
-            .is_err()
-    );
+    assert!(lpips.distance(&a, &other, Protocol::Inria, InputScale::Unit).is_err());
 }
 
 /// The message of a refused file, without its path.
@@ -231,10 +200,7 @@ fn refusal(content: &[u8]) -> String {
 fn hostile_files_are_refused() {
     let net = LpipsNet::Alex;
     let whole = content(net, |_, _| {});
-    assert_eq!(
-        refusal(b"short"),
-        "file: expected at least 8 bytes, found 5 bytes"
-    );
+    assert_eq!(refusal(b"short"), "file: expected at least 8 bytes, found 5 bytes");
     assert_eq!(
         refusal(&u64::MAX.to_le_bytes()),
         "length of the header: expected at most 0, found 18446744073709551615"
@@ -251,10 +217,7 @@ fn hostile_files_are_refused() {
     let missing = changed(|header| {
         header.as_object_mut().unwrap().remove("conv2.bias");
     });
-    assert!(
-        missing.starts_with("header: expected conv2.bias, found conv1.bias, "),
-        "{missing}"
-    );
+    assert!(missing.starts_with("header: expected conv2.bias, found conv1.bias, "), "{missing}");
     assert_eq!(
         changed(|header| header["conv1.weight"]["shape"] = json!([64, 3, 11, 12])),
         "array conv1.weight: expected F32 of shape [64, 3, 11, 11], found F32 of shape [64, 3, 11, 12]"
@@ -266,20 +229,11 @@ fn hostile_files_are_refused() {
     let beyond = changed(|header| {
         header["conv1.bias"]["data_offsets"] = json!([u64::MAX - 255, u64::MAX]);
     });
-    assert!(
-        beyond.starts_with("array conv1.bias: expected 256 of the "),
-        "{beyond}"
-    );
+    assert!(beyond.starts_with("array conv1.bias: expected 256 of the "), "{beyond}");
     let backwards = changed(|header| header["conv1.bias"]["data_offsets"] = json!([256, 0]));
-    assert!(
-        backwards.ends_with("bytes of data, found bytes 256 to 0"),
-        "{backwards}"
-    );
+    assert!(backwards.ends_with("bytes of data, found bytes 256 to 0"), "{backwards}");
     let truncated = refusal(&whole[..whole.len() - 1]);
-    assert!(
-        truncated.starts_with("array linear5.weight: expected 1024 of the "),
-        "{truncated}"
-    );
+    assert!(truncated.starts_with("array linear5.weight: expected 1024 of the "), "{truncated}");
     let poisoned = content(net, |_, data| {
         data[8..12].copy_from_slice(&f32::NAN.to_le_bytes());
     });
@@ -293,9 +247,7 @@ fn a_file_that_is_not_there_is_named() {
     let error = find_weights(Some(folder.path()), LpipsNet::Vgg).unwrap_err();
     let expected = folder.path().join("lpips-vgg.safetensors");
     assert!(
-        error
-            .to_string()
-            .starts_with(&format!("{}: cannot read", expected.display())),
+        error.to_string().starts_with(&format!("{}: cannot read", expected.display())),
         "{error}"
     );
     let read = LpipsWeights::read(Path::new("nothing.safetensors"), LpipsNet::Vgg);

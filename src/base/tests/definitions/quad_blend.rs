@@ -50,16 +50,7 @@ fn an_opaque_front_hides_anything() {
 /// Zeros, denormals, infinities and NaN among random numbers, on every level.
 #[test]
 fn lanes_give_the_same_bits() {
-    let special = [
-        0.0,
-        -0.0,
-        1.0,
-        1e-40,
-        f32::INFINITY,
-        f32::NAN,
-        f32::MAX,
-        0.5,
-    ];
+    let special = [0.0, -0.0, 1.0, 1e-40, f32::INFINITY, f32::NAN, f32::MAX, 0.5];
     let mut random = 1_u32;
     let mut value = || {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -4,12 +4,7 @@ use StencilOperation as Op;
 use quadrille_base::shading::*;
 
 fn after(pass: Op, top_bit_taken: bool, stored: u8) -> u8 {
-    let test = StencilTest {
-        pass,
-        reference: 0x9c,
-        top_bit_taken,
-        ..StencilTest::default()
-    };
+    let test = StencilTest { pass, reference: 0x9c, top_bit_taken, ..StencilTest::default() };
     test.updated(stored, StencilOutcome::Pass)
 }
 
@@ -83,12 +78,8 @@ fn compares_under_the_read_mask() {
 fn a_closed_pixel_looks_the_same_to_the_application() {
     for compare in CompareOp::ALL {
         for reference in [0, 5, 127, 128, 255] {
-            let test = StencilTest {
-                compare,
-                reference,
-                top_bit_taken: true,
-                ..StencilTest::default()
-            };
+            let test =
+                StencilTest { compare, reference, top_bit_taken: true, ..StencilTest::default() };
             for stored in 0..128 {
                 assert_eq!(test.passes(stored), test.passes(stored | TERMINATED));
             }

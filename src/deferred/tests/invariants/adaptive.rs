@@ -34,20 +34,11 @@ fn cells_grow_along_the_motion_and_with_defocus() {
     let [along, across] = px([0.0, 8.0], &sharp);
     assert!((along - 0.5 * 65.0_f64.sqrt()).abs() < 1e-6 && across == 1.0);
     let basis = spacing(&triangle([0.0, 8.0], 2.0), &sharp).basis();
-    assert!(
-        (basis[0][1] - 1.0 / along).abs() < 1e-6 && basis[1][0] == -1.0,
-        "{basis:?}"
-    );
+    assert!((basis[0][1] - 1.0 / along).abs() < 1e-6 && basis[1][0] == -1.0, "{basis:?}");
     // 2 |a + b / z| = 8.
-    let lens = LensShear {
-        a: [0.0; 2],
-        b: [-8.0; 2],
-    };
+    let lens = LensShear { a: [0.0; 2], b: [-8.0; 2] };
     let [along, across] = px([0.0; 2], &lens);
-    assert!(
-        (across - 3.5).abs() < 1e-6 && along == across,
-        "{along} {across}"
-    );
+    assert!((across - 3.5).abs() < 1e-6 && along == across, "{along} {across}");
     assert_eq!(px([1000.0, 0.0], &sharp), [16.0, 1.0]);
 }
 
@@ -58,10 +49,7 @@ fn the_least_blur_counts() {
     one_still.change[0] = [0.0; 3];
     assert_eq!(spacing(&one_still, &sharp), Spacing::PIXEL);
     // In focus at z = 2, between the corners.
-    let lens = LensShear {
-        a: [8.0; 2],
-        b: [-16.0; 2],
-    };
+    let lens = LensShear { a: [8.0; 2], b: [-16.0; 2] };
     let mut cut = triangle([0.0; 2], 2.0);
     cut.start[0][2] = 1.0;
     cut.start[1][2] = 9.0;
@@ -78,11 +66,7 @@ const ROUNDING: f64 = 1.01;
 /// A triangle that moves sideways, as in [`MovingTriangle::unculled`], with a corner behind the eye in one of
 /// four.
 fn through_focus(random: &mut Random, shift: f64) -> MovingTriangle {
-    let mut depths = [
-        random.next(1.0, 4.0),
-        random.next(4.0, 30.0),
-        random.next(1.0, 30.0),
-    ];
+    let mut depths = [random.next(1.0, 4.0), random.next(4.0, 30.0), random.next(1.0, 30.0)];
     if random.next(0.0, 4.0) < 1.0 {
         depths[0] = random.next(-3.0, 0.2);
     }
@@ -109,11 +93,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
             centre: [160.0, 90.5],
             reach_px: 480.0,
         };
-        let shift = if round % 2 == 0 {
-            0.0
-        } else {
-            random.next(0.0, 20.0)
-        };
+        let shift = if round % 2 == 0 { 0.0 } else { random.next(0.0, 20.0) };
         let triangle = through_focus(&mut random, shift);
         let grid = ShadingGrid::new(&triangle, &view);
         if grid.is_barycentric || grid.is_coarsened {
@@ -133,10 +113,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
             if z < f64::from(view.near) || !is_seen {
                 continue;
             }
-            let spid = Spid {
-                primitive: 1,
-                morton: grid.map(weights.map(narrow)),
-            };
+            let spid = Spid { primitive: 1, morton: grid.map(weights.map(narrow)) };
             let [column, row] = spid.point().map(|v| i32::from(v & !1));
             let corners =
                 [[0, 0], [1, 0], [0, 1]].map(|[c, r]| grid.position([column + c, row + r]));
@@ -151,10 +128,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
             // The point of the grid is in the hit's cell.
             let point = grid.position(spid.point().map(i32::from));
             let off = length([0, 1].map(|k| point[k] - place[k]));
-            assert!(
-                off <= 0.51 * length(side) + 0.01,
-                "{round} {place:?}: {off} {side:?}"
-            );
+            assert!(off <= 0.51 * length(side) + 0.01, "{round} {place:?}: {off} {side:?}");
             coarse += u32::from(side[1] > 2.0);
             sides.push(side[1]);
         }
@@ -164,8 +138,5 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
         cut_behind_eye += u32::from(most > 1.9 * least && triangle.start[0][2] < 0.0);
     }
     // Triangles that the plane in focus cuts had cells of the size of pixels before they were cut.
-    assert!(
-        coarse > 10_000 && cut > 150 && cut_behind_eye > 30,
-        "{coarse} {cut} {cut_behind_eye}"
-    );
+    assert!(coarse > 10_000 && cut > 150 && cut_behind_eye > 30, "{coarse} {cut} {cut_behind_eye}");
 }

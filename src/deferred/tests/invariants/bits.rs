@@ -11,14 +11,7 @@ fn widths_of_numbers() {
 
 #[test]
 fn fields_of_all_widths_come_back() {
-    let fields = [
-        (0, 0),
-        (1, 1),
-        (u32::MAX, 32),
-        (5, 3),
-        (0xdead_beef, 32),
-        (9, 31),
-    ];
+    let fields = [(0, 0), (1, 1), (u32::MAX, 32), (5, 3), (0xdead_beef, 32), (9, 31)];
     let mut writer = BitWriter::default();
     for round in 0..17 {
         for (value, width) in fields {

@@ -39,11 +39,7 @@ fn misses_fall_with_the_size() {
         assert!(pair[1].bytes() <= pair[0].bytes() && pair[1].raw <= pair[0].raw);
     }
     assert!(sizes[0].bytes() > 10 * sizes[7].bytes());
-    assert!(
-        sizes
-            .iter()
-            .all(|traffic| traffic.raw == 4 * traffic.bytes())
-    );
+    assert!(sizes.iter().all(|traffic| traffic.raw == 4 * traffic.bytes()));
 }
 
 #[test]
@@ -72,9 +68,7 @@ fn clear_and_wholly_written_blocks_are_not_fetched() {
     assert_eq!((read(&cache), cache.traffic().write), (0, 193));
     cache.access(0, CacheAccess::Read, |_| 192);
     assert_eq!(read(&cache), 64);
-    cache.access(1, CacheAccess::Read, |_| {
-        unreachable!("block 0 is not dirty")
-    });
+    cache.access(1, CacheAccess::Read, |_| unreachable!("block 0 is not dirty"));
     assert_eq!((read(&cache), cache.stored_bytes(1)), (256, 192));
 }
 

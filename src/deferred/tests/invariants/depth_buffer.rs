@@ -24,10 +24,7 @@ fn hits_pass_where_they_are_nearer() {
     assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Nearer), 0b1101);
     assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Nearer), 0);
     assert_eq!(buffer.test(0, 0b1111, &more, DepthRule::Equal), 0b1111);
-    assert_eq!(
-        (buffer.depth(1), buffer.depth(3), buffer.depth(4)),
-        (0.5, 0.3, 0.0)
-    );
+    assert_eq!((buffer.depth(1), buffer.depth(3), buffer.depth(4)), (0.5, 0.3, 0.0));
 }
 
 /// Samples of a block of pixels may lie in two blocks of memory.
@@ -37,15 +34,9 @@ fn blocks_of_three_samples_per_pixel_straddle() {
     let twelve = hits(&[0.5; 12]);
     let all = (1 << 12) - 1;
     assert_eq!(buffer.test(60, all, &twelve, DepthRule::Nearer), all);
-    assert_eq!(
-        buffer.test(60, 0b11_0000_1000, &twelve[..3], DepthRule::Equal),
-        0b11_0000_1000
-    );
+    assert_eq!(buffer.test(60, 0b11_0000_1000, &twelve[..3], DepthRule::Equal), 0b11_0000_1000);
     assert_eq!(buffer.test(48, all, &twelve, DepthRule::Equal), 0);
-    assert_eq!(
-        (buffer.depth(59), buffer.depth(60), buffer.depth(71)),
-        (0.0, 0.5, 0.5)
-    );
+    assert_eq!((buffer.depth(59), buffer.depth(60), buffer.depth(71)), (0.0, 0.5, 0.5));
     buffer.flush();
     assert_eq!(buffer.traffic().write, 128);
 }
@@ -53,17 +44,11 @@ fn blocks_of_three_samples_per_pixel_straddle() {
 #[test]
 fn hidden_hits_and_clear_blocks_read_no_depths() {
     // A cache of one block, so that other blocks push it out.
-    let spec = MemorySpec {
-        depth_cache_bytes: 256,
-        ..MemorySpec::default()
-    };
+    let spec = MemorySpec { depth_cache_bytes: 256, ..MemorySpec::default() };
     let mut buffer = DepthBlocks::new(&spec, DepthFormat::D24, 128).unwrap();
     let full = hits(&[0.5; 64]);
     for first in [0, 64] {
-        assert_eq!(
-            buffer.test(first, u64::MAX, &full, DepthRule::Nearer),
-            u64::MAX
-        );
+        assert_eq!(buffer.test(first, u64::MAX, &full, DepthRule::Nearer), u64::MAX);
     }
     assert_eq!((buffer.traffic().read, buffer.traffic().write), (0, 64));
     assert_eq!(buffer.test(0, 1, &hits(&[0.4]), DepthRule::Nearer), 0);

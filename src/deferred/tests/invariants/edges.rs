@@ -11,24 +11,12 @@ use quadrille_deferred::raster::edges::*;
 use quadrille_deferred::raster::sample_test::{Sample, sample_test};
 use quadrille_deferred::raster::triangle::{FaceSet, MovingTriangle};
 
-const AREA: Rect = Rect {
-    least: [-32.0, -32.0],
-    greatest: [32.0, 32.0],
-};
+const AREA: Rect = Rect { least: [-32.0, -32.0], greatest: [32.0, 32.0] };
 
-const FRONT: FaceSet = FaceSet {
-    front: true,
-    back: false,
-};
-const BACK: FaceSet = FaceSet {
-    front: false,
-    back: true,
-};
+const FRONT: FaceSet = FaceSet { front: true, back: false };
+const BACK: FaceSet = FaceSet { front: false, back: true };
 
-const NONE: FaceSet = FaceSet {
-    front: false,
-    back: false,
-};
+const NONE: FaceSet = FaceSet { front: false, back: false };
 
 /// The ranges in time and on the lens of the samples of a rectangle that may be hit, and the sides
 /// that they may show.
@@ -59,10 +47,7 @@ fn tiles_beyond_an_edge_show_nothing() {
     let px = [[0.0, 0.0], [0.0, 20.0], [20.0, 0.0]];
     let triangle = MovingTriangle::unculled(px.map(|[x, y]| [[x, y, 1.0]; 2]), 1);
     let sharp = LensShear::default();
-    let rect = |x: f32, y: f32| Rect {
-        least: [x, y],
-        greatest: [x + 2.0, y + 2.0],
-    };
+    let rect = |x: f32, y: f32| Rect { least: [x, y], greatest: [x + 2.0, y + 2.0] };
     let of = |x, y| found(&triangle, &sharp, &rect(x, y)).map_or(NONE, |(_, faces)| faces);
     assert!(of(1.0, 1.0).front && !of(1.0, 1.0).back);
     assert!(of(9.0, 9.0).front, "the edge crosses the tile");
@@ -75,9 +60,7 @@ fn no_hit_is_culled() {
     // Random triangles, tiles and ranges: wherever a sample in the range hits, the side is kept.
     let mut state = 1_u64;
     let mut random = |least: f64, greatest: f64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         least + (greatest - least) * ((state >> 33) as f64 / 2_147_483_648.0)
     };
     let mut hits = 0;
@@ -90,15 +73,10 @@ fn no_hit_is_culled() {
             [[x, y, z], [x + by[0], y + by[1], z + by[2]]]
         });
         let triangle = MovingTriangle::unculled(corners, 1);
-        let lens = LensShear {
-            a: [narrow(random(0.0, 4.0)); 2],
-            b: [narrow(random(-8.0, 0.0)); 2],
-        };
+        let lens =
+            LensShear { a: [narrow(random(0.0, 4.0)); 2], b: [narrow(random(-8.0, 0.0)); 2] };
         let corner = [(); 2].map(|()| narrow(random(-30.0, 22.0)));
-        let rect = Rect {
-            least: corner,
-            greatest: corner.map(|v| v + 8.0),
-        };
+        let rect = Rect { least: corner, greatest: corner.map(|v| v + 8.0) };
         let found = found(&triangle, &lens, &rect);
         for _ in 0..64 {
             let sample = Sample {
@@ -115,14 +93,7 @@ fn no_hit_is_culled() {
             for ([least, greatest], value) in ranges.into_iter().zip(values) {
                 assert!(least <= value && value <= greatest, "{ranges:?} {sample:?}");
             }
-            assert!(
-                if hit.is_front {
-                    faces.front
-                } else {
-                    faces.back
-                },
-                "{sample:?}"
-            );
+            assert!(if hit.is_front { faces.front } else { faces.back }, "{sample:?}");
         }
     }
     assert!(hits > 10_000, "{hits}");

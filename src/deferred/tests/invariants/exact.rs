@@ -33,10 +33,8 @@ pub(super) fn exact(
     // Distance from an edge in pixels: its value over the length of its gradient.
     let distances = [0, 1, 2].map(|i| {
         let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let gradient = [
-            p[k][2] * p[j][1] - p[j][2] * p[k][1],
-            p[j][2] * p[k][0] - p[k][2] * p[j][0],
-        ];
+        let gradient =
+            [p[k][2] * p[j][1] - p[j][2] * p[k][1], p[j][2] * p[k][0] - p[k][2] * p[j][0]];
         edges[i].abs() / gradient[0].hypot(gradient[1])
     });
     let front = edges.iter().all(|e| *e < 0.0) && triangle.faces.front;

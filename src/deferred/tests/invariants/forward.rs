@@ -41,10 +41,7 @@ impl Forward<'_> {
                 if hit.depth <= self.depths[at] {
                     continue;
                 }
-                let spid = Spid {
-                    primitive: quad.primitive,
-                    morton: hit.morton,
-                };
+                let spid = Spid { primitive: quad.primitive, morton: hit.morton };
                 let shader = &mut self.shader;
                 let shade = || shader.shade(spid.primitive, spid.morton >> 2, 0b1111);
                 let colours = *self.memo.look_up(spid.quad(), shade, |_| ());
@@ -81,11 +78,7 @@ fn drawn_forward(
         depths: vec![0.0; samples],
         colours: vec![[0.0; 4]; samples],
     };
-    for layer in [
-        DrawLayer::Opaque,
-        DrawLayer::AlphaTested,
-        DrawLayer::Blended,
-    ] {
+    for layer in [DrawLayer::Opaque, DrawLayer::AlphaTested, DrawLayer::Blended] {
         frame.each_chunk(layer, &mut |chunk| forward.draw(chunk, layer));
     }
     let [width, height] = frame.view.size();
@@ -107,10 +100,7 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
             &source,
             [66, 50],
             blur,
-            &DeferredSettings {
-                faces: Faces::Both,
-                ..DeferredSettings::default()
-            },
+            &DeferredSettings { faces: Faces::Both, ..DeferredSettings::default() },
         );
         let [mut hits, mut kept] = [0, 0];
         let mut forward_raster = frame.each_chunk(DrawLayer::AlphaTested, &mut |chunk| {
@@ -158,16 +148,9 @@ fn awkward_scenes_are_drawn() {
     writeln!(text, "v 0 0 -2\nv 3 0 4\nv 0 3 4\nf -1 -2 -3").unwrap();
     writeln!(text, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -3").unwrap();
     writeln!(text, "v 0 0 1\nv 1e-7 0 1\nv 0 1e-7 1\nf -1 -2 -3").unwrap();
-    writeln!(
-        text,
-        "v -1e20 0 1e21\nv 1e20 0 1e21\nv 0 1e20 1e21\nf -1 -2 -3"
-    )
-    .unwrap();
+    writeln!(text, "v -1e20 0 1e21\nv 1e20 0 1e21\nv 0 1e20 1e21\nf -1 -2 -3").unwrap();
     let source = mesh(&text);
-    let settings = DeferredSettings {
-        faces: Faces::Both,
-        ..DeferredSettings::default()
-    };
+    let settings = DeferredSettings { faces: Faces::Both, ..DeferredSettings::default() };
     for size in [[1, 1], [3, 5], [65, 2], [130, 9]] {
         for blur in blurs() {
             let frame = frame(&source, size, blur, &settings);
@@ -188,10 +171,7 @@ fn awkward_scenes_are_drawn() {
     assert_eq!(frame.counters.hits, 0);
     shaded(&empty, &frame, |shader| {
         let tiled = frame.tiled(&pass(Some(8), (shader, Background::new(None))));
-        assert_eq!(
-            (tiled.counters.quads, tiled.counters.pixels_covered),
-            (0, 0)
-        );
+        assert_eq!((tiled.counters.quads, tiled.counters.pixels_covered), (0, 0));
     });
 }
 
@@ -200,10 +180,5 @@ fn frames_with_too_many_samples_are_refused() {
     let source = mesh("v 0 0 2\nv 1 0 2\nv 0 1 2\nf 1 2 3\n");
     let view = ShutterView::new(&camera([8192, 8192]), 0.1, Lens::PINHOLE, SceneMotion::NONE);
     let frame = StochasticFrame::new(&source, view.unwrap(), &DeferredSettings::default());
-    assert!(
-        frame
-            .unwrap_err()
-            .to_string()
-            .contains("samples of a frame")
-    );
+    assert!(frame.unwrap_err().to_string().contains("samples of a frame"));
 }

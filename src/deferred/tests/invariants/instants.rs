@@ -23,11 +23,7 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
     let mut mean = vec![[0.0_f64; 4]; 32 * 24];
     let seeds = 64;
     for seed in 0..seeds {
-        let settings = DeferredSettings {
-            seed,
-            faces: Faces::Both,
-            ..DeferredSettings::default()
-        };
+        let settings = DeferredSettings { seed, faces: Faces::Both, ..DeferredSettings::default() };
         let frame = frame(&source, size, (lens, motion.clone()), &settings);
         let [width, height] = size;
         for at in 0..width * height {
@@ -48,10 +44,8 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
     let shear = lens.shear(camera(size).focal_px);
     for k in 0..instants {
         let time = (f64::from(k) + random.next(0.0, 1.0)) / f64::from(instants);
-        let [radius, angle] = [
-            random.next(0.0, 1.0).sqrt(),
-            random.next(0.0, std::f64::consts::TAU),
-        ];
+        let [radius, angle] =
+            [random.next(0.0, 1.0).sqrt(), random.next(0.0, std::f64::consts::TAU)];
         let uv = [radius * angle.cos(), radius * angle.sin()];
         let view = ShutterView::new(&camera(size), 0.05, lens, motion.clone()).unwrap();
         let placements = view.placements(0);
@@ -87,10 +81,8 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
         .unwrap();
         add_owners(&visible, &mut expected, 1.0 / 4.0 / f64::from(instants));
     }
-    let squares = mean
-        .iter()
-        .zip(&expected)
-        .flat_map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)));
+    let squares =
+        mean.iter().zip(&expected).flat_map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)));
     let rms = (squares.sum::<f64>() / (3.0 * 32.0 * 24.0)).sqrt();
     assert!(rms < 0.01, "{rms}");
 }
@@ -132,10 +124,8 @@ fn add_owners(visible: &VisibleFrame, sums: &mut [[f64; 4]], share: f64) {
                         .sum();
                     let chunk = &visible.chunks[chunk];
                     let grid = chunk.grid_of(quad);
-                    let inside: usize = chunk.grids[..grid]
-                        .iter()
-                        .map(|g| g.grid.topology.triangles.len())
-                        .sum();
+                    let inside: usize =
+                        chunk.grids[..grid].iter().map(|g| g.grid.topology.triangles.len()).sum();
                     let triangle = usize::from(chunk.quads[quad as usize].triangle);
                     let primitive = u32::try_from(before + inside + triangle + 1).unwrap();
                     let colour = [primitive, primitive * 7, primitive * 31];

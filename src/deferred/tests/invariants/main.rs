@@ -54,9 +54,7 @@ use scenes::{Random, blurs, camera, frame, mesh, soup};
 /// All triangles of a frame as set up, with their numbers.
 fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
     let chunks = frame.geometry.chunks.iter();
-    chunks
-        .flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied())
-        .collect()
+    chunks.flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied()).collect()
 }
 
 /// Camera of the sample tests.
@@ -108,19 +106,13 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
                 &source,
                 [45, 37],
                 blur,
-                &DeferredSettings {
-                    faces: Faces::Both,
-                    seed,
-                    ..DeferredSettings::default()
-                },
+                &DeferredSettings { faces: Faces::Both, seed, ..DeferredSettings::default() },
             );
             let triangles = triangles(&frame);
             assert!(triangles.len() > 30);
             let (test, grids) = (test_view(&frame), grid_view(&frame));
-            let grid: HashMap<u32, ShadingGrid> = triangles
-                .iter()
-                .map(|t| (t.primitive, ShadingGrid::new(t, &grids)))
-                .collect();
+            let grid: HashMap<u32, ShadingGrid> =
+                triangles.iter().map(|t| (t.primitive, ShadingGrid::new(t, &grids))).collect();
             let (mut covered, mut close) = (0, 0);
             each_sample(&frame, |at, sample| {
                 let (mut depth, mut spid) = (0.0, Spid::BACKGROUND);
@@ -144,11 +136,7 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
                     }
                 }
                 let found = frame.visible.spids[at];
-                assert_eq!(
-                    (found, frame.visible.depths[at]),
-                    (spid, depth),
-                    "{sample:?}"
-                );
+                assert_eq!((found, frame.visible.depths[at]), (spid, depth), "{sample:?}");
                 if is_close {
                     close += 1;
                 } else {
@@ -173,11 +161,7 @@ fn compare_owners(wanted: u64) -> (u64, u64) {
             break;
         }
         let source = soup(100 + seed, 24, if seed % 2 == 0 { 0.5 } else { 1.2 });
-        let settings = DeferredSettings {
-            faces: Faces::Both,
-            seed,
-            ..DeferredSettings::default()
-        };
+        let settings = DeferredSettings { faces: Faces::Both, seed, ..DeferredSettings::default() };
         let size = [480, 360];
         let frame = frame(&source, size, blur, &settings);
         let triangles = triangles(&frame);
@@ -209,10 +193,8 @@ fn compare_owners(wanted: u64) -> (u64, u64) {
             }
             [close, covered]
         });
-        let [own_close, own_covered] = rows.reduce(
-            || [0; 2],
-            |[a, b], [own_close, own_covered]| [a + own_close, b + own_covered],
-        );
+        let [own_close, own_covered] = rows
+            .reduce(|| [0; 2], |[a, b], [own_close, own_covered]| [a + own_close, b + own_covered]);
         close += own_close;
         covered += own_covered;
         compared += u64::from(size[0]) * u64::from(size[1]) * 16;
@@ -230,19 +212,13 @@ fn owners_are_those_of_exact_arithmetic() {
 #[ignore = "compares 100 million samples with all triangles: some minutes"]
 fn owners_of_a_hundred_million_samples_are_those_of_exact_arithmetic() {
     let (close, covered) = compare_owners(100_000_000);
-    assert!(
-        covered > 10_000_000 && close < 1_000_000,
-        "{covered} {close}"
-    );
+    assert!(covered > 10_000_000 && close < 1_000_000, "{covered} {close}");
 }
 
 #[test]
 fn culled_triangles_have_no_hits() {
     let source = soup(5, 80, 0.8);
-    let settings = DeferredSettings {
-        faces: Faces::Front,
-        ..DeferredSettings::default()
-    };
+    let settings = DeferredSettings { faces: Faces::Front, ..DeferredSettings::default() };
     for blur in blurs() {
         let frame = frame(&source, [24, 16], blur, &settings);
         let kept: BTreeSet<u32> = triangles(&frame).iter().map(|t| t.primitive).collect();
@@ -284,10 +260,8 @@ fn culled_triangles_have_no_hits() {
 /// Calls `use_shader` with the shader of a frame.
 fn shaded(source: &Triangles, frame: &StochasticFrame, use_shader: impl FnOnce(&Shader<'_>)) {
     let textures = Textures::new(source.textures(), source.materials());
-    let shade = ShadeSettings {
-        albedo: Albedo::Checker { scale: 8.0 },
-        ..ShadeSettings::default()
-    };
+    let shade =
+        ShadeSettings { albedo: Albedo::Checker { scale: 8.0 }, ..ShadeSettings::default() };
     let middle = frame.view.middle();
     use_shader(&Shader::new(source.materials(), &textures, middle, shade));
 }
@@ -323,21 +297,14 @@ fn pictures_do_not_depend_on_tiles_threads_or_vectors() {
         GridRule::Adaptive { quality: 0.5 },
         GridRule::Adaptive { quality: 0.5 },
     ]) {
-        let settings = DeferredSettings {
-            faces: Faces::Both,
-            grid,
-            ..DeferredSettings::default()
-        };
+        let settings = DeferredSettings { faces: Faces::Both, grid, ..DeferredSettings::default() };
         let first = frame(&source, [70, 67], blur.clone(), &settings);
         let whole = passes(&first, &source, None);
         for tile in [8, 20, 64] {
             let tiled = passes(&first, &source, Some(tile));
             assert_eq!(tiled.picture, whole.picture, "tiles of {tile}");
             assert!(tiled.counters.quads >= whole.counters.quads);
-            assert_eq!(
-                tiled.counters.samples_covered,
-                whole.counters.samples_covered
-            );
+            assert_eq!(tiled.counters.samples_covered, whole.counters.samples_covered);
             assert_eq!(tiled.counters.pixels_covered, whole.counters.pixels_covered);
             let heat: f64 = tiled.heat.unwrap().iter().sum();
             assert!((heat - 4.0 * tiled.counters.quads as f64).abs() < 1e-6 * heat);
@@ -346,14 +313,8 @@ fn pictures_do_not_depend_on_tiles_threads_or_vectors() {
             .into_iter()
             .chain(SimdLevel::all().into_iter().map(|level| (2, Some(level))))
         {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            let settings = DeferredSettings {
-                level: level.unwrap_or_default(),
-                ..settings
-            };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let settings = DeferredSettings { level: level.unwrap_or_default(), ..settings };
             let again = pool.install(|| frame(&source, [70, 67], blur.clone(), &settings));
             assert!(again.visible == first.visible, "{threads} {level:?}");
             assert_eq!(again.counters, first.counters);
@@ -371,11 +332,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
             &source,
             [61, 42],
             blur,
-            &DeferredSettings {
-                faces: Faces::Both,
-                samples: 8,
-                ..DeferredSettings::default()
-            },
+            &DeferredSettings { faces: Faces::Both, samples: 8, ..DeferredSettings::default() },
         );
         let mut spids = vec![Spid::BACKGROUND; frame.visible.spids.len()];
         let mut depths = vec![0.0; spids.len()];
@@ -392,10 +349,7 @@ fn the_ordered_hits_lead_to_the_same_samples() {
                     hits += 1;
                     if hit.depth > depths[at] {
                         depths[at] = hit.depth;
-                        spids[at] = Spid {
-                            primitive: quad.primitive,
-                            morton: hit.morton,
-                        };
+                        spids[at] = Spid { primitive: quad.primitive, morton: hit.morton };
                     }
                 }
             }
@@ -409,17 +363,8 @@ fn the_ordered_hits_lead_to_the_same_samples() {
 fn adaptive_grids_without_blur_are_pixel_grids() {
     let source = soup(6, 60, 0.5);
     let of = |grid| {
-        let settings = DeferredSettings {
-            grid,
-            ..DeferredSettings::default()
-        };
-        frame(
-            &source,
-            [40, 40],
-            (Lens::PINHOLE, SceneMotion::NONE),
-            &settings,
-        )
-        .visible
+        let settings = DeferredSettings { grid, ..DeferredSettings::default() };
+        frame(&source, [40, 40], (Lens::PINHOLE, SceneMotion::NONE), &settings).visible
     };
     assert!(of(GridRule::Pixel) == of(GridRule::Adaptive { quality: 0.5 }));
 }
@@ -451,11 +396,7 @@ fn moving_sheets_have_neither_cracks_nor_double_hits() {
                 &source,
                 [48, 36],
                 blur,
-                &DeferredSettings {
-                    faces: Faces::Both,
-                    pattern,
-                    ..DeferredSettings::default()
-                },
+                &DeferredSettings { faces: Faces::Both, pattern, ..DeferredSettings::default() },
             );
             let samples = u64::from(48_u32 * 36 * 16);
             assert_eq!(frame.counters.hits, samples, "{pattern:?}");
@@ -467,10 +408,8 @@ fn moving_sheets_have_neither_cracks_nor_double_hits() {
 #[test]
 fn without_blur_quads_are_those_of_multisampling() {
     let source = soup(7, 150, 0.4);
-    let settings = DeferredSettings {
-        pattern: PixelPattern::Standard,
-        ..DeferredSettings::default()
-    };
+    let settings =
+        DeferredSettings { pattern: PixelPattern::Standard, ..DeferredSettings::default() };
     let size = [80, 60];
     let frame = frame(&source, size, (Lens::PINHOLE, SceneMotion::NONE), &settings);
     let quads = passes(&frame, &source, None).counters.quads;
@@ -494,9 +433,5 @@ fn without_blur_quads_are_those_of_multisampling() {
     let owners: BTreeSet<u32> = owners.copied().filter(|o| *o != NO_OWNER).collect();
     let difference = quads.abs_diff(owners.len() as u64) as f64 / owners.len() as f64;
     // Vertices are snapped to 1/256 px there and not here.
-    assert!(
-        difference < 0.01 && owners.len() > 500,
-        "{quads} {}",
-        owners.len()
-    );
+    assert!(difference < 0.01 && owners.len() > 500, "{quads} {}", owners.len());
 }

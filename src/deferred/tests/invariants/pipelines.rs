@@ -34,12 +34,7 @@ impl QuadShading for FrameQuads<'_> {
 fn run(frame: &StochasticFrame, source: &Triangles, runs: &[PipelineRun]) -> Vec<PipelineOutcome> {
     let textures = Textures::new(source.textures(), source.materials());
     let view = frame.view.middle();
-    let shader = Shader::new(
-        source.materials(),
-        &textures,
-        view,
-        ShadeSettings::default(),
-    );
+    let shader = Shader::new(source.materials(), &textures, view, ShadeSettings::default());
     let shader = &shader;
     let settings = SimulationSettings {
         memory: &MemorySpec::default(),
@@ -55,20 +50,14 @@ fn run(frame: &StochasticFrame, source: &Triangles, runs: &[PipelineRun]) -> Vec
 }
 
 const fn cached(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
-    PipelineRun::CachedDecoupled {
-        memo_quads,
-        has_prepass,
-    }
+    PipelineRun::CachedDecoupled { memo_quads, has_prepass }
 }
 
 #[test]
 fn pipelines_agree_with_the_sorted_back_end() {
     let source = soup(11, 150, 0.5);
     for blur in blurs() {
-        let settings = DeferredSettings {
-            faces: Faces::Both,
-            ..DeferredSettings::default()
-        };
+        let settings = DeferredSettings { faces: Faces::Both, ..DeferredSettings::default() };
         let frame = frame(&source, [66, 47], blur, &settings);
         let runs = [
             cached(None, true),
@@ -110,12 +99,7 @@ fn blocks_of_real_frames_come_back() {
         let frame = frame(&source, [80, 64], blur, &DeferredSettings::default());
         let textures = Textures::new(source.textures(), source.materials());
         let view = frame.view.middle();
-        let shader = Shader::new(
-            source.materials(),
-            &textures,
-            view,
-            ShadeSettings::default(),
-        );
+        let shader = Shader::new(source.materials(), &textures, view, ShadeSettings::default());
         let mut shader = QuadShader::new(&frame, &shader);
         let [mut packed, mut raw] = [0, 0];
         for (spids, depths) in frame

@@ -78,10 +78,7 @@ fn coherent_tiles_pack_well_and_random_ones_do_not() {
     let mut random = random_entries(1 << 14, 0xffff, 0xffff, 1);
     assert!(share(sort.sort(&mut random, 18)) > 0.7);
     let coherent = |value: u32| SortEntry {
-        spid: Spid {
-            primitive: 7000 + value / 500,
-            morton: value / 8,
-        },
+        spid: Spid { primitive: 7000 + value / 500, morton: value / 8 },
         value,
     };
     let mut coherent: Vec<SortEntry> = (0..1 << 14).map(coherent).collect();

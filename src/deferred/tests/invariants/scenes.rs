@@ -19,10 +19,7 @@ pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn next(&mut self, least: f64, greatest: f64) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         least + (greatest - least) * ((self.0 >> 33) as f64 / 2_147_483_648.0)
     }
 }
@@ -42,17 +39,14 @@ pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
     let text = soup_text(seed, count, size).replace("\nf ", "\nvt 0 0\nvt 2 0\nvt 0 2\nf ");
     // Corners of faces by the same numbers in both lists.
     let faces = text.lines().map(|line| match line.strip_prefix("f ") {
-        Some(corners) => corners
-            .split(' ')
-            .fold("f".to_owned(), |face, c| format!("{face} {c}/{c}")),
+        Some(corners) => {
+            corners.split(' ').fold("f".to_owned(), |face, c| format!("{face} {c}/{c}"))
+        }
         None => line.to_owned(),
     });
     let mut mesh = parsed(&faces.collect::<Vec<_>>().join("\n"));
     let plain = mesh.materials[0].clone();
-    let blended = Material {
-        opacity: Some(0.4),
-        ..plain.clone()
-    };
+    let blended = Material { opacity: Some(0.4), ..plain.clone() };
     let tested = Material {
         alpha_cutoff: Some(0.5),
         base_texture: Some(u32::try_from(mesh.textures.len()).unwrap()),

@@ -21,13 +21,8 @@ struct Rectangles {
     blended: u32,
 }
 
-const SMALL: Rectangles = Rectangles {
-    size: [75, 51],
-    samples: 16,
-    opaque: 80,
-    tested: 8,
-    blended: 6,
-};
+const SMALL: Rectangles =
+    Rectangles { size: [75, 51], samples: 16, opaque: 80, tested: 8, blended: 6 };
 
 impl Rectangles {
     fn chunk(&self, primitives: std::ops::Range<u32>) -> HitChunk {
@@ -54,19 +49,12 @@ impl Rectangles {
                         let [x, y] = [2 * column + (corner & 1), 2 * row + (corner >> 1)];
                         x < self.size[0] && y < self.size[1]
                     };
-                    (0..64)
-                        .filter(|bit| !inside(*bit))
-                        .for_each(|bit| coverage &= !(1 << bit));
+                    (0..64).filter(|bit| !inside(*bit)).for_each(|bit| coverage &= !(1 << bit));
                     if coverage == 0 {
                         continue;
                     }
                     let first = chunk.hits.len() as u64;
-                    chunk.quads.push(QuadHits {
-                        primitive,
-                        block,
-                        coverage,
-                        first,
-                    });
+                    chunk.quads.push(QuadHits { primitive, block, coverage, first });
                     for _ in 0..coverage.count_ones() {
                         let point = block.map(|at| 2 * at + rng.random_range(0..6_u16));
                         let morton = Spid::new(primitive, point).morton;
@@ -135,10 +123,7 @@ fn run(stream: &Rectangles, runs: &[PipelineRun]) -> Vec<PipelineOutcome> {
 }
 
 const fn cached(memo_quads: Option<u32>, has_prepass: bool) -> PipelineRun {
-    PipelineRun::CachedDecoupled {
-        memo_quads,
-        has_prepass,
-    }
+    PipelineRun::CachedDecoupled { memo_quads, has_prepass }
 }
 
 #[test]
@@ -163,11 +148,7 @@ fn all_pipelines_with_identifiers_show_the_same() {
 
 #[test]
 fn shading_falls_with_the_memo_to_what_is_visible() {
-    let stream = Rectangles {
-        tested: 0,
-        blended: 0,
-        ..SMALL
-    };
+    let stream = Rectangles { tested: 0, blended: 0, ..SMALL };
     let memos = [Some(1), Some(4), Some(16), Some(64), Some(1024), None];
     for has_prepass in [false, true] {
         let outcomes = run(&stream, &memos.map(|memo| cached(memo, has_prepass)));
@@ -188,11 +169,7 @@ fn shading_falls_with_the_memo_to_what_is_visible() {
 
 #[test]
 fn heat_sums_to_the_executions() {
-    let runs = [
-        PipelineRun::Msaa,
-        cached(Some(16), false),
-        cached(None, true),
-    ];
+    let runs = [PipelineRun::Msaa, cached(Some(16), false), cached(None, true)];
     for outcome in run(&SMALL, &runs) {
         let heat = outcome.heat.unwrap();
         let executions = 4.0 * outcome.quads as f64;
@@ -217,11 +194,7 @@ fn a_prepass_moves_traffic_from_colour_to_depth() {
 
 #[test]
 fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
-    let stream = Rectangles {
-        tested: 0,
-        blended: 0,
-        ..SMALL
-    };
+    let stream = Rectangles { tested: 0, blended: 0, ..SMALL };
     let runs = [Some(16), Some(32), None].map(|tile_px| PipelineRun::Sds { tile_px });
     let outcomes = run(&stream, &runs);
     let traffic: Vec<_> = outcomes.iter().map(|o| o.traffic.unwrap()).collect();
@@ -234,15 +207,9 @@ fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
     let written = blocks.offset + blocks.min_max + blocks.palette + blocks.raw;
     assert!(written * 64 <= spid.write && spid.write <= written * 256);
     // With one sample blocks of memory are 32 pixels wide: narrow tiles load them several times.
-    let stream = Rectangles {
-        samples: 1,
-        ..stream
-    };
+    let stream = Rectangles { samples: 1, ..stream };
     let outcomes = run(&stream, &runs);
-    let read: Vec<_> = outcomes
-        .iter()
-        .map(|o| o.traffic.unwrap().spid.read)
-        .collect();
+    let read: Vec<_> = outcomes.iter().map(|o| o.traffic.unwrap().spid.read).collect();
     assert!(read[0] > read[1] && read[1] >= read[2], "{read:?}");
 }
 
@@ -271,10 +238,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_specification_out_of_bounds_is_refused() {
-    let memory = MemorySpec {
-        bus_bytes: 1,
-        ..MemorySpec::default()
-    };
+    let memory = MemorySpec { bus_bytes: 1, ..MemorySpec::default() };
     let settings = SimulationSettings {
         memory: &memory,
         depth: DepthFormat::D32f,

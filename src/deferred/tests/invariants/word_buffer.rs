@@ -6,10 +6,7 @@ use quadrille_deferred::memory::spec::MemorySpec;
 use quadrille_deferred::memory::word_buffer::*;
 
 fn colours(cache_blocks: u64) -> WordBuffer {
-    let spec = MemorySpec {
-        colour_cache_bytes: 256 * cache_blocks,
-        ..MemorySpec::default()
-    };
+    let spec = MemorySpec { colour_cache_bytes: 256 * cache_blocks, ..MemorySpec::default() };
     WordBuffer::new(&spec, BlockFormat::Rgba16F, 4 * BLOCK_WORDS, &[7, 8]).unwrap()
 }
 

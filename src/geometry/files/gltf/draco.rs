@@ -136,15 +136,9 @@ fn encoded(numbers: impl Iterator<Item = f64>, component_type: u32) -> Vec<u8> {
     match component_type {
         5120 => numbers.flat_map(|n| whole::<i8>(n).to_le_bytes()).collect(),
         5121 => numbers.flat_map(|n| whole::<u8>(n).to_le_bytes()).collect(),
-        5122 => numbers
-            .flat_map(|n| whole::<i16>(n).to_le_bytes())
-            .collect(),
-        5123 => numbers
-            .flat_map(|n| whole::<u16>(n).to_le_bytes())
-            .collect(),
-        5125 => numbers
-            .flat_map(|n| whole::<u32>(n).to_le_bytes())
-            .collect(),
+        5122 => numbers.flat_map(|n| whole::<i16>(n).to_le_bytes()).collect(),
+        5123 => numbers.flat_map(|n| whole::<u16>(n).to_le_bytes()).collect(),
+        5125 => numbers.flat_map(|n| whole::<u32>(n).to_le_bytes()).collect(),
         _ => numbers.flat_map(|n| narrow(n).to_le_bytes()).collect(),
     }
 }

@@ -73,10 +73,7 @@ pub(super) fn check(
     path: &Path,
 ) -> Result<()> {
     let is_read = |name: &str| READ.contains(&name) || WITHOUT_EFFECT.contains(&name);
-    document.check_required(
-        |name| is_read(name) || name.starts_with(MATERIAL_PREFIX),
-        path,
-    )?;
+    document.check_required(|name| is_read(name) || name.starts_with(MATERIAL_PREFIX), path)?;
     let used = document.extensions_used.iter();
     let listed = used.filter(|name| !uses.0.contains_key(*name));
     let listed = listed.map(|name| (name, "extensionsUsed"));
@@ -95,11 +92,7 @@ pub(super) struct ExtensionUses(BTreeMap<String, String>);
 impl<'de> Deserialize<'de> for ExtensionUses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let mut uses = BTreeMap::new();
-        let document = JsonValue {
-            place: Place::Document,
-            is_extensions: false,
-            uses: &mut uses,
-        };
+        let document = JsonValue { place: Place::Document, is_extensions: false, uses: &mut uses };
         document.deserialize(deserializer)?;
         Ok(Self(uses))
     }

@@ -187,12 +187,7 @@ pub(super) struct TextureTransform {
 
 impl Default for TextureTransform {
     fn default() -> Self {
-        Self {
-            offset: [0.0; 2],
-            rotation: 0.0,
-            scale: [1.0; 2],
-            tex_coord: None,
-        }
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2], tex_coord: None }
     }
 }
 

@@ -32,12 +32,7 @@ pub(crate) struct Materials<'a> {
 
 impl<'a> Materials<'a> {
     pub(super) fn new(scenery: &'a Scenery, store: &'a BufferStore<'a>) -> Self {
-        Self {
-            scenery,
-            store,
-            textures: TextureReader::default(),
-            known: HashMap::new(),
-        }
+        Self { scenery, store, textures: TextureReader::default(), known: HashMap::new() }
     }
 
     /// Returns the index in the mesh of the document's material `at`, or of the default for `None`.
@@ -171,10 +166,8 @@ impl<'a> Materials<'a> {
         match factors.into_iter().find(|v| !(v.is_finite() && *v >= 0.0)) {
             None => Ok(factors),
             Some(wrong) => {
-                let (place, expected) = (
-                    format!("materials[{at}]"),
-                    "factors and cutoff of 0 or more",
-                );
+                let (place, expected) =
+                    (format!("materials[{at}]"), "factors and cutoff of 0 or more");
                 Err(self.store.malformed(place, expected, wrong.to_string()))
             }
         }
@@ -187,14 +180,9 @@ impl<'a> Materials<'a> {
         builder: &mut MeshBuilder,
         files: &mut ReadFirst<'_>,
     ) -> Result<Option<u32>> {
-        let texture = self
-            .store
-            .get(&self.scenery.textures, info.index, "textures")?;
+        let texture = self.store.get(&self.scenery.textures, info.index, "textures")?;
         let sampler = match texture.sampler {
-            Some(at) => sampler(
-                self.store.get(&self.scenery.samplers, at, "samplers")?,
-                builder,
-            ),
+            Some(at) => sampler(self.store.get(&self.scenery.samplers, at, "samplers")?, builder),
             None => Sampler::default(),
         };
         let Some(source) = texture.extensions.webp.source.or(texture.source) else {
@@ -260,10 +248,5 @@ fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
     if !known {
         builder.warn("samplers with unknown numbers repeat their textures and interpolate them");
     }
-    Sampler {
-        wrap,
-        magnify,
-        minify,
-        levels,
-    }
+    Sampler { wrap, magnify, minify, levels }
 }

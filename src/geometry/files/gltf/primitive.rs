@@ -128,10 +128,7 @@ impl<'a> CheckedPrimitive<'a> {
             let weights = attribute(&format!("WEIGHTS_{set}"), &[5126, 5121, 5123])?;
             influences.extend(joints.zip(weights).map(<[usize; 2]>::from));
         }
-        if json
-            .attributes
-            .contains_key(&format!("JOINTS_{INFLUENCE_SETS}"))
-        {
+        if json.attributes.contains_key(&format!("JOINTS_{INFLUENCE_SETS}")) {
             builder.warn("joints of vertices beyond the first eight are left out");
         }
         let indices = match json.indices {
@@ -139,9 +136,7 @@ impl<'a> CheckedPrimitive<'a> {
             None => vertices,
         };
         if topology == TriangleMode::List && !indices.is_multiple_of(3) {
-            builder.warn(format!(
-                "{place}: {indices} corners, the last few are left out"
-            ));
+            builder.warn(format!("{place}: {indices} corners, the last few are left out"));
         }
         Ok(Some(Self {
             place,
@@ -229,20 +224,12 @@ impl<'a> CheckedPrimitive<'a> {
         };
         let displaced = |at, name| displaced(at, name, &self.json.targets, weights, store);
         let mut corners = Vec::new();
-        for (vertex, position) in displaced(self.position, "POSITION")?
-            .into_iter()
-            .enumerate()
-        {
+        for (vertex, position) in displaced(self.position, "POSITION")?.into_iter().enumerate() {
             let placement = skinned(vertex).unwrap_or(instance.placement);
             let placed = placement.point(position);
             finite(placed.map(narrow)).map_err(wrong("POSITION"))?;
             let position = builder.position(placed)?;
-            corners.push(Corner {
-                position,
-                uv: NONE,
-                normal: NONE,
-                colour: NONE,
-            });
+            corners.push(Corner { position, uv: NONE, normal: NONE, colour: NONE });
         }
         if let Some(at) = self.normal {
             let rigid = instance.placement.normals();

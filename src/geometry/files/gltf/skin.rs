@@ -110,10 +110,7 @@ impl<'a> SkinnedVertices<'a> {
                 let expected = format!("joints below {}", joints.len());
                 return Err(store.malformed(place, expected, index.to_string()));
             }
-            sets.push(Influences {
-                joints: indices,
-                weights: store.vectors(weights)?,
-            });
+            sets.push(Influences { joints: indices, weights: store.vectors(weights)? });
         }
         Ok(Self { joints, sets })
     }

@@ -16,10 +16,7 @@ pub(super) struct TextureMapping {
 impl TextureMapping {
     pub(super) fn of(info: &TextureInfo) -> Self {
         let Some(transform) = &info.extensions.transform else {
-            return Self {
-                set: info.tex_coord,
-                ..Self::default()
-            };
+            return Self { set: info.tex_coord, ..Self::default() };
         };
         let ([scale_u, scale_v], [u, v]) = (transform.scale, transform.offset);
         // Counter-clockwise as seen in the picture, whose v points down. The matrix printed in the
@@ -28,10 +25,7 @@ impl TextureMapping {
         let (sin, cos) = transform.rotation.sin_cos();
         Self {
             set: transform.tex_coord.unwrap_or(info.tex_coord),
-            rows: [
-                [cos * scale_u, sin * scale_v, u],
-                [-sin * scale_u, cos * scale_v, v],
-            ],
+            rows: [[cos * scale_u, sin * scale_v, u], [-sin * scale_u, cos * scale_v, v]],
         }
     }
 
@@ -55,10 +49,7 @@ impl TextureMapping {
 impl Default for TextureMapping {
     /// The first set as it is.
     fn default() -> Self {
-        Self {
-            set: 0,
-            rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-        }
+        Self { set: 0, rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] }
     }
 }
 
@@ -68,19 +59,13 @@ pub(super) fn textures(material: &Material) -> [(&'static str, Option<&TextureIn
     let [colour, reflection] = match &material.extensions.specular_glossiness {
         Some(glossy) => [
             ("diffuseTexture", &glossy.diffuse_texture),
-            (
-                "specularGlossinessTexture",
-                &glossy.specular_glossiness_texture,
-            ),
+            ("specularGlossinessTexture", &glossy.specular_glossiness_texture),
         ],
         None => {
             let rough = &material.pbr_metallic_roughness;
             [
                 ("baseColorTexture", &rough.base_color_texture),
-                (
-                    "metallicRoughnessTexture",
-                    &rough.metallic_roughness_texture,
-                ),
+                ("metallicRoughnessTexture", &rough.metallic_roughness_texture),
             ]
         }
     };

@@ -29,21 +29,13 @@ pub(super) fn read(
         let node = &document.nodes[at];
         if let Some(index) = node.camera {
             let camera = store.get(&scenery.cameras, index, "cameras")?;
-            let name = [&node.name, &camera.name]
-                .into_iter()
-                .find(|name| !name.is_empty());
+            let name = [&node.name, &camera.name].into_iter().find(|name| !name.is_empty());
             let name = name.cloned().unwrap_or_else(|| format!("camera{index}"));
             let name = match cameras.iter().any(|other| other.name == name) {
                 true => format!("{name}.{at}"),
                 false => name,
             };
-            cameras.extend(read_camera(
-                camera,
-                (index, name),
-                placement,
-                store,
-                builder,
-            )?);
+            cameras.extend(read_camera(camera, (index, name), placement, store, builder)?);
         }
         let light = node.extensions.light.as_ref();
         if let Some(extension) = light.filter(|_| placed.is_visible) {
@@ -66,9 +58,7 @@ fn read_camera(
     builder: &mut MeshBuilder,
 ) -> Result<Option<FileCamera>> {
     let Some(lens) = &camera.perspective else {
-        builder.warn(format!(
-            "camera {name:?} is left out: it is not perspective"
-        ));
+        builder.warn(format!("camera {name:?} is left out: it is not perspective"));
         return Ok(None);
     };
     let place = |field: &str| format!("cameras[{index}].perspective.{field}");
@@ -77,19 +67,14 @@ fn read_camera(
         let found = lens.yfov.to_string();
         return Err(store.malformed(place("yfov"), "an angle between 0 and pi", found));
     }
-    for (field, value) in [
-        ("znear", Some(lens.znear)),
-        ("aspectRatio", lens.aspect_ratio),
-    ] {
+    for (field, value) in [("znear", Some(lens.znear)), ("aspectRatio", lens.aspect_ratio)] {
         if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
             let expected = "a finite number above 0";
             return Err(store.malformed(place(field), expected, value.to_string()));
         }
     }
     let Some((view_from_world, eye)) = view(placement) else {
-        builder.warn(format!(
-            "camera {name:?} is left out: its node has no rotation"
-        ));
+        builder.warn(format!("camera {name:?} is left out: its node has no rotation"));
         return Ok(None);
     };
     Ok(Some(FileCamera {
@@ -106,12 +91,8 @@ fn read_camera(
 /// the node's map is singular or not finite.
 fn view(placement: &NodePlacement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
     let (linear, eye) = placement.parts();
-    let axis = |k: usize| {
-        linear
-            .column(k)
-            .try_normalize(0.0)
-            .filter(|v| v.iter().all(|c| c.is_finite()))
-    };
+    let axis =
+        |k: usize| linear.column(k).try_normalize(0.0).filter(|v| v.iter().all(|c| c.is_finite()));
     let forward = -axis(2)?;
     let right = forward.cross(&axis(1)?).try_normalize(1e-9)?;
     let down = forward.cross(&right);
@@ -136,10 +117,7 @@ fn read_light(
         let expected = "a finite colour times intensity of 0 or more";
         return wrong("intensity", expected, value.to_string());
     }
-    if let Some(range) = light
-        .range
-        .filter(|range| !(range.is_finite() && *range > 0.0))
-    {
+    if let Some(range) = light.range.filter(|range| !(range.is_finite() && *range > 0.0)) {
         return wrong("range", "a finite number above 0", range.to_string());
     }
     let (linear, position) = placement.parts();
@@ -149,11 +127,7 @@ fn read_light(
         return wrong("node", "a finite position", "another".to_owned());
     }
     let Some(direction) = direction else {
-        return wrong(
-            "node",
-            "a node that keeps the direction -z",
-            "none".to_owned(),
-        );
+        return wrong("node", "a node that keeps the direction -z", "none".to_owned());
     };
     let spot = match light.kind.as_str() {
         "directional" | "point" => None,
@@ -165,26 +139,13 @@ fn read_light(
                 let expected = "0 <= innerConeAngle <= outerConeAngle <= pi/2";
                 return wrong("spot", expected, format!("{inner} and {outer}"));
             }
-            Some(SpotCone {
-                axis: direction.into(),
-                angles: [inner, outer],
-            })
+            Some(SpotCone { axis: direction.into(), angles: [inner, outer] })
         }
         other => return wrong("type", "directional, point or spot", format!("{other:?}")),
     };
     let kind = match light.kind.as_str() {
-        "directional" => LightKind::Directional {
-            direction: direction.into(),
-        },
-        _ => LightKind::Point {
-            position: position.into(),
-            range: light.range,
-            spot,
-        },
+        "directional" => LightKind::Directional { direction: direction.into() },
+        _ => LightKind::Point { position: position.into(), range: light.range, spot },
     };
-    Ok(PunctualLight {
-        name: light.name.clone(),
-        kind,
-        intensity,
-    })
+    Ok(PunctualLight { name: light.name.clone(), kind, intensity })
 }

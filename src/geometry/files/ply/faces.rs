@@ -149,11 +149,7 @@ impl Polygons {
                 }
                 let triangle = if at % 2 == 0 { [a, b, c] } else { [b, a, c] };
                 self.corners.extend(triangle.map(|vertex| (vertex, NONE)));
-                self.polygons.push(Polygon {
-                    end: self.corners.len(),
-                    texture: 0,
-                    colour: NONE,
-                });
+                self.polygons.push(Polygon { end: self.corners.len(), texture: 0, colour: NONE });
             }
         }
         Ok(())
@@ -177,19 +173,15 @@ impl Polygons {
                 builder.end_draw();
             }
             corners.clear();
-            corners.extend(
-                self.corners[start..polygon.end]
-                    .iter()
-                    .map(|&(vertex, uv)| {
-                        let corner = vertices[vertex as usize];
-                        let or = |own: u32, other: u32| if own == NONE { other } else { own };
-                        Corner {
-                            uv: or(uv, corner.uv),
-                            colour: or(corner.colour, polygon.colour),
-                            ..corner
-                        }
-                    }),
-            );
+            corners.extend(self.corners[start..polygon.end].iter().map(|&(vertex, uv)| {
+                let corner = vertices[vertex as usize];
+                let or = |own: u32, other: u32| if own == NONE { other } else { own };
+                Corner {
+                    uv: or(uv, corner.uv),
+                    colour: or(corner.colour, polygon.colour),
+                    ..corner
+                }
+            }));
             builder.face(&corners, u32::try_from(material).unwrap_or(NONE))?;
             start = polygon.end;
         }

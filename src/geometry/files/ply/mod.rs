@@ -85,9 +85,7 @@ pub(super) fn read(
             })?;
         } else if let Some(column) = strip_column.filter(|_| Some(at) == strips) {
             let count = header.elements[vertices].count;
-            values.rows(element, |row| {
-                Ok(reader.polygons.strips(row.property(column), count))
-            })?;
+            values.rows(element, |row| Ok(reader.polygons.strips(row.property(column), count)))?;
         } else {
             values.skip(element)?;
         }
@@ -97,9 +95,7 @@ pub(super) fn read(
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
         (word == TEXTURE_COMMENT).then(|| name.trim())
     });
-    let is_single = reader
-        .columns
-        .has_single_positions(&header.elements[vertices]);
+    let is_single = reader.columns.has_single_positions(&header.elements[vertices]);
     reader.place(is_single)?;
     reader.finish(&textures.collect::<Vec<_>>(), files)
 }
@@ -123,12 +119,7 @@ impl PlyReader {
         let normal = normal.map_or(Ok(NONE), |normal| builder.normal(normal))?;
         let uv = uv.map_or(Ok(NONE), |[u, v]| builder.uv([u, 1.0 - v]))?;
         let colour = colour.map_or(Ok(NONE), |colour| builder.colour(colour))?;
-        self.vertices.push(Corner {
-            position: NONE,
-            uv,
-            normal,
-            colour,
-        });
+        self.vertices.push(Corner { position: NONE, uv, normal, colour });
         Ok(())
     }
 
@@ -162,9 +153,7 @@ impl PlyReader {
     }
 
     fn finish(mut self, textures: &[&str], files: &mut ReadFirst<'_>) -> Result<Loaded> {
-        let untextured = self
-            .polygons
-            .add(&self.vertices, textures.len(), &mut self.builder)?;
+        let untextured = self.polygons.add(&self.vertices, textures.len(), &mut self.builder)?;
         let mut reader = TextureReader::default();
         for name in textures {
             let bytes = || files(&[name]).map_err(|error| error.to_string());

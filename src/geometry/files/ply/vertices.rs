@@ -10,10 +10,8 @@ use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 /// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
 /// Names of colours, in order of preference, and of alpha.
-const COLOURS: [[&str; 3]; 2] = [
-    ["red", "green", "blue"],
-    ["diffuse_red", "diffuse_green", "diffuse_blue"],
-];
+const COLOURS: [[&str; 3]; 2] =
+    [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
 const ALPHA: &str = "alpha";
 
 /// Columns of the element `vertex`.
@@ -50,17 +48,11 @@ impl ColourColumns {
             let [red, green, blue] = names.map(column);
             Some([red?, green?, blue?])
         };
-        Some(Self {
-            channels: COLOURS.iter().find_map(of)?,
-            alpha: column(ALPHA),
-        })
+        Some(Self { channels: COLOURS.iter().find_map(of)?, alpha: column(ALPHA) })
     }
 
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
-        self.channels
-            .into_iter()
-            .chain(self.alpha)
-            .map(|(at, _)| at)
+        self.channels.into_iter().chain(self.alpha).map(|(at, _)| at)
     }
 
     /// The colour of a vertex or a face as it is stored, in sRGB as scanners and editors write.
@@ -95,12 +87,8 @@ impl VertexColumns {
 
     /// Whether the file holds positions in single precision.
     pub(super) fn has_single_positions(&self, element: &Element) -> bool {
-        let is_single = |at: usize| {
-            matches!(
-                element.properties[at].kind,
-                PropertyKind::Scalar(Scalar::F32)
-            )
-        };
+        let is_single =
+            |at: usize| matches!(element.properties[at].kind, PropertyKind::Scalar(Scalar::F32));
         self.position.into_iter().any(is_single)
     }
 
@@ -108,11 +96,7 @@ impl VertexColumns {
         let normal = self.normal.into_iter().flatten();
         let uv = self.uv.into_iter().flatten();
         let colour = self.colour.iter().flat_map(ColourColumns::columns);
-        self.position
-            .into_iter()
-            .chain(normal)
-            .chain(uv)
-            .chain(colour)
+        self.position.into_iter().chain(normal).chain(uv).chain(colour)
     }
 
     pub(super) fn values(&self, row: &PlyRow) -> Result<VertexValues, Mismatch> {
@@ -126,12 +110,7 @@ impl VertexColumns {
 }
 
 /// Position, normal, texture coordinates and colour of a vertex.
-pub(super) type VertexValues = (
-    [f64; 3],
-    Option<[f32; 3]>,
-    Option<[f32; 2]>,
-    Option<[f32; 4]>,
-);
+pub(super) type VertexValues = ([f64; 3], Option<[f32; 3]>, Option<[f32; 2]>, Option<[f32; 4]>);
 
 /// Returns the columns if all of them exist.
 fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {

@@ -107,9 +107,7 @@ impl Cage {
         let corners = mesh.face(face);
         let count = corners.len();
         let differs = |i: usize| corners[i].position != corners[(i + count - 1) % count].position;
-        let kept = (0..count)
-            .filter(|i| differs(*i))
-            .map(|i| first + fit::<u32>(i));
+        let kept = (0..count).filter(|i| differs(*i)).map(|i| first + fit::<u32>(i));
         let kept: Vec<u32> = kept.collect();
         let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
         let vertices: Vec<u32> = vertices.collect();
@@ -210,13 +208,7 @@ impl<'a> FanFinder<'a> {
             at_vertex[*slot as usize] = corner;
             *slot += 1;
         }
-        Self {
-            cage,
-            edges,
-            face_of_corner,
-            at_vertex,
-            starts,
-        }
+        Self { cage, edges, face_of_corner, at_vertex, starts }
     }
 
     /// Returns the corners before and after `corner` in its face.

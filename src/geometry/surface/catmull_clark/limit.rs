@@ -171,10 +171,7 @@ impl Tangents {
         let scale = 2.0 / 3.0 * lambda * 2.0 / n;
         let edge = |i: usize| scale * (1.0 - sigma * (PI / n).cos()) * (TAU * i as f64 / n).cos();
         let face = |i: usize| scale * 2.0 * sigma * ((TAU * i as f64 + PI) / n).cos();
-        Self {
-            edges: (0..count).map(edge).collect(),
-            faces: (0..count).map(face).collect(),
-        }
+        Self { edges: (0..count).map(edge).collect(), faces: (0..count).map(face).collect() }
     }
 
     /// Returns the offset from the limit point to the control point on the edge that leaves `corner`.

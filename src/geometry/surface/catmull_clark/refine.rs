@@ -75,10 +75,8 @@ impl Rules {
 fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let centre = |face: usize| {
         let range = cage.face(face);
-        let sum: Vector3<f64> = cage.corners[range.clone()]
-            .iter()
-            .map(|v| cage.positions[*v as usize])
-            .sum();
+        let sum: Vector3<f64> =
+            cage.corners[range.clone()].iter().map(|v| cage.positions[*v as usize]).sum();
         sum / range.len() as f64
     };
     let centres: Vec<Vector3<f64>> = (0..cage.faces()).map(centre).collect();

@@ -18,10 +18,7 @@ impl Default for Bumps {
     /// Assumed: cells of about three pixels from the scene's viewpoint, and twice as high, so that
     /// the skin folds in front of itself.
     fn default() -> Self {
-        Self {
-            frequency: 120.0,
-            height: 0.02,
-        }
+        Self { frequency: 120.0, height: 0.02 }
     }
 }
 

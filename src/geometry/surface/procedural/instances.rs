@@ -27,8 +27,7 @@ pub struct Instance {
 
 impl Instance {
     fn rotated(&self, v: [f32; 3]) -> [f32; 3] {
-        self.rotation
-            .map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
+        self.rotation.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
     }
 
     fn placed(&self, position: [f32; 3]) -> [f32; 3] {
@@ -66,10 +65,7 @@ impl Geometry for Instances {
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         let (copy, own) = self.at(patch);
         let point = self.base.point(own, u, v);
-        SurfacePoint {
-            position: copy.placed(point.position),
-            normal: copy.rotated(point.normal),
-        }
+        SurfacePoint { position: copy.placed(point.position), normal: copy.rotated(point.normal) }
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         self.base.uv(self.at(patch).1, u, v)
@@ -137,14 +133,8 @@ pub(super) fn point_cloud(seed: u64) -> Surface {
             translation: away.map(|x| x * (distance + wave)),
         }
     };
-    let material = Material {
-        name: "ball".to_owned(),
-        ..Material::default()
-    };
-    Instances::of(
-        Surface::ball(material),
-        (0..CLOUD_BALLS).map(ball).collect(),
-    )
+    let material = Material { name: "ball".to_owned(), ..Material::default() };
+    Instances::of(Surface::ball(material), (0..CLOUD_BALLS).map(ball).collect())
 }
 
 /// Random number generator of an item, which depends on a seed and the item's index alone, so that

@@ -104,11 +104,6 @@ impl ProceduralScene {
             Self::Arcade => 55.0,
             _ => 40.0,
         };
-        Viewpoint {
-            eye,
-            target,
-            up,
-            vertical_fov: degrees.to_radians(),
-        }
+        Viewpoint { eye, target, up, vertical_fov: degrees.to_radians() }
     }
 }

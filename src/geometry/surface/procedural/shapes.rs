@@ -41,11 +41,7 @@ pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let k = std::f32::consts::TAU / length;
-        Wave {
-            amplitude,
-            along: [k * cos, k * sin],
-            phase,
-        }
+        Wave { amplitude, along: [k * cos, k * sin], phase }
     };
     let waves = vec![
         wave(1.0, 0.1, 90.0, 0.0),
@@ -67,11 +63,7 @@ fn sheet(counts: [u16; 2], lengths: [f32; 2], waves: Vec<Wave>) -> Surface {
         ..Material::default()
     });
     let patches = (columns * rows) as usize;
-    let sheet = Sheet {
-        counts,
-        lengths,
-        waves,
-    };
+    let sheet = Sheet { counts, lengths, waves };
     Surface::new(sheet, patches, owners, patch_materials)
 }
 
@@ -87,10 +79,7 @@ impl Geometry for Sheet {
             slope[0] += wave.amplitude * wave.along[0] * cos;
             slope[1] += wave.amplitude * wave.along[1] * cos;
         }
-        SurfacePoint {
-            position: [x, y, z],
-            normal: unit([-slope[0], -slope[1], 1.0]),
-        }
+        SurfacePoint { position: [x, y, z], normal: unit([-slope[0], -slope[1], 1.0]) }
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         let [s, t] = self.whole(patch, u, v);
@@ -140,12 +129,7 @@ pub(super) fn ball_owners() -> Owners {
 impl Surface {
     /// Creates a ball of radius 1 around the origin, of one material.
     pub fn ball(material: Material) -> Self {
-        Self::new(
-            Ball,
-            BALL_PATCHES,
-            ball_owners(),
-            PatchMaterials::single(material),
-        )
+        Self::new(Ball, BALL_PATCHES, ball_owners(), PatchMaterials::single(material))
     }
 }
 
@@ -166,10 +150,7 @@ pub(super) fn ball_direction(patch: usize, uv: [f32; 2]) -> [f32; 3] {
 impl Geometry for Ball {
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         let normal = ball_direction(patch, [u, v]);
-        SurfacePoint {
-            position: normal,
-            normal,
-        }
+        SurfacePoint { position: normal, normal }
     }
     fn patch_bounds(&self, _patch: usize) -> [[f32; 3]; 2] {
         [[-1.0; 3], [1.0; 3]]
@@ -296,10 +277,7 @@ impl Hair {
         let along = weigh([-s * s, s * (s - 2.0 * v), v * (2.0 * s - v), v * v]);
         let normal = unit(cross(self.across, along));
         let width = ROOT_WIDTH + (TIP_WIDTH - ROOT_WIDTH) * v;
-        SurfacePoint {
-            position: add_scaled(middle, self.across, (u - 0.5) * width),
-            normal,
-        }
+        SurfacePoint { position: add_scaled(middle, self.across, (u - 0.5) * width), normal }
     }
 }
 
@@ -315,9 +293,6 @@ impl Geometry for FurBall {
             return Ball.patch_bounds(patch);
         };
         let [least, greatest] = bounds(hair.curve);
-        [
-            least.map(|x| x - ROOT_WIDTH),
-            greatest.map(|x| x + ROOT_WIDTH),
-        ]
+        [least.map(|x| x - ROOT_WIDTH), greatest.map(|x| x + ROOT_WIDTH)]
     }
 }

@@ -11,12 +11,7 @@ fn close(found: f64, expected: f64) {
 
 /// A GPU with this number of cores, and L2 and ROPs in proportion.
 fn size(clock_mhz: f64, cores: u64) -> GpuSize {
-    GpuSize {
-        clock_mhz,
-        cores,
-        l2_bytes: cores * 262_144,
-        rops: cores,
-    }
+    GpuSize { clock_mhz, cores, l2_bytes: cores * 262_144, rops: cores }
 }
 
 /// A million of each of three events at 612 MHz: a warp instruction takes 32 * (0.38 + 1.31 + 3.2 * 3.75)
@@ -75,11 +70,8 @@ fn energy_of_the_other_events() {
 #[test]
 fn ratios_share_the_constants() {
     let spec = EnergySpec::default();
-    let events = |dram_bytes| EnergyEvents {
-        instructions: 1_000,
-        dram_bytes,
-        ..EnergyEvents::default()
-    };
+    let events =
+        |dram_bytes| EnergyEvents { instructions: 1_000, dram_bytes, ..EnergyEvents::default() };
     let one = spec.estimate(events(4_000), 1_000, &size(612.0, 16));
     let more = spec.estimate(events(400_000), 1_000, &size(612.0, 16));
     let [ratio, low, high] = one.ratio_of(&more).unwrap();
@@ -88,10 +80,7 @@ fn ratios_share_the_constants() {
     close(high, more.corners_mj()[0b01000] / one.corners_mj()[0b01000]);
     assert!(low < ratio && ratio < high);
     let nothing = spec.estimate(EnergyEvents::default(), 0, &size(612.0, 16));
-    assert_eq!(
-        [nothing.ratio_of(&one), one.ratio_of(&nothing)],
-        [None, None]
-    );
+    assert_eq!([nothing.ratio_of(&one), one.ratio_of(&nothing)], [None, None]);
     close(nothing.watts_without_dram, 0.0);
 }
 
@@ -100,20 +89,14 @@ fn ratios_share_the_constants() {
 #[test]
 fn static_power_grows_with_the_parts() {
     let spec = EnergySpec::default();
-    let events = |instructions| EnergyEvents {
-        instructions,
-        ..EnergyEvents::default()
-    };
+    let events = |instructions| EnergyEvents { instructions, ..EnergyEvents::default() };
     let estimate = |instructions, gpu| spec.estimate(events(instructions), 612_000, &gpu);
     let large = estimate(2_000_000, size(612.0, 84));
     close(large.energy.static_mj, 0.3 * 7.6 * 84.0 / 16.0);
     close(large.rail_w, 39.9);
     assert!(!large.exceeds_rail());
     assert!(estimate(20_000_000, size(612.0, 16)).exceeds_rail());
-    let cores_alone = GpuSize {
-        cores: 84,
-        ..size(612.0, 16)
-    };
+    let cores_alone = GpuSize { cores: 84, ..size(612.0, 16) };
     let grown = 0.7 * 84.0 / 16.0 + 0.3;
     close(estimate(0, cores_alone).energy.static_mj, 0.3 * 7.6 * grown);
 }
@@ -124,11 +107,8 @@ fn static_power_grows_with_the_parts() {
 #[test]
 fn a_faster_clock_takes_a_higher_voltage() {
     let spec = EnergySpec::default();
-    let events = EnergyEvents {
-        instructions: 1_000_000,
-        dram_bytes: 1_000_000,
-        ..EnergyEvents::default()
-    };
+    let events =
+        EnergyEvents { instructions: 1_000_000, dram_bytes: 1_000_000, ..EnergyEvents::default() };
     let at = |mhz| spec.estimate(events, 612_000, &size(mhz, 16)).energy;
     let [slow, middle, fast] = [306.0, 612.0, 1224.0].map(at);
     let square = |volts: f64| (volts / 0.65).powi(2);

@@ -19,10 +19,7 @@ fn lists_of_names_hold_each_method_once() {
     .concat();
     assert_eq!(parsed(&["paper", "het"]).unwrap(), paper);
     let some = ["compute:hw", "het+qru"];
-    assert_eq!(
-        parsed(&["compute:hw", "qru+het", "compute:hw"]).unwrap(),
-        some
-    );
+    assert_eq!(parsed(&["compute:hw", "qru+het", "compute:hw"]).unwrap(), some);
     assert!(parsed(&["software"]).is_err());
     let passes = ["multipass:1", "multipass:65536"];
     assert_eq!(parsed(&passes).unwrap(), passes);

@@ -36,16 +36,8 @@ fn tiles_are_dealt_in_blocks_and_evenly() {
 /// The mask names the owners of the tiles in a box.
 #[test]
 fn owners_of_a_box_own_a_tile_in_it() {
-    let boxes = [
-        [0, 0, 1, 1],
-        [15, 15, 17, 17],
-        [5, 40, 90, 41],
-        [0, 0, 160, 160],
-    ];
-    for (mapping, gpcs) in MAPPINGS
-        .into_iter()
-        .flat_map(|m| [1, 2, 5, 64].map(|gpcs| (m, gpcs)))
-    {
+    let boxes = [[0, 0, 1, 1], [15, 15, 17, 17], [5, 40, 90, 41], [0, 0, 160, 160]];
+    for (mapping, gpcs) in MAPPINGS.into_iter().flat_map(|m| [1, 2, 5, 64].map(|gpcs| (m, gpcs))) {
         for [x0, y0, x1, y1] in boxes {
             let map = map(gpcs, mapping, 1);
             let bounds = PixelRect { x0, y0, x1, y1 };
@@ -54,12 +46,7 @@ fn owners_of_a_box_own_a_tile_in_it() {
             assert_eq!(map.owners_in(bounds), mask, "{mapping:?} {gpcs} {bounds:?}");
         }
     }
-    let corner = PixelRect {
-        x0: 15,
-        y0: 15,
-        x1: 17,
-        y1: 17,
-    };
+    let corner = PixelRect { x0: 15, y0: 15, x1: 17, y1: 17 };
     // Tiles (0, 0), (1, 0), (0, 1) and (1, 1) of 0, 1, 1 and 2; as one block, all of 0.
     assert_eq!(map(5, TileMapping::Diagonal, 1).owners_in(corner), 0b111);
     assert_eq!(map(5, TileMapping::Diagonal, 2).owners_in(corner), 0b1);

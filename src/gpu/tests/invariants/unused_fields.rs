@@ -26,13 +26,8 @@ fn fields_are_named_that_no_variant_reads() {
         let unused = config.unused_by(&methods, &base).into_iter();
         unused.map(|field| field.name).collect::<Vec<_>>()
     };
-    let all = [
-        "crossbar.queue",
-        "tgc.bins",
-        "zrop.threshold",
-        "qru.window",
-        "cores.merge_instructions",
-    ];
+    let all =
+        ["crossbar.queue", "tgc.bins", "zrop.threshold", "qru.window", "cores.merge_instructions"];
     assert_eq!(names(&config, &[Variant::BASELINE]), all);
     let rest = ["crossbar.queue", "zrop.threshold"];
     assert_eq!(names(&config, &[Variant::BASELINE, Variant::QM]), rest);
@@ -46,15 +41,10 @@ fn fields_are_named_that_no_variant_reads() {
     assert_eq!(in_passes(&passes, 2), [false; 2]);
     assert_eq!(in_passes(&passes, 1), [true; 2]);
     let in_shader = ["crop.queue=9", "crop.format=rgba8", "interlock.regions=9"];
-    let in_shader = in_shader
-        .into_iter()
-        .try_fold(base.clone(), |c, a| c.with(a));
+    let in_shader = in_shader.into_iter().try_fold(base.clone(), |c, a| c.with(a));
     let unread_by = |method: Method| {
         let unused = in_shader.as_ref().unwrap().unused_by(&[method], &base);
-        unused
-            .into_iter()
-            .map(|field| field.name)
-            .collect::<Vec<_>>()
+        unused.into_iter().map(|field| field.name).collect::<Vec<_>>()
     };
     let baseline = Method::from(Variant::BASELINE);
     assert_eq!(unread_by(baseline), ["interlock.regions"]);
@@ -63,9 +53,5 @@ fn fields_are_named_that_no_variant_reads() {
     assert_eq!(locked, ["crop.queue"]);
     let two = config.with("gpu.gpcs=2").unwrap();
     assert_eq!(names(&two, &Variant::ALL), <[&str; 0]>::default());
-    assert_eq!(
-        names(&base, &[Variant::BASELINE]),
-        <[&str; 0]>::default(),
-        "defaults"
-    );
+    assert_eq!(names(&base, &[Variant::BASELINE]), <[&str; 0]>::default(), "defaults");
 }

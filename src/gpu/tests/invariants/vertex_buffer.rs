@@ -6,10 +6,7 @@ use quadrille_gpu::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 /// cycle 12: in cycle 10 splats 1, 2 and 3 are live, in cycle 20 splats 3 to 5.
 #[test]
 fn entries_are_freed_when_they_were_read_last() {
-    let entry = EntryBytes {
-        positions: 64,
-        attributes: 96,
-    };
+    let entry = EntryBytes { positions: 64, attributes: 96 };
     let mut buffer = VertexBuffer::new(entry, None, 6);
     for (end, at) in [(2, 0), (4, 10), (6, 20)] {
         buffer.dispatch(end, at);
@@ -38,19 +35,9 @@ fn entries_are_freed_in_order() {
     let leaves = [2, 4, 6, 8].map(|end| buffer.must_leave(end, 2));
     assert_eq!(leaves, [None, None, Some(1), Some(3)]);
     assert_eq!(
-        (
-            buffer.free_through(1),
-            buffer.free_through(2),
-            buffer.free_through(3)
-        ),
+        (buffer.free_through(1), buffer.free_through(2), buffer.free_through(3)),
         (15, 15, 30)
     );
-    assert_eq!(
-        VertexBuffer::new(EntryBytes::default(), Some(1), 8).must_leave(4, 2),
-        Some(1)
-    );
-    assert_eq!(
-        VertexBuffer::new(EntryBytes::default(), None, 8).must_leave(8, 2),
-        None
-    );
+    assert_eq!(VertexBuffer::new(EntryBytes::default(), Some(1), 8).must_leave(4, 2), Some(1));
+    assert_eq!(VertexBuffer::new(EntryBytes::default(), None, 8).must_leave(8, 2), None);
 }

@@ -25,11 +25,7 @@ impl Sink<u32, ()> for Slow {
 
 fn starts(rate: Rate, latency: u64, every: Cycle) -> (Vec<Cycle>, Vec<Cycle>) {
     let (mut port, taken) = (IssuePort::new(rate, latency), Vec::new());
-    let mut next = Slow {
-        every,
-        free: 0,
-        taken,
-    };
+    let mut next = Slow { every, free: 0, taken };
     let starts = (0..5).map(|item| {
         let start = port.start(0);
         port.issue(item, start, 1, &mut (), &mut next);
@@ -41,22 +37,10 @@ fn starts(rate: Rate, latency: u64, every: Cycle) -> (Vec<Cycle>, Vec<Cycle>) {
 /// A pipeline of two stages takes two items at full rate, and then one whenever one leaves.
 #[test]
 fn items_enter_until_the_pipeline_is_full() {
-    assert_eq!(
-        starts(Rate::ONE, 2, 10),
-        (vec![0, 1, 2, 12, 22], vec![2, 12, 22, 32, 42])
-    );
-    assert_eq!(
-        starts(Rate::ONE, 0, 3),
-        (vec![0, 1, 3, 6, 9], vec![0, 3, 6, 9, 12])
-    );
-    assert_eq!(
-        starts(Rate::new(2, 1), 1, 0),
-        (vec![0, 0, 1, 1, 2], vec![1, 1, 2, 2, 3])
-    );
+    assert_eq!(starts(Rate::ONE, 2, 10), (vec![0, 1, 2, 12, 22], vec![2, 12, 22, 32, 42]));
+    assert_eq!(starts(Rate::ONE, 0, 3), (vec![0, 1, 3, 6, 9], vec![0, 3, 6, 9, 12]));
+    assert_eq!(starts(Rate::new(2, 1), 1, 0), (vec![0, 0, 1, 1, 2], vec![1, 1, 2, 2, 3]));
     // Eight cycles at the port and 20 behind it hold four items, not three.
     assert_eq!(starts(Rate::new(1, 8), 20, 0).0, [0, 8, 16, 24, 32]);
-    assert_eq!(
-        starts(Rate::new(1, 3), 1, 0),
-        (vec![0, 3, 6, 9, 12], vec![3, 6, 9, 12, 15])
-    );
+    assert_eq!(starts(Rate::new(1, 3), 1, 0), (vec![0, 3, 6, 9, 12], vec![3, 6, 9, 12, 15]));
 }

@@ -10,16 +10,11 @@ use quadrille_machine::memory::*;
 #[test]
 fn the_clock_of_the_units_leaves_memory_alone() {
     let cycles = |clock_mhz: f64| {
-        let dram = DramSpec {
-            gb_per_s: 60.0,
-            latency_ns: 500.0,
-        };
+        let dram = DramSpec { gb_per_s: 60.0, latency_ns: 500.0 };
         let mut memory = Memory::new(&L2Spec::default(), &dram, clock_mhz, 1);
         let first = memory.read(Client::Colour, 0, 1, 0);
         memory.stream(Client::Vertex, 6_000_000, 0);
-        let [_, dram] = &memory.units(1_000_000)[..] else {
-            panic!("two units")
-        };
+        let [_, dram] = &memory.units(1_000_000)[..] else { panic!("two units") };
         (first, dram.busy)
     };
     // 240 ns in the L2 and 500 ns behind it; 6,000,032 bytes at 100 and at 50 bytes per cycle.
@@ -30,10 +25,7 @@ fn the_clock_of_the_units_leaves_memory_alone() {
 /// A dirty line counts for the client that wrote it, whichever client's data replaces it.
 #[test]
 fn write_backs_count_for_the_client_that_wrote() {
-    let spec = L2Spec {
-        bytes: 4096,
-        ..L2Spec::default()
-    };
+    let spec = L2Spec { bytes: 4096, ..L2Spec::default() };
     let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
     memory.keep_timelines(64);
     (0..32).for_each(|line| _ = memory.write(Client::Colour, line, 0b11, 0));
@@ -43,9 +35,7 @@ fn write_backs_count_for_the_client_that_wrote() {
     assert_eq!(traffic.depth.dram_written_bytes, 0);
     assert_eq!(traffic.depth.dram_read_bytes, 32 * 32);
     // 3072 bytes at 167 per cycle; the timeline of DRAM holds all of them.
-    let [_, dram] = &memory.units(1000)[..] else {
-        panic!("two units")
-    };
+    let [_, dram] = &memory.units(1000)[..] else { panic!("two units") };
     assert_eq!(dram.busy, 19);
     let windows = dram.timeline.iter().flat_map(|t| &t.windows);
     let busy: u64 = windows.map(|states| states[0]).sum();
@@ -63,24 +53,15 @@ fn sectors_of_a_line_are_fetched_one_by_one() {
     assert_eq!(memory.read(Client::Colour, 0, 0b0010, 100), 100 + 146 + 367);
     assert_eq!(memory.write(Client::Colour, 0, 0b0100, 1000), 1000);
     assert_eq!(memory.read(Client::Colour, 0, 0b0100, 2000), 2000 + 146);
-    assert_eq!(
-        memory.read(Client::Colour, 0, 0b1000, 2000),
-        2000 + 146 + 367
-    );
+    assert_eq!(memory.read(Client::Colour, 0, 0b1000, 2000), 2000 + 146 + 367);
     let counters = memory.l2.counters().cache;
-    assert_eq!(
-        (counters.hits, counters.misses, counters.fetched),
-        (2, 4, 3)
-    );
+    assert_eq!((counters.hits, counters.misses, counters.fetched), (2, 4, 3));
 }
 
 /// A sector that is written twice is 32 dirty bytes.
 #[test]
 fn dirty_bytes_are_those_of_the_mask() {
-    let spec = L2Spec {
-        bytes: 4096,
-        ..L2Spec::default()
-    };
+    let spec = L2Spec { bytes: 4096, ..L2Spec::default() };
     let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
     memory.write(Client::Colour, 0, 0b0001, 0);
     memory.write(Client::Colour, 0, 0b0001, 0);
@@ -93,11 +74,7 @@ fn dirty_bytes_are_those_of_the_mask() {
 
 #[test]
 fn more_ways_than_lines_add_no_capacity() {
-    let spec = L2Spec {
-        bytes: 4096,
-        ways: 1024,
-        ..L2Spec::default()
-    };
+    let spec = L2Spec { bytes: 4096, ways: 1024, ..L2Spec::default() };
     let mut memory = Memory::new(&spec, &DramSpec::default(), 612.0, 64);
     for line in (0..64).chain(0..64) {
         memory.read(Client::Colour, line, 1, 0);

@@ -19,11 +19,7 @@ fn one_line(write_buffer: u64) -> (UnitCache, Memory) {
         write_buffer,
         fast_clear: true,
     };
-    let l2 = L2Spec {
-        slices: 1,
-        slice_bytes_per_cycle: 1,
-        ..L2Spec::default()
-    };
+    let l2 = L2Spec { slices: 1, slice_bytes_per_cycle: 1, ..L2Spec::default() };
     let memory = Memory::new(&l2, &DramSpec::default(), 612.0, 8);
     (UnitCache::new(&spec, 0..8), memory)
 }

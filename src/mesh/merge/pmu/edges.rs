@@ -189,11 +189,7 @@ pub(super) struct EdgeLists {
 impl EdgeLists {
     /// Creates an empty store for `most` edges per shading pixel, 1 to 64.
     pub(super) fn new(most: u32) -> Self {
-        Self {
-            edges: Vec::new(),
-            slots: 0,
-            most: most.clamp(1, 64) as usize,
-        }
+        Self { edges: Vec::new(), slots: 0, most: most.clamp(1, 64) as usize }
     }
 
     #[inline]
@@ -367,11 +363,7 @@ mod tests {
             let (at, edges) = (slot as usize, OuterEdges::of(&Triangle::of(ids), pixels));
             self.1.resize(self.1.len().max(at + 1), edges);
             self.1[at] = edges;
-            if self.0.begin(slot, &edges) {
-                self.0.begin_lists(slot, &mut self.1[at])
-            } else {
-                0
-            }
+            if self.0.begin(slot, &edges) { self.0.begin_lists(slot, &mut self.1[at]) } else { 0 }
         }
 
         fn of(&self, slot: u32, pixel: usize) -> &[u64] {
@@ -410,10 +402,7 @@ mod tests {
         assert_eq!(shared, edges.1[0].shared_with(&Triangle::of([3, 2, 4])));
         assert_eq!(edges.join(0, 1, 3, shared), 0);
         let pair = |a: u64, b: u64| a << 32 | b;
-        assert_eq!(
-            edges.of(0, 3),
-            [pair(1, 2), pair(3, 1), pair(2, 4), pair(4, 3)]
-        );
+        assert_eq!(edges.of(0, 3), [pair(1, 2), pair(3, 1), pair(2, 4), pair(4, 3)]);
         assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
         // Two whole shading pixels give the same lists, in which one keeps pixel 0 and the other pixel 1.
         let [mut one, mut two] = [edges.1[0], edges.1[1]];
@@ -428,19 +417,13 @@ mod tests {
         // (2, 4) meets (4, 2); of the two others one has no room.
         let shared = edges.shared(0, 2, 3);
         assert_eq!(edges.join(0, 2, 3, shared), 1);
-        assert_eq!(
-            edges.of(0, 3),
-            [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]
-        );
+        assert_eq!(edges.of(0, 3), [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]);
         // Vertices with the same id make no edge, and a small store loses edges from the start.
         assert_eq!(edges.begin(0, [7, 7, 8], 15), 0);
         assert_eq!(edges.of(0, 0).len(), 2);
         // The shading pixels outside the mask have no edges.
         edges.begin(0, [1, 2, 3], 0b0100);
-        assert_eq!(
-            [0, 1, 2, 3].map(|pixel| edges.of(0, pixel).len()),
-            [0, 0, 3, 0]
-        );
+        assert_eq!([0, 1, 2, 3].map(|pixel| edges.of(0, pixel).len()), [0, 0, 3, 0]);
         let mut edges = Entries(EdgeLists::new(2), Vec::new());
         assert_eq!(edges.begin(0, [1, 2, 3], 15), 4);
     }

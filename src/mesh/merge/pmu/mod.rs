@@ -53,10 +53,7 @@ impl PmuSpec {
     /// The functional half of the specification; it does not affect timing.
     pub fn settings(&self) -> PmuSettings {
         let count = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
-        PmuSettings {
-            entries: count(self.entries),
-            max_edges: count(self.max_edges),
-        }
+        PmuSettings { entries: count(self.entries), max_edges: count(self.max_edges) }
     }
 }
 
@@ -142,9 +139,7 @@ impl PixelMerging {
     #[inline]
     fn leave(&mut self, slot: u32, stream: &mut MergeStream) {
         let entry = self.entries.get(slot);
-        stream
-            .out
-            .push(MergedQuad::of(entry.number, entry.coverage));
+        stream.out.push(MergedQuad::of(entry.number, entry.coverage));
         self.entries.remove(slot);
     }
 
@@ -265,8 +260,7 @@ impl PixelMerging {
                 // No later quad covers a sample of it, so none finds an edge there.
                 edges[keeper].close(1 << pixel);
             } else {
-                self.lists
-                    .set(slots[keeper], edges[keeper], pixel, &joined, keeper);
+                self.lists.set(slots[keeper], edges[keeper], pixel, &joined, keeper);
             }
         }
     }
@@ -308,9 +302,7 @@ impl PixelMerging {
         let moved = loser.coverage & pattern.samples_of(1 << pixel);
         loser.coverage ^= moved;
         keeper.coverage |= moved;
-        stream
-            .fragments
-            .merge_pixel(loser.number, keeper.number, pixel);
+        stream.fragments.merge_pixel(loser.number, keeper.number, pixel);
         let edges = [&mut keeper.edges, &mut loser.edges];
         self.counters.edges_lost += self.lists.join(slots, edges, pixel, shared);
         self.counters.cell_merges += 1;
@@ -334,9 +326,7 @@ impl PixelMerging {
     /// Whether a quad that has changed is empty, or has nothing to wait for and leaves.
     #[inline(always)]
     fn has_settled(&mut self, slot: u32, stream: &mut MergeStream) -> bool {
-        let &PmuEntry {
-            coverage, number, ..
-        } = self.entries.get(slot);
+        let &PmuEntry { coverage, number, .. } = self.entries.get(slot);
         if coverage == 0 {
             self.counters.saved += 1;
             stream.fragments.abandon(number);
@@ -409,9 +399,7 @@ impl MergeUnit for PixelMerging {
             self.leave(oldest, stream);
             self.counters.by_age += 1;
         }
-        self.counters
-            .peak_entries
-            .raise(u64::from(self.occupancy()));
+        self.counters.peak_entries.raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

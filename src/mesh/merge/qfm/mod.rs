@@ -142,11 +142,7 @@ impl QuadFragmentMerging {
                 return Ok(slot);
             }
             if reason == Unmerged::Alone {
-                reason = if overlaps {
-                    Unmerged::Overlapping
-                } else {
-                    Unmerged::Apart
-                };
+                reason = if overlaps { Unmerged::Overlapping } else { Unmerged::Apart };
             }
         }
         Err(reason)
@@ -222,8 +218,7 @@ impl MergeUnit for QuadFragmentMerging {
     fn begin_grid(&mut self, topology: &Topology, is_blended: bool) {
         let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
         self.neighbours.clear();
-        self.neighbours
-            .extend_from_slice(&topology.neighbours[..count]);
+        self.neighbours.extend_from_slice(&topology.neighbours[..count]);
         self.grid = self.grid.wrapping_add(1);
         self.is_blended = is_blended;
     }
@@ -275,9 +270,7 @@ impl MergeUnit for QuadFragmentMerging {
             self.counters.evicted += u64::from(self.remove_oldest(stream));
         }
         self.buffer.push(key, entry);
-        self.counters
-            .peak_entries
-            .raise(u64::from(self.occupancy()));
+        self.counters.peak_entries.raise(u64::from(self.occupancy()));
     }
 
     fn evict(&mut self, stream: &mut MergeStream) {

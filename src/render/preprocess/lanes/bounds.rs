@@ -31,16 +31,10 @@ pub(super) fn pixel_range<S: Simd>(
     let last_px = size as f32 - 1.0;
     let centre = mean_from_centre + last_px / 2.0;
     let zero = f32x16::splat(simd, 0.0);
-    let (low, high) = (
-        f32x16::splat(simd, -1.0),
-        f32x16::splat(simd, last_px + 1.0),
-    );
+    let (low, high) = (f32x16::splat(simd, -1.0), f32x16::splat(simd, last_px + 1.0));
     // Clamped first, so that the integers below exist whatever the floats are.
     let first = (centre - half_extent).ceil().max(zero).min(high);
-    let last = (centre + half_extent)
-        .floor()
-        .max(low)
-        .min(f32x16::splat(simd, last_px));
+    let last = (centre + half_extent).floor().max(low).min(f32x16::splat(simd, last_px));
     let some = first.simd_le(last);
     // Many levels have no conversion to unsigned integers.
     let [first, last] = each!([first, last.max(zero)], |px| px.to_int::<i32x16<S>>());

@@ -18,9 +18,8 @@ pub(super) struct InView<S: Simd> {
 impl<S: Simd> InView<S> {
     #[inline(always)]
     pub(super) fn of(simd: S, view: &ViewTransform, block: &SplatBlock) -> Self {
-        let mean = each!([0, 1, 2], |axis| {
-            F64Lanes::widen(f32x16::simd_from(simd, block.mean[axis]))
-        });
+        let mean =
+            each!([0, 1, 2], |axis| { F64Lanes::widen(f32x16::simd_from(simd, block.mean[axis])) });
         let p = each!([0, 1, 2], |r| {
             let row = each!([0, 1, 2], |c| F64Lanes::splat(simd, view.rotation[r][c]));
             let sum = mean[2].mul_add(row[2], F64Lanes::splat(simd, view.translation_in_view[r]));
@@ -32,11 +31,7 @@ impl<S: Simd> InView<S> {
             let above_far = p[2].minus(F64Lanes::splat(simd, view.far)).narrow();
             in_front &= !above_far.simd_gt(f32x16::splat(simd, 0.0));
         }
-        Self {
-            p,
-            inverse_z: p[2].recip(simd),
-            in_front,
-        }
+        Self { p, inverse_z: p[2].recip(simd), in_front }
     }
 }
 
@@ -56,21 +51,9 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     let (x2, y2, z2) = (x + x, y + y, z + z);
     let one = f32x16::splat(simd, 1.0);
     let columns = [
-        [
-            one - y.mul_add(y2, z * z2),
-            x.mul_add(y2, w * z2),
-            x.mul_sub(z2, w * y2),
-        ],
-        [
-            x.mul_sub(y2, w * z2),
-            one - x.mul_add(x2, z * z2),
-            y.mul_add(z2, w * x2),
-        ],
-        [
-            x.mul_add(z2, w * y2),
-            y.mul_sub(z2, w * x2),
-            one - x.mul_add(x2, y * y2),
-        ],
+        [one - y.mul_add(y2, z * z2), x.mul_add(y2, w * z2), x.mul_sub(z2, w * y2)],
+        [x.mul_sub(y2, w * z2), one - x.mul_add(x2, z * z2), y.mul_add(z2, w * x2)],
+        [x.mul_add(z2, w * y2), y.mul_sub(z2, w * x2), one - x.mul_add(x2, y * y2)],
     ];
     each!([0, 1, 2], |j| {
         let scale = f32x16::simd_from(simd, block.scale[j]);
@@ -90,9 +73,7 @@ fn factor_row<S: Simd>(
 ) -> [f32x16<S>; 3] {
     let [low, high] = view.slope_limits[axis];
     let slope = inside.p[axis].times(inside.inverse_z).narrow();
-    let slope = slope
-        .max(f32x16::splat(simd, narrow(low)))
-        .min(f32x16::splat(simd, narrow(high)));
+    let slope = slope.max(f32x16::splat(simd, narrow(low))).min(f32x16::splat(simd, narrow(high)));
     let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
     let mut gradient = [f32x16::splat(simd, 0.0); 3];
     for (c, g) in gradient.iter_mut().enumerate() {

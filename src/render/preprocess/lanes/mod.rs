@@ -63,9 +63,8 @@ fn colour<S: Simd>(
 ) -> [f32x16<S>; 3] {
     let half = f32x16::splat(simd, 0.5);
     let c0 = f32x16::splat(simd, narrow(SH_C0));
-    let mut colour = each!([0, 1, 2], |c| {
-        f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half)
-    });
+    let mut colour =
+        each!([0, 1, 2], |c| { f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half) });
     if degree > 0 {
         let [x, y, z] = each!([0, 1, 2], |i| {
             let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));
@@ -105,9 +104,7 @@ fn log2_opacity<S: Simd>(
     if let OpacityFactor::Determinants { floor } = view.opacity_factor {
         let ratio = covariance.determinant_before / covariance.determinant;
         // Where f32 overflows, the factor is at its upper bound, and the exact path is taken.
-        let finite = covariance
-            .determinant
-            .simd_lt(f32x16::splat(simd, f32::INFINITY));
+        let finite = covariance.determinant.simd_lt(f32x16::splat(simd, f32::INFINITY));
         let ratio = finite.select(ratio, f32x16::splat(simd, 1.0));
         opacity *= ratio.max(f32x16::splat(simd, narrow(floor))).sqrt();
     }
@@ -147,10 +144,8 @@ pub(super) fn project<'a, S: Simd>(
     let radius = radius2 * rsqrt(simd, radius2);
     // All other roots and quotients are products of these.
     let inverse_sigma = [rsqrt(simd, covariance.xx), rsqrt(simd, covariance.yy)];
-    let half = [
-        radius * covariance.xx * inverse_sigma[0],
-        radius * covariance.yy * inverse_sigma[1],
-    ];
+    let half =
+        [radius * covariance.xx * inverse_sigma[0], radius * covariance.yy * inverse_sigma[1]];
     let boxed = each!([0, 1], |axis| {
         half[axis].mul_add(
             f32x16::splat(simd, 1.0 + EXTENT_MARGIN_FRACTION),

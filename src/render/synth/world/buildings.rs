@@ -52,26 +52,18 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let knob = Ellipsoid::ball(at(0.48), 0.03);
     let halo = Ellipsoid::ball(at(0.18), 0.2);
     vec![
-        Part::new(tower, FINE, move |sample, _| {
-            tower_paint(sample.position, base.y)
-        }),
+        Part::new(tower, FINE, move |sample, _| tower_paint(sample.position, base.y)),
         Part::new(cone(at(0.0), 0.06, [0.16, 0.21]), FINE, move |_, _| iron),
         Part::new(deck, FINE, move |_, _| iron),
-        Part::new(cone(at(0.07), 0.035, [0.215, 0.215]), FINE, move |_, _| {
-            iron
-        }),
+        Part::new(cone(at(0.07), 0.035, [0.215, 0.215]), FINE, move |_, _| iron),
         Part::new(lantern, FINE, |sample, _| {
             let bar = (sample.position.x * 40.0).sin() > 0.85;
-            Material::glowing([5.0, 3.2, 1.1]).mixed(
-                Material::dull([0.05, 0.05, 0.05]),
-                if bar { 0.8 } else { 0.0 },
-            )
+            Material::glowing([5.0, 3.2, 1.1])
+                .mixed(Material::dull([0.05, 0.05, 0.05]), if bar { 0.8 } else { 0.0 })
         }),
         Part::new(cone(at(0.31), 0.16, [0.16, 0.01]), FINE, move |_, _| red),
         Part::new(knob, FINE, move |_, _| red),
-        Part::new(halo, 0.22, |_, _| {
-            Material::glowing([1.5, 0.95, 0.42]).with_grain(Grain::Cloud)
-        }),
+        Part::new(halo, 0.22, |_, _| Material::glowing([1.5, 0.95, 0.42]).with_grain(Grain::Cloud)),
     ]
 }
 
@@ -84,11 +76,7 @@ fn tower_paint(p: Vec3, foot: f32) -> Material {
     if front && ((0.52..0.6).contains(&t) || (0.16..0.24).contains(&t)) {
         return Material::glowing(WINDOW_LIGHT);
     }
-    let paint = if red {
-        [0.55, 0.055, 0.04]
-    } else {
-        [0.8, 0.78, 0.74]
-    };
+    let paint = if red { [0.55, 0.055, 0.04] } else { [0.8, 0.78, 0.74] };
     Material::dull(paint).shaded(worn)
 }
 
@@ -152,11 +140,8 @@ fn smoke(mouth: Vec3) -> impl Iterator<Item = Part> {
             Vec3::new(0.02, 0.04, 0.02) * (1.0 + 0.4 * age),
         );
         Part::new(puff, 1.6 - 0.28 * age, move |_, _| {
-            Material {
-                emission: Vec3::new(0.3, 0.22, 0.2),
-                ..Material::dull([0.4, 0.36, 0.36])
-            }
-            .with_grain(Grain::Cloud)
+            Material { emission: Vec3::new(0.3, 0.22, 0.2), ..Material::dull([0.4, 0.36, 0.36]) }
+                .with_grain(Grain::Cloud)
         })
     })
 }
@@ -194,9 +179,7 @@ fn pier() -> Vec<Part> {
         for side in [-0.5, 0.5] {
             let foot = start + run * (0.1 + 0.15 * f32::from(post)) + across * side;
             let pole = Frustum::new(foot - Vec3::y() * 0.25, 0.3, [0.022, 0.022]);
-            parts.push(Part::new(pole, FINE, |_, _| {
-                Material::dull([0.14, 0.1, 0.07])
-            }));
+            parts.push(Part::new(pole, FINE, |_, _| Material::dull([0.14, 0.1, 0.07])));
         }
     }
     parts
@@ -207,11 +190,7 @@ fn boat(at: Vec3) -> Vec<Part> {
     let hull = Ellipsoid::whole(at + Vec3::y() * 0.03, Vec3::new(0.34, 0.12, 0.13));
     let mast = Frustum::new(at + Vec3::y() * 0.08, 0.8, [0.014, 0.01]);
     let sail = |u: [f32; 3], v: [f32; 3], foot: [f32; 3]| {
-        Triangle(Parallelogram::new(
-            at + Vec3::from(foot),
-            Vec3::from(u),
-            Vec3::from(v),
-        ))
+        Triangle(Parallelogram::new(at + Vec3::from(foot), Vec3::from(u), Vec3::from(v)))
     };
     let canvas = |sample: &SurfaceSample| {
         let glow = 0.32 + 0.08 * noise(sample.position * 9.0, 79);

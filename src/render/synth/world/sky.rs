@@ -50,9 +50,7 @@ pub(crate) fn colour(direction: Vec3) -> Vec3 {
     let high = Vec3::new(0.24, 0.26, 0.46);
     let low = Vec3::new(0.4, 0.26, 0.36).lerp(&Vec3::new(1.35, 0.52, 0.16), bearing.powi(2));
     let y = d.y.max(0.0);
-    let sky = low
-        .lerp(&high, step(0.0, 0.3, y))
-        .lerp(&zenith, step(0.15, 0.85, y));
+    let sky = low.lerp(&high, step(0.0, 0.3, y)).lerp(&zenith, step(0.15, 0.85, y));
     let glow = Vec3::new(1.6, 0.75, 0.25)
         * (0.5 * near.powi(12) + 2.2 * near.powi(250) + 8.0 * near.powi(3000));
     sky + glow
@@ -61,11 +59,7 @@ pub(crate) fn colour(direction: Vec3) -> Vec3 {
 pub(crate) fn all(seed: u64) -> Vec<Part> {
     let mut parts = vec![Part::new(Dome, 1.0, |sample, _| {
         let lit = colour(sample.position);
-        let veil = fractal(
-            sample.position.component_mul(&Vec3::new(0.03, 0.2, 0.03)),
-            3,
-            51,
-        );
+        let veil = fractal(sample.position.component_mul(&Vec3::new(0.03, 0.2, 0.03)), 3, 51);
         let wisps = step(0.05, 0.5, veil) * step(0.02, 0.12, -sample.normal.y);
         let pink = Vec3::new(1.0, 0.55, 0.45);
         Material::glowing((lit + pink * (0.2 * wisps)).into()).with_grain(Grain::Skin)
@@ -74,11 +68,8 @@ pub(crate) fn all(seed: u64) -> Vec<Part> {
         let mut rng = Rng::new(seed ^ 0xc10d, bank);
         let angle = TAU * (bank as f32 + rng.range(-0.3, 0.3)) / BANKS as f32;
         let distance = rng.range(30.0, 48.0);
-        let middle = Vec3::new(
-            distance * angle.cos(),
-            rng.range(4.5, 11.5),
-            distance * angle.sin(),
-        );
+        let middle =
+            Vec3::new(distance * angle.cos(), rng.range(4.5, 11.5), distance * angle.sin());
         parts.extend(bank_of_clouds(middle, &mut rng));
     }
     parts

@@ -42,22 +42,14 @@ pub(crate) fn height(x: f32, z: f32) -> f32 {
     let crags = 0.7 * (0.25 - fractal(p * 1.6, 3, 23).abs()) * step(0.5, 1.4, hill);
     let land = shore + hill + head + rough + crags - bay + SEA_BED;
     // Beaches are flatter than the rest of the ground.
-    if land > 0.0 {
-        land * (0.35 + 0.65 * step(0.0, 0.25, land))
-    } else {
-        land
-    }
+    if land > 0.0 { land * (0.35 + 0.65 * step(0.0, 0.25, land)) } else { land }
 }
 
 /// Unit normal of the ground at x, z.
 pub(crate) fn normal(x: f32, z: f32) -> Vec3 {
     let e = 0.03;
-    Vec3::new(
-        height(x - e, z) - height(x + e, z),
-        2.0 * e,
-        height(x, z - e) - height(x, z + e),
-    )
-    .normalize()
+    Vec3::new(height(x - e, z) - height(x + e, z), 2.0 * e, height(x, z - e) - height(x, z + e))
+        .normalize()
 }
 
 /// The land as a height field over a disk. Steep ground has slightly fewer splats.
@@ -106,10 +98,8 @@ fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let fine = fractal(p * 14.0, 2, 6);
     let sand = Material::dull([0.66, 0.5, 0.31]).shaded(1.0 + 0.2 * fine);
     let wet = Material::dull([0.3, 0.22, 0.15]).with_gloss(0.6);
-    let meadow = Material::dull([0.17, 0.25, 0.055]).mixed(
-        Material::dull([0.36, 0.33, 0.08]),
-        (0.5 + 0.9 * patchy).clamp(0.0, 1.0),
-    );
+    let meadow = Material::dull([0.17, 0.25, 0.055])
+        .mixed(Material::dull([0.36, 0.33, 0.08]), (0.5 + 0.9 * patchy).clamp(0.0, 1.0));
     let rock = Material::dull([0.26, 0.2, 0.15]).shaded(0.95 + 0.5 * fine);
     let beach = step(0.16, 0.08, p.y + 0.07 * patchy);
     let cliff = step(0.74, 0.56, sample.normal.y + 0.1 * patchy);
@@ -126,11 +116,7 @@ fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
 /// Distance to the path that winds from the pier past the cottages to the lighthouse.
 fn path_distance(x: f32, z: f32) -> f32 {
     let line = 0.95 - 0.35 * (x * 1.1 - 0.3).sin() - 0.14 * x;
-    if (-1.6..3.2).contains(&x) {
-        (z - line).abs() * 0.85
-    } else {
-        f32::INFINITY
-    }
+    if (-1.6..3.2).contains(&x) { (z - line).abs() * 0.85 } else { f32::INFINITY }
 }
 
 pub(crate) fn sea() -> Part {
@@ -151,14 +137,10 @@ fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let shallow = Vec3::new(0.06, 0.32, 0.3);
     let body = deep.lerp(&shallow, step(0.3, 0.02, depth + 0.03 * swell));
     // The waves mirror the evening sky, which is warm towards the sun and blue opposite.
-    let towards_sun = Vec3::new(p.x, 0.0, p.z)
-        .try_normalize(1e-3)
-        .map_or(0.0, |d| d.dot(&Vec3::from(TO_SUN)));
-    let mirrored = sky::colour(Vec3::new(
-        towards_sun * TO_SUN[0],
-        0.12,
-        towards_sun * TO_SUN[2] - 0.2,
-    ));
+    let towards_sun =
+        Vec3::new(p.x, 0.0, p.z).try_normalize(1e-3).map_or(0.0, |d| d.dot(&Vec3::from(TO_SUN)));
+    let mirrored =
+        sky::colour(Vec3::new(towards_sun * TO_SUN[0], 0.12, towards_sun * TO_SUN[2] - 0.2));
     let crest = calm * step(0.2, 0.5, swell + 0.35 * ripple);
     let share = 0.16 + 0.5 * step(4.0, 45.0, distance) + 0.1 * swell + 0.28 * crest;
     let rings = (depth * 60.0 + 3.0 * noise(p * 1.7, 33)).sin();
@@ -191,11 +173,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
         let radii = Vec3::new(1.2, 0.8, 0.9) * size;
         let centre = Vec3::new(x, height(x, z).max(-0.03), z);
         occluders.push(Occluder::round(centre, radii, 0.9));
-        let stone = Ellipsoid {
-            centre,
-            radii,
-            cut: 0.35,
-        };
+        let stone = Ellipsoid { centre, radii, cut: 0.35 };
         parts.push(Part::new(stone, 1.3, |sample, _| {
             let p = sample.position;
             let tone = 0.9 + 0.8 * fractal(p * 9.0, 3, 41);

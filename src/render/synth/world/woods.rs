@@ -82,12 +82,7 @@ fn broadleaf(foot: Vec3, rng: &mut Rng, occluders: &mut Vec<Occluder>) -> Vec<Pa
     let mut parts = vec![trunk(foot, height * 0.6, 0.03)];
     for blob in 0..3_u8 {
         let out = rng.direction().component_mul(&Vec3::new(0.4, 0.2, 0.4)) * height;
-        let size = height
-            * if blob == 0 {
-                0.48
-            } else {
-                rng.range(0.26, 0.38)
-            };
+        let size = height * if blob == 0 { 0.48 } else { rng.range(0.26, 0.38) };
         let crown = foot + Vec3::y() * (height * 0.85);
         let centre = if blob == 0 { crown } else { crown + out };
         let radii = Vec3::new(1.0, 0.85, 1.0) * size;
@@ -102,12 +97,6 @@ fn broadleaf(foot: Vec3, rng: &mut Rng, occluders: &mut Vec<Occluder>) -> Vec<Pa
 }
 
 fn trunk(foot: Vec3, height: f32, radius: f32) -> Part {
-    let pole = Frustum::new(
-        foot - Vec3::y() * 0.03,
-        height + 0.03,
-        [radius, radius * 0.7],
-    );
-    Part::new(pole, 1.2, |_, rng| {
-        Material::dull([0.13, 0.085, 0.06]).shaded(rng.range(0.7, 1.2))
-    })
+    let pole = Frustum::new(foot - Vec3::y() * 0.03, height + 0.03, [radius, radius * 0.7]);
+    Part::new(pole, 1.2, |_, rng| Material::dull([0.13, 0.085, 0.06]).shaded(rng.range(0.7, 1.2)))
 }

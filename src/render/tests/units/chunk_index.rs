@@ -67,11 +67,7 @@ fn chunks_that_are_left_out_have_no_splat_in_view() {
     let (mut left_out, mut unseen) = (0, 0);
     for round in 0..60 {
         // Some scenes are far from zero, where f32 is coarse.
-        let far = if round % 3 == 0 {
-            random.power(2.0, 4.0)
-        } else {
-            1.0
-        };
+        let far = if round % 3 == 0 { random.power(2.0, 4.0) } else { 1.0 };
         let centre = random.point(far);
         let cameras: Vec<Camera> = (0..4).map(|_| random.camera(centre)).collect();
         for _ in 0..50 {
@@ -116,9 +112,7 @@ fn only_splats_of_the_rows_that_may_be_seen_are_projected() {
     let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
     let file = SplatsInPlace::open(&scenes.join("island.ply")).unwrap();
     let file = file.unwrap();
-    let camera = &cameras::load(scenes.join("island.cameras.json"))
-        .unwrap()
-        .cameras[0];
+    let camera = &cameras::load(scenes.join("island.cameras.json")).unwrap().cameras[0];
     let (mut projected, profile) = (Projected::default(), Profile::default());
     let mut in_view = |source: InPlace<'_>| {
         let level = Some(SimdLevel::best());

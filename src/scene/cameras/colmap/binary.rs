@@ -37,11 +37,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
         for parameter in &mut parameters[..model.parameters] {
             [*parameter] = source.f64s(&place)?;
         }
-        let lens = Lens {
-            model,
-            size_px,
-            parameters,
-        };
+        let lens = Lens { model, size_px, parameters };
         lenses.insert(id, lens);
     }
     Ok(lenses)
@@ -60,13 +56,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
         let name = source.text_to_zero(MAX_NAME_BYTES, &place)?;
         let points = source.count(POINT_BYTES, &place)?;
         source.take(points * POINT_BYTES, &place)?;
-        images.push(PosedImage {
-            place,
-            quaternion,
-            translation,
-            camera_id,
-            name,
-        });
+        images.push(PosedImage { place, quaternion, translation, camera_id, name });
     }
     Ok(images)
 }

@@ -53,10 +53,8 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     };
     images.sort_by(|a, b| a.name.cmp(&b.name));
     let cameras = images.into_iter().map(|image| {
-        let camera = camera(&images_path, &image, &lenses).map(|camera| NamedCamera {
-            camera,
-            in_file: image.name.clone(),
-        });
+        let camera = camera(&images_path, &image, &lenses)
+            .map(|camera| NamedCamera { camera, in_file: image.name.clone() });
         (image.name, camera)
     });
     let mut file = CameraFile::of(&images_path, cameras)?;
@@ -89,10 +87,7 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
         let found = format!("{:?}", image.quaternion);
         wrong("rotation", "a nonzero quaternion", found)
     })?;
-    let pose = (
-        rotation.to_rotation_matrix().into_inner(),
-        Vector3::from(image.translation),
-    );
+    let pose = (rotation.to_rotation_matrix().into_inner(), Vector3::from(image.translation));
     let view = names::of_picture(&image.name).to_owned();
     let camera = camera_at(path, &image.place, view, lens.intrinsics(), pose)?;
     with_lens(path, &image.place, camera, &lens.kind())

@@ -67,13 +67,7 @@ const MODELS: [LensModel; 19] = [
     lens_model(Fisheye, 8, "SIMPLE_RADIAL_FISHEYE", 1, 4),
     lens_model(Fisheye, 9, "RADIAL_FISHEYE", 1, 5),
     lens_model(OtherFisheye, 10, "THIN_PRISM_FISHEYE", 2, 12),
-    lens_model(
-        OtherFisheye,
-        11,
-        "RAD_TAN_THIN_PRISM_FISHEYE",
-        2,
-        MAX_PARAMETERS,
-    ),
+    lens_model(OtherFisheye, 11, "RAD_TAN_THIN_PRISM_FISHEYE", 2, MAX_PARAMETERS),
     lens_model(Perspective, 12, "SIMPLE_DIVISION", 1, 4),
     lens_model(Perspective, 13, "DIVISION", 2, 5),
     lens_model(Fisheye, 14, "SIMPLE_FISHEYE", 1, 3),
@@ -91,13 +85,7 @@ const fn lens_model(
     focal_lengths: usize,
     parameters: usize,
 ) -> LensModel {
-    LensModel {
-        id,
-        name,
-        focal_lengths,
-        parameters,
-        family,
-    }
+    LensModel { id, name, focal_lengths, parameters, family }
 }
 
 impl LensModel {
@@ -157,11 +145,6 @@ impl Lens {
             _ => ([a, b], [c, d]),
         };
         let [width, height] = self.size_px;
-        Intrinsics {
-            width,
-            height,
-            focal_px,
-            principal_px,
-        }
+        Intrinsics { width, height, focal_px, principal_px }
     }
 }

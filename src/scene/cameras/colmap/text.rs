@@ -17,23 +17,13 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
         let mut fields = Fields::new(path, &place, &line);
         let id = fields.parse("a camera identifier")?;
         let model = LensModel::by_name(fields.word("a camera model")?, path, &place)?;
-        let size_px = [
-            fields.parse("a width in pixels")?,
-            fields.parse("a height in pixels")?,
-        ];
+        let size_px = [fields.parse("a width in pixels")?, fields.parse("a height in pixels")?];
         let mut parameters = [0.0; MAX_PARAMETERS];
-        fields.fill(
-            &mut parameters[..model.parameters],
-            "a parameter of the camera model",
-        )?;
+        fields.fill(&mut parameters[..model.parameters], "a parameter of the camera model")?;
         if let Some(extra) = fields.words.next() {
             return Err(fields.error("no further parameter", extra));
         }
-        let lens = Lens {
-            model,
-            size_px,
-            parameters,
-        };
+        let lens = Lens { model, size_px, parameters };
         lenses.insert(id, lens);
     }
     Ok(lenses)
@@ -56,13 +46,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
         }
         // The points.
         lines.next();
-        images.push(PosedImage {
-            place,
-            quaternion,
-            translation,
-            camera_id,
-            name,
-        });
+        images.push(PosedImage { place, quaternion, translation, camera_id, name });
     }
     Ok(images)
 }
@@ -91,11 +75,7 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn new(path: &'a Path, place: &'a str, line: &'a str) -> Self {
-        Self {
-            path,
-            place,
-            words: line.split_ascii_whitespace(),
-        }
+        Self { path, place, words: line.split_ascii_whitespace() }
     }
 
     fn word(&mut self, expected: &str) -> Result<&'a str> {

@@ -73,12 +73,7 @@ impl<'a> BufferStore<'a> {
                 _ => Ok(bytes),
             }));
         }
-        Self {
-            document,
-            buffers,
-            supplied: HashMap::new(),
-            path: path.to_path_buf(),
-        }
+        Self { document, buffers, supplied: HashMap::new(), path: path.to_path_buf() }
     }
 
     /// Supplies the elements of the accessor `at`, in its own type and without gaps.
@@ -112,9 +107,7 @@ impl<'a> BufferStore<'a> {
     /// Returns the bytes of a view, and its stride.
     pub fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
         let view = self.get(&self.document.buffer_views, at, "bufferViews")?;
-        let length = self
-            .get(&self.document.buffers, view.buffer, "buffers")?
-            .byte_length;
+        let length = self.get(&self.document.buffers, view.buffer, "buffers")?.byte_length;
         let buffer = self.buffers.get(view.buffer).map(Result::as_ref);
         if let Some(Err(reason)) = buffer {
             let place = format!("buffers[{}]", view.buffer);
@@ -176,12 +169,7 @@ impl<'a> BufferStore<'a> {
             let found = format!("{} bytes in bufferViews[{view}]", bytes.len());
             return Err(self.malformed(place, expected, found));
         }
-        Ok(Strided {
-            bytes: bytes.get(offset..).unwrap_or(&[]),
-            stride,
-            count,
-            component,
-        })
+        Ok(Strided { bytes: bytes.get(offset..).unwrap_or(&[]), stride, count, component })
     }
 
     /// Returns the elements of the accessor `at`, of `N` components each, normalised if the accessor states it.

@@ -100,9 +100,7 @@ pub fn percent_decoded(uri: &str) -> Result<String, String> {
         rest = after;
         let mut byte = first;
         if first == b'%' {
-            let digits = after
-                .get(..2)
-                .and_then(|digits| std::str::from_utf8(digits).ok());
+            let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
             let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
             let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
             byte = value.ok_or("a URI with a bad percent code")?;

@@ -22,10 +22,7 @@ pub struct NodePlacement {
 impl NodePlacement {
     /// Creates the placement that leaves points where they are.
     pub fn identity() -> Self {
-        Self {
-            linear: Matrix3::identity(),
-            offset: Vector3::zeros(),
-        }
+        Self { linear: Matrix3::identity(), offset: Vector3::zeros() }
     }
 
     /// Returns the map from a node to its parent, or `None` if its matrix is not affine.
@@ -58,26 +55,14 @@ impl NodePlacement {
     ) -> Self {
         // Quaternions in files may have any length, so that methods of unit quaternions do not apply.
         let columns = [
-            Vector3::new(
-                1.0 - 2.0 * (y * y + z * z),
-                2.0 * (x * y + z * w),
-                2.0 * (x * z - y * w),
-            ) * sx,
-            Vector3::new(
-                2.0 * (x * y - z * w),
-                1.0 - 2.0 * (x * x + z * z),
-                2.0 * (y * z + x * w),
-            ) * sy,
-            Vector3::new(
-                2.0 * (x * z + y * w),
-                2.0 * (y * z - x * w),
-                1.0 - 2.0 * (x * x + y * y),
-            ) * sz,
+            Vector3::new(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w))
+                * sx,
+            Vector3::new(2.0 * (x * y - z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w))
+                * sy,
+            Vector3::new(2.0 * (x * z + y * w), 2.0 * (y * z - x * w), 1.0 - 2.0 * (x * x + y * y))
+                * sz,
         ];
-        Self {
-            linear: Matrix3::from_columns(&columns),
-            offset: translation.into(),
-        }
+        Self { linear: Matrix3::from_columns(&columns), offset: translation.into() }
     }
 
     /// Returns the map that applies `inner` first.
@@ -90,10 +75,7 @@ impl NodePlacement {
 
     /// Returns the sum of maps times their weights.
     pub fn weighted<'a>(maps: impl Iterator<Item = (f64, &'a Self)>) -> Self {
-        let mut sum = Self {
-            linear: Matrix3::zeros(),
-            offset: Vector3::zeros(),
-        };
+        let mut sum = Self { linear: Matrix3::zeros(), offset: Vector3::zeros() };
         for (weight, map) in maps {
             sum.linear += map.linear * weight;
             sum.offset += map.offset * weight;
@@ -168,9 +150,7 @@ impl PlacedNodes {
             None => {
                 let children = nodes.iter().flat_map(|node| &node.children);
                 let children: HashSet<_> = children.copied().collect();
-                (0..nodes.len())
-                    .filter(|at| !children.contains(at))
-                    .collect()
+                (0..nodes.len()).filter(|at| !children.contains(at)).collect()
             }
         };
         let mut is_reached = vec![false; nodes.len()];
@@ -203,11 +183,7 @@ impl PlacedNodes {
             })?;
             let placement = outer.after(&own);
             let is_visible = is_visible && node.extensions.visibility.visible;
-            placed.push(PlacedNode {
-                index: at,
-                placement,
-                is_visible,
-            });
+            placed.push(PlacedNode { index: at, placement, is_visible });
             let children = node.children.iter().rev();
             let children = children.filter(|child| parents[**child] == Some(at));
             open.extend(children.map(|child| (*child, placement, is_visible)));
@@ -216,10 +192,7 @@ impl PlacedNodes {
             let expected = "a node that is not below itself";
             return Err(store.malformed(format!("nodes[{at}]"), expected, "a cycle of children"));
         }
-        Ok(Self {
-            warning: warning_of_claims(nodes, &roots, &parents, &placed),
-            nodes: placed,
-        })
+        Ok(Self { warning: warning_of_claims(nodes, &roots, &parents, &placed), nodes: placed })
     }
 }
 

@@ -51,11 +51,8 @@ const SIMILARITY_TOLERANCE: f64 = 1e-4;
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
 
 /// Settings of the extension and the value that is drawn, by the extension's specification.
-const DRAWN_SETTINGS: [(&str, &str); 3] = [
-    ("kernel", "ellipse"),
-    ("colorSpace", "srgb_rec709_display"),
-    ("projection", "perspective"),
-];
+const DRAWN_SETTINGS: [(&str, &str); 3] =
+    [("kernel", "ellipse"), ("colorSpace", "srgb_rec709_display"), ("projection", "perspective")];
 
 /// Difference between the rendering that the format specifies and this program.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
@@ -66,11 +63,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("glTF"),
     has_mark: |bytes| bytes.starts_with(b"glTF"),
     extensions: &["glb", "gltf"],
-    reader: Some(Reader {
-        table: read,
-        scene: None,
-        batches: None,
-    }),
+    reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
 fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
@@ -128,11 +121,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         joined.append(part, 0..part.rows());
     }
     joined.turn_from_gltf();
-    let compression = if is_packed {
-        "SPZ in glTF 2.0"
-    } else {
-        "none, glTF 2.0"
-    };
+    let compression = if is_packed { "SPZ in glTF 2.0" } else { "none, glTF 2.0" };
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.axes = SplatAxes::LUF;
     encoding.notes.push(SORTING_NOTE.to_owned());
@@ -148,9 +137,7 @@ fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
     let settings = extensions.flat_map(|extension| {
         DRAWN_SETTINGS.iter().filter_map(|(key, drawn)| {
             let value = extension.get(key)?;
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             (text != *drawn)
                 .then(|| format!("its {key} \"{text}\" is not supported, and {drawn} is drawn"))
         })
@@ -159,9 +146,7 @@ fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
 }
 
 fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
-    let is_plain = Path::new(name)
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)));
+    let is_plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     if !source.has_folder || !is_plain || name.contains("://") {
         let expected = "buffers inside the document or in files beside it";
         return Err(source.malformed("buffers", expected, name));
@@ -209,9 +194,7 @@ fn attributes(
     let means = store.vectors::<3>(required("POSITION")?)?;
     let rows = means.len();
     let coefficient = |l: u8, n: usize| find(&named(&format!("SH_DEGREE_{l}_COEF_{n}")));
-    let degree = (1..=3u8)
-        .take_while(|l| coefficient(*l, 0).is_some())
-        .last();
+    let degree = (1..=3u8).take_while(|l| coefficient(*l, 0).is_some()).last();
     let degree = degree.unwrap_or(0);
     let rotations = store.vectors::<4>(required(&named("ROTATION"))?)?;
     let scales = store.vectors::<3>(required(&named("SCALE"))?)?;
@@ -225,12 +208,7 @@ fn attributes(
             rest.push(store.vectors::<3>(required(&name)?)?);
         }
     }
-    let counts = [
-        rotations.len(),
-        scales.len(),
-        opacities.len(),
-        constants.len(),
-    ];
+    let counts = [rotations.len(), scales.len(), opacities.len(), constants.len()];
     let counts = counts.into_iter().chain(rest.iter().map(Vec::len));
     if { counts }.any(|count| count != rows) {
         return wrong(format!("{rows} of each attribute"), "another number");
@@ -281,9 +259,5 @@ fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Simila
     } else {
         UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&unit))
     };
-    Ok(Similarity {
-        rotation,
-        scale,
-        translation,
-    })
+    Ok(Similarity { rotation, scale, translation })
 }

@@ -129,9 +129,8 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     attributes.floats(named("SCALE"), checked, |row| {
         xyz(&raw.scale, row).map(|log| narrow(f64::from(log).exp()))
     });
-    attributes.floats(named("OPACITY"), checked, |row| {
-        [narrow(sigmoid(f64::from(raw.opacity[row])))]
-    });
+    attributes
+        .floats(named("OPACITY"), checked, |row| [narrow(sigmoid(f64::from(raw.opacity[row])))]);
     let name = named("SH_DEGREE_0_COEF_0");
     attributes.floats(name, checked, |row| xyz(&raw.sh_constant, row));
     let per_channel = raw.rest_per_channel();

@@ -14,13 +14,8 @@ use quadrille_base::error::Result;
 pub(super) const BATCHES: BatchReader = BatchReader { facts, read };
 
 fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {
-    let BinaryRows {
-        start,
-        stride,
-        layout,
-        profile_hint,
-        ..
-    } = BinaryRows::of(source.bytes, source.path)?;
+    let BinaryRows { start, stride, layout, profile_hint, .. } =
+        BinaryRows::of(source.bytes, source.path)?;
     Ok(BatchFacts {
         fixed: Some([start, stride]),
         ..BatchFacts::mapped(layout.rows, layout.sh_degree, profile_hint)
@@ -31,10 +26,7 @@ fn read(source: &SceneSource<'_>, rows: BatchRows<'_>, each: EachBatch<'_>) -> R
     let of_file = BinaryRows::of(source.bytes, source.path)?;
     let dropped = each_fixed(rows, each, |spans| {
         let fixed = FixedRows::new([of_file.start, of_file.stride], spans);
-        let layout = RowLayout {
-            rows: fixed.len,
-            ..of_file.layout
-        };
+        let layout = RowLayout { rows: fixed.len, ..of_file.layout };
         let values = (&of_file.fields[..], of_file.encoding);
         read_fixed(source.bytes, &fixed, layout, values, source.task)
     })?;

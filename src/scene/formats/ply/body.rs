@@ -183,12 +183,8 @@ impl<'a> Body<'a> {
     ) -> Result<(), Mismatch> {
         let encoding = self.encoding;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let short = |expected: String| {
-            (
-                expected,
-                format!("{} bytes to the end of the file", rest.len()),
-            )
-        };
+        let short =
+            |expected: String| (expected, format!("{} bytes to the end of the file", rest.len()));
         let (scalar, skipped, size) = match kind {
             PropertyKind::Scalar(scalar) => {
                 let size = scalar.size_bytes();
@@ -233,8 +229,7 @@ fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
 }
 
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Reads a value of a text body.

@@ -81,11 +81,7 @@ fn write(
     for row in 0..rows {
         task.check().map_err(io::Error::other)?;
         line.clear();
-        line.extend(
-            raw.sh_rest
-                .iter()
-                .map(|column| pack_coefficient(column[row])),
-        );
+        line.extend(raw.sh_rest.iter().map(|column| pack_coefficient(column[row])));
         out.write_all(&line)?;
     }
     Ok(())
@@ -110,10 +106,8 @@ fn values(raw: &RawColumns, row: usize) -> [[f32; 3]; 3] {
 
 impl Chunk {
     fn of(raw: &RawColumns, rows: std::ops::Range<usize>) -> Self {
-        let mut chunk = Self {
-            least: [[f32::INFINITY; 3]; 3],
-            greatest: [[f32::NEG_INFINITY; 3]; 3],
-        };
+        let mut chunk =
+            Self { least: [[f32::INFINITY; 3]; 3], greatest: [[f32::NEG_INFINITY; 3]; 3] };
         for row in rows {
             for (group, values) in values(raw, row).into_iter().enumerate() {
                 for (axis, value) in values.into_iter().enumerate() {

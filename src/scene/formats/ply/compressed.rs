@@ -56,12 +56,8 @@ pub(super) const CHUNK_PROPERTIES: [&str; 18] = [
 const REQUIRED_OF_CHUNK: usize = 12;
 
 /// Properties of a splat.
-pub(super) const PACKED_PROPERTIES: [&str; 4] = [
-    "packed_position",
-    "packed_rotation",
-    "packed_scale",
-    "packed_color",
-];
+pub(super) const PACKED_PROPERTIES: [&str; 4] =
+    ["packed_position", "packed_rotation", "packed_scale", "packed_color"];
 
 /// Length of the start of a file that is searched for packed properties, in bytes.
 const HEADER_BYTES: usize = 1 << 16;
@@ -78,10 +74,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader {
         table: read_table,
         scene: Some(read_scene),
-        batches: Some(BatchReader {
-            facts,
-            read: read_batches,
-        }),
+        batches: Some(BatchReader { facts, read: read_batches }),
     }),
 };
 
@@ -169,14 +162,7 @@ impl<'a> PackedRows<'a> {
         let coefficients = sh.as_ref().map(|sh| sh_properties(sh, rows, source));
         let coefficients = coefficients.transpose()?.unwrap_or(0);
         let degree = (0..=3).find(|d| 3 * rest_coefficients(*d) == coefficients);
-        let of_file = Self {
-            chunks,
-            packed,
-            sh,
-            rows,
-            sh_degree: degree.unwrap_or(0),
-            source,
-        };
+        let of_file = Self { chunks, packed, sh, rows, sh_degree: degree.unwrap_or(0), source };
         // Missing properties are found before any row is read.
         of_file.columns(Rows::multiples(0..0, 1)).map(|_| of_file)
     }
@@ -326,12 +312,7 @@ fn coefficient(byte: f64) -> f32 {
 }
 
 fn decode_packed(of_file: &PackedRows<'_>, rows: Rows, raw: &mut RawColumns) -> Result<()> {
-    let PackedRows {
-        chunks,
-        packed,
-        source,
-        ..
-    } = of_file;
+    let PackedRows { chunks, packed, source, .. } = of_file;
     let known = match has_colour_bounds(chunks.element) {
         true => CHUNK_PROPERTIES.len(),
         false => REQUIRED_OF_CHUNK,
@@ -344,10 +325,7 @@ fn decode_packed(of_file: &PackedRows<'_>, rows: Rows, raw: &mut RawColumns) -> 
         std::array::from_fn(|i| bound(first + i) * (1.0 - t[i]) + bound(first + 3 + i) * t[i])
     };
     let [position, rotation, scale, colour] = PACKED_PROPERTIES;
-    let (position, rotation) = (
-        packed.word(position, source)?,
-        packed.word(rotation, source)?,
-    );
+    let (position, rotation) = (packed.word(position, source)?, packed.word(rotation, source)?);
     let (scale, colour) = (packed.word(scale, source)?, packed.word(colour, source)?);
     for (at, row) in rows.iter().enumerate() {
         let mean = lerp(0, row, unorm_11_10_11(position(row)));

@@ -86,10 +86,7 @@ impl Scalar {
     /// The type's name in a header.
     pub(super) fn name(self) -> &'static str {
         let named = |(scalar, _): &&(Self, _)| *scalar == self;
-        SCALARS
-            .iter()
-            .find(named)
-            .map_or("float", |(_, names)| names[0])
+        SCALARS.iter().find(named).map_or("float", |(_, names)| names[0])
     }
 
     fn parse(word: &str) -> Option<Self> {
@@ -202,10 +199,7 @@ impl Draft {
             ["format", encoding, "1.0"] => self.format(encoding)?,
             ["element", name, count] => self.element(name, count)?,
             ["property", "list", count, item, name] => {
-                let kind = PropertyKind::List {
-                    count: scalar(count)?,
-                    item: scalar(item)?,
-                };
+                let kind = PropertyKind::List { count: scalar(count)?, item: scalar(item)? };
                 self.property(name, kind)?;
             }
             ["property", kind, name] => self.property(name, PropertyKind::Scalar(scalar(kind)?))?,
@@ -248,11 +242,7 @@ impl Draft {
             return mismatch("element names that differ", format!("\"{name}\" twice"));
         }
         self.property_names.clear();
-        self.elements.push(Element {
-            name: name.to_owned(),
-            count,
-            properties: Vec::new(),
-        });
+        self.elements.push(Element { name: name.to_owned(), count, properties: Vec::new() });
         Ok(())
     }
 
@@ -263,10 +253,7 @@ impl Draft {
         if !self.property_names.insert(name.to_owned()) {
             return mismatch("property names that differ", format!("\"{name}\" twice"));
         }
-        element.properties.push(Property {
-            name: name.to_owned(),
-            kind,
-        });
+        element.properties.push(Property { name: name.to_owned(), kind });
         Ok(())
     }
 }
@@ -281,7 +268,5 @@ fn scalar(word: &str) -> Result<Scalar, Mismatch> {
 /// A line as text, if it is UTF-8 without control characters except white space.
 fn printable(line: &[u8]) -> Option<&str> {
     let plain = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
-    std::str::from_utf8(line)
-        .ok()
-        .filter(|_| line.iter().all(plain))
+    std::str::from_utf8(line).ok().filter(|_| line.iter().all(plain))
 }

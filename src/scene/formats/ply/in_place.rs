@@ -142,11 +142,8 @@ impl SplatsInPlace {
             *into = SplatBlock::zeroed();
             return count as u64;
         };
-        let raw = RawBlock {
-            plain: bytemuck::cast_mut(into),
-            rest: &mut [],
-            filter: &mut [0.0; BLOCK],
-        };
+        let raw =
+            RawBlock { plain: bytemuck::cast_mut(into), rest: &mut [], filter: &mut [0.0; BLOCK] };
         decode_words(words, self.stride, &self.plain, raw);
         let parameters = Parameters {
             level: self.level,

@@ -54,11 +54,8 @@ impl<'a> Layout<'a> {
         let has_plain_colours = check_plain(header, element, path)?;
         let sh_degree = sh_degree(element, path)?;
         let rest = 3 * rest_coefficients(sh_degree);
-        let slots: Vec<Option<usize>> = element
-            .properties
-            .iter()
-            .map(|property| slot(&property.name, rest))
-            .collect();
+        let slots: Vec<Option<usize>> =
+            element.properties.iter().map(|property| slot(&property.name, rest)).collect();
         for (property, slot) in element.properties.iter().zip(&slots) {
             if slot.is_some() && matches!(property.kind, PropertyKind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
@@ -74,25 +71,16 @@ impl<'a> Layout<'a> {
             scales: if has(THIRD_SCALE) { 3 } else { 2 },
             filtered: has(PLAIN_SLOTS + rest),
         };
-        Ok(Self {
-            element,
-            before: &elements[..at],
-            slots,
-            row_layout,
-            has_plain_colours,
-        })
+        Ok(Self { element, before: &elements[..at], slots, row_layout, has_plain_colours })
     }
 }
 
 /// The number of rows, as an array index.
 fn rows(element: &Element, path: &Path) -> Result<usize> {
-    usize::try_from(element.count)
-        .ok()
-        .filter(|rows| *rows < usize::MAX / 4096)
-        .ok_or_else(|| {
-            let found = format!("{} rows", element.count);
-            wrong_element(path, "a number of rows that fits in memory", found)
-        })
+    usize::try_from(element.count).ok().filter(|rows| *rows < usize::MAX / 4096).ok_or_else(|| {
+        let found = format!("{} rows", element.count);
+        wrong_element(path, "a number of rows that fits in memory", found)
+    })
 }
 
 /// An error about the element of the splats.
@@ -144,10 +132,7 @@ pub(super) fn comments_of<'a>(
     let mut comments: Vec<String> = lines.map(str::to_owned).collect();
     let antialiased = table.encoding.antialiased;
     if antialiased.is_some() && antialiased_in(&comments) != antialiased {
-        comments.push(format!(
-            "antialiased {}",
-            u8::from(antialiased == Some(true))
-        ));
+        comments.push(format!("antialiased {}", u8::from(antialiased == Some(true))));
     }
     if let Some(profile) = table.profile_hint
         && profile_hint(names, &comments) != Some(profile)
@@ -168,22 +153,14 @@ pub(crate) fn profile_hint<'a>(
     mut names: impl Iterator<Item = &'a str>,
     comments: &[String],
 ) -> Option<&'static str> {
-    let stated = comments
-        .iter()
-        .rev()
-        .filter_map(|comment| comment.strip_prefix(PROFILE_COMMENT));
-    if let Some(profile) = stated
-        .filter_map(|name| Profile::named(name.trim()).ok())
-        .next()
-    {
+    let stated = comments.iter().rev().filter_map(|comment| comment.strip_prefix(PROFILE_COMMENT));
+    if let Some(profile) = stated.filter_map(|name| Profile::named(name.trim()).ok()).next() {
         return Some(profile.name);
     }
     if names.any(|name| name == FILTER) {
         return Some("mip-splatting");
     }
-    let is_brush = comments
-        .iter()
-        .any(|c| c.to_ascii_lowercase().contains("from brush"));
+    let is_brush = comments.iter().any(|c| c.to_ascii_lowercase().contains("from brush"));
     match (is_brush, antialiased_in(comments).unwrap_or(false)) {
         (true, true) => Some("brush-aa"),
         (true, false) => Some("brush"),

@@ -28,22 +28,12 @@ impl<'a> PlyLines<'a> {
             Some(at) if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') => b'\r',
             _ => b'\n',
         };
-        Self {
-            bytes,
-            offset: 0,
-            number: 0,
-            end,
-            is_header: true,
-        }
+        Self { bytes, offset: 0, number: 0, end, is_header: true }
     }
 
     /// The lines of the body at `offset` of `bytes`, with the line ends of its header.
     pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
-        Self {
-            offset,
-            is_header: false,
-            ..Self::header(bytes)
-        }
+        Self { offset, is_header: false, ..Self::header(bytes) }
     }
 
     /// The next line that is not blank.

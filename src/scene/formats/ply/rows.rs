@@ -23,9 +23,7 @@ pub(super) const WORD_BYTES: usize = 4;
 
 /// Reads the splats of a PLY.
 pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
-    let SceneSource {
-        bytes, path, task, ..
-    } = source;
+    let SceneSource { bytes, path, task, .. } = source;
     let header = Header::parse(bytes, path)?;
     let layout = Layout::of(&header, path)?;
     if needs_table(&layout) {
@@ -67,9 +65,8 @@ fn needs_table(layout: &Layout<'_>) -> bool {
             |own| matches!(own.kind, PropertyKind::Scalar(scalar) if scalar.is_finer_than_f32()),
         )
     };
-    let has_lists = properties
-        .iter()
-        .any(|property| matches!(property.kind, PropertyKind::List { .. }));
+    let has_lists =
+        properties.iter().any(|property| matches!(property.kind, PropertyKind::List { .. }));
     // Tables hold no lists.
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
@@ -152,11 +149,7 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
         if let PropertyKind::Scalar(scalar) = property.kind {
             if let Some(slot) = *slot {
-                fields.push(FixedField {
-                    offset,
-                    scalar,
-                    slot,
-                });
+                fields.push(FixedField { offset, scalar, slot });
             }
             offset += scalar.size_bytes();
         }

@@ -46,12 +46,7 @@ impl<W: Write> PlyWriter<W> {
             writeln!(buffer, "property float {name}")?;
         }
         writeln!(buffer, "end_header")?;
-        Ok(Self {
-            out,
-            buffer,
-            sh_degree,
-            missing: count,
-        })
+        Ok(Self { out, buffer, sh_degree, missing: count })
     }
 
     /// Writes one splat. A scale of 0, whose logarithm is infinite, becomes the least normal float;
@@ -163,9 +158,7 @@ fn property_names(sh_degree: u8) -> impl Iterator<Item = String> {
 
 /// The inverse of the sigmoid. `1 - o` is exact from one half on, so the error is a few ulp.
 fn logit(opacity: f32) -> f32 {
-    (opacity / (1.0 - opacity))
-        .ln()
-        .clamp(LOGIT_RANGE.0, LOGIT_RANGE.1)
+    (opacity / (1.0 - opacity)).ln().clamp(LOGIT_RANGE.0, LOGIT_RANGE.1)
 }
 
 fn invalid(what: String) -> io::Error {

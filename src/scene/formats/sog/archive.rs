@@ -33,9 +33,8 @@ fn indices(
     });
     let names: Vec<(String, usize)> = names.collect();
     let folders = names.iter().filter_map(|(name, _)| {
-        let (folder, file) = name
-            .rsplit_once('/')
-            .map_or(("", &name[..]), |(folder, file)| (folder, file));
+        let (folder, file) =
+            name.rsplit_once('/').map_or(("", &name[..]), |(folder, file)| (folder, file));
         [META, LOD_META].contains(&file).then_some(folder)
     });
     // A streamed SOG holds folders with descriptions of their own.
@@ -43,22 +42,14 @@ fn indices(
     let is_below = |folder: &str, top: &str| {
         top.is_empty()
             || folder == top
-            || folder
-                .strip_prefix(top)
-                .is_some_and(|rest| rest.starts_with('/'))
+            || folder.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'))
     };
-    let top = folders
-        .iter()
-        .copied()
-        .find(|top| folders.iter().all(|folder| is_below(folder, top)));
+    let top =
+        folders.iter().copied().find(|top| folders.iter().all(|folder| is_below(folder, top)));
     let Some(top) = top else {
         let listed = names.iter().filter(|(name, _)| !name.ends_with('/'));
         let listed: Vec<&str> = listed.map(|(name, _)| name.as_str()).collect();
-        let more = if listed.len() > LISTED_NAMES {
-            ", ..."
-        } else {
-            ""
-        };
+        let more = if listed.len() > LISTED_NAMES { ", ..." } else { "" };
         let shown = listed[..listed.len().min(LISTED_NAMES)].join(", ");
         let expected = format!(
             "one SOG, with its {META} (another scene in a zip is read once it is unpacked)"
@@ -69,11 +60,7 @@ fn indices(
         };
         return Err(source.malformed("zip", expected, found));
     };
-    let prefix = if top.is_empty() {
-        String::new()
-    } else {
-        format!("{top}/")
-    };
+    let prefix = if top.is_empty() { String::new() } else { format!("{top}/") };
     let below = names.into_iter().filter_map(|(name, index)| {
         let name = name.strip_prefix(&prefix)?;
         Some((name.to_owned(), index))
@@ -106,21 +93,14 @@ impl<'a> Archive<'a> {
         let files = if bytes.starts_with(b"PK") {
             let zip = ZipArchive::new(Cursor::new(bytes));
             let zip = zip.map_err(|e| source.malformed("zip", "a zip archive", e.to_string()))?;
-            Files::Zip {
-                indices: indices(&zip, source)?,
-                zip: Box::new(RefCell::new(zip)),
-            }
+            Files::Zip { indices: indices(&zip, source)?, zip: Box::new(RefCell::new(zip)) }
         } else if source.has_folder {
             Files::Folder(source.path.parent().unwrap_or(Path::new("")).to_owned())
         } else {
             let found = "a description without its folder";
             return Err(source.malformed("format", "a zip, or a file in a folder", found));
         };
-        Ok(Self {
-            source,
-            files,
-            bytes_read: Cell::new(0),
-        })
+        Ok(Self { source, files, bytes_read: Cell::new(0) })
     }
 
     pub(super) fn source(&self) -> &'a SceneSource<'a> {
@@ -172,8 +152,7 @@ impl<'a> Archive<'a> {
         name: &str,
     ) -> Result<(Vec<u8>, u64)> {
         let wrong = |found: String| {
-            self.source
-                .malformed(format!("zip, \"{name}\""), "a file in the archive", found)
+            self.source.malformed(format!("zip, \"{name}\""), "a file in the archive", found)
         };
         let index = index.ok_or_else(|| wrong("none of this name".to_owned()))?;
         let mut zip = zip.borrow_mut();
@@ -181,11 +160,7 @@ impl<'a> Archive<'a> {
         // Sizes come from the central directory; headers of the files themselves may hold zeros.
         let (size, stored) = (file.size(), file.compressed_size());
         let most = (self.source.bytes.len() as u64).saturating_mul(MAX_EXPANSION);
-        Error::check_limit(
-            format!("bytes of \"{name}\" by the size of the zip"),
-            most,
-            size,
-        )?;
+        Error::check_limit(format!("bytes of \"{name}\" by the size of the zip"), most, size)?;
         let mut bytes = Vec::new();
         let file = self.source.task.reader(file);
         let read = file.take(size.saturating_add(1)).read_to_end(&mut bytes);

@@ -35,9 +35,7 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(bytes).map_err(|error| {
         let place = format!("{name}, line {}, column {}", error.line(), error.column());
         let expected = "a description of a SOG";
-        archive
-            .source()
-            .malformed(place, expected, error.to_string())
+        archive.source().malformed(place, expected, error.to_string())
     })
 }
 

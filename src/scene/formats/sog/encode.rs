@@ -28,11 +28,7 @@ pub(super) struct Picture {
 impl Picture {
     /// Encodes the picture as lossless WebP.
     fn encode(mut self) -> io::Result<Vec<u8>> {
-        let lines = self
-            .pixels
-            .len()
-            .div_ceil(self.width)
-            .next_multiple_of(SIDE_STEP);
+        let lines = self.pixels.len().div_ceil(self.width).next_multiple_of(SIDE_STEP);
         let lines = lines.max(SIDE_STEP);
         let pixels = &mut self.pixels;
         pixels.resize(self.width * lines, [0, 0, 0, 255]);

@@ -22,11 +22,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let level = source.options.lod;
     if level >= meta.lod_levels {
         let expected = format!("a level below {}", meta.lod_levels);
-        return Err(Error::argument(
-            "level of detail",
-            expected,
-            level.to_string(),
-        ));
+        return Err(Error::argument("level of detail", expected, level.to_string()));
     }
     let mut ranges = Vec::new();
     collect(&meta.tree, level, 0, archive, &mut ranges)?;
@@ -60,17 +56,8 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     }
     let (numbers, mut files): (Vec<usize>, Vec<SogFile>) = named.into_iter().unzip();
     let mut places = Vec::new();
-    for LodRange {
-        file,
-        offset,
-        count,
-    } in ranges
-    {
-        places.push((
-            numbers.partition_point(|number| *number < file),
-            offset,
-            count,
-        ));
+    for LodRange { file, offset, count } in ranges {
+        places.push((numbers.partition_point(|number| *number < file), offset, count));
     }
     if let Some(name) = &meta.environment {
         let environment = file(archive, name)?;
@@ -82,12 +69,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     }
     let mut start = 0;
     let spans = places.into_iter().map(|(file, offset, rows)| {
-        let span = Span {
-            file,
-            offset,
-            start,
-            rows,
-        };
+        let span = Span { file, offset, start, rows };
         start += rows;
         span
     });

@@ -22,10 +22,7 @@ pub(in crate::formats) struct Sizes {
 
 /// The sizes that are written (assumed): a leaf is what a viewer switches between levels, and other writers begin a new
 /// file after as many splats by default.
-pub(in crate::formats) const SIZES: Sizes = Sizes {
-    leaf: 1 << 15,
-    file: 512 << 10,
-};
+pub(in crate::formats) const SIZES: Sizes = Sizes { leaf: 1 << 15, file: 512 << 10 };
 /// Reach of a splat in its largest standard deviations, for the bounds of leaves (assumed: 99.7 percent of a normal
 /// distribution).
 const REACH: f64 = 3.0;
@@ -79,18 +76,13 @@ pub(in crate::formats) fn write_streamed_files(
         placed.push(places);
     }
     let leaf = |leaf: usize| {
-        let reached = raw
-            .iter()
-            .zip(&ranges)
-            .map(|(raw, ranges)| bounds(raw, ranges[leaf].clone()));
+        let reached =
+            raw.iter().zip(&ranges).map(|(raw, ranges)| bounds(raw, ranges[leaf].clone()));
         // A scene without splats has an empty leaf.
         let [least, greatest] = reached.flatten().reduce(joined).unwrap_or_default();
         let place = |(level, places): (usize, &Vec<(usize, usize, usize)>)| {
             let (file, offset, count) = places[leaf];
-            (
-                level.to_string(),
-                json!({"file": file, "offset": offset, "count": count}),
-            )
+            (level.to_string(), json!({"file": file, "offset": offset, "count": count}))
         };
         let lods: serde_json::Map<_, _> = placed.iter().enumerate().map(place).collect();
         (json!({"lods": lods}), [least, greatest])
@@ -102,10 +94,7 @@ pub(in crate::formats) fn write_streamed_files(
         "filenames": names,
         "tree": tree.description(&leaf).0,
     });
-    files.push((
-        LOD_META.to_owned(),
-        Value::to_string(&description).into_bytes(),
-    ));
+    files.push((LOD_META.to_owned(), Value::to_string(&description).into_bytes()));
     Ok(files)
 }
 
@@ -172,11 +161,7 @@ impl Node {
             Self::numbered(raw, below, (most, leaves), task)?,
             Self::numbered(raw, above, (most, leaves), task)?,
         ];
-        Ok(Self::Split {
-            axis,
-            at,
-            halves: Box::new(halves),
-        })
+        Ok(Self::Split { axis, at, halves: Box::new(halves) })
     }
 
     fn leaves(&self) -> usize {
@@ -229,10 +214,7 @@ fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
         return Some((axis, at));
     }
     // More than half of the splats lie at the least coordinate: the next one divides.
-    let next = above
-        .iter()
-        .map(|row| column[*row as usize])
-        .filter(|v| *v > least);
+    let next = above.iter().map(|row| column[*row as usize]).filter(|v| *v > least);
     next.reduce(f64::min).map(|at| (axis, at))
 }
 

@@ -147,12 +147,7 @@ impl SogFile {
             let found = centroids.width.to_string();
             return Err(self.wrong(archive, centroids_name, &expected, found));
         }
-        Ok(Palette {
-            per_channel,
-            centroids: centroids.rgba,
-            labels,
-            table: tables[0],
-        })
+        Ok(Palette { per_channel, centroids: centroids.rgba, labels, table: tables[0] })
     }
 
     /// The numbers of the bytes of each channel: entries of the codebook or, in version 1, points in the range.
@@ -189,10 +184,7 @@ impl Planes {
     /// Raw columns of `rows`.
     pub(super) fn columns(&self, rows: Rows) -> RawColumns {
         let degree = (0..=3).find(|degree| {
-            let of_palette = self
-                .palette
-                .as_ref()
-                .map_or(0, |palette| palette.per_channel);
+            let of_palette = self.palette.as_ref().map_or(0, |palette| palette.per_channel);
             rest_coefficients(*degree) == of_palette
         });
         let mut raw = RawColumns::zeroed(rows.len(), degree.unwrap_or(0));

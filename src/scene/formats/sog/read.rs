@@ -16,10 +16,7 @@ use quadrille_base::error::Result;
 pub(in crate::formats) const READER: Reader = Reader {
     table: read_table,
     scene: Some(read_scene),
-    batches: Some(BatchReader {
-        facts,
-        read: read_batches,
-    }),
+    batches: Some(BatchReader { facts, read: read_batches }),
 };
 
 /// The rows of the SOG, or of the level of a streamed one, that the options ask for.

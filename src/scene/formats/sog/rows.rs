@@ -34,22 +34,12 @@ pub(super) struct SogRows {
 
 impl SogRows {
     pub(super) fn new(files: Vec<SogFile>, spans: Vec<Span>, level: Option<(u32, u32)>) -> Self {
-        Self {
-            planes: files.iter().map(|_| None).collect(),
-            files,
-            spans,
-            level,
-        }
+        Self { planes: files.iter().map(|_| None).collect(), files, spans, level }
     }
 
     /// All rows of one file.
     pub(super) fn of_file(file: SogFile) -> Self {
-        let all = Span {
-            file: 0,
-            offset: 0,
-            start: 0,
-            rows: file.rows,
-        };
+        let all = Span { file: 0, offset: 0, start: 0, rows: file.rows };
         Self::new(vec![file], vec![all], None)
     }
 

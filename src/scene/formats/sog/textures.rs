@@ -26,9 +26,7 @@ impl Pixels {
         archive: &Archive<'_>,
     ) -> Result<Self> {
         let wrong = |expected: String, found: String| {
-            archive
-                .source()
-                .malformed(format!("picture \"{name}\""), expected, found)
+            archive.source().malformed(format!("picture \"{name}\""), expected, found)
         };
         let unread = |e: image_webp::DecodingError| wrong("a lossless WebP".into(), e.to_string());
         let mut decoder =
@@ -56,9 +54,6 @@ impl Pixels {
         if (rgba.len() as u64) < needed {
             return Err(wrong(format!("{needed} pixels"), rgba.len().to_string()));
         }
-        Ok(Self {
-            width: width as usize,
-            rgba,
-        })
+        Ok(Self { width: width as usize, rgba })
     }
 }

@@ -54,11 +54,7 @@ pub(super) fn sog_files(
     let width = picture_width(raw.rows());
     let mut pictures = Vec::new();
     let mut add = |name: &'static str, width: usize, pixels: Vec<[u8; 4]>| {
-        pictures.push(Picture {
-            name,
-            width,
-            pixels,
-        });
+        pictures.push(Picture { name, width, pixels });
     };
     let means = means(raw, task)?;
     let generator = concat!("quadrille ", env!("CARGO_PKG_VERSION"));
@@ -87,10 +83,7 @@ pub(super) fn sog_files(
     let colours = codebook(raw.sh_constant.iter(), task)?;
     meta["sh0"] = json!({"codebook": colours.to_vec(), "files": ["sh0.webp"]});
     task.check()?;
-    let [r, g, b] = raw
-        .sh_constant
-        .each_ref()
-        .map(|column| indices(&colours, column));
+    let [r, g, b] = raw.sh_constant.each_ref().map(|column| indices(&colours, column));
     let opacity = |row: usize| byte(sigmoid(f64::from(raw.opacity[row])) * 255.0);
     let pixel = |row: usize| [r[row], g[row], b[row], opacity(row)];
     add("sh0.webp", width, (0..raw.rows()).map(pixel).collect());
@@ -150,12 +143,7 @@ fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
         };
         (0..raw.rows()).map(pixel).collect::<Result<_>>()
     };
-    Ok(PackedMeans {
-        mins,
-        maxs,
-        low: pixels(0)?,
-        high: pixels(1)?,
-    })
+    Ok(PackedMeans { mins, maxs, low: pixels(0)?, high: pixels(1)? })
 }
 
 fn pack_rotation(q: [f64; 4]) -> [u8; 4] {

@@ -43,11 +43,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("SPZ"),
     has_mark,
     extensions: &["spz"],
-    reader: Some(Reader {
-        table: read,
-        scene: None,
-        batches: None,
-    }),
+    reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
 /// Whether a file starts as version 4, or is a gzip file that starts as the other versions.

@@ -40,12 +40,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         true => unpack_gzip(source)?,
         false => unpack_zstd(source)?,
     };
-    let Unpacked {
-        header,
-        streams,
-        axes: stated,
-        unknown_axes,
-    } = unpacked;
+    let Unpacked { header, streams, axes: stated, unknown_axes } = unpacked;
     let mut raw = decode(&header, &streams, source.task)?;
     let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
     let unknown_axes = unknown_axes.filter(|_| source.options.axes.is_none());
@@ -84,23 +79,14 @@ fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHe
         return wrong("an SH degree of 0 to 4", sh_degree.to_string());
     }
     if fraction_bits > 24 {
-        return wrong(
-            "at most 24 bits behind the point",
-            fraction_bits.to_string(),
-        );
+        return wrong("at most 24 bits behind the point", fraction_bits.to_string());
     }
     let most = (source.bytes.len().saturating_mul(MAX_EXPANSION) / POSITION_BYTES) as u64;
     if splats as u64 > most {
         let expected = format!("at most {most} splats, by the size of the file");
         return wrong(&expected, splats.to_string());
     }
-    Ok(SpzHeader {
-        version,
-        splats,
-        sh_degree,
-        fraction_bits,
-        flags,
-    })
+    Ok(SpzHeader { version, splats, sh_degree, fraction_bits, flags })
 }
 
 /// Reads exactly `size` bytes from `packed`; memory grows with the bytes actually present.
@@ -138,21 +124,12 @@ fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
         let found = error.to_string();
         return Err(source.malformed("packed stream", "a whole gzip file", found));
     }
-    Error::check_limit(
-        "bytes of extensions",
-        MAX_EXTENSION_BYTES as u64,
-        extensions.len() as u64,
-    )?;
+    Error::check_limit("bytes of extensions", MAX_EXTENSION_BYTES as u64, extensions.len() as u64)?;
     let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {
         true => axes_extension(&extensions, source)?,
         false => (None, None),
     };
-    Ok(Unpacked {
-        header,
-        streams,
-        axes,
-        unknown_axes,
-    })
+    Ok(Unpacked { header, streams, axes, unknown_axes })
 }
 
 fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
@@ -173,11 +150,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
     let toc = reader.u32("offset of the table of contents")? as usize;
     reader.take(12, "header")?;
     let before = toc.checked_sub(ZSTD_HEADER_BYTES).ok_or_else(|| {
-        source.malformed(
-            "header",
-            "a table of contents behind the header",
-            format!("offset {toc}"),
-        )
+        source.malformed("header", "a table of contents behind the header", format!("offset {toc}"))
     })?;
     let extensions = reader.take(before, "extensions")?;
     let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {
@@ -215,12 +188,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
             *stream = unpack(source.task.reader(decoder), size, source)?;
         }
     }
-    Ok(Unpacked {
-        header,
-        streams,
-        axes,
-        unknown_axes,
-    })
+    Ok(Unpacked { header, streams, axes, unknown_axes })
 }
 
 /// Finds the axes in the extensions: records of a type, a length and bytes. An unknown code is
@@ -235,9 +203,7 @@ fn axes_extension(
         let length = reader.u32("length of an extension")? as usize;
         let body = reader.take(length, "extension")?;
         if kind == AXES_EXTENSION {
-            let code = body
-                .first_chunk()
-                .map_or(0, |code| u32::from_le_bytes(*code));
+            let code = body.first_chunk().map_or(0, |code| u32::from_le_bytes(*code));
             let axes = axes_of(code);
             // Code 0 says that the axes are unspecified.
             return Ok((axes, (axes.is_none() && code != 0).then_some(code)));
@@ -258,14 +224,7 @@ fn axes_of(code: u32) -> Option<SplatAxes> {
 }
 
 fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<RawColumns> {
-    let [
-        positions,
-        opacities,
-        colours,
-        scales,
-        rotations,
-        coefficients,
-    ] = streams;
+    let [positions, opacities, colours, scales, rotations, coefficients] = streams;
     let mut raw = RawColumns::zeroed(header.splats, header.sh_degree);
     let per_row =
         |bytes: &[u8], row: usize| [bytes[3 * row], bytes[3 * row + 1], bytes[3 * row + 2]];
@@ -298,10 +257,7 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<Raw
     for (at, column) in raw.sh_rest.iter_mut().enumerate() {
         task.check()?;
         let (channel, k) = (at / per_channel, at % per_channel);
-        let values = coefficients
-            .iter()
-            .skip(3 * k + channel)
-            .step_by(3 * per_channel);
+        let values = coefficients.iter().skip(3 * k + channel).step_by(3 * per_channel);
         for (value, byte) in column.iter_mut().zip(values) {
             *value = packed::coefficient(*byte);
         }

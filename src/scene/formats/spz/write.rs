@@ -76,10 +76,7 @@ pub(in crate::formats) fn write(
 /// Whether the format holds a position in right, down, forward.
 pub(in crate::formats) fn holds_position(centre: [f64; 3]) -> bool {
     let signs = SplatAxes::RUB.signs().into_iter();
-    let mut turned = centre
-        .into_iter()
-        .zip(signs)
-        .map(|(v, sign)| v * f64::from(sign));
+    let mut turned = centre.into_iter().zip(signs).map(|(v, sign)| v * f64::from(sign));
     turned.all(|v| packed::holds_position(v, FRACTION_BITS))
 }
 
@@ -91,14 +88,7 @@ fn streams(
     task: &Task,
 ) -> Result<[Vec<u8>; 6]> {
     let mut streams = header.stream_bytes().map(Vec::with_capacity);
-    let [
-        positions,
-        opacities,
-        colours,
-        scales,
-        rotations,
-        coefficients,
-    ] = &mut streams;
+    let [positions, opacities, colours, scales, rotations, coefficients] = &mut streams;
     for row in 0..raw.rows() {
         task.check()?;
         for axis in 0..3 {
@@ -195,19 +185,12 @@ fn zstd_file(
     level: Option<u8>,
     task: &Task,
 ) -> io::Result<Vec<u8>> {
-    let used = if header.sh_degree == 0 {
-        COEFFICIENTS
-    } else {
-        COEFFICIENTS + 1
-    };
+    let used = if header.sh_degree == 0 { COEFFICIENTS } else { COEFFICIENTS + 1 };
     let mut extension = Vec::new();
     for word in [AXES_EXTENSION, 4, RUB_CODE] {
         extension.extend(word.to_le_bytes());
     }
-    let header = SpzHeader {
-        flags: header.flags | EXTENSIONS,
-        ..*header
-    };
+    let header = SpzHeader { flags: header.flags | EXTENSIONS, ..*header };
     let count = u8::try_from(used).map_err(io::Error::other)?;
     let mut file = header_bytes(&header, count)?;
     let toc = u32::try_from(ZSTD_HEADER_BYTES + extension.len()).map_err(io::Error::other)?;

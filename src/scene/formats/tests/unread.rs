@@ -24,9 +24,6 @@ fn checkpoints_and_arrays_are_called_so() {
     ] {
         let found = stand_in(&bytes);
         assert_eq!(found.is_some(), word.is_some(), "{found:?}");
-        assert!(
-            found.is_none_or(|found| found.contains(word.unwrap())),
-            "{found:?}"
-        );
+        assert!(found.is_none_or(|found| found.contains(word.unwrap())), "{found:?}");
     }
 }

@@ -34,10 +34,7 @@ fn a_spiral_stays_near_its_cameras_and_looks_at_their_focus() {
     let keys = &ring(40)[..4];
     let frames = fly(Flight::Spiral, keys, 60).unwrap();
     let middle = keys.iter().map(Camera::eye).sum::<Vector3<f64>>() / 4.0;
-    let reach = keys
-        .iter()
-        .map(|k| (k.eye() - middle).norm())
-        .fold(0.0, f64::max);
+    let reach = keys.iter().map(|k| (k.eye() - middle).norm()).fold(0.0, f64::max);
     for frame in &frames {
         assert!((frame.eye() - middle).norm() < 1.5 * reach);
         let target =
@@ -99,10 +96,7 @@ fn on_line(x: f64) -> Camera {
 
 /// Positions on the line of a flight through keys.
 fn positions(keys: &[(f64, f64)], fps: f64) -> Vec<f64> {
-    let keys: Vec<_> = keys
-        .iter()
-        .map(|(x, seconds)| (on_line(*x), *seconds))
-        .collect();
+    let keys: Vec<_> = keys.iter().map(|(x, seconds)| (on_line(*x), *seconds)).collect();
     let frames = fly_keys(&keys, fps).unwrap();
     frames.iter().map(|frame| frame.eye().x).collect()
 }
@@ -121,9 +115,7 @@ fn keys_are_met_at_their_times() {
         assert!((x - expected).abs() < 1e-12, "{hump:?}");
     }
     // Sums of rounded times miss no frame, and the path ends before a time between two frames.
-    let tenths = [(0.0, 0.0)]
-        .into_iter()
-        .chain((1..=10).map(|x| (f64::from(x), 0.1)));
+    let tenths = [(0.0, 0.0)].into_iter().chain((1..=10).map(|x| (f64::from(x), 0.1)));
     let tenths = positions(&tenths.collect::<Vec<_>>(), 30.0);
     assert_eq!((tenths.len(), tenths[30]), (31, 10.0));
     assert_eq!(positions(&[(0.0, 0.0), (1.0, 0.99)], 10.0).len(), 10);
@@ -144,24 +136,12 @@ fn slopes_are_continuous_at_keys() {
 
 #[test]
 fn keys_without_a_flight_are_refused() {
-    let keys = |seconds: f64| {
-        [
-            (on_line(0.0), 0.0),
-            (on_line(1.0), 1.0),
-            (on_line(2.0), seconds),
-        ]
-    };
+    let keys = |seconds: f64| [(on_line(0.0), 0.0), (on_line(1.0), 1.0), (on_line(2.0), seconds)];
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = fly_keys(&keys(bad), 30.0).unwrap_err().to_string();
-        assert!(
-            error.starts_with("seconds of key 2: expected a finite number above 0"),
-            "{error}"
-        );
+        assert!(error.starts_with("seconds of key 2: expected a finite number above 0"), "{error}");
         let error = fly_keys(&keys(1.0), bad).unwrap_err().to_string();
-        assert!(
-            error.starts_with("fps: expected a finite number above 0"),
-            "{error}"
-        );
+        assert!(error.starts_with("fps: expected a finite number above 0"), "{error}");
     }
     for (seconds, fps) in [(1e300, 1e300), (3333.3, 30.0), (1e9, 30.0)] {
         let error = fly_keys(&keys(seconds), fps).unwrap_err().to_string();

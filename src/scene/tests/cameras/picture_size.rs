@@ -25,43 +25,22 @@ fn scales_round_as_the_trainer() {
         ("3/2", [1470, 818]),
         ("2", [1960, 1090]),
     ] {
-        let size = PictureSize {
-            scale: Some(scale.parse().unwrap()),
-            ..PictureSize::default()
-        };
+        let size = PictureSize { scale: Some(scale.parse().unwrap()), ..PictureSize::default() };
         let scaled = size.apply(&camera()).unwrap();
         assert_eq!([scaled.width, scaled.height], expected, "{scale}");
         // Both fields of view stay.
         let close = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 1e-12;
-        assert!(close(
-            scaled.half_fov_tangents(),
-            camera().half_fov_tangents()
-        ));
+        assert!(close(scaled.half_fov_tangents(), camera().half_fov_tangents()));
     }
-    for bad in [
-        "",
-        "0",
-        "1/0",
-        "0/4",
-        "-1",
-        "1/4/2",
-        "nan",
-        "1e3",
-        "1.2.3",
-        "0.1234567",
-        ".",
-    ] {
+    for bad in ["", "0", "1/0", "0/4", "-1", "1/4/2", "nan", "1e3", "1.2.3", "0.1234567", "."] {
         assert!(bad.parse::<PictureScale>().is_err(), "{bad}");
     }
 }
 
 #[test]
 fn both_sides_keep_pixels_square() {
-    let size = |width, height| PictureSize {
-        width: Some(width),
-        height: Some(height),
-        scale: None,
-    };
+    let size =
+        |width, height| PictureSize { width: Some(width), height: Some(height), scale: None };
     // The trainer's rounding does not count as a change of proportions.
     let half = size(490, 272).apply(&camera()).unwrap();
     assert_eq!(half, camera().resized(490, 272).unwrap());

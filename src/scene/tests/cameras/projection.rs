@@ -66,18 +66,12 @@ fn a_fisheye_measures_angles_and_a_panorama_the_sphere() {
     let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
     close(fisheye.point([0.0, 0.0, 2.0]).unwrap().at, [0.0, 0.0]);
     close(fisheye.point([3.0, 0.0, 0.0]).unwrap().at, [PI / 2.0, 0.0]);
-    close(
-        fisheye.point([0.0, -1.0, -1.0]).unwrap().at,
-        [0.0, -0.75 * PI],
-    );
+    close(fisheye.point([0.0, -1.0, -1.0]).unwrap().at, [0.0, -0.75 * PI]);
     assert_eq!(fisheye.point([0.01, 0.0, -1.0]), None);
     let panorama = Projection::Equirectangular;
     close(panorama.point([1.0, 0.0, 0.0]).unwrap().at, [PI / 2.0, 0.0]);
     close(panorama.point([0.0, 1.0, 1.0]).unwrap().at, [0.0, PI / 4.0]);
-    close(
-        panorama.point([-1e-9, 0.0, -1.0]).unwrap().at,
-        [-PI + 1e-9, 0.0],
-    );
+    close(panorama.point([-1e-9, 0.0, -1.0]).unwrap().at, [-PI + 1e-9, 0.0]);
     assert_eq!(panorama.point([0.0, 1.0, 0.0]), None);
 }
 

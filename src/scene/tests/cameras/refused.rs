@@ -24,10 +24,7 @@ fn poses() -> Value {
 fn views(path: &Path, list: &str) -> Result<(Vec<String>, Vec<String>), String> {
     let loaded = load_views(path, list, PictureSize::default());
     let (cameras, warnings) = loaded.map_err(|error| error.to_string())?;
-    Ok((
-        cameras.into_iter().map(|camera| camera.name).collect(),
-        warnings,
-    ))
+    Ok((cameras.into_iter().map(|camera| camera.name).collect(), warnings))
 }
 
 #[test]
@@ -46,21 +43,12 @@ fn a_camera_that_cannot_be_drawn_is_an_error_only_when_it_is_asked_for() {
     assert_eq!(views(&path, "1..3").unwrap().0, ["c"]);
     for list in ["b", "b.jpg", "1"] {
         let error = views(&path, list).unwrap_err();
-        assert!(
-            error.contains("[1]") && error.contains("rotation"),
-            "{error}"
-        );
+        assert!(error.contains("[1]") && error.contains("rotation"), "{error}");
     }
     let error = views(&path, "d").unwrap_err();
     assert!(error.contains("[3]") && error.contains("fx"), "{error}");
     let refused = load(&path).unwrap().refused;
-    assert_eq!(
-        refused
-            .iter()
-            .map(|camera| camera.index)
-            .collect::<Vec<_>>(),
-        [1, 3]
-    );
+    assert_eq!(refused.iter().map(|camera| camera.index).collect::<Vec<_>>(), [1, 3]);
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use quadrille_scene::cameras::{PictureSize, load_views};
 use serde_json::{Value, json};
 
-const NAMES: [&str; 10] = [
-    "a", "b", "a,b", "007", "x1", "x2", "x3", "x4", "x5", "view_02",
-];
+const NAMES: [&str; 10] = ["a", "b", "a,b", "007", "x1", "x2", "x3", "x4", "x5", "view_02"];
 
 /// A `transforms.json` of pictures, whose names come without their folders and extensions.
 fn file(pictures: &[String]) -> Value {
@@ -45,16 +43,9 @@ fn lists_ranges_steps_and_names() {
         ("all", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
     ] {
         let found = selected(&file, list).unwrap();
-        assert!(
-            found
-                .iter()
-                .eq(expected.iter().map(|at: &usize| NAMES[*at])),
-            "{list}: {found:?}"
-        );
+        assert!(found.iter().eq(expected.iter().map(|at: &usize| NAMES[*at])), "{list}: {found:?}");
     }
-    for list in [
-        "10", "3..3", "..:0", "2..1", "0..11", "..x", "", "a,,b", "x9.jpg",
-    ] {
+    for list in ["10", "3..3", "..:0", "2..1", "0..11", "..x", "", "a,,b", "x9.jpg"] {
         assert!(selected(&file, list).is_err(), "{list}");
     }
 }

@@ -4,9 +4,8 @@ use super::*;
 
 /// A file of `len` bytes, each of which tells its place.
 fn file(len: usize) -> (tempfile::NamedTempFile, Vec<u8>) {
-    let content: Vec<u8> = (0..len)
-        .map(|i| low::<u8>(i as u64 ^ (i as u64 >> 8) ^ (i as u64 >> 16)))
-        .collect();
+    let content: Vec<u8> =
+        (0..len).map(|i| low::<u8>(i as u64 ^ (i as u64 >> 8) ^ (i as u64 >> 16))).collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &content).unwrap();
     (file, content)
@@ -21,13 +20,8 @@ fn bytes_read_ahead_are_the_bytes_of_the_file() {
         let mut ahead = ReadAhead::default();
         // Forward in steps that parts are no multiple of, a range longer than a part, and backwards.
         let forward = (0..len - 700).step_by(677).map(|start| start..start + 700);
-        let others = [
-            5..PART_BYTES + 6,
-            0..1,
-            len - 1..len,
-            PART_BYTES - 1..PART_BYTES + 1,
-            len..len,
-        ];
+        let others =
+            [5..PART_BYTES + 6, 0..1, len - 1..len, PART_BYTES - 1..PART_BYTES + 1, len..len];
         for wanted in forward.chain(others) {
             let found = ahead.bytes(&bytes, wanted.clone(), end).unwrap();
             assert!(found == &content[wanted.clone()], "{wanted:?}");

@@ -14,15 +14,9 @@ fn status(answer: &str) -> &str {
 #[test]
 fn files_are_served_to_the_own_hosts_with_the_headers_that_keep_them_there() {
     let server = Server::start(Options::default());
-    for path in [
-        "/",
-        "/view.js",
-        "/camera.js",
-        "/controls.js",
-        "/panels.js",
-        "/view.css",
-        "/icon.svg",
-    ] {
+    for path in
+        ["/", "/view.js", "/camera.js", "/controls.js", "/panels.js", "/view.css", "/icon.svg"]
+    {
         let answer = server.raw(&format!("GET {path} HTTP/1.1\r\nHost: localhost:1\r\n\r\n"));
         assert_eq!(status(&answer), "200", "{path}");
         for header in [
@@ -50,42 +44,18 @@ fn other_requests_are_refused() {
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\n\r\n", "403"),
         ("GET / HTTP/1.0\r\n\r\n", "403"),
-        (
-            "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
-            "403",
-        ),
-        (
-            "GET http://localhost/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
-            "403",
-        ),
-        (
-            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
-            "405",
-        ),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "403"),
+        ("GET http://localhost/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", "405"),
         ("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
         ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
-        (
-            "GET /../Cargo.toml HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            "404",
-        ),
-        (
-            "GET /page/view.js HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            "404",
-        ),
-        (
-            "GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            "404",
-        ),
+        ("GET /../Cargo.toml HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+        ("GET /page/view.js HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+        ("GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
         ("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
         ("GET /ws HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
-        (
-            &format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {long}\r\n\r\n"),
-            "431",
-        ),
-        (
-            &format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"),
-            "431",
-        ),
+        (&format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {long}\r\n\r\n"), "431"),
+        (&format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"), "431"),
         ("NONSENSE\r\n\r\n", "400"),
     ] {
         let answer = server.raw(request);
@@ -99,20 +69,14 @@ fn other_requests_are_refused() {
 
 #[test]
 fn the_token_opens_a_page_as_long_as_there_is_a_place() {
-    let server = Server::start(Options {
-        viewers: Some(2),
-        ..Options::default()
-    });
+    let server = Server::start(Options { viewers: Some(2), ..Options::default() });
     let free = || {
         let answer = server.raw(&format!(
             "GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
         ));
         let body = answer.split("\r\n\r\n").nth(1).unwrap();
         let status: Value = serde_json::from_str(body).unwrap();
-        assert_eq!(
-            (&status["version"], &status["protocol"]),
-            (&"1.2.3".into(), &1.into())
-        );
+        assert_eq!((&status["version"], &status["protocol"]), (&"1.2.3".into(), &1.into()));
         status["free"].as_u64().unwrap()
     };
     assert_eq!(free(), 2);
@@ -138,10 +102,7 @@ fn the_token_opens_a_page_as_long_as_there_is_a_place() {
 #[test]
 fn a_server_without_pages_ends_after_a_while() {
     let limit = Duration::from_millis(600);
-    let server = Server::start(Options {
-        idle_exit: Some(limit),
-        ..Options::default()
-    });
+    let server = Server::start(Options { idle_exit: Some(limit), ..Options::default() });
     let mut page = server.page();
     let start = Instant::now();
     while start.elapsed() < 2 * limit {

@@ -27,11 +27,7 @@ pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff";
 /// Time within which everything that a test waits for happens on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-const PROGRAM: Program = Program {
-    version: "1.2.3",
-    commit: "unknown",
-    sources: "unknown",
-};
+const PROGRAM: Program = Program { version: "1.2.3", commit: "unknown", sources: "unknown" };
 
 /// A running server, which ends when it is dropped.
 pub(crate) struct Server {
@@ -165,10 +161,7 @@ impl Server {
         let (sender, receiver) = std::sync::mpsc::channel();
         let running = task.clone();
         let thread = std::thread::spawn(move || {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(2)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
             serve(show, &access, (&PROGRAM, pool), &running, move |address| {
                 sender.send(address).unwrap();
                 Ok(())
@@ -216,27 +209,17 @@ impl Server {
 
     /// Opens a page from an origin with a token; fails with the status.
     pub(crate) fn try_page(&self, origin: &str, token: &str) -> std::result::Result<Page, u16> {
-        let mut request = format!("ws://{}/ws", self.address)
-            .into_client_request()
-            .unwrap();
+        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
         let headers = request.headers_mut();
         let origin = format!("http://{origin}");
         headers.insert("origin", HeaderValue::from_str(&origin).unwrap());
         let protocols = format!("quadrille.v1, token.{token}");
-        headers.insert(
-            "sec-websocket-protocol",
-            HeaderValue::from_str(&protocols).unwrap(),
-        );
+        headers.insert("sec-websocket-protocol", HeaderValue::from_str(&protocols).unwrap());
         match tungstenite::client(request, self.connect()) {
             Ok((socket, answer)) => {
                 let protocol = answer.headers().get("sec-websocket-protocol");
                 assert_eq!(protocol.unwrap(), "quadrille.v1");
-                Ok(Page {
-                    socket,
-                    pictures: 0,
-                    welcome: Value::Null,
-                }
-                .greeted())
+                Ok(Page { socket, pictures: 0, welcome: Value::Null }.greeted())
             }
             Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer))) => {
                 Err(answer.status().as_u16())
@@ -293,9 +276,7 @@ impl Page {
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
-        self.socket
-            .send(Message::text(message.to_string()))
-            .unwrap();
+        self.socket.send(Message::text(message.to_string())).unwrap();
     }
 
     /// The next message; parts are confirmed, and put together to pictures.
@@ -326,11 +307,7 @@ impl Page {
             assert_eq!(word(28) as usize, bytes.len(), "offset of a part");
             bytes.extend_from_slice(part);
             let (kind, flags) = (message[0], half(2));
-            assert!(
-                kind == 1 || part.len() <= 32 << 10,
-                "{} bytes in a part",
-                part.len()
-            );
+            assert!(kind == 1 || part.len() <= 32 << 10, "{} bytes in a part", part.len());
             self.pictures += part.len() as u64;
             let got = json!({"t": "got", "bytes": self.pictures});
             self.send(&got);

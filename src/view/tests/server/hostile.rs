@@ -19,10 +19,7 @@ fn resident_bytes() -> usize {
 
 #[test]
 fn the_newest_camera_wins() {
-    let server = Server::start(Options {
-        splats: Some(200_000),
-        ..Options::default()
-    });
+    let server = Server::start(Options { splats: Some(200_000), ..Options::default() });
     let mut page = server.page();
     for seq in 1..=60 {
         let turn = f64::from(seq) / 60.0;
@@ -88,10 +85,7 @@ fn pages_that_break_rules_are_closed() {
 
 #[test]
 fn slow_and_silent_clients_disturb_nobody() {
-    let server = Server::start(Options {
-        viewers: Some(16),
-        ..Options::default()
-    });
+    let server = Server::start(Options { viewers: Some(16), ..Options::default() });
     // Connections that send their headers slowly, or nothing.
     let mut slow: Vec<_> = (0..20).map(|_| server.connect()).collect();
     for stream in &mut slow[..10] {
@@ -101,34 +95,16 @@ fn slow_and_silent_clients_disturb_nobody() {
     let mut deaf: Vec<_> = (0..8).map(|_| server.page()).collect();
     for seq in 1..=40 {
         for page in &mut deaf {
-            page.send(&request(
-                "still",
-                seq,
-                &placed(f64::from(seq)),
-                [980, 545],
-                &show(),
-            ));
+            page.send(&request("still", seq, &placed(f64::from(seq)), [980, 545], &show()));
         }
     }
     let before = resident_bytes();
     let mut page = server.page();
     let start = Instant::now();
     for seq in 1..=20 {
-        page.send(&request(
-            "frame",
-            2 * seq,
-            &placed(f64::from(seq) / 9.0),
-            SIZE,
-            &show(),
-        ));
+        page.send(&request("frame", 2 * seq, &placed(f64::from(seq) / 9.0), SIZE, &show()));
         page.picture(1, 2 * seq);
-        page.send(&request(
-            "still",
-            2 * seq + 1,
-            &placed(f64::from(seq) / 9.0),
-            SIZE,
-            &show(),
-        ));
+        page.send(&request("still", 2 * seq + 1, &placed(f64::from(seq) / 9.0), SIZE, &show()));
         page.picture(2, 2 * seq + 1);
     }
     println!(
@@ -187,9 +163,7 @@ fn random_messages_are_answered_or_end_the_page_alone() {
     for _ in 0..10 {
         let mut page = server.page();
         for _ in 0..100 {
-            let mut bytes = seed[random.random_range(0..seed.len())]
-                .clone()
-                .into_bytes();
+            let mut bytes = seed[random.random_range(0..seed.len())].clone().into_bytes();
             for _ in 0..random.random_range(0..4) {
                 let at = random.random_range(0..bytes.len());
                 bytes[at] = random.random_range(32..127);
@@ -203,8 +177,5 @@ fn random_messages_are_answered_or_end_the_page_alone() {
     let mut page = server.page();
     page.send(&request("still", 1, &placed(0.0), SIZE, &show()));
     page.picture(2, 1);
-    assert!(matches!(
-        server.end(),
-        Err(quadrille_base::Error::Cancelled)
-    ));
+    assert!(matches!(server.end(), Err(quadrille_base::Error::Cancelled)));
 }

@@ -35,18 +35,12 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
         Received::Text(text) if text["t"] == "error" => Some(text.clone()),
         _ => None,
     });
-    assert!(
-        error["expected"].as_str().unwrap().contains("shaded"),
-        "{error}"
-    );
+    assert!(error["expected"].as_str().unwrap().contains("shaded"), "{error}");
 }
 
 #[test]
 fn a_move_ends_a_map_that_is_not_pinned() {
-    let server = Server::start(Options {
-        splats: Some(400_000),
-        ..Options::default()
-    });
+    let server = Server::start(Options { splats: Some(400_000), ..Options::default() });
     let mut page = server.page();
     // A run that is started takes longer than this test waits for its end.
     page.send(&map(1, 0.0, "shaded", false));
@@ -96,11 +90,7 @@ fn stills_of_slow_renderers_come_with_progress() {
         let fast = 10 + seq;
         page.send(&request("still", fast, &placed(0.0), SIZE, &show()));
         let expected = page.picture(2, fast).rgb();
-        let off = picture
-            .iter()
-            .zip(&expected)
-            .map(|(a, b)| a.abs_diff(*b))
-            .max();
+        let off = picture.iter().zip(&expected).map(|(a, b)| a.abs_diff(*b)).max();
         assert!(off.unwrap() <= 4, "{renderer}: {off:?}");
     }
 }

@@ -17,18 +17,14 @@ const SIZE: [u32; 2] = [320, 180];
 /// The picture that the program draws, over the background.
 fn drawn(server: &Server, file: &str, camera: &Camera, profile: &str) -> Frame {
     let scene = load(server.folder.path().join(file)).unwrap();
-    let settings = RenderSettings {
-        profile: Profile::named(profile).unwrap(),
-        level: SimdLevel::best(),
-    };
+    let settings =
+        RenderSettings { profile: Profile::named(profile).unwrap(), level: SimdLevel::best() };
     render(&scene.splats, camera, &settings).0.over(BACKGROUND)
 }
 
 fn rgb(frame: &Frame) -> Vec<u8> {
     let pixels = frame.pixels().iter();
-    pixels
-        .flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit))
-        .collect()
+    pixels.flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect()
 }
 
 fn with(mut show: Value, changes: &[(&str, Value)]) -> Value {
@@ -53,10 +49,8 @@ fn stills_and_saved_files_are_the_pictures_of_render() {
                 height: Some(size[1]),
                 scale: None,
             };
-            let views = [
-                (listed.0, apply.apply(&listed.1).unwrap()),
-                (placed(0.7), camera(0.7, size)),
-            ];
+            let views =
+                [(listed.0, apply.apply(&listed.1).unwrap()), (placed(0.7), camera(0.7, size))];
             for (cam, camera) in views {
                 seq += 1;
                 page.send(&request("still", seq, &cam, size, &show));
@@ -76,11 +70,7 @@ fn stills_and_saved_files_are_the_pictures_of_render() {
 #[test]
 fn two_pictures_are_compared() {
     let photo = Frame::from_pixels(640, 360, vec![[0.25, 0.5, 0.75, 1.0]; 640 * 360]);
-    let server = Server::start(Options {
-        second: true,
-        photo: Some(photo),
-        ..Options::default()
-    });
+    let server = Server::start(Options { second: true, photo: Some(photo), ..Options::default() });
     let mut page = server.page();
     let second = with(source(), &[("scene", 1.into())]);
     let [a, b] =
@@ -95,38 +85,21 @@ fn two_pictures_are_compared() {
     let expected = quadrille_base::image::metrics::compare(&a, &b, protocol).unwrap();
     assert_eq!(measured["psnr_db"].as_f64(), expected.psnr_db);
     assert_eq!(measured["flip"].as_f64(), Some(expected.flip));
-    let difference = with(
-        both.clone(),
-        &[("mode", "difference".into()), ("gain", 10.into())],
-    );
+    let difference = with(both.clone(), &[("mode", "difference".into()), ("gain", 10.into())]);
     page.send(&request("still", 2, &placed(0.0), SIZE, &difference));
     assert!(page.picture(4, 2).rgb() == rgb(&scaled_difference(&a, &b, 10.0).unwrap()));
     let photo = with(both, &[("b", json!({"photo": true}))]);
     page.send(&request("still", 3, &json!({"view": 0}), SIZE, &photo));
     let photo = page.picture(3, 3).rgb();
-    assert!(
-        photo.chunks_exact(3).all(|p| p == [64, 128, 191]),
-        "{:?}",
-        &photo[..3]
-    );
+    assert!(photo.chunks_exact(3).all(|p| p == [64, 128, 191]), "{:?}", &photo[..3]);
 }
 
 #[test]
 fn a_frame_shows_the_split_and_a_layer_its_scale() {
-    let server = Server::start(Options {
-        second: true,
-        ..Options::default()
-    });
+    let server = Server::start(Options { second: true, ..Options::default() });
     let mut page = server.page();
     let second = with(source(), &[("scene", 1.into())]);
-    let both = with(
-        show(),
-        &[
-            ("b", second),
-            ("mode", "split".into()),
-            ("split", 0.25.into()),
-        ],
-    );
+    let both = with(show(), &[("b", second), ("mode", "split".into()), ("split", 0.25.into())]);
     page.send(&json!({"t": "pace", "scale": 1, "quality": 100}));
     page.send(&request("frame", 1, &placed(0.0), SIZE, &both));
     let frame = page.picture(1, 1);
@@ -135,10 +108,7 @@ fn a_frame_shows_the_split_and_a_layer_its_scale() {
         .map(|file| rgb(&drawn(&server, file, &camera(0.0, SIZE), "inria")));
     let decoded = quadrille_base::image::files::decode(&frame.bytes, "frame.jpg".as_ref()).unwrap();
     let error = |expected: &[u8], columns: std::ops::Range<usize>| {
-        let rows = decoded
-            .pixels()
-            .chunks_exact(320)
-            .zip(expected.chunks_exact(960));
+        let rows = decoded.pixels().chunks_exact(320).zip(expected.chunks_exact(960));
         let pixels = rows.flat_map(|(row, expected)| {
             let columns = columns.clone();
             columns.map(|x| (row[x][0] * 255.0 - f32::from(expected[3 * x])).abs())
@@ -148,16 +118,10 @@ fn a_frame_shows_the_split_and_a_layer_its_scale() {
     };
     assert!(error(&a, 0..80) < 2.0 && error(&b, 80..320) < 2.0);
     assert!(error(&a, 80..320) > 2.0, "another scene is there");
-    let layer = with(
-        show(),
-        &[("a", with(source(), &[("layer", "count".into())]))],
-    );
+    let layer = with(show(), &[("a", with(source(), &[("layer", "count".into())]))]);
     page.send(&request("still", 2, &placed(0.0), SIZE, &layer));
     let legend = page.text("legend");
-    assert_eq!(
-        (&legend["seq"], &legend["title"]),
-        (&2.into(), &"count".into())
-    );
+    assert_eq!((&legend["seq"], &legend["title"]), (&2.into(), &"count".into()));
     assert!(legend["high"].as_f64().unwrap() > 1.0);
     assert!(page.picture(2, 2).rgb() != a);
 }
@@ -173,22 +137,15 @@ fn the_splats_of_a_pixel_make_its_colour() {
         let probe = page.text("probe");
         let at = 3 * (y as usize * 320 + x as usize);
         let rgb8: Vec<u8> = serde_json::from_value(probe["rgb8"].clone()).unwrap();
-        let off = rgb8
-            .iter()
-            .zip(&picture[at..])
-            .map(|(a, b)| a.abs_diff(*b))
-            .max();
+        let off = rgb8.iter().zip(&picture[at..]).map(|(a, b)| a.abs_diff(*b)).max();
         assert!(off.unwrap() <= 1, "{probe} {:?}", &picture[at..at + 3]);
         let settings = RenderSettings::default();
         let expected = Renderer::default()
             .probe(&scene.splats, &camera(0.0, SIZE), &settings, [x, y])
             .unwrap();
         assert_eq!(probe["count"], expected.fragments.len());
-        let weights = probe["splats"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|s| s["weight"].as_f64().unwrap());
+        let weights =
+            probe["splats"].as_array().unwrap().iter().map(|s| s["weight"].as_f64().unwrap());
         let sum = weights.sum::<f64>() + probe["rest_weight"].as_f64().unwrap();
         assert!((sum - probe["alpha"].as_f64().unwrap()).abs() < 1e-9);
     }
@@ -206,16 +163,8 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
         })
     };
     let wrong = [
-        (
-            request("still", 7, &json!({"view": 3}), SIZE, &show()),
-            json!({"seq": 7}),
-            "view",
-        ),
-        (
-            request("still", 8, &placed(0.0), [4000, 4000], &show()),
-            json!({"seq": 8}),
-            "size",
-        ),
+        (request("still", 7, &json!({"view": 3}), SIZE, &show()), json!({"seq": 7}), "view"),
+        (request("still", 8, &placed(0.0), [4000, 4000], &show()), json!({"seq": 8}), "size"),
         (
             request(
                 "still",
@@ -238,21 +187,9 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
             json!({"seq": 10}),
             "camera",
         ),
-        (
-            json!({"t": "save", "id": 11, "seq": 7, "what": "a"}),
-            json!({"id": 11}),
-            "save",
-        ),
-        (
-            json!({"t": "measure", "id": 12}),
-            json!({"id": 12}),
-            "measure",
-        ),
-        (
-            json!({"t": "open", "id": 13, "path": "/etc/passwd"}),
-            json!({"id": 13}),
-            "message",
-        ),
+        (json!({"t": "save", "id": 11, "seq": 7, "what": "a"}), json!({"id": 11}), "save"),
+        (json!({"t": "measure", "id": 12}), json!({"id": 12}), "measure"),
+        (json!({"t": "open", "id": 13, "path": "/etc/passwd"}), json!({"id": 13}), "message"),
     ];
     for (message, reference, what) in wrong {
         let answer = error(&mut page, &message);

@@ -82,11 +82,7 @@ struct FilteredRow {
 
 impl FilteredRow {
     fn filter(&mut self, picture: &Planes, filters: &Filters, pair: &Pair, y: usize) {
-        let Self {
-            seen,
-            features,
-            scratch,
-        } = self;
+        let Self { seen, features, scratch } = self;
         for (channel, row) in seen.iter_mut().enumerate() {
             row.clear();
             row.resize(pair.width, 0.0);
@@ -126,9 +122,5 @@ impl FilteredRow {
 }
 
 fn separable<'a>(vertical: &'a [f64], horizontal: &'a [f64]) -> Separable<'a, f64> {
-    Separable {
-        vertical,
-        horizontal,
-        border: Border::Nearest,
-    }
+    Separable { vertical, horizontal, border: Border::Nearest }
 }

@@ -30,12 +30,7 @@ fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {
         let wave = |scale: f32| 0.5 + 0.4 * (x * scale).sin() * (y * scale * 0.7).cos();
         let step = if x > 0.6 * width as f32 { 0.15 } else { 0.0 };
         let value = |c: u32, wave: f32| wave - step + noise * hash(4 * at + c);
-        [
-            value(0, wave(0.11)),
-            value(1, wave(0.07)),
-            value(2, wave(0.23)),
-            1.0,
-        ]
+        [value(0, wave(0.11)), value(1, wave(0.07)), value(2, wave(0.23)), 1.0]
     };
     Frame::from_pixels(width, height, (0..width * height).map(pixel).collect())
 }
@@ -44,9 +39,7 @@ fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {
 fn for_pairs(check: impl Fn(&Pair, &str)) {
     for (width, height) in [(1, 1), (3, 20), (16, 5), (33, 29), (150, 91)] {
         let [a, b] = [(0.05, 1), (0.1, 2)].map(|(noise, seed)| picture(width, height, noise, seed));
-        let mask: Vec<bool> = (0..width * height)
-            .map(|at| at % 7 != 3 || at == 3)
-            .collect();
+        let mask: Vec<bool> = (0..width * height).map(|at| at % 7 != 3 || at == 3).collect();
         for protocol in Protocol::ALL {
             for mask in [None, Some(mask.as_slice())] {
                 let pair = Pair::new(&a, &b, protocol, mask);
@@ -67,10 +60,7 @@ fn similarity_is_that_of_single_pixels() {
                 let found = super::ssim::ssim(pair, border, level);
                 let level = level.name();
                 let difference = (found - expected).abs();
-                assert!(
-                    difference < SSIM_BOUND,
-                    "{name}, {level}: {found} {expected}"
-                );
+                assert!(difference < SSIM_BOUND, "{name}, {level}: {found} {expected}");
             }
         }
     });

@@ -55,11 +55,8 @@ mod tests {
 
     fn filtered(border: Border) -> Vec<f64> {
         let picture = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let filter = Separable {
-            vertical: &[1.0, 10.0, 100.0],
-            horizontal: &[1.0, 0.0, -2.0],
-            border,
-        };
+        let filter =
+            Separable { vertical: &[1.0, 10.0, 100.0], horizontal: &[1.0, 0.0, -2.0], border };
         let mut scratch = vec![f64::NAN; 3];
         let mut out = vec![0.0; 6];
         for (y, row) in out.chunks_mut(3).enumerate() {

@@ -26,22 +26,18 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
         let within = |at: usize, length: usize| at >= margin && at + margin < length;
         pair.counts(at) && within(x, pair.width) && within(y, pair.height)
     };
-    let counted = (0..pair.width * pair.height)
-        .filter(|at| is_inside(*at))
-        .count();
+    let counted = (0..pair.width * pair.height).filter(|at| is_inside(*at)).count();
     if counted == 0 {
         return ssim(pair, Some(border));
     }
     let [a, b] = &pair.colours;
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
-        let rows = (0..pair.height)
-            .into_par_iter()
-            .map_init(WindowedMeans::default, |rows, y| {
-                rows.filter((a, b), pair, (&window, border), y);
-                let counted = (0..pair.width).filter(|x| is_inside(y * pair.width + x));
-                counted.map(|x| rows.similarity(x)).sum()
-            });
+        let rows = (0..pair.height).into_par_iter().map_init(WindowedMeans::default, |rows, y| {
+            rows.filter((a, b), pair, (&window, border), y);
+            let counted = (0..pair.width).filter(|x| is_inside(y * pair.width + x));
+            counted.map(|x| rows.similarity(x)).sum()
+        });
         // Summed in the order of the rows, so that threads do not change the result.
         sum += rows.collect::<Vec<f64>>().iter().sum::<f64>();
     }
@@ -64,14 +60,7 @@ impl WindowedMeans {
         y: usize,
     ) {
         let Self { means, scratch } = self;
-        let mut row = RowInput {
-            pixels: [a, b],
-            pair,
-            window,
-            border,
-            y,
-            scratch,
-        };
+        let mut row = RowInput { pixels: [a, b], pair, window, border, y, scratch };
         let [mean_a, mean_b, mean_aa, mean_bb, mean_ab] = means;
         row.mean_of(|p, _| p, mean_a);
         row.mean_of(|_, q| q, mean_b);
@@ -103,11 +92,8 @@ struct RowInput<'a> {
 impl RowInput<'_> {
     /// Computes the windowed mean of `product`.
     fn mean_of(&mut self, product: impl Fn(f64, f64) -> f64 + Copy, mean: &mut Vec<f64>) {
-        let filter = Separable {
-            vertical: self.window,
-            horizontal: self.window,
-            border: self.border,
-        };
+        let filter =
+            Separable { vertical: self.window, horizontal: self.window, border: self.border };
         let [a, b] = self.pixels;
         let per_unit = 1.0 / f64::from(self.pair.peak);
         let source = |range: Range<usize>| {

@@ -70,14 +70,7 @@ impl Convolution {
         let mut output = Maps::in_place_of(old, self.shape.size(input.size), rows);
         let [width, pitch] = [output.size.width, output.pitch()];
         output.fill_bands(band_rows, |first_row, values| {
-            let mut band = Band {
-                layer: self,
-                input,
-                first_row,
-                width,
-                pitch,
-                values,
-            };
+            let mut band = Band { layer: self, input, first_row, width, pitch, values };
             dispatch!(self.level.level(), simd => band.compute(simd));
         });
         output

@@ -36,13 +36,8 @@ pub(super) struct Maps {
 impl Maps {
     /// Maps whose rows are to be filled, in the memory of `old`, whose content is ignored.
     pub(super) fn in_place_of(old: Buffer<Lanes>, size: Size, rows: Range<usize>) -> Self {
-        let mut maps = Self {
-            size,
-            rows,
-            values: old,
-        };
-        maps.values
-            .reserve_zeroed(maps.rows.len() * maps.row_length());
+        let mut maps = Self { size, rows, values: old };
+        maps.values.reserve_zeroed(maps.rows.len() * maps.row_length());
         maps
     }
 

@@ -86,11 +86,7 @@ impl Lpips {
             Layer::Pool { window } => Some(Step::Pool { window }),
             Layer::Compare => linear.next().map(|weights| Step::Compare(padded(weights))),
         });
-        Self {
-            steps: steps.collect(),
-            smallest_side: weights.network.smallest_side(),
-            level,
-        }
+        Self { steps: steps.collect(), smallest_side: weights.network.smallest_side(), level }
     }
 
     /// The distance of two pictures: 0 for the same, about 1 for pictures without similarity. Their order does not
@@ -118,11 +114,7 @@ impl Lpips {
             let what = "size of pictures for LPIPS";
             return Err(Error::argument(what, expected, found));
         }
-        let size = Size {
-            width: pair.width,
-            height: pair.height,
-            channels: pair.colours[0].len(),
-        };
+        let size = Size { width: pair.width, height: pair.height, channels: pair.colours[0].len() };
         let input = |picture: usize, rows: Range<usize>, old: Buffer<Lanes>| {
             let mut maps = Maps::in_place_of(old, size, rows);
             maps.fill_bands(1, |y, values| {

@@ -188,11 +188,5 @@ fn convolution(
     padding: usize,
 ) -> Layer {
     debug_assert!(padding <= MARGIN);
-    Layer::Convolution(Shape {
-        inputs,
-        outputs,
-        kernel,
-        stride,
-        padding,
-    })
+    Layer::Convolution(Shape { inputs, outputs, kernel, stride, padding })
 }

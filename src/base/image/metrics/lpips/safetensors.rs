@@ -77,12 +77,7 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
             None => Ok(values),
             Some(at) => {
                 let place = format!("{place}, element {at}");
-                Err(Error::malformed(
-                    path,
-                    place,
-                    "a finite number",
-                    values[at].to_string(),
-                ))
+                Err(Error::malformed(path, place, "a finite number", values[at].to_string()))
             }
         }
     });
@@ -102,12 +97,7 @@ fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
     let most = MAX_HEADER_BYTES.min(length - LENGTH_BYTES);
     if header > most {
         let expected = format!("at most {most}");
-        return Err(Error::malformed(
-            path,
-            "length of the header",
-            expected,
-            header.to_string(),
-        ));
+        return Err(Error::malformed(path, "length of the header", expected, header.to_string()));
     }
     Ok(header)
 }

@@ -103,21 +103,14 @@ impl Plan {
         });
         let heights: Vec<[usize; 2]> = sizes.collect();
         let is_last = heights.last().is_none_or(|[_, end]| rows.end == *end);
-        let mut plan = Self {
-            input: rows.clone(),
-            layers: Vec::with_capacity(steps.len()),
-        };
+        let mut plan = Self { input: rows.clone(), layers: Vec::with_capacity(steps.len()) };
         let mut own = rows;
         for (step, [height, _]) in steps.iter().zip(heights).rev() {
             plan.layers.push([plan.input.clone(), own.clone()]);
             plan.input = step.input_rows(plan.input, height);
             if step.is_pool() {
                 // The last strip has the rows that fill no square.
-                let end = if is_last {
-                    height
-                } else {
-                    own.end * POOL_STRIDE
-                };
+                let end = if is_last { height } else { own.end * POOL_STRIDE };
                 own = own.start * POOL_STRIDE..end;
                 plan.input.end = plan.input.end.max(end);
             }
@@ -138,11 +131,7 @@ struct Evaluation {
 
 impl Evaluation {
     fn new(level: SimdLevel) -> Self {
-        Self {
-            level,
-            distance: 0.0,
-            free: Vec::new(),
-        }
+        Self { level, distance: 0.0, free: Vec::new() }
     }
 
     fn memory(&mut self) -> Buffer<Lanes> {

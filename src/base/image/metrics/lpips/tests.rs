@@ -27,11 +27,7 @@ impl Channels {
             let pixels = (0..width * height).map(|i| value(c, i % width, i / width));
             pixels.collect()
         };
-        Self {
-            width,
-            height,
-            planes: (0..count).map(plane).collect(),
-        }
+        Self { width, height, planes: (0..count).map(plane).collect() }
     }
 
     fn at(&self, c: usize, x: usize, y: usize) -> f64 {
@@ -50,25 +46,21 @@ impl Channels {
     fn convolved(&self, shape: Shape, [weights, bias]: &[Vec<f32>; 2]) -> Self {
         let stride = if shape.stride == Stride::One { 1 } else { 4 };
         let side = |side| (side + 2 * shape.padding - shape.kernel) / stride + 1;
-        Self::new(
-            [self.width, self.height].map(side),
-            shape.outputs,
-            |o, x, y| {
-                let mut sum = f64::from(bias[o]);
-                for (i, weight) in weights.chunks(shape.kernel).enumerate() {
-                    let [row, input] = [i % shape.kernel, i / shape.kernel];
-                    if input / shape.inputs != o {
-                        continue;
-                    }
-                    for (column, &weight) in weight.iter().enumerate() {
-                        let [x, y] = [x * stride + column, y * stride + row];
-                        let value = self.at_padded(input % shape.inputs, x, y, shape.padding);
-                        sum += f64::from(weight) * value;
-                    }
+        Self::new([self.width, self.height].map(side), shape.outputs, |o, x, y| {
+            let mut sum = f64::from(bias[o]);
+            for (i, weight) in weights.chunks(shape.kernel).enumerate() {
+                let [row, input] = [i % shape.kernel, i / shape.kernel];
+                if input / shape.inputs != o {
+                    continue;
                 }
-                sum.max(0.0)
-            },
-        )
+                for (column, &weight) in weight.iter().enumerate() {
+                    let [x, y] = [x * stride + column, y * stride + row];
+                    let value = self.at_padded(input % shape.inputs, x, y, shape.padding);
+                    sum += f64::from(weight) * value;
+                }
+            }
+            sum.max(0.0)
+        })
     }
 
     fn pooled(&self, window: usize) -> Self {
@@ -143,26 +135,17 @@ fn random(seed: u32) -> impl FnMut() -> f32 {
 fn random_weights(network: Network) -> LpipsWeights {
     let mut next = random(1);
     let mut array = |count: usize, limit: f32| -> Vec<f32> {
-        std::iter::repeat_with(|| limit * next())
-            .take(count)
-            .collect()
+        std::iter::repeat_with(|| limit * next()).take(count).collect()
     };
     let convolutions = network.shapes().map(|shape| {
         let fan_in = shape.inputs * shape.kernel * shape.kernel;
         let limit = (6.0 / fan_in as f32).sqrt();
-        [
-            array(shape.outputs * fan_in, limit),
-            array(shape.outputs, 0.1),
-        ]
+        [array(shape.outputs * fan_in, limit), array(shape.outputs, 0.1)]
     });
     let convolutions = convolutions.collect();
     let linear = network.compared().map(|channels| array(channels, 1.0));
     let linear = linear.map(|weights| weights.iter().map(|w| w.abs()).collect());
-    LpipsWeights {
-        convolutions,
-        linear: linear.collect(),
-        network,
-    }
+    LpipsWeights { convolutions, linear: linear.collect(), network }
 }
 
 fn random_pictures([width, height]: [u32; 2]) -> [Frame; 2] {
@@ -187,10 +170,7 @@ fn hold(network: Network, sizes: &[[u32; 2]]) {
                 let found = lpips.distance(a, b, Protocol::Float, scale).unwrap();
                 let error = (found - expected).abs() / expected;
                 let name = level.name();
-                assert!(
-                    error < TOLERANCE,
-                    "{size:?} {scale} {name}: {found} for {expected}"
-                );
+                assert!(error < TOLERANCE, "{size:?} {scale} {name}: {found} for {expected}");
             }
         }
     }
@@ -247,9 +227,6 @@ fn weights_are_found_by_argument_then_variable_then_in_the_cache() {
     assert_eq!(find(None, &[cache, home]).unwrap(), in_cache);
     assert_eq!(find(None, &[home]).unwrap(), in_home);
     let error = find(None, &[("HOME", "nobody")]).unwrap_err().to_string();
-    assert!(
-        error.contains("nobody/.cache/quadrille/lpips-alex.safetensors"),
-        "{error}"
-    );
+    assert!(error.contains("nobody/.cache/quadrille/lpips-alex.safetensors"), "{error}");
     assert!(error.contains("`python lpips_weights.py`"), "{error}");
 }

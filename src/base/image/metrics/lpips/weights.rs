@@ -66,11 +66,7 @@ pub(super) fn find_in(
     let set = |name: &str| variable(name).filter(|value| !value.is_empty());
     let named = explicit.map(Path::to_path_buf);
     if let Some(path) = named.or_else(|| set(VARIABLE).map(PathBuf::from)) {
-        let file = if path.is_dir() {
-            path.join(net.file_name())
-        } else {
-            path
-        };
+        let file = if path.is_dir() { path.join(net.file_name()) } else { path };
         return match file.is_file() {
             true => Ok(file),
             false => Err(Error::read(&file, io::ErrorKind::NotFound.into())),
@@ -116,11 +112,7 @@ impl LpipsWeights {
         let mut next = || arrays.next().unwrap_or_default();
         let convolutions = network.shapes().map(|_| [next(), next()]).collect();
         let linear = network.compared().map(|_| next()).collect();
-        Ok(Self {
-            network,
-            convolutions,
-            linear,
-        })
+        Ok(Self { network, convolutions, linear })
     }
 }
 
@@ -128,10 +120,7 @@ impl LpipsWeights {
 fn arrays(network: &Network) -> Vec<Expected> {
     let convolutions = network.shapes().zip(1..).flat_map(|(shape, i)| {
         let weights = vec![shape.outputs, shape.inputs, shape.kernel, shape.kernel];
-        [
-            (format!("conv{i}.weight"), weights),
-            (format!("conv{i}.bias"), vec![shape.outputs]),
-        ]
+        [(format!("conv{i}.weight"), weights), (format!("conv{i}.bias"), vec![shape.outputs])]
     });
     let compared = network.compared().zip(1..);
     let linear = compared.map(|(channels, i)| (format!("linear{i}.weight"), vec![channels]));

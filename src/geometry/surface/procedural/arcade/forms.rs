@@ -6,10 +6,7 @@ use crate::surface::patches::{cross, unit};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Form {
     /// A parallelogram.
-    Flat {
-        corner: [f32; 3],
-        sides: [[f32; 3]; 2],
-    },
+    Flat { corner: [f32; 3], sides: [[f32; 3]; 2] },
     /// Half of a cylinder above its axis, seen from inside: a vault, or the underside of an arch.
     Barrel {
         /// Direction of the axis: 0 for x, 1 for y.
@@ -83,12 +80,7 @@ impl Form {
                 let position = std::array::from_fn(|k| corner[k] + s * a[k] + t * b[k]);
                 (position, unit(cross(a, b)))
             }
-            Self::Barrel {
-                axis,
-                start,
-                length,
-                radius,
-            } => {
+            Self::Barrel { axis, start, length, radius } => {
                 // The order of the parameters makes the inside the front.
                 let (along, around) = if axis == 1 { (s, t) } else { (t, s) };
                 let (sin, cos) = (pi * around).sin_cos();
@@ -100,33 +92,20 @@ impl Form {
                 normal[1 - axis] = cos;
                 (position, normal)
             }
-            Self::Spandrel {
-                centre,
-                radius,
-                top,
-                facing,
-            } => {
+            Self::Spandrel { centre, radius, top, facing } => {
                 let (sin, cos) = (pi * s).sin_cos();
                 let arch = centre[2] + radius * sin;
                 let y = centre[1] - facing * radius * cos;
                 ([centre[0], y, arch + t * (top - arch)], [facing, 0.0, 0.0])
             }
-            Self::Turned {
-                foot,
-                height,
-                profile,
-            } => {
+            Self::Turned { foot, height, profile } => {
                 let (sin, cos) = (2.0 * pi * s).sin_cos();
                 let r = profile.radius(t);
                 let position = [foot[0] + r * cos, foot[1] + r * sin, foot[2] + height * t];
                 let rise = -profile.derivative(t) / height;
                 (position, unit([cos, sin, rise]))
             }
-            Self::BallFace {
-                centre,
-                radius,
-                axes,
-            } => {
+            Self::BallFace { centre, radius, axes } => {
                 // Tangents of equal angles give more uniform patches than equal steps on a cube.
                 let [x, y] = [s, t].map(|p| ((p - 0.5) * pi / 2.0).tan());
                 let out = cross(axes[0], axes[1]);
@@ -145,24 +124,12 @@ impl Form {
             Self::Flat { sides, .. } => {
                 sides.map(|side| side.map(|x| x * x).iter().sum::<f32>().sqrt())
             }
-            Self::Barrel {
-                axis,
-                length,
-                radius,
-                ..
-            } => match axis {
+            Self::Barrel { axis, length, radius, .. } => match axis {
                 1 => [length, pi * radius],
                 _ => [pi * radius, length],
             },
-            Self::Spandrel {
-                centre,
-                radius,
-                top,
-                ..
-            } => [2.0 * radius, top - centre[2]],
-            Self::Turned {
-                height, profile, ..
-            } => [2.0 * pi * profile.at_foot, height],
+            Self::Spandrel { centre, radius, top, .. } => [2.0 * radius, top - centre[2]],
+            Self::Turned { height, profile, .. } => [2.0 * pi * profile.at_foot, height],
             Self::BallFace { radius, .. } => [pi / 2.0 * radius; 2],
         }
     }

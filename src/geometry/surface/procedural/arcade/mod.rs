@@ -48,12 +48,8 @@ const COLUMN: u32 = 3;
 /// First of the balls' materials.
 const FIRST_BALL: u32 = 4;
 /// Colours of the balls.
-const BALL_COLOURS: [[f32; 3]; 4] = [
-    [0.75, 0.12, 0.08],
-    [0.1, 0.25, 0.7],
-    [0.8, 0.55, 0.1],
-    [0.12, 0.5, 0.2],
-];
+const BALL_COLOURS: [[f32; 3]; 4] =
+    [[0.75, 0.12, 0.08], [0.1, 0.25, 0.7], [0.8, 0.55, 0.1], [0.12, 0.5, 0.2]];
 
 /// A form divided into patches.
 #[derive(Debug)]
@@ -146,14 +142,7 @@ impl Arcade {
 
     fn add(&mut self, form: Form, counts: [u16; 2], tile: f32, material: u32) {
         let first = self.sheets.last().map_or(0, |s| s.first + s.patches());
-        self.sheets.push(Sheet {
-            form,
-            counts,
-            tile,
-            material,
-            draw: self.draw,
-            first,
-        });
+        self.sheets.push(Sheet { form, counts, tile, material, draw: self.draw, first });
     }
 
     fn flat(&mut self, corner: [f32; 3], sides: [[f32; 3]; 2], counts: [u16; 2], material: u32) {
@@ -172,11 +161,7 @@ impl Arcade {
         self.flat([-half, -OVERLAP, 0.0], floor, [9, 24], FLOOR);
         let up = [0.0, 0.0, SPRINGING + 2.0 * OVERLAP];
         for (x, along) in [(-HALF_WIDTH, length), (HALF_WIDTH, -length)] {
-            let y = if along > 0.0 {
-                -OVERLAP
-            } else {
-                length - OVERLAP
-            };
+            let y = if along > 0.0 { -OVERLAP } else { length - OVERLAP };
             // The wall at +x runs backwards, so that both face the hall.
             let sides = [[0.0, along, 0.0], up];
             self.flat([x, y, -OVERLAP], sides, [24, 2], WALL);
@@ -187,12 +172,7 @@ impl Arcade {
             self.flat([x, y, -OVERLAP], [[across, 0.0, 0.0], up], [9, 4], WALL);
         }
         for [x, radius] in VAULTS {
-            let form = Form::Barrel {
-                axis: 1,
-                start: [x, -OVERLAP, SPRINGING],
-                length,
-                radius,
-            };
+            let form = Form::Barrel { axis: 1, start: [x, -OVERLAP, SPRINGING], length, radius };
             self.add(form, [24, 6], STONE_TILE, PLASTER);
         }
     }
@@ -245,22 +225,12 @@ impl Arcade {
         self.flat([x - half, to, COLUMN_HEIGHT], [back, up], [1, 1], WALL);
         if spans {
             let across = [ARCH_THICKNESS, 0.0, 0.0];
-            self.flat(
-                [x - half, from, COLUMN_HEIGHT],
-                [along, across],
-                [1, 1],
-                WALL,
-            );
+            self.flat([x - half, from, COLUMN_HEIGHT], [along, across], [1, 1], WALL);
         }
     }
 
     fn columns(&mut self) {
-        let profile = |at_foot, slope, bulge, flare| Profile {
-            at_foot,
-            slope,
-            bulge,
-            flare,
-        };
+        let profile = |at_foot, slope, bulge, flare| Profile { at_foot, slope, bulge, flare };
         // Base, shaft and capital: lower and upper end, and profile.
         let parts = [
             ([0.1, 0.36], profile(0.44, -0.11, 0.05, 0.0)),
@@ -272,11 +242,7 @@ impl Arcade {
                 let y = BAY * (f32::from(number) + 0.5);
                 self.slab([x, y], 0.5, [-OVERLAP, 0.12], true);
                 for ([low, high], profile) in parts {
-                    let form = Form::Turned {
-                        foot: [x, y, low],
-                        height: high - low,
-                        profile,
-                    };
+                    let form = Form::Turned { foot: [x, y, low], height: high - low, profile };
                     self.add(form, [4, 1], STONE_TILE, COLUMN);
                 }
                 self.slab([x, y], 0.46, [2.4, COLUMN_HEIGHT + 0.02], false);
@@ -294,11 +260,7 @@ impl Arcade {
             self.flat(corner, [side, up], [1, 1], COLUMN);
         }
         let [a, b] = [[2.0 * half, 0.0, 0.0], [0.0, 2.0 * half, 0.0]];
-        let (z, sides) = if has_upper {
-            (high, [a, b])
-        } else {
-            (low, [b, a])
-        };
+        let (z, sides) = if has_upper { (high, [a, b]) } else { (low, [b, a]) };
         self.flat([x - half, y - half, z], sides, [1, 1], COLUMN);
     }
 
@@ -319,11 +281,7 @@ impl Arcade {
         let material = FIRST_BALL + u32::from(number) % 4;
         let [i, j, k] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         for axes in [[i, j], [j, i], [j, k], [k, j], [k, i], [i, k]] {
-            let form = Form::BallFace {
-                centre: [x, y, z],
-                radius,
-                axes,
-            };
+            let form = Form::BallFace { centre: [x, y, z], radius, axes };
             self.add(form, [1, 1], radius, material);
         }
     }
@@ -333,11 +291,7 @@ impl Arcade {
         (0_u32..).zip(&self.sheets).flat_map(|(number, sheet)| {
             let [columns, rows] = sheet.counts;
             let corner = move |x: u16, y: u16| {
-                let x = if sheet.form.is_closed() {
-                    x % columns
-                } else {
-                    x
-                };
+                let x = if sheet.form.is_closed() { x % columns } else { x };
                 (number, y, x)
             };
             let patches = (0..rows).flat_map(move |y| (0..columns).map(move |x| (x, y)));

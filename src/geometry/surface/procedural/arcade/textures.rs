@@ -37,11 +37,7 @@ fn floor(x: u32, y: u32) -> f32 {
     if x % side < JOINT || y % side < JOINT {
         return 70.0;
     }
-    let shade = if (column + row).is_multiple_of(2) {
-        215.0
-    } else {
-        90.0
-    };
+    let shade = if (column + row).is_multiple_of(2) { 215.0 } else { 90.0 };
     shade + 14.0 * cloud(x, y, 16) + 8.0 * hash(column, row, 1)
 }
 

@@ -38,10 +38,7 @@ fn files_hold_their_leaves_one_behind_the_other() {
         let line: Vec<_> = (0..count).map(|i| at(i, step)).collect();
         table(&line)
     });
-    let sizes = Sizes {
-        leaf: 64,
-        file: 200,
-    };
+    let sizes = Sizes { leaf: 64, file: 200 };
     let path = Path::new("a.ssog");
     let files =
         write_streamed_files(&[&levels[0], &levels[1]], &sizes, path, &Task::NEVER).unwrap();

@@ -31,21 +31,13 @@ fn buckets_are_finer_by_the_width_of_splats() {
 fn coefficients_of_wide_splats_are_written_with_more_bits() {
     let mut raw = RawColumns::zeroed(101, 2);
     let mut rest = std::mem::take(&mut raw.sh_rest);
-    rest[..8]
-        .iter_mut()
-        .flatten()
-        .for_each(|value| *value = 3.0 / 128.0);
+    rest[..8].iter_mut().flatten().for_each(|value| *value = 3.0 / 128.0);
     let rest: Vec<Cow<'_, [f32]>> = rest.into_iter().map(Cow::Owned).collect();
     for scale in &mut raw.scale {
         scale[100] = 3.0;
     }
-    let header = SpzHeader {
-        version: 4,
-        splats: 101,
-        sh_degree: 2,
-        fraction_bits: FRACTION_BITS,
-        flags: 0,
-    };
+    let header =
+        SpzHeader { version: 4, splats: 101, sh_degree: 2, fraction_bits: FRACTION_BITS, flags: 0 };
     let [.., coefficients] = streams(&raw, &rest, &header, &Task::NEVER).unwrap();
     let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
     assert_eq!(red[..8], [128; 8]);
