@@ -25,9 +25,8 @@ use materials::Materials;
 use primitive::{CheckedPrimitive, Pose};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::formats::gltf::{
-    BufferStore, GltfDocument, MeshInstance, NodePlacement, PlacedNodes, instances, split,
+    BufferStore, GltfDocument, MeshInstance, NodePlacement, PlacedNodes, instances, members, split,
 };
-use serde::Deserialize;
 use skin::Skins;
 
 /// Number of positions to examine for the origin.
@@ -39,8 +38,7 @@ pub(crate) fn read(
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
-    let document: GltfDocument = members(json, path)?;
-    check_version(&document, path)?;
+    let document = GltfDocument::read(json, path)?;
     let scenery: Scenery = members(json, path)?;
     let mut builder = MeshBuilder::new(path, texture_bytes);
     extensions::check(&document, &members(json, path)?, &mut builder, path)?;
@@ -90,13 +88,11 @@ pub(crate) fn read(
     let skins = Skins::of(&scenery.skins, &placed, &store, &mut builder)?;
     let joints = |instance: &MeshInstance| {
         let skin = document.nodes[instance.node].skin;
-        let joints = skin.map(|at| skins.joints(at, &store)).transpose();
-        joints.map(Option::flatten)
+        skin.map(|at| skins.joints(at, &store)).transpose().map(Option::flatten)
     };
     let [positions, single] = sampled_positions(&instances, &shapes, &store, |instance| {
         // At rest, a joint places the mesh as a whole.
-        let joint = joints(instance)?.and_then(|joints| joints.first());
-        Ok(joint.unwrap_or(&instance.placement))
+        Ok(joints(instance)?.and_then(|joints| joints.first()).unwrap_or(&instance.placement))
     })?;
     builder.set_origin(&positions, &single);
     for instance in &instances {
@@ -142,25 +138,4 @@ fn sampled_positions<'a>(
     placed.retain(is_finite);
     single.retain(is_finite);
     Ok([placed, single])
-}
-
-fn check_version(document: &GltfDocument, path: &Path) -> Result<()> {
-    let asset = &document.asset;
-    let least = asset.min_version.as_deref().unwrap_or("2.0");
-    if !asset.version.starts_with("2.") || least != "2.0" {
-        let found = match &asset.min_version {
-            Some(least) => format!("version {}, which requires {least}", asset.version),
-            None => format!("version {}", asset.version),
-        };
-        return Err(Error::malformed(path, "asset", "glTF 2.0", found));
-    }
-    Ok(())
-}
-
-/// Reads the members of `T` from the JSON of a document.
-fn members<'j, T: Deserialize<'j>>(json: &'j [u8], path: &Path) -> Result<T> {
-    serde_json::from_slice(json).map_err(|error| {
-        let place = format!("JSON, line {}, column {}", error.line(), error.column());
-        Error::malformed(path, place, "a glTF document", error.to_string())
-    })
 }

@@ -80,16 +80,13 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err("a data URI that is not base64".into());
         };
-        let decoded = BASE64.decode(text);
-        return decoded.map_err(|error| format!("a data URI with bad base64: {error}"));
+        return BASE64.decode(text).map_err(|error| format!("a data URI with bad base64: {error}"));
     }
     // Some writers do not encode names: a name with a bad code is plain, and any other may be.
     let name = percent_decoded(uri).unwrap_or_else(|_| uri.to_owned());
     let decoded = resolve(&name);
-    let found = decoded.or_else(|error| match name == uri {
-        true => Err(error),
-        false => resolve(uri).map_err(|_| error),
-    });
+    let found = decoded
+        .or_else(|error| if name == uri { Err(error) } else { resolve(uri).map_err(|_| error) });
     found.map_err(|error| error.to_string())
 }
 

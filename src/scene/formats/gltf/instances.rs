@@ -30,9 +30,7 @@ pub fn instances(
     let mut instances = Vec::new();
     for placed in placed.nodes.iter().filter(|node| node.is_visible) {
         let (node, placement) = (placed.index, placed.placement);
-        let Some(mesh) = document.nodes[node].mesh else {
-            continue;
-        };
+        let Some(mesh) = document.nodes[node].mesh else { continue };
         let placements = match &document.nodes[node].extensions.instancing {
             None => vec![placement],
             Some(list) => listed(list, (node, placement), instances.len(), store)?,

@@ -12,8 +12,7 @@ use quadrille_base::error::{Error, Result};
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GltfDocument {
-    /// Metadata.
-    pub asset: Asset,
+    pub(crate) asset: Asset,
     /// Names of all extensions in use.
     #[serde(default)]
     pub extensions_used: Vec<String>,
@@ -37,16 +36,40 @@ pub struct GltfDocument {
     pub(crate) buffers: Vec<Buffer>,
 }
 
+/// Reads the members of `T` from the JSON of a document.
+///
+/// # Errors
+/// [`Error::Malformed`] with the line and column.
+pub fn members<'j, T: Deserialize<'j>>(json: &'j [u8], path: &Path) -> Result<T> {
+    serde_json::from_slice(json).map_err(|error| {
+        let place = format!("JSON, line {}, column {}", error.line(), error.column());
+        Error::malformed(path, place, "a glTF document", error.to_string())
+    })
+}
+
 impl GltfDocument {
+    /// Reads a document of glTF 2.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for JSON of another shape, and for other versions.
+    pub fn read(json: &[u8], path: &Path) -> Result<Self> {
+        let document: Self = members(json, path)?;
+        let Asset { version, min_version } = &document.asset;
+        let found = match min_version {
+            Some(least) if least != "2.0" => format!("version {version}, which requires {least}"),
+            _ if version.starts_with("2.") => return Ok(document),
+            _ => format!("version {version}"),
+        };
+        Err(Error::malformed(path, "asset", "glTF 2.0", found))
+    }
+
     /// Refuses a document that requires an extension for which `is_read` does not hold.
     ///
     /// # Errors
     /// [`Error::Malformed`] names the extension and, where there is one, a remedy.
     pub fn check_required(&self, is_read: impl Fn(&str) -> bool, path: &Path) -> Result<()> {
         let mut required = self.extensions_required.iter();
-        let Some(name) = required.find(|name| !is_read(name)) else {
-            return Ok(());
-        };
+        let Some(name) = required.find(|name| !is_read(name)) else { return Ok(()) };
         let found = named(name);
         let (place, expected) = ("extensionsRequired", "extensions that are read");
         Err(Error::malformed(path, place, expected, found))
@@ -68,9 +91,9 @@ pub fn named(extension: &str) -> String {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Asset {
-    pub version: String,
-    pub min_version: Option<String>,
+pub(crate) struct Asset {
+    version: String,
+    min_version: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -39,9 +39,7 @@ impl NodePlacement {
 
     /// Returns the map of a matrix, column by column, or `None` if it is not affine.
     pub fn of_matrix([a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]: [f64; 16]) -> Option<Self> {
-        let last = [x, y, z, w - 1.0];
-        let is_affine = last.iter().all(|v| v.abs() <= AFFINE_TOLERANCE);
-        is_affine.then_some(Self {
+        [x, y, z, w - 1.0].iter().all(|v| v.abs() <= AFFINE_TOLERANCE).then_some(Self {
             linear: Matrix3::from_columns(&[[a, b, c], [d, e, f], [g, h, i]].map(Into::into)),
             offset: Vector3::new(k, l, m),
         })
@@ -184,8 +182,7 @@ impl PlacedNodes {
             let placement = outer.after(&own);
             let is_visible = is_visible && node.extensions.visibility.visible;
             placed.push(PlacedNode { index: at, placement, is_visible });
-            let children = node.children.iter().rev();
-            let children = children.filter(|child| parents[**child] == Some(at));
+            let children = node.children.iter().rev().filter(|child| parents[**child] == Some(at));
             open.extend(children.map(|child| (*child, placement, is_visible)));
         }
         if let Some(at) = is_reached.iter().position(|is_left| *is_left) {

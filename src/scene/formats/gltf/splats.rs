@@ -68,14 +68,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
 
 fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let (json, binary) = split(source.bytes, source.path)?;
-    let document: GltfDocument = serde_json::from_slice(json).map_err(|error| {
-        let place = format!("JSON, line {}, column {}", error.line(), error.column());
-        source.malformed(place, "a glTF document", error.to_string())
-    })?;
-    if !document.asset.version.starts_with("2.") {
-        let found = format!("version {}", document.asset.version);
-        return Err(source.malformed("asset", "glTF 2.0", found));
-    }
+    let document = GltfDocument::read(json, source.path)?;
     let is_read =
         |name: &str| READ_EXTENSIONS.contains(&name) || name.starts_with(MATERIAL_EXTENSIONS);
     document.check_required(is_read, source.path)?;
@@ -133,8 +126,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
 /// Warnings about settings of the extension that the program does not draw, each once.
 fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
     let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
-    let extensions = primitives.filter_map(|p| p.extensions.get(SPLATTING));
-    let settings = extensions.flat_map(|extension| {
+    let settings = primitives.filter_map(|p| p.extensions.get(SPLATTING)).flat_map(|extension| {
         DRAWN_SETTINGS.iter().filter_map(|(key, drawn)| {
             let value = extension.get(key)?;
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -157,8 +149,7 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
 
 /// The buffer view of splats that are packed as SPZ.
 fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
-    let extension = primitive.extensions.get(SPLATTING)?;
-    let packed = extension.get("extensions")?.get(SPZ_EXTENSION)?;
+    let packed = primitive.extensions.get(SPLATTING)?.get("extensions")?.get(SPZ_EXTENSION)?;
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
 }
 
@@ -194,8 +185,7 @@ fn attributes(
     let means = store.vectors::<3>(required("POSITION")?)?;
     let rows = means.len();
     let coefficient = |l: u8, n: usize| find(&named(&format!("SH_DEGREE_{l}_COEF_{n}")));
-    let degree = (1..=3u8).take_while(|l| coefficient(*l, 0).is_some()).last();
-    let degree = degree.unwrap_or(0);
+    let degree = (1..=3u8).take_while(|l| coefficient(*l, 0).is_some()).last().unwrap_or(0);
     let rotations = store.vectors::<4>(required(&named("ROTATION"))?)?;
     let scales = store.vectors::<3>(required(&named("SCALE"))?)?;
     let opacities = store.vectors::<1>(required(&named("OPACITY"))?)?;
