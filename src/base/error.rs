@@ -180,10 +180,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| match is_escaped(c) {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
+    let escaped =
+        |c: char| if is_escaped(c) { c.escape_default().to_string() } else { c.to_string() };
     Cow::Owned(text.chars().map(escaped).collect())
 }
 
@@ -200,8 +198,7 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         let path = Path::new("a\u{1b}[31m.ply");
-        let error = Error::malformed(path, "row\t1", "a\nb", "\u{7}\u{9b}é");
-        let text = error.to_string();
+        let text = Error::malformed(path, "row\t1", "a\nb", "\u{7}\u{9b}é").to_string();
         assert_eq!(text, "a\\u{1b}[31m.ply: row\\t1: expected a\nb, found \\u{7}\\u{9b}é");
         assert!(Error::read(path, std::io::Error::other("x")).to_string().starts_with("a\\u{1b}"));
     }

@@ -67,8 +67,7 @@ pub fn write_whole_if(
     let written = match fs::metadata(&real) {
         Ok(there) if !there.is_file() => {
             let file = OpenOptions::new().write(true).open(&real);
-            let written = file.and_then(|file| write_buffered(&file, task, write));
-            written.map(|()| accept(&real))
+            file.and_then(|file| write_buffered(&file, task, write)).map(|()| accept(&real))
         }
         _ => write_and_rename(&real, task, write, accept),
     };
@@ -111,8 +110,7 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));
-    let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
-    let part = temporary.path().to_path_buf();
+    let part = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?.path().to_path_buf();
     part_files().push(part.clone());
     let swap = || -> io::Result<Result<bool>> {
         let (new, old) = (part.join("new"), part.join("old"));
@@ -161,10 +159,7 @@ fn other_file(
         if !is_known(&name) || !kind.is_file() && !kind.is_dir() {
             return Ok(Some(entry.path()));
         }
-        let below = match kind.is_dir() {
-            true => other_file(&entry.path(), &name, is_known)?,
-            false => None,
-        };
+        let below = if kind.is_dir() { other_file(&entry.path(), &name, is_known)? } else { None };
         if below.is_some() {
             return Ok(below);
         }
@@ -181,9 +176,7 @@ pub fn make_folder_of(path: &Path) -> Result<()> {
 /// Refuses an output that is one of the `inputs`, also through relative paths and symbolic links.
 pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
     let real = |path: &Path| fs::canonicalize(path).ok();
-    let Some(target) = real(output).filter(|target| target.is_file()) else {
-        return Ok(());
-    };
+    let Some(target) = real(output).filter(|target| target.is_file()) else { return Ok(()) };
     match inputs.iter().find(|input| real(input).as_ref() == Some(&target)) {
         None => Ok(()),
         Some(input) => Err(Error::argument(
@@ -278,8 +271,7 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(NEW_FILE_MODE));
     }
-    let temporary = builder.tempfile_in(&folder);
-    temporary.map_err(|error| without_its_name(&error, &folder))
+    builder.tempfile_in(&folder).map_err(|error| without_its_name(&error, &folder))
 }
 
 fn temporary_names<'a>() -> tempfile::Builder<'a, 'a> {
@@ -306,10 +298,7 @@ mod tests {
     #[test]
     fn files_in_progress_are_known() {
         let folder = tempfile::tempdir().unwrap();
-        let known = || {
-            let files = part_files();
-            files.iter().filter(|p| p.starts_with(folder.path())).count()
-        };
+        let known = || part_files().iter().filter(|p| p.starts_with(folder.path())).count();
         write_whole(&folder.path().join("out.txt"), |_| {
             assert_eq!(known(), 1);
             Ok(())

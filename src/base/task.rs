@@ -83,19 +83,13 @@ impl Task {
     /// [`Error::Cancelled`] if it has.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        match self.is_cancelled() {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
-        }
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     /// As [`Self::check`], for visitors that break off.
     #[inline]
     pub fn flow(&self) -> ControlFlow<()> {
-        match self.is_cancelled() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Calls the callback for progress, if there is one.
@@ -286,8 +280,7 @@ mod tests {
     #[test]
     fn uninterrupted_work_has_as_many_threads_as_its_caller() {
         for threads in [1, 3] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build().unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let seen = pool.install(|| Task::new().uninterrupted(rayon::current_num_threads));
             assert_eq!(seen.unwrap(), threads);
         }
@@ -298,8 +291,7 @@ mod tests {
     fn uninterrupted_work_may_use_the_pool_that_waits_for_it() {
         let task = &Task::new();
         let sums = (0..64_u32).into_par_iter().map(|n| {
-            let sum = task.uninterrupted(move || rayon::join(|| n, || n + 1));
-            sum.map(|(a, b)| a + b).unwrap()
+            task.uninterrupted(move || rayon::join(|| n, || n + 1)).map(|(a, b)| a + b).unwrap()
         });
         assert_eq!(sums.sum::<u32>(), (0..64).map(|n| 2 * n + 1).sum::<u32>());
     }

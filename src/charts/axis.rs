@@ -80,10 +80,8 @@ impl Axis {
     /// A linear scale from a tick at or below `least` to a tick at or above `most`; of values below 0 it holds 0 too,
     /// unless it is fitted to them.
     fn around(&self, least: f64, most: f64) -> Scale {
-        let (least, most) = match self.is_fitted {
-            true => (least, most),
-            false => (least.min(0.0), most.max(0.0)),
-        };
+        let (least, most) =
+            if self.is_fitted { (least, most) } else { (least.min(0.0), most.max(0.0)) };
         // One value alone has room around it.
         let extent = if most > least { most - least } else { least.abs().max(1.0) };
         let step = step(extent);
@@ -103,16 +101,14 @@ impl Axis {
 fn round_below(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let steps = [5.0, 2.0, 1.0].map(|n| n * decade);
-    let found = steps.into_iter().find(|s| *s <= value * (1.0 + 1e-9));
-    found.unwrap_or(decade)
+    steps.into_iter().find(|s| *s <= value * (1.0 + 1e-9)).unwrap_or(decade)
 }
 
 /// The least of 1, 2 and 5 times a power of ten that is at least `value`.
 fn round_above(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|n| n * decade);
-    let found = steps.into_iter().find(|s| *s >= value * (1.0 - 1e-9));
-    found.unwrap_or(decade * 10.0)
+    steps.into_iter().find(|s| *s >= value * (1.0 - 1e-9)).unwrap_or(decade * 10.0)
 }
 
 /// Distance of the ticks of a linear axis up to `top`.
@@ -146,10 +142,7 @@ impl Scale {
 
     /// Value at which bars begin: 0, or the beginning of the scale.
     pub(crate) fn base(&self) -> f64 {
-        match self.is_log {
-            true => self.from,
-            false => 0.0_f64.clamp(self.from, self.to),
-        }
+        if self.is_log { self.from } else { 0.0_f64.clamp(self.from, self.to) }
     }
 
     /// Position of a value, 0 to 1; values outside are moved to the ends.

@@ -30,8 +30,7 @@ impl Canvas {
             let x = x.min(most).max(half(text));
             ([x, top + 19.0], 0.0, Anchor::Middle)
         });
-        let slanted = labels.iter();
-        let slanted = slanted.map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
+        let slanted = labels.iter().map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
         let ways = [level.collect::<Vec<_>>(), slanted.collect()];
         let areas = |places: &[([f64; 2], f64, Anchor)]| -> Vec<Area> {
             let pairs = places.iter().zip(&labels);

@@ -133,8 +133,7 @@ impl BarChart {
             }
         }
         let (left, width) = (canvas.left, self.width_of_group(canvas));
-        let names = self.groups.iter().zip(0..);
-        let names = names.map(|(group, at)| {
+        let names = self.groups.iter().zip(0..).map(|(group, at)| {
             let left = left + width * f64::from(at);
             (left + width / 2.0, group.label.clone())
         });
@@ -311,8 +310,7 @@ mod tests {
 
     /// The drawing for wide screens, in a page.
     fn page(chart: &BarChart) -> String {
-        let both = chart.draw().inline();
-        both.split("</svg>").next().unwrap().to_owned()
+        chart.draw().inline().split("</svg>").next().unwrap().to_owned()
     }
 
     #[test]

@@ -39,10 +39,7 @@ impl Look {
 
     /// Shape of the dots of a series.
     pub(crate) fn shape(&self, series: usize) -> Shape {
-        match self.is_paper() {
-            true => Shape::of(series),
-            false => Shape::of(0),
-        }
+        if self.is_paper() { Shape::of(series) } else { Shape::of(0) }
     }
 }
 

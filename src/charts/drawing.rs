@@ -111,9 +111,7 @@ impl PrintFormat {
         };
         let plot = (width * PLOT_OVER_WIDTH).max(LEAST_PLOT);
         let drawn = draw(plot);
-        let Some(height) = self.height_mm else {
-            return Ok(drawn);
-        };
+        let Some(height) = self.height_mm else { return Ok(drawn) };
         let around = drawn.size[1] - plot;
         let wanted = units(height) - around;
         if wanted < LEAST_PLOT {

@@ -135,8 +135,7 @@ impl HeatChart {
         ends: [f64; 2],
     ) {
         let size = |value| Size::Cell { is_dark: is_dark(self.colour(value, ends)) };
-        let rows = self.rows.iter().enumerate();
-        let values = rows.flat_map(|(row, (_, values))| {
+        let values = self.rows.iter().enumerate().flat_map(|(row, (_, values))| {
             let numbered = values.iter().enumerate();
             numbered.filter_map(move |(column, value)| Some((column, row, (*value)?)))
         });

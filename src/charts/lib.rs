@@ -252,8 +252,7 @@ mod tests {
     fn many_names_are_thinned_out() {
         let groups = (0..120).map(|n| Group::of(format!("view {n}"), [Some(1.0)]));
         let chart = BarChart::new("chart", Axis::linear("times"), &["ours"], groups);
-        let svg = chart.draw().wide().svg();
-        let names = svg.matches("rotate(-90)").count();
+        let names = chart.draw().wide().svg().matches("rotate(-90)").count();
         assert!((20..60).contains(&names), "{names}");
     }
 }

@@ -114,11 +114,9 @@ impl LineChart {
         let width = canvas.look.width - left - RIGHT;
         let x = |value: f64| left + 8.0 + (width - 16.0) * across.position(value);
         let ticks: Vec<(f64, String)> = if self.x_labels.is_empty() {
-            let ticks = across.ticks().into_iter();
-            ticks.map(|t| (x(t), across.text(t))).collect()
+            across.ticks().into_iter().map(|t| (x(t), across.text(t))).collect()
         } else {
-            let labels = self.x_labels.iter();
-            labels.map(|(at, text)| (x(*at), text.clone())).collect()
+            self.x_labels.iter().map(|(at, text)| (x(*at), text.clone())).collect()
         };
         let axis = plot.bottom();
         for (x, _) in &ticks {

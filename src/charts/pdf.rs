@@ -125,7 +125,7 @@ impl Page {
     fn element(&mut self, element: &Element) {
         match element {
             Element::Text { at, angle, anchor, size, text } => {
-                self.text(*at, *angle, *anchor, *size, text)
+                self.text(*at, *angle, *anchor, *size, text);
             }
             Element::Rect { at, size, style, .. } | Element::Shade { at, size, style } => {
                 let [x, y, width, height] = [at[0], at[1], size[0], size[1]].map(narrow);

@@ -41,8 +41,7 @@ impl StripChart {
     }
 
     pub(crate) fn paint(&self, canvas: &mut Canvas) -> f64 {
-        let longest = self.strips.iter().map(|(_, s)| s.length);
-        let longest = longest.fold(f64::MIN_POSITIVE, f64::max);
+        let longest = self.strips.iter().map(|(_, s)| s.length).fold(f64::MIN_POSITIVE, f64::max);
         let (metrics, room) = (canvas.look.metrics, canvas.look.width);
         let across = room - NAMES - 6.0;
         let (mut y, mut group) = (4.0, 0);

@@ -47,8 +47,7 @@ fn place([x, y]: [f64; 2], angle: f64) -> String {
 }
 
 fn pairs(points: &[[f64; 2]]) -> String {
-    let pairs = points.iter().map(|[x, y]| format!("{x:.1},{y:.1}"));
-    pairs.collect::<Vec<_>>().join(" ")
+    points.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Attributes of the colours of a shape or a text.
@@ -160,8 +159,7 @@ impl Colours {
     }
 
     fn body(&self, drawing: &Drawing) -> String {
-        let elements = drawing.elements.iter();
-        elements.map(|element| self.element(element)).collect()
+        drawing.elements.iter().map(|element| self.element(element)).collect()
     }
 }
 

@@ -247,8 +247,7 @@ pub fn mean_picture(
     }
     let share = 1.0 / f64::from(seeds);
     let pixels = sums.into_iter().map(|sum| sum.map(|v| narrow(v * share)));
-    let mean = Frame::from_pixels(width, height, pixels.collect());
-    Ok(mean.taken_as(ColourSpace::Linear))
+    Ok(Frame::from_pixels(width, height, pixels.collect()).taken_as(ColourSpace::Linear))
 }
 
 /// A frame that is being drawn.

@@ -140,8 +140,7 @@ impl Geometry {
 
     /// Number of primitives of a layer that are not culled.
     pub fn count(&self, layer: DrawLayer) -> u64 {
-        let chunks = self.chunks.iter();
-        chunks.map(|chunk| chunk.layer(layer).len() as u64).sum()
+        self.chunks.iter().map(|chunk| chunk.layer(layer).len() as u64).sum()
     }
 
     /// Number of primitives that are drawn forward and not culled.
@@ -165,8 +164,7 @@ impl Geometry {
 impl PrimitiveRef<'_> {
     /// The primitive while the shutter is open.
     pub(crate) fn moving(&self, view: &ShutterView, primitive: u32) -> MovingTriangle {
-        let corners = self.grid.topology.triangles[usize::from(self.triangle)];
-        let corners = corners.map(|c| {
+        let corners = self.grid.topology.triangles[usize::from(self.triangle)].map(|c| {
             view.project(&self.chunk.placements, self.grid.vertices[usize::from(c)].position)
         });
         MovingTriangle::unculled(corners, primitive)

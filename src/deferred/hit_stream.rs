@@ -47,8 +47,7 @@ impl HitStream for StochasticFrame {
         let mut sum = RasterCounters::default();
         let left = || !self.task.is_cancelled();
         for parts in parts.chunks(window).take_while(|_| left()) {
-            let hits = parts.par_iter().map(|part| self.hits_of(layer, part));
-            let hits: Vec<_> = hits.collect();
+            let hits: Vec<_> = parts.par_iter().map(|part| self.hits_of(layer, part)).collect();
             for (chunk, counters) in hits.iter().take_while(|_| left()) {
                 sum.add(counters);
                 consume(chunk);

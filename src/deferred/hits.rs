@@ -108,8 +108,7 @@ impl HitChunk {
     /// Blocks with their hits and the samples that the alpha test keeps.
     pub fn blocks(&self) -> impl Iterator<Item = (&QuadHits, &[Hit], u64)> {
         let kept = self.kept.iter().copied().chain(std::iter::repeat(u64::MAX));
-        let quads = self.quads.iter().zip(kept);
-        quads.map(|(quad, kept)| (quad, self.of(quad), kept))
+        self.quads.iter().zip(kept).map(|(quad, kept)| (quad, self.of(quad), kept))
     }
 }
 

@@ -116,9 +116,8 @@ pub fn simulate(
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));
     let mut pipelines = pipelines.collect::<Result<Vec<_>>>()?;
     let opaque = stream.each_chunk(DrawLayer::Opaque, &mut |chunk| {
-        pipelines.par_iter_mut().for_each(|pipeline| match pipeline.has_prepass() {
-            true => pipeline.prepass(chunk),
-            false => pipeline.opaque(chunk),
+        pipelines.par_iter_mut().for_each(|pipeline| {
+            if pipeline.has_prepass() { pipeline.prepass(chunk) } else { pipeline.opaque(chunk) }
         });
     });
     if pipelines.iter().any(|pipeline| pipeline.has_prepass()) {
@@ -128,12 +127,10 @@ pub fn simulate(
         });
     }
     let mut forward = stream.each_chunk(DrawLayer::AlphaTested, &mut |chunk| {
-        let pipelines = pipelines.par_iter_mut();
-        pipelines.for_each(|pipeline| pipeline.alpha_tested(chunk));
+        pipelines.par_iter_mut().for_each(|pipeline| pipeline.alpha_tested(chunk));
     });
     let blended = stream.each_chunk(DrawLayer::Blended, &mut |chunk| {
-        let pipelines = pipelines.par_iter_mut();
-        pipelines.for_each(|pipeline| pipeline.blended(chunk));
+        pipelines.par_iter_mut().for_each(|pipeline| pipeline.blended(chunk));
     });
     forward.add(&blended);
     Ok(SharedSimulation {

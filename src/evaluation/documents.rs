@@ -77,8 +77,7 @@ fn paper_rows(
         })
         .collect();
     if rows.len() > 1 {
-        let means = columns.iter().zip(&summary.mean);
-        let means = means.filter(|(column, _)| is_printed(column));
+        let means = columns.iter().zip(&summary.mean).filter(|(column, _)| is_printed(column));
         let means = means.map(|(column, mean)| column.short_text(*mean));
         lines.push(std::iter::once("mean".to_owned()).chain(means).collect());
     }
@@ -112,9 +111,8 @@ fn latex(
     conditions: &Conditions,
 ) -> String {
     let (printed, lines) = paper_rows(rows, columns, summary);
-    let arrow = |column: &MetricColumn| match column.is_higher_better {
-        true => "$\\uparrow$",
-        false => "$\\downarrow$",
+    let arrow = |column: &MetricColumn| {
+        if column.is_higher_better { "$\\uparrow$" } else { "$\\downarrow$" }
     };
     let headings = printed.iter().map(|column| {
         let heading = column.heading.replace("PSNR dB", "PSNR (dB)");
@@ -128,8 +126,7 @@ fn latex(
     );
     let (last, others) = lines.split_last().map_or((None, &[][..]), |(l, o)| (Some(l), o));
     let line = |cells: &Vec<String>| {
-        let cells = cells.iter().map(|cell| escaped_latex(cell));
-        cells.collect::<Vec<_>>().join(" & ") + " \\\\\n"
+        cells.iter().map(|cell| escaped_latex(cell)).collect::<Vec<_>>().join(" & ") + " \\\\\n"
     };
     text.extend(others.iter().map(line));
     if let Some(last) = last {

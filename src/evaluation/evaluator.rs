@@ -198,8 +198,7 @@ impl Evaluator<'_> {
     /// The picture over the background, and black where pixels do not count.
     fn masked(&self, picture: &Frame, mask: Option<&[bool]>) -> Frame {
         let mut picture = picture.to_srgb().over(self.background);
-        let pixels = picture.pixels_mut().iter_mut();
-        for (pixel, counts) in pixels.zip(mask.unwrap_or_default()) {
+        for (pixel, counts) in picture.pixels_mut().iter_mut().zip(mask.unwrap_or_default()) {
             if !counts {
                 *pixel = [0.0, 0.0, 0.0, 1.0];
             }

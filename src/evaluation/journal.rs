@@ -76,9 +76,7 @@ impl Journal {
         masks: Option<&Masks>,
         pair: &PairName,
     ) -> Result<Option<u64>> {
-        let Some(pictures) = pictures else {
-            return Ok(None);
-        };
+        let Some(pictures) = pictures else { return Ok(None) };
         let mut hash = Fnv1a(self.settings);
         let alpha = matches!(masks, Some(Masks::Alpha));
         let _ = write!(hash, "{pictures} {alpha} {}", pair.name);

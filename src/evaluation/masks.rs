@@ -69,18 +69,15 @@ impl Masks {
             Self::Folder { path, .. } => {
                 let missing = || Error::malformed(path, name, "a mask with this name", "none");
                 let file = self.file(name).ok_or_else(missing)?;
-                let photo = files::read_photo(file)?;
-                let stored = photo.stored;
+                let stored = files::read_photo(file)?.stored;
                 let own = [stored.width(), stored.height()];
                 if !have_equal_proportions(own, size) {
                     let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
                     let found = format!("{} x {}", own[0], own[1]);
                     return Err(Error::malformed(file, "mask size", expected, found));
                 }
-                let mask = match own == size {
-                    true => stored,
-                    false => resized(&stored, size, ResizedValues::Float),
-                };
+                let mask =
+                    if own == size { stored } else { resized(&stored, size, ResizedValues::Float) };
                 let grey = |p: &[f32; 4]| (p[0] + p[1] + p[2]) / 3.0;
                 let counts = mask.pixels().iter().map(|p| grey(p) >= COUNTS_FROM);
                 (counts.collect(), file)

@@ -83,10 +83,8 @@ fn jpeg(picture: &Frame, size: [u32; 2]) -> Result<Vec<u8>> {
     let quality = JpegQuality::new(QUALITY).unwrap_or(JpegQuality::DEFAULT);
     let mut bytes = Vec::new();
     let same = [picture.width(), picture.height()] == size;
-    let reduced = match same {
-        true => None,
-        false => Some(resized(&picture.to_srgb(), size, ResizedValues::EightBit)),
-    };
+    let reduced =
+        if same { None } else { Some(resized(&picture.to_srgb(), size, ResizedValues::EightBit)) };
     let picture = reduced.as_ref().unwrap_or(picture);
     let written = files::write_to(&mut bytes, PictureFormat::Jpeg(quality), picture);
     written

@@ -92,9 +92,7 @@ pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
 /// # Errors
 /// [`Error::Read`] for a folder that cannot be read.
 pub fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
-    let names = pictures(folder)?;
-    let photos = names.iter().map(|name| (view_of_picture(name), folder.join(name)));
-    Ok(photos.collect())
+    Ok(pictures(folder)?.iter().map(|name| (view_of_picture(name), folder.join(name))).collect())
 }
 
 /// The photo of a view: of its name in the camera file or else of its own name.
@@ -103,8 +101,7 @@ pub fn photo_of<'p>(
     name: &str,
     name_in_file: Option<&str>,
 ) -> Option<&'p PathBuf> {
-    let in_file = name_in_file.map(view_of_picture);
-    let photo = in_file.and_then(|name| photos.get(&name));
+    let photo = name_in_file.map(view_of_picture).and_then(|name| photos.get(&name));
     photo.or_else(|| photos.get(name))
 }
 
@@ -112,8 +109,7 @@ fn is_folder(path: &Path) -> Result<bool> {
     if path == Path::new(STDIN) {
         return Ok(false);
     }
-    let there = fs::metadata(path).map_err(|e| Error::read(path, e))?;
-    Ok(there.is_dir())
+    Ok(fs::metadata(path).map_err(|e| Error::read(path, e))?.is_dir())
 }
 
 fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
@@ -134,8 +130,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     folders.insert(String::new());
     let mut unmatched = Vec::new();
     for (folder, rest) in [(a, &rest_a), (b, &rest_b)] {
-        let others = rest.iter().filter(|(view, _)| !is_unique(*view));
-        let others = others.flat_map(|(_, names)| names);
+        let others = rest.iter().filter(|(view, _)| !is_unique(*view)).flat_map(|(_, names)| names);
         // A folder below in which nothing has a partner holds something else.
         let others = others.filter(|name| folders.contains(&folder_of(name)));
         unmatched.extend(others.map(|name| folder.join(name)));

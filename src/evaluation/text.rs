@@ -33,8 +33,7 @@ impl TextRows {
     }
 
     fn line(&self, name: &str, numbers: impl IntoIterator<Item = Option<f64>>) -> String {
-        let numbers = self.columns.iter().zip(numbers);
-        let numbers = numbers.map(|(column, number)| column.text(number));
+        let numbers = self.columns.iter().zip(numbers).map(|(column, number)| column.text(number));
         self.lines.line(std::iter::once(name.to_owned()).chain(numbers))
     }
 

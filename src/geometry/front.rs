@@ -113,10 +113,7 @@ impl MeshOrientation {
             [low, high, below]
         });
         let most = largest(towards, others, drawn);
-        match drawn(&towards) < BLANK * most.1 {
-            true => most.0,
-            false => towards,
-        }
+        if drawn(&towards) < BLANK * most.1 { most.0 } else { towards }
     }
 
     /// Whether the outline of a mesh is clearly larger from the side than from the front.

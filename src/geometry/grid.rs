@@ -57,8 +57,7 @@ impl Grid {
     /// Identifiers of the corners of a triangle.
     #[inline]
     pub fn corner_ids(&self, triangle: u16) -> [u32; 3] {
-        let corners = self.topology.triangles[usize::from(triangle)];
-        corners.map(|corner| self.ids[usize::from(corner)])
+        self.topology.triangles[usize::from(triangle)].map(|corner| self.ids[usize::from(corner)])
     }
 
     /// Colours of the corners of a triangle; `None` for white.
@@ -144,8 +143,7 @@ pub struct DrawRun {
 pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
     let materials = source.materials();
     let is_blended = |batch: usize| {
-        let material = materials.get(source.material(batch) as usize);
-        material.is_some_and(Material::is_blended)
+        materials.get(source.material(batch) as usize).is_some_and(Material::is_blended)
     };
     let mut runs: Vec<DrawRun> = Vec::new();
     for batches in batch_runs(source) {
@@ -170,8 +168,7 @@ pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
 pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
     // Edges by their first vertex: the second vertex and the triangle. Counting sort is twice as fast
     // as comparison sort, and the tessellator calls this for most of its grids.
-    let vertices = triangles.iter().flatten().max();
-    let vertices = vertices.map_or(0, |&v| usize::from(v) + 1);
+    let vertices = triangles.iter().flatten().max().map_or(0, |&v| usize::from(v) + 1);
     let mut starts = vec![0_u16; vertices + 1];
     for &vertex in triangles.iter().flatten() {
         starts[usize::from(vertex) + 1] += 1;

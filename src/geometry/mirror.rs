@@ -24,8 +24,7 @@ pub(super) fn mirrored_share(points: &[[f32; 3]], across: Vector3<f64>) -> f64 {
         mirrored[cell(offset - across * (2.0 * across.dot(&offset)))] = true;
     }
     let cells = (0..filled.len()).filter(|&at| filled[at]);
-    let common = cells.clone().filter(|&at| is_near_filled(&mirrored, at));
-    common.count() as f64 / cells.count() as f64
+    cells.clone().filter(|&at| is_near_filled(&mirrored, at)).count() as f64 / cells.count() as f64
 }
 
 /// Whether a cell or one beside it is filled.

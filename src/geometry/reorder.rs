@@ -115,8 +115,7 @@ impl GreedyOrder {
     /// The triangle of the greatest score with a vertex in the cache; the first found of equal ones.
     fn best_of_cache(&self) -> Option<usize> {
         let score_of = |t: usize| -> f32 {
-            let scores = self.triangles[t].map(|vertex| self.vertices[vertex].score);
-            scores.iter().sum()
+            self.triangles[t].map(|vertex| self.vertices[vertex].score).iter().sum()
         };
         let mut best: Option<(f32, usize)> = None;
         for &vertex in &self.cache {

@@ -185,9 +185,7 @@ fn sides(
             let most = if edge.len() > COMPARED_TRIANGLES { 1 } else { COMPARED_TRIANGLES };
             for &(_, b) in edge[nth + 1..].iter().take(most) {
                 let pair = [corners[a] / 3, corners[b] / 3];
-                let (Some(m), Some(n)) = (normals[a], normals[b]) else {
-                    continue;
-                };
+                let (Some(m), Some(n)) = (normals[a], normals[b]) else { continue };
                 if rule.are_smooth(pair, [m, n]) {
                     sets.join(fit(a), fit(b));
                 } else {
@@ -206,8 +204,7 @@ fn sides(
         *sum += areas[at];
         members.push(corners[at]);
     }
-    let found = sums.into_iter().flatten();
-    found.map(|(sum, members)| (unit(sum), members)).collect()
+    sums.into_iter().flatten().map(|(sum, members)| (unit(sum), members)).collect()
 }
 
 /// The normal of a triangle times twice its area.
@@ -310,8 +307,7 @@ mod tests {
         ];
         let faces = quads.map(|([a, b, c, d], _)| format!("f {a} {b} {c}\nf {a} {c} {d}\n"));
         let cube = format!("{corners}{}", faces.concat());
-        let found = normals(&cube, None);
-        for (triangles, (_, normal)) in found.chunks(2).zip(quads) {
+        for (triangles, (_, normal)) in normals(&cube, None).chunks(2).zip(quads) {
             assert_eq!(triangles, [[normal; 3]; 2]);
         }
         // Positions without a hard edge keep the mean to the last bit. Eight-sided rings of a sphere turn by 45

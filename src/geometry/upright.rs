@@ -61,8 +61,7 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
 
 /// Area of the convex hull of the points that lie no higher than `top` along an axis and that `counts` selects.
 fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) -> bool) -> f64 {
-    let low = points.iter().enumerate();
-    let low = low.filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
+    let low = points.iter().enumerate().filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
     hull_area(low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])]).collect())
 }
@@ -88,8 +87,7 @@ fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
         }
         // Area between the chain and its chord.
         let first = hull.first().copied().unwrap_or_default();
-        let fan = hull.windows(2).map(|pair| turn(first, pair[0], pair[1]));
-        fan.sum::<f64>() / 2.0
+        hull.windows(2).map(|pair| turn(first, pair[0], pair[1])).sum::<f64>() / 2.0
     };
     let lower = chain(&mut points.iter().copied());
     lower + chain(&mut points.iter().rev().copied())
@@ -103,9 +101,7 @@ fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
 /// Drops points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most
 /// points of a mesh, so that few are left to sort.
 fn drop_inner(points: &mut Vec<[f64; 2]>) {
-    let Some(&first) = points.first() else {
-        return;
-    };
+    let Some(&first) = points.first() else { return };
     // Counter-clockwise.
     let directions = [
         [1.0, 0.0],

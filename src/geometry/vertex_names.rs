@@ -54,6 +54,5 @@ fn first_equal<'a, const N: usize>(items: impl Iterator<Item = &'a [f32; N]>) ->
     let mut first = HashMap::with_capacity(items.size_hint().0);
     // Adding zero turns -0 into 0.
     let bits = |item: &[f32; N]| item.map(|x| (x + 0.0).to_bits());
-    let numbered = items.zip(0_u32..);
-    numbered.map(|(item, at)| *first.entry(bits(item)).or_insert(at)).collect()
+    items.zip(0_u32..).map(|(item, at)| *first.entry(bits(item)).or_insert(at)).collect()
 }

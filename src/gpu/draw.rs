@@ -147,9 +147,7 @@ impl Draw {
     /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
     /// corner to its first. `None` for other primitives, and for splats outside the draw.
     pub fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
-        let Boxes::Splats(boxes) = &self.boxes else {
-            return None;
-        };
+        let Boxes::Splats(boxes) = &self.boxes else { return None };
         let [a, b, c, d] = *boxes.get(splat as usize)?;
         Some([[a, b, c], [a, c, d]])
     }

@@ -179,8 +179,7 @@ impl EnergyEstimate {
     /// Total energy in mJ with each part at its lowest or highest, in all combinations.
     pub fn corners_mj(&self) -> [f64; 1 << PARTS] {
         std::array::from_fn(|corner| {
-            let parts = self.bounds_mj.iter().enumerate();
-            parts.map(|(at, bounds)| bounds[corner >> at & 1]).sum()
+            self.bounds_mj.iter().enumerate().map(|(at, bounds)| bounds[corner >> at & 1]).sum()
         })
     }
 

@@ -68,9 +68,7 @@ const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 /// A remark on a software renderer whose picture has so few tiles that the placement of their blocks on the cores decides
 /// its cycles.
 pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
-    let Outcome::Compute(result) = outcome else {
-        return None;
-    };
+    let Outcome::Compute(result) = outcome else { return None };
     let tiles = TileLayout::new(result.frame.width(), result.frame.height()).tiles() as u64;
     let places = config.gpu.gpcs * config.cores.cores * result.blocks_per_core;
     let least = LEAST_BLOCKS_PER_PLACE * places;

@@ -112,8 +112,7 @@ impl Extensions {
 
     /// Describes the fields of all units.
     pub(crate) fn fields(&self) -> Vec<Field> {
-        let fields = self.0.iter().map(|e| (e.fields)(&e.values));
-        fields.flat_map(Result::unwrap_or_default).collect()
+        self.0.iter().map(|e| (e.fields)(&e.values)).flat_map(Result::unwrap_or_default).collect()
     }
 
     /// Checks the values of all units.
@@ -125,9 +124,7 @@ impl Extensions {
     /// of the values in errors.
     pub(crate) fn overlay(&mut self, overlay: &mut toml::Table, from: &str) -> Result<()> {
         for extension in &mut self.0 {
-            let Some(fields) = overlay.remove(extension.unit) else {
-                continue;
-            };
+            let Some(fields) = overlay.remove(extension.unit) else { continue };
             let toml::Value::Table(fields) = fields else {
                 let expected = format!("a table [{}]", extension.unit);
                 return Err(Error::argument(from, expected, fields.to_string()));
@@ -143,10 +140,8 @@ impl Extensions {
 impl PartialEq for Extensions {
     /// Compares units and values.
     fn eq(&self, other: &Self) -> bool {
-        let values = |all: &Self| {
-            let all = all.0.iter().map(|e| (e.unit, e.values.clone()));
-            all.collect::<Vec<_>>()
-        };
+        let values =
+            |all: &Self| all.0.iter().map(|e| (e.unit, e.values.clone())).collect::<Vec<_>>();
         values(self) == values(other)
     }
 }

@@ -64,8 +64,7 @@ impl Machine {
     /// # Errors
     /// As [`Machine::new`].
     pub fn all(config: &Config, methods: &[Method], watch: Watch) -> Result<Vec<Self>> {
-        let machines = methods.iter().map(|m| Self::new(config, *m, watch));
-        machines.collect()
+        methods.iter().map(|m| Self::new(config, *m, watch)).collect()
     }
 
     /// The machine for the first frame of a sequence, or for the one after `before`, as
@@ -120,8 +119,7 @@ impl Machine {
 
     /// Renders a view on several machines, in parallel on rayon's current pool.
     pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
-        let machines = machines.par_iter();
-        machines.map(|machine| machine.run(view)).collect()
+        machines.par_iter().map(|machine| machine.run(view)).collect()
     }
 
     /// As [`Self::run_all`], as a task, whose progress is in splats drawn by all machines together.

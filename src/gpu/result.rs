@@ -251,8 +251,7 @@ impl SimulationResult {
         let set_up = if self.variant.tgc() { r.set_up } else { 0 };
         check("primitives flushed", set_up, self.tgc.items);
         let TrafficByClient { vertex, vertex_results, depth, colour } = &self.traffic;
-        let moved = [vertex, vertex_results, depth, colour].map(Traffic::dram_bytes);
-        let moved = moved.iter().sum();
+        let moved = [vertex, vertex_results, depth, colour].map(Traffic::dram_bytes).iter().sum();
         check("bytes moved to and from DRAM", self.dram_bytes, moved);
         wrong.extend(UnitCycles::discrepancies(&self.units, self.cycles));
         wrong

@@ -45,8 +45,7 @@ impl FieldSensitivity {
 
     /// Largest change of any method's speedup, as a fraction of its speedup `at_default`.
     pub fn swing(&self, at_default: &[f64]) -> f64 {
-        let methods = at_default.iter().enumerate();
-        let changes = methods.flat_map(|(method, &default)| {
+        let changes = at_default.iter().enumerate().flat_map(|(method, &default)| {
             let speedups = self.speedups(method).into_iter().flatten();
             speedups.map(move |speedup| (speedup / default - 1.0).abs())
         });
@@ -157,9 +156,7 @@ fn other_value(field: &Field) -> Option<String> {
     if let Ok(on) = field.value.parse::<bool>() {
         return Some((!on).to_string());
     }
-    let [one, two] = field.names else {
-        return None;
-    };
+    let [one, two] = field.names else { return None };
     let is_configured = field.value.trim_matches('"') == *one;
     Some(if is_configured { two } else { one }.to_string())
 }

@@ -87,6 +87,5 @@ pub fn simulate(splats: &Splats, camera: &Camera, simulation: &Simulation) -> Re
     let Simulation { config, methods, profile, watch, task } = simulation;
     let machines = Machine::all(config, methods, *watch)?;
     let view = PreparedView::new_task(splats, camera, profile, SimdLevel::best(), task)?;
-    let runs = Machine::run_all_task(&machines, &view, task)?;
-    Ok(runs.into_iter().map(|run| run.outcome).collect())
+    Ok(Machine::run_all_task(&machines, &view, task)?.into_iter().map(|run| run.outcome).collect())
 }

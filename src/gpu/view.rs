@@ -156,7 +156,6 @@ impl<'a> PreparedView<'a> {
     #[must_use]
     pub fn run_all(&self, simulators: &[Simulator]) -> Vec<TimedRun> {
         let tests = Tests::default();
-        let runs = simulators.par_iter();
-        runs.map(|simulator| self.run(simulator, &tests)).collect()
+        simulators.par_iter().map(|simulator| self.run(simulator, &tests)).collect()
     }
 }

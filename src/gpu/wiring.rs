@@ -262,8 +262,7 @@ impl Simulator {
     /// # Errors
     /// As [`Simulator::new`].
     pub fn all(config: &Config, variants: &[Variant], watch: Watch) -> Result<Vec<Self>> {
-        let simulators = variants.iter().map(|v| Self::new(config, *v));
-        simulators.map(|s| Ok(s?.watching(watch))).collect()
+        variants.iter().map(|v| Self::new(config, *v)).map(|s| Ok(s?.watching(watch))).collect()
     }
 
     /// Sets the optional results.

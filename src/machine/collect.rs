@@ -115,8 +115,7 @@ impl UnitCycles {
 
     /// Cycles without work for a reason that names no neighbour.
     fn idle(&self, reason: StallReason) -> u64 {
-        let of_reason = self.idle.iter().filter(|(name, _)| name == reason.name());
-        of_reason.map(|(_, cycles)| cycles).sum()
+        self.idle.iter().filter(|(name, _)| name == reason.name()).map(|(_, cycles)| cycles).sum()
     }
 
     fn share(&self, cycles: u64) -> f64 {
@@ -131,8 +130,7 @@ impl UnitCycles {
         let ports = || units.iter().filter(|unit| unit.total() > 0);
         let highest = ports().max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()))?;
         if highest.occupancy() < LIMITING_OCCUPANCY {
-            let by_storage = ports().rfind(|unit| unit.is_limiting());
-            return by_storage.or(Some(highest));
+            return ports().rfind(|unit| unit.is_limiting()).or(Some(highest));
         }
         let memory = ports().filter(|unit| unit.kind != PortKind::Pipeline);
         let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
@@ -195,8 +193,7 @@ impl Collected {
         for (_, activity) in &mut ports {
             activity.idle_until(cycles, StallReason::Drained);
         }
-        let cache_ports = cache_ports.into_iter();
-        let cache_ports = cache_ports.map(|(name, rate, [instances, bytes])| {
+        let cache_ports = cache_ports.into_iter().map(|(name, rate, [instances, bytes])| {
             UnitCycles::of_items((name, PortKind::Cache), instances, bytes, rate, cycles)
         });
         let mut units = unit_cycles(&ports);
@@ -233,9 +230,7 @@ impl Waits {
     /// Makes the storage a unit behind the port. The cycles of the port without work for that reason name the storage
     /// and no longer count as the port's own.
     fn add_to(&self, units: &mut Vec<UnitCycles>) {
-        let Some(place) = units.iter().position(|unit| unit.name == self.port) else {
-            return;
-        };
+        let Some(place) = units.iter().position(|unit| unit.name == self.port) else { return };
         let port = &mut units[place];
         let (instances, all) = (port.instances, port.total());
         let mut idle = port.idle.iter_mut();
@@ -296,9 +291,7 @@ impl Visitor for Seen {
         ledger: &mut Ledger,
         counters: &dyn Statistics,
     ) {
-        let Some(record) = ledger.take(&format!("counters.{unit}"), counters, port) else {
-            return;
-        };
+        let Some(record) = ledger.take(&format!("counters.{unit}"), counters, port) else { return };
         let mut records = self.records.iter_mut();
         match records.find(|other| other.columns == record.columns) {
             Some(sum) => sum.merge(record),

@@ -38,8 +38,7 @@ impl Maps {
 
     /// Increments the counts of the pixels of `quad` in `mask`.
     pub fn count(&mut self, kind: MapKind, quad: usize, mask: u8) {
-        let counts = self.counts[kind as usize][quad].iter_mut();
-        for (bit, count) in counts.enumerate() {
+        for (bit, count) in self.counts[kind as usize][quad].iter_mut().enumerate() {
             *count += u32::from(mask >> bit & 1);
         }
     }

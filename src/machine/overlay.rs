@@ -32,8 +32,7 @@ pub fn as_toml(assignment: &str) -> Result<String> {
 /// The line of `text` that TOML does not accept: its number and content.
 pub fn line_of(error: &toml::de::Error, text: &str) -> String {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
-    let before = text.get(..at).unwrap_or_default();
-    let number = before.matches('\n').count();
+    let number = text.get(..at).unwrap_or_default().matches('\n').count();
     let line = text.lines().nth(number).unwrap_or_default().trim();
     format!("line {}, `{line}`", number + 1)
 }

@@ -112,8 +112,7 @@ impl Rate {
 impl PartialOrd for Rate {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
-        let ours = product(self.items, other.cycles);
-        Some(ours.cmp(&product(other.items, self.cycles)))
+        Some(product(self.items, other.cycles).cmp(&product(other.items, self.cycles)))
     }
 }
 

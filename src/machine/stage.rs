@@ -123,8 +123,7 @@ impl<M, S: Stage<M>, N: Sink<S::Out, M>> Sink<S::In, M> for Link<S, N> {
     fn offer(&mut self, item: S::In, at: Cycle, state: &mut M) -> Cycle {
         let Self { queue, stage, next } = self;
         if stage.is_bypassed() {
-            let passed = stage.bypass(item);
-            return passed.map_or(at, |item| next.offer(item, at, state));
+            return stage.bypass(item).map_or(at, |item| next.offer(item, at, state));
         }
         offer_through(queue, stage, next, item, at, state)
     }

@@ -164,8 +164,7 @@ impl StatisticsByUnit {
 
     /// Statistics of `unit`; zeros if the run had no such unit with statistics of type `T`.
     pub fn of<T: Statistics + Default + Clone>(&self, unit: &str) -> T {
-        let found = self.0.iter().find(|(name, _)| *name == unit);
-        let typed = found.and_then(|(_, statistics)| {
+        let typed = self.0.iter().find(|(name, _)| *name == unit).and_then(|(_, statistics)| {
             let statistics: &dyn Any = statistics.as_ref();
             statistics.downcast_ref::<T>().cloned()
         });

@@ -78,9 +78,7 @@ pub fn triangles(
     // The piece with the largest area gives the most accurate plane.
     let fans = || (2..snapped.len()).map(|k| [0, k - 1, k]);
     let vertices = |fan: [usize; 3]| fan.map(|k| snapped[k]);
-    let Some(largest) = fans().max_by_key(|fan| area(vertices(*fan)).abs()) else {
-        return;
-    };
+    let Some(largest) = fans().max_by_key(|fan| area(vertices(*fan)).abs()) else { return };
     if let Some(plane) = cut_plane(view, largest.map(|k| clipped[k]), vertices(largest)) {
         fans().for_each(|fan| visit(vertices(fan), plane));
     }

@@ -93,8 +93,7 @@ impl Stamp {
 
 /// The rows of each chunk of a scene of `rows` rows.
 fn ranges(rows: usize) -> impl Iterator<Item = Range<usize>> {
-    let firsts = (0..rows).step_by(CHUNK);
-    firsts.map(move |first| first..rows.min(first + CHUNK))
+    (0..rows).step_by(CHUNK).map(move |first| first..rows.min(first + CHUNK))
 }
 
 impl Chunk {
@@ -243,8 +242,7 @@ impl ChunkIndex {
 
     fn parse(bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk()?;
-        let content = content.strip_prefix(&MARK)?;
-        let (stamp, chunks) = content.split_at_checked(size_of::<Stamp>())?;
+        let (stamp, chunks) = content.strip_prefix(&MARK)?.split_at_checked(size_of::<Stamp>())?;
         let summed = &bytes[..bytes.len() - checksum.len()];
         let is_whole = crc32fast::hash(summed) == u32::from_le_bytes(*checksum);
         let chunks = chunks.chunks_exact(size_of::<Chunk>());

@@ -52,8 +52,7 @@ impl SceneStatistics {
         let sample = |quantity: Quantity<'_>| sampled(splats, step, quantity);
         let central = [0, 1, 2].map(|axis| {
             let mut values = sample(&|block| block.mean[axis]);
-            let ends = quantiles(&mut values, [0.01, 0.99]);
-            ends.map(|end| splats.origin()[axis] + f64::from(end))
+            quantiles(&mut values, [0.01, 0.99]).map(|end| splats.origin()[axis] + f64::from(end))
         });
         let some = !splats.is_empty();
         let distribution = |quantity: Quantity<'_>, edge_at| {
@@ -126,10 +125,7 @@ fn anisotropies(block: &SplatBlock) -> Lanes {
     let ([x, y, z], longest) = (&block.scale, longest_axes(block));
     std::array::from_fn(|lane| {
         let shortest = x[lane].min(y[lane]).min(z[lane]);
-        match longest[lane] > 0.0 {
-            true => longest[lane] / shortest,
-            false => 1.0,
-        }
+        if longest[lane] > 0.0 { longest[lane] / shortest } else { 1.0 }
     })
 }
 

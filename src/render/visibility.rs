@@ -86,9 +86,7 @@ impl Visibility {
 
 /// Whether a point in front of the camera, in view space, falls inside the picture.
 fn is_on_screen(camera: &Camera, p: &Vector3<f64>) -> bool {
-    let Some(point) = camera.projection.point((*p).into()) else {
-        return false;
-    };
+    let Some(point) = camera.projection.point((*p).into()) else { return false };
     let at = |axis: usize| camera.focal_px[axis] * point.at[axis] + camera.principal_px[axis];
     (0.0..f64::from(camera.width)).contains(&at(0))
         && (0.0..f64::from(camera.height)).contains(&at(1))

@@ -35,7 +35,6 @@ pub(crate) fn take_linear_scales(scales: &mut [Vec<f32>; 3]) -> Option<String> {
              wrote before June 2026"
         ));
     }
-    let values = scales.iter_mut().flatten();
-    values.for_each(|value| *value = log_scale(*value));
+    scales.iter_mut().flatten().for_each(|value| *value = log_scale(*value));
     None
 }

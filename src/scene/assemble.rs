@@ -289,8 +289,7 @@ impl Arrays {
             rest_left = left;
             Batch { layout: self.layout, first_row: i * BATCH_BLOCKS * BLOCK, blocks, rest }
         };
-        let batches = self.blocks.chunks_mut(BATCH_BLOCKS);
-        batches.enumerate().map(batch).collect()
+        self.blocks.chunks_mut(BATCH_BLOCKS).enumerate().map(batch).collect()
     }
 
     fn finish(mut self, dropped: Dropped) -> (Splats, Dropped) {

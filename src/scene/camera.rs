@@ -136,9 +136,7 @@ impl Camera {
     fn share_beyond_lens(&self) -> f64 {
         /// Samples along each side of the picture.
         const SIDE: u32 = 64;
-        let Projection::Fisheye(lens) = self.projection else {
-            return 0.0;
-        };
+        let Projection::Fisheye(lens) = self.projection else { return 0.0 };
         let from_centre = |axis: usize, sample: u32| {
             let side = f64::from([self.width, self.height][axis]);
             let at = side * (f64::from(sample) + 0.5) / f64::from(SIDE);
@@ -154,9 +152,7 @@ impl Camera {
     pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
         let shares = cameras.iter().map(|camera| (camera, camera.share_beyond_lens()));
         let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let Projection::Fisheye(lens) = camera.projection else {
-            return None;
-        };
+        let Projection::Fisheye(lens) = camera.projection else { return None };
         (share > 0.0).then(|| {
             format!(
                 "view {}: its lens ends {:.1} degrees from the axis; the {:.0} % of the picture beyond it stay empty",

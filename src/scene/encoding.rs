@@ -159,14 +159,9 @@ impl FromStr for SplatAxes {
                 "three letters: R or L, then U or D and F or B in any order, as in RDF, RUB or RBU";
             Error::argument("axes", expected, text)
         };
-        let [x, second, third] = letters[..] else {
-            return Err(wrong());
-        };
+        let [x, second, third] = letters[..] else { return Err(wrong()) };
         let has_vertical_z = matches!(third, 'U' | 'D');
-        let [y, z] = match has_vertical_z {
-            true => [third, second],
-            false => [second, third],
-        };
+        let [y, z] = if has_vertical_z { [third, second] } else { [second, third] };
         let flipped = |letter, [no, yes]: [char; 2]| match letter {
             _ if letter == no => Ok(false),
             _ if letter == yes => Ok(true),

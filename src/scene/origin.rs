@@ -56,10 +56,7 @@ impl Resolution {
     /// The point that positions in double precision are stored relative to: zero, unless f32 is too coarse
     /// for the scene.
     pub(crate) fn origin(&self) -> [f64; 3] {
-        match self.is_coarse() {
-            true => self.centre,
-            false => [0.0; 3],
-        }
+        if self.is_coarse() { self.centre } else { [0.0; 3] }
     }
 
     /// The warning about positions that were rounded to single precision, if it is too coarse for the scene.

@@ -153,8 +153,7 @@ impl RawColumns {
             *column = rows.iter().map(|row| column[*row as usize]).collect();
             Ok(())
         }
-        let means = self.mean.par_iter_mut();
-        means.try_for_each(|column| pick(column, rows, task))?;
+        self.mean.par_iter_mut().try_for_each(|column| pick(column, rows, task))?;
         let plain = self.scale.iter_mut().chain(&mut self.rotation);
         let plain = plain.chain(&mut self.sh_constant).chain(&mut self.sh_rest);
         let columns: Vec<&mut Vec<f32>> = plain.chain([&mut self.opacity]).collect();

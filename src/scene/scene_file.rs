@@ -71,8 +71,7 @@ pub(super) fn rounding_warning(splats: impl Iterator<Item = Splat>) -> Option<St
 
 /// The profile of this name, or the default one.
 pub(super) fn profile_of_hint(name: Option<&'static str>) -> Profile {
-    let named = name.map(Profile::named);
-    named.and_then(Result::ok).unwrap_or_default()
+    name.map(Profile::named).and_then(Result::ok).unwrap_or_default()
 }
 
 /// A format of scene files.

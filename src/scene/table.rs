@@ -99,10 +99,7 @@ impl ColumnValues {
 
     /// Whether these numbers and `others` are the same or, unless `exactly`, round to the same f32.
     fn agree(&self, others: &Self, exactly: bool) -> bool {
-        let bits = |v: f64| match exactly {
-            true => v.to_bits(),
-            false => u64::from(narrow(v).to_bits()),
-        };
+        let bits = |v: f64| if exactly { v.to_bits() } else { u64::from(narrow(v).to_bits()) };
         let same = |row: usize| bits(self.get(row)) == bits(others.get(row));
         self.len() == others.len() && (0..self.len()).all(same)
     }
@@ -192,9 +189,7 @@ impl SplatTable {
     /// The resolution of single precision at the centre of the scene; `None` without splats or positions.
     fn resolution(&self) -> Option<Resolution> {
         let centre = ["x", "y", "z"].map(|name| self.values(name));
-        let [Some(x), Some(y), Some(z)] = centre else {
-            return None;
-        };
+        let [Some(x), Some(y), Some(z)] = centre else { return None };
         let scales: Vec<&ColumnValues> =
             PLAIN[3..6].iter().filter_map(|name| self.values(name)).collect();
         let rows = (0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1));
@@ -242,9 +237,7 @@ impl SplatTable {
         let mut valid = vec![true; self.rows];
         let mut squares = vec![0.0_f64; self.rows];
         for column in &self.columns {
-            let Some(slot) = slot(&column.name, rest) else {
-                continue;
-            };
+            let Some(slot) = slot(&column.name, rest) else { continue };
             task.check()?;
             for (row, value) in column.values.as_f32().iter().enumerate() {
                 let is_log_of_0 = (3..6).contains(&slot) && *value == f32::NEG_INFINITY;

@@ -99,9 +99,7 @@ impl Artist {
 
     fn frame(&mut self, id: ClientId, request: &PictureRequest, stage: &Stage) -> Result<()> {
         let window = [request.w, request.h];
-        let Some(step) = self.hub.with(id, |client| client.pace.step()) else {
-            return Ok(());
-        };
+        let Some(step) = self.hub.with(id, |client| client.pace.step()) else { return Ok(()) };
         let size = step.size(window);
         let (painter, pool) = (&mut self.painter, &self.pool);
         let screen = pool.install(|| painter.screen(request, size, stage))?;
@@ -322,8 +320,7 @@ pub(crate) fn send_still(
         if let Some(legend) = still.legend {
             client.send(&legend.message(still.seq));
         }
-        let pictures = previews.into_iter().chain(lossless);
-        pictures.for_each(|picture| client.outbox.in_parts(picture));
+        previews.into_iter().chain(lossless).for_each(|picture| client.outbox.in_parts(picture));
         client.still = Some(Arc::new(still));
     });
     Ok(())

@@ -45,8 +45,7 @@ impl Commands {
             (CameraRequest::Listed(view), Some(file)) => {
                 let name = shell_quoted(&views[*view].camera.name);
                 let file = format!("--cameras {}", shell_path(file));
-                let parts = [vec![file], lens_flags, vec![format!("--view {name} {sized}")]];
-                parts.concat().join(" ")
+                [vec![file], lens_flags, vec![format!("--view {name} {sized}")]].concat().join(" ")
             }
             (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
                 let points = [placed.eye, placed.target, placed.up];
@@ -66,10 +65,8 @@ impl Commands {
             let words: Vec<_> = words.collect();
             format!("quadrille {name} {} {view}", words.join(" "))
         };
-        let text = match camera.projection.is_pinhole() {
-            true => Some(write_inria_json(&[camera])),
-            false => None,
-        };
+        let text =
+            if camera.projection.is_pinhole() { Some(write_inria_json(&[camera])) } else { None };
         Ok(json!({
             "t": "flags",
             "id": request.id,

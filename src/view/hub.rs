@@ -342,10 +342,7 @@ fn wait_on<'a>(
     wait: Option<Duration>,
 ) -> MutexGuard<'a, State> {
     match wait {
-        Some(wait) => {
-            let waited = signal.wait_timeout(state, wait);
-            waited.unwrap_or_else(PoisonError::into_inner).0
-        }
+        Some(wait) => signal.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0,
         None => signal.wait(state).unwrap_or_else(PoisonError::into_inner),
     }
 }

@@ -157,8 +157,7 @@ mod tests {
             bytes: 0,
             offset: 0,
         };
-        let bytes = (0..length).map(quadrille_base::math::low::<u8>).collect::<Vec<_>>();
-        let bytes = bytes.into();
+        let bytes = (0..length).map(quadrille_base::math::low::<u8>).collect::<Vec<_>>().into();
         Picture { header, bytes }
     }
 

@@ -128,18 +128,12 @@ impl Pace {
         let rendering = (cost.fixed + cost.raster + cost.encode).as_secs_f64();
         let sending = rate.map_or(0.0, |rate| cost.bytes as f64 / rate);
         let slow = SLOW.as_secs_f64();
-        self.slow_frames = match rendering.max(sending) > slow {
-            true => self.slow_frames + 1,
-            false => 0,
-        };
+        self.slow_frames = if rendering.max(sending) > slow { self.slow_frames + 1 } else { 0 };
         if self.slow_frames < PATIENCE {
             return;
         }
         self.slow_frames = 0;
-        let last = match sending > slow {
-            true => STEPS.len() - 1,
-            false => LAST_FOR_RENDERING,
-        };
+        let last = if sending > slow { STEPS.len() - 1 } else { LAST_FOR_RENDERING };
         let lower = self.step + 1..=last;
         let fitting = lower.clone().find(|&step| self.predicted(step, window, rate) <= slow);
         self.step = fitting.or(lower.last()).unwrap_or(self.step);

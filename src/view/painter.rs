@@ -380,10 +380,7 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
     let path = view.and_then(|view| view.photo.as_ref());
     let missing = || Error::argument("source", "a view with a photo", "a view without one");
     let photo = files::read_photo(path.ok_or_else(missing)?)?;
-    let photo = match photo.is_seen_as_stored(size) {
-        true => photo.stored,
-        false => photo.upright(),
-    };
+    let photo = if photo.is_seen_as_stored(size) { photo.stored } else { photo.upright() };
     Ok(area_averaged(&photo.to_srgb(), size))
 }
 

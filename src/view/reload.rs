@@ -79,9 +79,7 @@ pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
 
 /// Refuses to read a scene again that does not fit beside the one in memory, which pages still see.
 fn check_memory(scene: &LoadedScene) -> Result<()> {
-    let Ok(splats) = scene.splats() else {
-        return Ok(());
-    };
+    let Ok(splats) = scene.splats() else { return Ok(()) };
     let (needed, available) = (splats.size_bytes() as u64, available_bytes());
     match available.filter(|available| *available < needed) {
         None => Ok(()),

@@ -94,8 +94,7 @@ impl ShownMap {
         }
         let pixel = probe.y as usize * probe.w as usize + probe.x as usize;
         let values = self.run.maps.iter();
-        let values = values.map(|(map, counts)| (map.name.to_owned(), counts.get(pixel).into()));
-        values.collect()
+        values.map(|(map, counts)| (map.name.to_owned(), counts.get(pixel).into())).collect()
     }
 }
 

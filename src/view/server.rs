@@ -69,9 +69,7 @@ pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: imp
             continue;
         };
         // Without a free place, the connection is closed at once.
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            continue;
-        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
         let router = router.clone();
         tokio::spawn(async move {
             connection(stream, router).await;
@@ -164,8 +162,7 @@ fn file(kind: &str, content: &'static str, host: &str) -> Response {
     );
     // The host is one of the admitted names, which are valid in a header.
     if let Ok(policy) = policy.parse() {
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }

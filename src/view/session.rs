@@ -102,9 +102,7 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
         let Ok(received) = timeout(SILENCE, stream.next()).await else {
             return (close_code::POLICY, "no sign of life for 45 seconds");
         };
-        let Some(Ok(message)) = received else {
-            return (close_code::NORMAL, "");
-        };
+        let Some(Ok(message)) = received else { return (close_code::NORMAL, "") };
         let now = hub.now();
         if !allowance.takes(now) {
             return (close_code::POLICY, "more than 250 messages per second");
@@ -199,9 +197,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
 
 /// The number of a message that is not valid, so that its page can tell which one it was.
 fn reference_in(text: &str) -> Reference {
-    let Ok(Value::Object(message)) = serde_json::from_str(text) else {
-        return Reference::None;
-    };
+    let Ok(Value::Object(message)) = serde_json::from_str(text) else { return Reference::None };
     let number = |name| {
         let number = message.get(name).and_then(Value::as_u64);
         number.and_then(|number| u32::try_from(number).ok())

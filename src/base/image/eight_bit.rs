@@ -47,8 +47,7 @@ mod tests {
     #[test]
     fn rounding_is_the_one_of_the_definition() {
         let everywhere = (0..=u32::MAX).step_by(STRIDE);
-        let halves = (0..512_u16).map(|half| f32::from(half) / 2.0 / MAX_8_BIT);
-        let edges = halves.flat_map(|edge| {
+        let edges = (0..512_u16).map(|half| f32::from(half) / 2.0 / MAX_8_BIT).flat_map(|edge| {
             let first = edge.to_bits().saturating_sub(BESIDE);
             first..=first + 2 * BESIDE
         });

@@ -32,10 +32,7 @@ impl ExifOrientation {
 
     /// Size (width, height) of the upright picture of a stored size.
     pub fn upright_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
-        match self.is_transposed {
-            true => [height, width],
-            false => [width, height],
-        }
+        if self.is_transposed { [height, width] } else { [width, height] }
     }
 
     /// Turns a stored picture upright.

@@ -138,8 +138,7 @@ mod tests {
     }
 
     fn bytes(frame: &Frame) -> Vec<u8> {
-        let rgb = frame.pixels().iter().flat_map(|p| [p[0], p[1], p[2]]);
-        rgb.map(to_8_bit).collect()
+        frame.pixels().iter().flat_map(|p| [p[0], p[1], p[2]]).map(to_8_bit).collect()
     }
 
     /// Made by Pillow 13.0: the picture as an array, `Image.fromarray(array).resize(size, Image.BICUBIC)`.

@@ -41,8 +41,7 @@ pub struct Palette {
 /// Number of centroids of `rows` rows: a power of two times 1024, up to 65,536.
 fn palette_size(rows: usize) -> usize {
     let factor = (rows as f64 / 1024.0).log2().floor().min(6.0).exp2();
-    let size = whole::<usize>(factor * 1024.0);
-    size.max(1)
+    whole::<usize>(factor * 1024.0).max(1)
 }
 
 /// A group of rows with its centroids.
@@ -84,8 +83,7 @@ impl Group {
         let moved = |at: &u32| std::mem::take(&mut self.centroids[*at as usize]);
         self.centroids = order.iter().map(moved).collect();
         let mut first = 0;
-        let filled = parts.iter().filter(|part| !part.is_empty());
-        let blocks = filled.map(|part| {
+        let blocks = parts.iter().filter(|part| !part.is_empty()).map(|part| {
             let range = first..first + part.len();
             first = range.end;
             Block {
@@ -136,8 +134,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
     task.check()?;
     let width = columns.len();
     let mut values = vec![0.0; rows * width];
-    let parts = values.par_chunks_mut(width * TRANSPOSED_ROWS).enumerate();
-    parts.for_each(|(part, out)| {
+    values.par_chunks_mut(width * TRANSPOSED_ROWS).enumerate().for_each(|(part, out)| {
         for (at, column) in columns.iter().enumerate() {
             let column = &column[part * TRANSPOSED_ROWS..];
             for (row, value) in out.chunks_exact_mut(width).zip(column) {
@@ -151,8 +148,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
     let steps = task.steps(((INNER_ITERATIONS + OUTER_ITERATIONS) * rows) as u64);
     groups.par_iter_mut().try_for_each(|group| {
         for _ in 0..INNER_ITERATIONS {
-            let book = group.centroids.chunks(LANES).map(LaneBlock::new);
-            let book: Vec<LaneBlock> = book.collect();
+            let book: Vec<LaneBlock> = group.centroids.chunks(LANES).map(LaneBlock::new).collect();
             let book: Vec<&LaneBlock> = book.iter().collect();
             group.labels = nearest(&points, &group.rows, &book, (level, task));
             group.move_centroids(&points, level);
@@ -284,8 +280,7 @@ fn widest(points: &Rows, rows: &[u32]) -> usize {
     }
     let count = rows.len().div_ceil(step) as f64;
     let variances = sums.iter().map(|[sum, squares]| squares - sum * sum / count);
-    let widest = variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-    widest.map_or(0, |(at, _)| at)
+    variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
 }
 
 /// Moves the rows of all groups to the nearest centroids of the groups around them, and the centroids to the means of
@@ -312,8 +307,7 @@ fn across(
         .into_par_iter()
         .map(|at| {
             task.check()?;
-            let near = near_groups(shared, at);
-            let near = near.into_iter().flat_map(|group| {
+            let near = near_groups(shared, at).into_iter().flat_map(|group| {
                 let first = firsts[group];
                 blocks[group].iter().map(move |block| (block, first + block.first))
             });
@@ -333,8 +327,7 @@ fn across(
             members[owner].1.push(*label - firsts[owner]);
         }
     }
-    let moved = groups.par_iter_mut().zip(members);
-    moved.for_each(|(group, (rows, labels))| {
+    groups.par_iter_mut().zip(members).for_each(|(group, (rows, labels))| {
         (group.rows, group.labels) = (rows, labels);
         group.move_centroids(points, level);
     });

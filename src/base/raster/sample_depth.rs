@@ -123,8 +123,7 @@ impl QuadDepths {
     /// Farthest depth of all samples.
     pub fn farthest(&self, pattern: &SamplePattern) -> f32 {
         let count = pattern.count() as usize;
-        let samples = self.depths.iter().flat_map(|pixel| &pixel[..count]);
-        samples.copied().fold(f32::INFINITY, f32::min)
+        self.depths.iter().flat_map(|pixel| &pixel[..count]).copied().fold(f32::INFINITY, f32::min)
     }
 }
 

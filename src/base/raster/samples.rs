@@ -59,8 +59,7 @@ impl SamplePattern {
     /// # Errors
     /// [`Error::Argument`] for another number of samples.
     pub fn standard(samples: u32) -> Result<Self> {
-        let positions = STANDARD.iter().find(|p| p.len() == samples as usize);
-        let positions = positions.ok_or_else(|| {
+        let positions = STANDARD.iter().find(|p| p.len() == samples as usize).ok_or_else(|| {
             Error::argument("samples per pixel", "1, 2, 4, 8 or 16", samples.to_string())
         })?;
         let offsets: Vec<_> = positions
@@ -123,8 +122,7 @@ impl SamplePattern {
             least_rank: std::array::from_fn(|four| {
                 std::array::from_fn(|set| {
                     let has = |k: u8| usize::from(k) / 4 == four && set >> (k % 4) & 1 == 1;
-                    let found = (0..).zip(&order).find(|&(_, &k)| has(k));
-                    found.map_or(NO_RANK, |(rank, _)| rank)
+                    (0..).zip(&order).find(|&(_, &k)| has(k)).map_or(NO_RANK, |(rank, _)| rank)
                 })
             }),
         }

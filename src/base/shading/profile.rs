@@ -170,8 +170,7 @@ impl Profile {
     /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
         let own = if name == "splatfacto" { GSPLAT_1_5.name } else { name };
-        let found = Self::ALL.into_iter().find(|p| p.name == own);
-        found.ok_or_else(|| {
+        Self::ALL.into_iter().find(|p| p.name == own).ok_or_else(|| {
             let names = Self::ALL.map(|p| p.name);
             let expected = format!("one of {}", names.join(", "));
             Error::unknown_name("profile", expected, name, names)

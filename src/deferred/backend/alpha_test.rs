@@ -34,9 +34,7 @@ impl<'a> PointTest<'a> {
 
     /// Whether a point is kept, given its Morton position. Points of triangles without an area are kept.
     pub(crate) fn keeps(&mut self, morton: u32) -> bool {
-        let Some(alpha) = &self.alpha else {
-            return true;
-        };
+        let Some(alpha) = &self.alpha else { return true };
         let spid = Spid { primitive: self.primitive, morton };
         let (_, quad) = spid.quad();
         let kept = self.quads.entry(quad).or_insert_with(|| {

@@ -45,8 +45,7 @@ impl ShadingTriangle {
         let moving = found.moving(&frame.view, primitive);
         let grid = ShadingGrid::new(&moving, &frame.grid_view());
         let [_, middle, _] = found.chunk.placements;
-        let corners = found.grid.topology.triangles[usize::from(found.triangle)];
-        let vertices = corners.map(|c| {
+        let vertices = found.grid.topology.triangles[usize::from(found.triangle)].map(|c| {
             let vertex = found.grid.vertices[usize::from(c)];
             let wide = |v: [f32; 3]| Vector3::from(v.map(f64::from));
             let position = middle.point(wide(vertex.position));

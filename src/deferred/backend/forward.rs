@@ -48,8 +48,7 @@ impl ForwardTarget<'_> {
         let level = frame.settings.level.level();
         let [x0, y0, x1, y1] = self.area;
         for layer in DrawLayer::FORWARD {
-            let chunks = frame.geometry.chunks.iter();
-            for triangle in chunks.flat_map(|chunk| chunk.layer(layer)) {
+            for triangle in frame.geometry.chunks.iter().flat_map(|chunk| chunk.layer(layer)) {
                 if frame.task.is_cancelled() {
                     return counters;
                 }

@@ -193,8 +193,7 @@ impl StreamBits {
         for chunk in entries.chunks(BLOCK_WORDS) {
             for number in 0..digits.count() {
                 let digit = |entry: &SortEntry| digits.digit(entry.spid, number);
-                let values = chunk.iter().map(digit);
-                let values = values.map(|digit| u32::try_from(digit).unwrap_or(0));
+                let values = chunk.iter().map(digit).map(|digit| u32::try_from(digit).unwrap_or(0));
                 bits.planes[number as usize] += packed_bits(values, chunk.len(), DIGIT_BITS);
             }
             let values = chunk.iter().map(|entry| entry.value);

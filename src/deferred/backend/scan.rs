@@ -26,8 +26,7 @@ impl ShadingQuad {
     /// The points of the quad that give a colour: bit `k` for point `k`.
     #[inline]
     pub fn wanted(&self, sorted: &[SortEntry]) -> u8 {
-        let entries = self.entries(sorted).iter();
-        entries.fold(0, |wanted, entry| wanted | 1 << entry.spid.corner())
+        self.entries(sorted).iter().fold(0, |wanted, entry| wanted | 1 << entry.spid.corner())
     }
 }
 
@@ -38,8 +37,7 @@ pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
     std::iter::from_fn(move || {
         let (primitive, quad) = sorted.get(first)?.spid.quad();
         let rest = &sorted[first..];
-        let same = rest.iter().take_while(|entry| entry.spid.quad() == (primitive, quad));
-        let count = same.count();
+        let count = rest.iter().take_while(|entry| entry.spid.quad() == (primitive, quad)).count();
         let narrow = |v: usize| u32::try_from(v).unwrap_or(u32::MAX);
         let found = ShadingQuad { primitive, quad, first: narrow(first), count: narrow(count) };
         first += count;

@@ -34,9 +34,7 @@ impl<'a> QuadShader<'a> {
             }
         };
         let place = Spid { primitive, morton: quad };
-        let Some(at) = triangle.points(place.point()) else {
-            return QuadColours::default();
-        };
+        let Some(at) = triangle.points(place.point()) else { return QuadColours::default() };
         let [a, b, c] = &triangle.vertices;
         self.shader.grid_quad(&QuadPoints {
             vertices: [[a, b, c]; 4],

@@ -294,9 +294,7 @@ impl<'a> Backend<'a> {
 
     /// Averages the samples of each pixel.
     fn resolve(&self, rect: TileRect, width: u32) -> Vec<[f32; 4]> {
-        let Some((_, background)) = &self.pass.picture else {
-            return Vec::new();
-        };
+        let Some((_, background)) = &self.pass.picture else { return Vec::new() };
         let samples = self.frame.visible.samples;
         let pixels = (0..rect.size[1]).flat_map(|y| (0..rect.size[0]).map(move |x| [x, y]));
         let pixels = pixels.map(|[x, y]| {

@@ -162,8 +162,7 @@ impl SceneMotion {
     /// [`Error::Argument`] that names the motion.
     pub fn validate(&self) -> Result<()> {
         let camera = [self.camera.displacement, self.camera.rotation];
-        let draws = self.draws.iter();
-        let draws = draws.flat_map(|(_, m)| [m.displacement, m.rotation, m.centre]);
+        let draws = self.draws.iter().flat_map(|(_, m)| [m.displacement, m.rotation, m.centre]);
         let named = camera.into_iter().map(|v| ("motion of the camera", v));
         for (what, v) in named.chain(draws.map(|v| ("motion of draws", v))) {
             if !v.iter().all(|c| c.is_finite()) {

@@ -122,8 +122,7 @@ impl MotionFile {
 
     /// Motion of the draws, which turn about `centre`.
     pub fn draw_motions(&self, centre: Vector3<f64>) -> Vec<(Range<u32>, RigidMotion)> {
-        let draws = self.draws.iter();
-        let motions = draws.map(|(range, [displacement, rotation])| {
+        let motions = self.draws.iter().map(|(range, [displacement, rotation])| {
             let motion = RigidMotion { displacement: *displacement, rotation: *rotation, centre };
             (range.clone(), motion)
         });

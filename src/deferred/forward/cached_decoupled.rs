@@ -235,7 +235,7 @@ impl Colours {
             }
             (SampleColour::Rgba8, None) => buffer.write(first, mask, one),
             (SampleColour::Rgba16f, Some(colours)) => {
-                buffer.blend(2 * first, mask, |bit, old| format.blend(colours[bit as usize], old))
+                buffer.blend(2 * first, mask, |bit, old| format.blend(colours[bit as usize], old));
             }
             (SampleColour::Rgba8, Some(colours)) => buffer.blend(first, mask, |bit, [old]| {
                 [format.blend(colours[bit as usize], [old, 0])[0]]

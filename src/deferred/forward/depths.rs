@@ -42,9 +42,7 @@ impl SampleDepths {
         };
         let (mut passed, mut hits) = (0, hits.iter());
         each_bit(coverage, |bit| {
-            let Some(hit) = hits.next() else {
-                return;
-            };
+            let Some(hit) = hits.next() else { return };
             let stored = &mut depths[first + bit as usize];
             let passes = match rule {
                 #[allow(clippy::float_cmp, reason = "the same bits, drawn before")]

@@ -84,9 +84,7 @@ impl<'a> Msaa<'a> {
     /// Colours of the samples in `kept`; 0 without a picture.
     fn colours(&mut self, quad: &QuadHits, hits: &[Hit], kept: u64) -> [[f32; 4]; BLOCK_WORDS] {
         let mut colours = [[0.0; 4]; BLOCK_WORDS];
-        let Some(shader) = &mut self.shader else {
-            return colours;
-        };
+        let Some(shader) = &mut self.shader else { return colours };
         let mut hits = hits.iter();
         let mut last: Option<(u32, [[f32; 4]; 4])> = None;
         each_bit(quad.coverage, |bit| {

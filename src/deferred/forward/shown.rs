@@ -123,7 +123,6 @@ impl SampleColours {
                 self.background.resolve(samples)
             })
         });
-        let picture = Frame::from_pixels(width, height, rows.collect());
-        picture.taken_as(ColourSpace::Linear)
+        Frame::from_pixels(width, height, rows.collect()).taken_as(ColourSpace::Linear)
     }
 }

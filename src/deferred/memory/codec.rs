@@ -152,8 +152,7 @@ impl PackedBlock {
         let mut out = BitWriter::default();
         let size = match format.depth_bits() {
             Some(bits) => {
-                let depths = DepthOffset::of(block, clear);
-                depths.write(bits, &mut out);
+                DepthOffset::of(block, clear).write(bits, &mut out);
                 PackedSize::new(spec, Codec::Depth, out.bits())
             }
             None => {

@@ -91,9 +91,7 @@ impl DepthBlocks {
     #[inline]
     pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
         let [block, shift] = [first / BLOCK_WORDS, first % BLOCK_WORDS];
-        let Ok(block) = u32::try_from(block) else {
-            return 0;
-        };
+        let Ok(block) = u32::try_from(block) else { return 0 };
         if shift == 0 {
             return self.test_block(block, coverage, hits, rule);
         }

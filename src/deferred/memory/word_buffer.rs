@@ -91,10 +91,8 @@ impl WordBuffer {
                 block[at..at + W].copy_from_slice(&value(k, old));
                 samples &= samples - 1;
             }
-            let access = match is_whole && !is_blended {
-                true => CacheAccess::WriteWhole,
-                false => CacheAccess::Write,
-            };
+            let access =
+                if is_whole && !is_blended { CacheAccess::WriteWhole } else { CacheAccess::Write };
             let (blocks, packer) = (&self.blocks, &mut self.packer);
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             self.cache.access(number, access, |block| packer.pack(&blocks[block as usize]));

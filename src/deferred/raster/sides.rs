@@ -46,8 +46,7 @@ fn of_cells<S: Simd>(simd: S, sides: f32x16<S>, pick: fn(f32, f32) -> f32) -> f3
 fn cells_between(sides: u16) -> u16 {
     let [columns, rows] = [sides & sides >> 4, sides >> 8 & sides >> 12];
     let lanes = |set: u16, of: [u16; 4]| {
-        let chosen = of.into_iter().zip(0..).map(|(lanes, k)| (set >> k & 1) * lanes);
-        chosen.fold(0, |a, b| a | b)
+        of.into_iter().zip(0..).map(|(lanes, k)| (set >> k & 1) * lanes).fold(0, |a, b| a | b)
     };
     lanes(columns, [0x0505, 0x0a0a, 0x5050, 0xa0a0]) & lanes(rows, [0x0033, 0x00cc, 0x3300, 0xcc00])
 }

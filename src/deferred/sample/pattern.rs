@@ -224,8 +224,7 @@ mod tests {
     use super::*;
 
     fn all(pattern: &StochasticPattern) -> impl Iterator<Item = ([u32; 2], PixelSample)> {
-        let pixels = (0..64 * 64).map(|at| [at % 64, at / 64]);
-        pixels.flat_map(move |at| {
+        (0..64 * 64).map(|at| [at % 64, at / 64]).flat_map(move |at| {
             (0..pattern.count()).map(move |number| (at, pattern.sample(at, number)))
         })
     }

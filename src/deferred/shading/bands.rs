@@ -99,8 +99,7 @@ impl Bands {
     /// The cells with a point of the shading grid.
     pub(super) fn of_point(&self, point: [i32; 2]) -> &Cells {
         let holds = |cells: &&Cells| (0..2).all(|k| point[k] >= i32::from(cells.offset[k]));
-        let others = self.others.iter().map(|(_, cells)| cells);
-        others.rev().find(holds).unwrap_or(&self.first)
+        self.others.iter().map(|(_, cells)| cells).rev().find(holds).unwrap_or(&self.first)
     }
 }
 

@@ -129,8 +129,7 @@ impl ShadingGrid {
     /// point may lie beyond the grid.
     pub fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let bands = self.bands.as_ref();
-        let cells = bands.map_or(&self.cells, |bands| bands.of_point(point));
-        cells.position(point)
+        bands.map_or(&self.cells, |bands| bands.of_point(point)).position(point)
     }
 
     /// Whether the triangle is cut into bands.

@@ -116,8 +116,7 @@ fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
         let [xz, yz, z] = p.map(f64::from);
         HomogeneousPoint { xz, yz, z }
     });
-    let polygon = clip(points, view.near.into(), view.reach_px);
-    polygon.iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
+    clip(points, view.near.into(), view.reach_px).iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
 }
 
 /// Height of the triangle that stands on the longest side of a convex polygon and has the same area; 0 for an

@@ -94,8 +94,7 @@ impl Page<'_> {
     /// The rules that put the pairs in the order of the chosen radio button.
     fn order_style(&self) -> String {
         let rule = |key: &str| format!("main:has(#by-{key}:checked) .pair{{order:var(--{key})}}\n");
-        let columns = self.sorted_columns().map(|column| rule(column.key));
-        columns.chain([rule("name")]).collect()
+        self.sorted_columns().map(|column| rule(column.key)).chain([rule("name")]).collect()
     }
 
     fn orders(&self) -> String {

@@ -52,10 +52,7 @@ fn with_text(hash: u64, text: &str) -> u64 {
 
 /// The photo `path` for a camera of the proportions of `size`: upright, unless only the stored rows and columns fit.
 fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, Option<String>) {
-    let values = match photo.is_eight_bit {
-        true => ResizedValues::EightBit,
-        false => ResizedValues::Float,
-    };
+    let values = if photo.is_eight_bit { ResizedValues::EightBit } else { ResizedValues::Float };
     if photo.orientation == ExifOrientation::UPRIGHT {
         return (photo.stored, values, None);
     }

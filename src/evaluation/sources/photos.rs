@@ -160,9 +160,7 @@ impl PairSource for ScenePhotos<'_> {
     }
 
     fn fingerprint(&self, at: usize) -> Result<Option<u64>> {
-        let Some(hash) = self.hash else {
-            return Ok(None);
-        };
+        let Some(hash) = self.hash else { return Ok(None) };
         let hash = with_text(hash, &format!("{:?}", self.cameras[at]));
         with_files(hash, [self.photos[at].as_path()]).map(Some)
     }

@@ -93,10 +93,8 @@ impl PairSource for Pictures {
 fn alpha_warning(pictures: [(&Path, &Frame); 2]) -> Option<String> {
     let [a, b] = pictures.map(|(_, frame)| frame.pixels().iter().map(|pixel| pixel[3]));
     let far = a.zip(b).find(|(a, b)| (a - b).abs() > OPAQUE_DIFFERENCE)?;
-    let [transparent, opaque] = match far.0 < far.1 {
-        true => [pictures[0].0, pictures[1].0],
-        false => [pictures[1].0, pictures[0].0],
-    };
+    let [transparent, opaque] =
+        if far.0 < far.1 { [pictures[0].0, pictures[1].0] } else { [pictures[1].0, pictures[0].0] };
     Some(format!(
         "{} is transparent where {} is opaque; --background sets the colour behind both, for example 1,1,1",
         transparent.display(),

@@ -74,8 +74,7 @@ impl Rows<'_> {
                 return Err((format!("points 1 to {count}"), wrong.to_string()));
             }
         }
-        let patches = patches.into_iter();
-        let patches = patches.map(|(_, patch)| patch.map(|point| point - 1)).collect();
+        let patches = patches.into_iter().map(|(_, patch)| patch.map(|point| point - 1)).collect();
         Ok(BezierPatches { origin, points, patches })
     }
 

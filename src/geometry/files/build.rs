@@ -112,8 +112,7 @@ impl MeshBuilder {
     /// Decodes the colours from index `first` on from sRGB. They range from 0 to 1; some exporters write 0 to 255.
     pub(super) fn decode_colours(&mut self, first: usize) {
         let colours = &self.mesh.colours[first..];
-        let channels = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]);
-        let largest = channels.fold(0.0, f32::max);
+        let largest = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).fold(0.0, f32::max);
         let alphas = colours.iter().map(|[_, _, _, alpha]| *alpha);
         let divisors = [largest, alphas.fold(0.0, f32::max)].map(|largest| match largest {
             ..=LARGEST_UNIT_COLOUR => 1.0,

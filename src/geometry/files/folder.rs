@@ -182,8 +182,7 @@ impl Folder {
 
 /// Names of the entries of a folder by the same in lower case, in order; none of a folder that is too large.
 fn entries(folder: &Path) -> BTreeMap<String, Vec<String>> {
-    let listed = folder.read_dir().into_iter().flatten().flatten();
-    let listed = listed.take(MAX_ENTRIES + 1);
+    let listed = folder.read_dir().into_iter().flatten().flatten().take(MAX_ENTRIES + 1);
     let mut names: Vec<_> = listed.map(|entry| entry.file_name()).collect();
     if names.len() > MAX_ENTRIES {
         return BTreeMap::new();
@@ -191,8 +190,7 @@ fn entries(folder: &Path) -> BTreeMap<String, Vec<String>> {
     names.sort_unstable();
     let mut entries = BTreeMap::<_, Vec<_>>::new();
     for name in names.iter().filter_map(|name| name.to_str()) {
-        let same = entries.entry(name.to_lowercase()).or_default();
-        same.push(name.to_owned());
+        entries.entry(name.to_lowercase()).or_default().push(name.to_owned());
     }
     entries
 }

@@ -115,8 +115,7 @@ impl ObjReader {
             }
             b"vt" => {
                 let [u] = numbers::<f32, 1>(&mut words).map_err(&malformed)?;
-                let v = words.next().map_or(Ok(0.0_f32), text::number);
-                let v = v.map_err(malformed)?;
+                let v = words.next().map_or(Ok(0.0_f32), text::number).map_err(malformed)?;
                 // v points down in a mesh and up in the file.
                 self.builder.uv([u, 1.0 - v])?;
                 self.uvs += 1;
@@ -140,8 +139,7 @@ impl ObjReader {
             b"usemtl" => self.material = (text::name(rest), None),
             b"mtllib" => self.library(rest),
             b"t" => {
-                let read = self.tags.line(number, rest, &mut self.builder);
-                read.map_err(malformed)?;
+                self.tags.line(number, rest, &mut self.builder).map_err(malformed)?;
             }
             _ => {}
         }
@@ -222,9 +220,7 @@ fn index(
     word: &[u8],
     what: &str,
 ) -> Result<Option<usize>, Mismatch> {
-    let Some(part) = part.filter(|part| !part.is_empty()) else {
-        return Ok(None);
-    };
+    let Some(part) = part.filter(|part| !part.is_empty()) else { return Ok(None) };
     let number: i64 =
         text::parsed(part).ok_or_else(|| (format!("the index of {what}"), quoted(word)))?;
     let before = i64::try_from(count).unwrap_or(i64::MAX);
@@ -258,9 +254,7 @@ impl Tags {
         builder: &mut MeshBuilder,
     ) -> Result<(), Mismatch> {
         let mut words = words(rest);
-        let (Some(kind), Some(counts)) = (words.next(), words.next()) else {
-            return Ok(());
-        };
+        let (Some(kind), Some(counts)) = (words.next(), words.next()) else { return Ok(()) };
         // Number of vertices per sharpness.
         let step = match kind {
             b"crease" => 2,

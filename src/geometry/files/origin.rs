@@ -31,9 +31,7 @@ impl Middle {
         let step = positions.len().div_ceil(SAMPLES).max(1);
         let sampled = || positions.iter().step_by(step);
         let centre = [0, 1, 2].map(|axis| median(sampled().map(|p| p[axis]).collect()));
-        let [Some(x), Some(y), Some(z)] = centre else {
-            return None;
-        };
+        let [Some(x), Some(y), Some(z)] = centre else { return None };
         let centre = [x, y, z].map(f64::round);
         let distance = |p: &[f64; 3]| largest([0, 1, 2].map(|axis| p[axis] - centre[axis]));
         let spread = median(sampled().map(distance).collect())?;

@@ -20,8 +20,7 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let mut surfaces = Sets::new(mesh.positions.len());
     let faces = 0..mesh.faces();
     for face in faces.clone() {
-        let corners = mesh.face(face);
-        for pair in corners.windows(2) {
+        for pair in mesh.face(face).windows(2) {
             surfaces.join(pair[0].position, pair[1].position);
         }
     }
@@ -71,9 +70,7 @@ pub fn rims(mesh: &Mesh) -> Vec<bool> {
 /// Whether the closed surfaces of a mesh enclose a negative volume.
 fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     let at = |place: u32| Vector3::from(mesh.positions[place as usize].map(f64::from));
-    let Some(first) = mesh.corners.first() else {
-        return false;
-    };
+    let Some(first) = mesh.corners.first() else { return false };
     // Near the surfaces, volumes keep most digits.
     let origin = at(first.position);
     let at = |corner: &Corner| at(corner.position) - origin;

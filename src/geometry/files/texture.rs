@@ -101,8 +101,7 @@ fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
         Ok(_) => None,
         Err(_) => {
             let extension = name.rsplit_once('.').map(|(_, extension)| extension);
-            let is_tga = extension.is_some_and(|e| e.eq_ignore_ascii_case("tga"));
-            is_tga.then_some(ImageFormat::Tga)
+            extension.is_some_and(|e| e.eq_ignore_ascii_case("tga")).then_some(ImageFormat::Tga)
         }
     }
 }

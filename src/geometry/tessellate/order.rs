@@ -87,8 +87,7 @@ mod tests {
         // Along the bottom to the right, up, along the top to the left, and down.
         let rim: Vec<[f32; 2]> = triangles[..24].to_vec();
         let at = |p: [f32; 2]| rim.iter().position(|t| *t == p).unwrap_or(usize::MAX);
-        let corners = [[1.25, 0.5], [2.25, 0.5], [3.75, 1.5], [2.25, 3.5], [0.25, 1.5]];
-        let places = corners.map(at);
+        let places = [[1.25, 0.5], [2.25, 0.5], [3.75, 1.5], [2.25, 3.5], [0.25, 1.5]].map(at);
         assert!(places.is_sorted() && places[4] < 24, "{places:?}");
     }
 

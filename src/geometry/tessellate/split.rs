@@ -253,8 +253,7 @@ impl Splitter<'_> {
         let size = |first: usize| {
             let pair = [&part[first], &part[first + 2]];
             let too_long = |e: &&PatchEdge| e.is_uneven() || e.segments() > most;
-            let is_needed = pair.iter().any(too_long);
-            is_needed.then(|| pair[0].size().max(pair[1].size()))
+            pair.iter().any(too_long).then(|| pair[0].size().max(pair[1].size()))
         };
         match (size(0), size(1)) {
             (None, None) => {

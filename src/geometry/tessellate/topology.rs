@@ -126,8 +126,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
     };
     let sides = [columns, rows].map(f32::from);
     order.sort(&mut triangles, sides, seed, centroid);
-    let triangles = triangles.iter().map(|t| t.map(|node| node.vertex));
-    let triangles: Vec<[u16; 3]> = triangles.collect();
+    let triangles: Vec<[u16; 3]> = triangles.iter().map(|t| t.map(|node| node.vertex)).collect();
     Topology { neighbours: neighbours(&triangles), triangles }
 }
 

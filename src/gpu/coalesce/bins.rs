@@ -302,8 +302,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         if self.policy.is_first_in() {
             return self.first();
         }
-        let least = self.least_by(|bin| self.policy.rank(bin));
-        least.map(|(bin, _)| bin)
+        self.least_by(|bin| self.policy.rank(bin)).map(|(bin, _)| bin)
     }
 
     /// The occupied bin with the earliest deadline, and that deadline. A bin whose first item waits for
@@ -340,8 +339,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     fn least_by(&self, value: impl Fn(&BinStatus) -> u64) -> Option<(u32, u64)> {
         let occupied = (0..).zip(&self.bins).filter(|(_, bin)| bin.key != NONE);
         let valued = occupied.map(|(i, bin)| (i, value(&bin.status()), bin.begun));
-        let least = valued.min_by_key(|&(_, value, begun)| (value, begun));
-        least.map(|(i, value, _)| (i, value))
+        valued.min_by_key(|&(_, value, begun)| (value, begun)).map(|(i, value, _)| (i, value))
     }
 }
 

@@ -261,8 +261,7 @@ impl<M> Stage<M> for QuadReorder {
         while !quads.is_empty() {
             let entered = self.entered.unwrap_or_else(|| self.buffers.entry(arrival));
             self.entered = Some(entered);
-            let at = filled.unwrap_or_else(|| self.fill.serve(entered.max(arrival)));
-            let at = at.max(entered);
+            let at = filled.unwrap_or_else(|| self.fill.serve(entered.max(arrival))).max(entered);
             filled = Some(at);
             let (now, rest) = quads.split_at(quads.len().min(self.room()));
             self.take(now, at, state, next);

@@ -119,9 +119,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         flushed.items.resize(count + BEAT_QUADS, Quad::default());
         for first in (0..count).step_by(self.together) {
             let end = count.min(first + self.together);
-            let Some(&quads) = flushed.items[first..].first_chunk() else {
-                break;
-            };
+            let Some(&quads) = flushed.items[first..].first_chunk() else { break };
             // Copied whole and cut, which is cheaper than to stop there.
             let mut quads = ArrayVec::from(quads);
             quads.truncate(end - first);

@@ -210,8 +210,7 @@ impl<M> Stage<M> for TileGridCoalescing {
                 self.insert(key, part, at, state, next);
             }
         }
-        let newest = u64::from(primitive.primitive);
-        let oldest = newest.checked_sub(self.max_span + 1);
+        let oldest = u64::from(primitive.primitive).checked_sub(self.max_span + 1);
         if let Some(oldest) = oldest.map(fit) {
             let at = self.bins.input_clock.cycle();
             self.flush_old(oldest, at, state, next);

@@ -70,8 +70,7 @@ impl Addresses {
         at: Cycle,
     ) -> Cycle {
         let address = self.ids + first as u64 * ID_BYTES;
-        let parts = parts(address, count as u64 * ID_BYTES);
-        parts.fold(at, |arrived, (line, sectors)| {
+        parts(address, count as u64 * ID_BYTES).fold(at, |arrived, (line, sectors)| {
             arrived.max(memory.read(Client::Vertex, line, sectors, at))
         })
     }

@@ -130,9 +130,7 @@ fn spans_of(
     (test, side): (TileTest, u32),
     spans: &mut Vec<Span>,
 ) {
-    let Some([[a, b, c], [_, _, d]]) = draw.box_triangles(number) else {
-        return;
-    };
+    let Some([[a, b, c], [_, _, d]]) = draw.box_triangles(number) else { return };
     let grid = [draw.width, draw.height].map(|px| f64::from(px.div_ceil(side)));
     let side = f64::from(side);
     let mut push = |row: f64, [from, to]: [f64; 2]| {
@@ -247,8 +245,7 @@ pub(super) fn tiles_beyond(
         let key = |s: &Span| (s.splat, s.row);
         let before = rest.partition_point(|s| key(s) < key(span));
         rest = &rest[before..];
-        let listed = rest.first().filter(|s| key(s) == key(span));
-        let [from, to] = listed.map_or([0, 0], |s| s.columns);
+        let [from, to] = rest.first().filter(|s| key(s) == key(span)).map_or([0, 0], |s| s.columns);
         for column in span.columns[0]..span.columns[1] {
             if !(from..to).contains(&column) {
                 let tile = u64::from(span.row) * u64::from(tiles_across) + u64::from(column);

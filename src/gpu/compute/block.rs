@@ -193,11 +193,8 @@ impl BlockDraw<'_> {
         origin: [u32; 2],
         [mut reached, near]: [u64; 2],
     ) -> u64 {
-        let Some(reference) = self.shader.near_cut() else {
-            return reached;
-        };
-        let seen = seen.iter().map(|number| &self.splats[*number as usize]);
-        let splats = seen.chain([splat]);
+        let Some(reference) = self.shader.near_cut() else { return reached };
+        let splats = seen.iter().map(|number| &self.splats[*number as usize]).chain([splat]);
         for lane in (0..TILE_PX).filter(|lane| near >> lane & 1 == 1) {
             let alphas = splats
                 .clone()

@@ -189,8 +189,7 @@ impl KernelRun<'_> {
             };
         }
         slot.round += 1;
-        let done = slot.warps.iter().map(|warp| warp.done);
-        done.fold(fetched, Cycle::max)
+        slot.warps.iter().map(|warp| warp.done).fold(fetched, Cycle::max)
     }
 
     /// Ends a block from `at` on: writes its pixels; returns the cycle at which its slot is free.
@@ -290,8 +289,7 @@ impl KernelRun<'_> {
         let issued = self.schedulers.iter().map(|scheduler| scheduler.issued);
         let end = issued.fold(self.memory.writes_done(), Cycle::max);
         self.time.cycles = self.time.cycles.max(end);
-        let tails = self.schedulers.iter();
-        let tails = tails.map(|scheduler| self.time.cycles - scheduler.issued);
+        let tails = self.schedulers.iter().map(|scheduler| self.time.cycles - scheduler.issued);
         self.time.by_reason.tail = tails.sum();
         self.time
     }

@@ -22,10 +22,7 @@ pub(crate) fn blocks(
     let level = block.shader.level();
     tiles
         .map(|tile| {
-            let list = match task.is_cancelled() {
-                true => &[],
-                false => lists.tile(tile),
-            };
+            let list = if task.is_cancelled() { &[] } else { lists.tile(tile) };
             block.run(origin(layout, tile), list, level)
         })
         .collect()

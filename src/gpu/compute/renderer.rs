@@ -216,8 +216,7 @@ fn limit(time: &KernelTime) -> Limit {
         (reasons.memory, Limit::Memory),
         (reasons.tail, Limit::Tail),
     ];
-    let most = limits.iter().max_by_key(|(cycles, _)| *cycles);
-    most.map_or(Limit::Issue, |(_, limit)| *limit)
+    limits.iter().max_by_key(|(cycles, _)| *cycles).map_or(Limit::Issue, |(_, limit)| *limit)
 }
 
 /// Pairs of the splat that has most, of each warp of 32 neighbouring splats of the scene.

@@ -169,8 +169,7 @@ impl<'m> Stage<DrawState<'m>> for FetchedVertices {
         next: &mut impl Sink<Primitive, DrawState<'m>>,
     ) -> Cycle {
         let Self { vertex, in_flight } = self;
-        let done = vertex.drain(at, state, &mut Behind { in_flight, next });
-        done.max(in_flight.left)
+        vertex.drain(at, state, &mut Behind { in_flight, next }).max(in_flight.left)
     }
 
     fn done(&self) -> Cycle {

@@ -142,8 +142,7 @@ impl VertexBuffer {
 /// Number of entries behind the first `freed` that are free at `at`, up to the first that is not. Splats
 /// that were not dispatched by then have not been read.
 fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
-    let waiting = last_reads.get(freed..).unwrap_or_default();
-    waiting.iter().take_while(|last| **last <= at).count()
+    last_reads.get(freed..).unwrap_or_default().iter().take_while(|last| **last <= at).count()
 }
 
 documented! {

@@ -214,6 +214,5 @@ fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
 /// Cycles of stages that work at the same time and share DRAM: the slowest, or all bytes.
 fn overlapped(stages: &[GscoreStage], spec: &GscoreSpec) -> u64 {
     let bytes = stages.iter().map(|stage| stage.bytes).sum();
-    let slowest = stages.iter().map(|stage| stage.cycles).max();
-    slowest.unwrap_or(0).max(cycles_of(bytes, spec))
+    stages.iter().map(|stage| stage.cycles).max().unwrap_or(0).max(cycles_of(bytes, spec))
 }

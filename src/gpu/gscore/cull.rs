@@ -36,10 +36,9 @@ impl Bitmaps {
             let of_splat = &spans[first[splat]..first[splat + 1]];
             bitmap(of_splat, [tile % across, tile / across])
         };
-        let tiles = (0..lists.tiles()).into_par_iter().map(|tile| {
-            let entries = lists.tile(tile).iter();
-            entries.map(|splat| bitmap(*splat, tile)).collect()
-        });
+        let tiles = (0..lists.tiles())
+            .into_par_iter()
+            .map(|tile| lists.tile(tile).iter().map(|splat| bitmap(*splat, tile)).collect());
         Self { tiles: tiles.collect() }
     }
 

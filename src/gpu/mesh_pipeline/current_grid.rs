@@ -109,9 +109,7 @@ impl CurrentGrid {
         shape: &PrimitiveShape,
         settings: &FrameSettings,
     ) -> Option<SampledPolygon> {
-        let PrimitiveShape::Triangle(corners) = *shape else {
-            return None;
-        };
+        let PrimitiveShape::Triangle(corners) = *shape else { return None };
         let outline = SampledPolygon::triangle(corners, settings.pattern, settings.level);
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
     }

@@ -175,8 +175,7 @@ impl MeshDrawState {
     /// triangles outside the picture and triangles that show the wrong side.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
-        let material = self.materials.get(grid.material as usize);
-        let flags = material.copied().unwrap_or_default();
+        let flags = self.materials.get(grid.material as usize).copied().unwrap_or_default();
         self.grid.take(&self.view, &self.depths, (draw, flags), grid, out)
     }
 

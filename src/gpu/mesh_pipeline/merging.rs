@@ -97,8 +97,7 @@ impl TimedMergeUnit {
         while self.written.front().is_some_and(|&(_, at)| at <= arrival) {
             self.written.pop_front();
         }
-        let same = self.written.iter().rev().find(|(other, _)| *other == index);
-        same.map_or(0, |&(_, at)| at)
+        self.written.iter().rev().find(|(other, _)| *other == index).map_or(0, |&(_, at)| at)
     }
 
     /// Returns the cycle in which a quad that arrived at `arrival` is looked up: no earlier than
@@ -156,8 +155,7 @@ impl TimedMergeUnit {
         state: &mut MeshDrawState,
         next: &mut impl Sink<Quad, MeshDrawState>,
     ) -> Cycle {
-        let rules = self.driver.unit.rules();
-        let is_barred = rules.bars(fragment.has_effects, fragment.is_blended);
+        let is_barred = self.driver.unit.rules().bars(fragment.has_effects, fragment.is_blended);
         let position = fragment.quad.position;
         let mut compared = 0;
         if is_barred {

@@ -127,9 +127,7 @@ impl Framebuffer {
     /// tile's range, and the test has one direction.
     #[inline]
     pub(crate) fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
-        let Some((test, _)) = &self.depth else {
-            return false;
-        };
+        let Some((test, _)) = &self.depth else { return false };
         let [least, greatest] = self.depth_range[tile as usize * 4 + usize::from(quarter)];
         is_ordered(test.compare) && !test.passes(depth, least) && !test.passes(depth, greatest)
     }
@@ -277,10 +275,7 @@ impl Framebuffer {
     /// Cycle at which each pixel was terminated, row by row; [`NEVER`] where it was not.
     pub fn termination_cycles(&self) -> Vec<Cycle> {
         let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
-        self.layout.rows(|quad, fragment| {
-            let times = terminated_at.get(quad);
-            times.map_or(NEVER, |t| t[fragment])
-        })
+        self.layout.rows(|quad, fragment| terminated_at.get(quad).map_or(NEVER, |t| t[fragment]))
     }
 }
 
@@ -313,7 +308,6 @@ impl FramebufferLines {
         let tiles: u32 = fit(tiles);
         let buffers = [&self.colour, &self.tests].map(|lines| (lines.start, lines.len()));
         let of = |(first, lines): (u32, usize)| (first, fit::<u32>(lines) / tiles, tiles);
-        let held = buffers.into_iter().filter(|(_, lines)| *lines > 0);
-        held.map(of).collect()
+        buffers.into_iter().filter(|(_, lines)| *lines > 0).map(of).collect()
     }
 }

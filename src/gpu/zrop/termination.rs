@@ -75,8 +75,7 @@ impl Updates {
     /// Whether [`Updates::request`] finds an update that arrives by `now`.
     #[inline(always)]
     pub fn has_requests(&self, now: Cycle) -> bool {
-        let next = self.queue.get(self.requested);
-        next.is_some_and(|update| update.due <= now)
+        self.queue.get(self.requested).is_some_and(|update| update.due <= now)
     }
 
     /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the

@@ -220,9 +220,7 @@ impl Zrop {
         loop {
             self.request_updates(start, state);
             let due = state.updates(self.gpc).and_then(|u| u.take_due(start));
-            let Some(update) = due else {
-                return start;
-            };
+            let Some(update) = due else { return start };
             let mark = self.mark();
             self.counters.updates += 1;
             // An update goes no further than the port: if it waited for room in the pipeline, CROP would
@@ -250,9 +248,7 @@ impl Zrop {
     fn request_all_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
         let per_quad = state.bytes_per_quad();
         let (updates, memory) = state.updates_and_memory(self.gpc);
-        let Some(updates) = updates else {
-            return;
-        };
+        let Some(updates) = updates else { return };
         let (cache, update_cycles) = (&mut self.cache, self.spec.update_cycles);
         updates.request(now, |update| {
             let mut ready = update.due;

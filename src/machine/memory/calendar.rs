@@ -67,8 +67,7 @@ impl Calendar {
     /// As [`Calendar::new`], for requests that come up to `cycles` out of time order, if that is more and no
     /// more than 2^24.
     pub fn spanning(rate: Rate, cycles: u64) -> Self {
-        let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS);
-        let count = count.next_power_of_two();
+        let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS).next_power_of_two();
         let (bytes, cycles) = rate.reduced();
         let parts_per_cycle = u64::from(bytes);
         let window = |next| Window { used: 0, next };
@@ -165,8 +164,7 @@ impl Calendar {
 
     /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.
     pub fn timeline(&self, cycles: Cycle) -> Option<Timeline> {
-        let parts = self.timeline.as_deref()?;
-        Some(parts.scaled(self.rate.items().into(), cycles))
+        Some(self.timeline.as_deref()?.scaled(self.rate.items().into(), cycles))
     }
 
     /// First window with room at or after `from`. The pointers on the way are set to it, so that a

@@ -325,8 +325,7 @@ impl L2 {
     /// Allocates a line that is not resident; returns as [`L2::find`].
     #[inline(never)]
     fn allocate(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
-        let replaced = self.tags.replace(line, at);
-        replaced.written_back(|evicted, at| self.write_back(evicted, at, dram))
+        self.tags.replace(line, at).written_back(|evicted, at| self.write_back(evicted, at, dram))
     }
 
     /// Moves an evicted line to the write buffer; returns the cycle at which it enters.

@@ -75,8 +75,7 @@ impl<L: Default> LruLines<L> {
 
     /// The resident lines with their contents, by slot.
     pub fn resident(&mut self) -> impl Iterator<Item = (u32, &mut L)> {
-        let slots = self.lines.iter().copied().zip(&mut self.contents);
-        slots.filter(|(line, _)| *line != NONE)
+        self.lines.iter().copied().zip(&mut self.contents).filter(|(line, _)| *line != NONE)
     }
 
     /// Makes the memory at least `memory_lines` lines large.

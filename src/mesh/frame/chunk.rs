@@ -105,10 +105,7 @@ impl MemoryBudget {
 
     fn take(&self, bytes: usize) -> ControlFlow<()> {
         self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
-        match self.is_spent() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if self.is_spent() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether the chunks take more than the limit.
@@ -271,8 +268,7 @@ impl Chunk {
 
     /// The grids that the depth test finds visible.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &RasterGrid> {
-        let grids = self.grids.iter();
-        grids.filter(|grid| grid.is_visible.load(Ordering::Relaxed))
+        self.grids.iter().filter(|grid| grid.is_visible.load(Ordering::Relaxed))
     }
 
     /// Index of the grid of a quad.

@@ -62,7 +62,6 @@ impl DrawnArea {
             }
             drawn
         };
-        let runs = batch_runs(source).into_par_iter().map(of_run);
-        runs.reduce(Self::default, Self::with)
+        batch_runs(source).into_par_iter().map(of_run).reduce(Self::default, Self::with)
     }
 }

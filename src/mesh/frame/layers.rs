@@ -63,8 +63,7 @@ impl VisibleFrame {
             LayerPicture::from_bits(layer, [width, height], bits)
         };
         let known = [Layer::Depth, Layer::Normal, Layer::Id, Layer::Alpha];
-        let wanted = layers.iter().filter(|layer| known.contains(layer));
-        wanted.map(|layer| picture(*layer)).collect()
+        layers.iter().filter(|layer| known.contains(layer)).map(|layer| picture(*layer)).collect()
     }
 
     /// For each pixel in row order, the triangle that each of its samples shows, by its number in the order of
@@ -209,8 +208,7 @@ impl VisibleFrame {
         let given = Vector3::from(mixed.map(f64::from)).try_normalize(1e-15);
         let normal = given.unwrap_or_else(|| {
             let [a, b, c] = shown.vertices.map(|v| Vector3::from(v.position.map(f64::from)));
-            let across = (b - a).cross(&(c - a));
-            across.try_normalize(0.0).unwrap_or_default()
+            (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
         });
         let side = if shown.is_front { 1.0 } else { -1.0 };
         let seen = self.view.camera.view_from_world * normal * side;

@@ -17,8 +17,7 @@ use quadrille_geometry::grid::Grid;
 impl VisibleFrame {
     /// Number of vertices of grids that are not hidden. Reyes shades all of them.
     pub(crate) fn vertices_shaded(&self) -> u64 {
-        let grids = self.chunks.iter().flat_map(Chunk::visible);
-        grids.map(|g| g.grid.vertices.len() as u64).sum()
+        self.chunks.iter().flat_map(Chunk::visible).map(|g| g.grid.vertices.len() as u64).sum()
     }
 
     /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the
@@ -152,9 +151,7 @@ impl SampleColours for VertexColours<'_> {
         pixel: usize,
         sample: usize,
     ) -> [f32; 4] {
-        let Some(planes) = key.planes else {
-            return key.colours[0];
-        };
+        let Some(planes) = key.planes else { return key.colours[0] };
         let pattern = self.visible.settings.pattern;
         let side = f64::from(pattern.side_px());
         let offset = pattern.offsets()[sample];

@@ -31,10 +31,8 @@ impl AlphaTests {
         let tested: Vec<_> =
             materials.iter().map(|m| m.tested_alpha().and(m.base_texture)).collect();
         let is_read = |at: usize| tested.iter().flatten().any(|&t| t as usize == at);
-        let read = (textures.iter().enumerate()).map(|(at, texture)| match is_read(at) {
-            true => texture.clone(),
-            false => Texture::default(),
-        });
+        let read = (textures.iter().enumerate())
+            .map(|(at, texture)| if is_read(at) { texture.clone() } else { Texture::default() });
         Self {
             textures: Textures::new(&read.collect::<Vec<_>>(), materials),
             base_textures: tested,
@@ -45,8 +43,7 @@ impl AlphaTests {
     /// Whether fragments of a material may be discarded.
     #[inline]
     pub(crate) fn tests(&self, material: u32) -> bool {
-        let cutoff = self.cutoffs.get(material as usize);
-        cutoff.is_some_and(Option::is_some)
+        self.cutoffs.get(material as usize).is_some_and(Option::is_some)
     }
 
     /// The test of a triangle of a grid; `None` if nothing of it is discarded.

@@ -161,8 +161,7 @@ mod tests {
     fn two_steps() {
         let plane = |[x, y]: [f32; 2]| [0.5 * x + 2.0 * y, y];
         let steps = [[1.0, 0.25], [-0.5, 2.0]];
-        let found = from_steps(steps, steps.map(plane));
-        let [dx, dy] = found.unwrap();
+        let [dx, dy] = from_steps(steps, steps.map(plane)).unwrap();
         assert!((dx[0] - 0.5).abs() < 1e-6 && dx[1].abs() < 1e-6, "{dx:?}");
         assert!((dy[0] - 2.0).abs() < 1e-6 && (dy[1] - 1.0).abs() < 1e-6, "{dy:?}");
         assert!(from_steps([[1.0, 1.0], [2.0, 2.0]], [[1.0], [2.0]]).is_none());

@@ -119,8 +119,7 @@ impl Lights {
     }
 
     fn sky(up: [f32; 3]) -> Self {
-        let zenith = Vector3::from(up.map(f64::from));
-        let zenith = zenith.try_normalize(0.0).unwrap_or_else(Vector3::y);
+        let zenith = Vector3::from(up.map(f64::from)).try_normalize(0.0).unwrap_or_else(Vector3::y);
         // The sun stands half to the left of the front and half before it, where the front of a scene
         // is +z if +y is up, and -y if +z is up.
         let front = if zenith.y.abs() > zenith.z.abs() { Vector3::z() } else { -Vector3::y() };

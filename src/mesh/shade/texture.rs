@@ -244,8 +244,7 @@ struct TexelShare {
 
 impl TexelShare {
     fn parts(&self) -> impl Iterator<Item = (usize, f32)> {
-        let parts = (self.first..).zip(self.weights);
-        parts.filter(|&(_, weight)| weight > 0.0)
+        (self.first..).zip(self.weights).filter(|&(_, weight)| weight > 0.0)
     }
 }
 
@@ -280,8 +279,7 @@ fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
     let shifted = (at - 0.5) + ROUND;
     let whole = shifted.to_bits().wrapping_sub(ROUND.to_bits());
     // Negative numbers count from the end; numbers out of range are clamped to the end.
-    let wrapped = whole.wrapping_add(if whole >> 31 == 1 { texels } else { 0 });
-    let left = wrapped.min(texels - 1);
+    let left = whole.wrapping_add(if whole >> 31 == 1 { texels } else { 0 }).min(texels - 1);
     let right = if left + 1 == texels { 0 } else { left + 1 };
     let part = at - (shifted - ROUND);
     // Also for NaN.

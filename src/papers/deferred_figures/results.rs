@@ -105,7 +105,7 @@ impl DeferredRun {
             match views.iter_mut().find(|run| row.view == run.view()) {
                 Some(run) => run.rows.push(row.clone()),
                 None => {
-                    views.push(Self { rows: vec![row.clone()], heat: Vec::new(), ..self.clone() })
+                    views.push(Self { rows: vec![row.clone()], heat: Vec::new(), ..self.clone() });
                 }
             }
         }

@@ -26,8 +26,7 @@ pub fn views_between(cameras: &[Camera]) -> Vec<Camera> {
             }
         }
     }
-    let views = pairs.iter().map(|pair| halfway(pair.map(|at| &cameras[at])));
-    views.collect()
+    pairs.iter().map(|pair| halfway(pair.map(|at| &cameras[at]))).collect()
 }
 
 fn rotation(camera: &Camera) -> UnitQuaternion<f64> {
@@ -42,8 +41,7 @@ fn nearest(cameras: &[Camera], own: usize) -> Option<usize> {
         let (distance, angle) = ((other.eye() - eye).norm(), turn.angle_to(&rotation(other)));
         (angle < LARGEST_ANGLE && distance + angle > 0.0).then_some((at, distance))
     });
-    let nearest = neighbours.min_by(|a, b| a.1.total_cmp(&b.1));
-    nearest.map(|(at, _)| at)
+    neighbours.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
 fn halfway([a, b]: [&Camera; 2]) -> Camera {

@@ -43,9 +43,7 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     let columns = all.into_iter().map(joined).collect::<Result<_>>()?;
     let rows = tables.iter().map(SplatTable::rows).sum();
     let mut tables = tables.into_iter();
-    let Some(mut first) = tables.next() else {
-        return Ok(None);
-    };
+    let Some(mut first) = tables.next() else { return Ok(None) };
     for other in tables {
         first.comments.extend(other.comments);
         first.file_bytes += other.file_bytes;

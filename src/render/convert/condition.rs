@@ -80,8 +80,7 @@ impl Condition {
     /// [`Error::Argument`] for a name that is not a column of the table; it lists the columns.
     pub fn rows(&self, table: &SplatTable) -> Result<Vec<u32>> {
         let holds = self.0.holds(table)?;
-        let rows = (0u32..).zip(holds);
-        Ok(rows.filter(|(_, holds)| *holds).map(|(row, _)| row).collect())
+        Ok((0u32..).zip(holds).filter(|(_, holds)| *holds).map(|(row, _)| row).collect())
     }
 }
 
@@ -96,8 +95,7 @@ impl Node {
 
     fn holds(&self, table: &SplatTable) -> Result<Vec<bool>> {
         let joined = |a: &Self, b: &Self, join: fn(bool, bool) -> bool| -> Result<Vec<bool>> {
-            let pairs = a.holds(table)?.into_iter().zip(b.holds(table)?);
-            Ok(pairs.map(|(a, b)| join(a, b)).collect())
+            Ok(a.holds(table)?.into_iter().zip(b.holds(table)?).map(|(a, b)| join(a, b)).collect())
         };
         match self {
             Self::And(a, b) => joined(a, b, |a, b| a && b),
@@ -168,9 +166,7 @@ impl Operand {
             let logs = column("scale_0")?;
             let mut values: Vec<f64> = (0..table.rows()).map(|row| logs.get(row)).collect();
             for name in ["scale_1", "scale_2"] {
-                let Some(axis) = table.values(name) else {
-                    continue;
-                };
+                let Some(axis) = table.values(name) else { continue };
                 for (row, value) in values.iter_mut().enumerate() {
                     *value = pick(*value, axis.get(row));
                 }
@@ -241,10 +237,7 @@ impl Parser<'_> {
         }
         if self.take("(") {
             let inner = self.either(depth + 1)?;
-            return match self.take(")") {
-                true => Ok(inner),
-                false => Err(self.wrong("\")\"")),
-            };
+            return if self.take(")") { Ok(inner) } else { Err(self.wrong("\")\"")) };
         }
         let left = self.operand()?;
         let found = COMPARISONS.iter().find(|(sign, _)| self.take(sign));

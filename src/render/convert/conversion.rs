@@ -212,10 +212,7 @@ impl Run<'_> {
 
     /// The levels of detail of the output below the finest one, which are listed with the steps.
     fn coarser_levels(&mut self) -> Result<Vec<SplatTable>> {
-        let count = match self.of.format.has_levels() {
-            true => self.of.lod_levels,
-            false => 1,
-        };
+        let count = if self.of.format.has_levels() { self.of.lod_levels } else { 1 };
         let task = self.host.begin("steps of levels of detail");
         let coarser = count.saturating_sub(1);
         let levels = coarser_levels(&self.table, coarser, LOD_SHARE, self.scene, &task)?;
@@ -246,9 +243,7 @@ impl Run<'_> {
         let (judge, reference) = (&mut self.judge, self.reference.take());
         let accept = |new: &Path| {
             bytes = written_bytes(new, format).ok();
-            let Some(judge) = judge.as_mut().filter(|_| of.is_compared) else {
-                return Ok(true);
-            };
+            let Some(judge) = judge.as_mut().filter(|_| of.is_compared) else { return Ok(true) };
             let before = reference.as_ref().unwrap_or(table);
             let found = judge.measure((before, table), (new, format), self.scene, host)?;
             let is_accepted = host.accepts(&found);
@@ -279,8 +274,7 @@ pub fn apply_step(
     task: &Task,
 ) -> Result<()> {
     let before = table.rows();
-    let applied = action.apply_task(table, path, task);
-    applied.map_err(|error| match action {
+    action.apply_task(table, path, task).map_err(|error| match action {
         // The condition may name a column that the table does not have.
         Action::Where(_) => error.about(text.split(' ').next().unwrap_or(text)),
         _ => error,

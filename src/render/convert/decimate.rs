@@ -308,8 +308,7 @@ fn cost(first: &Body, second: &Body) -> f64 {
     let (_, merged) = mixture(first, second);
     let floor = Matrix3::identity() * (FLOOR * merged.trace() / 3.0);
     let log_volume = |covariance: &Matrix3<f64>| {
-        let determinant = (covariance + floor).determinant();
-        determinant.max(f64::MIN_POSITIVE).ln() / 2.0
+        (covariance + floor).determinant().max(f64::MIN_POSITIVE).ln() / 2.0
     };
     let share = share(first, second);
     let before =

@@ -88,10 +88,7 @@ impl Judge {
         let cameras = self.cameras(&input, host)?;
         let names = || cameras.iter().map(|camera| camera.name.clone()).collect();
         let pruned_by = self.is_pruned.then(names);
-        let between = match self.is_pruned {
-            true => views_between(&cameras),
-            false => Vec::new(),
-        };
+        let between = if self.is_pruned { views_between(&cameras) } else { Vec::new() };
         if self.is_pruned && between.is_empty() {
             host.warn(
                 "the report looks from the views by which splats were pruned, since no two of them look in directions \

@@ -131,8 +131,7 @@ fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
         let (low, high) = bounds[usize::from(axis)];
         high - low
     };
-    let widest = [0, 1, 2].into_iter().max_by(|a, b| extent(*a).total_cmp(&extent(*b)));
-    let axis = widest.unwrap_or(0);
+    let axis = [0, 1, 2].into_iter().max_by(|a, b| extent(*a).total_cmp(&extent(*b))).unwrap_or(0);
     let at = usize::from(axis);
     let middle = points.len() / 2;
     points.select_nth_unstable_by(middle, |a, b| {

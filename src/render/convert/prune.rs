@@ -62,10 +62,8 @@ pub fn largest_weights(
     for camera in cameras {
         preprocessed.run_task(splats, camera, profile, task)?;
         let drawn: Vec<_> = preprocessed.in_order().collect();
-        let bands = (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS);
-        bands.for_each(|first| {
-            let band = Band::new(camera, first, profile);
-            band.blend(&drawn, task, |index, weight| {
+        (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS).for_each(|first| {
+            Band::new(camera, first, profile).blend(&drawn, task, |index, weight| {
                 // Weights are not negative, so that their bits order as they do. A maximum does not
                 // depend on the order of the threads.
                 largest[index as usize].fetch_max(weight.to_bits(), Ordering::Relaxed);

@@ -127,8 +127,7 @@ impl ViewComparison<'_> {
 /// The view with the lowest PSNR; `None` if all pictures are identical.
 pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
     let psnr = |view: &&ViewDifference| view.comparison.psnr_db;
-    let differing = views.iter().filter(|view| psnr(view).is_some());
-    differing.min_by(|a, b| {
+    views.iter().filter(|view| psnr(view).is_some()).min_by(|a, b| {
         let [a, b] = [a, b].map(|view| psnr(view).unwrap_or(f64::INFINITY));
         a.total_cmp(&b)
     })

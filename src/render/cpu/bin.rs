@@ -233,8 +233,7 @@ fn append<S: Simd>(
 ) {
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(_) = simd.level() {
-        let packed = values.compress(mask);
-        packed.store_slice(&mut list[*len..*len + LANES]);
+        values.compress(mask).store_slice(&mut list[*len..*len + LANES]);
         *len += mask.to_bitmask().count_ones() as usize;
         return;
     }
@@ -310,8 +309,7 @@ impl TileLists {
         let mut entries = 0;
         self.longest = 0;
         for row in grid.bands(1) {
-            let counts = self.shares.iter();
-            let counts = counts.flat_map(|share| &share.positions[row.tiles_in(grid)]);
+            let counts = self.shares.iter().flat_map(|share| &share.positions[row.tiles_in(grid)]);
             let of_row: usize = counts.flatten().sum();
             match bands.last_mut() {
                 Some(band) if entries + of_row <= self.most_entries => {
@@ -357,10 +355,7 @@ impl TileLists {
         let entries = as_atomic_u64(&mut self.entries);
         self.shares.par_iter_mut().for_each(|share| {
             let tiles = (band, tiles.clone());
-            dispatch!(level.frame_level(), simd => match band == grid {
-                true => share.fill::<_, true>(simd, tiles, frame, entries),
-                false => share.fill::<_, false>(simd, tiles, frame, entries),
-            });
+            dispatch!(level.frame_level(), simd => if band == grid { share.fill::<_, true>(simd, tiles, frame, entries) } else { share.fill::<_, false>(simd, tiles, frame, entries) });
         });
     }
 

@@ -40,10 +40,7 @@ pub(super) fn geometry(
             if settings.is_distance { narrow(distance(view, splat.mean)) } else { projected.depth };
         SplatGeometry {
             depth,
-            normal: match has_normal {
-                true => facing_normal(view, &splat).map(narrow),
-                false => [0.0; 3],
-            },
+            normal: if has_normal { facing_normal(view, &splat).map(narrow) } else { [0.0; 3] },
         }
     };
     let mut geometry = vec![SplatGeometry::default(); projected.slots().len()];
@@ -71,16 +68,14 @@ pub(super) struct Planes {
 impl Planes {
     pub(super) fn new(size: [u32; 2], layers: &[Layer]) -> Self {
         let pixels = size[0] as usize * size[1] as usize;
-        let pictures = layers.iter();
-        let pictures = pictures.map(|layer| (*layer, vec![0; pixels * layer.planes()]));
+        let pictures = layers.iter().map(|layer| (*layer, vec![0; pixels * layer.planes()]));
         Self { size, pictures: pictures.collect() }
     }
 
     /// Iterates over the planes of all layers, in layer order.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut [u32]> {
         let pixels = self.size[0] as usize * self.size[1] as usize;
-        let pictures = self.pictures.iter_mut();
-        pictures.flat_map(move |(_, bits)| bits.chunks_exact_mut(pixels.max(1)))
+        self.pictures.iter_mut().flat_map(move |(_, bits)| bits.chunks_exact_mut(pixels.max(1)))
     }
 
     pub(super) fn into_pictures(self) -> Vec<LayerPicture> {

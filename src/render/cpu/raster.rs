@@ -227,8 +227,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
             for (i, number) in run.enumerate() {
                 let lanes = &mut lanes[i % BATCH];
                 let alpha = f32x16::load_array_ref(simd, lanes);
-                let weight = self.cover(&Fragments::of_alpha(simd, alpha), number);
-                weight.store_array(lanes);
+                self.cover(&Fragments::of_alpha(simd, alpha), number).store_array(lanes);
             }
             for (i, number) in run.enumerate() {
                 let weight = f32x16::load_array_ref(simd, &lanes[i % BATCH]);

@@ -269,8 +269,7 @@ impl Renderer {
     /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
     /// seam of a panorama, a splat has two footprints.
     pub fn drawn(&self) -> impl Iterator<Item = (&ProjectedSplat, PixelBounds)> {
-        let chunks = self.drawn_chunks();
-        chunks.flat_map(|(splats, bounds)| splats.iter().zip(bounds.iter().copied()))
+        self.drawn_chunks().flat_map(|(splats, bounds)| splats.iter().zip(bounds.iter().copied()))
     }
 
     /// [`Self::drawn`] in chunks, which several threads can share out. Some may be empty.
@@ -427,8 +426,7 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
 /// Divides a picture of a width and a number of values per pixel into the parts that rows of tiles cover. Each is divided
 /// further by the thread that draws it: dividing a whole picture at once takes a hundredth of a frame's time.
 pub(super) fn strips<T>(pixels: &mut [T], (width, values): (u32, usize)) -> Vec<&mut [T]> {
-    let strips = pixels.chunks_mut(width as usize * values * TILE_PX);
-    strips.collect()
+    pixels.chunks_mut(width as usize * values * TILE_PX).collect()
 }
 
 /// Divides a picture of a width and a number of values per pixel into the rows of each tile: [`TILE_PX`] slices per
@@ -440,8 +438,7 @@ pub(super) fn rows_by_tile<T>(
 ) -> Vec<&mut [T]> {
     let mut rows: Vec<&mut [T]> =
         (0..grid.len() * TILE_PX).map(|_| <&mut [_]>::default()).collect();
-    let lines = pixels.chunks_exact_mut(width as usize * values);
-    for (y, line) in lines.enumerate() {
+    for (y, line) in pixels.chunks_exact_mut(width as usize * values).enumerate() {
         for (column, piece) in line.chunks_mut(TILE_PX * values).enumerate() {
             rows[(y / TILE_PX * grid.columns + column) * TILE_PX + y % TILE_PX] = piece;
         }

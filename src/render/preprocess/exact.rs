@@ -89,9 +89,7 @@ fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
 /// Factor on the width of a footprint, so that it is at most as wide as the circle of a panorama. Without
 /// it, a splat near a pole would overlap itself, as its stretch has no bound there.
 fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
-    let Some(period) = view.period_px() else {
-        return 1.0;
-    };
+    let Some(period) = view.period_px() else { return 1.0 };
     let radius_squared = cut_radius_squared(opacity);
     let largest = ((period / 2.0).powi(2) / radius_squared - view.low_pass_px2).max(0.0);
     if radius_squared > 0.0 && xx > largest { (largest / xx).sqrt() } else { 1.0 }
@@ -144,8 +142,7 @@ impl ExactSplat {
     /// reach of the projection, below the alpha cut everywhere, too small for the profile, or when its covariance is
     /// degenerate.
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
-        let shape = Self::project_shape(view, splat)?;
-        Some(shape.coloured(view, sh_degree, splat))
+        Some(Self::project_shape(view, splat)?.coloured(view, sh_degree, splat))
     }
 
     /// As [`Self::project`] without the colour, which is black.

@@ -132,8 +132,7 @@ impl Projected {
 
     /// Replaces the colour of every visible splat; colours are finite.
     pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
-        let chunks = self.splats.par_chunks_mut(self.slots).zip(&self.filled);
-        chunks.for_each(|(splats, &len)| {
+        self.splats.par_chunks_mut(self.slots).zip(&self.filled).for_each(|(splats, &len)| {
             for splat in &mut splats[..len] {
                 splat.colour = colour(splat);
             }
@@ -174,10 +173,8 @@ impl Projected {
             return self.len();
         }
         let chunks = self.splats.chunks(self.slots.max(1)).zip(&self.filled);
-        let splats = chunks.map(|(splats, &len)| {
-            let of_one = splats[..len].chunk_by(|a, b| a.index == b.index);
-            of_one.count()
-        });
+        let splats =
+            chunks.map(|(splats, &len)| splats[..len].chunk_by(|a, b| a.index == b.index).count());
         splats.sum()
     }
 

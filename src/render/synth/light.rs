@@ -128,9 +128,7 @@ impl Light {
             let nearest = (from + along * t).norm();
             share *= 1.0 - o.strength * step(1.15, 0.6, nearest);
         }
-        let Some(ground) = &self.ground else {
-            return share;
-        };
+        let Some(ground) = &self.ground else { return share };
         let mut t = MARCH_START;
         for _ in 0..MARCH_STEPS {
             let q = p + self.to_sun * t;

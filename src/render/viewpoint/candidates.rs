@@ -137,8 +137,7 @@ impl Extent {
         degrees: f64,
         is_fixed: bool,
     ) -> Vec<Candidate> {
-        let right = from.forward.cross(&self.up).try_normalize(1e-9);
-        let right = right.unwrap_or(self.level[0]);
+        let right = from.forward.cross(&self.up).try_normalize(1e-9).unwrap_or(self.level[0]);
         let level = right.cross(&self.up);
         let mut all = Vec::new();
         for axis in [right, level, self.up] {

@@ -52,8 +52,7 @@ impl SplatSample {
 
     /// Size in the scene over size here, of a splat by its index.
     pub(super) fn size_factor(&self, index: u32) -> f32 {
-        let factor = self.size_factor.get(index as usize);
-        factor.copied().unwrap_or(1.0)
+        self.size_factor.get(index as usize).copied().unwrap_or(1.0)
     }
 }
 
@@ -109,8 +108,7 @@ mod tests {
     }
 
     fn total_area(splats: &Splats) -> f64 {
-        let areas = splats.iter().map(|s| f64::from(s.scale[0] * s.scale[1]));
-        areas.sum()
+        splats.iter().map(|s| f64::from(s.scale[0] * s.scale[1])).sum()
     }
 
     #[test]

@@ -85,9 +85,7 @@ impl Scorer {
         }
         let target = candidate.eye + candidate.forward;
         let camera = Camera::look_at("", scoring.intrinsics, candidate.eye, target, scoring.up);
-        let Ok(camera) = camera else {
-            return Score::default();
-        };
+        let Ok(camera) = camera else { return Score::default() };
         let mut frame = self.frame.take().unwrap_or_else(|| Frame::new(1, 1));
         let sample = &scoring.sample;
         let (px, near) = (HEIGHT_PX / camera.height as f32, narrow(scoring.near));

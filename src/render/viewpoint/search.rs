@@ -77,9 +77,7 @@ pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Fra
         return Ok(framing);
     }
     // The caller meets the same error when it makes the cameras.
-    let Ok(request) = Request::of(described, &framing) else {
-        return Ok(framing);
-    };
+    let Ok(request) = Request::of(described, &framing) else { return Ok(framing) };
     let search = Search::new(splats, &request, &framing, task)?;
     let chosen =
         if described.orbit.is_some() { search.best_circle()? } else { search.best_views(1)?.pop() };
@@ -262,9 +260,7 @@ impl<'a> Search<'a> {
         });
         let mut group = best.map_or_else(Vec::new, |(_, group)| group.to_vec());
         sort(&mut group);
-        let Some((candidate, _)) = group.first() else {
-            return Ok(None);
-        };
+        let Some((candidate, _)) = group.first() else { return Ok(None) };
         let view = if candidate.is_inside && !self.is_fixed() {
             let step = candidate.forward * (LOOK_AROUND * self.target().radius);
             ChosenView { eye: candidate.eye - step, target: candidate.eye, up: self.extent.up }

@@ -102,8 +102,7 @@ fn level_peak(patches: &[Patch], axis: usize) -> Peak {
         let bin = whole::<usize>((position * BINS as f64).clamp(0.0, BINS as f64 - 1.0));
         bins[bin] += patch.weight;
     }
-    let fullest = (0..BINS).max_by(|a, b| bins[*a].total_cmp(&bins[*b]));
-    let fullest = fullest.unwrap_or(0);
+    let fullest = (0..BINS).max_by(|a, b| bins[*a].total_cmp(&bins[*b])).unwrap_or(0);
     Peak {
         share: bins[fullest] / total,
         position: (fullest as f64 + 0.5) / BINS as f64,

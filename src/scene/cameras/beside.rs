@@ -13,8 +13,7 @@ const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 /// beside the folder.
 pub fn find(scene: &Path) -> Option<PathBuf> {
     let inside = scene_file(scene).ok().filter(|file| file != scene);
-    let inside = inside.and_then(|file| find_beside(&file));
-    inside.or_else(|| find_beside(scene))
+    inside.and_then(|file| find_beside(&file)).or_else(|| find_beside(scene))
 }
 
 fn find_beside(scene: &Path) -> Option<PathBuf> {

@@ -108,8 +108,7 @@ impl CameraFile {
 
 /// The name of camera `index` for messages: its text at `key`, if it has one.
 pub(super) fn shown_name(node: &JsonNode, key: &str, index: usize) -> String {
-    let text = node.get(key).and_then(|name| name.text().ok());
-    text.unwrap_or_else(|| view_name(index))
+    node.get(key).and_then(|name| name.text().ok()).unwrap_or_else(|| view_name(index))
 }
 
 /// A camera, and its name as it stands in the file.

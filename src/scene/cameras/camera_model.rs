@@ -48,8 +48,7 @@ impl CameraModel {
             }
             Self::Equirectangular => {
                 let [width, height] = size.of(PANORAMA_PX)?;
-                let resized = camera.resized(width, height)?;
-                Ok(resized.with_projection(Projection::Equirectangular))
+                Ok(camera.resized(width, height)?.with_projection(Projection::Equirectangular))
             }
         }
     }

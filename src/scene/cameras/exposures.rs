@@ -54,7 +54,6 @@ impl Exposures {
         }
         let mut alike =
             self.by_name.iter().filter(|(name, _)| of_picture(name) == of_picture(view));
-        let found = alike.next().map(|(_, exposure)| exposure);
-        found.filter(|_| alike.next().is_none())
+        alike.next().map(|(_, exposure)| exposure).filter(|_| alike.next().is_none())
     }
 }

@@ -210,8 +210,7 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
         right += across * pose.eye;
     }
     let least = (system / poses.len() as f64).symmetric_eigenvalues().min();
-    let inverse = system.try_inverse().filter(|_| least > LEAST_CONVERGENCE);
-    let inverse = inverse.ok_or_else(|| {
+    let inverse = system.try_inverse().filter(|_| least > LEAST_CONVERGENCE).ok_or_else(|| {
         no_path("cameras that look towards a common point", "parallel lines of sight")
     })?;
     Ok(inverse * right)
@@ -239,8 +238,7 @@ fn spiral(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     let found = "opposite directions";
     let forward = mean(poses, |p| p.forward).try_normalize(1e-9);
     let forward = forward.ok_or_else(|| no_path(expected, found))?;
-    let right = forward.cross(&up).try_normalize(1e-9);
-    let right = right.ok_or_else(|| no_path(expected, found))?;
+    let right = forward.cross(&up).try_normalize(1e-9).ok_or_else(|| no_path(expected, found))?;
     let above = right.cross(&forward);
     let depth = (focus(poses)? - eye).dot(&forward);
     if depth <= 0.0 {
@@ -304,8 +302,7 @@ fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
 /// Distance of the points that stand for the orientation in an interpolation.
 fn reach(poses: &[Pose]) -> f64 {
     let middle = mean(poses, |p| p.eye);
-    let extent = poses.iter().map(|p| (p.eye - middle).norm());
-    let extent = extent.fold(0.0, f64::max);
+    let extent = poses.iter().map(|p| (p.eye - middle).norm()).fold(0.0, f64::max);
     TURN_WEIGHT * if extent > 0.0 { extent } else { 1.0 }
 }
 
@@ -317,8 +314,7 @@ fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
         let point = pose.point(reach);
         // Time is the distance travelled, so that the speed is even.
         let moved = points.last().map(|last| {
-            let places = last.iter().zip(&point).take(PLACES);
-            places.map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt()
+            last.iter().zip(&point).take(PLACES).map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt()
         });
         if moved == Some(0.0) {
             continue;
@@ -330,6 +326,5 @@ fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
         return Err(no_path("cameras that differ", "equal ones"));
     };
     let spline = CubicSpline::through(times, points);
-    let frames = (0..count).map(|index| Pose::at(&spline, end * index as f64 / (count - 1) as f64));
-    Ok(frames.collect())
+    Ok((0..count).map(|index| Pose::at(&spline, end * index as f64 / (count - 1) as f64)).collect())
 }

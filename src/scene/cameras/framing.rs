@@ -158,8 +158,7 @@ pub fn fitting_eye(
     points: &[[f32; 3]],
 ) -> Vector3<f64> {
     let back = direction.normalize();
-    let side = up.cross(&back);
-    let side = side.try_normalize(1e-9).unwrap_or_else(|| {
+    let side = up.cross(&back).try_normalize(1e-9).unwrap_or_else(|| {
         let level = Vector3::ith(back.iamin(), 1.0);
         level.cross(&back).normalize()
     });

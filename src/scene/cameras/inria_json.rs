@@ -17,8 +17,7 @@ use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::Result;
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
-    let nodes = root.items()?.enumerate();
-    let cameras = nodes.map(|(index, node)| {
+    let cameras = root.items()?.enumerate().map(|(index, node)| {
         let name = shown_name(&node, "img_name", index);
         (name, read_camera(&node, index))
     });

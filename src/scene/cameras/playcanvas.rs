@@ -88,8 +88,7 @@ fn file_of(
 ) -> Result<CameraFile> {
     let cameras = poses.map(|pose| {
         let (name, place, pose) = pose?;
-        let camera = pose.camera(&name, axis, options);
-        let camera = camera.map_err(|error| match error {
+        let camera = pose.camera(&name, axis, options).map_err(|error| match error {
             Error::Argument { what, expected, found } => {
                 Error::malformed(root.path, format!("{place}: {what}"), expected, found)
             }
@@ -125,11 +124,8 @@ fn read_frames(root: &JsonNode, frames: &JsonNode, options: &CameraOptions) -> R
 
 fn read_settings(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
     let track = root.member("animTracks")?.items()?.next();
-    let Some(track) = track else {
-        return read_still_cameras(root, options);
-    };
-    let stated_rate = track.get("frameRate").map(|rate| rate.above_0());
-    let stated_rate = stated_rate.transpose()?;
+    let Some(track) = track else { return read_still_cameras(root, options) };
+    let stated_rate = track.get("frameRate").map(|rate| rate.above_0()).transpose()?;
     let rate = stated_rate.unwrap_or(DEFAULT_FRAME_RATE);
     let keys = track_keys(root, &track, rate, stated_rate.is_none())?;
     let length = track.member("duration")?.above_0()? * rate;
@@ -208,11 +204,9 @@ fn track_keys(
 fn read_still_cameras(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
     // Version 1 has one camera, version 2 a list.
     let listed = root.get("cameras").map(|cameras| cameras.items());
-    let listed = listed.transpose()?.into_iter().flatten();
-    let initial = listed.map(|camera| camera.member("initial"));
+    let initial = listed.transpose()?.into_iter().flatten().map(|camera| camera.member("initial"));
     let first = root.get("camera").filter(|c| c.get("position").is_some());
-    let all = initial.chain(first.map(Ok));
-    let poses = all.enumerate().map(|(index, node)| {
+    let poses = initial.chain(first.map(Ok)).enumerate().map(|(index, node)| {
         let node = node?;
         let pose = Pose {
             position: node.member("position")?.numbers()?,

@@ -39,8 +39,7 @@ pub(super) fn load_selected(
     options.fallback_size_px = options.fallback_size_px.or(both);
     let mut file = load_with(path, &options)?;
     file.select(views)?;
-    let reshaped = file.cameras.first();
-    let reshaped = reshaped.and_then(|camera| size.reshaping(camera));
+    let reshaped = file.cameras.first().and_then(|camera| size.reshaping(camera));
     let sized = file.cameras.iter().map(|camera| size.apply(camera));
     file.cameras = sized.collect::<Result<_>>()?;
     Ok((file, reshaped))

@@ -38,10 +38,7 @@ impl ViewNames<'_> {
             return Ok((0..count).collect());
         }
         if let Some(index) = plain_index(item).or_else(|| self.named(item)) {
-            return match index < count {
-                true => Ok(vec![index]),
-                false => Err(self.no_such_view(item)),
-            };
+            return if index < count { Ok(vec![index]) } else { Err(self.no_such_view(item)) };
         }
         if let "test" | "train" = item {
             return Ok(self.part(item == "test"));
@@ -127,8 +124,7 @@ impl ViewNames<'_> {
 
 /// A path with slashes and without a leading `./`.
 fn plain_path(path: &str) -> String {
-    let path = path.replace('\\', "/");
-    path.trim_start_matches("./").to_owned()
+    path.replace('\\', "/").trim_start_matches("./").to_owned()
 }
 
 /// Parses a whole number without leading zeros: `007` is a name, as of photographs.

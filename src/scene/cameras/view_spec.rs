@@ -211,9 +211,7 @@ impl ViewSpec {
     /// # Errors
     /// As [`PictureSize::of`].
     pub fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
-        let Some(model) = self.camera_model else {
-            return Ok(cameras);
-        };
+        let Some(model) = self.camera_model else { return Ok(cameras) };
         let applied = |camera| model.applied(camera, self.fov_degrees, self.size);
         cameras.into_iter().map(applied).collect()
     }

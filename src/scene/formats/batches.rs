@@ -73,8 +73,7 @@ impl SplatBatches {
     /// The bytes of rows of a PLY; empty for other formats.
     pub fn row_bytes(&self, rows: Range<usize>) -> &[u8] {
         let [start, stride] = self.facts.fixed.unwrap_or_default();
-        let bytes = self.bytes.get(start + rows.start * stride..start + rows.end * stride);
-        bytes.unwrap_or_default()
+        self.bytes.get(start + rows.start * stride..start + rows.end * stride).unwrap_or_default()
     }
 
     /// Memory for decoded parts of the file while batches are read, besides the batch, in bytes.
@@ -109,8 +108,7 @@ impl SplatBatches {
             ..SceneSource::of_bytes(&self.bytes, &self.path)
         };
         let rows = BatchRows { most: (rows / BLOCK).max(1) * BLOCK, spans: &self.spans };
-        let read = (self.reader.read)(&source, rows, each);
-        read.or_else(|error| task.check().and(Err(error)))
+        (self.reader.read)(&source, rows, each).or_else(|error| task.check().and(Err(error)))
     }
 }
 

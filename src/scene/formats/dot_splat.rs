@@ -50,9 +50,7 @@ const LIKELY_NORMS_SQUARED: RangeInclusive<f32> = 0.9..=1.1;
 
 /// Whether 99 of 100 records have finite positions, finite scales that are not negative, and unit quaternions.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
-    let (records, []) = bytes.as_chunks::<RECORD_BYTES>() else {
-        return false;
-    };
+    let (records, []) = bytes.as_chunks::<RECORD_BYTES>() else { return false };
     let is_likely = |record: &[u8; RECORD_BYTES]| {
         let words = record.as_chunks().0;
         let value = |k: usize| f32::from_le_bytes(words[k]);

@@ -37,9 +37,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
 
 /// Whether the header has a version and a level that exist, and sections that the file has room for.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
-    let Some(room) = bytes.len().checked_sub(HEADER_BYTES) else {
-        return false;
-    };
+    let Some(room) = bytes.len().checked_sub(HEADER_BYTES) else { return false };
     let most = room / SECTION_HEADER_BYTES;
     let is_version = bytes[0] == 0 && bytes[1] > 0;
     is_version && u16_at(bytes, 20) <= 2 && (1..=most).contains(&(u32_at(bytes, 4) as usize))

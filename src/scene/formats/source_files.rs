@@ -34,14 +34,10 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         if !is_binary && bytes.trim_ascii_start().first() != Some(&b'{') {
             continue;
         }
-        let json = match is_binary {
-            true => gltf::split(&bytes, &file).map(|(json, _)| json),
-            false => Ok(&*bytes),
-        };
+        let json =
+            if is_binary { gltf::split(&bytes, &file).map(|(json, _)| json) } else { Ok(&*bytes) };
         let document = json.map(serde_json::from_slice::<Value>);
-        let Ok(Ok(document)) = document else {
-            continue;
-        };
+        let Ok(Ok(document)) = document else { continue };
         let mut names = Vec::new();
         collect_strings(&document, &mut names);
         for name in names {

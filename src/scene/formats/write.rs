@@ -57,9 +57,7 @@ impl WriteOptions {
     /// # Errors
     /// [`Error::Argument`] for a level that the format does not have.
     pub fn check(self, format: OutputFormat) -> Result<()> {
-        let Some(level) = self.compression_level else {
-            return Ok(());
-        };
+        let Some(level) = self.compression_level else { return Ok(()) };
         let most = match format {
             OutputFormat::Spz4 => 22,
             OutputFormat::Spz3 => 9,

@@ -73,10 +73,7 @@ fn every_file_gives_its_value_or_names_its_fault() {
 fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => add_files(&path, files),
-            false => files.push(path),
-        }
+        if path.is_dir() { add_files(&path, files) } else { files.push(path) }
     }
 }
 
@@ -106,8 +103,7 @@ fn no_file_is_left_out() {
 #[test]
 fn transforms_beside_a_data_parser_are_of_the_trained_scene() {
     let Some(folder) = folder() else { return };
-    let file = cameras::load(folder.join("40-dataparser/transforms.json")).unwrap();
-    let eye = file.cameras[0].eye();
+    let eye = cameras::load(folder.join("40-dataparser/transforms.json")).unwrap().cameras[0].eye();
     let expected = [1.4542, -0.6763, -0.0666];
     let close = |axis: usize| (eye[axis] - expected[axis]).abs() < 1e-4;
     assert!((0..3).all(close), "{eye}");
@@ -205,8 +201,7 @@ fn logarithms_in_a_dot_splat_are_read_as_such() {
         bytes.extend([200, 100, 50, 255, 255, 128, 128, 128]);
         bytes
     };
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("scene.splat");
+    let path = tempfile::tempdir().unwrap().path().join("scene.splat");
     let mut bytes = record([-2.0, -3.0, 0.5]).repeat(9000);
     bytes.extend(record([0.25, 0.5, 0.125]));
     std::fs::write(&path, bytes).unwrap();

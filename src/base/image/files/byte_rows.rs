@@ -37,10 +37,7 @@ impl<'a> ByteRows<'a> {
             return Self::over(frame, background);
         }
         let frame = frame.to_srgb();
-        let pixels = match is_opaque(&frame) {
-            true => Pixels::Opaque,
-            false => Pixels::Straight,
-        };
+        let pixels = if is_opaque(&frame) { Pixels::Opaque } else { Pixels::Straight };
         Self::new(frame, pixels)
     }
 
@@ -115,8 +112,7 @@ impl<'a> ByteRows<'a> {
         let mut bytes = vec![0; row_bytes * self.frame.height() as usize];
         let bands = bytes.par_chunks_mut((BAND_ROWS * row_bytes).max(1));
         bands.enumerate().for_each(|(band, bytes)| {
-            let rows = bytes.chunks_exact_mut(row_bytes);
-            for (row, out) in rows.enumerate() {
+            for (row, out) in bytes.chunks_exact_mut(row_bytes).enumerate() {
                 self.write_row(band * BAND_ROWS + row, out);
             }
         });
@@ -170,8 +166,7 @@ fn write_over(pixels: &[[f32; 4]], [r, g, b]: [f32; 3], out: &mut [u8]) {
 #[inline(always)]
 fn write_rgb(values: &[[f32; 4]; GROUP], out: &mut [u8]) {
     let mut codes = [[0; 4]; GROUP];
-    let all = codes.as_flattened_mut().iter_mut();
-    for (code, value) in all.zip(values.as_flattened()) {
+    for (code, value) in codes.as_flattened_mut().iter_mut().zip(values.as_flattened()) {
         *code = to_8_bit(*value);
     }
     for (out, code) in out.chunks_exact_mut(3).zip(&codes) {

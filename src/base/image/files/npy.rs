@@ -144,8 +144,7 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
 /// Parses the text of a header.
 fn header(text: &str, named: &Path) -> Result<npy_header::NpyHeader> {
     npy_header::parse(text).map_err(|refusal| {
-        let rest = text.get(refusal.at..).unwrap_or("");
-        let found: String = rest.chars().take(24).collect();
+        let found: String = text.get(refusal.at..).unwrap_or("").chars().take(24).collect();
         let place = format!("byte {} of the NPY header's text", refusal.at);
         Error::malformed(named, place, refusal.expected, format!("{found:?}"))
     })

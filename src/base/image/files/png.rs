@@ -65,10 +65,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
 pub(crate) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()> {
     let [width, height] = rows.size();
     let mut encoder = Encoder::new(out, width, height);
-    encoder.set_color(match rows.has_alpha() {
-        true => ColorType::Rgba,
-        false => ColorType::Rgb,
-    });
+    encoder.set_color(if rows.has_alpha() { ColorType::Rgba } else { ColorType::Rgb });
     let mut writer = encoder.write_header()?;
     writer.write_chunk(chunk::sRGB, &[PERCEPTUAL])?;
     for data in compressed(rows)?.chunks(MAX_CHUNK_BYTES) {
@@ -80,12 +77,8 @@ pub(crate) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()
 /// The zlib stream of the filtered rows, or of the rows as they are where that is smaller.
 fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     let height = rows.size()[1] as usize;
-    let band_rows = match zlib_pieces::can_join() {
-        true => BAND_ROWS,
-        false => height,
-    };
-    let bands = (0..height.div_ceil(band_rows)).into_par_iter();
-    let bands = bands.map(|band| {
+    let band_rows = if zlib_pieces::can_join() { BAND_ROWS } else { height };
+    let bands = (0..height.div_ceil(band_rows)).into_par_iter().map(|band| {
         let first = band * band_rows;
         compressed_band(rows, first..height.min(first + band_rows))
     });
@@ -206,10 +199,8 @@ mod tests {
             assert!(encoded(&ByteRows::over(&frame, background)) == expected, "{size:?}");
             assert!(encoded(&ByteRows::of(&over, None)) == expected, "{size:?}");
             let rows = ByteRows::of(&frame, None);
-            let kind = match rows.has_alpha() {
-                true => ExtendedColorType::Rgba8,
-                false => ExtendedColorType::Rgb8,
-            };
+            let kind =
+                if rows.has_alpha() { ExtendedColorType::Rgba8 } else { ExtendedColorType::Rgb8 };
             assert!(encoded(&rows) == whole(&rows.to_bytes(), size, kind), "{size:?}");
         }
     }

@@ -31,10 +31,7 @@ pub fn encode_webp(
     has_alpha: bool,
     [width, height]: [u32; 2],
 ) -> io::Result<Vec<u8>> {
-    let (layout, channels) = match has_alpha {
-        true => (PixelLayout::Rgba, 4),
-        false => (PixelLayout::Rgb, 3),
-    };
+    let (layout, channels) = if has_alpha { (PixelLayout::Rgba, 4) } else { (PixelLayout::Rgb, 3) };
     let sides = 1..=MAX_SIDE_PIXELS;
     let is_whole = bytes.len() as u64 >= u64::from(width) * u64::from(height) * channels;
     if !is_whole || !sides.contains(&width) || !sides.contains(&height) {
@@ -47,8 +44,6 @@ pub fn encode_webp(
     settings.exact = 1;
     settings.method = METHOD;
     settings.quality = QUALITY;
-    let encoder = Encoder::new(bytes, layout, width, height);
-    let encoded = encoder.encode_advanced(&settings);
-    let encoded = encoded.map_err(|error| io::Error::other(format!("{error:?}")))?;
-    Ok(encoded.to_vec())
+    let encoded = Encoder::new(bytes, layout, width, height).encode_advanced(&settings);
+    Ok(encoded.map_err(|error| io::Error::other(format!("{error:?}")))?.to_vec())
 }

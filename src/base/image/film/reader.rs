@@ -62,8 +62,7 @@ impl FilmReader {
             FrameSource::Y4m(reader) => reader.count_rest(),
             FrameSource::Apng(_) => {
                 let file = File::open(path).map_err(|e| Error::read(path, e))?;
-                let reader = png::Decoder::new(BufReader::new(file)).read_info();
-                let reader = reader.map_err(|e| {
+                let reader = png::Decoder::new(BufReader::new(file)).read_info().map_err(|e| {
                     Error::malformed(path, "animated PNG", "whole pictures", e.to_string())
                 })?;
                 let control = reader.info().animation_control();
@@ -80,9 +79,7 @@ impl FilmReader {
         match &mut self.frames {
             FrameSource::Y4m(reader) => reader.next_frame(),
             FrameSource::Apng(frames) => {
-                let Some(frame) = frames.next() else {
-                    return Ok(None);
-                };
+                let Some(frame) = frames.next() else { return Ok(None) };
                 let frame = frame.map_err(|e| broken(&self.path, &e))?.into_buffer();
                 let pixels = frame.pixels().map(|pixel| {
                     let [r, g, b, a] = pixel.0.map(from_8_bit);
@@ -107,8 +104,7 @@ fn apng_frames(mut source: impl Read, path: &Path) -> Result<Frames<'static>> {
         let (expected, found) = ("an animated PNG", "a single picture");
         return Err(Error::malformed(path, "chunks", expected, found));
     }
-    let animated = decoder.apng().map_err(|e| broken(path, &e))?;
-    Ok(animated.into_frames())
+    Ok(decoder.apng().map_err(|e| broken(path, &e))?.into_frames())
 }
 
 fn broken(path: &Path, error: &image::ImageError) -> Error {

@@ -149,8 +149,7 @@ mod tests {
             let frame = Frame::from_pixels(5, 3, vec![colour; 15]);
             let planes = planes(&frame, None);
             assert_eq!(planes.len() as u64, Subsampling::Both.bytes([5, 3]));
-            let back = frame_of_planes(&planes, [5, 3], Subsampling::Both, false);
-            for pixel in back.pixels() {
+            for pixel in frame_of_planes(&planes, [5, 3], Subsampling::Both, false).pixels() {
                 for (a, b) in pixel.iter().zip(&colour) {
                     // Half a code of luma, and of chroma times 1.8556.
                     assert!((a - b).abs() < 1.5 / 219.0, "{pixel:?} {colour:?}");

@@ -143,8 +143,7 @@ fn colour_error<S: Simd>(simd: S, [a, b]: [Colours<S>; 2], scale: &ColourScale) 
     let below = difference * (to / bend);
     let slope = (1.0 - to) / (scale.largest - bend);
     let beyond = (difference - bend).mul_add(splat(slope), splat(to));
-    let is_below = difference.simd_lt(splat(bend));
-    is_below.select(below, beyond.min(splat(1.0)))
+    difference.simd_lt(splat(bend)).select(below, beyond.min(splat(1.0)))
 }
 
 /// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's
@@ -152,6 +151,5 @@ fn colour_error<S: Simd>(simd: S, [a, b]: [Colours<S>; 2], scale: &ColourScale) 
 #[inline(always)]
 fn feature_error<S: Simd>(simd: S, [a, b]: [[f32x16<S>; 2]; 2]) -> f32x16<S> {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
-    let root = (difference * FRAC_1_SQRT_2).sqrt();
-    root.min(f32x16::splat(simd, 1.0))
+    (difference * FRAC_1_SQRT_2).sqrt().min(f32x16::splat(simd, 1.0))
 }

@@ -45,8 +45,7 @@ impl Taps {
         let taps = gaussians[0][0].len().max(derivatives[0].len());
         let at = |weights: &[f64], tap: usize| {
             let first = (taps - weights.len()) / 2;
-            let index = tap.checked_sub(first);
-            index.and_then(|at| weights.get(at)).copied().unwrap_or(0.0)
+            tap.checked_sub(first).and_then(|at| weights.get(at)).copied().unwrap_or(0.0)
         };
         let feature = |i: usize, tap: usize| at(&derivatives[i], tap);
         let vertical = (0..taps).map(|tap| {

@@ -201,8 +201,7 @@ impl Measure<'_> {
 
 /// Peak signal-to-noise ratio of colours as floats, in decibels; infinite when they are the same.
 pub fn psnr_db(a: &Frame, b: &Frame) -> Result<f64> {
-    let compared = compare(a, b, Protocol::Float)?;
-    Ok(compared.psnr_db.unwrap_or(f64::INFINITY))
+    Ok(compare(a, b, Protocol::Float)?.psnr_db.unwrap_or(f64::INFINITY))
 }
 
 /// Peak signal-to-noise ratio of colours as floats, in decibels, and the largest difference of a colour

@@ -44,8 +44,7 @@ impl Border {
     pub(super) fn extend<T: Copy + Default>(self, row: &mut [T], reach: usize, width: usize) {
         for beyond in 1..=reach {
             for index in [-fit::<isize>(beyond), fit::<isize>(width - 1 + beyond)] {
-                let pixel = self.pixel(index, width);
-                let value = pixel.map_or(T::default(), |at| row[reach + at]);
+                let value = self.pixel(index, width).map_or(T::default(), |at| row[reach + at]);
                 row[fit::<usize>(index + fit::<isize>(reach))] = value;
             }
         }

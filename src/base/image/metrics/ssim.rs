@@ -44,8 +44,7 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
         let channel = Channel { pictures: [a, b], counted: &counted, window: &window, border };
-        let rows = (0..pair.height).into_par_iter();
-        let rows = rows.map_init(
+        let rows = (0..pair.height).into_par_iter().map_init(
             || Means::new(pair.width),
             |means, y| dispatch!(level.level(), simd => channel.row_sum(simd, means, y)),
         );

@@ -21,8 +21,7 @@ fn frames_and_times_come_back() {
     writer.finish().unwrap();
     let decoder = PngDecoder::new(Cursor::new(&film)).unwrap();
     assert!(decoder.is_apng().unwrap());
-    let decoded = decoder.apng().unwrap().into_frames();
-    let decoded = decoded.collect_frames().unwrap();
+    let decoded = decoder.apng().unwrap().into_frames().collect_frames().unwrap();
     assert_eq!(decoded.len(), 3);
     for (decoded, red) in decoded.iter().zip([0, 128, 255]) {
         assert_eq!(decoded.delay().numer_denom_ms(), (40, 1));

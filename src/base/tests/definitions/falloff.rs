@@ -10,9 +10,7 @@ fn agrees_with_the_definition() {
     let (k, conic, opacity) = ((std::f64::consts::LOG2_E / 2.0).sqrt(), [0.25, 0.0, 1.0], 0.8_f64);
     for i in 0..200 {
         let d = [f64::from(i) * 0.02, f64::from(i % 7) * 0.1];
-        let Some(exact) = fragment_alpha(conic, d, opacity, 0.75) else {
-            continue;
-        };
+        let Some(exact) = fragment_alpha(conic, d, opacity, 0.75) else { continue };
         let (u, v) = (narrow(0.5 * k * d[0]), narrow(k * d[1]));
         let exponent = falloff_exponent(u, v, narrow(opacity.log2()));
         let alpha = f64::from(falloff_alpha(exponent, cap_rounded_down(0.75)));

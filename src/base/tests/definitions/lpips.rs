@@ -192,8 +192,7 @@ fn small_pictures_are_refused() {
 fn refusal(content: &[u8]) -> String {
     let error = read(content, LpipsNet::Alex).err().unwrap();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
-    let message = error.to_string();
-    message.split_once(": ").unwrap().1.to_owned()
+    error.to_string().split_once(": ").unwrap().1.to_owned()
 }
 
 #[test]

@@ -8,8 +8,7 @@ fn planes(frame: &Frame) -> Vec<u8> {
 }
 
 fn frame(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [f32; 3]) -> Frame {
-    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    let pixels = pixels.map(|(x, y)| {
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| {
         let [r, g, b] = pixel(x, y);
         [r, g, b, 1.0]
     });

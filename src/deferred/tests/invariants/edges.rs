@@ -84,9 +84,7 @@ fn no_hit_is_culled() {
                 uv: [(); 2].map(|()| narrow(random(-0.7, 0.7))),
                 t: narrow(random(0.0, 1.0)),
             };
-            let Some(hit) = sample_test(&triangle, &lens, 0.01, &sample) else {
-                continue;
-            };
+            let Some(hit) = sample_test(&triangle, &lens, 0.01, &sample) else { continue };
             hits += 1;
             let (ranges, faces) = found.unwrap_or_else(|| panic!("culled by bounds: {sample:?}"));
             let values = [sample.t, sample.uv[0], sample.uv[1]];

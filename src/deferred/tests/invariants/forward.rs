@@ -87,8 +87,7 @@ fn drawn_forward(
         let count = frame.visible.samples as usize;
         background.resolve(&forward.colours[first..first + count])
     });
-    let picture = Frame::from_pixels(width, height, pixels.collect());
-    let picture = picture.taken_as(ColourSpace::Linear);
+    let picture = Frame::from_pixels(width, height, pixels.collect()).taken_as(ColourSpace::Linear);
     (picture, forward.memo.counters().misses)
 }
 

@@ -93,8 +93,7 @@ fn source_positions(source: &Triangles) -> Vec<[f32; 3]> {
     let mut grids = Vec::new();
     (0..source.batches()).for_each(|batch| source.grids(batch, &view, &mut grids));
     let corners = grids.iter().flat_map(|grid| {
-        let corners = grid.topology.triangles.iter().flatten();
-        corners.map(|c| grid.vertices[usize::from(*c)].position)
+        grid.topology.triangles.iter().flatten().map(|c| grid.vertices[usize::from(*c)].position)
     });
     corners.collect()
 }

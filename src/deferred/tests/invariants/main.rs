@@ -53,8 +53,7 @@ use scenes::{Random, blurs, camera, frame, mesh, soup};
 
 /// All triangles of a frame as set up, with their numbers.
 fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
-    let chunks = frame.geometry.chunks.iter();
-    chunks.flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied()).collect()
+    frame.geometry.chunks.iter().flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied()).collect()
 }
 
 /// Camera of the sample tests.

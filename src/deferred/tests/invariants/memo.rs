@@ -32,8 +32,7 @@ fn misses_fall_with_the_size() {
         }
         memo.counters().misses
     };
-    let sizes = [Some(0), Some(1), Some(4), Some(16), Some(64), Some(4096), None];
-    let misses = sizes.map(misses);
+    let misses = [Some(0), Some(1), Some(4), Some(16), Some(64), Some(4096), None].map(misses);
     assert!(misses.is_sorted_by(|a, b| a >= b), "{misses:?}");
     assert_eq!(misses[0], misses[1], "at least one quad");
     let mut distinct = quads.clone();

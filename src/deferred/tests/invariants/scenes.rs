@@ -26,8 +26,7 @@ impl Random {
 
 fn parsed(text: &str) -> Mesh {
     let no_files = &mut |name: &str| unreachable!("{name}");
-    let loaded = quadrille_geometry::files::parse(text.as_bytes(), Path::new("test.obj"), no_files);
-    loaded.unwrap().mesh
+    quadrille_geometry::files::parse(text.as_bytes(), Path::new("test.obj"), no_files).unwrap().mesh
 }
 
 pub(super) fn mesh(text: &str) -> Triangles {

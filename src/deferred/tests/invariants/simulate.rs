@@ -160,10 +160,7 @@ fn shading_falls_with_the_memo_to_what_is_visible() {
         visible.sort_unstable();
         visible.dedup();
         let least = visible.len() as u64;
-        match has_prepass {
-            true => assert_eq!(quads[5], least),
-            false => assert!(quads[5] > least),
-        }
+        if has_prepass { assert_eq!(quads[5], least) } else { assert!(quads[5] > least) }
     }
 }
 
@@ -208,8 +205,7 @@ fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
     assert!(written * 64 <= spid.write && spid.write <= written * 256);
     // With one sample blocks of memory are 32 pixels wide: narrow tiles load them several times.
     let stream = Rectangles { samples: 1, ..stream };
-    let outcomes = run(&stream, &runs);
-    let read: Vec<_> = outcomes.iter().map(|o| o.traffic.unwrap().spid.read).collect();
+    let read: Vec<_> = run(&stream, &runs).iter().map(|o| o.traffic.unwrap().spid.read).collect();
     assert!(read[0] > read[1] && read[1] >= read[2], "{read:?}");
 }
 

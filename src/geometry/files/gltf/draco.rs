@@ -31,9 +31,7 @@ pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Re
     let mut vertices = 0_u64;
     for (at, mesh) in document.meshes.iter().enumerate() {
         for (nth, primitive) in mesh.primitives.iter().enumerate() {
-            let Some(extension) = primitive.extensions.get(DRACO) else {
-                continue;
-            };
+            let Some(extension) = primitive.extensions.get(DRACO) else { continue };
             let place = format!("meshes[{at}].primitives[{nth}].extensions.{DRACO}");
             let compressed = Compressed::deserialize(extension).map_err(|error| {
                 let expected = "a buffer view and numbers of attributes";
@@ -75,8 +73,7 @@ fn decode(
         .with_max_decoded_bytes(points.saturating_mul(MAX_VERTEX_BYTES));
     let mut buffer = DecoderBuffer::new(bytes).with_limits(limits);
     let mut mesh = Mesh::new();
-    let decoded = MeshDecoder::new().decode(&mut buffer, &mut mesh);
-    decoded.map_err(|error| wrong(error.to_string()))?;
+    MeshDecoder::new().decode(&mut buffer, &mut mesh).map_err(|error| wrong(error.to_string()))?;
     Ok(mesh)
 }
 
@@ -90,9 +87,7 @@ fn supply_primitive(
 ) -> Result<()> {
     let points = mesh.num_points();
     for (name, &number) in &compressed.attributes {
-        let Some(&at) = primitive.attributes.get(name) else {
-            continue;
-        };
+        let Some(&at) = primitive.attributes.get(name) else { continue };
         let attribute = mesh.attribute_by_unique_id(number).ok_or_else(|| {
             let expected = format!("an attribute of number {number} for {name}");
             store.malformed(place, expected, "none")
@@ -110,14 +105,11 @@ fn supply_primitive(
             let found = format!("{} of {} numbers", found.0, found.1);
             return Err(store.malformed(place, expected, found));
         }
-        let numbers = attribute.read_f32s(points, components);
-        let numbers = numbers.into_iter().map(f64::from);
+        let numbers = attribute.read_f32s(points, components).into_iter().map(f64::from);
         let elements = encoded(numbers, accessor.component_type);
         store.supply(at, elements);
     }
-    let Some(at) = primitive.indices else {
-        return Ok(());
-    };
+    let Some(at) = primitive.indices else { return Ok(()) };
     let accessor = store.accessor(at)?;
     let corners = mesh.faces().as_flattened();
     if corners.len() != accessor.count {

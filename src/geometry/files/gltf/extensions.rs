@@ -74,11 +74,9 @@ pub(super) fn check(
 ) -> Result<()> {
     let is_read = |name: &str| READ.contains(&name) || WITHOUT_EFFECT.contains(&name);
     document.check_required(|name| is_read(name) || name.starts_with(MATERIAL_PREFIX), path)?;
-    let used = document.extensions_used.iter();
-    let listed = used.filter(|name| !uses.0.contains_key(*name));
+    let listed = document.extensions_used.iter().filter(|name| !uses.0.contains_key(*name));
     let listed = listed.map(|name| (name, "extensionsUsed"));
-    let found = uses.0.iter().map(|(name, place)| (name, place.as_str()));
-    for (name, place) in found.chain(listed) {
+    for (name, place) in uses.0.iter().map(|(name, place)| (name, place.as_str())).chain(listed) {
         if !is_read(name) && !ENCODINGS.contains(&name.as_str()) {
             builder.warn(format!("extension {name:?} of {place} is left out"));
         }

@@ -21,8 +21,7 @@ fn active<'t>(
     targets: &'t [BTreeMap<String, usize>],
     weights: &'t [f32],
 ) -> impl Iterator<Item = (&'t BTreeMap<String, usize>, f32)> {
-    let weighted = targets.iter().zip(weights.iter().copied());
-    weighted.filter(|(_, weight)| *weight != 0.0)
+    targets.iter().zip(weights.iter().copied()).filter(|(_, weight)| *weight != 0.0)
 }
 
 /// Number of targets that displace the vertices of a primitive. Displacements of other attributes than positions
@@ -51,9 +50,7 @@ pub(super) fn displaced(
 ) -> Result<Vec<[f32; 3]>> {
     let mut vectors = store.vectors::<3>(at)?;
     for (target, weight) in active(targets, weights) {
-        let Some(&at) = target.get(name) else {
-            continue;
-        };
+        let Some(&at) = target.get(name) else { continue };
         for (vector, way) in vectors.iter_mut().zip(store.vectors::<3>(at)?) {
             for (coordinate, way) in vector.iter_mut().zip(way) {
                 *coordinate += weight * way;

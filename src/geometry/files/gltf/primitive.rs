@@ -94,9 +94,7 @@ impl<'a> CheckedPrimitive<'a> {
         let mut extensions = document.extensions_used.iter();
         let quantised = extensions.any(|e| e == "KHR_mesh_quantization");
         let checked = |place: &str, attributes: &BTreeMap<_, _>, name: &str, plain: &[u32]| {
-            let Some(&at) = attributes.get(name) else {
-                return Ok(None);
-            };
+            let Some(&at) = attributes.get(name) else { return Ok(None) };
             let accessor = store.accessor(at)?;
             if accessor.count != vertices {
                 let expected = format!("{vertices} of {name}, as many as positions");
@@ -117,8 +115,7 @@ impl<'a> CheckedPrimitive<'a> {
             checked(&place, target, "NORMAL", &[5126])?;
         }
         let material = json.material.and_then(|at| materials.get(at));
-        let mapping = material.map(TextureMapping::of_material);
-        let mapping = mapping.unwrap_or_default();
+        let mapping = material.map(TextureMapping::of_material).unwrap_or_default();
         let uv = attribute(&mapping.attribute(), &[5126, 5121, 5123])?;
         let colour = attribute("COLOR_0", &[5126, 5121, 5123])?;
         attribute("POSITION", &[5126])?;
@@ -225,8 +222,7 @@ impl<'a> CheckedPrimitive<'a> {
         let displaced = |at, name| displaced(at, name, &self.json.targets, weights, store);
         let mut corners = Vec::new();
         for (vertex, position) in displaced(self.position, "POSITION")?.into_iter().enumerate() {
-            let placement = skinned(vertex).unwrap_or(instance.placement);
-            let placed = placement.point(position);
+            let placed = skinned(vertex).unwrap_or(instance.placement).point(position);
             finite(placed.map(narrow)).map_err(wrong("POSITION"))?;
             let position = builder.position(placed)?;
             corners.push(Corner { position, uv: NONE, normal: NONE, colour: NONE });
@@ -264,6 +260,5 @@ fn colours(at: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 4]>> {
     if store.accessor(at)?.shape == "VEC4" {
         return store.vectors::<4>(at);
     }
-    let opaque = store.vectors::<3>(at)?.into_iter();
-    Ok(opaque.map(|[r, g, b]| [r, g, b, 1.0]).collect())
+    Ok(store.vectors::<3>(at)?.into_iter().map(|[r, g, b]| [r, g, b, 1.0]).collect())
 }

@@ -118,8 +118,7 @@ impl<'a> SkinnedVertices<'a> {
     /// Returns the map of a vertex, or `None` for one without weights.
     pub(super) fn placement(&self, vertex: usize) -> Option<NodePlacement> {
         let influences = || {
-            let sets = self.sets.iter();
-            sets.flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))
+            self.sets.iter().flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))
         };
         let sum: f64 = influences().map(|(_, weight)| f64::from(weight)).sum();
         let joint =

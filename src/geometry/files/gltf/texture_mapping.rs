@@ -31,8 +31,7 @@ impl TextureMapping {
 
     /// The mapping of the first of a material's textures.
     pub(super) fn of_material(material: &Material) -> Self {
-        let first = textures(material).into_iter().find_map(|(_, info)| info);
-        first.map(Self::of).unwrap_or_default()
+        textures(material).into_iter().find_map(|(_, info)| info).map(Self::of).unwrap_or_default()
     }
 
     /// Name of the primitive's attribute.

@@ -56,8 +56,7 @@ pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
             && ["vertex_indices", "vertex_index"].contains(&name)
     };
     let mut properties = element.properties.iter();
-    let column = properties.position(|property| is_list(&property.name, property.kind));
-    column.ok_or_else(|| {
+    properties.position(|property| is_list(&property.name, property.kind)).ok_or_else(|| {
         let place = format!("element {:?}", element.name);
         let expected = "a list \"vertex_indices\" or \"vertex_index\"";
         Error::malformed(path, place, expected, "none")

@@ -35,9 +35,7 @@ pub(super) fn read(
     let header = Header::parse(bytes, path)?;
     let element = |name: &str| header.elements.iter().position(|e| e.name == name);
     let wrong = |expected, found| Err(Error::malformed(path, "header", expected, found));
-    let Some(vertices) = element("vertex") else {
-        return wrong("an element \"vertex\"", "none");
-    };
+    let Some(vertices) = element("vertex") else { return wrong("an element \"vertex\"", "none") };
     let faces = element("face");
     let properties = &header.elements[vertices].properties;
     let has = |name| properties.iter().any(|p| p.name == name);
@@ -46,8 +44,7 @@ pub(super) fn read(
         return wrong("an element \"face\"", found);
     }
     let strips = element("tristrips");
-    let strip_column = strips.map(|at| vertex_list(&header.elements[at], path));
-    let strip_column = strip_column.transpose()?;
+    let strip_column = strips.map(|at| vertex_list(&header.elements[at], path)).transpose()?;
     let face_columns = faces.map(|at| FaceColumns::of(&header.elements[at], path));
     let mut reader = PlyReader {
         columns: VertexColumns::of(&header.elements[vertices], path)?,
@@ -138,8 +135,7 @@ impl PlyReader {
             let name = &element.name;
             return self.builder.warn(format!("element {name:?} is left out"));
         }
-        let unused = element.properties.iter().enumerate();
-        let unused = unused.filter(|(at, _)| !used.contains(at));
+        let unused = element.properties.iter().enumerate().filter(|(at, _)| !used.contains(at));
         let mut names: Vec<_> = unused.map(|(_, p)| format!("{:?}", p.name)).collect();
         if names.len() > MAX_NAMED {
             let more = names.split_off(MAX_NAMED).len();

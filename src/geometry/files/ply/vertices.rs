@@ -33,9 +33,7 @@ impl ColourColumns {
     pub(super) fn of(element: &Element) -> Option<Self> {
         let column = |name: &str| {
             let at = element.properties.iter().position(|p| p.name == name)?;
-            let PropertyKind::Scalar(scalar) = element.properties[at].kind else {
-                return None;
-            };
+            let PropertyKind::Scalar(scalar) = element.properties[at].kind else { return None };
             // Numbers of other types are brought into 0 to 1 once all of them are known.
             let most = match scalar {
                 Scalar::U8 => f32::from(u8::MAX),

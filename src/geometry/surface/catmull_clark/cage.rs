@@ -109,8 +109,7 @@ impl Cage {
         let differs = |i: usize| corners[i].position != corners[(i + count - 1) % count].position;
         let kept = (0..count).filter(|i| differs(*i)).map(|i| first + fit::<u32>(i));
         let kept: Vec<u32> = kept.collect();
-        let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
-        let vertices: Vec<u32> = vertices.collect();
+        let vertices: Vec<u32> = kept.iter().map(|c| mesh.corners[*c as usize].position).collect();
         let mut sorted = vertices.clone();
         sorted.sort_unstable();
         let repeats = sorted.windows(2).any(|pair| pair[0] == pair[1]);

@@ -64,14 +64,12 @@ impl ControlPoints {
         };
         for vertex in 0..cage.positions.len() {
             let rule = rules.0[vertex].0;
-            if rule == Rule::Smooth {
-                let fans = finder.fans(vertex, |edge| !edges.is_cut[edge as usize]);
-                if let [fan] = fans.as_slice()
-                    && fan.is_closed
-                {
-                    points.smooth(vertex, fan, &around);
-                    continue;
-                }
+            if rule == Rule::Smooth
+                && let [fan] = finder.fans(vertex, |edge| !edges.is_cut[edge as usize]).as_slice()
+                && fan.is_closed
+            {
+                points.smooth(vertex, fan, &around);
+                continue;
             }
             if let Rule::Crease([a, b]) = rule {
                 let ends = cage.positions[a as usize] + cage.positions[b as usize];

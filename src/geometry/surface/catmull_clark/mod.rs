@@ -133,10 +133,8 @@ impl CatmullClark {
 /// Returns the number of steps after which every crease and corner of finite sharpness is smooth.
 fn creased_levels(cage: &Cage) -> u32 {
     let sharp = cage.sharp_edges.values().chain(&cage.sharp_vertices);
-    let finite = sharp.copied().filter(|s| s.is_finite());
-    let sharpest = finite.fold(0.0, f32::max).ceil();
-    let smooth = (0..MAX_LEVELS).find(|level| sharpest <= *level as f32);
-    smooth.unwrap_or(MAX_LEVELS)
+    let sharpest = sharp.copied().filter(|s| s.is_finite()).fold(0.0, f32::max).ceil();
+    (0..MAX_LEVELS).find(|level| sharpest <= *level as f32).unwrap_or(MAX_LEVELS)
 }
 
 /// Returns the quad at a column and row of a patch after `steps` steps.
@@ -164,8 +162,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
         let part = [material, fit::<u32>(draw)];
         let uv = |corner: &u32| {
             let uv = mesh.corners[*corner as usize].uv;
-            let known = (uv != NONE).then(|| mesh.uvs.get(uv as usize));
-            known.flatten().copied().unwrap_or_default()
+            (uv != NONE).then(|| mesh.uvs.get(uv as usize)).flatten().copied().unwrap_or_default()
         };
         let around: Vec<[f32; 2]> = corners.iter().map(uv).collect();
         if is_quads {

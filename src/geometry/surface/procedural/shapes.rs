@@ -289,9 +289,7 @@ impl Geometry for FurBall {
         }
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        let Some(hair) = self.hair(patch) else {
-            return Ball.patch_bounds(patch);
-        };
+        let Some(hair) = self.hair(patch) else { return Ball.patch_bounds(patch) };
         let [least, greatest] = bounds(hair.curve);
         [least.map(|x| x - ROOT_WIDTH), greatest.map(|x| x + ROOT_WIDTH)]
     }

@@ -23,8 +23,7 @@ fn fields_are_named_that_no_variant_reads() {
         .unwrap();
     let names = |config: &Config, variants: &[Variant]| {
         let methods: Vec<_> = variants.iter().map(|v| Method::from(*v)).collect();
-        let unused = config.unused_by(&methods, &base).into_iter();
-        unused.map(|field| field.name).collect::<Vec<_>>()
+        config.unused_by(&methods, &base).into_iter().map(|field| field.name).collect::<Vec<_>>()
     };
     let all =
         ["crossbar.queue", "tgc.bins", "zrop.threshold", "qru.window", "cores.merge_instructions"];

@@ -37,8 +37,7 @@ fn write_backs_count_for_the_client_that_wrote() {
     // 3072 bytes at 167 per cycle; the timeline of DRAM holds all of them.
     let [_, dram] = &memory.units(1000)[..] else { panic!("two units") };
     assert_eq!(dram.busy, 19);
-    let windows = dram.timeline.iter().flat_map(|t| &t.windows);
-    let busy: u64 = windows.map(|states| states[0]).sum();
+    let busy: u64 = dram.timeline.iter().flat_map(|t| &t.windows).map(|states| states[0]).sum();
     assert!((19..=21).contains(&busy), "{busy}");
 }
 

@@ -53,7 +53,6 @@ fn each_cycle_is_counted_once() {
     activity.idle_until(1_000_001, StallReason::Drained);
     assert_eq!(activity.total(), 1_000_001);
     assert_eq!(activity.busy, 999_990);
-    let timeline = activity.timeline().map(|t| t.windows.clone());
-    let sum: u64 = timeline.iter().flatten().flatten().sum();
+    let sum: u64 = activity.timeline().map(|t| t.windows.clone()).iter().flatten().flatten().sum();
     assert_eq!(sum, 1_000_001);
 }

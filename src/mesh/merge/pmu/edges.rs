@@ -310,9 +310,7 @@ impl EdgeLists {
             let first = self.first(slot, pixel);
             first..first + self.most
         });
-        let Ok([into, more]) = self.edges.get_disjoint_mut(ranges) else {
-            return 0;
-        };
+        let Ok([into, more]) = self.edges.get_disjoint_mut(ranges) else { return 0 };
         let mut owned = usize::from(keeper.counts[pixel & 3]);
         if !keeper.is_listed(pixel) {
             into[..3].copy_from_slice(&keeper.triangle);
@@ -382,9 +380,7 @@ mod tests {
 
         fn join(&mut self, to: u32, from: u32, pixel: usize, shared: Shared) -> u64 {
             let slots = [to, from].map(|slot| slot as usize);
-            let Ok(edges) = self.1.get_disjoint_mut(slots) else {
-                return 0;
-            };
+            let Ok(edges) = self.1.get_disjoint_mut(slots) else { return 0 };
             self.0.join([to, from], edges, pixel, shared)
         }
     }

@@ -230,9 +230,7 @@ impl PixelMerging {
         holders: &mut [u32; 4],
         stream: &mut MergeStream,
     ) {
-        let Some([entry, quad]) = self.entries.pair_mut(slots) else {
-            return;
-        };
+        let Some([entry, quad]) = self.entries.pair_mut(slots) else { return };
         let pattern = stream.pattern;
         let kept = entry.keeps(quad, whole, pattern);
         let given = whole ^ kept;

@@ -37,14 +37,12 @@ impl TriangleMask {
 
     #[inline]
     fn contains(&self, triangle: u16) -> bool {
-        let word = self.0.get(usize::from(triangle >> 6));
-        word.is_some_and(|w| w >> (triangle & 63) & 1 == 1)
+        self.0.get(usize::from(triangle >> 6)).is_some_and(|w| w >> (triangle & 63) & 1 == 1)
     }
 
     #[inline]
     fn meets(&self, other: &Self) -> bool {
-        let both = self.0.iter().zip(&other.0).map(|(a, b)| a & b);
-        both.fold(0, |any, word| any | word) != 0
+        self.0.iter().zip(&other.0).map(|(a, b)| a & b).fold(0, |any, word| any | word) != 0
     }
 
     #[inline]
@@ -138,8 +136,7 @@ impl QfmEntry {
         let input = |pixel: usize| {
             // Itself, then the horizontal, vertical and diagonal neighbours.
             let order = [pixel, pixel ^ 1, pixel ^ 2, pixel ^ 3].map(|p| self.selection[p]);
-            let found = order.into_iter().find(|&best| best != UNCOVERED);
-            found.map_or(self.leader, low)
+            order.into_iter().find(|&best| best != UNCOVERED).map_or(self.leader, low)
         };
         MergedQuad {
             leader: self.leader,

@@ -176,9 +176,7 @@ impl QuadFragmentMerging {
 
     /// Removes the oldest entry: into another one, or to the shader. Returns whether to the shader.
     fn remove_oldest(&mut self, stream: &mut MergeStream) -> bool {
-        let Some(slot) = self.buffer.oldest() else {
-            return false;
-        };
+        let Some(slot) = self.buffer.oldest() else { return false };
         let entry = *self.buffer.get(slot);
         let key = self.buffer.key(slot);
         self.buffer.remove(slot);

@@ -19,7 +19,7 @@ impl<S: Simd> InView<S> {
     #[inline(always)]
     pub(super) fn of(simd: S, view: &ViewTransform, block: &SplatBlock) -> Self {
         let mean =
-            each!([0, 1, 2], |axis| { F64Lanes::widen(f32x16::simd_from(simd, block.mean[axis])) });
+            each!([0, 1, 2], |axis| F64Lanes::widen(f32x16::simd_from(simd, block.mean[axis])));
         let p = each!([0, 1, 2], |r| {
             let row = each!([0, 1, 2], |c| F64Lanes::splat(simd, view.rotation[r][c]));
             let sum = mean[2].mul_add(row[2], F64Lanes::splat(simd, view.translation_in_view[r]));

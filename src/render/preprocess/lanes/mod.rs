@@ -64,7 +64,7 @@ fn colour<S: Simd>(
     let half = f32x16::splat(simd, 0.5);
     let c0 = f32x16::splat(simd, narrow(SH_C0));
     let mut colour =
-        each!([0, 1, 2], |c| { f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half) });
+        each!([0, 1, 2], |c| f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half));
     if degree > 0 {
         let [x, y, z] = each!([0, 1, 2], |i| {
             let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));

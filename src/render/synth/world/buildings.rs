@@ -159,8 +159,7 @@ fn wall(p: Vec3, side: Parallelogram) -> Material {
     if long && (0.43..0.57).contains(&across) && up < 0.72 {
         return Material::dull([0.12, 0.2, 0.24]);
     }
-    let plaster = Material::dull([0.7, 0.64, 0.54]);
-    plaster.shaded(1.0 + 0.1 * noise(p * 12.0, 75))
+    Material::dull([0.7, 0.64, 0.54]).shaded(1.0 + 0.1 * noise(p * 12.0, 75))
 }
 
 /// Planks on posts, from the beach into the bay.

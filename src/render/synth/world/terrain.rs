@@ -161,9 +161,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     for index in 0..ROCKS {
         let mut rng = Rng::new(seed ^ 0x40c5, index);
         let angle = rng.range(0.0, TAU);
-        let Some(r) = shoreline(angle) else {
-            continue;
-        };
+        let Some(r) = shoreline(angle) else { continue };
         let r = r + rng.range(-0.08, 0.22);
         let (x, z) = (r * angle.cos(), r * angle.sin());
         if keeps_clear(x, z) {

@@ -78,8 +78,7 @@ fn chunks_that_are_left_out_have_no_splat_in_view() {
             for (camera, profile) in cameras.iter().zip(Profile::ALL.iter().cycle().skip(round)) {
                 let view = ViewTransform::new(&splats, camera, profile);
                 let is_left_out = !chunk.may_be_seen(&planes(&view));
-                let levels = SimdLevel::all().into_iter().map(Some);
-                let in_view = levels.chain([None]).map(|level| {
+                let in_view = SimdLevel::all().into_iter().map(Some).chain([None]).map(|level| {
                     projected.run(&splats, camera, profile, level, &Task::NEVER);
                     projected.splats_in_view()
                 });
@@ -110,8 +109,7 @@ fn a_chunk_with_an_invalid_row_is_always_seen() {
 #[test]
 fn only_splats_of_the_rows_that_may_be_seen_are_projected() {
     let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
-    let file = SplatsInPlace::open(&scenes.join("island.ply")).unwrap();
-    let file = file.unwrap();
+    let file = SplatsInPlace::open(&scenes.join("island.ply")).unwrap().unwrap();
     let camera = &cameras::load(scenes.join("island.cameras.json")).unwrap().cameras[0];
     let (mut projected, profile) = (Projected::default(), Profile::default());
     let mut in_view = |source: InPlace<'_>| {
@@ -121,8 +119,7 @@ fn only_splats_of_the_rows_that_may_be_seen_are_projected() {
             let first = projected.chunk(chunk).first_slot as usize;
             first..first + projected.chunk(chunk).keys.len()
         });
-        let indices = slots.map(|slot| projected.slots()[slot].index as usize);
-        indices.collect::<Vec<usize>>()
+        slots.map(|slot| projected.slots()[slot].index as usize).collect::<Vec<usize>>()
     };
     let all = in_view(InPlace::new(&file));
     let rows = [512..1024, 20_480..30_208, 99_840..file.len()];

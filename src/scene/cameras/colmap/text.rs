@@ -79,8 +79,7 @@ impl<'a> Fields<'a> {
     }
 
     fn word(&mut self, expected: &str) -> Result<&'a str> {
-        let word = self.words.next();
-        word.ok_or_else(|| self.error(expected, "the end of the line"))
+        self.words.next().ok_or_else(|| self.error(expected, "the end of the line"))
     }
 
     fn parse<T: FromStr>(&mut self, expected: &str) -> Result<T> {

@@ -313,10 +313,8 @@ fn coefficient(byte: f64) -> f32 {
 
 fn decode_packed(of_file: &PackedRows<'_>, rows: Rows, raw: &mut RawColumns) -> Result<()> {
     let PackedRows { chunks, packed, source, .. } = of_file;
-    let known = match has_colour_bounds(chunks.element) {
-        true => CHUNK_PROPERTIES.len(),
-        false => REQUIRED_OF_CHUNK,
-    };
+    let known =
+        if has_colour_bounds(chunks.element) { CHUNK_PROPERTIES.len() } else { REQUIRED_OF_CHUNK };
     let bounds = CHUNK_PROPERTIES[..known].iter();
     let bounds = bounds.map(|name| chunks.field(name, Scalar::F32, source));
     let bounds: Vec<_> = bounds.collect::<Result<_>>()?;

@@ -189,9 +189,7 @@ impl Draft {
             self.comments.push(text.into_owned());
             return Ok(ControlFlow::Continue(()));
         }
-        let Some(text) = printable(line) else {
-            return mismatch("printable text", quoted(line));
-        };
+        let Some(text) = printable(line) else { return mismatch("printable text", quoted(line)) };
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         match words[..] {
             [] => {}

@@ -44,9 +44,7 @@ impl SplatsInPlace {
         let bytes = Bytes::open(path)?;
         let rows = BinaryRows::of(&bytes, path)?;
         let words = word_slots(&rows.fields, rows.stride, rows.encoding);
-        let Some(words) = words.filter(|_| !rows.layout.filtered) else {
-            return Ok(None);
-        };
+        let Some(words) = words.filter(|_| !rows.layout.filtered) else { return Ok(None) };
         let (plain, mut rest): (Vec<_>, Vec<_>) =
             words.into_iter().partition(|(slot, _)| *slot < PLAIN_SLOTS);
         rest.sort_unstable();
@@ -174,9 +172,7 @@ impl SplatsInPlace {
     ) -> u64 {
         let rows = self.rows_of(block);
         let (mut left, mut invalid) = (lanes & ((1 << rows.len()) - 1), 0);
-        let Some(words) = self.words(rows, ahead) else {
-            return left;
-        };
+        let Some(words) = self.words(rows, ahead) else { return left };
         while left != 0 {
             let lane = left.trailing_zeros() as usize % BLOCK;
             left &= left - 1;

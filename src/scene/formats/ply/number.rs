@@ -39,9 +39,7 @@ impl Number<'_> {
 pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
-    let Some(source) = bytes.get(..size) else {
-        return 0.0;
-    };
+    let Some(source) = bytes.get(..size) else { return 0.0 };
     raw[..size].copy_from_slice(source);
     if encoding == Encoding::BigEndian {
         raw[..size].reverse();

@@ -228,8 +228,7 @@ fn decode_fields(
     mut raw: RawBlock<'_>,
 ) {
     for field in fields {
-        let lanes = raw.slot(field.slot);
-        for (value, row) in lanes.iter_mut().zip(body.chunks_exact(stride)) {
+        for (value, row) in raw.slot(field.slot).iter_mut().zip(body.chunks_exact(stride)) {
             *value = narrow(number::read(&row[field.offset..], field.scalar, encoding));
         }
     }

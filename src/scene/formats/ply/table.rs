@@ -65,9 +65,7 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
 /// Turns a column of red, green or blue into one of constant SH coefficients. Whole numbers go to the largest
 /// of their type, others to 1.
 fn take_plain_colour(column: &mut Column) {
-    let Some(channel) = COLOURS.iter().position(|name| *name == column.name) else {
-        return;
-    };
+    let Some(channel) = COLOURS.iter().position(|name| *name == column.name) else { return };
     let most = match column.values {
         ColumnValues::Other(Scalar::U8, _) => f64::from(u8::MAX),
         ColumnValues::Other(Scalar::U16, _) => f64::from(u16::MAX),
@@ -161,8 +159,7 @@ fn packed_columns(
         }
         at += size;
     }
-    let bodies = body.par_chunks(ROWS_PER_BLOCK * stride);
-    bodies.zip(blocks).try_for_each(|(rows, parts)| {
+    body.par_chunks(ROWS_PER_BLOCK * stride).zip(blocks).try_for_each(|(rows, parts)| {
         task.check()?;
         for (at, mut part) in parts {
             part.read(rows, stride, at, encoding);

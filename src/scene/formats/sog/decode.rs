@@ -67,17 +67,12 @@ impl SogFile {
         if let Some(version) = meta.version.filter(|version| !(1..=2).contains(version)) {
             return Err(file.wrong(archive, "version", "1 or 2", version.to_string()));
         }
-        let count = match file.is_v1 {
-            true => meta.means.shape.first().copied(),
-            false => meta.count,
-        };
+        let count = if file.is_v1 { meta.means.shape.first().copied() } else { meta.count };
         let missing = || file.wrong(archive, "count", "the number of splats", "none");
         let count = count.ok_or_else(missing)?;
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, count)?;
         file.rows = quadrille_base::math::index(count);
-        let Some(part) = &file.meta.sh_rest else {
-            return Ok(file);
-        };
+        let Some(part) = &file.meta.sh_rest else { return Ok(file) };
         if part.count.is_some_and(|count| count > MAX_PALETTE) {
             return Err(file.wrong(archive, "shN.count", "at most 65536 rows", "more"));
         }

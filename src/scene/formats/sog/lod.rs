@@ -103,8 +103,7 @@ fn collect(
     }
     let level_of = |(key, range): (&String, &LodRange)| Some((key.parse::<u32>().ok()?, *range));
     let levels: BTreeMap<u32, LodRange> = node.lods.iter().filter_map(level_of).collect();
-    let coarsest_asked = levels.range(..=level).next_back();
-    let chosen = coarsest_asked.or_else(|| levels.first_key_value());
+    let chosen = levels.range(..=level).next_back().or_else(|| levels.first_key_value());
     ranges.extend(chosen.map(|(_, range)| *range));
     Ok(())
 }

@@ -43,9 +43,7 @@ pub(in crate::formats) fn write_streamed_files(
 ) -> Result<Files> {
     let raw = levels.iter().map(|table| table.raw(path, task));
     let mut raw: Vec<RawColumns> = raw.collect::<Result<_>>()?;
-    let Some(finest) = raw.first() else {
-        return Ok(Files::new());
-    };
+    let Some(finest) = raw.first() else { return Ok(Files::new()) };
     let tree = Node::over(finest, sizes.leaf, task)?;
     let mut ranges = Vec::new();
     for level in &mut raw {
@@ -110,9 +108,7 @@ pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Resul
 /// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new one
 /// replaces.
 pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
-    let Some((folder, file)) = name.split_once('/') else {
-        return name == LOD_META;
-    };
+    let Some((folder, file)) = name.split_once('/') else { return name == LOD_META };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_folder = folder.split('_').count() == 2 && folder.split('_').all(is_number);
     is_folder && (file.is_empty() || FILES.contains(&file))
@@ -147,10 +143,7 @@ impl Node {
         task: &Task,
     ) -> Result<Self> {
         task.check()?;
-        let split = match rows.len() > most {
-            true => median(raw, &mut rows),
-            false => None,
-        };
+        let split = if rows.len() > most { median(raw, &mut rows) } else { None };
         let Some((axis, at)) = split else {
             *leaves += 1;
             return Ok(Self::Leaf(*leaves - 1));
@@ -221,8 +214,7 @@ fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
 /// The rows of each leaf, in an order in which neighbours are close.
 fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>> {
     let mut leaves = vec![Vec::new(); tree.leaves()];
-    let order = improved_order(raw, task)?;
-    for row in order.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
+    for row in improved_order(raw, task)?.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
         let position = raw.mean.each_ref().map(|column| column[row as usize]);
         leaves[tree.leaf_of(position)].push(row);
     }

@@ -27,10 +27,7 @@ fn rows(archive: &Archive<'_>) -> Result<SogRows> {
         false => has_key(bytes, "lodLevels"),
     };
     let name = if is_streamed { LOD_META } else { META };
-    let meta: &[u8] = match archive.is_zip() {
-        true => &archive.read(name)?,
-        false => bytes,
-    };
+    let meta: &[u8] = if archive.is_zip() { &archive.read(name)? } else { bytes };
     match is_streamed {
         true => lod::rows(archive, meta),
         false => {

@@ -136,8 +136,7 @@ impl ColumnRows for SogRows {
     }
 
     fn sh_degree(&self) -> u8 {
-        let degrees = self.files.iter().map(|file| file.sh_degree);
-        degrees.max().unwrap_or(0)
+        self.files.iter().map(|file| file.sh_degree).max().unwrap_or(0)
     }
 
     fn columns(&self, rows: Rows) -> Result<RawColumns> {

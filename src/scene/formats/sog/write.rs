@@ -128,12 +128,8 @@ fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
     let maxs = raw.mean.each_ref().map(|column| bound(column, f64::max));
     let fixed = |axis: usize, row: usize| -> [u8; 2] {
         let range = maxs[axis] - mins[axis];
-        let t = match range > 0.0 {
-            true => (log(raw.mean[axis][row]) - mins[axis]) / range,
-            false => 0.0,
-        };
-        let fixed = whole::<u16>((t * 65_535.0).round());
-        fixed.to_le_bytes()
+        let t = if range > 0.0 { (log(raw.mean[axis][row]) - mins[axis]) / range } else { 0.0 };
+        whole::<u16>((t * 65_535.0).round()).to_le_bytes()
     };
     let pixels = |half: usize| {
         let pixel = |row: usize| {

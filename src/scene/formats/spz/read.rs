@@ -36,10 +36,7 @@ struct Unpacked {
 
 pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let is_gzip = source.bytes.starts_with(b"\x1f\x8b");
-    let unpacked = match is_gzip {
-        true => unpack_gzip(source)?,
-        false => unpack_zstd(source)?,
-    };
+    let unpacked = if is_gzip { unpack_gzip(source)? } else { unpack_zstd(source)? };
     let Unpacked { header, streams, axes: stated, unknown_axes } = unpacked;
     let mut raw = decode(&header, &streams, source.task)?;
     let axes = stated.or(source.options.axes).unwrap_or(SplatAxes::RUB);
@@ -181,8 +178,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
         let packed = usize::try_from(word(0)).unwrap_or(usize::MAX);
         let packed = reader.take(packed, "stream")?;
         if size > 0 {
-            let decoder = zstd::stream::read::Decoder::with_buffer(packed);
-            let decoder = decoder.map_err(|e| {
+            let decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(|e| {
                 source.malformed(format!("stream {at}"), "a zstd frame", e.to_string())
             })?;
             *stream = unpack(source.task.reader(decoder), size, source)?;

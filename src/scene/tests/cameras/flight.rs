@@ -97,8 +97,7 @@ fn on_line(x: f64) -> Camera {
 /// Positions on the line of a flight through keys.
 fn positions(keys: &[(f64, f64)], fps: f64) -> Vec<f64> {
     let keys: Vec<_> = keys.iter().map(|(x, seconds)| (on_line(*x), *seconds)).collect();
-    let frames = fly_keys(&keys, fps).unwrap();
-    frames.iter().map(|frame| frame.eye().x).collect()
+    fly_keys(&keys, fps).unwrap().iter().map(|frame| frame.eye().x).collect()
 }
 
 #[test]

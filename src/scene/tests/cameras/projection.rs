@@ -15,9 +15,7 @@ fn points() -> impl Iterator<Item = [f64; 3]> {
 fn hold_to_differences(projection: &Projection) {
     let mut compared = 0;
     for p in points() {
-        let Some(point) = projection.point(p) else {
-            continue;
-        };
+        let Some(point) = projection.point(p) else { continue };
         let distance = p.iter().map(|v| v * v).sum::<f64>().sqrt();
         let step = 1e-6 * distance;
         for column in 0..3 {
@@ -26,9 +24,7 @@ fn hold_to_differences(projection: &Projection) {
                 q[column] += by;
                 projection.point(q).map(|point| point.at)
             };
-            let (Some(after), Some(before)) = (moved(step), moved(-step)) else {
-                continue;
-            };
+            let (Some(after), Some(before)) = (moved(step), moved(-step)) else { continue };
             for row in 0..2 {
                 let change = after[row] - before[row];
                 if change.abs() > PI {

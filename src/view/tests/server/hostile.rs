@@ -19,8 +19,7 @@ fn resident_bytes() -> usize {
 
 #[test]
 fn the_newest_camera_wins() {
-    let server = Server::start(Options { splats: Some(200_000), ..Options::default() });
-    let mut page = server.page();
+    let mut page = Server::start(Options { splats: Some(200_000), ..Options::default() }).page();
     for seq in 1..=60 {
         let turn = f64::from(seq) / 60.0;
         page.send(&request("frame", seq, &placed(turn), [980, 545], &show()));
@@ -28,9 +27,7 @@ fn the_newest_camera_wins() {
     page.send(&request("still", 61, &placed(1.0), [980, 545], &show()));
     let (mut frames, mut last) = (0, 0);
     loop {
-        let Received::Picture(picture) = page.next() else {
-            continue;
-        };
+        let Received::Picture(picture) = page.next() else { continue };
         if picture.kind != 1 {
             assert_eq!(picture.number, 61);
             break;

@@ -23,8 +23,7 @@ fn drawn(server: &Server, file: &str, camera: &Camera, profile: &str) -> Frame {
 }
 
 fn rgb(frame: &Frame) -> Vec<u8> {
-    let pixels = frame.pixels().iter();
-    pixels.flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect()
+    frame.pixels().iter().flat_map(|&[r, g, b, _]| [r, g, b].map(to_8_bit)).collect()
 }
 
 fn with(mut show: Value, changes: &[(&str, Value)]) -> Value {
@@ -110,8 +109,7 @@ fn a_frame_shows_the_split_and_a_layer_its_scale() {
     let error = |expected: &[u8], columns: std::ops::Range<usize>| {
         let rows = decoded.pixels().chunks_exact(320).zip(expected.chunks_exact(960));
         let pixels = rows.flat_map(|(row, expected)| {
-            let columns = columns.clone();
-            columns.map(|x| (row[x][0] * 255.0 - f32::from(expected[3 * x])).abs())
+            columns.clone().map(|x| (row[x][0] * 255.0 - f32::from(expected[3 * x])).abs())
         });
         let errors: Vec<f32> = pixels.collect();
         errors.iter().sum::<f32>() / errors.len() as f32
@@ -153,8 +151,7 @@ fn the_splats_of_a_pixel_make_its_colour() {
 
 #[test]
 fn requests_that_are_wrong_are_answered_and_change_nothing() {
-    let server = Server::start(Options::default());
-    let mut page = server.page();
+    let mut page = Server::start(Options::default()).page();
     let error = |page: &mut super::client::Page, message: &Value| {
         page.send(message);
         page.wait(|received| match received {

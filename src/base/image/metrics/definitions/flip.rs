@@ -88,8 +88,7 @@ impl FilteredRow {
             row.resize(pair.width, 0.0);
             let source = |range: Range<usize>| picture[channel][range].iter().copied();
             for [vertical, horizontal] in &filters.sensitivity[channel] {
-                let filter = separable(vertical, horizontal);
-                filter.add_row(source, pair.height, y, scratch, row);
+                separable(vertical, horizontal).add_row(source, pair.height, y, scratch, row);
             }
         }
         let grey = |range: Range<usize>| {

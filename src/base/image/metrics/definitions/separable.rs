@@ -31,11 +31,8 @@ impl<T: Copy + Default + AddAssign + Mul<Output = T>> Separable<'_, T> {
         let reach = self.horizontal.len() / 2;
         scratch.clear();
         scratch.resize(width + 2 * reach, T::default());
-        let rows = self.border.rows(y, self.vertical.len(), height);
-        for (row, &weight) in rows.zip(self.vertical) {
-            let Some(row) = row else {
-                continue;
-            };
+        for (row, &weight) in self.border.rows(y, self.vertical.len(), height).zip(self.vertical) {
+            let Some(row) = row else { continue };
             let values = source(row * width..(row + 1) * width);
             for (sum, value) in scratch[reach..].iter_mut().zip(values) {
                 *sum += weight * value;

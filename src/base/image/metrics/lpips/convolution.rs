@@ -32,10 +32,9 @@ impl Convolution {
         let taps = shape.kernel * shape.kernel;
         let lanes = |block: usize, value: &dyn Fn(usize) -> f32| -> Lanes {
             let channel = |lane: usize| block * LANES + lane;
-            std::array::from_fn(|lane| match channel(lane) < outputs {
-                true => value(channel(lane)),
-                false => 0.0,
-            })
+            std::array::from_fn(
+                |lane| if channel(lane) < outputs { value(channel(lane)) } else { 0.0 },
+            )
         };
         let blocks: Vec<usize> = (0..outputs.div_ceil(LANES)).collect();
         let mut ordered = Vec::with_capacity(blocks.len() * inputs * taps);
@@ -222,9 +221,7 @@ impl<'a, const Q: usize> Line<'a, Q> {
         let (weights, _) = self.weights.as_chunks::<Q>();
         for row in 0..shape.kernel {
             let y = (self.y * STRIDE + row).checked_sub(shape.padding);
-            let Some(y) = y.filter(|&y| y < self.input.size.height) else {
-                continue;
-            };
+            let Some(y) = y.filter(|&y| y < self.input.size.height) else { continue };
             let pixels = &self.input.row(y, input)[MARGIN - shape.padding + x * STRIDE..];
             for column in 0..shape.kernel {
                 let tap = (row * shape.kernel + column) * depth;

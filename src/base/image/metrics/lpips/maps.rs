@@ -85,8 +85,7 @@ impl Maps {
         let [pitch, row_length] = [self.pitch(), self.row_length()];
         let first = self.rows.start;
         let values = &mut self.values[..self.rows.len() * row_length];
-        let bands = values.par_chunks_mut(rows * row_length).enumerate();
-        bands.for_each(|(band, values)| {
+        values.par_chunks_mut(rows * row_length).enumerate().for_each(|(band, values)| {
             for row in values.chunks_mut(pitch) {
                 row[..MARGIN].fill([0.0; LANES]);
                 row[pitch - MARGIN..].fill([0.0; LANES]);

@@ -78,8 +78,7 @@ impl Lpips {
     pub fn on_level(weights: &LpipsWeights, level: SimdLevel) -> Self {
         let mut convolutions = weights.convolutions.iter();
         let mut linear = weights.linear.iter();
-        let layers = weights.network.layers.iter();
-        let steps = layers.filter_map(|layer| match *layer {
+        let steps = weights.network.layers.iter().filter_map(|layer| match *layer {
             Layer::Convolution(shape) => convolutions.next().map(|[weights, bias]| {
                 Step::Convolution(Convolution::new(shape, weights, bias, level))
             }),

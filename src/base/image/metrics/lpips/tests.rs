@@ -23,10 +23,7 @@ impl Channels {
         count: usize,
         value: impl Fn(usize, usize, usize) -> f64,
     ) -> Self {
-        let plane = |c| {
-            let pixels = (0..width * height).map(|i| value(c, i % width, i / width));
-            pixels.collect()
-        };
+        let plane = |c| (0..width * height).map(|i| value(c, i % width, i / width)).collect();
         Self { width, height, planes: (0..count).map(plane).collect() }
     }
 
@@ -74,8 +71,7 @@ impl Channels {
     }
 
     fn length(&self, x: usize, y: usize) -> f64 {
-        let squares = (0..self.planes.len()).map(|c| self.at(c, x, y).powi(2));
-        squares.sum::<f64>().sqrt() + 1e-10
+        (0..self.planes.len()).map(|c| self.at(c, x, y).powi(2)).sum::<f64>().sqrt() + 1e-10
     }
 }
 

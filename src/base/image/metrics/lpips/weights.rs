@@ -124,6 +124,5 @@ fn arrays(network: &Network) -> Vec<Expected> {
     });
     let compared = network.compared().zip(1..);
     let linear = compared.map(|(channels, i)| (format!("linear{i}.weight"), vec![channels]));
-    let all = convolutions.chain(linear);
-    all.map(|(name, shape)| Expected { name, shape }).collect()
+    convolutions.chain(linear).map(|(name, shape)| Expected { name, shape }).collect()
 }

@@ -294,8 +294,7 @@ impl Arcade {
                 let x = if sheet.form.is_closed() { x % columns } else { x };
                 (number, y, x)
             };
-            let patches = (0..rows).flat_map(move |y| (0..columns).map(move |x| (x, y)));
-            patches.map(move |(x, y)| {
+            (0..rows).flat_map(move |y| (0..columns).map(move |x| (x, y))).map(move |(x, y)| {
                 let corners = [(0, 0), (1, 0), (1, 1), (0, 1)];
                 PatchKeys::smooth(corners.map(|(dx, dy)| corner(x + dx, y + dy)))
             })
