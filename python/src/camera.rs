@@ -192,11 +192,8 @@ fn described(
     count: Option<u32>,
     (width, height): (u32, u32),
 ) -> PyResult<Vec<RawCamera>> {
-    let spec = ViewSpec {
-        orbit: count,
-        size: PictureSize { width: Some(width), height: Some(height), ..PictureSize::default() },
-        ..ViewSpec::default()
-    };
+    let spec =
+        ViewSpec { orbit: count, width: Some(width), height: Some(height), ..ViewSpec::default() };
     let splats = &scene.splats;
     let views = run(py, |task| spec.views(None, || framing(splats, &spec, task)))?;
     Ok(views.cameras.into_iter().map(RawCamera).collect())

@@ -1,5 +1,11 @@
 //! Values that users choose by name: on the command line, in suite files and in results.
 
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub use clap;
+#[cfg(feature = "cli")]
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::error::{Error, Result};
 
 /// A value that users choose by name. [`choice!`](crate::choice!) implements it.
@@ -39,11 +45,51 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     }
 }
 
+/// Returns the names and descriptions of a choice, as help texts list them.
+#[cfg(feature = "cli")]
+pub fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
+    T::ALL.iter().map(|&value| {
+        let aliases = value.aliases().iter().copied();
+        PossibleValue::new(value.name()).help(value.help()).aliases(aliases)
+    })
+}
+
+/// Creates the parser of a flag with this choice.
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub fn flag_parser<T: Choice>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(possible_values::<T>()).try_map(|name| T::named(&name))
+}
+
+/// Makes a choice the type of a flag.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "cli")]
+macro_rules! flag_of_choice {
+    ($type:ident) => {
+        impl $crate::choice::clap::builder::ValueParserFactory for $type {
+            type Parser = $crate::choice::clap::builder::ValueParser;
+
+            fn value_parser() -> Self::Parser {
+                Self::Parser::new($crate::choice::flag_parser::<Self>())
+            }
+        }
+    };
+}
+
+/// Does nothing without flags.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "cli"))]
+macro_rules! flag_of_choice {
+    ($type:ident) => {};
+}
+
 /// Declares an enum whose values have names: each variant is followed by its name and, after `|`, by its aliases.
 ///
 /// The enum is `Debug`, `Clone`, `Copy`, `PartialEq` and `Eq`, implements [`Choice`] with the doc comments as
 /// descriptions, is displayed, parsed, serialized and deserialized by name, and has `ALL` and `name` as items of its
-/// own.
+/// own. With the feature `cli` it is the type of a flag.
 ///
 /// # Examples
 ///
@@ -145,6 +191,8 @@ macro_rules! choice {
                 $crate::choice::Choice::named(name)
             }
         }
+
+        $crate::flag_of_choice!($type);
     };
 }
 

@@ -78,6 +78,14 @@ pub fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     numbers?.try_into().ok()
 }
 
+/// Parses a point or a direction: three numbers separated by commas.
+///
+/// # Errors
+/// The expectation.
+pub fn point(text: &str) -> Result<[f64; 3], String> {
+    numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,13 +17,13 @@ use self::opened::{Kind, Opened, kind_of, warn_unmatched};
 use self::outputs::PageFacts;
 use super::console::{Exit, Verbosity, fail, print, print_json};
 use super::least_psnr::check_psnr;
-use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
     Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, MetricColumn, PairRow, PairSource,
     Summary, TextRows,
 };
+use quadrille_scene::cameras::ViewSpec;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     args.views.check()?;
@@ -202,7 +202,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
         return Err(Error::argument("--fail-over-share", expected, "none"));
     }
     if matches!(kind, Kind::Pictures | Kind::Films) {
-        let (views, reading) = (args.views != ViewArgs::default(), !args.reading.is_default());
+        let (views, reading) = (args.views != ViewSpec::default(), !args.reading.is_default());
         let given = [
             (views, "flags about views"),
             (reading, "--axes or --lod"),

@@ -13,7 +13,7 @@ use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
 use super::least_psnr::check_psnr;
 use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
-use super::views::{JudgingViews, ViewArgs};
+use super::views::JudgingViews;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::{finite, whole_number};
@@ -25,6 +25,7 @@ use quadrille_render::convert::{
     LOD_LEVELS, MAX_LOD_LEVELS, Step, StepResult, ViewDifference,
 };
 use quadrille_render::{ChunkIndex, index_path};
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::LineTable;
@@ -81,7 +82,7 @@ pub(super) struct Args {
     actions: OrderedActions,
     // Last, since it ends with the heading of the views.
     #[command(flatten)]
-    views: ViewArgs,
+    views: ViewSpec,
 }
 
 /// Flags about the output.
@@ -148,7 +149,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let is_pruned = args.actions.0.iter().any(is_pruned);
     let refused_by = is_pruned.then_some("--prune");
     let views = (is_compared || is_pruned)
-        .then(|| args.views.judging(scene, refused_by, verbosity))
+        .then(|| JudgingViews::new(&args.views, scene, refused_by, verbosity))
         .transpose()?;
     // Of a folder, one file is read. A folder without one is an error when it is loaded.
     let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());

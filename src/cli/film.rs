@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::console::{Verbosity, print, print_json};
 use super::interrupt;
 use super::outputs::{Background, Outputs, refuse_terminal};
-use super::views::ViewArgs;
+use super::views::views_of;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole_task;
 use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
-use quadrille_scene::cameras::{Flight, Views, fly};
+use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::json::joined;
@@ -74,7 +74,7 @@ impl PathFlags {
     }
 
     /// The flags of the views that the path consists of or leads through.
-    pub(super) fn keys(&self, views: &ViewArgs) -> Result<ViewArgs> {
+    pub(super) fn keys(&self, views: &ViewSpec) -> Result<ViewSpec> {
         match &self.path {
             None if self.frames.is_some() => {
                 let expected = "--path spiral, ellipse or interpolate beside it, whose frames it counts (--orbit N itself \
@@ -82,13 +82,26 @@ impl PathFlags {
                 Err(Error::argument("--frames", expected, "no --path"))
             }
             None => Ok(views.clone()),
-            Some(_) if self.is_flight() => Ok(views.of_all_unless_chosen()),
+            Some(_) if self.is_flight() => Ok(views.with_all_unless_selected()),
             Some(path) if self.frames.is_some() => {
                 let expected = "spiral, ellipse or interpolate, whose frames --frames counts";
                 let found = path.display().to_string();
                 Err(Error::argument("--path", expected, found))
             }
-            Some(path) => views.of_file(path),
+            Some(path) => {
+                let others = [
+                    ("--cameras", views.cameras.is_some()),
+                    ("--propose-views", views.propose_views.is_some()),
+                ];
+                if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+                    let expected = format!(
+                        "spiral, ellipse or interpolate beside {other}, or a file without it"
+                    );
+                    let found = path.display().to_string();
+                    return Err(Error::argument("--path", expected, found));
+                }
+                Ok(views.with_file(path).with_all_unless_selected())
+            }
         }
     }
 
@@ -108,12 +121,12 @@ impl PathFlags {
     /// The views that these flags and `views` choose for a scene of splats.
     pub(super) fn views(
         &self,
-        views: &ViewArgs,
+        views: &ViewSpec,
         scene: &Path,
         splats: &Splats,
         verbosity: Verbosity,
     ) -> Result<Views> {
-        self.flown(self.keys(views)?.of_scene(scene, splats, verbosity)?)
+        self.flown(views_of(&self.keys(views)?, scene, splats, verbosity)?)
     }
 
     /// All files that are read.

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::console::{self, Exit, Verbosity, fail, print, print_bytes};
 use super::inputs::{SceneFlags, load_scene};
-use super::views::cameras_beside;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_render::{Distribution, SceneStatistics};
 use quadrille_scene::Scene;
+use quadrille_scene::cameras::find_camera_file;
 use quadrille_suite::report::table::TextTable;
 
 /// Print what scene files contain
@@ -120,7 +120,7 @@ fn document(
         "file_bytes": scene.file_bytes,
         "memory_bytes": scene.splats.size_bytes(),
         "load_ms": load_ms,
-        "cameras_beside": cameras_beside(path).map(|path| path.display().to_string()),
+        "cameras_beside": find_camera_file(path).map(|path| path.display().to_string()),
         "splats": scene.splats.len(),
         "sh_degree": scene.splats.sh_degree(),
         "dropped": {
@@ -189,7 +189,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
         |name| format!("{name}, which the file names"),
     );
     line("profile", profile);
-    if let Some(cameras) = cameras_beside(path) {
+    if let Some(cameras) = find_camera_file(path) {
         let cameras = cameras.display();
         line("cameras", format!("{cameras}, beside the scene (render --view all draws them)"));
     }

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::choice::{one_of, possible_values};
 use super::layer_files::{COLOURS, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use quadrille_base::choice;
+use quadrille_base::choice::{flag_parser, possible_values};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{Frame, Layer, LayerPicture, TopCount};
@@ -39,7 +39,7 @@ pub(super) struct LayerFlags {
     #[arg(long, requires = "layers", conflicts_with = "pixels")]
     distance: bool,
     /// Colours of an .exr or .npy file
-    #[arg(long, value_parser = one_of::<ColourChoice>(), default_value_t = ColourChoice::Display)]
+    #[arg(long, default_value_t = ColourChoice::Display)]
     colour: ColourChoice,
 }
 
@@ -74,7 +74,7 @@ impl TypedValueParser for LayerChoiceParser {
         value: &OsStr,
     ) -> std::result::Result<Self::Value, clap::Error> {
         let Some(count) = value.to_str().and_then(|text| text.strip_prefix(TOP)) else {
-            let layer = one_of::<Layer>().parse_ref(command, argument, value);
+            let layer = flag_parser::<Layer>().parse_ref(command, argument, value);
             return layer.map(LayerChoice::One);
         };
         let count = count.parse().ok().and_then(TopCount::new);

@@ -4,7 +4,6 @@
 //! or check failed, 2 wrong usage, 3 unreadable input, 4 could not write.
 
 mod bench;
-mod choice;
 mod compare;
 mod completions;
 mod console;

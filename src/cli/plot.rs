@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::choice::one_of;
 use super::console::{Exit, Verbosity, print, print_bytes};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
@@ -71,16 +70,16 @@ pub(super) struct Args {
     #[arg(long = "where", value_name = "CONDITION", value_parser = str::parse::<Filter>)]
     filters: Vec<Filter>,
     /// Kind of plot [default: heat with --value, lines if --x has numbers, else bars]
-    #[arg(long, value_parser = one_of::<PlotKind>())]
+    #[arg(long)]
     kind: Option<PlotKind>,
     /// Rule by which the rows of one point are combined
-    #[arg(long, value_name = "RULE", default_value = "mean", value_parser = one_of::<Combine>())]
+    #[arg(long, value_name = "RULE", default_value = "mean")]
     combine: Combine,
     /// Draw the least and the largest value of each point
     #[arg(long)]
     spread: bool,
     /// Add a last group of bars: the combination of all others by this rule
-    #[arg(long, value_name = "RULE", value_parser = one_of::<Combine>())]
+    #[arg(long, value_name = "RULE")]
     summary: Option<Combine>,
     /// Draw a line across the plot at a value, such as 1 for speedups; may be repeated
     #[arg(long = "mark", value_name = "VALUE", value_parser = finite)]

@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     };
     let profile = flags.draw.profile(hint, verbosity)?;
     let profile = flags.rules.applied(profile);
-    let all = args.list_views.then(|| args.views.of_all());
+    let all = args.list_views.then(|| args.views.with_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
     let path = &args.scene;
     // A file that is drawn in place takes its views from a camera file.

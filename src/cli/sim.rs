@@ -15,7 +15,6 @@ use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{Output, Outputs, VARIANT, VIEW};
-use super::views::ViewArgs;
 use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
@@ -27,6 +26,7 @@ use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{
@@ -91,7 +91,7 @@ pub(super) struct Args {
     #[command(flatten)]
     reading: SceneFlags,
     #[command(flatten)]
-    views: ViewArgs,
+    views: ViewSpec,
     #[command(flatten)]
     path: PathFlags,
     #[command(flatten)]

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::choice::one_of;
 use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
 use quadrille_base::error::{Error, Result};
@@ -33,7 +32,6 @@ const PART: u64 = 1 << 10;
 )]
 pub(super) struct Args {
     /// Scene to build
-    #[arg(value_parser = one_of::<Recipe>())]
     recipe: Recipe,
     /// PLY file to write; "-" writes to standard output
     #[arg(short, long, value_name = "OUT.ply")]
@@ -48,7 +46,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEGREE", default_value_t = 3, value_parser = whole_number::<u8>)]
     sh_degree: u8,
     /// Order of the splats in the file
-    #[arg(long, value_parser = one_of::<Order>(), value_name = "ORDER", default_value = "mixed")]
+    #[arg(long, value_name = "ORDER", default_value = "mixed")]
     order: Order,
     /// Also write cameras for the scene, as a cameras.json
     #[arg(long, value_name = "FILE")]

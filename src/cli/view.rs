@@ -17,7 +17,6 @@ use super::interrupt;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::Background;
 use super::view_mesh::{MeshSettings, ShownMesh, is_mesh};
-use super::views::ViewArgs;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
@@ -25,7 +24,7 @@ use quadrille_base::shading::Profile;
 use quadrille_base::text_file::read_text;
 use quadrille_evaluation::pairing::{photo_of, photos_in};
 use quadrille_gpu::config::Config;
-use quadrille_scene::cameras::{Framing, FramingTarget, Views};
+use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_view::{
     Access, Commands, ListedView, SceneContent, Show, ShownScene, is_token, new_token, serve,
@@ -59,7 +58,7 @@ pub(super) struct Args {
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    views: ViewArgs,
+    views: ViewSpec,
     #[command(flatten)]
     path: PathFlags,
     #[command(flatten)]
@@ -141,7 +140,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let up = completed.and_then(|view| view.up);
     let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(placing.up);
     let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
-    let size = args.views.spec()?.size;
+    let size = args.views.size();
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
     let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
     let scenes = std::iter::once(Ok(first)).chain(second);
@@ -195,7 +194,7 @@ impl Args {
             return Err(Error::argument("SCENE", expected, "standard input (-)"));
         }
         let mesh = MeshSettings {
-            views: self.views.of_all_unless_chosen(),
+            views: self.views.with_all_unless_selected(),
             host: self.draw.host.clone(),
             background,
         };
@@ -232,7 +231,7 @@ impl Args {
 
     /// The views of a scene of splats: all of a camera file, beside the scene or given, unless flags choose some.
     fn placing(&self, path: &Path, splats: &Splats, verbosity: Verbosity) -> Result<Placing> {
-        let views = self.views.of_all_unless_chosen();
+        let views = self.views.with_all_unless_selected();
         let framing = Framing::of(splats);
         Ok(Placing {
             views: self.path.views(&views, path, splats, verbosity)?,
@@ -255,7 +254,7 @@ impl Args {
                 shared: shared[0].clone(),
                 render: self.draw.background_words(),
                 sim: vec!["--cycles".to_owned()],
-                cameras: self.views.lens_words(),
+                cameras: lens_words(&self.views),
                 camera_file: views.file.clone(),
             };
         }
@@ -264,7 +263,7 @@ impl Args {
             shared: shared.concat(),
             render: render.concat(),
             sim: Vec::new(),
-            cameras: self.views.lens_words(),
+            cameras: lens_words(&self.views),
             camera_file: views.file.clone(),
         }
     }
@@ -309,6 +308,20 @@ fn shown_mesh(
     };
     let placing = Placing { views: opened.views, subject: opened.subject, up: opened.up };
     (shown, Opened::Mesh(Box::new(placing)))
+}
+
+/// The flags about the world and the lenses of cameras, as words of a command.
+fn lens_words(views: &ViewSpec) -> Vec<String> {
+    let transform = views.transform.as_ref().and_then(|transform| match transform {
+        CameraTransform::Found => None,
+        CameraTransform::Identity => Some("none".to_owned()),
+        CameraTransform::Undo => Some("undo".to_owned()),
+        CameraTransform::File(path) => Some(path.display().to_string()),
+    });
+    let transform = transform.map(|transform| format!("--transform={transform}"));
+    let fov = views.fov_degrees.map(|fov| format!("--fov={fov}"));
+    let model = views.camera_model.map(|model| format!("--camera-model={model}"));
+    [transform, fov, model].into_iter().flatten().collect()
 }
 
 /// The address of this machine as the user's ssh client knows it.

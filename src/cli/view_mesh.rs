@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::console::Verbosity;
 use super::inputs::has_mesh_extension;
 use super::options::HostFlags;
-use super::views::ViewArgs;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::math::SimdLevel;
@@ -18,6 +17,7 @@ use quadrille_mesh::frame::VisibleFrame;
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::Camera;
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::cameras::{FramingTarget, Views};
 use quadrille_suite::Silent;
 use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
@@ -38,7 +38,7 @@ pub(super) struct ShownMesh {
 /// Views, host and background with which a mesh is opened, and opened again when its file changes.
 #[derive(Clone)]
 pub(super) struct MeshSettings {
-    pub(super) views: ViewArgs,
+    pub(super) views: ViewSpec,
     pub(super) host: HostFlags,
     pub(super) background: [f32; 3],
 }
@@ -77,7 +77,7 @@ impl MeshSettings {
     pub(super) fn open(&self, path: &Path, verbosity: Verbosity) -> Result<ShownMesh> {
         let run = MergingRunSettings {
             mesh: path.to_owned(),
-            views: self.views.spec_of_mesh()?,
+            views: self.views.clone(),
             ..MergingRunSettings::default()
         };
         let pool = self.host.pool()?;

@@ -10,10 +10,8 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_render::synth::{Recipe, Synthetic};
-use quadrille_render::viewpoint::framing;
-use quadrille_scene::cameras::{
-    CameraModel, CameraTransform, Framing, PictureSize, ViewSpec, select,
-};
+use quadrille_render::viewpoint;
+use quadrille_scene::cameras::{CameraModel, CameraTransform, PictureSize, ViewSpec};
 use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
 
@@ -35,7 +33,8 @@ pub(super) struct RawScene {
     cameras: Option<PathBuf>,
     transform: Option<CameraTransform>,
     camera_model: Option<CameraModel>,
-    views: Option<String>,
+    #[serde(alias = "views")]
+    view: Option<String>,
     eye: Option<[f64; 3]>,
     target: Option<[f64; 3]>,
     up: Option<[f64; 3]>,
@@ -141,14 +140,16 @@ impl SceneEntry {
                 CameraTransform::File(path) => CameraTransform::File(folder.join(path)),
                 other => other,
             }),
-            selected: Some(raw.views.unwrap_or_else(|| "all".to_owned())),
+            view: raw.view,
             eye: raw.eye,
             target: raw.target,
             up: raw.up,
             fov_degrees: raw.fov,
             camera_model: raw.camera_model,
             orbit: raw.orbit,
-            size: PictureSize { width: raw.width, height: raw.height, scale: None },
+            width: raw.width,
+            height: raw.height,
+            ..ViewSpec::default()
         };
         views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
         Ok(Self { name: raw.name, source, views, profile: raw.profile, is_large: raw.large })
@@ -156,14 +157,13 @@ impl SceneEntry {
 
     /// Requested size of the pictures.
     pub(super) fn size(&self) -> PictureSize {
-        self.views.size
+        self.views.size()
     }
 
     /// The scene with pictures of another size.
     pub(super) fn sized(&self, size: PictureSize) -> Self {
-        let mut entry = self.clone();
-        entry.views.size = size;
-        entry
+        let views = self.views.with_size(size);
+        Self { views, ..self.clone() }
     }
 
     /// The seed of a procedural scene.
@@ -198,16 +198,20 @@ impl SceneEntry {
             return Err(malformed(suite, &self.name, "cameras", expected, &found));
         }
         let own = self.own_cameras().map_err(in_scene)?;
+        let file = self.file();
+        let described = file.map_or_else(|| self.views.clone(), |file| self.views.beside(file));
+        let described = described.with_all_unless_selected();
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
         for &size in sizes {
-            let spec = ViewSpec { size, ..self.views.clone() };
+            let spec = described.with_size(size);
             if let Some(own) = &own {
                 let sized = own.iter().map(|camera| size.apply(camera));
                 let sized = sized.collect::<Result<_>>().and_then(|sized| spec.with_model(sized));
                 cameras.extend(sized.map_err(in_scene)?);
                 continue;
             }
-            let views = spec.views(self.file(), || self.framing(suite, task)).map_err(in_scene)?;
+            let splats = || self.load(suite, task).map(|scene| scene.splats);
+            let views = viewpoint::views(&spec, file, splats, task).map_err(in_scene)?;
             cameras.extend(views.cameras);
             // The warnings concern the file; they do not depend on the size.
             warnings = views.warnings;
@@ -223,22 +227,15 @@ impl SceneEntry {
             || views.target.is_some()
             || views.up.is_some()
             || views.fov_degrees.is_some()
-            || views.orbit.is_some();
+            || views.orbit.is_some()
+            || views.propose_views.is_some();
         match self.source {
             Source::Recipe(made, seed) if !is_described => {
                 let all = made.with_seed(seed)?.cameras().to_vec();
-                select(all, views.selected.as_deref().unwrap_or("all")).map(Some)
+                views.select(all).map(Some)
             }
             _ => Ok(None),
         }
-    }
-
-    /// The framing of views that are described. Reads the scene only if they depend on its content.
-    fn framing(&self, suite: &Path, task: &Task) -> Result<Framing> {
-        if self.views.is_fixed() {
-            return Ok(Framing::of(&Splats::from_splats(0, [])));
-        }
-        framing(&self.load(suite, task)?.splats, &self.views, task)
     }
 
     fn file(&self) -> Option<&Path> {
@@ -306,7 +303,6 @@ fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {
     match error {
         Error::Argument { what, expected, found } => {
             let key = match what.as_str() {
-                "view" => "views",
                 "number of splats" => "splats",
                 "SH degree" => "sh_degree",
                 other => other,

@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
-use crate::cli::choice::one_of;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::inputs::SceneFlags;
 use crate::cli::outputs::{Background, parse_background};
-use crate::cli::views::ViewArgs;
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::parse::finite;
 use quadrille_base::shading::Profile;
 use quadrille_evaluation::LpipsKind;
+use quadrille_scene::cameras::ViewSpec;
 
 /// Compare pictures, films, scenes, or a scene and its photos
 ///
@@ -36,7 +35,7 @@ pub(in crate::cli) struct Args {
     /// Picture of the same size, folder, film, scene, or folder of photos of the scene, to compare with
     pub(super) b: PathBuf,
     /// Preparation of values before they are compared
-    #[arg(long, value_parser = one_of::<Protocol>(), default_value_t = Protocol::Inria)]
+    #[arg(long, default_value_t = Protocol::Inria)]
     pub(super) protocol: Protocol,
     /// Colour behind both pictures, R,G,B from 0 to 1
     #[arg(long, value_name = "R,G,B", default_value = "0,0,0", value_parser = opaque)]
@@ -49,7 +48,7 @@ pub(in crate::cli) struct Args {
     pub(super) masks: Option<PathBuf>,
     /// Measure LPIPS by these networks: vgg, as the original trainer and gsplat with --lpips_net vgg print it, alex,
     /// as gsplat by default and nerfstudio print it, or vgg-scaled, as its authors define it
-    #[arg(long, value_name = "NET,...", value_delimiter = ',', value_parser = one_of::<LpipsKind>())]
+    #[arg(long, value_name = "NET,...", value_delimiter = ',')]
     pub(super) lpips: Vec<LpipsKind>,
     /// File or folder of the weights of --lpips [default: the environment variable QUADRILLE_LPIPS_WEIGHTS, else
     /// ~/.cache/quadrille]
@@ -79,7 +78,7 @@ pub(in crate::cli) struct Args {
     pub(super) reading: SceneFlags,
     // Last, since it ends with the heading of the views.
     #[command(flatten)]
-    pub(super) views: ViewArgs,
+    pub(super) views: ViewSpec,
 }
 
 /// Flags about pictures of different sizes.

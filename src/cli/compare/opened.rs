@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use crate::cli::console::Verbosity;
 use crate::cli::inputs::{load_scene, warn_if_unseen};
-use crate::cli::views::{ViewArgs, cameras_beside};
+use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::film::is_film_name;
 use quadrille_evaluation::PairSource;
@@ -14,6 +14,7 @@ use quadrille_evaluation::sources::{
     Films, PhotoSettings, PhotoSizes, Pictures, RESIZED_BY, ScenePhotos, Scenes,
 };
 use quadrille_render::cpu::RenderSettings;
+use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Scene, SceneFormat};
 
@@ -156,7 +157,7 @@ fn with_scenes<T>(
     verbosity: Verbosity,
     then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let views = args.views.judging(&args.a, None, verbosity)?;
+    let views = JudgingViews::new(&args.views, &args.a, None, verbosity)?;
     let load = |path: &Path| load_scene(path, args.reading, verbosity);
     let scenes = [load(&args.a)?, load(&args.b)?];
     let cameras = views.cameras(&args.a, &scenes[0].splats, verbosity)?;
@@ -194,7 +195,7 @@ fn with_photos<T>(
     let (from, chosen) = photo_views(args)?;
     let exposures = args.exposures.read()?;
     let scene = load_scene(&args.a, args.reading, verbosity)?;
-    let views = chosen.of_scene(&args.a, &scene.splats, verbosity)?;
+    let views = views_of(&chosen, &args.a, &scene.splats, verbosity)?;
     let render = settings(args, &scene);
     for camera in &views.cameras {
         warn_if_unseen(&scene, camera, render.profile.near, verbosity);
@@ -218,7 +219,7 @@ fn with_photos<T>(
     }
     (opened.counted, opened.one) = ("views", "view");
     opened.sides = ["render", "photo"];
-    let selected = args.views.selected().map(|view| format!(" (--view {view})"));
+    let selected = args.views.view.as_ref().map(|view| format!(" (--view {view})"));
     opened.clauses.push(format!(
         "{} of {} views of {from}{}, drawn by the profile {}",
         source.pairs().len(),
@@ -241,17 +242,14 @@ fn with_photos<T>(
 }
 
 /// The camera file of the views, and the flags that choose them: all of the file unless flags say otherwise.
-fn photo_views(args: &Args) -> Result<(String, ViewArgs)> {
-    let file = args.views.camera_file().map(Path::to_owned);
-    let Some(file) = file.or_else(|| cameras_beside(&args.a)) else {
+fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
+    let file = args.views.cameras.clone();
+    let Some(file) = file.or_else(|| find_camera_file(&args.a)) else {
         let expected = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";
         return Err(Error::argument("--cameras", expected, "neither"));
     };
-    let views = match args.views.camera_file() {
-        Some(_) => args.views.clone(),
-        None => args.views.with_file(&file),
-    };
-    Ok((file.display().to_string(), views.of_all_unless_chosen()))
+    let views = args.views.with_file(&file).with_all_unless_selected();
+    Ok((file.display().to_string(), views))
 }
 
 fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {

@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use super::blur::BlurFlags;
-use crate::cli::choice::one_of;
 use crate::cli::film::FilmFlags;
 use crate::cli::mesh::input::{LookFlags, MeshInputFlags};
 use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
 use crate::cli::usage::number;
-use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::parse::whole_number;
 use quadrille_deferred::config::DeferredConfig;
@@ -18,6 +16,7 @@ use quadrille_deferred::memory::depth_buffer::DepthFormat;
 use quadrille_deferred::sample::pattern::PixelPattern;
 use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid};
 use quadrille_mesh::frame::Faces;
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_suite::deferred_runs::{DeferredFrames, DeferredRunSettings, PipelineSettings};
 use quadrille_suite::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};
 
@@ -77,7 +76,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) pipeline: PipelineFlags,
     #[command(flatten)]
-    pub(super) views: ViewArgs,
+    pub(super) views: ViewSpec,
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
@@ -102,7 +101,6 @@ pub(super) struct PipelineFlags {
         long = "pipeline",
         visible_alias = "method",
         value_name = "PIPELINE",
-        value_parser = one_of::<DeferredPipeline>(),
         value_delimiter = ',',
         default_value = "sds"
     )]
@@ -111,7 +109,7 @@ pub(super) struct PipelineFlags {
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: u32,
     /// Positions of the samples in the pixel
-    #[arg(long, value_parser = one_of::<PixelPattern>(), default_value = "sobol")]
+    #[arg(long, default_value = "sobol")]
     pattern: PixelPattern,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -135,12 +133,7 @@ pub(super) struct PipelineFlags {
     )]
     memos: Vec<MemoQuads>,
     /// Cells of the shading grids
-    #[arg(
-        long = "grid",
-        value_parser = one_of::<ShadingGridKind>(),
-        value_delimiter = ',',
-        default_value = "pixel"
-    )]
+    #[arg(long = "grid", value_delimiter = ',', default_value = "pixel")]
     pub(super) grids: Vec<ShadingGridKind>,
     /// Size of adaptive cells: about a cell's side over the width of the blur
     #[arg(long, value_name = "Q", default_value_t = 0.5, value_parser = number::<f64>)]
@@ -149,17 +142,17 @@ pub(super) struct PipelineFlags {
     #[arg(long)]
     pub(super) traffic: bool,
     /// Format of the colours of samples in memory
-    #[arg(long, value_parser = one_of::<SampleColour>(), default_value = "rgba16f")]
+    #[arg(long, default_value = "rgba16f")]
     pub(super) colour: SampleColour,
     /// Format of depths in memory
-    #[arg(long, value_parser = one_of::<DepthFormat>(), default_value = "d24")]
+    #[arg(long, default_value = "d24")]
     pub(super) depth: DepthFormat,
     /// Set one field of the modelled hardware, as in memory.depth_cache_bytes=32768; may be repeated. Tables
     /// are memory, raster and vertex_cache
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
     /// Sides of triangles to draw
-    #[arg(long, value_parser = one_of::<Faces>(), default_value = "material")]
+    #[arg(long, default_value = "material")]
     faces: Faces,
 }
 
@@ -190,7 +183,7 @@ impl Args {
                     truth: self.truth,
                 },
             },
-            views: self.film.path.keys(&self.views)?.spec_of_mesh()?,
+            views: self.film.path.keys(&self.views)?,
         })
     }
 }

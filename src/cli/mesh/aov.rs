@@ -1,6 +1,5 @@
 //! Layers beside the pictures of `mesh`.
 
-use crate::cli::choice::one_of;
 use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
 use quadrille_base::choice;
@@ -48,7 +47,6 @@ pub(super) struct AovFlags {
     #[arg(
         long = "aov",
         value_name = "LAYERS",
-        value_parser = one_of::<MeshLayer>(),
         value_delimiter = ',',
         requires = "output",
         conflicts_with_all = ["crop", "versus"]

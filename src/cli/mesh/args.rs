@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use super::aov::AovFlags;
 use super::input::{LookFlags, MeshInputFlags};
 use super::options::PipelineFlags;
-use crate::cli::choice::one_of;
 use crate::cli::film::FilmFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
-use crate::cli::views::ViewArgs;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
 use quadrille_suite::report::overlay::Overlay;
 
@@ -66,7 +65,6 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "DRAWINGS",
-        value_parser = one_of::<Overlay>(),
         value_delimiter = ',',
         requires = "output",
         conflicts_with_all = ["layers", "versus"]
@@ -97,7 +95,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) versus: VersusFlags,
     #[command(flatten)]
-    pub(super) views: ViewArgs,
+    pub(super) views: ViewSpec,
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
@@ -155,7 +153,7 @@ impl Args {
                 cycles: self.cycles,
                 ..self.pipeline.settings(self.gpu.mesh_config()?)
             },
-            views: self.film.path.keys(&self.views)?.spec_of_mesh()?,
+            views: self.film.path.keys(&self.views)?,
         })
     }
 

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::cli::choice::one_of;
 use crate::cli::usage::number;
 use quadrille_base::parse::{numbers, whole_number};
 use quadrille_geometry::reorder::TriangleOrder;
@@ -47,7 +46,7 @@ pub(in crate::cli) struct MeshInputFlags {
     weld: bool,
     /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
     /// pixel merge unit
-    #[arg(long, value_name = "EFFECT", value_parser = one_of::<ShaderEffect>(), value_delimiter = ',')]
+    #[arg(long, value_name = "EFFECT", value_delimiter = ',')]
     shader_effects: Vec<ShaderEffect>,
     /// Draw an army: this many columns and rows of the tessellated figure
     #[arg(long, value_name = "COLUMNS,ROWS", value_parser = army)]
@@ -63,7 +62,7 @@ pub(in crate::cli) struct MeshInputFlags {
     /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
     /// and PLY files, or -y if +z is up; without glTF, a mesh that is longer than wide and symmetric is
     /// shown in profile; another side or a higher view where the default would be a sliver]
-    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = one_of::<AxisDirection>(), hide_possible_values = true)]
+    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, hide_possible_values = true)]
     front: Option<AxisDirection>,
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
     /// drawing takes about as much again
@@ -78,13 +77,13 @@ pub(in crate::cli) struct MeshInputFlags {
 #[command(next_help_heading = "Assumptions")]
 struct AssumptionFlags {
     /// Order of the triangles inside a tessellated grid
-    #[arg(long, value_name = "ORDER", value_parser = one_of::<GridOrder>())]
+    #[arg(long, value_name = "ORDER")]
     grid_order: Option<GridOrder>,
     /// Order of the triangles of a mesh that is drawn as it is, within each draw and material
-    #[arg(long, value_name = "ORDER", value_parser = one_of::<TriangleOrder>())]
+    #[arg(long, value_name = "ORDER")]
     reorder: Option<TriangleOrder>,
     /// Interpolation between the texels of --displace
-    #[arg(long, value_name = "FILTER", value_parser = one_of::<HeightFilter>())]
+    #[arg(long, value_name = "FILTER")]
     displace_filter: Option<HeightFilter>,
     /// Displacement of the frog: cells of noise per world unit, and their height in world units
     /// [default: 120,0.02]
@@ -94,7 +93,7 @@ struct AssumptionFlags {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>)]
     hairs: Option<u32>,
     /// Order of the hairs of the furball
-    #[arg(long, value_name = "ORDER", value_parser = one_of::<HairOrder>())]
+    #[arg(long, value_name = "ORDER")]
     hair_order: Option<HairOrder>,
     /// Seed of procedural meshes, armies and random orders [default: 1]
     #[arg(long)]
@@ -136,7 +135,7 @@ impl MeshInputFlags {
 #[command(next_help_heading = "Light")]
 pub(in crate::cli) struct LookFlags {
     /// Light of the scene
-    #[arg(long, value_name = "LIGHT", value_parser = one_of::<LightChoice>(), default_value = "auto")]
+    #[arg(long, value_name = "LIGHT", default_value = "auto")]
     light: LightChoice,
     /// Brighten by this many stops, each a factor of 2; negative ones darken [default: 0, or what lights of the file
     /// need that are far brighter or darker]. A white surface that faces a light of pi lux is white at 0

@@ -1,6 +1,5 @@
 //! The flags of `mesh` about the pipeline.
 
-use crate::cli::choice::one_of;
 use quadrille_base::choice;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};
@@ -47,7 +46,6 @@ pub(super) struct PipelineFlags {
         visible_alias = "method",
         alias = "variant",
         value_name = "UNIT",
-        value_parser = one_of::<UnitFlag>(),
         value_delimiter = ',',
         default_value = "none"
     )]
@@ -60,19 +58,19 @@ pub(super) struct PipelineFlags {
     #[arg(long = "buffer", value_name = "N", value_parser = str::parse::<BufferEntries>, value_delimiter = ',')]
     buffers: Vec<BufferEntries>,
     /// Items that the depth test culls before shading
-    #[arg(long, value_parser = one_of::<Cull>(), default_value = "quads")]
+    #[arg(long, default_value = "quads")]
     cull: Cull,
     /// Sides of triangles to draw
-    #[arg(long, value_parser = one_of::<Faces>(), default_value = "material")]
+    #[arg(long, default_value = "material")]
     faces: Faces,
     /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
     #[arg(long)]
     coarse: bool,
     /// Meaning of the areas of --tessellate
-    #[arg(long, value_name = "MEANING", value_parser = one_of::<AreaMeaning>(), default_value = "bound")]
+    #[arg(long, value_name = "MEANING", default_value = "bound")]
     area_is: AreaMeaning,
     /// Position in a pixel at which shading inputs are sampled
-    #[arg(long, value_parser = one_of::<Sampling>(), default_value = "centre")]
+    #[arg(long, default_value = "centre")]
     sampling: Sampling,
 }
 

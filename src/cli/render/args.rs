@@ -8,7 +8,6 @@ use quadrille_scene::Camera;
 use quadrille_suite::mesh_input::MemorySize;
 
 use super::probe::ProbeFlags;
-use crate::cli::choice::one_of;
 use crate::cli::convert::actions::Filters;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::film::FilmFlags;
@@ -17,7 +16,7 @@ use crate::cli::inputs::SceneFlags;
 use crate::cli::layers::LayerFlags;
 use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
-use crate::cli::views::ViewArgs;
+use quadrille_scene::cameras::ViewSpec;
 
 /// Render pictures of a scene
 ///
@@ -66,7 +65,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) filters: Filters,
     #[command(flatten)]
-    pub(super) views: ViewArgs,
+    pub(super) views: ViewSpec,
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
@@ -93,7 +92,7 @@ pub(super) struct RenderFlags {
     #[command(flatten)]
     pub(super) rules: RuleFlags,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
-    #[arg(long, value_parser = one_of::<Backend>(), default_value_t = Backend::Cpu)]
+    #[arg(long, default_value_t = Backend::Cpu)]
     pub(super) backend: Backend,
     #[command(flatten)]
     pub(super) exposures: ExposureFlags,

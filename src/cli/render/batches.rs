@@ -138,7 +138,10 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let keys = args.film.path.keys(&args.views);
     let needs = [
-        (!keys.is_ok_and(|keys| keys.are_of_file(&args.scene)), "views that the scene decides"),
+        (
+            !keys.is_ok_and(|keys| keys.beside(&args.scene).cameras.is_some()),
+            "views that the scene decides",
+        ),
         (args.repeat.is_some(), "--repeat"),
         (args.list_views, "--list-views"),
         (!args.probe.is_empty(), "--probe"),

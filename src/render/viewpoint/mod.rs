@@ -16,6 +16,5 @@ mod score;
 mod search;
 mod upright;
 
-pub use search::framing;
-pub use search::proposals;
 pub use search::{default_camera, default_camera_task};
+pub use search::{framing, proposals, views};

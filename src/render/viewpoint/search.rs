@@ -1,5 +1,8 @@
 //! The search for views.
 
+use std::borrow::Borrow;
+use std::path::Path;
+
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
@@ -11,7 +14,7 @@ use quadrille_base::error::Result;
 use quadrille_base::math::{SimdLevel, whole};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::task::Task;
-use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec};
+use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
 /// Splats and pixels of the pictures of all candidates.
@@ -65,6 +68,40 @@ struct ChosenView {
 }
 
 type Scored = (Candidate, Score);
+
+/// The views of the scene at `scene`: views that a search proposes, or the views of the description, with the camera file
+/// beside the scene if views are selected and nothing else gives them. `splats` reads the scene, which is needed only if
+/// its content decides on the views.
+///
+/// # Errors
+/// As [`ViewSpec::views`], errors of `splats`, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+pub fn views<S: Borrow<Splats>>(
+    described: &ViewSpec,
+    scene: Option<&Path>,
+    splats: impl FnOnce() -> Result<S>,
+    task: &Task,
+) -> Result<Views> {
+    described.check()?;
+    if let Some(count) = described.propose_views {
+        let mut views = Views::default();
+        let found = proposals(splats()?.borrow(), described, count as usize, task)?;
+        for (view, camera) in found {
+            views.remarks.push(format!("view {}: {}", camera.name, view.flags()));
+            views.cameras.push(camera);
+        }
+        views.cameras = described.with_model(described.select(views.cameras)?)?;
+        return Ok(views);
+    }
+    let complete = scene.map_or_else(|| described.clone(), |scene| described.beside(scene));
+    let mut views = complete.views(scene, || match complete.is_fixed() {
+        true => Ok(Framing::of(&Splats::from_splats(0, []))),
+        false => framing(splats()?.borrow(), &complete, task),
+    })?;
+    if let (None, Some(file)) = (&described.cameras, &complete.cameras) {
+        views.remarks.push(format!("cameras of {}", file.display()));
+    }
+    Ok(views)
+}
 
 /// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
 /// unless the description names the eye.

@@ -12,29 +12,46 @@ use quadrille_base::error::{Error, Result};
 const MAX_DECIMALS: usize = 6;
 
 /// Requested width and height of a picture, in pixels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PictureSize {
     /// Width; `None` follows the height, or keeps the original width.
     pub width: Option<u32>,
     /// Height; `None` follows the width, or keeps the original height.
     pub height: Option<u32>,
     /// Factor on both sides, where neither is requested.
-    #[serde(skip)]
     pub scale: Option<PictureScale>,
 }
 
-/// A factor on the sides of a picture: a fraction above 0.
+/// A factor on the sides of a picture: a fraction above 0, in files a number or a text.
 ///
 /// ```
 /// let quarter: quadrille_scene::cameras::PictureScale = "1/4".parse()?;
 /// assert_eq!("0.25".parse(), Ok(quarter));
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawScale")]
 pub struct PictureScale {
     numerator: u32,
     denominator: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawScale {
+    Number(f64),
+    Text(String),
+}
+
+impl TryFrom<RawScale> for PictureScale {
+    type Error = String;
+
+    fn try_from(raw: RawScale) -> std::result::Result<Self, String> {
+        match raw {
+            RawScale::Number(number) => number.to_string().parse(),
+            RawScale::Text(text) => text.parse(),
+        }
+    }
 }
 
 impl FromStr for PictureScale {

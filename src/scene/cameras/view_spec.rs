@@ -5,44 +5,84 @@ use std::path::{Path, PathBuf};
 use nalgebra::Vector3;
 use serde::Deserialize;
 
+use super::beside;
 use super::camera_file::CameraFile;
 use super::camera_model::CameraModel;
 use super::camera_options::CameraOptions;
 use super::framing::{EyeRule, Framing, fitting_eye, orbit};
-use super::picture_size::PictureSize;
+use super::picture_size::{PictureScale, PictureSize};
 use super::selection::{load_selected, select};
 use super::world_transform::CameraTransform;
 use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result, shown};
+#[cfg(feature = "cli")]
+use quadrille_base::parse::{finite, point, whole_number};
+
+/// Maximum number of proposed views.
+const MAX_PROPOSED: u32 = 100;
+/// Selection of all views.
+const ALL: &str = "all";
 
 /// Description of views: the cameras of a file, a position, or a circle of positions. Omitted fields follow from the
-/// file or from the [`Framing`] of the scene.
+/// file or from the [`Framing`] of the scene. Flags of commands and keys of suite files have the names of the fields.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "View"))]
 pub struct ViewSpec {
-    /// Camera file, or folder with one. It excludes `eye`, `target`, `up` and `orbit`.
+    /// Camera file: a cameras.json, a transforms.json, a camera_path.json, poses of ns-export cameras, a
+    /// camera track of splat-transform or SuperSplat, or the folder of a COLMAP model [default, if views
+    /// are selected: the file that lies beside the scene]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"]))]
     pub cameras: Option<PathBuf>,
-    /// Transform of the cameras of the file; by default [`CameraTransform::Found`].
+    /// Views to draw, separated by commas: an index from 0, a name (also as it stands in the file), a
+    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or test or train
+    /// as the trainers split them: every eighth by name is for tests, unless the file states the split
+    /// [default: of a camera file the first, in suites all; of a circle all]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX|NAME|A..B|..:N|all|test|train"))]
+    pub view: Option<String>,
+    /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
+    /// the inverse of the applied_transform in a transforms.json, for scenes trained on the COLMAP model;
+    /// "none" [default: the dataparser_transforms.json beside a transforms.json or beside the scene]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE|undo|none"))]
     pub transform: Option<CameraTransform>,
-    /// Selected views, in the syntax of [`select`]; by default the first camera of a file, else all views.
-    #[serde(rename = "view")]
-    pub selected: Option<String>,
-    /// Position of the camera in world space.
+    /// Position of the camera in world units [default: chosen to show the main content]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub eye: Option<[f64; 3]>,
-    /// Point that the camera looks at.
+    /// Point that the camera looks at [default: the centre of the main content]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub target: Option<[f64; 3]>,
-    /// Direction that points up in the picture.
+    /// Direction that points up in the picture [default: 0,-1,0 for splats; 0,1,0 for meshes, or
+    /// 0,0,1 for meshes that stand along z]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub up: Option<[f64; 3]>,
-    /// Vertical field of view in degrees. A camera file takes it only if it has no intrinsics.
+    /// Vertical field of view in degrees, also of camera files without intrinsics [default: 50]
     #[serde(rename = "fov")]
+    #[cfg_attr(feature = "cli", arg(long = "fov", value_name = "DEGREES", value_parser = finite))]
     pub fov_degrees: Option<f64>,
-    /// Projection that replaces the projection of the cameras.
+    /// Projection of the pictures, instead of the camera file's [default without a file: pinhole]. The field of view
+    /// of a fisheye may be up to 340 degrees, and is 180 by default; a panorama shows the whole sphere, in
+    /// 2048 x 1024 pixels unless a size is given
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MODEL"))]
     pub camera_model: Option<CameraModel>,
-    /// Number of views on the circle through the eye around the target.
+    /// Choose N different views that show much of the scene, the best first
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, alias = "views", value_name = "N", value_parser = whole_number::<u32>,
+            conflicts_with_all = ["cameras", "eye", "target", "orbit"])
+    )]
+    pub propose_views: Option<u32>,
+    /// Draw N views on a circle around the target, starting at the eye
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole_number::<u32>))]
     pub orbit: Option<u32>,
-    /// Size of the pictures.
-    #[serde(flatten)]
-    pub size: PictureSize,
+    /// Width of the picture in pixels; without a height, the height keeps the proportions
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>))]
+    pub width: Option<u32>,
+    /// Height of the picture in pixels; without a width, the width keeps the proportions
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>))]
+    pub height: Option<u32>,
+    /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"]))]
+    pub picture_scale: Option<PictureScale>,
 }
 
 /// Views of a scene.
@@ -84,10 +124,112 @@ impl ViewSpec {
             let expected = "either a camera file or eye, target, up and orbit";
             return Err(Error::argument("cameras", expected, "both"));
         }
+        let others = self.cameras.is_some() || self.is_described();
+        if let Some(count) = self.propose_views {
+            if others {
+                let expected = "no cameras, eye, target and orbit beside it";
+                return Err(Error::argument("propose_views", expected, "both"));
+            }
+            if !(1..=MAX_PROPOSED).contains(&count) {
+                let expected = format!("a whole number from 1 to {MAX_PROPOSED}");
+                return Err(Error::argument("propose_views", expected, count.to_string()));
+            }
+        }
+        if self.picture_scale.is_some() && (self.width.is_some() || self.height.is_some()) {
+            let expected = "no width and height beside it";
+            return Err(Error::argument("picture_scale", expected, "both"));
+        }
         match (self.camera_model, self.fov_degrees) {
             (model, Some(fov)) => CameraModel::check_fov(model, fov),
             _ => Ok(()),
         }
+    }
+
+    /// Whether a position or a circle is described.
+    pub fn is_described(&self) -> bool {
+        self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
+    }
+
+    /// The camera file beside the scene at `scene`, unless something else is to give the views.
+    pub fn camera_file_beside(&self, scene: &Path) -> Option<PathBuf> {
+        let is_open = self.cameras.is_none() && self.propose_views.is_none();
+        (is_open && !self.is_described()).then(|| beside::find(scene)).flatten()
+    }
+
+    /// The same description with the camera file beside `scene`, if views are selected and nothing else gives them.
+    #[must_use]
+    pub fn beside(&self, scene: &Path) -> Self {
+        let file = self.view.as_ref().and_then(|_| self.camera_file_beside(scene));
+        Self { cameras: self.cameras.clone().or(file), ..self.clone() }
+    }
+
+    /// The same description with the cameras of `file`.
+    #[must_use]
+    pub fn with_file(&self, file: &Path) -> Self {
+        Self { cameras: Some(file.to_path_buf()), ..self.clone() }
+    }
+
+    /// The same description with all views selected.
+    #[must_use]
+    pub fn with_all(&self) -> Self {
+        Self { view: Some(ALL.to_owned()), ..self.clone() }
+    }
+
+    /// The same description with all views, if none are selected.
+    #[must_use]
+    pub fn with_all_unless_selected(&self) -> Self {
+        if self.view.is_some() { self.clone() } else { self.with_all() }
+    }
+
+    /// Requested size of the pictures.
+    pub fn size(&self) -> PictureSize {
+        PictureSize { width: self.width, height: self.height, scale: self.picture_scale }
+    }
+
+    /// The same description with pictures of another size.
+    #[must_use]
+    pub fn with_size(&self, size: PictureSize) -> Self {
+        let PictureSize { width, height, scale: picture_scale } = size;
+        Self { width, height, picture_scale, ..self.clone() }
+    }
+
+    /// All files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let transform = match &self.transform {
+            Some(CameraTransform::File(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        self.cameras.as_deref().into_iter().chain(transform)
+    }
+
+    /// The same, to change their paths.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let transform = match &mut self.transform {
+            Some(CameraTransform::File(path)) => Some(path),
+            _ => None,
+        };
+        self.cameras.iter_mut().chain(transform)
+    }
+
+    /// The position and the lens as flags, which reproduce them to the last bit.
+    pub fn flags(&self) -> String {
+        let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];
+        let points = points.into_iter().filter_map(|(flag, point)| {
+            let [x, y, z] = point?;
+            Some(format!("--{flag} {x},{y},{z}"))
+        });
+        let fov = self.fov_degrees.map(|fov| format!("--fov {fov}"));
+        let orbit = self.orbit.map(|count| format!("--orbit {count}"));
+        let model = self.camera_model.map(|model| format!("--camera-model {model}"));
+        points.chain(fov).chain(orbit).chain(model).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Selects some of `cameras`, all without a selection.
+    ///
+    /// # Errors
+    /// As [`select`].
+    pub fn select(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
+        select(cameras, self.view.as_deref().unwrap_or(ALL))
     }
 
     /// Whether the views follow from the description alone, without the main content of a scene.
@@ -127,8 +269,8 @@ impl ViewSpec {
             scene: scene.map(Path::to_path_buf),
             ..CameraOptions::default()
         };
-        let selected = self.selected.as_deref().unwrap_or("0");
-        let (mut file, reshaped) = load_selected(path, selected, self.size, options)?;
+        let selected = self.view.as_deref().unwrap_or("0");
+        let (mut file, reshaped) = load_selected(path, selected, self.size(), options)?;
         // A lens that replaces the lens of the file has a field of view of its own.
         let replaced = self.camera_model.is_some_and(CameraModel::has_own_fov);
         file.warnings.extend(reshaped.filter(|_| !replaced));
@@ -170,11 +312,7 @@ impl ViewSpec {
             }
         };
         let completed = (!self.is_fixed()).then(|| self.placed([eye, target, up], framing));
-        Ok(Views {
-            cameras: select(cameras, self.selected.as_deref().unwrap_or("all"))?,
-            completed,
-            ..Views::default()
-        })
+        Ok(Views { cameras: self.select(cameras)?, completed, ..Views::default() })
     }
 
     /// The same description with an eye, a target and an up direction, and the field of view that follows from the framing.
@@ -196,7 +334,7 @@ impl ViewSpec {
     /// As [`PictureSize::of`].
     pub fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.pinhole_fov_degrees().unwrap_or(framing.fov_degrees);
-        let [width, height] = self.size.of(framing.size)?;
+        let [width, height] = self.size().of(framing.size)?;
         Ok(Intrinsics::from_vertical_fov(width, height, fov.to_radians()))
     }
 
@@ -212,7 +350,7 @@ impl ViewSpec {
     /// As [`PictureSize::of`].
     pub fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
         let Some(model) = self.camera_model else { return Ok(cameras) };
-        let applied = |camera| model.applied(camera, self.fov_degrees, self.size);
+        let applied = |camera| model.applied(camera, self.fov_degrees, self.size());
         cameras.into_iter().map(applied).collect()
     }
 }

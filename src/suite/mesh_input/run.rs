@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::input::MeshInput;
 use super::look::{Look, LookSettings};
 use super::settings::MeshSettings;
-use super::views::{up_of, view_files, views_of_mesh};
+use super::views::{up_of, views_of_mesh};
 use crate::messages::Messages;
-use quadrille_base::error::Result;
+use quadrille_base::error::{Error, Result};
 use quadrille_scene::cameras::{ViewSpec, Views};
 
 /// Settings of the frames of a mesh. Several values of a setting give a row for each combination.
@@ -50,17 +50,21 @@ impl<F: Frames> MeshRunSettings<F> {
     /// Checks all values, without reading a file.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the setting.
+    /// [`Error::Argument`] naming the setting.
     pub fn check(&self) -> Result<()> {
         self.input.check()?;
         self.look.check()?;
         self.frames.check()?;
+        if self.views.propose_views.is_some() {
+            let expected = "a scene of splats, whose views can be compared";
+            return Err(Error::argument("propose_views", expected, "a mesh"));
+        }
         self.views.check()
     }
 
     /// All files that are named.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.input.files().chain(view_files(&self.views));
+        let files = self.input.files().chain(self.views.files());
         files.chain(self.frames.files()).chain([self.mesh.as_path()])
     }
 

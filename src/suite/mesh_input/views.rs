@@ -1,24 +1,11 @@
 //! Views of meshes.
 
-use std::path::Path;
-
 use super::input::MeshInput;
 use crate::messages::{Messages, Silent};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, check_memory};
-use quadrille_scene::cameras::{
-    CameraTransform, DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select,
-};
+use quadrille_scene::cameras::{DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select};
 use quadrille_scene::{Camera, Splats};
-
-/// All files that views are read from.
-pub(super) fn view_files(spec: &ViewSpec) -> impl Iterator<Item = &Path> {
-    let transform = match &spec.transform {
-        Some(CameraTransform::File(path)) => Some(path.as_path()),
-        _ => None,
-    };
-    spec.cameras.as_deref().into_iter().chain(transform)
-}
 
 /// The numbers of all cameras of the camera file as text, which is their fingerprint; empty without a file.
 ///
@@ -28,13 +15,8 @@ pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
     if spec.cameras.is_none() {
         return Ok(String::new());
     }
-    let views = of_all(spec).views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
+    let views = spec.with_all().views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
     Ok(format!("{:?}", views.cameras))
-}
-
-/// The same description with all views selected.
-fn of_all(spec: &ViewSpec) -> ViewSpec {
-    ViewSpec { selected: Some("all".to_owned()), ..spec.clone() }
 }
 
 /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
@@ -59,7 +41,7 @@ pub(super) fn views_of_mesh(
     if file.is_empty() || is_described || spec.cameras.is_some() {
         return described(spec, input, messages);
     }
-    let Some(selected) = &spec.selected else {
+    let Some(selected) = &spec.view else {
         let names: Vec<_> = file.iter().map(|camera| camera.name.as_str()).collect();
         messages.remark(&format!(
             "the file holds cameras: {} (view 0 or view all draws them)",
@@ -76,7 +58,7 @@ pub(super) fn views_of_mesh(
         let width = f64::from(height) * camera.aspect.unwrap_or(1.0);
         // Casts of floats saturate, and the size is checked.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let [width, height] = spec.size.of([width.round().max(1.0) as u32, height])?;
+        let [width, height] = spec.size().of([width.round().max(1.0) as u32, height])?;
         camera.with_size(width, height)
     });
     fitting(Views { cameras: select(sized.collect::<Result<_>>()?, selected)?, ..Views::default() })
@@ -114,7 +96,7 @@ fn fitting(views: Views) -> Result<Views> {
 /// As [`ViewSpec::views`].
 pub(crate) fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
     // The choice of the up axis is reported once, when the cameras are chosen.
-    Ok(described(&of_all(spec), input, &Silent)?.cameras)
+    Ok(described(&spec.with_all(), input, &Silent)?.cameras)
 }
 
 /// The view that follows each of `cameras` among `all` views. For the last view it is the one before it, seen from the

@@ -326,7 +326,7 @@ mod tests {
             panic!("{:?}", suite.jobs[1]);
         };
         assert_eq!(settings.input.tessellate, [40.0]);
-        assert_eq!(settings.views.size.width, Some(32));
+        assert_eq!(settings.views.width, Some(32));
         assert_eq!(settings.frames.rows_per_view().unwrap(), 3);
         assert_eq!(settings.input.memory.0, 2 << 30);
     }

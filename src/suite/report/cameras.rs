@@ -31,21 +31,7 @@ pub fn camera_json(camera: &Camera) -> Value {
 
 /// The flags that reproduce views that the program chose in part.
 pub fn reproducing_flags(views: &Views) -> Option<String> {
-    views.completed.as_ref().map(view_flags)
-}
-
-/// The position and lens of a description as flags, which reproduce it to the last bit.
-pub fn view_flags(views: &ViewSpec) -> String {
-    let points = [("eye", views.eye), ("target", views.target), ("up", views.up)];
-    let points = points.into_iter().filter_map(|(flag, point)| {
-        let [x, y, z] = point?;
-        Some(format!("--{flag} {x},{y},{z}"))
-    });
-    let fov = views.fov_degrees.map(|fov| format!("--fov {fov}"));
-    let orbit = views.orbit.map(|count| format!("--orbit {count}"));
-    let model = views.camera_model.map(|model| format!("--camera-model {model}"));
-    let flags = points.chain(fov).chain(orbit).chain(model);
-    flags.collect::<Vec<_>>().join(" ")
+    views.completed.as_ref().map(ViewSpec::flags)
 }
 
 /// The flags of a pinhole from an eye, a target and an up direction, a vertical field of view in degrees, and a width
@@ -62,7 +48,7 @@ pub fn look_at_flags(
         fov_degrees: Some(fov_degrees),
         ..ViewSpec::default()
     };
-    format!("{} --width {width} --height {height}", view_flags(&spec))
+    format!("{} --width {width} --height {height}", spec.flags())
 }
 
 /// A word of a command line for a POSIX shell, in quotation marks if it needs them. A leading minus stays, so values of
