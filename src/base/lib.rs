@@ -3,6 +3,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`bytes`] | sizes in bytes, as users write them |
 //! | [`mod@choice`] | enums whose values have names |
 //! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
@@ -13,6 +14,7 @@
 //! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
+pub mod bytes;
 pub mod choice;
 pub mod error;
 pub mod image;
@@ -26,5 +28,6 @@ pub mod task;
 pub mod text_file;
 pub mod words;
 
+pub use bytes::Bytes;
 pub use error::{Error, Fault, Result};
 pub use task::Task;

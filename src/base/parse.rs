@@ -31,7 +31,7 @@ pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 
 /// Converts a float without a fraction.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and below 2^53")]
-fn exact(number: f64) -> Option<u64> {
+pub(crate) fn exact(number: f64) -> Option<u64> {
     let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(&number);
     is_whole.then_some(number as u64)
 }
@@ -54,24 +54,6 @@ pub fn finite(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())
 }
 
-/// Units of sizes in bytes. As usual for memories, KB is 1024 bytes, as KiB is.
-const SIZES: [(&[&str], f64); 4] = [
-    (&["GiB", "GB"], 1_073_741_824.0),
-    (&["MiB", "MB"], 1_048_576.0),
-    (&["KiB", "KB", "kB"], 1_024.0),
-    (&["B"], 1.0),
-];
-
-/// Parses a size with its unit, such as `4MB`, `64 KiB` or `1.5GB`; `None` for other texts, and for sizes that are not a
-/// whole number of bytes.
-pub fn bytes(text: &str) -> Option<u64> {
-    let units = SIZES.into_iter();
-    let mut units = units.flat_map(|(names, size)| names.iter().map(move |name| (*name, size)));
-    let (number, size) = units.find_map(|(name, size)| Some((text.strip_suffix(name)?, size)))?;
-    let number: f64 = number.trim_end().parse().ok()?;
-    exact(number * size)
-}
-
 /// Parses `N` numbers separated by commas; blanks around them are ignored.
 pub fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
@@ -89,23 +71,6 @@ pub fn point(text: &str) -> Result<[f64; 3], String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        for (text, number) in [
-            ("4MB", 4_194_304),
-            ("64KiB", 65_536),
-            ("64 kB", 65_536),
-            ("1.5GiB", 1_610_612_736),
-            ("0.5KB", 512),
-            ("12B", 12),
-        ] {
-            assert_eq!(bytes(text), Some(number), "{text}");
-        }
-        for text in ["", "B", "4", "MB", "0.3B", "-1KB", "1TB", "4 mb", "nanB", "1e30GB"] {
-            assert_eq!(bytes(text), None, "{text}");
-        }
-    }
 
     #[test]
     fn whole_numbers_in_either_notation() {

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::spec::is_in_bytes;
+use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::bytes;
 use quadrille_base::words::did_you_mean_one_of;
 
 /// Name of an assignment in errors.
@@ -104,7 +104,7 @@ fn expected_names(error: &toml::de::Error) -> String {
 
 /// The size that a text such as `4MB` gives.
 fn size(value: &toml::Value) -> Option<i64> {
-    i64::try_from(bytes(value.as_str()?)?).ok()
+    i64::try_from(value.as_str()?.parse::<Bytes>().ok()?.0).ok()
 }
 
 /// Replaces an existing field. Sizes in bytes may be texts such as `4MB`. Fields of either kind accept `64`, `64.0` and `6.4e1`.
@@ -129,7 +129,8 @@ pub fn put(
     let value = match (&slot, value) {
         (toml::Value::Integer(_), value) if size(&value).is_some() => {
             if !is_in_bytes(field) {
-                let expected = "a number without a unit, since the field is not a size in bytes";
+                let expected =
+                    "a number without quotes or a unit, since the field is not a size in bytes";
                 let what = format!("{from}: {unit}.{field}");
                 return Err(Error::argument(what, expected, value.to_string()));
             }

@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 use std::ops::{Bound, RangeBounds};
 
+use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
@@ -161,15 +162,11 @@ pub fn is_in_bytes(field: &str) -> bool {
 /// The value of a field that is a size, with its unit: `16 KiB` or `96 B` of a size in bytes, `640 px` of the sides of a
 /// picture; `None` for other fields and for texts.
 pub fn shown_size(field: &str, value: &str) -> Option<String> {
-    const UNITS: [(f64, &str); 4] =
-        [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1_024.0, "KiB"), (1.0, "B")];
-    let number: f64 = value.parse().ok()?;
+    let bytes: Bytes = value.parse().ok()?;
     if ["width", "height"].contains(&field) {
         return Some(format!("{value} px"));
     }
-    let mut units = UNITS.into_iter().filter(|_| is_in_bytes(field));
-    let (size, unit) = units.find(|(size, _)| number >= *size && (number / size).fract() == 0.0)?;
-    Some(format!("{} {unit}", number / size))
+    (is_in_bytes(field) && bytes.0 > 0).then(|| bytes.to_string())
 }
 
 /// A value as TOML writes it.

@@ -9,7 +9,7 @@ use fearless_simd::Level;
 use rayon::prelude::*;
 
 use super::activate::{Parameters, ValueEncoding, activate};
-use super::bytes::{Bytes, ReadAhead};
+use super::bytes::{FileBytes, ReadAhead};
 use super::raw_columns::{RawColumns, Rows};
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
@@ -190,7 +190,7 @@ impl FixedRows {
 
 /// [`assemble`] for rows of the same size in `bytes`; `decode` receives the bytes of a block's rows.
 pub(super) fn assemble_fixed(
-    bytes: &Bytes<'_>,
+    bytes: &FileBytes<'_>,
     fixed: &FixedRows,
     layout: RowLayout,
     task: &Task,

@@ -31,7 +31,7 @@ thread_local! {
 }
 
 /// The bytes of a file.
-pub enum Bytes<'a> {
+pub enum FileBytes<'a> {
     /// A file that is mapped into memory.
     Mapped(MappedFile),
     /// Bytes that were read, as from a pipe.
@@ -40,7 +40,7 @@ pub enum Bytes<'a> {
     Borrowed(&'a [u8]),
 }
 
-impl Bytes<'_> {
+impl FileBytes<'_> {
     /// Opens `path`. A file is mapped; a pipe, or standard input for `-`, is read to its end.
     pub fn open(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
@@ -66,7 +66,7 @@ impl Bytes<'_> {
     }
 }
 
-impl Deref for Bytes<'_> {
+impl Deref for FileBytes<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -125,12 +125,12 @@ impl ReadAhead {
     #[inline]
     pub(crate) fn bytes<'a>(
         &'a mut self,
-        file: &'a Bytes<'_>,
+        file: &'a FileBytes<'_>,
         wanted: Range<usize>,
         end: usize,
     ) -> Result<&'a [u8]> {
         let file = match file {
-            Bytes::Mapped(file) if cfg!(unix) => file,
+            FileBytes::Mapped(file) if cfg!(unix) => file,
             bytes => return Ok(&bytes[wanted]),
         };
         if wanted.start < self.part.start || self.part.end < wanted.end {
@@ -188,12 +188,12 @@ fn release(map: &Mmap, range: Range<usize>) {
 #[cfg(not(target_os = "linux"))]
 fn release(_map: &Mmap, _range: Range<usize>) {}
 
-fn read_pipe<'a>(pipe: impl Read, path: &Path) -> Result<Bytes<'a>> {
+fn read_pipe<'a>(pipe: impl Read, path: &Path) -> Result<FileBytes<'a>> {
     let mut bytes = Vec::new();
     pipe.take(PIPE_LIMIT_BYTES + 1).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
     let what = "bytes of a scene read from a pipe (save it as a file first)";
     Error::check_limit(what, PIPE_LIMIT_BYTES, bytes.len() as u64)?;
-    Ok(Bytes::Owned(bytes))
+    Ok(FileBytes::Owned(bytes))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Ranges of values: `8..64`, `8..64*2`, `0..1+0.25`, `1MB..8MB*2`; both ends are values.
 
-use quadrille_base::parse::{bytes, finite};
+use quadrille_base::bytes::Bytes;
+use quadrille_base::parse::finite;
 
 /// Maximum number of configurations of a run, and of values of a range.
 pub const MAX_CONFIGURATIONS: usize = 4096;
@@ -21,9 +22,8 @@ struct Number {
 #[allow(clippy::cast_precision_loss, reason = "sizes below 2^53")]
 fn number(text: &str) -> Option<Number> {
     let text = text.trim();
-    let size = bytes(text).map(|bytes| Number { value: bytes as f64, is_size: true });
-    let plain = || finite(text).ok();
-    size.or_else(|| Some(Number { value: plain()?, is_size: false }))
+    let plain = finite(text).ok().map(|value| Number { value, is_size: false });
+    plain.or_else(|| Some(Number { value: text.parse::<Bytes>().ok()?.0 as f64, is_size: true }))
 }
 
 /// The values of a range as texts; `None` for a text without the form of a range.

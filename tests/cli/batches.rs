@@ -137,7 +137,7 @@ fn counts_of_hostile_files_take_no_memory() {
         let flags = ["0", "-o", "a.png", "--memory", memory];
         [&["render", "folder"], &CAMERAS[..], &flags].concat()
     };
-    place.expect_error(USAGE, &render("1G"), &["at least", "folder", "found 1G"]);
+    place.expect_error(USAGE, &render("1G"), &["at least", "folder", "found 1 GiB"]);
     let named = ["meta.json", "at most", "splats, by the size of the pictures"];
     place.expect_error(UNREADABLE, &render("600G"), &named);
     assert!(!place.path("a.png").exists());
@@ -294,7 +294,7 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
     };
     refused(&["4M", "--backend", "reference"], &["--memory", "renderer"]);
     refused(&["4M", "--where", "opacity > 0.5"], &["--memory", "filters"]);
-    refused(&["4"], &["512M or 4G"]);
+    refused(&["4X"], &["--memory: expected a size such as 512M"]);
     let scene = ["render", "room.ply", "--eye", "0,-1,0", "-o", "a.png", "--memory", "4M"];
     place.expect_error(USAGE, &scene, &["--memory", "--cameras"]);
     // The camera file beside the scene gives no view that other flags describe.
@@ -322,7 +322,7 @@ fn too_little_memory_is_an_error() {
     // A SOG is refused before it is read, with the size that it takes.
     place.expect(DONE, &["convert", "room.ply", "-o", "room.sog"]);
     let arguments = [&["render", "room.sog"], &CAMERAS[..], &flags].concat();
-    let sizes = ["at least 3M", "880000 bytes", "7120000 bytes"];
+    let sizes = ["at least 3 MiB", "880000 bytes", "7120000 bytes"];
     place.expect_error(USAGE, &arguments, &sizes);
     assert!(!place.path("a.png").exists());
 }

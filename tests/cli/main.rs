@@ -48,6 +48,7 @@ mod probe;
 mod remedies;
 mod resume;
 mod sim;
+mod sizes;
 mod statistics;
 mod suites;
 mod sweeps;

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use crate::cli::usage::number;
+use quadrille_base::bytes::Bytes;
 use quadrille_base::parse::{numbers, whole_number};
 use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::{HairOrder, HeightFilter};
 use quadrille_geometry::tessellate::GridOrder;
+use quadrille_mesh::frame::MEMORY_BYTES;
 use quadrille_suite::mesh_input::{
-    AxisDirection, LightChoice, LookSettings, MemorySize, MeshSettings, ShaderEffect,
+    AxisDirection, LightChoice, LookSettings, MeshSettings, ShaderEffect,
 };
 
 /// Flags about the mesh.
@@ -66,8 +68,8 @@ pub(in crate::cli) struct MeshInputFlags {
     front: Option<AxisDirection>,
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
     /// drawing takes about as much again
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = str::parse::<MemorySize>)]
-    memory: MemorySize,
+    #[arg(long, value_name = "SIZE", default_value_t = Bytes(MEMORY_BYTES))]
+    memory: Bytes,
     #[command(flatten)]
     assumptions: AssumptionFlags,
 }
@@ -125,7 +127,7 @@ impl MeshInputFlags {
             hairs: assumptions.hairs,
             hair_order: assumptions.hair_order,
             seed: assumptions.seed,
-            memory: self.memory,
+            memory: Some(self.memory),
         }
     }
 }

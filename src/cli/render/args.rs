@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use quadrille_base::bytes::Bytes;
 use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::Camera;
-use quadrille_suite::mesh_input::MemorySize;
 
 use super::probe::ProbeFlags;
 use crate::cli::convert::actions::Filters;
@@ -55,8 +55,8 @@ pub(in crate::cli) struct Args {
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a PLY, compressed PLY, SOG or .splat
     /// that needs more is read in batches, and only splats in view are kept. Pictures and films are the same. A camera
     /// file must give the views. `convert --index` makes an index by which splats that no view sees are not read
-    #[arg(long, value_name = "SIZE", value_parser = str::parse::<MemorySize>)]
-    pub(super) memory: Option<MemorySize>,
+    #[arg(long, value_name = "SIZE")]
+    pub(super) memory: Option<Bytes>,
     /// Print a JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,

@@ -6,6 +6,7 @@ use std::path::Path;
 use rayon::ThreadPool;
 use serde_json::json;
 
+use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
 use quadrille_base::shading::Profile;
@@ -15,7 +16,6 @@ use quadrille_render::cpu::{DrawnView, KEPT_BYTES, RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::formats::{EachBatch, SplatBatches, open_batches, scene_file};
 use quadrille_scene::{Camera, Dropped, Splats};
-use quadrille_suite::mesh_input::MemorySize;
 use quadrille_suite::report::cameras::reproducing_flags;
 
 use super::args::Args;
@@ -108,7 +108,7 @@ pub(super) fn seen_rows(
 /// Refuses what batches of a scene, which takes `whole` bytes, cannot do.
 fn refuse(
     args: &Args,
-    (has_output, memory): (bool, MemorySize),
+    (has_output, memory): (bool, Bytes),
     (batches, whole): (&SplatBatches, u64),
 ) -> Result<()> {
     let file = args.scene.display();
@@ -124,9 +124,10 @@ fn refuse(
     let working = batches.working_bytes();
     if working > memory.0 - memory.0 / BATCH_SHARE - memory.0 / KEPT_SHARE {
         // The share is 3/8.
-        let least = working.saturating_mul(8).div_ceil(3).div_ceil(1 << 20);
+        let least =
+            Bytes(working.saturating_mul(8).div_ceil(3).div_ceil(1 << 20).saturating_mul(1 << 20));
         let expected = format!(
-            "at least {least}M for {file}, of which {working} bytes are decoded at once; all of it takes {whole} bytes"
+            "at least {least} for {file}, of which {working} bytes are decoded at once; all of it takes {whole} bytes"
         );
         return Err(Error::argument("--memory", expected, memory.to_string()));
     }
@@ -160,7 +161,7 @@ struct BatchJob<'a> {
     args: &'a Args,
     batches: SplatBatches,
     views: Views,
-    memory: MemorySize,
+    memory: Bytes,
     settings: RenderSettings,
     pool: ThreadPool,
     verbosity: Verbosity,

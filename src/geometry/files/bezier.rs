@@ -7,7 +7,7 @@ use super::origin::Middle;
 use super::text::{self, Lines};
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
-use quadrille_scene::bytes::Bytes;
+use quadrille_scene::bytes::FileBytes;
 
 /// Bicubic Bezier patches that share control points.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,7 +28,7 @@ impl BezierPatches {
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] with the line that is wrong.
     pub fn load(path: &Path) -> Result<Self> {
-        Self::parse(&Bytes::open(path)?, path)
+        Self::parse(&FileBytes::open(path)?, path)
     }
 
     /// Reads patches from the bytes of a file; `named` is the path in errors.

@@ -21,7 +21,7 @@ use std::path::Path;
 use folder::{Folder, ReadFirst};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
-use quadrille_scene::bytes::Bytes;
+use quadrille_scene::bytes::FileBytes;
 use text::Lines;
 
 pub use bezier::BezierPatches;
@@ -95,11 +95,11 @@ impl MeshFile {
     }
 }
 
-fn open(path: &Path) -> Result<Bytes<'static>> {
+fn open(path: &Path) -> Result<FileBytes<'static>> {
     if path.is_dir() {
         return Err(Error::malformed(path, "path", "a mesh file", "a folder"));
     }
-    Bytes::open(path)
+    FileBytes::open(path)
 }
 
 fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Loaded> {

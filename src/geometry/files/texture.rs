@@ -10,7 +10,7 @@ use super::build::MeshBuilder;
 use super::material::{Sampler, Texture};
 use quadrille_base::error::Error;
 use quadrille_base::image::check_memory;
-use quadrille_scene::bytes::Bytes;
+use quadrille_scene::bytes::FileBytes;
 
 /// Limit on each side of a texture, in texels.
 const MAX_SIDE: u32 = 16384;
@@ -85,7 +85,7 @@ impl Texture {
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it has none of these formats.
     pub fn read(path: &Path) -> quadrille_base::error::Result<Self> {
-        let bytes = Bytes::open(path)?;
+        let bytes = FileBytes::open(path)?;
         let expected = "a PNG, JPEG, WebP, BMP or TGA";
         decode(&bytes, &path.to_string_lossy(), TEXTURE_BYTES)
             .map_err(|found| Error::malformed(path, "picture", expected, found))

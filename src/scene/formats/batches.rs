@@ -8,7 +8,7 @@ use super::format_reader::{
     BatchFacts, BatchNotes, BatchReader, BatchRows, EachBatch, SceneSource,
 };
 use crate::assemble::{PLAIN_SLOTS, assemble_columns};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::encoding::LoadOptions;
 use crate::raw_columns::RawColumns;
 use crate::scene_file::Dropped;
@@ -19,7 +19,7 @@ use quadrille_base::task::Task;
 
 /// A scene file that is read batch by batch: the same splats, in the same order, as [`load`](crate::load) reads at once.
 pub struct SplatBatches {
-    bytes: Bytes<'static>,
+    bytes: FileBytes<'static>,
     path: PathBuf,
     options: LoadOptions,
     reader: BatchReader,
@@ -30,7 +30,7 @@ pub struct SplatBatches {
 impl SplatBatches {
     /// Takes the content of the file `path`.
     pub(super) fn new(
-        bytes: Bytes<'static>,
+        bytes: FileBytes<'static>,
         path: PathBuf,
         options: LoadOptions,
         reader: BatchReader,

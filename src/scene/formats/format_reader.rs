@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::encoding::{LoadOptions, SceneEncoding};
 use crate::scene_file::{Dropped, Scene, SceneFormat};
 use crate::splats::Splats;
@@ -107,7 +107,7 @@ pub struct BatchNotes {
 
 /// A file to read a scene from.
 pub(super) struct SceneSource<'a> {
-    pub(super) bytes: &'a Bytes<'a>,
+    pub(super) bytes: &'a FileBytes<'a>,
     /// For errors, and for files beside this one.
     pub(super) path: &'a Path,
     /// Whether files beside `path` may be read: whether it is a file.
@@ -118,7 +118,7 @@ pub(super) struct SceneSource<'a> {
 
 impl<'a> SceneSource<'a> {
     /// Bytes called `path`, with nothing beside them.
-    pub(super) fn of_bytes(bytes: &'a Bytes<'a>, path: &'a Path) -> Self {
+    pub(super) fn of_bytes(bytes: &'a FileBytes<'a>, path: &'a Path) -> Self {
         Self { bytes, path, has_folder: false, options: LoadOptions::default(), task: &Task::NEVER }
     }
 }

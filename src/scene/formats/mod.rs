@@ -19,7 +19,7 @@ mod write;
 
 use std::path::Path;
 
-use super::bytes::Bytes;
+use super::bytes::FileBytes;
 use super::encoding::LoadOptions;
 use super::scene_file::{Scene, SceneFormat};
 use super::table::SplatTable;
@@ -91,7 +91,7 @@ pub fn load_task(path: impl AsRef<Path>, options: LoadOptions, task: &Task) -> R
 /// [`Error::Read`]; [`Error::Malformed`] for another format, for a layout that is read as a whole, and for a file that does
 /// not follow its format; [`Error::Argument`] for a level of detail that a streamed SOG does not have.
 pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
-    let bytes = Bytes::open(path)?;
+    let bytes = FileBytes::open(path)?;
     let known = sniff(&bytes, path);
     if let Some(reader) = known.and_then(|known| known.reader?.batches) {
         return SplatBatches::new(bytes, path.to_path_buf(), options, reader);
@@ -145,7 +145,7 @@ pub fn load_bytes(bytes: &[u8]) -> Result<Scene> {
 /// As [`load_bytes`].
 pub fn load_bytes_as(bytes: &[u8], format: SceneFormat) -> Result<Scene> {
     let known = FORMATS.into_iter().find(|known| known.format == format);
-    let (bytes, path) = (&Bytes::Borrowed(bytes), Path::new(BYTES));
+    let (bytes, path) = (&FileBytes::Borrowed(bytes), Path::new(BYTES));
     read_as(known, &SceneSource::of_bytes(bytes, path), read_scene)
 }
 
@@ -168,7 +168,7 @@ pub fn load_named_bytes_with(
     options: LoadOptions,
     task: &Task,
 ) -> Result<Scene> {
-    let bytes = &Bytes::Borrowed(bytes);
+    let bytes = &FileBytes::Borrowed(bytes);
     let source = SceneSource { options, task, ..SceneSource::of_bytes(bytes, path) };
     read(&source, read_scene)
 }
@@ -192,7 +192,7 @@ fn open<T>(
 ) -> Result<T> {
     let path = &scene_file(path)?;
     let source = SceneSource {
-        bytes: &Bytes::open(path)?,
+        bytes: &FileBytes::open(path)?,
         path,
         has_folder: path.as_os_str() != "-",
         options,

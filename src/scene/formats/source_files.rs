@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::{gltf, scene_file};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use quadrille_base::error::Result;
 
 /// Returns the files that the scene in `path` is read from: the file alone for most formats; for a description in
@@ -24,7 +24,7 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         if file.as_os_str() == "-" {
             continue;
         }
-        let bytes = match Bytes::open(&file) {
+        let bytes = match FileBytes::open(&file) {
             Ok(bytes) => bytes,
             // Only the scene itself must be there; loading it reports what else is missing.
             Err(_) if at > 1 => continue,

@@ -110,7 +110,7 @@ impl PreparedMesh<'_, MergingSettings> {
             (AreaMeaning::Mean, Some(area)) => {
                 // The number of samples must not change the mesh.
                 let settings =
-                    self.settings.frames.frame(camera, (1, self.settings.input.memory), level)?;
+                    self.settings.frames.frame(camera, (1, self.settings.input.memory()), level)?;
                 let source = self.input.tessellated_to_mean(area, view, &settings)?;
                 Ok(Some(source))
             }
@@ -160,7 +160,7 @@ impl DrawnFrame<'_> {
     fn resolved(&self) -> Result<ResolvedFrame<'_>> {
         let merging = &self.settings.frames;
         let settings =
-            merging.frame(self.camera, (self.msaa, self.settings.input.memory), self.level)?;
+            merging.frame(self.camera, (self.msaa, self.settings.input.memory()), self.level)?;
         let begun = Instant::now();
         let visible = VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {

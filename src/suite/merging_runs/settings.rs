@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use crate::checks::{each_once, one_or_more};
-use crate::mesh_input::{Frames, MemorySize};
+use crate::mesh_input::Frames;
 use crate::rows::{BufferEntries, MergingUnit};
+use quadrille_base::bytes::Bytes;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
@@ -151,7 +152,7 @@ impl MergingSettings {
     pub fn frame(
         &self,
         camera: &Camera,
-        (samples, memory): (u32, MemorySize),
+        (samples, memory): (u32, Bytes),
         level: SimdLevel,
     ) -> Result<FrameSettings> {
         Ok(FrameSettings {

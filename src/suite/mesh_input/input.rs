@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::settings::{MemorySize, MeshSettings};
+use super::settings::MeshSettings;
 use crate::messages::Messages;
+use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 use quadrille_geometry::camera::MeshCamera;
@@ -194,7 +195,7 @@ impl MeshSettings {
         if let Ok(scene) = ProceduralScene::from_name(name) {
             return Ok((Content::Procedural(scene), true, Vec::new(), Vec::new()));
         }
-        let loaded = MeshFile::load(path, self.memory.0);
+        let loaded = MeshFile::load(path, self.memory().0);
         let loaded = match loaded.map_err(|error| with_names(error, name))? {
             MeshFile::Patches(patches) => {
                 return Ok((Content::Patches(patches), false, Vec::new(), Vec::new()));
@@ -280,8 +281,8 @@ impl MeshInput {
     }
 
     /// Limit on the memory of a frame.
-    pub fn memory(&self) -> MemorySize {
-        self.settings.memory
+    pub fn memory(&self) -> Bytes {
+        self.settings.memory()
     }
 
     /// Origin in the world of the positions of all sources.

@@ -12,6 +12,6 @@ mod views;
 pub use input::MeshInput;
 pub use look::{LightChoice, Look, LookSettings};
 pub use run::{Frames, MeshRunSettings, PreparedMesh};
-pub use settings::{AxisDirection, MemorySize, MeshSettings, ShaderEffect};
+pub use settings::{AxisDirection, MeshSettings, ShaderEffect};
 pub use views::up_of;
 pub(crate) use views::{all_views, camera_text, following, nothing_in_view};

@@ -1,13 +1,12 @@
 //! Settings of meshes.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::{each_once, one_or_more, within};
+use quadrille_base::bytes::Bytes;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_geometry::files::ShaderEffects;
@@ -15,6 +14,7 @@ use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::catmull_clark::MAX_LEVELS;
 use quadrille_geometry::surface::{HairOrder, HeightFilter, MAX_HAIRS};
 use quadrille_geometry::tessellate::{AREA_RANGE_PX, GridOrder};
+use quadrille_mesh::frame::MEMORY_BYTES;
 
 /// Settings of a mesh: keys of suites, and flags of `mesh` and `deferred`, which describe them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -66,50 +66,13 @@ pub struct MeshSettings {
     /// Limit on the memory of the texels of textures, and of a frame's triangles and quads; drawing takes about as
     /// much again. It changes no result, so that rows do not record it.
     #[serde(skip_serializing)]
-    pub memory: MemorySize,
+    pub memory: Option<Bytes>,
 }
 
-/// A size of memory in bytes; in text a whole number of M or G.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct MemorySize(pub u64);
-
-impl FromStr for MemorySize {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let unit = |suffix, shift: u32| {
-            let number = text.strip_suffix(suffix)?.parse::<u64>().ok()?;
-            number.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
-        };
-        let bytes = unit('M', 20).or_else(|| unit('G', 30));
-        bytes.map(Self).ok_or_else(|| {
-            let expected = "a whole number of M or G, as in 512M or 4G";
-            Error::argument("memory", expected, text)
-        })
-    }
-}
-
-impl TryFrom<String> for MemorySize {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for MemorySize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 % (1 << 30) {
-            0 => write!(f, "{}G", self.0 >> 30),
-            _ => write!(f, "{}M", self.0 >> 20),
-        }
-    }
-}
-
-impl Default for MemorySize {
-    fn default() -> Self {
-        Self(1 << 30)
+impl MeshSettings {
+    /// The limit on the memory, by default [`MEMORY_BYTES`].
+    pub fn memory(&self) -> Bytes {
+        self.memory.unwrap_or(Bytes(MEMORY_BYTES))
     }
 }
 

@@ -287,6 +287,7 @@ fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quadrille_base::bytes::Bytes;
     use quadrille_scene::cameras::ViewSpec;
 
     const SUITE: &str = "workload = 'merging'
@@ -328,7 +329,7 @@ mod tests {
         assert_eq!(settings.input.tessellate, [40.0]);
         assert_eq!(settings.views.width, Some(32));
         assert_eq!(settings.frames.rows_per_view().unwrap(), 3);
-        assert_eq!(settings.input.memory.0, 2 << 30);
+        assert_eq!(settings.input.memory, Some(Bytes(2 << 30)));
     }
 
     #[test]

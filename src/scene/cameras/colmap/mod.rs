@@ -17,7 +17,7 @@ use super::camera_file::{
     CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning, with_lens,
 };
 use super::names;
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::camera::Camera;
 use model::{Lenses, PosedImage};
 use quadrille_base::error::{Error, Result};
@@ -43,7 +43,7 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let extension = if binary { "bin" } else { "txt" };
     let cameras_path = folder.join(format!("cameras.{extension}"));
     let images_path = folder.join(format!("images.{extension}"));
-    let (cameras, images) = (Bytes::open(&cameras_path)?, Bytes::open(&images_path)?);
+    let (cameras, images) = (FileBytes::open(&cameras_path)?, FileBytes::open(&images_path)?);
     let (lenses, mut images) = if binary {
         let lenses = binary::read_cameras(&cameras, &cameras_path)?;
         (lenses, binary::read_images(&images, &images_path)?)

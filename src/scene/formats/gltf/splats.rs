@@ -11,7 +11,7 @@ use super::instances::{MeshInstance, instances};
 use super::json::{GltfDocument, GltfPrimitive};
 use super::nodes::PlacedNodes;
 use crate::activation::{logit, take_linear_scales};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::encoding::{LoadOptions, SceneEncoding, SplatAxes};
 use crate::formats::format_reader::{FormatReader, Reader, SceneSource};
 use crate::formats::spz;
@@ -144,7 +144,7 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
         return Err(source.malformed("buffers", expected, name));
     }
     let folder = source.path.parent().unwrap_or(Path::new(""));
-    Ok(Bytes::open(&folder.join(name))?.to_vec())
+    Ok(FileBytes::open(&folder.join(name))?.to_vec())
 }
 
 /// The buffer view of splats that are packed as SPZ.
@@ -157,7 +157,7 @@ fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
 fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Result<RawColumns> {
     let (bytes, _) = store.view(view)?;
     let inner = SceneSource {
-        bytes: &Bytes::Borrowed(bytes),
+        bytes: &FileBytes::Borrowed(bytes),
         path: source.path,
         has_folder: false,
         options: LoadOptions::new(Some(SplatAxes::RDF), 0),

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::rows::{BinaryRows, WORD_BYTES, decode_words, word_slots};
 use crate::activate::{Parameters, activate};
 use crate::assemble::{PLAIN_SLOTS, RawBlock};
-use crate::bytes::{Bytes, ReadAhead};
+use crate::bytes::{FileBytes, ReadAhead};
 use crate::origin::SAMPLES;
 use crate::scene_file::rounding_warning;
 use crate::splats::{BLOCK, Lanes, Splat, SplatBlock, rest_coefficients};
@@ -18,7 +18,7 @@ use quadrille_base::error::Result;
 
 /// A PLY of binary rows of little-endian floats, as trainers write them.
 pub struct SplatsInPlace {
-    bytes: Bytes<'static>,
+    bytes: FileBytes<'static>,
     rows: BinaryRows,
     /// Words of a row.
     stride: usize,
@@ -41,7 +41,7 @@ impl SplatsInPlace {
     /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for
     /// another format, for text, for lists, for plain colours and for positions in double precision.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        let bytes = Bytes::open(path)?;
+        let bytes = FileBytes::open(path)?;
         let rows = BinaryRows::of(&bytes, path)?;
         let words = word_slots(&rows.fields, rows.stride, rows.encoding);
         let Some(words) = words.filter(|_| !rows.layout.filtered) else { return Ok(None) };

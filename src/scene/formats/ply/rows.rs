@@ -8,7 +8,7 @@ use super::layout::{LOSSES, Layout, NAME, antialiased_in, profile_hint};
 use super::number;
 use super::table::read_table;
 use crate::assemble::{FixedRows, RawBlock, RowLayout, assemble_fixed, assemble_in_order};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
@@ -126,7 +126,7 @@ pub(super) struct FixedField {
 
 /// Reads binary rows of the same size on all threads.
 pub(super) fn read_fixed(
-    bytes: &Bytes<'_>,
+    bytes: &FileBytes<'_>,
     fixed: &FixedRows,
     row_layout: RowLayout,
     (fields, encoding): (&[FixedField], Encoding),
@@ -237,7 +237,7 @@ fn decode_fields(
 /// Reads rows of text, or rows that hold lists, one after the other.
 fn read_in_order(
     mut body: Body<'_>,
-    bytes: &Bytes<'_>,
+    bytes: &FileBytes<'_>,
     layout: &Layout<'_>,
     task: &Task,
 ) -> Result<(Splats, Dropped)> {

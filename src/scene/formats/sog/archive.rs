@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use zip::ZipArchive;
 
 use super::{LOD_META, META};
-use crate::bytes::Bytes;
+use crate::bytes::FileBytes;
 use crate::formats::format_reader::SceneSource;
 use quadrille_base::error::{Error, Result};
 
@@ -136,7 +136,7 @@ impl<'a> Archive<'a> {
             Files::Zip { zip, indices } => self.read_zip(zip, indices.get(name), name)?,
             Files::Folder(folder) => {
                 let path = folder.join(name);
-                let bytes = Bytes::open(&path)?.to_vec();
+                let bytes = FileBytes::open(&path)?.to_vec();
                 let size = bytes.len() as u64;
                 (bytes, size)
             }

@@ -14,7 +14,7 @@ fn file(len: usize) -> (tempfile::NamedTempFile, Vec<u8>) {
 #[test]
 fn bytes_read_ahead_are_the_bytes_of_the_file() {
     let (file, content) = file(3 * PART_BYTES + 1234);
-    let bytes = Bytes::open(file.path()).unwrap();
+    let bytes = FileBytes::open(file.path()).unwrap();
     let len = content.len();
     for end in [1, PART_BYTES / 3, PART_BYTES, len] {
         let mut ahead = ReadAhead::default();
@@ -29,14 +29,14 @@ fn bytes_read_ahead_are_the_bytes_of_the_file() {
     }
     // Bytes of the caller are handed out where they are.
     let mut ahead = ReadAhead::default();
-    let bytes = Bytes::Borrowed(&content[9..]);
+    let bytes = FileBytes::Borrowed(&content[9..]);
     assert_eq!(ahead.bytes(&bytes, 0..3, 3).unwrap(), &content[9..12]);
 }
 
 #[test]
 fn nothing_behind_the_end_is_read() {
     let (file, _) = file(2 * PART_BYTES);
-    let bytes = Bytes::open(file.path()).unwrap();
+    let bytes = FileBytes::open(file.path()).unwrap();
     let mut ahead = ReadAhead::default();
     ahead.bytes(&bytes, 10..20, 50).unwrap();
     assert_eq!(ahead.part, if cfg!(unix) { 10..50 } else { 0..0 });
@@ -46,7 +46,7 @@ fn nothing_behind_the_end_is_read() {
 #[test]
 fn a_file_that_becomes_shorter_is_an_error() {
     let (file, _) = file(2 * PART_BYTES);
-    let bytes = Bytes::open(file.path()).unwrap();
+    let bytes = FileBytes::open(file.path()).unwrap();
     let mut ahead = ReadAhead::default();
     let end = bytes.len();
     ahead.bytes(&bytes, 0..100, end).unwrap();
