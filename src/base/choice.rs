@@ -31,9 +31,6 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     }
 
     /// Returns the value with this name or alias.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] listing the names.
     fn named(name: &str) -> Result<Self> {
         let is_named = |choice: &&Self| choice.name() == name || choice.aliases().contains(&name);
         let choice = Self::ALL.iter().find(is_named);

@@ -10,19 +10,17 @@ use tempfile::NamedTempFile;
 use crate::error::{Error, Result, shown};
 use crate::task::Task;
 
-/// Permissions of a new file before the process's umask is applied: reading and writing for all, as
-/// `open(2)` gives any file. The default of a temporary file would hide it from other users.
+/// Mode before the umask, as `open(2)` gives any file; temporary files would be hidden from other users.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Mark in the names of temporary files and folders.
+/// Marks temporary files and folders.
 const PART: &str = ".part";
 
-/// Maximum number of symbolic links to follow, as in Linux.
+/// As in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Temporary files of writes in progress. The list is global because an interrupt ends the process,
-/// not one writer.
+/// Temporary files of writes in progress: global, because an interrupt ends the process, not one writer.
 static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Writes the file `path` by calling `write`, so that no reader ever sees a part of it.
@@ -40,9 +38,6 @@ pub fn write_whole(
 
 /// As [`write_whole`], as a task: the writer fails as soon as the task is cancelled, and an old file then stays
 /// as it was.
-///
-/// # Errors
-/// [`Error::Write`] and [`Error::Cancelled`].
 pub fn write_whole_task(
     path: &Path,
     task: &Task,
@@ -139,8 +134,8 @@ fn write_and_swap(
     swapped
 }
 
-/// A file or folder below the folder `path`, if it exists, whose name after `above` is not a known one. Names have slashes
-/// between folders, and names of folders end in one.
+/// Path of a file or folder below `path`, if any, whose name after `above` is not known. Folders end in a
+/// slash.
 fn other_file(
     path: &Path,
     above: &str,
@@ -200,8 +195,7 @@ fn part_files() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
     PART_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path that the symbolic link `path` points at, also if no file exists there; `path` itself if it is
-/// not a link.
+/// Target of a symbolic link, also if it does not exist; `path` itself if it is no link.
 fn link_target(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -256,8 +250,8 @@ fn write_buffered(
     buffered.flush()
 }
 
-/// Creates an empty temporary file in the folder of `path`, since files can be renamed only within a
-/// file system. It has the extension of `path`, by which readers recognize some formats.
+/// Creates an empty temporary file in the folder of `path` (files can be renamed only within a file system),
+/// with the extension of `path`, by which readers recognize some formats.
 fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = folder_of(path);
     let suffix = path.extension().map_or_else(
@@ -280,7 +274,7 @@ fn temporary_names<'a>() -> tempfile::Builder<'a, 'a> {
     builder
 }
 
-/// The error of a temporary file in `folder` without its name, which is unknown to the user.
+/// Removes the name of the temporary file, unknown to the user, from an error.
 fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
     let kind = error.kind();
     if kind == io::ErrorKind::NotFound {

@@ -1,4 +1,4 @@
-//! Numbers in texts of users: values of flags, of actions and of suite files. Messages name the expected form.
+//! Parsers of numbers that users write in flags, actions and suite files. Messages name the expected form.
 
 use std::str::FromStr;
 
@@ -19,9 +19,6 @@ pub fn parsed<T>(
 }
 
 /// Parses a whole number, also in the form `1e6`.
-///
-/// # Errors
-/// The expectation.
 pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().or_else(|| exact(text.parse().ok()?));
     let number: u64 = number.ok_or("expected a whole number such as 200000 or 2e5")?;
@@ -29,7 +26,6 @@ pub fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     number.try_into().map_err(|_| format!("expected a whole number up to {}", greatest()))
 }
 
-/// Converts a float without a fraction.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and below 2^53")]
 pub(crate) fn exact(number: f64) -> Option<u64> {
     let is_whole = number.fract() == 0.0 && (0.0..9e15).contains(&number);
@@ -37,18 +33,12 @@ pub(crate) fn exact(number: f64) -> Option<u64> {
 }
 
 /// Parses a number above 0.
-///
-/// # Errors
-/// The expectation.
 pub fn positive(text: &str) -> Result<f64, String> {
     let number = finite(text).ok().filter(|number| *number > 0.0);
     number.ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 /// Parses a finite number.
-///
-/// # Errors
-/// The expectation.
 pub fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|value: &f64| value.is_finite());
     number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())

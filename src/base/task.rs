@@ -12,13 +12,11 @@ use rayon::Yield;
 
 use crate::error::{Error, Result};
 
-/// Largest number of bytes that a reader or writer of a task handles between two checks. Decompression of one
-/// piece takes about a millisecond.
+/// Bytes between two checks, at most; decompressing one such piece takes about a millisecond.
 const PIECE_BYTES: usize = 1 << 16;
-/// Time between two checks while a call waits for work that cannot be interrupted.
+/// Interval of the checks while a call waits for uninterruptible work.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// Callback that receives the amount of work done and the total.
 type Progress = dyn Fn(u64, u64) + Send + Sync;
 
 /// Handle of a long call: another thread cancels it, and a callback receives its progress.
@@ -78,9 +76,6 @@ impl Task {
     }
 
     /// Checks that the task has not been cancelled.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if it has.
     #[inline]
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
@@ -113,9 +108,6 @@ impl Task {
     /// work runs on a thread of its own, and on a pool of as many threads as the one from which it is called: the
     /// global pool may have other threads, and in a forked process has none. When it is cancelled, it ends by itself
     /// later, and its result is dropped.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
     pub fn uninterrupted<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -181,9 +173,6 @@ impl Steps<'_> {
     }
 
     /// Reports `units` more units as done, then checks the task as [`Task::check`].
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if the task has been cancelled.
     pub fn advance(&self, units: u64) -> Result<()> {
         if self.task.progress.is_some() {
             let done = self.done.fetch_add(units, Ordering::Relaxed) + units;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Maximum size in bytes; a complete configuration has about 10 KB.
+/// A complete configuration has about 10 KB.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the file at `path`, or standard input for `-`; `what` is its content, such as "a suite".

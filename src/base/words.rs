@@ -1,4 +1,4 @@
-//! Words that are near to each other, and proposals for misspelt names.
+//! Edit distances, and proposals for misspelt names.
 
 /// Edits that make one word into the other, where an exchange of neighbours is one edit and no part is edited twice.
 pub use strsim::osa_distance as edit_distance;
@@ -30,8 +30,8 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     name.map_or(String::new(), |name| format!("; did you mean {name}?"))
 }
 
-/// As [`did_you_mean`], of a parser's message about an unknown key or value, which puts this word and then the valid
-/// ones between backquotes: ``unknown field `widht`, expected `width` or `height` ``.
+/// As [`did_you_mean`], of a parser's message that puts the unknown word and then the valid ones between
+/// backquotes: ``unknown field `widht`, expected `width` or `height` ``.
 pub fn did_you_mean_one_of(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let word = words.next().filter(|_| message.starts_with("unknown "));

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::image::Frame;
 
-/// Maximum side of an enlarged part, in pixels; the same limit as for a camera's picture.
+/// Same limit as the side of a camera's picture.
 const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A rectangle of pixels, and the factor by which it is enlarged.

@@ -1,10 +1,9 @@
-//! Pictures of differences, and the colours of their numbers.
+//! Pictures of differences, and colour scales.
 
 use super::Frame;
 use crate::error::{Error, Result};
 
-/// The colours of errors 0, 1/4, 1/2, 3/4 and 1: black, violet, magenta, orange, cream. As in `magma`,
-/// lightness increases throughout, so that the scale is readable in grey as well.
+/// Magma-like scale at 0, 1/4, 1/2, 3/4 and 1; lightness increases throughout, so it also reads in grey.
 const HEAT: [[f32; 3]; 5] = [
     [0.0, 0.0, 0.02],
     [0.31, 0.07, 0.48],

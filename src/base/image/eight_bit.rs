@@ -2,10 +2,9 @@
 
 use crate::math::low;
 
-/// The 8-bit value of 1.0.
 const MAX_8_BIT: f32 = 255.0;
 
-/// 2^23: the sum of it and a value from 0 to 2^22 is a whole number, which the low bits of the sum hold.
+/// 2^23: adding a value from 0 to 2^22 rounds it to a whole number in the low bits.
 const WHOLE: f32 = 8_388_608.0;
 
 /// `round(255 clamp(value, 0, 1))`, half away from zero; NaN becomes 0.

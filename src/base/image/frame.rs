@@ -88,7 +88,7 @@ impl Frame {
         Self { width, height, pixels: pixels.into(), colour_space: ColourSpace::Srgb }
     }
 
-    /// The same pixels, taken as colours of another space.
+    /// Reinterprets the pixels as colours of another space, without converting them.
     pub fn taken_as(mut self, colour_space: ColourSpace) -> Self {
         self.colour_space = colour_space;
         self

@@ -78,7 +78,7 @@ impl Layer {
         }
     }
 
-    /// Number of planes: 3 for normals, one for each splat of several, else 1.
+    /// Number of planes: 3 for normals, the count of splats for `TopId` and `TopWeight`, else 1.
     pub fn planes(self) -> usize {
         match self {
             Self::Normal => 3,
@@ -102,7 +102,7 @@ pub struct LayerPicture {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The planes, one after the other, as the bits of their numbers.
+    /// Planes, one after the other, as bit patterns.
     bits: Vec<u32>,
 }
 
@@ -134,7 +134,7 @@ impl LayerPicture {
         is_there.then(|| self.plane_bits(plane))
     }
 
-    /// The bits of a plane's values.
+    /// Bit patterns of a plane's values.
     pub fn plane_bits(&self, plane: usize) -> &[u32] {
         let pixels = self.width as usize * self.height as usize;
         &self.bits[plane * pixels..][..pixels]

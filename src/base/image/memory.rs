@@ -1,4 +1,4 @@
-//! The memory that pictures take.
+//! Memory limits of pictures.
 
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
@@ -47,10 +47,10 @@ pub fn available_bytes() -> Option<u64> {
     of_machine.into_iter().chain(of_group).min()
 }
 
-/// A control group with at least this limit is unlimited: version 1 writes the greatest whole number of pages.
+/// Version 1 of control groups writes the greatest whole number of pages for "unlimited".
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
-/// Memory left in the control group, whose cache of files can be dropped.
+/// Memory left in the control group, counting its droppable file cache.
 fn group_bytes() -> Option<u64> {
     // Versions 2 and 1 of control groups, as a container sees its own.
     [

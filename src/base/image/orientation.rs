@@ -5,9 +5,9 @@ use super::Frame;
 /// Orientation of the EXIF standard (CIPA DC-008, tag 0x0112), 1 to 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExifOrientation {
-    /// Whether stored rows are columns of the upright picture.
+    /// Whether the stored rows are the columns of the upright picture.
     is_transposed: bool,
-    /// Whether columns, and rows, of the upright picture are in the opposite order of the stored ones.
+    /// Whether columns and rows of the upright picture run opposite to the stored ones.
     is_mirrored: [bool; 2],
 }
 
@@ -15,7 +15,7 @@ impl ExifOrientation {
     /// Rows from the top, columns from the left.
     pub const UPRIGHT: Self = Self { is_transposed: false, is_mirrored: [false; 2] };
 
-    /// The orientation of a number of the standard; any other number is upright, as readers of photos take it.
+    /// Orientation of a number of the standard; unknown numbers are upright, as photo readers do.
     pub fn of_exif(number: u8) -> Self {
         let (is_transposed, is_mirrored) = match number {
             2 => (false, [true, false]),

@@ -5,9 +5,8 @@ use rayon::prelude::*;
 use super::{Frame, to_8_bit};
 use crate::math::{narrow, whole};
 
-/// Parameter of the cubic convolution kernel (Keys 1981), as in Pillow's `BICUBIC`.
+/// Keys 1981; as in Pillow's `BICUBIC`.
 const CUBIC_A: f64 = -0.5;
-/// Radius of the kernel, in pixels of the smaller picture.
 const CUBIC_RADIUS: f64 = 2.0;
 /// Fraction bits of the weights for 8-bit values, as in Pillow: two bits of a 32-bit sum remain for its sign and for
 /// overshoot.
@@ -54,13 +53,10 @@ pub fn resized(frame: &Frame, size: [u32; 2], values: ResizedValues) -> Frame {
     Frame::from_pixels(size[0], size[1], rows).taken_as(frame.colour_space())
 }
 
-/// Weights of a pixel of the resized picture.
 struct Taps {
-    /// The first source pixel.
     first: usize,
     /// Weights of sum 1.
     weights: Vec<f64>,
-    /// The weights as fixed-point numbers.
     fixed: Vec<i32>,
 }
 

@@ -1,12 +1,10 @@
 //! The sRGB curve between stored colours and linear light, in which colours are averaged and lit
 //! (IEC 61966-2-1).
 
-/// Slope of the linear part near black.
 const SLOPE: f32 = 12.92;
-/// Offset and exponent of the curved part.
 const OFFSET: f32 = 0.055;
 const EXPONENT: f32 = 2.4;
-/// Boundary between the linear part and the power curve, encoded and in linear light.
+/// Boundary between linear part and power curve.
 const ENCODED_BEND: f32 = 0.040_45;
 const LINEAR_BEND: f32 = 0.003_130_8;
 

@@ -6,15 +6,13 @@ use std::sync::atomic::AtomicU64;
 use bytemuck::{Pod, Zeroable};
 use memmap2::MmapMut;
 
-/// Size in bytes of a huge page of x86-64.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Minimum size in bytes of an array with its own mapping of huge pages. Touching fresh 4 KiB pages costs more than
-/// decoding the splats that go into them.
+/// Minimum size in bytes of an array with its own mapping: touching fresh 4 KiB pages costs more than decoding
+/// the splats that go into them.
 const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
 
-/// Maps zeros for an array of a size in bytes. The size of the mapping is a number of huge pages: Linux starts such a
-/// mapping at the border of one, so that no part of it is in small pages.
+/// Maps `bytes` zeros. Whole huge pages, since Linux aligns such a mapping to a huge page.
 fn map_zeros(bytes: usize) -> std::io::Result<MmapMut> {
     MmapMut::map_anon(bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(bytes))
 }
@@ -23,7 +21,7 @@ fn map_zeros(bytes: usize) -> std::io::Result<MmapMut> {
 pub enum Buffer<T> {
     /// An array of the allocator.
     Heap(Vec<T>),
-    /// An anonymous mapping, in pages that are touched first when they are written.
+    /// An anonymous mapping; pages are touched on the first write.
     Mapped {
         /// Memory mapping that holds the elements.
         map: MmapMut,
@@ -140,17 +138,17 @@ pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     }
 }
 
-/// A line of the cache.
+/// A cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Line(pub [f32; 16]);
 
-/// Lines that are written past the caches: a store to memory that no cache holds reads the line first, whereas one of
-/// these only writes it. They pay where lines are written whole, and read when they would have left the caches.
+/// Lines written past the caches: an ordinary store to uncached memory reads the line first. Pays where lines
+/// are written whole, and read when they would have left the caches.
 #[derive(Debug)]
 pub struct StreamedLines<'a>(&'a mut [Line]);
 
-/// Calls `write` with lines that it may write and not read. Afterwards, all threads see what it has written.
+/// Calls `write` with write-only lines. Afterwards, all threads see the values.
 pub fn stream_lines<R>(lines: &mut [Line], write: impl FnOnce(&mut StreamedLines<'_>) -> R) -> R {
     // The lines are borrowed until the fence of `drop`, which also follows a panic.
     write(&mut StreamedLines(lines))

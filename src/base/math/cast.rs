@@ -1,4 +1,4 @@
-//! Conversions to narrower numbers. Each name says which part of a value the program relies on.
+//! Conversions to narrower numbers, named after the part of the value that is relied on.
 
 use num_traits::{AsPrimitive, NumCast, ToPrimitive};
 

@@ -149,8 +149,8 @@ pub fn sh_colour<T: ShScalar>(
     colour
 }
 
-/// Adds a coefficient's term to each channel. This is not a closure, since closures are compiled
-/// without the vector instructions of the function around them.
+/// Adds a coefficient's term to each channel. A function, since a closure would be compiled without the vector
+/// instructions of its caller.
 #[inline(always)]
 fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
     for (sum, coefficient) in colour.iter_mut().zip(coefficient) {

@@ -12,7 +12,7 @@ pub fn mask_bits<S: Simd>(mask: mask32x16<S>) -> u16 {
     mask.to_bitmask() as u16
 }
 
-/// The lanes of a set moved to the front, in their order; the other lanes are arbitrary.
+/// Moves the selected lanes to the front, in order; the other lanes are arbitrary.
 #[inline(always)]
 pub fn compress<S: Simd>(simd: S, x: f32x16<S>, lanes: u16) -> f32x16<S> {
     #[cfg(target_arch = "x86_64")]
@@ -43,13 +43,13 @@ fearless_simd::kernel!(
     }
 );
 
-/// Counts of lanes. Where masks are registers, they are kept doubled: for an increment by one, the compiler makes a vector
-/// of the mask first.
+/// Counts of lanes. With mask registers they are kept doubled: for an increment by one, the compiler would make
+/// a vector of the mask first.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCounts<S: Simd>(u32x16<S>);
 
 impl<S: Simd> LaneCounts<S> {
-    /// Counts of zero.
+    /// Creates counts of zero.
     #[inline(always)]
     pub fn new(simd: S) -> Self {
         Self(u32x16::splat(simd, 0))
@@ -73,8 +73,8 @@ impl<S: Simd> LaneCounts<S> {
     }
 }
 
-/// Whether masks are registers of their own instead of vectors of zeros and ones; such a level has 32 vector registers,
-/// too, so that four chains of arithmetic fit side by side.
+/// Whether masks have registers of their own; such a level also has 32 vector registers, enough for four chains
+/// of arithmetic.
 #[inline(always)]
 pub fn has_mask_registers<S: Simd>(simd: S) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -86,7 +86,6 @@ pub fn has_mask_registers<S: Simd>(simd: S) -> bool {
     }
 }
 
-/// A mask as lanes of ones or zeros.
 #[inline(always)]
 fn mask_vector<S: Simd>(simd: S, mask: mask32x16<S>) -> u32x16<S> {
     let bits: [i32; 16] = mask.into();

@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::harmonics::sh_basis;
 
-/// Number of directions in which functions are compared. Any number well above the number of functions of a
-/// degree determines the matrix; an even spread keeps it well-conditioned.
+/// Sample directions. Any number well above the functions of a degree determines the matrix; an even spread
+/// keeps it well-conditioned.
 const DIRECTIONS: u32 = 64;
 
 /// The matrices by which the coefficients of degree 1 to `degree` (at most 4) change when a scene is

@@ -71,14 +71,14 @@ impl SimdLevel {
         dispatch!(self.0, _simd => f())
     }
 
-    /// The level as `fearless_simd` dispatches on it in code that frames of splats wait for.
+    /// Level for `fearless_simd` in code that frames of splats wait for.
     #[inline(always)]
     pub fn frame_level(self) -> Level {
         self.0
     }
 
-    /// The level as `fearless_simd` dispatches on it in all other code, which has no version of its own for SSE4.2: few
-    /// machines stop there, and each version makes the program larger.
+    /// Level for `fearless_simd` in all other code, which has no version for SSE4.2: few machines stop there,
+    /// and each version makes the program larger.
     #[inline(always)]
     pub fn level(self) -> Level {
         match self.0 {

@@ -8,17 +8,14 @@ use crate::task::Task;
 /// Entries of a codebook.
 pub const ENTRIES: usize = 256;
 
-/// Blocks of values by which their density is judged.
+/// Blocks of values for the estimate of their density.
 const BLOCKS: usize = 4096;
 
-/// Lloyd iterations; the error changes by less than a thousandth in the later ones.
+/// The error changes by less than a thousandth in later iterations.
 const ITERATIONS: usize = 24;
 
 /// 256 numbers in ascending order, by which the mean squared error of the values is locally least; all
 /// distinct values, if there are no more.
-///
-/// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn codebook<'v>(
     columns: impl Iterator<Item = &'v Vec<f32>>,
     task: &Task,
@@ -42,8 +39,7 @@ pub fn codebook<'v>(
     Ok(std::array::from_fn(|at| distinct[at]))
 }
 
-/// Lloyd's algorithm in one dimension: clusters of sorted values are intervals, and prefix sums give
-/// their means.
+/// One-dimensional Lloyd iteration: clusters of sorted values are intervals, with means from prefix sums.
 fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
     let mut sums = Vec::with_capacity(sorted.len() + 1);
     let mut sum = 0.0;
@@ -72,9 +68,8 @@ fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
     entries
 }
 
-/// Entries as dense as the cube root of the density of the values, which is optimal for many entries (Panter
-/// and Dite 1951). All blocks have the same number of values, so a block's density is one over its width, so
-/// its share of the entries is its width to the power of two thirds.
+/// Entries as dense as the cube root of the values' density, optimal for many entries (Panter and Dite 1951).
+/// Blocks hold equal numbers of values, so a block gets entries by its width to the power of two thirds.
 fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
     let edge = |block: usize| f64::from(sorted[block * (sorted.len() - 1) / BLOCKS]);
     let share = |block: usize| (edge(block + 1) - edge(block)).powf(2.0 / 3.0);
@@ -91,7 +86,7 @@ fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
     })
 }
 
-/// The numbers halfway between entries.
+/// Midpoints between entries.
 fn boundaries(entries: &[f32; ENTRIES]) -> [f32; ENTRIES - 1] {
     std::array::from_fn(|at| entries[at] / 2.0 + entries[at + 1] / 2.0)
 }

@@ -5,13 +5,10 @@ use fearless_simd::{Simd, dispatch, f32x16, prelude::*, u32x16};
 use crate::math::SimdLevel;
 use crate::task::Task;
 
-/// Centroids that are compared at a time.
 pub(super) const LANES: usize = 16;
-/// Rows that are compared at a time: six sums of two vectors each fit into the 16 registers of AVX2 beside
-/// the centroids.
+/// Rows per tile: six sums of two vectors fit the 16 registers of AVX2 beside the centroids.
 const ROWS: usize = 6;
 
-/// Rows of numbers, row by row.
 pub(super) struct Rows {
     pub(super) width: usize,
     pub(super) values: Vec<f32>,
@@ -26,11 +23,11 @@ impl Rows {
 /// [`LANES`] centroids, dimension by dimension.
 pub(super) struct LaneBlock {
     dimensions: Vec<[f32; LANES]>,
-    /// Half the squared norms; infinite where there is no centroid.
+    /// Half the squared norms; infinite for missing centroids.
     half_norms: [f32; LANES],
 }
 
-/// Values of up to [`ROWS`] rows, dimension by dimension.
+/// Up to [`ROWS`] rows, dimension by dimension.
 type Tile = Vec<[f32; ROWS]>;
 
 impl LaneBlock {
@@ -50,8 +47,8 @@ impl LaneBlock {
     }
 }
 
-/// For each of `rows`, the lane of the nearest centroid, counted through all blocks. Of centroids that are equally near, it is
-/// the first one. The result has no meaning once the task is cancelled.
+/// For each of `rows`, the lane of its nearest centroid (the first of equal ones), counted through all blocks.
+/// Meaningless once the task is cancelled.
 pub(super) fn nearest(
     points: &Rows,
     rows: &[u32],
@@ -71,7 +68,7 @@ pub(super) fn nearest(
     found
 }
 
-/// Writes `rows` to the tile. Its other rows keep their values.
+/// Writes `rows` to the tile; other rows keep their values.
 fn fill<'a>(tile: &mut Tile, rows: impl Iterator<Item = &'a [f32]>) {
     for (at, row) in rows.enumerate() {
         for (lanes, value) in tile.iter_mut().zip(row) {
@@ -80,8 +77,7 @@ fn fill<'a>(tile: &mut Tile, rows: impl Iterator<Item = &'a [f32]>) {
     }
 }
 
-/// Half the squared distances between the rows of a tile and the centroids of a block, less half the squared norm of the
-/// row.
+/// Half the squared distances between rows and centroids, less half the squared norm of the row.
 #[inline(always)]
 fn distances<S: Simd>(simd: S, block: &LaneBlock, tile: &Tile) -> [f32x16<S>; ROWS] {
     let mut sums = [f32x16::simd_from(simd, block.half_norms); ROWS];

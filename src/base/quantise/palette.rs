@@ -16,18 +16,17 @@ use crate::task::{Steps, Task};
 
 use super::nearest::{LANES, LaneBlock, Rows, nearest};
 
-/// Number of groups at most.
 const MAX_GROUPS: usize = 256;
-/// Rows that are turned from columns at a time: 46 KB of rows of 45 numbers.
+/// Rows transposed at a time: 46 KB of rows of 45 numbers.
 const TRANSPOSED_ROWS: usize = 256;
-/// Rows of which the variance of a group is estimated.
+/// Sample size for the variance of a group.
 const VARIANCE_ROWS: usize = 4096;
 /// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
-/// Groups whose centroids a row is compared with across groups.
+/// Groups that the last passes compare with.
 const NEAR_GROUPS: usize = 16;
-/// Blocks of centroids of these groups that a row is compared with.
+/// Blocks of these groups that a row is compared with.
 const NEAR_BLOCKS: usize = 48;
 
 /// Centroids of rows, and the centroid that stands for each row.
@@ -44,26 +43,24 @@ fn palette_size(rows: usize) -> usize {
     whole::<usize>(factor * 1024.0).max(1)
 }
 
-/// A group of rows with its centroids.
 struct Group {
     rows: Vec<u32>,
-    /// The centroid of each row.
     labels: Vec<u32>,
     mean: Vec<f32>,
     /// Centroids, padded to the width of the rows.
     centroids: Vec<Vec<f32>>,
 }
 
-/// Centroids of a group that are near each other.
+/// Neighbouring centroids of a group.
 struct Block {
-    /// The first of them in the group.
+    /// Index of the first of them in the group.
     first: u32,
     lanes: LaneBlock,
     centre: Vec<f32>,
 }
 
 impl Group {
-    /// Orders the centroids so that neighbours are near each other, and divides them into blocks.
+    /// Orders centroids so that neighbours in space are neighbours in memory, and divides them into blocks.
     fn arrange(&mut self, width: usize) -> Vec<Block> {
         let values = self.centroids.concat();
         let centroids = Rows { width, values };
@@ -95,7 +92,7 @@ impl Group {
         blocks.collect()
     }
 
-    /// Moves each centroid to the mean of its rows; one without rows stays.
+    /// Moves each centroid to the mean of its rows, if it has any.
     fn move_centroids(&mut self, points: &Rows, level: SimdLevel) {
         let width = points.width;
         let mut sums = vec![0.0_f64; self.centroids.len() * width];
@@ -122,9 +119,6 @@ impl Group {
 }
 
 /// Computes the palette of `columns`, which must have equal lengths.
-///
-/// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Palette> {
     let rows = columns.first().map_or(0, Vec::len);
     let size = palette_size(rows).min(rows.max(1));
@@ -194,8 +188,8 @@ fn exact_palette(columns: &[Vec<f32>], size: usize) -> Option<Palette> {
     Some(Palette { centroids, labels })
 }
 
-/// Splits the rows into groups at medians of the dimension of greatest variance, each with its share of
-/// `size` centroids, which are rows of the group at even steps.
+/// Splits rows into groups at medians of the dimension of greatest variance; each gets its share of `size`
+/// centroids, rows of the group at even steps.
 fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Group>> {
     let groups = MAX_GROUPS.min(size.isqrt().next_power_of_two());
     let all: Vec<u32> = (0..u32::try_from(rows).unwrap_or(u32::MAX)).collect();
@@ -221,8 +215,8 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
     grouped.collect()
 }
 
-/// Copies the rows so that the rows of a group follow each other, which threads then read from start to end. Also returns the
-/// number of each row before.
+/// Copies rows group by group, so that threads read memory in order. Also returns the previous index of each
+/// row.
 fn regrouped(points: Rows, groups: &mut [Group]) -> (Rows, Vec<u32>) {
     let mut order = Vec::new();
     for group in groups {
@@ -250,7 +244,7 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
     sums.into_iter().map(|sum| narrow(sum / count)).collect()
 }
 
-/// Splits rows into two halves at the median of the dimension of greatest variance.
+/// Splits rows at the median of the dimension of greatest variance.
 fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     let widest = widest(points, rows);
     let middle = rows.len() / 2;
@@ -267,7 +261,7 @@ fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     [lower, upper].map(|keys| keys.iter().map(|key| low::<u32>(*key)).collect())
 }
 
-/// The dimension of greatest variance, of a sample of the rows.
+/// Dimension of greatest variance of a sample of rows.
 fn widest(points: &Rows, rows: &[u32]) -> usize {
     let mut sums = vec![[0.0_f64; 2]; points.width];
     let step = rows.len().div_ceil(VARIANCE_ROWS).max(1);
@@ -283,8 +277,8 @@ fn widest(points: &Rows, rows: &[u32]) -> usize {
     variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
 }
 
-/// Moves the rows of all groups to the nearest centroids of the groups around them, and the centroids to the means of
-/// their rows. Returns the label of each row, counted through all groups.
+/// Moves rows to the nearest centroids of nearby groups, then centroids to the means of their rows. Returns the
+/// label of each row, counted through all groups.
 fn across(
     points: &Rows,
     groups: &mut [Group],
@@ -334,8 +328,8 @@ fn across(
     Ok(labels)
 }
 
-/// The nearest centroid for each row of a group, whose centroids are in `own`, of the blocks in `near`, each with the label
-/// of its first centroid. It has no meaning once the task is cancelled.
+/// Label of the nearest centroid for each row of a group, out of its `own` blocks and the blocks in `near`,
+/// each with its first label. Meaningless once the task is cancelled.
 fn across_group(
     points: &Rows,
     group: &Group,
@@ -368,13 +362,13 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
 
-/// An integer that orders as the float does.
+/// Maps a float to an integer of the same order.
 fn total_order(value: f32) -> u32 {
     let bits = value.to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
 }
 
-/// The groups nearest to group `at` by their means, itself first.
+/// Groups nearest to group `at` by their means, itself first.
 fn near_groups(groups: &[Group], at: usize) -> Vec<usize> {
     let distance = |other: &Group| squared_distance(&other.mean, &groups[at].mean);
     let mut order: Vec<(f32, usize)> = groups.iter().map(distance).zip(0..).collect();

@@ -106,7 +106,6 @@ pub trait TileVisitor<S> {
     fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, samples: &S);
 }
 
-/// Visits every raster tile.
 impl<S, F: FnMut([u32; 2], u8, u64, &S)> TileVisitor<S> for F {
     fn enter(&mut self, _column: u32, _row: u32) -> bool {
         true

@@ -32,15 +32,13 @@ struct Edge {
     a: i32,
     b: i32,
     c: i64,
-    /// 1 / a; [`FAR`] for level edges, which then bound a row as left edges do: they begin it
-    /// before all columns, or after.
+    /// 1 / a; [`FAR`] for level edges, which bound a row like left edges: before all columns, or after.
     a_inverse: f64,
 }
 
 /// More than [`FAR`] times any numerator.
 const NOWHERE: f64 = 1e60;
-/// Stands for infinity, without its NaN: half of this is beyond all columns, and no numerator of an
-/// edge is less than a half.
+/// Stands for infinity without its NaN: half of it is beyond all columns, and numerators are at least a half.
 const FAR: f64 = 1e30;
 
 impl Edge {
@@ -279,13 +277,11 @@ const LEAST_WHOLE: f64 = LEAST_WHOLE_ULPS as f64;
 /// number, ties to even, and leaves it in the low bits.
 const NO_FRACTION: f64 = 1.5 * LEAST_WHOLE;
 
-/// The larger; unlike `f64::max`, one instruction, since NaN does not occur.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Returns the smaller of two numbers.
 #[inline(always)]
 fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }

@@ -19,13 +19,13 @@ use crate::raster::tiles::RASTER_TILE_PX;
 
 /// Quads along the side of a raster tile.
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
-/// Magnitude of an edge function at a quad's corner above which the whole quad has the same sign.
+/// Magnitude at a quad's corner above which the sign is constant over the quad.
 const CLAMP: i64 = 1 << 30;
 /// Largest `|a| + |b|` of an edge for lanes: over a quad of shading pixels of 512 units it changes
 /// by less than [`CLAMP`].
 const STEEPEST: i64 = 1 << 19;
 
-/// `a X + b Y + c >= 0` inside.
+/// Edge function `a X + b Y + c`, at least 0 inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Edge {
     a: i32,
@@ -34,7 +34,6 @@ struct Edge {
 }
 
 impl Edge {
-    /// The edge from `from` to `to`, inside on the right hand.
     fn new(from: Vertex, to: Vertex) -> Self {
         let (a, b) = (from.y - to.y, to.x - from.x);
         let is_top_left = a > 0 || (a == 0 && b > 0);
@@ -47,15 +46,14 @@ impl Edge {
         i64::from(self.a) * i64::from(x) + i64::from(self.b) * i64::from(y) + self.c
     }
 
-    /// Its greatest value in the square `[x, x + side] x [y, y + side]`.
+    /// Maximum over the square `[x, x + side] x [y, y + side]`.
     #[inline(always)]
     fn greatest(&self, x: i32, y: i32, side: i32) -> i64 {
         self.at(x, y) + (i64::from(self.a.max(0)) + i64::from(self.b.max(0))) * i64::from(side)
     }
 }
 
-/// A triangle with its edge functions for samples. Pixel coordinates count shading pixels,
-/// which are blocks of 2x2 pixels with coarse shading.
+/// Triangle with edge functions for samples. Coordinates count shading pixels, 2x2 pixels with coarse shading.
 #[derive(Debug, Clone, Copy)]
 pub struct SampledPolygon {
     edges: [Edge; 3],
@@ -183,8 +181,7 @@ impl SampledPolygon {
         self.edges.iter().all(|e| e.at(x, y) >= 0)
     }
 
-    /// Whether the square `[x, x + side] x [y, y + side]`, in 1/256 px, meets the triangle: neither
-    /// the box around the triangle nor any edge parts them.
+    /// Whether a square, in 1/256 px, meets the triangle: neither its bounding box nor an edge separates them.
     #[inline]
     fn meets(&self, x: i32, y: i32, side: i32) -> bool {
         let [least, greatest] = self.corners;
@@ -221,7 +218,7 @@ impl SampledPolygon {
         coverage
     }
 
-    /// The same, sample by sample.
+    /// As [`Self::quad_lanes`], sample by sample.
     fn quad_slowly(&self, x: i32, y: i32) -> u64 {
         let mut coverage = 0;
         for pixel in 0..4_i32 {

@@ -11,7 +11,6 @@ use crate::raster::geometry::SUBPIXEL_BITS;
 /// Maximum number of samples per shading pixel: the coverage of four shading pixels fits 64 bits.
 pub(crate) const MAX_SAMPLES: usize = 16;
 
-/// Subpixel units per pixel.
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 
 /// Positions of D3D's standard patterns in 1/16 px: x and y as hexadecimal digits.
@@ -26,7 +25,6 @@ const STANDARD: [&[u8]; 5] = [
     ],
 ];
 
-/// Rank of an empty set of samples.
 const NO_RANK: u8 = u8::MAX;
 
 /// Positions of the samples of a shading pixel.
@@ -35,8 +33,7 @@ pub struct SamplePattern {
     per_pixel: u32,
     /// Pixels along the side of a shading pixel: 1 or 2.
     side_px: i32,
-    /// From the shading pixel's top left corner, in 1/256 px; those past `count` are the first
-    /// again.
+    /// Offsets from the shading pixel's top left corner, in 1/256 px; entries past `count` repeat the first.
     offsets: [[i32; 2]; MAX_SAMPLES],
     lanes_f32: [[f32; MAX_SAMPLES]; 2],
     count: u32,
@@ -128,7 +125,7 @@ impl SamplePattern {
         }
     }
 
-    /// The same pattern, kept for ever.
+    /// Returns a static copy of the pattern; equal patterns share one.
     pub fn shared(&self) -> &'static Self {
         static ALL: LazyLock<Vec<SamplePattern>> = LazyLock::new(|| {
             let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);

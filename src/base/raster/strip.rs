@@ -9,14 +9,12 @@ pub const STRIP_COLUMNS: i32 = 48;
 pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
 /// Rows of half a strip: the height of a raster tile.
 pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
-/// Bytes per row of a strip, including padding at the end.
 const ROW_BYTES: usize = 8;
 
 /// Coverage of a strip of pixels of three screen tiles side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strip {
-    /// Rows of each half, one behind the other: bit `n` of a byte is column `n` of its eight columns of the
-    /// strip.
+    /// Rows of each half: bit `n` of a byte is column `n` of its eight columns.
     rows: [[u8; ROW_BYTES * HALF_ROWS]; 2],
     /// Masks of the rows that the clip leaves of each half, as for an 8x8 tile.
     clip: [u64; 2],
@@ -68,11 +66,11 @@ pub fn tile_quads(mask: u64) -> TileQuads {
     TileQuads { mask, left: (rows | rows >> 8) & 0x0055_0055_0055_0055 }
 }
 
-/// The iterator of [`tile_quads`].
+/// Covered quads of an 8x8 tile, see [`tile_quads`].
 #[derive(Debug, Clone)]
 pub struct TileQuads {
     mask: u64,
-    /// The top left pixels of the quads to come.
+    /// Top left pixels of the remaining quads.
     left: u64,
 }
 

@@ -70,7 +70,6 @@ fn each(mut value: QuadColour, f: impl Fn(f32) -> f32) -> QuadColour {
 /// 2^23: a f32 from here on has no fraction bits, so adding it rounds.
 const NO_FRACTION: f32 = 8_388_608.0;
 
-/// The nearest multiple of 1/255 from 0 to 1.
 #[inline(always)]
 fn round_unorm8(x: f32) -> f32 {
     // Comparisons that send NaN to 0.
@@ -88,7 +87,6 @@ fn unorm8_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     ((x * lane(255.0) + lane(NO_FRACTION)) - lane(NO_FRACTION)) / lane(255.0)
 }
 
-/// Exponent and sign of a f32.
 const EXPONENT: u32 = 0x7f80_0000;
 const SIGN: u32 = 0x8000_0000;
 /// 1.5 * 2^13. Times 2^e, its last binary digit has the value 2^(e - 10), as in a binary16 with exponent e.

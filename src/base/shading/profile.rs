@@ -103,7 +103,6 @@ const INRIA: Profile = Profile {
     stop: StopRule::Before(1e-4),
 };
 
-/// Smallest ratio of the determinants in `inria-aa` and `gsplat-aa`: the square of 0.005.
 const LEAST_RATIO: f64 = 2.5e-5;
 
 /// gsplat 1.6, the state of its main branch in 2026.
@@ -165,9 +164,6 @@ impl Profile {
 
     /// The profile called `name`. `splatfacto`, nerfstudio's trainer, draws in the classic mode of gsplat 1.4 by
     /// default, and is another name of `gsplat-1.5`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] lists the names there are.
     pub fn named(name: &str) -> Result<Self> {
         let own = if name == "splatfacto" { GSPLAT_1_5.name } else { name };
         Self::ALL.into_iter().find(|p| p.name == own).ok_or_else(|| {
@@ -204,7 +200,6 @@ impl StopRule {
 }
 
 impl fmt::Display for StopRule {
-    /// Writes the rule as [`Self::parse`] reads it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Never => f.write_str("none"),

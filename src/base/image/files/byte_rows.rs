@@ -9,17 +9,15 @@ use crate::math::SimdLevel;
 
 /// Rows that a thread converts together (assumed).
 const BAND_ROWS: usize = 16;
-/// Pixels that are converted together, in an array that fits registers and the first-level cache.
+/// Pixels converted together; the array fits registers and the first-level cache.
 const GROUP: usize = 64;
 
-/// The rows of a picture in sRGB, as RGB or as RGBA with straight alpha.
 pub(crate) struct ByteRows<'a> {
     frame: Cow<'a, Frame>,
     pixels: Pixels,
     level: SimdLevel,
 }
 
-/// Conversion of the pixels.
 #[derive(Clone, Copy)]
 enum Pixels {
     /// RGB of a picture whose every alpha rounds to 255.
@@ -70,17 +68,14 @@ impl<'a> ByteRows<'a> {
         matches!(self.pixels, Pixels::Straight)
     }
 
-    /// Width and height in pixels.
     pub(super) fn size(&self) -> [u32; 2] {
         [self.frame.width(), self.frame.height()]
     }
 
-    /// Bytes of a pixel.
     pub(super) fn pixel_bytes(&self) -> usize {
         if self.has_alpha() { 4 } else { 3 }
     }
 
-    /// Bytes of a row.
     pub(super) fn row_bytes(&self) -> usize {
         self.frame.width() as usize * self.pixel_bytes()
     }
@@ -106,7 +101,6 @@ impl<'a> ByteRows<'a> {
         }
     }
 
-    /// All rows, converted in parallel.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let row_bytes = self.row_bytes();
         let mut bytes = vec![0; row_bytes * self.frame.height() as usize];
@@ -120,7 +114,6 @@ impl<'a> ByteRows<'a> {
     }
 }
 
-/// Whether every alpha rounds to 255.
 pub(super) fn is_opaque(frame: &Frame) -> bool {
     frame.pixels().iter().all(|p| to_8_bit(p[3]) == u8::MAX)
 }
@@ -162,7 +155,7 @@ fn write_over(pixels: &[[f32; 4]], [r, g, b]: [f32; 3], out: &mut [u8]) {
     }
 }
 
-/// Rounds values, all of a group so that they fill vectors of any width, and drops each fourth one.
+/// Rounds a group of values, always whole so that it fills vectors of any width, and drops every fourth one.
 #[inline(always)]
 fn write_rgb(values: &[[f32; 4]; GROUP], out: &mut [u8]) {
     let mut codes = [[0; 4]; GROUP];

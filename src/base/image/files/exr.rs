@@ -19,13 +19,10 @@ use super::planes::Plane;
 use crate::error::{Error, Result};
 use crate::image::{ColourSpace, Frame, LayerPicture};
 
-/// The first bytes of every `OpenEXR` file: 20000630, little-endian.
 pub(super) const MAGIC: &[u8] = &[0x76, 0x2f, 0x31, 0x01];
 
-/// Minimum size of a pixel before compression, in bits: three 16-bit channels.
 const MIN_BITS_PER_PIXEL: u64 = 48;
 
-/// Attribute with the name of the colour space.
 const COLOUR_SPACE: &str = "colorInteropID";
 
 /// Reads the display window of the first layer with R, G and B; without A, alpha is 1.

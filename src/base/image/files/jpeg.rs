@@ -13,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::image::orientation::ExifOrientation;
 use crate::image::{Frame, from_8_bit};
 
-/// The first bytes of every JPEG file: start of image, and of the next marker.
 pub(super) const MAGIC: &[u8] = &[0xff, 0xd8, 0xff];
 
 /// Quality of a JPEG file: 1 to 100, the percentage of the Independent JPEG Group's tables.
@@ -24,14 +23,14 @@ impl JpegQuality {
     /// The quality of thumbnails and pages (assumed): losses are hard to see.
     pub const DEFAULT: Self = Self(90);
 
-    /// The quality of a number from 1 to 100.
+    /// Creates a quality from a number from 1 to 100.
     pub fn new(quality: u8) -> Option<Self> {
         (1..=100).contains(&quality).then_some(Self(quality))
     }
 }
 
-/// Maximum number of pixels per byte of a file: each block of 8 x 8 samples has a code of at least one
-/// bit, and every channel has at most 16 pixels per sample.
+/// Upper bound: a block of 8 x 8 samples has a code of at least one bit, and a channel at most 16 pixels per
+/// sample.
 const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
 
 /// Decodes a JPEG file to values of 0 to 1 with alpha 1, as stored, with the orientation that it states.
@@ -57,8 +56,8 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrienta
     Ok((frame, orientation))
 }
 
-/// Refuses a file that ends within its picture, whose missing rows the decoder would make grey. Within the data of a scan
-/// no byte of 0xff is followed by 0xd9, the end of the picture; a thumbnail before them may hold both markers.
+/// Refuses a file that ends within its picture, whose missing rows the decoder would make grey. Scan data never
+/// hold 0xff 0xd9, the end marker; a thumbnail before them may hold both bytes.
 fn check_end(content: &[u8], named: &Path) -> Result<()> {
     let last = |marker: u8| content.windows(2).rposition(|pair| pair == [0xff, marker]);
     if last(0xd9) > last(0xda) {
@@ -80,7 +79,6 @@ pub(super) fn encode(
         .map_err(io_error)
 }
 
-/// Converts an error of the encoder; errors of the output are returned unchanged.
 fn io_error(error: image::ImageError) -> io::Error {
     match error {
         image::ImageError::IoError(e) => e,

@@ -4,20 +4,18 @@ use std::path::Path;
 
 use crate::error::{Error, Result, shown};
 
-/// Maximum side of a picture in a file, in pixels: the limit of 16-bit sizes.
+/// The limit of 16-bit sizes.
 const MAX_SIDE_PIXELS: u32 = 65_535;
 
-/// Maximum number of pixels of a picture in a file: 4 GiB in memory, at 16 bytes per pixel.
+/// 4 GiB in memory, at 16 bytes per pixel.
 const MAX_PIXELS: u64 = 1 << 28;
 
-/// Maximum size of a picture file, in bytes: [`MAX_PIXELS`] RGBA pixels of 8-byte floats and a header.
+/// [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
 pub(super) const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
 
-/// Maximum expansion of deflate, in bytes per byte: 258 bytes in 2 bits (RFC 1951). No compression in
-/// PNG or `OpenEXR` is tighter.
+/// 258 bytes in 2 bits (RFC 1951); no compression in PNG or `OpenEXR` is tighter.
 const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
 
-/// Refuses to write a picture without pixels or beyond the limits.
 pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > 0 && width.max(height) <= MAX_SIDE_PIXELS && pixels <= MAX_PIXELS {
@@ -30,7 +28,6 @@ pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {
     ))
 }
 
-/// Size of a picture in pixels, within the limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) width: u32,

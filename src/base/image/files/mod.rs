@@ -68,7 +68,6 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// Formats with the extensions of their files, without a dot.
     const ALL: [(Self, &str); 6] = [
         (Self::Png, "png"),
         (Self::Exr, "exr"),
@@ -78,7 +77,6 @@ impl PictureFormat {
         (Self::WebP, "webp"),
     ];
 
-    /// Formats that are read, with their first bytes.
     const READ: [(Self, &[u8]); 4] = [
         (Self::Png, png::MAGIC),
         (Self::Exr, exr::MAGIC),
@@ -93,7 +91,6 @@ impl PictureFormat {
         all.find_map(|(format, own)| own.eq_ignore_ascii_case(extension).then_some(format))
     }
 
-    /// The format of a file with this `content`, by its first bytes.
     fn of_content(content: &[u8]) -> Option<Self> {
         let mut all = Self::READ.into_iter();
         all.find_map(|(format, magic)| content.starts_with(magic).then_some(format))
@@ -163,7 +160,6 @@ pub fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     decode(&content_of(source, named)?, named)
 }
 
-/// Reads all bytes of a picture file.
 fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     source.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).map_err(|e| Error::read(named, e))?;
@@ -181,18 +177,12 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 }
 
 /// Reads the picture file `path` without turning it upright.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_photo(path: &Path) -> Result<Photo> {
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     read_photo_from(file, path)
 }
 
 /// As [`read_photo`], from `source`; `named` is its name in errors.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
     decode_photo(&content_of(source, named)?, named)
 }
@@ -267,9 +257,6 @@ pub fn write_as(path: &Path, format: PictureFormat, frame: &Frame) -> Result<()>
 
 /// As [`write_as`], over an opaque background if there is one, an sRGB colour: the file of [`Frame::over`]. Formats of
 /// 8 bits need no copy of the picture for it.
-///
-/// # Errors
-/// As [`write()`].
 pub fn write_over(
     path: &Path,
     format: PictureFormat,
@@ -342,9 +329,6 @@ pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> i
 }
 
 /// As [`write_to`], over an opaque background if there is one, as [`write_over`].
-///
-/// # Errors
-/// As [`write_to`].
 pub fn write_over_to(
     out: &mut impl Write,
     format: PictureFormat,
@@ -375,9 +359,6 @@ pub fn write_over_to(
 }
 
 /// Writes `frame` and `layers` of the same size to the `OpenEXR` file `path`, whole or not at all.
-///
-/// # Errors
-/// As [`write()`].
 pub fn write_exr_layers(
     path: impl AsRef<Path>,
     frame: &Frame,
@@ -396,9 +377,6 @@ pub fn write_exr_layers(
 
 /// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for
 /// normals.
-///
-/// # Errors
-/// As [`write()`].
 pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
     check_size([layer.width, layer.height])?;
     write_whole(path.as_ref(), |mut out| npy::encode_layer(&mut out, layer))

@@ -14,22 +14,17 @@ use crate::error::{Error, Result};
 use crate::image::{Frame, Layer, LayerPicture, from_8_bit};
 use crate::math::narrow;
 
-/// The first bytes of every NPY file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Alignment of the elements in written files, in bytes, as in `NumPy`'s.
 const ALIGNMENT_BYTES: usize = 64;
 
-/// Size of magic, version and header length in version 1, in bytes.
 const PREAMBLE_BYTES: usize = 10;
 
-/// Maximum header length when reading, in bytes; headers of plain arrays have 128.
+/// Headers of plain arrays have 128 bytes.
 const MAX_HEADER_BYTES: usize = 65_536;
 
-/// Maximum number of planes of a layer when reading.
 const MAX_PLANES: u64 = 64;
 
-/// Type of the elements.
 #[derive(Debug, Clone, Copy)]
 enum ElementType {
     /// Unsigned byte; 255 is 1.0.
@@ -60,8 +55,7 @@ impl ElementType {
         }
     }
 
-    /// The first element in `bytes`; 0 where there is none, which the check of the file's length
-    /// excludes.
+    /// First element in `bytes`; 0 if there is none, which the check of the file's length excludes.
     fn value(self, bytes: &[u8]) -> f32 {
         let four = || bytes.first_chunk().copied().unwrap_or_default();
         let eight = || bytes.first_chunk().copied().unwrap_or_default();
@@ -75,7 +69,6 @@ impl ElementType {
     }
 }
 
-/// Decodes an NPY file of three or four channels; with three, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     let (text, elements) = split(content, named)?;
     let header = header(text, named)?;
@@ -141,7 +134,6 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
     Ok(names.iter().enumerate().map(plane).collect())
 }
 
-/// Parses the text of a header.
 fn header(text: &str, named: &Path) -> Result<npy_header::NpyHeader> {
     npy_header::parse(text).map_err(|refusal| {
         let found: String = text.get(refusal.at..).unwrap_or("").chars().take(24).collect();
@@ -150,7 +142,6 @@ fn header(text: &str, named: &Path) -> Result<npy_header::NpyHeader> {
     })
 }
 
-/// Splits a file into the header's text and the elements.
 fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     let cut = |expected: &str| {
         let found = format!("a file of {} bytes", content.len());
@@ -184,7 +175,6 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     Ok((text, elements))
 }
 
-/// Reads the pixels in either index order.
 fn gather(
     bytes: &[u8],
     element: ElementType,
@@ -206,7 +196,6 @@ fn gather(
     Frame::from_pixels(size.width, size.height, pixels.collect())
 }
 
-/// Writes version 1.0, little-endian f32, C order, H x W x 4.
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     let size = [frame.width(), frame.height()];
     encode_bands(out, size, |push| push(frame))
@@ -222,7 +211,6 @@ pub(super) fn encode_bands(
     draw(&mut |band| encode_rows(out, band))
 }
 
-/// Writes the rows of a band.
 fn encode_rows(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     for row in frame.pixels().chunks(frame.width() as usize) {
         if cfg!(target_endian = "little") {
@@ -236,7 +224,6 @@ fn encode_rows(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes version 1.0, little-endian u32, C order, H x W.
 pub(super) fn encode_counts(
     out: &mut impl Write,
     [width, height]: [u32; 2],
@@ -264,7 +251,6 @@ pub(super) fn encode_layer(out: &mut impl Write, layer: &LayerPicture) -> io::Re
     Ok(())
 }
 
-/// Magic, version, and the header of a C-order array.
 fn encode_header(out: &mut (impl Write + ?Sized), descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Padded with blanks and a line feed.

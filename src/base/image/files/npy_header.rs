@@ -1,6 +1,5 @@
 //! The header of an NPY file: a Python dictionary in text.
 
-/// Content of the dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NpyHeader {
     /// Element type, such as `<f4`.
@@ -11,15 +10,12 @@ pub(super) struct NpyHeader {
     pub(super) shape: Vec<u64>,
 }
 
-/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Byte offset in the header's text.
     pub(super) at: usize,
     pub(super) expected: &'static str,
 }
 
-/// Maximum number of dimensions, as in `NumPy`.
 const MAX_DIMENSIONS: usize = 64;
 
 /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }`, keys in any order.
@@ -74,7 +70,6 @@ impl<'a> Cursor<'a> {
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// Skips `token` and blanks before it, if it is next.
     fn took(&mut self, token: &str) -> bool {
         self.skip_blanks();
         let next = self.rest().starts_with(token);

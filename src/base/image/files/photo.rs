@@ -17,7 +17,7 @@ pub struct Photo {
 }
 
 impl Photo {
-    /// The picture as it is looked at.
+    /// Turns the picture upright.
     pub fn upright(self) -> Frame {
         self.orientation.upright(self.stored)
     }

@@ -20,20 +20,17 @@ use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::math::SimdLevel;
 
-/// The first bytes of every PNG file (PNG specification, 5.2).
 pub(crate) const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The rendering intent of the chunk that tells that colours are in sRGB: perceptual (PNG specification, 11.3.2.5).
+/// Rendering intent in the sRGB chunk (PNG specification, 11.3.2.5).
 const PERCEPTUAL: u8 = 0;
 
-/// Maximum length of a chunk's data in bytes (PNG specification, 5.3).
 const MAX_CHUNK_BYTES: usize = (1 << 31) - 1;
 
 /// Rows that a thread filters and compresses together (assumed): 16 of 1000 pixels fit in the second-level cache. The
 /// bytes of a file do not depend on it.
 const BAND_ROWS: usize = 16;
 
-/// Minimum size of a pixel before compression, in bits: black and white.
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
 /// Decodes a PNG file to values of 0 to 1, colour times alpha, as stored. Gamma and colour space are ignored, as
@@ -74,7 +71,7 @@ pub(crate) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()
     Ok(writer.finish()?)
 }
 
-/// The zlib stream of the filtered rows, or of the rows as they are where that is smaller.
+/// zlib stream of the filtered rows, or of the unfiltered rows if that is smaller.
 fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     let height = rows.size()[1] as usize;
     let band_rows = if zlib_pieces::can_join() { BAND_ROWS } else { height };
@@ -90,7 +87,6 @@ fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Filters and compresses a band of rows.
 fn compressed_band(rows: &ByteRows<'_>, band: Range<usize>) -> io::Result<Piece> {
     let mut filter = RowFilter::new(rows.pixel_bytes(), rows.row_bytes());
     if let Some(above) = band.start.checked_sub(1) {
@@ -105,7 +101,6 @@ fn compressed_band(rows: &ByteRows<'_>, band: Range<usize>) -> io::Result<Piece>
     })
 }
 
-/// A zlib stream of rows without a filter and without compression.
 fn stored(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     let mut stream = StoredOnlyCompressor::new(Cursor::new(Vec::new()))?;
     let mut row = vec![0; rows.row_bytes()];
@@ -118,8 +113,8 @@ fn stored(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     Ok(stream.finish()?.into_inner())
 }
 
-/// Writes an opaque picture of a size (width, height) as `draw` hands over its bands: RGB in sRGB. The bytes are not the
-/// ones of [`encode`], which compresses all rows at once; the pixels are.
+/// Writes an opaque picture of a size (width, height) as `draw` hands over its bands: RGB in sRGB. The bytes
+/// differ from [`encode`]'s, which compresses all rows at once; the pixels do not.
 pub(super) fn encode_bands(
     out: &mut dyn Write,
     [width, height]: [u32; 2],

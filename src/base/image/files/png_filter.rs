@@ -2,24 +2,20 @@
 
 use crate::math::SimdLevel;
 
-/// A row before and after filtering.
 pub(super) struct RowFilter {
-    /// Bytes of a pixel, which is the distance of a byte from the one to its left.
     pixel_bytes: usize,
-    /// The row above and the row, each behind a pixel of zeros.
+    /// The previous row and this one, each behind a pixel of zeros.
     rows: [Vec<u8>; 2],
     /// The number of the filter, and the filtered bytes.
     filtered: Vec<u8>,
 }
 
-/// Numbers of the filters in files.
 const SUB: u8 = 1;
 const UP: u8 = 2;
 const AVERAGE: u8 = 3;
 const PAETH: u8 = 4;
 
 impl RowFilter {
-    /// A filter of rows of a length in bytes, before the first row of a picture.
     pub(super) fn new(pixel_bytes: usize, row_bytes: usize) -> Self {
         let row = vec![0; pixel_bytes + row_bytes];
         Self { pixel_bytes, rows: [row.clone(), row], filtered: vec![0; 1 + row_bytes] }
@@ -31,8 +27,8 @@ impl RowFilter {
         &mut self.rows[1][self.pixel_bytes..]
     }
 
-    /// Filters the row. Of the filters with the least sum of absolute differences, the last one in the order up, sub,
-    /// average, Paeth is taken, or the first one without any difference.
+    /// Applies the filter with the least sum of absolute differences; of equal ones the last in the order up,
+    /// sub, average, Paeth, or the first without any difference.
     pub(super) fn filter(&mut self, level: SimdLevel) -> &[u8] {
         level.run(
             #[inline(always)]
@@ -71,7 +67,7 @@ impl RowFilter {
     }
 }
 
-/// The bytes of a row, each with the three that filters predict it from. The slices to the left are longer by a pixel.
+/// Bytes of a row with the three neighbours that filters predict from. Slices to the left are one pixel longer.
 struct Neighbours<'a> {
     own: &'a [u8],
     left: &'a [u8],
@@ -102,7 +98,6 @@ impl Neighbours<'_> {
         sum
     }
 
-    /// Writes the differences from the predictions.
     #[inline(always)]
     fn write(&self, predict: impl Fn(u8, u8, u8) -> u8, out: &mut [u8]) {
         let len = self.own.len();
@@ -124,13 +119,13 @@ fn up(_: u8, above: u8, _: u8) -> u8 {
     above
 }
 
-/// The mean, rounded down, without a carry beyond a byte.
+/// Mean, rounded down, without overflow of a byte.
 #[inline(always)]
 fn average(left: u8, above: u8, _: u8) -> u8 {
     (left & above) + ((left ^ above) >> 1)
 }
 
-/// The one of the three that is nearest to left + above - above left; of equal ones, the first in that order.
+/// The neighbour nearest to left + above - above left; of equal ones, the first in that order.
 #[inline(always)]
 fn paeth(left: u8, above: u8, above_left: u8) -> u8 {
     let [a, b, c] = [left, above, above_left].map(i16::from);

@@ -6,15 +6,14 @@ use webp::{Encoder, PixelLayout, WebPConfig};
 
 use super::byte_rows::ByteRows;
 
-/// Maximum side of a picture, in pixels (`WEBP_MAX_DIMENSION` of libwebp).
+/// `WEBP_MAX_DIMENSION` of libwebp.
 pub(super) const MAX_SIDE_PIXELS: u32 = 16_383;
 
-/// Method of libwebp, 0 to 6, and quality, 0 to 100, which set its effort. The textures of scenes are within 1.3 percent
-/// of the bytes of the most thorough search, in a hundredth of its time (measured).
+/// Effort of libwebp, 0 to 6. Textures are within 1.3 percent of the bytes of the most thorough search, in a
+/// hundredth of its time (measured).
 const METHOD: i32 = 2;
 const QUALITY: f32 = 50.0;
 
-/// Writes RGB or RGBA.
 pub(super) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()> {
     let encoded = encode_webp(&rows.to_bytes(), rows.has_alpha(), rows.size())?;
     out.write_all(&encoded)

@@ -12,14 +12,13 @@ use fdeflate::Compressor;
 const HEADER_BITS: usize = 429;
 /// Bits of the code that ends the block; its last bit is set, so that the end of a piece can be found.
 const END_BITS: usize = 12;
-/// Bytes of the checksum at the end of a stream.
 const CHECKSUM_BYTES: usize = 4;
-/// Bits that are copied at once: with up to seven that wait, they fit in 64.
+/// Bits copied at once: with up to seven waiting bits they fit in 64.
 const COPIED_BITS: usize = 56;
 /// Modulus of the checksum (RFC 1950, section 9).
 const ADLER_MODULUS: u64 = 65_521;
 
-/// Whether `fdeflate` writes streams of the form above, which its documentation does not promise for all versions.
+/// Whether `fdeflate` writes streams of the form above, which its documentation does not promise.
 static CAN_JOIN: LazyLock<bool> = LazyLock::new(|| {
     let parts: [&[u8]; 3] = [b"a row of bytes", &[0; 600], b"\x00\xff\x80 and others"];
     let whole = Piece::new(|push| parts.iter().try_for_each(|part| push(part)));
@@ -34,11 +33,8 @@ pub(super) fn can_join() -> bool {
     *CAN_JOIN
 }
 
-/// A piece of the content of a stream.
 pub(super) struct Piece {
-    /// A stream of the piece alone.
     stream: Vec<u8>,
-    /// Bytes of its content.
     len: u64,
 }
 
@@ -57,7 +53,7 @@ impl Piece {
         Ok(Self { stream, len })
     }
 
-    /// The bits of the codes of the content, if the stream has the form that is expected.
+    /// Bits of the content's codes, if the stream has the expected form.
     fn codes(&self) -> Option<(&[u8], std::ops::Range<usize>)> {
         let (codes, _) = self.stream.split_last_chunk::<CHECKSUM_BYTES>()?;
         let padding = codes.last()?.leading_zeros() as usize;
@@ -65,7 +61,7 @@ impl Piece {
         (padding < 8 && end >= HEADER_BITS).then_some((codes, HEADER_BITS..end))
     }
 
-    /// The sums of the checksum: of the bytes, and of these sums.
+    /// The two sums of Adler-32: of the bytes, and of the running sums.
     fn sums(&self) -> Option<[u64; 2]> {
         let (_, checksum) = self.stream.split_last_chunk::<CHECKSUM_BYTES>()?;
         let checksum = u32::from_be_bytes(*checksum);
@@ -106,10 +102,10 @@ fn join_codes(pieces: &[Piece]) -> Option<Vec<u8>> {
     Some(joined)
 }
 
-/// Bits from the least significant one of each byte, as deflate packs them (RFC 1951, section 3.1.1).
+/// Bit writer, least significant bit first (RFC 1951, section 3.1.1).
 struct Bits {
     bytes: Vec<u8>,
-    /// Fewer than 8 bits that follow.
+    /// Fewer than 8 bits not written yet.
     waiting: u64,
     waiting_bits: usize,
 }
@@ -119,7 +115,6 @@ impl Bits {
         Self { bytes: Vec::with_capacity(bytes), waiting: 0, waiting_bits: 0 }
     }
 
-    /// Appends a range of bits of `source`.
     fn append(&mut self, source: &[u8], range: std::ops::Range<usize>) {
         let mut at = range.start;
         while at < range.end {
@@ -135,7 +130,7 @@ impl Bits {
         }
     }
 
-    /// The bytes; the last one is filled up with zeros.
+    /// Fills the last byte with zeros.
     fn padded(mut self) -> Vec<u8> {
         if self.waiting_bits > 0 {
             self.bytes.push(self.waiting.to_le_bytes()[0]);
@@ -144,7 +139,7 @@ impl Bits {
     }
 }
 
-/// The eight bytes from `at`, with zeros behind the end.
+/// Eight bytes from `at`, zeros beyond the end.
 fn word_at(source: &[u8], at: usize) -> u64 {
     if let Some(word) = source[at..].first_chunk() {
         return u64::from_le_bytes(*word);

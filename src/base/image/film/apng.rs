@@ -11,10 +11,9 @@ use super::facts::FilmFacts;
 use crate::image::Frame;
 use crate::image::files::{ByteRows, PNG_MAGIC, encode_png};
 
-/// Bytes of a chunk beside its data: length, name, checksum.
 const CHUNK_OVERHEAD: usize = 12;
 
-/// Dispose of a frame by leaving it, and replace all of it by the next one.
+/// Dispose and blend operations: leave the frame, replace all of it by the next one.
 const REPLACE: [u8; 2] = [0, 0];
 
 /// The PNG of a frame as RGBA, so that all frames have the same colour type.
@@ -70,7 +69,6 @@ impl<W: Write> ApngWriter<W> {
         self.sequence - 1
     }
 
-    /// The whole picture, for one frame's time.
     fn control(&mut self) -> Vec<u8> {
         let [width, height] = self.facts.size.map(u32::to_be_bytes);
         let (delay, per_second) = self.delay();
@@ -82,7 +80,6 @@ impl<W: Write> ApngWriter<W> {
         data
     }
 
-    /// The time of a frame as a fraction of 16 bits.
     fn delay(&self) -> (u16, u16) {
         let rate = self.facts.rate;
         let exact = u16::try_from(rate.denominator).ok();
@@ -94,7 +91,6 @@ impl<W: Write> ApngWriter<W> {
     }
 }
 
-/// The data of all IDAT chunks of a PNG that this program encoded.
 fn data_chunks(png: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = &png[PNG_MAGIC.len().min(png.len())..];
     std::iter::from_fn(move || {

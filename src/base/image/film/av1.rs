@@ -18,7 +18,6 @@ use rav1e::prelude::{
 
 use super::facts::FilmFacts;
 
-/// Preset of the encoder, from 0 (slow, small files) to 10.
 const SPEED: u8 = 9;
 /// Quantizer of the encoder, 0 to 255. A flight over the island in `scenes` at 160 x 90 pixels then comes
 /// back at 40 dB.
@@ -29,7 +28,6 @@ const KEY_FRAME_INTERVAL: u64 = 120;
 const BT_709: u16 = 1;
 /// Temporal delimiter OBU, which files leave out (binding specification, section 2.4).
 const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0x00];
-/// Bytes of the header of `mdat`.
 const BOX_HEADER: usize = 8;
 
 struct Sample {
@@ -57,7 +55,8 @@ impl<W: Write> Av1Writer<W> {
     }
 }
 
-/// The film so far. It does not depend on the kind of file, so that the encoder is compiled once, with this crate.
+/// Encoder and packets so far; independent of the container's type, so that it is compiled once, with this
+/// crate.
 struct Encoding {
     facts: FilmFacts,
     encoder: Context<u8>,
@@ -99,7 +98,6 @@ impl Encoding {
         self.receive()
     }
 
-    /// Takes the packets that are ready.
     fn receive(&mut self) -> io::Result<()> {
         loop {
             match self.encoder.receive_packet() {
@@ -144,7 +142,6 @@ impl Encoding {
         out.flush()
     }
 
-    /// The index of the samples, which begin at `offset`.
     fn index(&self, offset: u32) -> io::Result<Moov> {
         let rate = self.facts.rate;
         let frames = u32::try_from(self.samples.len()).map_err(io::Error::other)?;
@@ -191,7 +188,6 @@ impl Encoding {
         })
     }
 
-    /// Codec, times, sizes and positions of the samples, which form one chunk.
     fn samples_table(
         &self,
         [width, height]: [u16; 2],
@@ -237,8 +233,8 @@ impl Encoding {
         })
     }
 
-    /// Profile main, 8 bits, 4:2:0. The encoder states no level (31). Its key frames carry the sequence
-    /// header, which the configuration may then leave out.
+    /// Profile main, 8 bits, 4:2:0, level unstated (31). Key frames carry the sequence header, so the
+    /// configuration leaves it out.
     fn codec_configuration(&self) -> Av1c {
         Av1c {
             seq_level_idx_0: 31,
@@ -250,7 +246,7 @@ impl Encoding {
         }
     }
 
-    /// The sequence header at the beginning of the first key frame: an OBU of type 1 with its size.
+    /// Sequence header of the first key frame: an OBU of type 1 with its size.
     fn sequence_header(&self) -> &[u8] {
         let first = self.samples.first().map_or(&[][..], |s| &s.bytes);
         match first {

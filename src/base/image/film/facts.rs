@@ -1,8 +1,8 @@
-//! Properties of a film.
+//! Properties of a film that are known before its first frame.
 
 use super::rate::FrameRate;
 
-/// Properties of a film that are known before its first frame.
+/// Size, length and rate of a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilmFacts {
     /// Width and height in pixels.

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Denominator of the rates that broadcasting divides by 1.001.
+/// Denominator of NTSC rates, 1.001 times slower than whole ones.
 const NTSC_DENOMINATOR: u32 = 1001;
 
-/// Maximum rate, in frames per second.
 const MAX_RATE: f64 = 1000.0;
 
 /// Frames per second: a fraction above 0.

@@ -15,7 +15,7 @@ use crate::image::{Frame, from_8_bit};
 /// Extensions of films that only other programs decode.
 const UNREAD: [&str; 8] = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "gif", "ts"];
 
-/// The pictures of a film in YUV4MPEG2 or animated PNG.
+/// Pictures of a film in YUV4MPEG2 or animated PNG, one at a time.
 pub struct FilmReader {
     path: PathBuf,
     frames: FrameSource,
@@ -54,9 +54,6 @@ impl FilmReader {
     }
 
     /// Number of frames of a film, without decoding them.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn count(path: &Path) -> Result<u64> {
         match Self::open(path)?.frames {
             FrameSource::Y4m(reader) => reader.count_rest(),
@@ -72,9 +69,6 @@ impl FilmReader {
     }
 
     /// Returns the next picture; `None` after the last one.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn next_frame(&mut self) -> Result<Option<Frame>> {
         match &mut self.frames {
             FrameSource::Y4m(reader) => reader.next_frame(),

@@ -8,12 +8,10 @@ use crate::error::{Error, Result};
 use crate::image::Frame;
 use crate::image::files::stated_size;
 
-/// The first bytes of every film.
 pub(super) const MAGIC: &[u8] = b"YUV4MPEG2";
-/// Maximum length of the line of a header, in bytes (assumed; writers use below 200).
+/// Assumed; writers use fewer than 200.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// The pictures of a progressive film of 8 bits.
 pub(super) struct Y4mReader<R> {
     source: R,
     path: PathBuf,
@@ -67,7 +65,6 @@ impl<R: BufRead> Y4mReader<R> {
         })
     }
 
-    /// Number of the frames that are left.
     pub(super) fn count_rest(mut self) -> Result<u64> {
         let mut planes = Vec::new();
         let before = self.read;
@@ -84,7 +81,6 @@ impl<R: BufRead> Y4mReader<R> {
         Ok(Some(frame))
     }
 
-    /// Reads the planes of the next frame; false after the last one.
     fn next_planes(&mut self, planes: &mut Vec<u8>) -> Result<bool> {
         let path = &self.path;
         let failed = |e| Error::read(path, e);
@@ -109,7 +105,7 @@ impl<R: BufRead> Y4mReader<R> {
     }
 }
 
-/// A line of a header, without its end.
+/// Reads a header line without its end.
 fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
     let mut line = Vec::new();
     let read = source.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);

@@ -54,14 +54,14 @@ pub(super) fn planes(frame: &Frame, background: Option<[f32; 3]>) -> Vec<u8> {
     planes
 }
 
-/// `offset` plus the rounded product of factors and colours.
+/// `offset` plus the rounded scalar product of `factors` and `rgb`.
 fn code(factors: [i32; 3], rgb: [i32; 3], bits: u32, offset: i32) -> u8 {
     let sum: i32 = factors.iter().zip(rgb).map(|(f, c)| f * c).sum();
     let rounded = offset + ((sum + (1 << (bits - 1))) >> bits);
     u8::try_from(rounded.clamp(0, 255)).unwrap_or(u8::MAX)
 }
 
-/// Sharing of chroma samples by pixels.
+/// Number of pixels that share a chroma sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subsampling {
     /// No chroma: greys.
@@ -75,7 +75,6 @@ pub(super) enum Subsampling {
 }
 
 impl Subsampling {
-    /// Size of the chroma planes of a picture of `size` (width, height).
     fn chroma_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
         match self {
             Self::Mono => [0, 0],
@@ -85,14 +84,12 @@ impl Subsampling {
         }
     }
 
-    /// Bytes of a picture of `size` (width, height).
     pub(super) fn bytes(self, size: [u32; 2]) -> u64 {
         let area = |[width, height]: [u32; 2]| u64::from(width) * u64::from(height);
         area(size) + 2 * area(self.chroma_size(size))
     }
 }
 
-/// Scale and offset of the codes of luma and of chroma.
 struct CodeRange {
     black: f32,
     luma: f32,
@@ -102,8 +99,8 @@ struct CodeRange {
 const LIMITED: CodeRange = CodeRange { black: 16.0, luma: 219.0, chroma: 224.0 };
 const FULL: CodeRange = CodeRange { black: 0.0, luma: 255.0, chroma: 255.0 };
 
-/// The picture of the planes Y', Cb, Cr, which have all their bytes. A chroma sample is the chroma of all pixels that
-/// share it. YUV4MPEG2 has no tag for the matrix, which is taken as BT.709.
+/// Picture of the planes Y', Cb, Cr. A chroma sample is replicated to all pixels that share it. The matrix is
+/// taken as BT.709, for which YUV4MPEG2 has no tag.
 pub(super) fn frame_of_planes(
     planes: &[u8],
     size: [u32; 2],

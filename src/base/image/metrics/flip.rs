@@ -33,10 +33,9 @@ pub(super) const COLOUR_BEND_FROM: f64 = 0.4;
 /// Mapped colour difference at which the slope changes.
 pub(super) const COLOUR_BEND_TO: f64 = 0.95;
 
-/// Measure of the difference of colours.
 struct ColourScale {
     matrices: Matrices,
-    /// The largest difference, raised to the exponent.
+    /// Largest difference, raised to the exponent.
     largest: f32,
 }
 
@@ -64,7 +63,7 @@ pub(super) fn error_map(pair: &Pair, level: SimdLevel) -> Vec<f32> {
     errors
 }
 
-/// Errors of one row of pixels, of the two pictures under the vertical filters.
+/// Errors of one row of pixels, from both pictures filtered vertically.
 #[inline(always)]
 fn row_errors<S: Simd>(
     simd: S,

@@ -12,29 +12,26 @@ struct Sensitivity {
     b: f64,
 }
 
-/// Contrast sensitivity to luminance, red against green, and blue against yellow.
+/// Sensitivity to luminance, red-green and blue-yellow.
 const SENSITIVITIES: [&[Sensitivity]; 3] = [
     &[Sensitivity { a: 1.0, b: 0.0047 }],
     &[Sensitivity { a: 1.0, b: 0.0053 }],
     &[Sensitivity { a: 34.1, b: 0.04 }, Sensitivity { a: 13.5, b: 0.025 }],
 ];
 
-/// The largest b of the Gaussians, which determines the radius of all filters.
+/// Largest b of the Gaussians; determines the radius of all filters.
 const WIDEST_B: f64 = 0.04;
 
 /// The radius of every filter, in standard deviations.
 const RADIUS_SIGMAS: f64 = 3.0;
 
-/// Peak-to-trough distance of the feature detectors, in degrees (section 4.2).
 const FEATURE_WIDTH_DEGREES: f64 = 0.082;
 
-/// All filters, for a number of pixels per degree.
 pub(super) struct Filters {
-    /// For Y, Cx and Cz: filters whose results are added, of total weight 1, each as vertical and
-    /// horizontal weights.
+    /// For Y, Cx and Cz: summed filters of total weight 1, each as vertical and horizontal weights.
     pub(super) sensitivity: [Vec<[Vec<f64>; 2]>; 3],
-    /// A Gaussian, its first derivative and its second, each normalised: the detector of horizontal edges is the
-    /// Gaussian down the columns and the first derivative along the rows, and so on.
+    /// Normalised Gaussian, first and second derivative. The detector of horizontal edges, for example, is the
+    /// Gaussian down the columns and the first derivative along the rows.
     pub(super) derivatives: [Vec<f64>; 3],
 }
 
@@ -47,7 +44,7 @@ impl Filters {
     }
 }
 
-/// The Gaussians of one channel, of total weight 1 over the square of the widest one.
+/// Gaussians of one channel; their total weight is 1 over the square of the widest one.
 fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f64) -> Vec<[Vec<f64>; 2]> {
     let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
     let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);
@@ -94,7 +91,7 @@ fn normalised(values: &[f64]) -> Vec<f64> {
     values.iter().map(scaled).collect()
 }
 
-/// The integers from minus to plus `radius_pixels`, rounded up.
+/// Integers from -r to r, where r is `radius_pixels` rounded up.
 fn distances(radius_pixels: f64) -> Vec<f64> {
     let radius = whole::<i16>(radius_pixels.ceil());
     let whole: RangeInclusive<i16> = -radius..=radius;

@@ -11,11 +11,10 @@ use crate::math::narrow;
 /// Three coordinates of 16 colours.
 pub(super) type Colours<S> = [f32x16<S>; 3];
 
-/// Smallest argument of [`exp2`].
 const LEAST_EXPONENT: f32 = -126.0;
 
-/// Bits of a float whose third is the cube root of bits zero: two thirds of the exponent's bias, less the
-/// error of the linear logarithm at which the guess is right within 4 %.
+/// Bit pattern whose third starts the cube root: two thirds of the exponent's bias, corrected so that the guess
+/// is right within 4 %.
 const CUBE_ROOT_BITS: f32 = 709_921_077.0;
 
 /// Matrices between colour spaces, in which white is 1.
@@ -34,7 +33,6 @@ impl Matrices {
     }
 }
 
-/// Linear RGB to `YCxCz`.
 #[inline(always)]
 pub(super) fn ycxcz_from_rgb<S: Simd>(simd: S, matrices: &Matrices, rgb: Colours<S>) -> Colours<S> {
     let [x, y, z] = product(simd, &matrices.xyz_from_rgb, rgb);
@@ -68,7 +66,6 @@ pub(super) fn hunt_lab_from_ycxcz<S: Simd>(
     [lightness, hunt * 500.0 * (x - y), hunt * 200.0 * (y - z)]
 }
 
-/// The `HyAB` distance.
 #[inline(always)]
 pub(super) fn hyab<S: Simd>(p: Colours<S>, q: Colours<S>) -> f32x16<S> {
     let (l, a, b) = (p[0] - q[0], p[1] - q[1], p[2] - q[2]);

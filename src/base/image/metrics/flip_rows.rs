@@ -9,32 +9,27 @@ use super::planes::Planes;
 use super::separable::{Border, LANES, load, padded};
 use crate::math::narrow;
 
-/// Filters of luminance: by the contrast sensitivity, the Gaussian of the features and its two derivatives.
+/// Luminance filters: contrast sensitivity, the features' Gaussian and its two derivatives.
 const OF_LUMINANCE: usize = 4;
 
-/// Filters of chroma by the contrast sensitivity: one of Cx, and two of Cz, whose results are added.
+/// Chroma filters by the contrast sensitivity: one for Cx, two summed ones for Cz.
 const OF_CHROMA: usize = 3;
 
-/// Weights of all filters by their distance from the centre, from the top down and from the left to the right.
-/// All have the length of the longest one, with zeros at the ends of the others.
+/// Weights of all filters by distance from the centre, padded with zeros to the longest filter.
 pub(super) struct Taps {
     vertical: Vec<Vertical>,
     horizontal: Vec<Horizontal>,
 }
 
-/// Weights of one row of the source.
 #[derive(Clone, Copy)]
 struct Vertical {
     luminance: [f32; OF_LUMINANCE],
     chroma: [f32; OF_CHROMA],
 }
 
-/// Weights of one column.
 #[derive(Clone, Copy)]
 struct Horizontal {
-    /// Of Y, Cx, and the two filters of Cz.
     seen: [f32; 4],
-    /// A Gaussian and its first two derivatives.
     features: [f32; 3],
 }
 
@@ -64,7 +59,6 @@ impl Taps {
         Self { vertical: vertical.collect(), horizontal: horizontal.collect() }
     }
 
-    /// Pixels on each side of the centre.
     fn reach(&self) -> usize {
         self.vertical.len() / 2
     }

@@ -121,9 +121,6 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
 
 /// As [`compare_with_map`], over an opaque background, an sRGB colour, in place of black. The difference of alpha is
 /// the difference of the pictures as they are.
-///
-/// # Errors
-/// As [`compare`].
 pub fn compare_over(
     a: &Frame,
     b: &Frame,
@@ -226,9 +223,6 @@ fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>)
 }
 
 /// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
-///
-/// # Errors
-/// As [`compare`].
 pub fn compare_with_map(
     a: &Frame,
     b: &Frame,

@@ -36,23 +36,19 @@ impl Protocol {
     }
 }
 
-/// One picture's red, green and blue, each row by row from the top.
 pub(super) type Planes = [Vec<f32>; 3];
 
-/// Two pictures of the same size.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// The number that represents 1.0: 255 for 8-bit values, so that differences are exact, else 1.
+    /// Number that represents 1.0: 255 for 8-bit values, so that differences are exact, else 1.
     pub(super) peak: f32,
     /// Premultiplied colour, in units of `1 / peak`.
     pub(super) colours: [Planes; 2],
     /// Whether each pixel counts; `None` if all do.
     pub(super) mask: Option<Vec<bool>>,
-    /// The largest difference of alpha, in units of 1.0.
     pub(super) alpha_max_abs: f64,
-    /// Pixels with a NaN or infinite channel in either picture.
     pub(super) non_finite_pixels: u64,
 }
 
@@ -101,19 +97,16 @@ impl Pair {
         pair
     }
 
-    /// Whether values are whole numbers from 0 to 255.
     pub(super) fn is_8_bit(&self) -> bool {
         self.peak > 1.0
     }
 
-    /// Number of pixels that count.
     pub(super) fn counted(&self) -> usize {
         let all = self.width * self.height;
         let inside = |mask: &Vec<bool>| mask.iter().filter(|counts| **counts).count();
         self.mask.as_ref().map_or(all, inside)
     }
 
-    /// Whether pixel `at` counts.
     pub(super) fn counts(&self, at: usize) -> bool {
         self.mask.as_ref().is_none_or(|mask| mask[at])
     }
@@ -127,8 +120,8 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes the planes, converted by `number`. Returns the largest difference of alpha, and the number of pixels with
-    /// a NaN or infinite channel.
+    /// Writes the converted planes. Returns the largest difference of alpha and the number of pixels with a NaN
+    /// or infinite channel.
     #[inline(always)]
     fn convert(self, number: impl Fn(f32) -> f32) -> (f64, u64) {
         let ([a, b], [to_a, to_b]) = (self.pixels, self.planes);
@@ -160,7 +153,7 @@ fn is_finite([r, g, b, a]: [f32; 4]) -> bool {
     r.is_finite() & g.is_finite() & b.is_finite() & a.is_finite()
 }
 
-/// As [`to_8_bit`](crate::image::to_8_bit), as a float, without a call of the mathematical library.
+/// As [`to_8_bit`](crate::image::to_8_bit), as a float, without a library call.
 #[inline(always)]
 fn rounded(value: f32) -> f32 {
     // The float below one half: with one half, its sum with itself would round to one.

@@ -6,8 +6,8 @@ use super::planes::Pair;
 use super::separable::LANES;
 use crate::math::{SimdLevel, whole};
 
-/// The percentile reported beside the largest difference. Two correct renderers may differ in a few
-/// pixels at the edge of a splat, and the maximum alone would hide the rest.
+/// Percentile beside the maximum: correct renderers may differ in a few pixels at edges of splats, and the
+/// maximum alone would hide the rest.
 const HIGH_PERCENTILE: f64 = 99.9;
 
 /// Differences of colour of a pair with at least one pixel that counts, in units of 1.0: the mean square over all
@@ -31,8 +31,7 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     [mse, max_abs, percentile(&mut largest, HIGH_PERCENTILE) / peak]
 }
 
-/// Writes the largest difference of the channels of each pixel of row `y` to `largest`, which has zeros, and returns the
-/// sum of the squares of all.
+/// Writes each pixel's largest channel difference to the zeroed `largest`; returns the sum of all squares.
 #[inline(always)]
 fn row_differences(pair: &Pair, y: usize, largest: &mut [f64]) -> f64 {
     let row = y * pair.width..(y + 1) * pair.width;

@@ -4,22 +4,18 @@ use fearless_simd::{Simd, f32x16, prelude::*};
 
 use crate::math::fit;
 
-/// Pixels that are filtered together.
 pub(super) const LANES: usize = 16;
 
-/// Values outside the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Border {
-    /// Zeros.
     Zero,
-    /// The nearest pixel of the picture.
     Nearest,
-    /// The picture mirrored at the centres of its outermost pixels, again and again.
+    /// The picture mirrored, repeatedly, at the centres of its outermost pixels.
     Mirrored,
 }
 
 impl Border {
-    /// The pixel of a side of `length` pixels, above 0, that stands at `index`; `None` for a zero.
+    /// Pixel that `index` refers to on a side of `length` pixels; `None` for a zero.
     pub(super) fn pixel(self, index: isize, length: usize) -> Option<usize> {
         let inside = usize::try_from(index).ok().filter(|at| *at < length);
         match self {
@@ -29,7 +25,7 @@ impl Border {
         }
     }
 
-    /// The rows of a picture under a vertical filter of `taps` weights, of odd number, whose centre is on row `y`.
+    /// Picture rows under a vertical filter of `taps` weights (odd), centred on row `y`.
     pub(super) fn rows(
         self,
         y: usize,
@@ -40,7 +36,7 @@ impl Border {
         (first..first + fit::<isize>(taps)).map(move |row| self.pixel(row, height))
     }
 
-    /// Writes the `reach` values on both sides of the `width` values that stand from `row[reach]` on.
+    /// Fills the `reach` values on both sides of the `width` values from `row[reach]` on.
     pub(super) fn extend<T: Copy + Default>(self, row: &mut [T], reach: usize, width: usize) {
         for beyond in 1..=reach {
             for index in [-fit::<isize>(beyond), fit::<isize>(width - 1 + beyond)] {
@@ -51,7 +47,7 @@ impl Border {
     }
 }
 
-/// The pixel of a side of `length` pixels, above 0, that stands at `index`, beyond the ends in mirrored copies.
+/// Index folded into `0..length` by mirroring.
 fn mirrored(index: isize, length: usize) -> usize {
     let last = length - 1;
     if last == 0 {
@@ -61,7 +57,7 @@ fn mirrored(index: isize, length: usize) -> usize {
     within.min(2 * last - within)
 }
 
-/// Length of a row of `width` values with `reach` values on both sides, from which whole vectors are loaded.
+/// Length of a padded row that whole vectors can be loaded from.
 pub(super) fn padded(width: usize, reach: usize) -> usize {
     width.next_multiple_of(LANES) + 2 * reach
 }

@@ -8,13 +8,10 @@ use super::planes::Pair;
 use super::separable::{Border, LANES, load, padded};
 use crate::math::SimdLevel;
 
-/// Length of the window's side, in pixels.
 pub(super) const WINDOW_PIXELS: usize = 11;
 
-/// Pixels of the window on each side of its centre.
 const REACH: usize = WINDOW_PIXELS / 2;
 
-/// Standard deviation of the window's Gaussian, in pixels.
 const WINDOW_SIGMA_PIXELS: f64 = 1.5;
 
 /// `(K1 L)^2` with K1 = 0.01 and a peak L of 1.
@@ -23,7 +20,6 @@ pub(super) const C1: f64 = 0.01 * 0.01;
 /// `(K2 L)^2` with K2 = 0.03 and a peak L of 1.
 pub(super) const C2: f64 = 0.03 * 0.03;
 
-/// Lanes of double precision.
 const HALF: usize = LANES / 2;
 
 /// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
@@ -64,7 +60,6 @@ pub(super) fn window() -> [f64; WINDOW_PIXELS] {
     weights.map(|weight| weight / sum)
 }
 
-/// The pixels over which the mean is taken.
 struct Counted<'a> {
     pair: &'a Pair,
     /// Pixels at each edge that do not count.
@@ -72,7 +67,7 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// Number of pixels of row `y` that count.
+    /// Number of counted pixels of row `y`.
     fn of_row(&self, y: usize) -> usize {
         let columns = self.columns(y);
         let mask = self.pair.mask.as_ref();
@@ -91,7 +86,7 @@ impl Counted<'_> {
         self.margin..width - self.margin
     }
 
-    /// Writes 1 for each pixel of row `y` that counts, 0 for the others.
+    /// Writes 1 for each counted pixel of row `y`, 0 for the others.
     fn weights(&self, y: usize, weights: &mut [f64]) {
         let columns = self.columns(y);
         weights.fill(0.0);
@@ -121,7 +116,6 @@ impl Means {
     }
 }
 
-/// One channel of a pair.
 struct Channel<'a> {
     pictures: [&'a [f32]; 2],
     counted: &'a Counted<'a>,
@@ -129,11 +123,11 @@ struct Channel<'a> {
     border: Border,
 }
 
-/// A row of both pictures under the vertical window, and its weight.
+/// Row of both pictures, and its weight in the vertical window.
 type Tap<'a> = ([&'a [f32]; 2], f64);
 
 impl Channel<'_> {
-    /// Sum of the similarities of row `y` over the pixels that count.
+    /// Sum of the similarities over the counted pixels of row `y`.
     #[inline(always)]
     fn row_sum<S: Simd>(&self, simd: S, means: &mut Means, y: usize) -> f64 {
         let Pair { width, height, .. } = *self.counted.pair;

@@ -13,7 +13,7 @@ use super::super::separable::Border;
 use super::separable::Separable;
 use crate::image::srgb::decode_srgb;
 
-/// `YCxCz`, each row by row from the top.
+/// `YCxCz`, row by row from the top.
 type Planes = [Vec<f64>; 3];
 
 /// The FLIP error of every pixel, in `[0, 1]`, row by row from the top.
@@ -69,7 +69,6 @@ fn feature_error(a: [f64; 2], b: [f64; 2]) -> f64 {
     (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)
 }
 
-/// One row of one picture, filtered.
 #[derive(Default)]
 struct FilteredRow {
     /// `YCxCz`, filtered by the contrast sensitivity.
@@ -113,7 +112,6 @@ impl FilteredRow {
         [self.seen[0][x], self.seen[1][x], self.seen[2][x]]
     }
 
-    /// Edge and point strength.
     fn features(&self, x: usize) -> [f64; 2] {
         let [edge_x, edge_y, point_x, point_y] = [0, 1, 2, 3].map(|i| self.features[i][x]);
         [edge_x.hypot(edge_y), point_x.hypot(point_y)]

@@ -7,9 +7,7 @@ use super::super::separable::Border;
 /// The product of a vertical and a horizontal filter, each of odd length and centred.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Separable<'a, T> {
-    /// Weights from the top down.
     pub(super) vertical: &'a [T],
-    /// Weights from the left to the right.
     pub(super) horizontal: &'a [T],
     pub(super) border: Border,
 }

@@ -9,11 +9,7 @@ use super::super::separable::Border;
 use super::super::ssim::{C1, C2, WINDOW_PIXELS, window};
 use super::separable::Separable;
 
-/// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
-/// is computed in double precision, since variances are small differences of large means.
-///
-/// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
-/// left, zeros stand beyond the edge.
+/// As the vector code's [`ssim`](crate::image::metrics::ssim), pixel by pixel.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
     let window = window();
     let margin = match border {
@@ -44,7 +40,6 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
     sum / (3.0 * counted as f64)
 }
 
-/// Windowed means of a, b, a^2, b^2 and a b along one row.
 #[derive(Default)]
 struct WindowedMeans {
     means: [Vec<f64>; 5],
@@ -69,7 +64,6 @@ impl WindowedMeans {
         row.mean_of(|p, q| p * q, mean_ab);
     }
 
-    /// The similarity at column `x`.
     fn similarity(&self, x: usize) -> f64 {
         let [mean_a, mean_b, aa, bb, ab] = [0, 1, 2, 3, 4].map(|i| self.means[i][x]);
         let variances = aa - mean_a * mean_a + bb - mean_b * mean_b;
@@ -79,7 +73,6 @@ impl WindowedMeans {
     }
 }
 
-/// Input of the filter: one row of one channel of a pair.
 struct RowInput<'a> {
     pixels: [&'a [f32]; 2],
     pair: &'a Pair,
@@ -90,7 +83,6 @@ struct RowInput<'a> {
 }
 
 impl RowInput<'_> {
-    /// Computes the windowed mean of `product`.
     fn mean_of(&mut self, product: impl Fn(f64, f64) -> f64 + Copy, mean: &mut Vec<f64>) {
         let filter =
             Separable { vertical: self.window, horizontal: self.window, border: self.border };

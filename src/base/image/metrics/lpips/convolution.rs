@@ -9,24 +9,22 @@ use super::network::{Shape, Stride};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Largest number of rows that one thread computes at a time. More rows reuse the weights in the cache more often.
+/// Rows per thread at a time, at most; more rows reuse cached weights more often.
 const BAND_ROWS: usize = 4;
 
 /// Bands per thread, so that threads finish at about the same time.
 const BANDS_PER_THREAD: usize = 6;
 
-/// A layer of convolution with its weights, ordered as they are read.
 pub(super) struct Convolution {
     shape: Shape,
     bias: Vec<Lanes>,
-    /// By group of blocks of output channels, block of input channels, row and column of the kernel, input channel,
-    /// and block of the group.
+    /// Order: group of output blocks, input block, kernel row and column, input channel, block of the group.
     weights: Vec<Lanes>,
     level: SimdLevel,
 }
 
 impl Convolution {
-    /// Orders `weights`, whose dimensions are output channel, input channel, row and column, for a level.
+    /// Reorders `weights` (output channel, input channel, row, column) for a level.
     pub(super) fn new(shape: Shape, weights: &[f32], bias: &[f32], level: SimdLevel) -> Self {
         let [outputs, inputs] = [shape.outputs, shape.inputs];
         let taps = shape.kernel * shape.kernel;
@@ -56,12 +54,11 @@ impl Convolution {
         }
     }
 
-    /// Dimensions of the layer.
     pub(super) fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The rows `rows` of the layer's maps, in the memory of `old`. They do not depend on the number of threads;
+    /// Computes `rows` of the layer's maps in the memory of `old`. The number of threads does not change them;
     /// levels with and without fused multiply-add differ by rounding.
     pub(super) fn apply(&self, input: &Maps, rows: Range<usize>, old: Buffer<Lanes>) -> Maps {
         let bands = BANDS_PER_THREAD * rayon::current_num_threads();
@@ -76,7 +73,7 @@ impl Convolution {
     }
 }
 
-/// The blocks of output channels that are computed together on a level.
+/// Blocks of output channels that are computed together on a level.
 fn groups(blocks: &[usize], level: SimdLevel) -> impl Iterator<Item = &[usize]> {
     let length = dispatch!(level.level(), simd => group_length(simd));
     let (groups, rest) = blocks.split_at(blocks.len() - blocks.len() % length);
@@ -99,7 +96,8 @@ struct Band<'a> {
 }
 
 impl Band<'_> {
-    /// Computes all blocks with the tile, pixels by blocks of channels, whose sums fill the level's registers.
+    /// Computes all blocks. The tile, pixels by blocks of channels, is chosen so that its sums fill the level's
+    /// registers.
     #[inline(always)]
     fn compute<S: Simd>(&mut self, simd: S) {
         match (S::f32s::LEN, self.layer.shape.stride) {
@@ -131,8 +129,8 @@ impl Band<'_> {
         }
     }
 
-    /// Computes `Q` blocks from `output` on. The weights of these and one block of inputs stay in the cache while
-    /// they are applied to the whole band.
+    /// Computes `Q` blocks from `output` on. Their weights and one block of inputs stay in the cache over the
+    /// whole band.
     #[inline(always)]
     fn group<S: Simd, const P: usize, const Q: usize, const STRIDE: usize>(
         &mut self,
@@ -162,18 +160,14 @@ impl Band<'_> {
     }
 }
 
-/// One row of `Q` blocks of output channels, to which one block of input channels is added.
 struct Line<'a, const Q: usize> {
     layer: &'a Convolution,
     input: &'a Maps,
-    /// First block of outputs, and block of inputs.
+    /// First output block, and input block.
     blocks: [usize; 2],
-    /// Row of the output.
     y: usize,
-    /// The rows of the group, with the gaps between them.
     values: &'a mut [Lanes],
     pitch: usize,
-    /// Weights of the blocks.
     weights: &'a [Lanes],
 }
 
@@ -240,7 +234,7 @@ impl<'a, const Q: usize> Line<'a, Q> {
     }
 }
 
-/// The sums and one weight of the kernel times the pixels under it, for each input channel of a block.
+/// Adds the product of one kernel weight and the pixels under it, for each input channel of a block.
 #[inline(always)]
 fn add_tap<S: Simd, const P: usize, const Q: usize, const STRIDE: usize>(
     simd: S,

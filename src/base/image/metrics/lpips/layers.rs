@@ -9,11 +9,10 @@ use super::network::{POOL_STRIDE, pooled};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Added to the length of a pixel's channels before they are divided by it, as the authors do.
+/// Added to the length of a pixel's channels before the division, as in the authors' program.
 const LENGTH_EPSILON: f32 = 1e-10;
 
-/// The rows `rows` of the maxima of squares of `window` pixels, in the memory of `old`; pixels that fill no square are
-/// left out.
+/// Maximum pooling of `rows` in the memory of `old`; pixels that fill no window are left out.
 pub(super) fn pool(
     level: SimdLevel,
     input: &Maps,
@@ -35,7 +34,7 @@ pub(super) fn pool(
     output
 }
 
-/// Computes a row of maxima from the rows at offsets below `window`.
+/// Maxima of one row; `source` returns the input row at an offset below `window`.
 #[inline(always)]
 fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a [Lanes]) {
     // Values are rectified, so none is below 0.
@@ -52,8 +51,8 @@ fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a 
     }
 }
 
-/// The squared difference of channels, weighted by `weights` by channel, where the channels of each pixel are divided
-/// by their Euclidean length: the sum over the pixels of the rows `rows`, divided by the number of all pixels.
+/// Squared difference of the length-normalised channels, weighted by channel: the sum over `rows`, divided by
+/// the number of all pixels.
 pub(super) fn difference(
     level: SimdLevel,
     maps: &[Maps; 2],
@@ -70,7 +69,7 @@ pub(super) fn difference(
     sum / (size.width as f64 * size.height as f64)
 }
 
-/// The sum over a row. The content of `scratch` is ignored.
+/// Sum over one row. `scratch` is overwritten.
 #[inline(always)]
 fn row_difference(
     maps: &[Maps; 2],

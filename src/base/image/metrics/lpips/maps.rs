@@ -6,16 +6,14 @@ use rayon::prelude::*;
 
 use crate::math::buffer::Buffer;
 
-/// Channels that are stored together, and lanes of the convolution's vectors.
+/// Channels per block, and lanes of the convolution's vectors.
 pub(super) const LANES: usize = 16;
 
-/// Zeros on the left and on the right of each row, in pixels: the largest padding of a convolution.
+/// Zeros on either side of a row, in pixels: the largest padding of a convolution.
 pub(super) const MARGIN: usize = 2;
 
-/// One pixel's values in a block of [`LANES`] channels.
 pub(super) type Lanes = [f32; LANES];
 
-/// Size of a layer's maps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: usize,
@@ -23,47 +21,41 @@ pub(super) struct Size {
     pub(super) channels: usize,
 }
 
-/// Rows of the maps of one layer, as a row of pixels for each block of channels for each row of the picture.
-/// Channels of the last block that the layer does not have are 0.
+/// Rows of the maps of one layer; each picture row holds one row per block of channels. Missing channels of the
+/// last block are 0.
 pub(super) struct Maps {
-    /// Size of all rows together.
     pub(super) size: Size,
-    /// The rows that are stored.
     pub(super) rows: Range<usize>,
     values: Buffer<Lanes>,
 }
 
 impl Maps {
-    /// Maps whose rows are to be filled, in the memory of `old`, whose content is ignored.
+    /// Maps to be filled, in the memory of `old`; its content is undefined.
     pub(super) fn in_place_of(old: Buffer<Lanes>, size: Size, rows: Range<usize>) -> Self {
         let mut maps = Self { size, rows, values: old };
         maps.values.reserve_zeroed(maps.rows.len() * maps.row_length());
         maps
     }
 
-    /// The memory, for other maps.
     pub(super) fn into_buffer(self) -> Buffer<Lanes> {
         self.values
     }
 
-    /// Copies the rows of `strip`, which are among the rows of these maps of the same size.
     pub(super) fn copy(&mut self, strip: &Self) {
         let [length, row_length] = [strip.rows.len() * self.row_length(), self.row_length()];
         let start = (strip.rows.start - self.rows.start) * row_length;
         self.values[start..][..length].copy_from_slice(&strip.values[..length]);
     }
 
-    /// Number of blocks of channels.
     pub(super) fn blocks(&self) -> usize {
         self.size.channels.div_ceil(LANES)
     }
 
-    /// Length of a block's row with its margins.
+    /// Length of a block's row, margins included.
     pub(super) fn pitch(&self) -> usize {
         self.size.width + 2 * MARGIN
     }
 
-    /// Length of the rows of all blocks.
     fn row_length(&self) -> usize {
         self.blocks() * self.pitch()
     }
@@ -79,8 +71,8 @@ impl Maps {
         &self.row(y, block)[MARGIN..][..self.size.width]
     }
 
-    /// Calls `fill` in parallel for bands of at most `rows` rows: with the first row, and with the values of the
-    /// band, a row with its margins for each block for each row. The margins are 0.
+    /// Calls `fill` in parallel for bands of at most `rows` rows, with the band's first row and its values,
+    /// margins included (0).
     pub(super) fn fill_bands(&mut self, rows: usize, fill: impl Fn(usize, &mut [Lanes]) + Sync) {
         let [pitch, row_length] = [self.pitch(), self.row_length()];
         let first = self.rows.start;

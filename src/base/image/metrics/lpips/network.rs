@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::maps::{MARGIN, Size};
 
-/// Distance of the pixels that a convolution computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stride {
     One,
@@ -20,14 +19,10 @@ impl Stride {
     }
 }
 
-/// Dimensions of a convolution.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    /// Number of input channels.
     pub(super) inputs: usize,
-    /// Number of output channels.
     pub(super) outputs: usize,
-    /// Side of the kernel in pixels.
     pub(super) kernel: usize,
     pub(super) stride: Stride,
     /// Zeros on each side of the input, in pixels; at most [`MARGIN`].
@@ -35,12 +30,10 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Width or height of the output; 0 if the input is too small.
     fn side(self, side: usize) -> usize {
         outputs(side + 2 * self.padding, self.kernel, self.stride.pixels())
     }
 
-    /// Size of the output.
     pub(super) fn size(self, input: Size) -> Size {
         Size {
             width: self.side(input.width),
@@ -56,22 +49,20 @@ impl Shape {
     }
 }
 
-/// One layer. A convolution is followed by rectification, max(0, x).
+/// One layer. A convolution includes its rectification, max(0, x).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Layer {
     Convolution(Shape),
-    /// The maximum of squares of `window` pixels, two pixels apart.
+    /// Maximum of windows of `window` x `window` pixels, two pixels apart.
     Pool {
         window: usize,
     },
-    /// Comparison of the two pictures' maps.
     Compare,
 }
 
 /// Distance of the pixels that a pooling layer computes.
 pub(super) const POOL_STRIDE: usize = 2;
 
-/// Number of windows along a side.
 fn outputs(side: usize, window: usize, stride: usize) -> usize {
     match side.checked_sub(window) {
         Some(rest) => rest / stride + 1,
@@ -79,13 +70,11 @@ fn outputs(side: usize, window: usize, stride: usize) -> usize {
     }
 }
 
-/// The rows that the windows `windows` cover.
 fn window_rows(windows: Range<usize>, window: usize, stride: usize) -> Range<usize> {
     let last = windows.end.saturating_sub(1);
     windows.start * stride..last * stride + window
 }
 
-/// Size of a pooling layer's output.
 pub(super) fn pooled(input: Size, window: usize) -> Size {
     Size {
         width: outputs(input.width, window, POOL_STRIDE),
@@ -99,7 +88,7 @@ pub(super) fn unpooled_rows(output: Range<usize>, window: usize) -> Range<usize>
     window_rows(output, window, POOL_STRIDE)
 }
 
-/// The layers of a network, of which the last is a comparison.
+/// Layers of a network; the last one is a comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
     pub(super) layers: Vec<Layer>,
@@ -146,7 +135,6 @@ impl Network {
         Self { layers }
     }
 
-    /// The shapes of the convolutions.
     pub(super) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Convolution(shape) => Some(*shape),
@@ -154,7 +142,7 @@ impl Network {
         })
     }
 
-    /// The numbers of channels that are compared.
+    /// Channel counts of the compared maps.
     pub(super) fn compared(&self) -> impl Iterator<Item = usize> {
         let mut channels = 3;
         self.layers.iter().filter_map(move |layer| match layer {
@@ -167,7 +155,7 @@ impl Network {
         })
     }
 
-    /// Width and height of the smallest picture that leaves at least a pixel in each layer.
+    /// Smallest width and height that leave at least a pixel in each layer.
     pub(super) fn smallest_side(&self) -> usize {
         let fits = |side: usize| {
             let last = self.layers.iter().fold(side, |side, layer| match *layer {

@@ -10,44 +10,35 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 
-/// Size of the field that holds the header's length.
 const LENGTH_BYTES: u64 = 8;
 
 /// Largest header that is read; one of 31 arrays has about 3 KiB.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 
-/// Element type of 32-bit floats.
 const F32: &str = "F32";
 
 #[derive(Deserialize)]
 struct Header {
-    /// Texts about the file, which are skipped.
     #[serde(rename = "__metadata__")]
     _metadata: Option<serde::de::IgnoredAny>,
     #[serde(flatten)]
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Description of an array in the header.
 #[derive(Deserialize)]
 struct Tensor {
     dtype: String,
     shape: Vec<u64>,
-    /// First byte and the byte after the last one, counted from the end of the header.
+    /// First byte and end, from the end of the header.
     data_offsets: [u64; 2],
 }
 
-/// An array's name and the shape that it must have.
 pub(super) struct Expected {
     pub(super) name: String,
     pub(super) shape: Vec<usize>,
 }
 
 /// Reads finite f32 arrays from the file `path`, in the order of `expected`. Other arrays are skipped.
-///
-/// # Errors
-/// [`Error::Read`], and [`Error::Malformed`] when the file does not follow the format or lacks an array of the
-/// shape. Only the memory of the expected arrays is allocated.
 pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> {
     let reading = |reason| Error::read(path, reason);
     let mut file = File::open(path).map_err(reading)?;
@@ -84,7 +75,6 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
     arrays.collect()
 }
 
-/// Reads the header's length and checks it against the file's `length`.
 fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
     let mut bytes = [0; 8];
     if length < LENGTH_BYTES {
@@ -103,8 +93,7 @@ fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
 }
 
 impl Tensor {
-    /// The first byte of the array, if it is as expected and inside the data of `length` bytes; else the
-    /// expectation and the finding.
+    /// Offset of the array if its type, shape and place agree with `expected`; else expectation and finding.
     fn offset(&self, expected: &Expected, length: u64) -> Result<u64, (String, String)> {
         let shape: Vec<u64> = expected.shape.iter().map(|&side| side as u64).collect();
         if self.dtype != F32 || self.shape != shape {

@@ -10,21 +10,15 @@ use super::network::{POOL_STRIDE, pooled, unpooled_rows};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Maps are computed in strips until this many pooling layers; later maps are small.
+/// Maps up to this many pooling layers are computed in strips; later maps are small.
 const STRIP_POOLS: usize = 2;
 
-/// Rows of the picture of a strip, about. The convolutions of VGG-16 before these layers reach 6 rows beyond it, on
-/// either side, and these are computed twice.
+/// Picture rows per strip. VGG-16's convolutions reach 6 rows beyond either side, which are computed twice.
 const STRIP_ROWS: usize = 128;
 
-/// A layer with its weights.
 pub(super) enum Step {
     Convolution(Convolution),
-    /// The maximum of squares of `window` pixels.
-    Pool {
-        window: usize,
-    },
-    /// Comparison of the pictures with weights by channel.
+    Pool { window: usize },
     Compare(Vec<Lanes>),
 }
 
@@ -33,7 +27,6 @@ impl Step {
         matches!(self, Self::Pool { .. })
     }
 
-    /// Size of the output maps for input maps of size `input`.
     fn size(&self, input: Size) -> Size {
         match self {
             Self::Convolution(convolution) => convolution.shape().size(input),
@@ -42,7 +35,6 @@ impl Step {
         }
     }
 
-    /// The rows of an input of `height` on which the rows `output` depend.
     fn input_rows(&self, output: Range<usize>, height: usize) -> Range<usize> {
         match self {
             Self::Convolution(convolution) => convolution.shape().input_rows(output, height),
@@ -52,7 +44,8 @@ impl Step {
     }
 }
 
-/// The distance of two pictures of a size, which `input` makes from the number of the picture, rows, and memory.
+/// Distance of two pictures. `input` makes the maps of a picture (0 or 1) and a range of rows, in the given
+/// memory.
 pub(super) fn distance(
     steps: &[Step],
     level: SimdLevel,
@@ -85,16 +78,15 @@ pub(super) fn distance(
     evaluation.distance
 }
 
-/// The rows that layers compute for a strip.
+/// Rows that each layer computes for a strip.
 struct Plan {
-    /// Rows of the first layer's input.
     input: Range<usize>,
-    /// By layer: the rows of its output, and its rows that no other strip compares.
+    /// Per layer: output rows, and the rows that no other strip compares.
     layers: Vec<[Range<usize>; 2]>,
 }
 
 impl Plan {
-    /// The plan for `rows` of the last of `steps`; the input maps of the first one have the size `size`.
+    /// Plan for `rows` of the output of the last of `steps`.
     fn new(steps: &[Step], size: Size, rows: Range<usize>) -> Self {
         let sizes = steps.iter().scan(size, |size, step| {
             let input = *size;
@@ -120,12 +112,11 @@ impl Plan {
     }
 }
 
-/// State of the evaluation.
 struct Evaluation {
     level: SimdLevel,
     /// Sum of the differences so far.
     distance: f64,
-    /// Memory of maps that are not needed any more.
+    /// Unused memory for maps.
     free: Vec<Buffer<Lanes>>,
 }
 
@@ -138,7 +129,6 @@ impl Evaluation {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Applies layers to rows of two pictures' maps.
     fn apply(&mut self, steps: &[Step], plan: &Plan, mut pair: [Maps; 2]) -> [Maps; 2] {
         let level = self.level;
         for (step, [rows, own]) in steps.iter().zip(&plan.layers) {
@@ -157,7 +147,7 @@ impl Evaluation {
         pair
     }
 
-    /// Replaces each picture's maps by the maps that `layer` makes of them in other memory.
+    /// Replaces each picture's maps by `layer`'s result in other memory.
     fn replace(&mut self, pair: &mut [Maps; 2], layer: impl Fn(&Maps, Buffer<Lanes>) -> Maps) {
         for maps in pair {
             let output = layer(maps, self.memory());

@@ -31,7 +31,6 @@ impl LpipsNet {
         }
     }
 
-    /// The network's layers.
     pub(super) fn network(self) -> Network {
         match self {
             Self::Vgg => Network::vgg([64, 128, 256, 512, 512]),
@@ -40,10 +39,8 @@ impl LpipsNet {
     }
 }
 
-/// Environment variable that names a file of weights or a folder with such files.
 const VARIABLE: &str = "QUADRILLE_LPIPS_WEIGHTS";
 
-/// Folder for weights in the user's cache.
 const CACHE_FOLDER: &str = "quadrille";
 
 /// The file of weights of `net`: `explicit`, else the value of the environment variable `QUADRILLE_LPIPS_WEIGHTS`,
@@ -57,7 +54,7 @@ pub fn find_weights(explicit: Option<&Path>, net: LpipsNet) -> Result<PathBuf> {
     find_in(explicit, net, &|name| env::var_os(name))
 }
 
-/// As [`find_weights`], with the environment's variables.
+/// As [`find_weights`], with the environment's variables as an argument.
 pub(super) fn find_in(
     explicit: Option<&Path>,
     net: LpipsNet,
