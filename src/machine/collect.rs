@@ -8,8 +8,8 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Least occupancy of a port that limits a run. Assumption: the remaining cycles are the start and the end of
-/// a draw, when no port is always busy.
+/// Least occupancy of a port that limits a run. The rest is start and end of a draw, when no port is always
+/// busy (assumption).
 const LIMITING_OCCUPANCY: f64 = 0.9;
 
 /// Kind of a port.
@@ -107,13 +107,13 @@ impl UnitCycles {
         self.share(self.busy + self.idle(StallReason::Contended))
     }
 
-    /// The same as [`UnitCycles::occupancy`] with the cycles in which the port's storage was full. Storage in front of a slow unit
-    /// fills up too, so they do not indicate a limit while another port is occupied.
+    /// As [`UnitCycles::occupancy`], plus the cycles in which the port's storage was full. Storage in front of
+    /// a slow unit fills up too, so they do not indicate a limit while another port is occupied.
     fn occupancy_with_storage(&self) -> f64 {
         self.occupancy() + self.share(self.idle(StallReason::Full))
     }
 
-    /// Cycles without work for a reason that names no neighbour.
+    /// Idle cycles whose reason names no neighbour.
     fn idle(&self, reason: StallReason) -> u64 {
         self.idle.iter().filter(|(name, _)| name == reason.name()).map(|(_, cycles)| cycles).sum()
     }
@@ -203,12 +203,11 @@ impl Collected {
     }
 }
 
-/// State of a visit.
 #[derive(Debug, Default)]
 struct Seen {
     cycles: Cycle,
     ports: Vec<(&'static str, Activity)>,
-    /// Ports of caches with their rates, instances and bytes.
+    /// Cache ports with rate, instances and bytes.
     cache_ports: Vec<(&'static str, Rate, [u64; 2])>,
     waits: Vec<Waits>,
     statistics: StatisticsByUnit,
@@ -219,16 +218,13 @@ struct Seen {
 #[derive(Debug)]
 struct Waits {
     name: &'static str,
-    /// Port at which they wait.
     port: &'static str,
     reason: StallReason,
-    /// Cycles of all instances.
     cycles: u64,
 }
 
 impl Waits {
-    /// Makes the storage a unit behind the port. The cycles of the port without work for that reason name the storage
-    /// and no longer count as the port's own.
+    /// Makes the storage a unit behind the port: the port's idle cycles for that reason then name the storage.
     fn add_to(&self, units: &mut Vec<UnitCycles>) {
         let Some(place) = units.iter().position(|unit| unit.name == self.port) else { return };
         let port = &mut units[place];
@@ -304,7 +300,6 @@ impl Visitor for Seen {
     }
 }
 
-/// Sums ports of the same name, and names the neighbours that starved and blocked them.
 fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
     let mut names: Vec<&'static str> = Vec::new();
     for (name, _) in ports {

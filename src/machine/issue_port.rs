@@ -17,9 +17,7 @@ use super::timing::{Activity, Cycle, Queue, StallReason};
 pub struct IssuePort {
     latency: u64,
     clock: RateClock,
-    /// Items that the port serves together.
     width: NonZeroU64,
-    /// Items in the pipeline.
     stages: Queue,
     last_taken: Cycle,
     /// Accounting of the port's cycles.
@@ -119,8 +117,8 @@ impl IssuePort {
         self.work_through(arrival, count).0
     }
 
-    /// As [`IssuePort::work_on`]; returns the cycles at which work starts and is over. The end is handed on, since the clock
-    /// would be read again behind each call that may write to memory.
+    /// As [`IssuePort::work_on`]; also returns the end, since the clock would be read again behind each call
+    /// that may write to memory.
     #[inline(always)]
     fn work_through(&mut self, arrival: Cycle, count: u64) -> (Cycle, Cycle) {
         let start = self.free().max(arrival);
@@ -177,7 +175,6 @@ impl IssuePort {
         start
     }
 
-    /// Passes the time of `count` items from `start` on; returns the cycle at which that is over.
     #[inline(always)]
     fn pass(&mut self, start: Cycle, count: u64) -> Cycle {
         let slots = if count <= self.width.get() { 1 } else { slots(count, self.width) };
@@ -186,8 +183,7 @@ impl IssuePort {
         self.clock.whole_cycle()
     }
 
-    /// Offers the item that the port has served last, until `end`, to the next stage, which accepts it at the cycle
-    /// returned.
+    /// Offers the last served item until `end` to the next stage; returns the cycle of acceptance.
     #[inline(always)]
     fn emit<P, M>(
         &mut self,

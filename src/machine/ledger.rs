@@ -26,11 +26,10 @@ pub struct Ledger(Option<Box<Started>>);
 #[must_use = "the changes since the mark are not recorded"]
 pub struct LedgerMark(());
 
-/// A record that is kept.
 #[derive(Debug)]
 struct Started {
     record: Record,
-    /// Values before each item that the unit works on, the innermost last, without the changes of inner items.
+    /// Counter values before each item being worked on, innermost last, without the changes of inner items.
     marks: Vec<Vec<u64>>,
 }
 
@@ -117,7 +116,6 @@ impl Started {
     }
 }
 
-/// Values of the counters of a unit, and of the busy cycles of its port.
 fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
     let mut values = Vec::new();
     counters.values(&mut |value| values.push(value));
@@ -167,7 +165,6 @@ impl Record {
         }
     }
 
-    /// Joins pairs of intervals.
     fn double(&mut self, columns: usize) {
         self.spec.interval *= 2;
         let mut joined = vec![0; (self.intervals.len() / columns).div_ceil(2) * columns];
@@ -177,7 +174,6 @@ impl Record {
         self.intervals = joined;
     }
 
-    /// Adds the record of another instance of the unit.
     pub(super) fn merge(&mut self, mut other: Self) {
         self.widen(other.spec.interval);
         other.widen(self.spec.interval);

@@ -78,7 +78,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
     })
 }
 
-/// Refuses a field that its unit does not have and another unit has, naming that one.
+/// Refuses an unknown field of a unit; names the unit that has it, if any.
 fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str) -> Result<()> {
     let has = |unit: &str, field: &str| {
         let own = units.get(unit).and_then(toml::Value::as_table);
@@ -95,14 +95,12 @@ fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str
     Ok(())
 }
 
-/// The names that an error about an unknown one lists.
 fn expected_names(error: &toml::de::Error) -> String {
     let message = error.message().replace('`', "");
     let names = message.split_once("expected ");
     names.map_or(message.clone(), |(_, names)| names.to_owned())
 }
 
-/// The size that a text such as `4MB` gives.
 fn size(value: &toml::Value) -> Option<i64> {
     i64::try_from(value.as_str()?.parse::<Bytes>().ok()?.0).ok()
 }

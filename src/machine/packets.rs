@@ -185,7 +185,6 @@ impl Deref for ShadedQuads {
     }
 }
 
-/// Collects the first [`WARP_QUADS`] quads.
 impl FromIterator<ColourQuad> for ShadedQuads {
     fn from_iter<I: IntoIterator<Item = ColourQuad>>(quads: I) -> Self {
         let mut shaded = Self::default();
@@ -209,7 +208,7 @@ pub fn fragments(mask: u8) -> u64 {
 /// The lowest bit of each quad.
 const LOWEST: u32 = 0x1111_1111;
 
-/// Number of bits set among the lowest of each quad: the highest digit of the product is the sum of all.
+/// Sum of the quads' lowest bits: the highest digit of the product.
 #[inline(always)]
 fn sum(lowest: u32) -> u64 {
     u64::from(lowest.wrapping_mul(LOWEST) >> 28)

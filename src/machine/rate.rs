@@ -71,7 +71,6 @@ impl Rate {
         self.cycles
     }
 
-    /// Items and cycles without a common divisor.
     pub(super) const fn reduced(self) -> (u32, u32) {
         let (mut divisor, mut rest) = (self.items, self.cycles);
         while rest > 0 {

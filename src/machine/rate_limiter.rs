@@ -5,7 +5,6 @@ use super::timing::Cycle;
 
 /// Fraction bits of fixed-point time stamps.
 const PART_BITS: u32 = 20;
-/// Parts of a cycle that these digits can tell apart.
 const PARTS: u64 = 1 << PART_BITS;
 
 /// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has
@@ -17,9 +16,7 @@ const PARTS: u64 = 1 << PART_BITS;
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
     time: u64,
-    /// Time per item.
     step: u64,
-    /// Parts that make up a cycle.
     parts: u64,
 }
 
@@ -96,7 +93,6 @@ impl RateClock {
         start >> PART_BITS
     }
 
-    /// The time by which `count` items that start at `time` have passed.
     #[inline(always)]
     fn after(&self, time: u64, count: u64) -> u64 {
         if self.parts == PARTS {
@@ -107,8 +103,8 @@ impl RateClock {
     }
 }
 
-/// `time` and `count` times `step`, where `parts` make up a cycle and do not carry by themselves. All is passed by value, so
-/// that the clocks that call this stay in registers.
+/// `time` plus `count` times `step` with manual carries of `parts`. Passed by value, so that the callers'
+/// clocks stay in registers.
 #[cold]
 #[inline(never)]
 fn carried_by_hand(time: u64, (count, step): (u64, u64), parts: u64) -> u64 {

@@ -91,7 +91,6 @@ impl CycleGroups {
 #[derive(Debug)]
 pub struct RigidUnit<S: Rigid> {
     spec: S,
-    /// Group of the last item.
     group: u32,
     groups: CycleGroups,
     /// Issue port.
@@ -114,8 +113,8 @@ impl<S: Rigid> RigidUnit<S> {
         }
     }
 
-    /// Ends the current cycle before the first item of a group if as many groups as may share the cycle have
-    /// items in it.
+    /// Ends the current cycle before the first item of a group, if the cycle already has items of as many
+    /// groups as may share it.
     #[inline]
     fn begin_group(&mut self) {
         let is_shared = self.pipe.is_mid_cycle();

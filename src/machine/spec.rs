@@ -53,9 +53,6 @@ pub trait Specification: Default + serde::Serialize + serde::de::DeserializeOwne
     const UNIT: &'static str;
 
     /// Checks every field against its bounds.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the field, its bounds and its value.
     fn validate(&self) -> Result<()>;
 
     /// Every field with its value, meaning and source.
@@ -63,9 +60,6 @@ pub trait Specification: Default + serde::Serialize + serde::de::DeserializeOwne
 }
 
 /// Checks a field against its bounds.
-///
-/// # Errors
-/// [`Error::Argument`] naming field, bounds and value.
 pub fn check<T: PartialOrd + Debug>(
     unit: &str,
     field: &str,
@@ -182,7 +176,7 @@ pub fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
     names
 }
 
-/// A deserializer that takes down the names of an enumeration, and fails.
+/// Deserializer that records an enumeration's names and then fails.
 struct Names<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for Names<'_> {

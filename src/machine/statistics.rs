@@ -30,7 +30,6 @@ pub trait Counter {
     fn values(&self, visit: &mut dyn FnMut(u64));
 }
 
-/// The count of a single counter.
 fn single(name: &str, value: u64, meaning: &'static str) -> Count {
     Count { name: name.to_owned(), value, meaning: meaning.trim() }
 }
@@ -49,7 +48,7 @@ impl Counter for u64 {
     }
 }
 
-/// A histogram; its counts are named by their numbers, from 0.
+/// A histogram; bins are named by their index.
 impl<const N: usize> Counter for [u64; N] {
     fn add(&mut self, other: &Self) {
         for (sum, count) in self.iter_mut().zip(other) {
@@ -177,7 +176,6 @@ impl StatisticsByUnit {
     }
 }
 
-/// Serializes as a map from units to maps of their counts.
 impl Serialize for StatisticsByUnit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let named = |counts: Vec<Count>| {
@@ -247,7 +245,7 @@ macro_rules! statistics {
 }
 pub use statistics;
 
-/// Declares a struct of results whose fields' documentation can be read: its `DOCS` holds name and text of each field.
+/// Declares a struct of results with `DOCS`, the name and text of each field.
 #[macro_export]
 macro_rules! documented {
     (

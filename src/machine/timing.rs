@@ -19,9 +19,9 @@ pub type Cycle = u64;
 pub struct Queue {
     /// Ring of departure times, one per slot of the queue.
     left_at: Box<[Cycle]>,
-    /// Place of the oldest of them.
+    /// Index of the oldest departure.
     oldest: usize,
-    /// The oldest of them, which every offer asks for.
+    /// The oldest departure.
     free_at: Cycle,
 }
 
@@ -67,7 +67,6 @@ choice! {
 }
 
 impl StallReason {
-    /// Number of the state of a cycle without work for this reason.
     #[inline(always)]
     const fn state(self) -> usize {
         1 + self as usize
@@ -90,7 +89,6 @@ pub struct Activity {
     accounted: Cycle,
     #[serde(skip)]
     last_arrival: Cycle,
-    /// Cycle at which the last item left the queue before the port.
     #[serde(skip)]
     last_left: Cycle,
     #[serde(skip)]
@@ -123,8 +121,8 @@ impl Activity {
         self.idle_until(cycle, StallReason::Full);
     }
 
-    /// Charges the unaccounted cycles up to the arrival of an item to [`StallReason::Starved`], and the
-    /// cycles up to its start to [`StallReason::Blocked`].
+    /// Charges the cycles up to an item's arrival to [`StallReason::Starved`], and up to its start to
+    /// [`StallReason::Blocked`].
     #[inline(always)]
     pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
         self.charge([
@@ -133,7 +131,7 @@ impl Activity {
         ]);
     }
 
-    /// Charges the cycles up to `start` as [`Activity::wait_for_item`], and the cycles up to `end` as busy.
+    /// As [`Activity::wait_for_item`] up to `start`, then busy up to `end`.
     #[inline(always)]
     pub(crate) fn work_on_item(&mut self, arrival: Cycle, start: Cycle, end: Cycle) {
         self.charge([
@@ -143,8 +141,7 @@ impl Activity {
         ]);
     }
 
-    /// Counts the cycles up to `worked` as busy, charges those up to `start` to [`StallReason::Blocked`], and counts those
-    /// up to `end` as busy.
+    /// Busy up to `worked`, [`StallReason::Blocked`] up to `start`, busy up to `end`.
     #[inline(always)]
     pub(crate) fn work_before_item(&mut self, worked: Cycle, start: Cycle, end: Cycle) {
         self.charge([(worked, BUSY), (start, StallReason::Blocked.state()), (end, BUSY)]);
@@ -185,8 +182,7 @@ impl Activity {
         self.charge([starved, missed, (room, StallReason::Full.state())]);
     }
 
-    /// Charges for the wait until `ready` for the data of an item that came `later` cycles later than its
-    /// predecessor.
+    /// Charges the wait until `ready` for an item's data; the item came `later` cycles after its predecessor.
     #[inline(always)]
     fn late_data(&self, later: Cycle, ready: Cycle) -> [(Cycle, usize); 2] {
         [
@@ -217,8 +213,8 @@ impl Activity {
         self.charge([(cycle, BUSY)]);
     }
 
-    /// Charges the unaccounted cycles up to each cycle to the state beside it. There is no branch on the
-    /// number of cycles, since none could be predicted.
+    /// Charges the cycles up to each limit to the state beside it, without a branch on their number, which
+    /// could not be predicted.
     #[inline(always)]
     fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
         if self.timeline.is_some() {
@@ -240,7 +236,6 @@ impl Activity {
         }
     }
 
-    /// Adds cycles to the timeline.
     #[cold]
     #[inline(never)]
     fn record(&mut self, from: Cycle, to: Cycle, state: usize) {
@@ -270,11 +265,9 @@ impl Activity {
     }
 }
 
-/// State of a cycle with work.
 const BUSY: usize = 0;
 /// Number of states on a timeline: busy, then each stall reason.
 pub const STATES: usize = 1 + StallReason::ALL.len();
-/// Maximum number of windows of a timeline.
 pub(super) const MAX_WINDOWS: usize = 4096;
 
 /// States of a port over time, window by window. The number of windows is bounded: when a draw
@@ -296,7 +289,7 @@ impl Timeline {
         Self { window, windows: Vec::new() }
     }
 
-    /// Adds the timeline of another instance of the port, whose windows had the same length at first.
+    /// Adds the timeline of another instance, which began with windows of the same length.
     pub(super) fn merge(&mut self, mut other: Self) {
         self.widen(other.window);
         other.widen(self.window);
@@ -330,7 +323,6 @@ impl Timeline {
         }
     }
 
-    /// Adds `amount` to the first state of the window of cycle `at`.
     pub(super) fn add(&mut self, at: Cycle, amount: u64) {
         while at >= self.window * MAX_WINDOWS as u64 {
             self.halve();
@@ -342,8 +334,7 @@ impl Timeline {
         self.windows[window][0] += amount;
     }
 
-    /// The timeline of a port over a run of `cycles`, from one of amounts that the port moves at
-    /// `per_cycle`: cycles that are not busy are drained.
+    /// Port timeline over `cycles` from amounts moved at `per_cycle`; cycles that are not busy are drained.
     pub(super) fn scaled(&self, per_cycle: u64, cycles: Cycle) -> Self {
         let mut timeline = Self { window: self.window, windows: Vec::new() };
         for (window, start) in (0..cycles).step_by(index(self.window)).enumerate() {

@@ -36,7 +36,6 @@ statistics! {
     }
 }
 
-/// Mask of the pairs of a warp.
 const PAIRS: u8 = (1 << (WARP_QUADS / 2)) - 1;
 
 /// A warp that is being filled through a port of a given rate.
@@ -45,11 +44,8 @@ pub struct WarpFiller {
     clock: RateClock,
     quads: ArrayVec<Quad, WARP_QUADS>,
     merge: u8,
-    /// Whether the next warp is the first of its flush.
     begins_flush: bool,
-    /// Cycle in which the last quad passed the port.
     passed: Cycle,
-    /// Accounting of the port.
     input: Activity,
     output: IssuePort,
     counters: PackCounters,

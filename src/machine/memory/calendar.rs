@@ -10,22 +10,20 @@ use crate::rate::Rate;
 use crate::timing::{Cycle, Timeline};
 use quadrille_base::math::index;
 
-/// Cycles per window, which is the resolution of bandwidth: far below the latency of any memory.
+/// Resolution of bandwidth: far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
-/// Least number of windows kept, a power of two.
+/// A power of two.
 const WINDOWS: u64 = 1 << 14;
-/// Largest number of windows kept, a power of two.
+/// A power of two.
 const MOST_WINDOWS: u64 = 1 << 20;
 /// Windows per block of the past in a run of up to 67 million cycles.
 const PAST_WINDOWS: u64 = 1 << 10;
 
-/// A window of the ring.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     /// Parts of bytes booked.
     used: u64,
-    /// A window that is no later than the first one with room at or after this one; the window itself
-    /// while it has room.
+    /// No later than the first window with room at or after this one; the window itself while it has room.
     next: u64,
 }
 
@@ -34,26 +32,24 @@ struct Window {
 pub struct Calendar {
     /// Bytes per cycle, without a common divisor.
     rate: Rate,
-    /// Parts that make up a byte: the cycles of the rate, so that a cycle moves a whole number of parts, the
-    /// bytes of the rate.
+    /// Parts per byte: the cycles of the rate, so that a cycle moves a whole number of parts, the bytes of the
+    /// rate.
     byte: u64,
     parts_per_window: u64,
-    /// Parts in a window below which a request needs neither other windows nor the timeline: the capacity of
-    /// a window, or 0 if a timeline is kept.
+    /// Fill in parts below which a request needs neither other windows nor the timeline: a window's capacity,
+    /// or 0 with a timeline.
     quick_limit: u64,
     /// `2^48` divided by the parts per cycle, rounded up.
     reciprocal: u64,
     /// Ring of the windows from `first` on.
     windows: Vec<Window>,
-    /// Number of windows less one, which has all bits below its highest.
+    /// Number of windows minus 1, all ones in binary.
     mask: u64,
-    /// First window of the ring.
     first: u64,
     /// Parts that can still be booked before the ring.
     past: Past,
     /// Bytes booked so far.
     pub bytes: u64,
-    /// Bytes by window of time, if kept.
     timeline: Option<Box<Timeline>>,
 }
 
@@ -113,7 +109,7 @@ impl Calendar {
         self.book_from(number, parts, at)
     }
 
-    /// Cycle of a window in which the last of its first `used` parts passes.
+    /// Cycle in which the last of a window's first `used` parts passes.
     #[inline]
     fn last_cycle_of(&self, used: u64) -> Cycle {
         // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than `used / 2^48`
@@ -167,8 +163,8 @@ impl Calendar {
         Some(self.timeline.as_deref()?.scaled(self.rate.items().into(), cycles))
     }
 
-    /// First window with room at or after `from`. The pointers on the way are set to it, so that a
-    /// saturated port does not scan its full windows for every request.
+    /// First window with room at or after `from`. Pointers on the way are set to it, so that a saturated port
+    /// does not scan its full windows for every request.
     fn with_room(&mut self, from: u64) -> u64 {
         let from = from.max(self.first);
         let end = self.first + self.mask + 1;
@@ -189,7 +185,6 @@ impl Calendar {
         found
     }
 
-    /// Makes room in the ring for `window`.
     fn advance_to(&mut self, window: u64) {
         let count = self.mask + 1;
         if window < self.first + count {

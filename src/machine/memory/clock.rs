@@ -4,7 +4,6 @@ use quadrille_base::math::whole;
 
 use crate::timing::Cycle;
 
-/// Whole cycles in `ns` at `clock_mhz`.
 pub(super) fn cycles_in(ns: f64, clock_mhz: f64) -> Cycle {
     whole(ns * clock_mhz / 1e3)
 }

@@ -47,7 +47,6 @@ pub struct Dram {
     latency: u64,
     calendar: Calendar,
     last_write: Cycle,
-    /// Requests in the order in which they were made, if they are kept.
     requests: Option<Vec<DramRequest>>,
 }
 
@@ -62,7 +61,6 @@ impl Dram {
         }
     }
 
-    /// Starts to keep requests.
     pub(super) fn keep_requests(&mut self) {
         self.requests = Some(Vec::new());
     }
@@ -74,7 +72,6 @@ impl Dram {
         requests
     }
 
-    /// Keeps a request.
     #[inline(always)]
     pub(super) fn note(&mut self, request: DramRequest) {
         if let Some(requests) = &mut self.requests {
@@ -82,7 +79,6 @@ impl Dram {
         }
     }
 
-    /// Keeps a request for each of the sectors in mask `sectors` of `line`.
     #[inline(always)]
     pub(super) fn note_sectors(
         &mut self,
@@ -116,12 +112,11 @@ impl Dram {
         passed
     }
 
-    /// Cycle in which the last byte of the last write passed the port.
     pub(super) fn last_write(&self) -> Cycle {
         self.last_write
     }
 
-    /// Takes requests up to `cycles` out of time order; none has come yet.
+    /// Takes requests up to `cycles` out of time order, before the first one.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
         self.calendar = Calendar::spanning(self.calendar.rate(), cycles);
     }

@@ -73,7 +73,6 @@ pub struct HeldLines {
 pub struct L2 {
     latency: u64,
     tags: SectorCache,
-    /// Bytes of the write buffers of all slices.
     write_buffer_bytes: u64,
     port: Calendar,
     last_write: Cycle,
@@ -102,27 +101,25 @@ impl L2 {
         }
     }
 
-    /// Starts to record traffic by the tiles whose data lie in `tile_lines`, and by interval.
     pub(super) fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
         self.ledger.start(spec);
         self.tile_lines = tile_lines;
     }
 
-    /// Takes over the lines held since the frame before, if that had as many `cacheable` lines before the streams.
+    /// Takes over the previous frame's lines, if it had the same number of `cacheable` lines.
     pub(super) fn begin_frame(&mut self, before: Option<&HeldLines>, cacheable: u32) {
         if let Some(before) = before.filter(|before| before.cacheable == cacheable) {
             self.tags = before.tags.clone();
         }
     }
 
-    /// The lines held when the frame has ended: dirty ones are written back, and the lines in `dropped` are discarded.
+    /// Ends a frame: writes dirty lines back, discards the lines in `dropped`, and returns the rest.
     pub(super) fn end_frame(&self, cacheable: u32, dropped: &Range<u32>) -> HeldLines {
         let mut tags = self.tags.clone();
         tags.begin_frame(dropped);
         HeldLines { tags, cacheable }
     }
 
-    /// Makes the memory at least `memory_lines` lines large.
     #[inline]
     pub(super) fn extend_memory(&mut self, memory_lines: u32) {
         self.tags.extend_memory(memory_lines);
@@ -133,7 +130,6 @@ impl L2 {
         self.ledger.take("memory", &self.traffic, None)
     }
 
-    /// The screen tile whose data a line holds.
     fn tile_of(&self, line: u32) -> Option<u32> {
         self.tile_lines.iter().find_map(|&(first, per_tile, tiles)| {
             let tile = line.checked_sub(first)? / per_tile;
@@ -141,7 +137,7 @@ impl L2 {
         })
     }
 
-    /// Counts `bytes` of a client, of `line` if they are cached, in the count that `of` chooses.
+    /// Adds `bytes` of a client, of `line` if cached, to the count that `of` selects.
     #[inline(always)]
     pub(super) fn count(
         &mut self,
@@ -165,7 +161,7 @@ impl L2 {
         self.latency
     }
 
-    /// Takes requests up to `cycles` out of time order; none has come yet.
+    /// Takes requests up to `cycles` out of time order, before the first one.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
         self.port = Calendar::spanning(self.port.rate(), cycles);
     }
@@ -179,7 +175,7 @@ impl L2 {
         &mut self.port
     }
 
-    /// Moves the state of a line, if it is resident, into the host's cache.
+    /// Prefetches the state of a resident line into the host's cache.
     #[inline]
     pub(super) fn prefetch(&self, line: u32) {
         self.tags.prefetch(line);
@@ -195,7 +191,6 @@ impl L2 {
         }
     }
 
-    /// Cycle in which the last byte of the last write passed the port.
     pub(super) fn last_write(&self) -> Cycle {
         self.last_write
     }
@@ -221,7 +216,6 @@ impl L2 {
         self.tags.line(slot).ready(sectors, passed + self.latency)
     }
 
-    /// As [`L2::read`], of sector `sector` alone.
     #[inline(always)]
     pub(super) fn read_sector(
         &mut self,
@@ -244,7 +238,6 @@ impl L2 {
         ready.max(passed + self.latency)
     }
 
-    /// Fetches the missing sectors of `line` in `slot` from DRAM at `start`.
     #[inline(never)]
     fn fetch(
         &mut self,
@@ -313,7 +306,7 @@ impl L2 {
         self.port.book(bytes, at)
     }
 
-    /// Finds a line at `at` or allocates it; returns its slot, and the cycle at which the slot is free.
+    /// Finds a line at `at` or allocates it; returns its slot and the cycle from which it is free.
     #[inline(always)]
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
         match self.tags.find(line) {
@@ -322,7 +315,6 @@ impl L2 {
         }
     }
 
-    /// Allocates a line that is not resident; returns as [`L2::find`].
     #[inline(never)]
     fn allocate(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
         self.tags.replace(line, at).written_back(|evicted, at| self.write_back(evicted, at, dram))

@@ -2,7 +2,6 @@
 
 use quadrille_base::math::{fit, prefetch};
 
-/// No line, no slot.
 const NONE: u32 = u32::MAX;
 
 /// Lines resident in a cache, each with a content of type `L`.
@@ -10,10 +9,9 @@ const NONE: u32 = u32::MAX;
 pub struct LruLines<L> {
     sets: u32,
     order: Order,
-    /// Line by slot. Apart from the contents, since only a replacement reads it.
+    /// Line of each slot. Apart from the contents, since only a replacement reads it.
     lines: Vec<u32>,
     contents: Vec<L>,
-    /// Slot by line of memory.
     slot_of: Vec<u32>,
 }
 
@@ -68,7 +66,6 @@ impl<L: Default> LruLines<L> {
         &mut self.contents[slot as usize]
     }
 
-    /// Contents of all slots.
     pub(crate) fn contents(&self) -> impl Iterator<Item = &L> {
         self.contents.iter()
     }
@@ -121,7 +118,6 @@ impl Order {
         }
     }
 
-    /// Least recently used slot of a set.
     #[inline]
     fn oldest(&self, set: u32) -> u32 {
         match self {
@@ -130,7 +126,6 @@ impl Order {
         }
     }
 
-    /// Makes a slot the most recently used of its set.
     #[inline]
     fn touch(&mut self, slot: u32) {
         match self {
@@ -140,19 +135,18 @@ impl Order {
     }
 }
 
-/// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word. Lists
-/// of a large cache would not fit the host's.
+/// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word: lists of a
+/// large cache would not fit the host's cache.
 #[derive(Debug, Clone)]
 struct Ranks {
     ways: u32,
-    /// Binary logarithm of the slots per set: a power of two, so that nothing is divided.
+    /// Binary logarithm of the slots per set, a power of two, so that nothing is divided.
     set_shift: u32,
     orders: Vec<u64>,
 }
 
 impl Ranks {
     const MOST_WAYS: u32 = 16;
-    /// 1 in each digit.
     const ONES: u64 = 0x1111_1111_1111_1111;
 
     fn new(sets: u32, ways: u32) -> Self {
@@ -184,8 +178,7 @@ impl Ranks {
     }
 }
 
-/// A list of slots per set, doubly linked to a ring through a node of the set itself, so that no slot
-/// is a special case.
+/// Doubly linked ring of slots per set, through a node of the set itself, so that no slot is a special case.
 #[derive(Debug, Clone)]
 struct Lists {
     ways: u32,
@@ -196,7 +189,6 @@ struct Lists {
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Node of the set.
     set: u32,
     /// Neighbours in the ring. The set's node is newer than the newest slot and older than the oldest.
     newer: u32,

@@ -34,11 +34,9 @@ pub struct Memory {
     pub l2: L2,
     /// Memory behind the cache.
     pub dram: Dram,
-    /// Address of the next byte that is streamed: streams lie behind the cacheable lines, one behind the other.
+    /// Next address of a stream; streams follow the cacheable lines one by one.
     next_streamed: u64,
-    /// Number of cacheable lines before the streams.
     cacheable: u32,
-    /// Whether streams are cached as well.
     caches_streams: bool,
 }
 
@@ -68,7 +66,6 @@ impl Memory {
         self.l2.read(client, line, sectors, at, &mut self.dram)
     }
 
-    /// As [`Memory::read`], of sector `sector` alone.
     #[inline(always)]
     fn read_sector(&mut self, client: Client, line: u32, sector: usize, at: Cycle) -> Cycle {
         self.l2.read_sector(client, line, sector, at, &mut self.dram)
@@ -139,7 +136,6 @@ impl Memory {
         self.caches_streams.then(held)
     }
 
-    /// Reads a stream through the L2, as [`Memory::stream`].
     fn cached_stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         let (first, end) = (self.next_streamed, self.next_streamed + bytes);
         self.next_streamed = end;

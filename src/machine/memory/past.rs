@@ -6,15 +6,13 @@
 
 use quadrille_base::math::index;
 
-/// Largest number of blocks. When time outgrows them, pairs of blocks are joined.
+/// When time outgrows these blocks, pairs of blocks are joined.
 const MOST_BLOCKS: usize = 4096;
 
-/// A block of windows.
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    /// Parts that can still be booked.
     free: u64,
-    /// A block that is no later than the first one with room at or after this one, unless this one has room.
+    /// No later than the first block with room at or after this one; the block itself while it has room.
     next: usize,
 }
 
@@ -22,17 +20,15 @@ struct Block {
 #[derive(Debug)]
 pub(super) struct Past {
     blocks: Vec<Block>,
-    /// Windows per block.
     length: u64,
 }
 
 impl Past {
-    /// Creates an empty summary in blocks of `length` windows.
     pub(super) fn new(length: u64) -> Self {
         Self { blocks: Vec::new(), length }
     }
 
-    /// Adds `count` windows from `window` on, the first that no block holds, with `free` parts each.
+    /// Adds `count` windows from `window` on, the first after all blocks, with `free` parts each.
     pub(super) fn add(&mut self, mut window: u64, count: u64, free: u64) {
         let end = window + count;
         while end > self.length * MOST_BLOCKS as u64 {
@@ -50,8 +46,8 @@ impl Past {
         }
     }
 
-    /// Books at most `parts` at or after `window`, in a single block; returns the number booked and the first
-    /// window at or after `window` in that block, or `None` if no block has room.
+    /// Books at most `parts` at or after `window`, in a single block; returns the number booked and its first
+    /// window, or `None` if no block has room.
     pub(super) fn book(&mut self, parts: u64, window: u64) -> Option<(u64, u64)> {
         let from = index(window / self.length);
         let mut found = from;

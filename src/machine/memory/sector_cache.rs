@@ -15,9 +15,8 @@ use crate::packets::fragments;
 use crate::statistics::{Peak, statistics};
 use crate::timing::Cycle;
 
-/// No line of memory: there are fewer than 2^32.
+/// There are fewer than 2^32 lines.
 const NO_LINE: u32 = u32::MAX;
-/// Sectors per line.
 pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 
 statistics! {
@@ -41,7 +40,6 @@ statistics! {
     }
 }
 
-/// Number of sectors in a mask.
 #[inline]
 pub(super) fn sectors_in(mask: u8) -> u64 {
     // A line's sectors are four, as a quad's fragments.
@@ -58,15 +56,13 @@ pub fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
     })
 }
 
-/// State of a line, in one line of the host's cache.
+/// State of a line; fits one cache line of the host.
 #[derive(Debug, Clone, Default)]
 #[repr(align(64))]
 pub(super) struct Line {
     valid: u8,
     dirty: u8,
-    /// Client that wrote last.
     writer: Client,
-    /// Cycle at which each sector's data arrive.
     ready_at: [Cycle; LINE_SECTORS],
     /// Cycles of the last uninterrupted use.
     used_from: Cycle,
@@ -74,7 +70,6 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Subset of `sectors` that is not resident.
     #[inline]
     pub(super) fn missing(&self, sectors: u8) -> u8 {
         sectors & !self.valid
@@ -92,13 +87,11 @@ impl Line {
         ready
     }
 
-    /// Cycle at which the data of a sector are present.
     #[inline(always)]
     pub(super) fn sector_ready(&self, sector: usize) -> Cycle {
         self.ready_at[sector % LINE_SECTORS]
     }
 
-    /// Makes `sectors` resident, whose data arrive at `ready`.
     #[inline(never)]
     fn fill(&mut self, sectors: u8, ready: Cycle) {
         for sector in sectors_of(sectors) {
@@ -106,21 +99,18 @@ impl Line {
         }
     }
 
-    /// As [`Line::fill`], of sector `sector` alone.
     #[inline(always)]
     fn fill_sector(&mut self, sector: usize, ready: Cycle) {
         self.valid |= 1 << sector;
         self.ready_at[sector % LINE_SECTORS] = ready;
     }
 
-    /// Marks resident `sectors` as written by `writer`.
     #[inline]
     pub(super) fn write(&mut self, sectors: u8, writer: Client) {
         self.dirty |= sectors;
         self.writer = writer;
     }
 
-    /// Records that the line is in use from `from` until `until`.
     #[inline]
     pub(super) fn use_until(&mut self, from: Cycle, until: Cycle) {
         if from > self.used_until {
@@ -130,31 +120,24 @@ impl Line {
     }
 }
 
-/// A line evicted with dirty sectors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Evicted {
-    /// Number of the line.
     pub(super) line: u32,
-    /// Mask of its dirty sectors.
     pub(super) dirty: u8,
-    /// Client that wrote last.
     pub(super) writer: Client,
 }
 
-/// A slot in which a line has replaced another one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
-    /// Slot that holds the line.
     slot: u32,
     /// Cycle at which the evicted line has left the slot, no earlier than the access.
     pub(super) free_at: Cycle,
-    /// Evicted line, if it must be written back.
     pub(super) evicted: Option<Evicted>,
 }
 
 impl Replaced {
-    /// The slot, and the cycle at which it is free. `write_back` takes an evicted line and the cycle of its eviction,
-    /// and returns the cycle at which the line has left.
+    /// Slot and the cycle from which it is free. `write_back` takes an evicted line and the cycle of its
+    /// eviction, and returns the cycle at which it has left.
     #[inline(always)]
     pub(super) fn written_back(
         self,
@@ -168,30 +151,26 @@ impl Replaced {
     }
 }
 
-/// The tags of a cache.
 #[derive(Debug, Clone)]
 pub(super) struct SectorCache {
     lines: LruLines<Line>,
-    /// Line that was found last and its slot; it is the most recently used of its set.
+    /// Last found line and its slot; the most recently used of its set.
     last: (u32, u32),
-    /// Sectors accessed.
     pub(super) accesses: u64,
-    /// Sectors fetched.
     fetched: u64,
-    /// Sectors created: cleared, or written as a whole.
+    /// Sectors cleared, or written as a whole.
     created: u64,
     /// Sectors resident at the start.
     held: u64,
     evicted: u64,
-    /// Largest number of sectors resident before an eviction.
     peak: u64,
     written_back: u64,
     dirty_evictions: u64,
 }
 
 impl SectorCache {
-    /// Creates an empty cache of `bytes` in sets of `ways` lines, for a memory of `memory_lines` lines.
-    /// A cache has no more ways than lines, so the capacity holds whatever the associativity.
+    /// Creates an empty cache of `bytes` in sets of `ways` lines (at most all) for a memory of `memory_lines`
+    /// lines.
     pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);
@@ -209,7 +188,6 @@ impl SectorCache {
         }
     }
 
-    /// Accesses so far.
     pub(super) fn counters(&self) -> CacheCounters {
         let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
         let misses = self.fetched + self.created;
@@ -224,12 +202,10 @@ impl SectorCache {
         }
     }
 
-    /// Number of sectors resident.
     fn resident(&self) -> u64 {
         self.held + self.fetched + self.created - self.evicted
     }
 
-    /// Finds a resident line and makes it the most recently used; returns its slot.
     #[inline(always)]
     pub(super) fn find(&mut self, line: u32) -> Option<u32> {
         let (last, slot) = self.last;
@@ -241,7 +217,6 @@ impl SectorCache {
         Some(slot)
     }
 
-    /// Evicts another line at `at` for one that is not resident.
     #[inline(always)]
     pub(super) fn replace(&mut self, line: u32, at: Cycle) -> Replaced {
         let (slot, old, content) = self.lines.replace(line);
@@ -261,7 +236,6 @@ impl SectorCache {
         Replaced { slot, free_at: if used { at.max(content.used_until) } else { at }, evicted }
     }
 
-    /// Marks every line as clean; returns the lines that had dirty sectors, in the order of their numbers.
     pub(super) fn clean(&mut self) -> Vec<Evicted> {
         let mut cleaned = Vec::new();
         for (number, line) in self.lines.resident() {
@@ -276,14 +250,12 @@ impl SectorCache {
         cleaned
     }
 
-    /// Makes the memory at least `memory_lines` lines large.
     #[inline]
     pub(super) fn extend_memory(&mut self, memory_lines: u32) {
         self.lines.extend_memory(memory_lines);
     }
 
-    /// Begins another frame, whose cycles are counted from 0, without the lines in `dropped`. All other lines are clean
-    /// and their data are present.
+    /// Restarts time at 0 without the lines in `dropped`; all other lines are clean and present.
     pub(super) fn begin_frame(&mut self, dropped: &Range<u32>) {
         let mut resident = 0;
         self.lines.retain(|number, line| {
@@ -298,34 +270,30 @@ impl SectorCache {
         [self.written_back, self.dirty_evictions] = [0; 2];
     }
 
-    /// State of the line in a slot.
     #[inline]
     pub(super) fn line(&mut self, slot: u32) -> &mut Line {
         self.lines.content(slot)
     }
 
-    /// Moves the state of a line, if it is resident, into the host's cache.
     #[inline]
     pub(super) fn prefetch(&self, line: u32) {
         self.lines.prefetch(line);
     }
 
-    /// Counts an access to `sectors`, `count` in number, of the line in `slot`; returns the mask of those
-    /// not resident.
+    /// Counts an access to `count` `sectors` of the line in `slot`; returns the missing ones.
     #[inline(always)]
     pub(super) fn missing(&mut self, slot: u32, sectors: u8, count: u64) -> u8 {
         self.accesses += count;
         self.lines.content(slot).missing(sectors)
     }
 
-    /// Makes `sectors` resident, which were missing, without data to wait for, at `at`.
+    /// Makes missing `sectors` resident at `at`, without data to wait for.
     pub(super) fn create(&mut self, slot: u32, sectors: u8, at: Cycle) {
         self.created += sectors_in(sectors);
         self.lines.content(slot).fill(sectors, at);
     }
 
-    /// Makes `sectors` resident, which were missing, whose data were requested at `asked` and arrive at
-    /// `ready`.
+    /// Makes missing `sectors` resident, requested at `asked` and present at `ready`.
     pub(super) fn fetch_all(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
         self.fetched += sectors_in(sectors);
         let line = self.lines.content(slot);
@@ -333,8 +301,7 @@ impl SectorCache {
         line.use_until(asked, ready);
     }
 
-    /// Makes sector `sector` resident, which was missing and whose data arrive at `ready`. The unit's use of the line
-    /// covers that time.
+    /// As [`Self::fetch_all`], for one sector; the unit's use of the line covers that time.
     #[inline(always)]
     pub(super) fn fetch(&mut self, slot: u32, sector: usize, ready: Cycle) {
         self.fetched += 1;

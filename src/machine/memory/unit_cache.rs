@@ -15,7 +15,6 @@ use crate::rate_limiter::RateLimiter;
 use crate::timing::{Cycle, Queue};
 use crate::unit::Visitor;
 
-/// All sectors of a line.
 const WHOLE_LINE: u8 = 0b1111;
 
 /// Size and ports of a cache.
@@ -39,7 +38,6 @@ pub struct UnitCacheSpec {
 #[derive(Debug, Clone, Copy)]
 pub struct LineAccess {
     slot: u32,
-    /// Cycle at which the slot was free for the line.
     start: Cycle,
     /// Cycle at which all sectors are resident.
     pub ready: Cycle,
@@ -50,16 +48,13 @@ pub struct LineAccess {
 pub struct UnitCache {
     tags: SectorCache,
     client: Client,
-    /// Sectors of each line that memory holds the values of.
+    /// Sectors of each line whose values are in memory.
     in_memory: Vec<u8>,
-    /// Bytes per cycle from the L2, and to the L2.
     rate: Rate,
     fetch_port: RateLimiter,
     write_port: RateLimiter,
     write_buffer: Queue,
-    /// Cycle at which the L2 accepted the line written back last.
     accepted: Cycle,
-    /// Number of the first line in memory.
     base: u32,
 }
 
@@ -157,8 +152,7 @@ impl UnitCache {
         line.use_until(access.start, done);
     }
 
-    /// Makes room at `at` for a line that is not resident; returns its slot, and the cycle at which that is
-    /// free.
+    /// Makes room at `at` for a new line; returns its slot and the cycle from which it is free.
     #[inline(never)]
     fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
         let replaced = self.tags.replace(number, at);
@@ -203,8 +197,8 @@ impl UnitCache {
         all_ready
     }
 
-    /// Fetches a sector of a line; returns the cycle at which it is resident. Not inlined: most misses fetch
-    /// one sector, and the loop around it would be prepared for many.
+    /// Fetches a sector; returns the cycle at which it is resident. Not inlined: most misses fetch one sector,
+    /// and the loop around it would be prepared for many.
     #[inline(never)]
     fn fetch(
         &mut self,
@@ -229,7 +223,6 @@ impl UnitCache {
         self.accepted.max(at)
     }
 
-    /// Moves an evicted line to the write buffer; returns the cycle at which it enters.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, memory: &mut Memory) -> Cycle {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
         let entry = self.write_buffer.entry(at);
