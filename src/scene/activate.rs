@@ -13,29 +13,25 @@ use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, SplatBlock};
 use quadrille_base::math::narrow;
 
-/// Encoding of scale and opacity in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueEncoding {
     /// Logarithms of scales and logits of opacities, as trainers save them.
     Raw,
-    /// Plain values.
     Linear,
 }
 
-/// Parameters of activation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameters<'a> {
-    /// Vector instructions to use.
     pub(super) level: Level,
     pub(super) encoding: ValueEncoding,
-    /// Number of scales in the file, 2 or 3; a missing third scale becomes 0 (2DGS).
+    /// 2 or 3; a missing third scale becomes 0 (2DGS).
     pub(super) scales: usize,
     /// Standard deviation of the 3D filter, in world units (Mip-Splatting).
     pub(super) filter: Option<&'a Lanes>,
 }
 
-/// Activates the first `lanes` splats of `block` in place and zeroes the other lanes. An invalid splat
-/// is counted and marked by a mean whose x is NaN.
+/// Activates the first `lanes` splats in place and zeroes the other lanes. Invalid splats are counted and get a
+/// mean with x = NaN.
 pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
@@ -107,7 +103,7 @@ fn activate_lanes(
     dropped
 }
 
-/// Zero for each lane whose values are all finite, else NaN (infinity times zero is NaN as well).
+/// 0 for each lane with only finite values, else NaN (infinity times zero is NaN too).
 #[inline(always)]
 fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> Lanes {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
@@ -148,7 +144,7 @@ fn scales(block: &mut SplatBlock, parameters: Parameters<'_>) -> Option<[f64; BL
     parameters.filter.map(|_| factor)
 }
 
-/// Normalises quaternions in place and returns their squared norms, which do not underflow in f64.
+/// Normalises quaternions and returns their squared norms, which do not underflow in f64.
 #[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
     // Index loops over single arrays are vectorised; iterators over the four components become
@@ -172,7 +168,6 @@ fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
     norm2
 }
 
-/// The lanes that hold a NaN.
 fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [bool; BLOCK] {
     let own: &[Lanes; 14] = bytemuck::cast_ref(block);
     let mut nan = [false; BLOCK];
@@ -187,22 +182,21 @@ fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [
 // The standard library's `exp` takes one number at a time, and a scene needs four per splat; these are
 // plain loops in f64, which the compiler vectorises.
 
-/// Bound of the arguments. Beyond it the result is 0 or infinity in f32: e^-104 is below half of the
-/// least denormal, and e^89 above the largest float.
+/// Argument bound; beyond it, results are 0 or infinity in f32: e^-104 is below half of the least denormal,
+/// e^89 above the largest float.
 const EXP_RANGE: f32 = 128.0;
 
-/// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the sum.
+/// 1.5 * 2^52: adding it leaves the nearest integer in the low bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
-/// Bits of the mantissa of an f64.
 const MANTISSA_BITS: u32 = 52;
 
-/// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative,
-/// 1/280 of an f32 ulp.
+/// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative, 1/280 of
+/// an f32 ulp.
 const EXP_TERMS: [f64; 9] =
     [1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
 
-/// e^x with a relative error of 2.2e-10; x is clamped to -128..=128. NaN gives an arbitrary value.
+/// e^x with a relative error of 2.2e-10; x is clamped to -128..=128. NaN is undefined.
 #[inline(always)]
 fn exp(x: &Lanes) -> [f64; BLOCK] {
     let mut result = [0.0; BLOCK];
@@ -223,7 +217,6 @@ fn exp(x: &Lanes) -> [f64; BLOCK] {
     result
 }
 
-/// 1 / (1 + e^-x).
 #[inline(always)]
 fn sigmoid(x: &Lanes) -> Lanes {
     let (mut negative, mut result) = ([0.0; BLOCK], [0.0; BLOCK]);

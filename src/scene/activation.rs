@@ -2,8 +2,8 @@
 
 use quadrille_base::math::narrow;
 
-/// Range of logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits
-/// are infinite, are preserved.
+/// The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits are infinite, are
+/// preserved.
 pub(crate) const LOGIT_RANGE: (f64, f64) = (-104.0, 20.0);
 
 /// 1 / (1 + e^-x).
@@ -24,8 +24,8 @@ pub fn log_scale(scale: f32) -> f32 {
     narrow(f64::from(size).ln())
 }
 
-/// Replaces the linear scales of a file by their logarithms. Scales that are mostly negative are logarithms
-/// already: they stay, and a warning is returned.
+/// Converts linear scales to logarithms. Mostly negative scales are logarithms already: they stay, with a
+/// warning.
 pub(crate) fn take_linear_scales(scales: &mut [Vec<f32>; 3]) -> Option<String> {
     let negative = scales.iter().flatten().filter(|v| **v < 0.0).count();
     let least = scales.iter().flatten().copied().fold(0.0, f32::min);

@@ -18,33 +18,27 @@ use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
-/// Number of values of a splat without the higher SH coefficients.
+/// Values of a splat without higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
 
-/// Blocks per batch, the unit of work of a thread: 4096 splats, whose arrays are a fraction of a
-/// second-level cache at degree 0.
+/// Unit of parallel work: 4096 splats, whose arrays are a fraction of a second-level cache at degree 0.
 const BATCH_BLOCKS: usize = 256;
 
-/// Number of blocks decoded before the first of them is activated. Decoding stores single numbers,
-/// activation loads vectors, and a vector load soon after such stores has to wait.
+/// Blocks decoded before the first is activated. Decoding stores single numbers, activation loads vectors, and
+/// a vector load soon after such stores stalls.
 const GROUP_BLOCKS: usize = 8;
 
-/// Layout of the rows of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowLayout {
-    /// Number of rows, valid or not.
     pub(super) rows: usize,
-    /// SH degree, 0 to 4.
     pub(super) sh_degree: u8,
     pub(super) encoding: ValueEncoding,
-    /// Number of scales, 2 or 3.
     pub(super) scales: usize,
     /// Whether rows carry a 3D filter.
     pub(super) filtered: bool,
 }
 
 impl RowLayout {
-    /// Number of lane arrays per block for the higher SH coefficients.
     fn rest_slots(&self) -> usize {
         3 * rest_coefficients(self.sh_degree)
     }
@@ -61,7 +55,7 @@ pub(super) struct RawBlock<'a> {
 }
 
 impl RawBlock<'_> {
-    /// The lanes of slot `slot`: plain values, then higher coefficients, then the filter.
+    /// Lanes of a slot: plain values, then higher coefficients, then the filter.
     pub(crate) fn slot(&mut self, slot: usize) -> &mut Lanes {
         if slot < PLAIN_SLOTS {
             &mut self.plain[slot]
@@ -71,7 +65,6 @@ impl RawBlock<'_> {
     }
 }
 
-/// Consecutive blocks of the arrays under construction.
 pub(super) struct Batch<'a> {
     layout: RowLayout,
     first_row: usize,
@@ -85,7 +78,7 @@ impl Batch<'_> {
         self.first_row..end.min(self.layout.rows)
     }
 
-    /// Calls `decode` for each block, to fill it with the given rows, and activates the blocks.
+    /// Calls `decode` for the rows of each block, and activates the blocks.
     pub(super) fn fill(
         self,
         mut decode: impl FnMut(Range<usize>, RawBlock<'_>) -> Result<()>,
@@ -128,8 +121,8 @@ impl Batch<'_> {
     }
 }
 
-/// Builds a scene on all threads; `work` fills each batch with [`Batch::fill`], in any order. The
-/// caller has checked that the file is large enough for `layout.rows` rows. Progress is in rows.
+/// Builds a scene on all threads; `work` fills each batch with [`Batch::fill`], in any order. The caller has
+/// checked that the file holds `layout.rows` rows. Progress is in rows.
 pub(super) fn assemble(
     layout: RowLayout,
     task: &Task,
@@ -152,22 +145,19 @@ pub(super) fn assemble(
     Ok(arrays.finish(dropped))
 }
 
-/// Rows of one size in a file, of which some are read.
+/// Fixed-size rows of a file, of which some are read.
 #[derive(Debug)]
 pub(super) struct FixedRows {
-    /// Offset of row 0 of the file in bytes.
     start: usize,
-    /// Bytes of a row.
     pub(super) stride: usize,
-    /// First rows of the ranges that are read: among all rows that are read, and in the file.
+    /// First rows of the ranges that are read: among the rows read, and in the file.
     spans: Vec<[usize; 2]>,
-    /// Number of rows that are read.
     pub(super) len: usize,
 }
 
 impl FixedRows {
-    /// Rows of `stride` bytes from offset `start` on, of which the ranges `spans` are read in order. Every length but the
-    /// last one is a multiple of [`BLOCK`].
+    /// Rows of `stride` bytes from `start` on, of which `spans` are read. Their lengths are multiples of
+    /// [`BLOCK`], except the last.
     pub(super) fn new([start, stride]: [usize; 2], spans: &[Range<usize>]) -> Self {
         let mut len = 0;
         let firsts = spans.iter().map(|span| {
@@ -178,7 +168,7 @@ impl FixedRows {
         Self { start, stride, spans: firsts.collect(), len }
     }
 
-    /// Bytes of `rows` of the rows that are read, up to the end of the range that the first one lies in.
+    /// Bytes of consecutive read rows, up to the end of the first row's range.
     fn bytes(&self, rows: Range<usize>) -> Range<usize> {
         let after = self.spans.partition_point(|[first, _]| *first <= rows.start);
         let [first, row] = self.spans[after - 1];
@@ -188,7 +178,7 @@ impl FixedRows {
     }
 }
 
-/// [`assemble`] for rows of the same size in `bytes`; `decode` receives the bytes of a block's rows.
+/// [`assemble`] for fixed-size rows; `decode` receives the bytes of a block's rows.
 pub(super) fn assemble_fixed(
     bytes: &FileBytes<'_>,
     fixed: &FixedRows,
@@ -207,7 +197,7 @@ pub(super) fn assemble_fixed(
     })
 }
 
-/// [`assemble`] for `rows` of a scene whose raw columns `columns` decodes. Centres are relative to `origin`.
+/// [`assemble`] for `rows` of raw columns. Centres are relative to `origin`.
 pub(super) fn assemble_columns(
     rows: Range<usize>,
     sh_degree: u8,
@@ -241,7 +231,7 @@ pub(super) fn assemble_columns(
     Ok((splats.with_origin(origin), dropped))
 }
 
-/// [`assemble`] on this thread and in order, for rows that have to be read one after the other.
+/// [`assemble`] on this thread, for rows that must be read in order.
 pub(super) fn assemble_in_order(
     layout: RowLayout,
     task: &Task,
@@ -259,7 +249,6 @@ pub(super) fn assemble_in_order(
     Ok(arrays.finish(dropped))
 }
 
-/// Checks that a scene can index `rows` splats.
 fn check_rows(rows: usize) -> Result<()> {
     Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)
 }
@@ -306,8 +295,7 @@ impl Arrays {
     }
 }
 
-/// Moves valid splats over marked ones, in order, and returns the number of valid ones. The lanes after
-/// the last one are zeroed up to the end of its block.
+/// Moves valid splats over marked ones, in order; returns their number. The last block is padded with zeros.
 fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slots: usize) -> usize {
     let rest_of = |block: usize| block * rest_slots..(block + 1) * rest_slots;
     let mut len = 0;

@@ -4,21 +4,18 @@ use std::path::Path;
 
 use quadrille_base::error::{Error, Result};
 
-/// A cursor over the bytes of a file, which never reads beyond their end.
+/// Cursor over the bytes of a file that never reads beyond their end.
 pub(super) struct ByteReader<'a> {
     path: &'a Path,
     bytes: &'a [u8],
-    /// Bytes read so far.
     at: usize,
 }
 
 impl<'a> ByteReader<'a> {
-    /// Starts at the first byte of `bytes`, the content of the file `path`.
     pub(super) fn new(path: &'a Path, bytes: &'a [u8]) -> Self {
         Self { path, bytes, at: 0 }
     }
 
-    /// An error about `what` at the next byte.
     pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
         Error::malformed(self.path, format!("{what} at byte {}", self.at), expected, found)
     }
@@ -63,8 +60,7 @@ impl<'a> ByteReader<'a> {
         Ok(values)
     }
 
-    /// Reads a u64 count of items of at least `item_bytes` each, and checks that the rest of the file is
-    /// large enough for them.
+    /// Reads a u64 count of items of at least `item_bytes` and checks that the rest of the file can hold them.
     pub(super) fn count(&mut self, item_bytes: usize, what: &str) -> Result<usize> {
         let count = self.u64(what)?;
         let left = self.bytes.len() - self.at;
@@ -75,7 +71,7 @@ impl<'a> ByteReader<'a> {
         })
     }
 
-    /// Reads a text of up to `limit` bytes that ends with a zero byte; invalid UTF-8 is replaced.
+    /// Reads a zero-terminated text of up to `limit` bytes; invalid UTF-8 is replaced.
     pub(super) fn text_to_zero(&mut self, limit: usize, what: &str) -> Result<String> {
         let left = &self.bytes[self.at..];
         let searched = &left[..left.len().min(limit)];

@@ -10,19 +10,17 @@ use memmap2::Mmap;
 
 use quadrille_base::error::{Error, Result};
 
-/// Maximum size of a pipe's content, which is held in memory: 4 GiB.
+/// 4 GiB; a pipe's content is held in memory.
 const PIPE_LIMIT_BYTES: u64 = 4 << 30;
 
-/// Size in bytes of files whose pages are released after reading, so that memory never holds the whole
-/// file and the scene.
+/// Pages of larger files are released after reading, so that memory never holds both the whole file and the
+/// scene.
 const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 
-/// Granularity of released pages, in bytes: a multiple of every page size in use, and the range that
-/// Linux maps around a page fault.
+/// A multiple of every page size in use, and the range that Linux maps around a page fault.
 const PAGE_BYTES: usize = 64 << 10;
 
-/// Size in bytes of the parts of a file that are read ahead: they stay in a second-level cache, and from 64 to 512 KiB take the
-/// same time.
+/// Size of read-ahead parts: they stay in a second-level cache, and from 64 to 512 KiB take the same time.
 const PART_BYTES: usize = 128 << 10;
 
 thread_local! {
@@ -86,7 +84,6 @@ pub struct MappedFile {
 }
 
 impl MappedFile {
-    /// Reads the bytes from `start` on.
     fn read_at(&self, start: usize, into: &mut [u8]) -> Result<()> {
         read_at(&self.file, start as u64, into).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {
@@ -118,10 +115,7 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// The bytes `wanted` of `file`. If they have to be read, bytes behind them are read as well, but none from `end` on.
-    ///
-    /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] for a file that has become shorter.
+    /// Bytes `wanted` of `file`. A read continues beyond them, but not beyond `end`.
     #[inline]
     pub(crate) fn bytes<'a>(
         &'a mut self,

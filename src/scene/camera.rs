@@ -132,9 +132,8 @@ impl Camera {
         self
     }
 
-    /// Share of the picture, 0 to 1, that lies beyond the last direction of a fisheye and stays empty.
+    /// Share of the picture, 0 to 1, beyond the last direction of a fisheye, which stays empty.
     fn share_beyond_lens(&self) -> f64 {
-        /// Samples along each side of the picture.
         const SIDE: u32 = 64;
         let Projection::Fisheye(lens) = self.projection else { return 0.0 };
         let from_centre = |axis: usize, sample: u32| {
@@ -148,7 +147,7 @@ impl Camera {
         beyond.count() as f64 / f64::from(SIDE * SIDE)
     }
 
-    /// The warning about cameras whose lens does not reach the corners of the picture.
+    /// Warning about cameras whose lens does not reach the corners of the picture.
     pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
         let shares = cameras.iter().map(|camera| (camera, camera.share_beyond_lens()));
         let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -7,10 +7,10 @@ use super::table::RawColumns;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
-/// Rows per chunk. The last chunk may have fewer.
+/// The last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;
 
-/// Rows of a part whose halves are divided in parallel.
+/// Parts of this size are divided in parallel.
 const PARALLEL_ROWS: usize = 1 << 13;
 
 /// Steps of a coordinate of 10 or 11 bits between the ends of a chunk.
@@ -53,14 +53,13 @@ pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Res
     Ok(chunks.iter().sum())
 }
 
-/// Difference of the greatest and the least value; minus infinity without values.
+/// Greatest minus least value; minus infinity without values.
 fn extent(values: impl Iterator<Item = f64>) -> f64 {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     high - low
 }
 
-/// Divides a part, unless the task is cancelled.
 fn divide(position: &[Vec<f64>; 3], part: &mut [u32], task: &Task) {
     if part.len() <= CHUNK_ROWS || task.is_cancelled() {
         return;

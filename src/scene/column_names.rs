@@ -4,25 +4,24 @@ use crate::assemble::PLAIN_SLOTS;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use quadrille_base::error::{Mismatch, Result};
 
-/// Names of columns in the order of the slots of `RawBlock`.
+/// Names in the order of the slots of `RawBlock`.
 pub(crate) const PLAIN: [&str; PLAIN_SLOTS] = [
     "x", "y", "z", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "opacity",
     "f_dc_0", "f_dc_1", "f_dc_2",
 ];
 
-/// Index in [`PLAIN`] of the scale that files of 2DGS lack.
+/// Index in [`PLAIN`] of the scale that 2DGS files lack.
 pub(crate) const THIRD_SCALE: usize = 5;
 
 /// Index in [`PLAIN`] of the first constant SH coefficient.
 pub(crate) const FIRST_CONSTANT: usize = 11;
 
-/// Prefix of the higher SH coefficients, which are numbered channel-major.
+/// Prefix of the higher SH coefficients, numbered channel-major.
 const REST: &str = "f_rest_";
 
 /// Mip-Splatting's 3D filter, a standard deviation in world units.
 pub(crate) const FILTER: &str = "filter_3D";
 
-/// Slot of the column `name` of a table with `rest` higher coefficients.
 pub(crate) fn slot(name: &str, rest: usize) -> Option<usize> {
     if let Some(number) = rest_number(name) {
         return Some(PLAIN_SLOTS + number);
@@ -33,17 +32,14 @@ pub(crate) fn slot(name: &str, rest: usize) -> Option<usize> {
     PLAIN.iter().position(|plain| *plain == name)
 }
 
-/// Number of the higher coefficient with this name.
 fn rest_number(name: &str) -> Option<usize> {
     name.strip_prefix(REST)?.parse().ok()
 }
 
-/// Name of higher coefficient `number`.
 pub(crate) fn rest_name(number: usize) -> String {
     format!("{REST}{number}")
 }
 
-/// SH degree of a table with columns of these `names`.
 pub(crate) fn sh_degree_of<'a>(names: impl Iterator<Item = &'a str>) -> Result<u8, Mismatch> {
     let mut numbers: Vec<usize> = names.filter_map(rest_number).collect();
     numbers.sort_unstable();

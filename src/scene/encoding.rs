@@ -32,7 +32,7 @@ pub struct SceneEncoding {
 }
 
 impl SceneEncoding {
-    /// The encoding of a format with the axes of trained scenes.
+    /// Encoding of a format with the axes of trained scenes.
     pub(super) fn new(compression: impl Into<String>, losses: &'static str) -> Self {
         Self {
             compression: compression.into(),
@@ -46,7 +46,6 @@ impl SceneEncoding {
         }
     }
 
-    /// Warns of options that the file does not follow.
     pub(super) fn warn_of_unused(&mut self, options: LoadOptions) {
         let unused = options.unused(self.axes, self.lod_levels);
         self.warnings.extend(unused);
@@ -69,7 +68,7 @@ impl LoadOptions {
         Self { axes, lod }
     }
 
-    /// Remarks on options that have no effect on a file with these axes and this number of levels of detail.
+    /// Remarks on options without effect on a file with these axes and levels of detail.
     pub(super) fn unused(self, own: SplatAxes, levels: u32) -> impl Iterator<Item = String> {
         let axes = self.axes.filter(|axes| *axes != own).map(|axes| {
             format!(
@@ -92,7 +91,7 @@ impl LoadOptions {
 /// forward; by their letters alone, they would be turned by 180 degrees around x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplatAxes {
-    /// Whether each direction is the opposite of right, down, forward.
+    /// Whether each direction is opposite to right, down, forward.
     flipped: [bool; 3],
     /// Whether y is the third direction and z the second.
     has_vertical_z: bool,
@@ -112,8 +111,7 @@ impl SplatAxes {
         Self { flipped, has_vertical_z: false }
     }
 
-    /// The sign by which each axis is multiplied to get right, down, forward; with a vertical z, a turn by -90
-    /// degrees around x follows.
+    /// Sign of each axis for right, down, forward; with a vertical z, a turn by -90 degrees around x follows.
     pub(crate) fn signs(self) -> [f32; 3] {
         let [x, y, z] = self.flipped;
         [x, y, z != self.has_vertical_z].map(|flipped| if flipped { -1.0 } else { 1.0 })
@@ -131,7 +129,6 @@ impl SplatAxes {
         Matrix3::from_columns(&[Vector3::x(), y, z]) * signs
     }
 
-    /// Whether z points up or down.
     pub(crate) fn has_vertical_z(self) -> bool {
         self.has_vertical_z
     }

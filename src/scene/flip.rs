@@ -15,9 +15,6 @@ use quadrille_base::task::Task;
 
 impl RawColumns {
     /// Changes from `axes` to right, down, forward. The change is its own inverse, unless z is vertical in `axes`.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn flip_axes(&mut self, axes: SplatAxes, task: &Task) -> Result<()> {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
@@ -33,8 +30,7 @@ impl RawColumns {
         Ok(())
     }
 
-    /// Turns everything from the axes of glTF (left, up, forward) to right, down, forward: by half a
-    /// turn around z.
+    /// Turns glTF axes (left, up, forward) to right, down, forward: half a turn around z.
     pub(crate) fn turn_from_gltf(&mut self) {
         self.flip_positions_and_sh(SplatAxes::LUF);
         // (0, 0, 0, 1) times (w, x, y, z) is (-z, -y, x, w).
@@ -43,7 +39,6 @@ impl RawColumns {
         negate(&mut self.rotation[1], -1.0);
     }
 
-    /// The inverse of [`Self::turn_from_gltf`].
     pub(crate) fn turn_to_gltf(&mut self) {
         self.flip_positions_and_sh(SplatAxes::LUF);
         negate(&mut self.rotation[0], -1.0);
@@ -63,7 +58,7 @@ impl RawColumns {
     }
 }
 
-/// Sign by which higher coefficient `k` is multiplied when the signs of axes change.
+/// Sign of higher coefficient `k` when axes change their signs.
 pub(crate) fn sh_sign(axes: SplatAxes, k: usize) -> f32 {
     let signs = SH_SIGN_AXES[k].iter().zip(axes.signs());
     signs.filter_map(|(is_odd, sign)| is_odd.then_some(sign)).product()

@@ -8,7 +8,6 @@ use quadrille_base::error::Result;
 use quadrille_base::math::whole;
 use quadrille_base::task::Task;
 
-/// Bits per axis of a code.
 const BITS: u32 = 21;
 
 /// Rows that are boxed together to judge an order.
@@ -17,14 +16,11 @@ const GROUP: usize = 256;
 /// Ratio of extents below which an order is as good as Morton order.
 const GOOD_RATIO: f64 = 1.25;
 
-/// Ratio of visible errors below which an order is as good as another one, for formats that quantise within chunks.
+/// The same ratio of visible errors, for formats that quantise within chunks.
 const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
 /// of a scene whose sky is far away. Rows of equal codes keep their order.
-///
-/// # Errors
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let bounds = raw.mean.each_ref().map(|column| {
@@ -54,8 +50,8 @@ pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     Ok(keyed.into_iter().map(|(_, row)| row).collect())
 }
 
-/// The Morton order, unless the rows are nearly as close together as in that order: then `None`, so
-/// that a file that has been ordered keeps its order.
+/// Morton order; `None` if the rows are nearly as close together already, so that an ordered file keeps its
+/// order.
 pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let order = morton_order(raw, task)?;
@@ -87,13 +83,12 @@ pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Opti
     Ok(Some(best))
 }
 
-/// A coordinate on a logarithmic scale.
 fn spread(v: f64) -> f64 {
     v.abs().ln_1p().copysign(v)
 }
 
-/// Sum of the logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not
-/// outweigh all others.
+/// Summed logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not outweigh all
+/// others.
 fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Result<f64> {
     let mut total = 0.0;
     let mut order = order.peekable();

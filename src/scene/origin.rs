@@ -5,26 +5,24 @@
 
 use quadrille_base::math::narrow;
 
-/// Steps of f32 that the median splat spans at least where single precision will do. Below it, rounded positions
-/// change a picture visibly. An assumption, which only files in double precision and warnings depend on.
+/// Minimum f32 steps across the median splat for single precision to suffice; with fewer, rounded positions
+/// change a picture visibly. An assumption, which only double-precision files and warnings depend on.
 const LEAST_STEPS: f64 = 16.0;
 
-/// Number of splats to examine.
 pub(crate) const SAMPLES: usize = 4096;
 
-/// The detail of a scene, and the resolution of f32 at its centre.
+/// Detail of a scene, and resolution of f32 at its centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Resolution {
     /// Medians of the positions, rounded to whole units.
     centre: [f64; 3],
-    /// Difference of the floats around the largest coordinate of the centre, in world units.
+    /// Spacing of floats at the largest coordinate of the centre, in world units.
     step: f64,
     /// Median of the splats' largest standard deviations, in world units.
     scale: f64,
 }
 
 impl Resolution {
-    /// The resolution of a scene with these centres and largest standard deviations; `None` without a splat.
     pub(crate) fn of(splats: impl Iterator<Item = ([f64; 3], f64)>) -> Option<Self> {
         let mut columns: [Vec<f64>; 4] = Default::default();
         for ([x, y, z], scale) in splats {
@@ -53,13 +51,12 @@ impl Resolution {
         self.scale < LEAST_STEPS * self.step
     }
 
-    /// The point that positions in double precision are stored relative to: zero, unless f32 is too coarse
-    /// for the scene.
+    /// Reference point for double-precision positions: zero, unless f32 is too coarse for the scene.
     pub(crate) fn origin(&self) -> [f64; 3] {
         if self.is_coarse() { self.centre } else { [0.0; 3] }
     }
 
-    /// The warning about positions that were rounded to single precision, if it is too coarse for the scene.
+    /// Warning about positions rounded to single precision that is too coarse for the scene.
     pub(crate) fn warning(&self) -> Option<String> {
         let Self { centre: [x, y, z], step, scale } = self;
         self.is_coarse().then(|| {

@@ -4,12 +4,11 @@ use std::f64::consts::PI;
 
 use quadrille_base::error::{Error, Result};
 
-/// Largest angle between the axis of a fisheye and a point that is drawn: 170 degrees. At 180 degrees a
-/// point becomes a circle, which no linearised projection can follow.
+/// Largest drawn angle from the axis of a fisheye: 170 degrees. At 180 degrees a point becomes a circle, which
+/// no linearised projection can follow.
 const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
-/// Upper bound of the coefficients of a fisheye. Real lenses stay below 10.
+/// Real lenses stay below 10.
 const MAX_COEFFICIENT: f64 = 1e4;
-/// Number of intervals in which the slope of a fisheye's polynomial is looked at.
 const SLOPE_STEPS: u32 = 4096;
 
 /// Mapping of directions to the picture of a camera.
@@ -132,7 +131,7 @@ impl FisheyeLens {
     }
 }
 
-/// Longitude and latitude; `None` on the vertical axis, where no longitude is the point's.
+/// Longitude and latitude; `None` on the vertical axis, which has no longitude.
 fn on_sphere([x, y, z]: [f64; 3]) -> Option<PlanePoint> {
     let across = x.hypot(z);
     let across_squared = across * across;

@@ -2,8 +2,7 @@
 
 use quadrille_base::math::narrow;
 
-/// Inserts the component that makes a unit quaternion of three others. `others` are the components
-/// before and behind `index`, in order.
+/// Completes a unit quaternion by its largest component at `index`; `others` are the rest in order.
 pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
     let squares: f64 = others.iter().map(|v| v * v).sum();
     let mut rest = others.into_iter();
@@ -13,8 +12,7 @@ pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
     })
 }
 
-/// Splits a unit quaternion into the index of its largest component and the others in order, with the
-/// sign that makes the largest positive.
+/// Index of the largest component and the others in order, with the sign that makes the largest positive.
 pub(super) fn without_largest(q: [f64; 4]) -> (usize, [f64; 3]) {
     let mut largest = 0;
     for i in 1..4 {

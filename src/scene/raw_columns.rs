@@ -9,7 +9,6 @@ use super::splats::{MAX_SH_DEGREE, rest_coefficients};
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
-/// Rows of a file at even steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {
     first: usize,
@@ -18,29 +17,26 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The multiples of `step` in `range`, or all of it for a step of 1.
+    /// Multiples of `step` in `range`, or all of it for a step of 1.
     pub(crate) fn multiples(range: Range<usize>, step: usize) -> Self {
         let first = range.start.next_multiple_of(step);
         let len = range.end.saturating_sub(first).div_ceil(step);
         Self { first, len, step }
     }
 
-    /// The first row, if there is one.
     pub(crate) fn first(self) -> usize {
         self.first
     }
 
-    /// Number of rows.
     pub(crate) fn len(self) -> usize {
         self.len
     }
 
-    /// The rows in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         (0..self.len).map(move |at| self.first + at * self.step)
     }
 
-    /// The rows that are in `range`, moved so that row `range.start` becomes row `start`.
+    /// Rows in `range`, shifted so that row `range.start` becomes row `start`.
     pub(crate) fn moved(self, range: &Range<usize>, start: usize) -> Self {
         let end = (self.first + self.len * self.step).min(range.end);
         let before = range.start.saturating_sub(self.first);
@@ -107,7 +103,6 @@ impl RawColumns {
         found.map_or([0.0; 3], |found| found.origin())
     }
 
-    /// Higher coefficients per channel.
     pub(crate) fn rest_per_channel(&self) -> usize {
         self.sh_rest.len() / 3
     }
@@ -135,7 +130,7 @@ impl RawColumns {
         }
     }
 
-    /// All columns but the centre, in the order of their slots: scale, rotation, opacity, SH constants, higher
+    /// All columns except the centre, in slot order: scale, rotation, opacity, SH constants, higher
     /// coefficients.
     pub(crate) fn all_floats(&self) -> impl Iterator<Item = &Vec<f32>> {
         let plain = self.scale.iter().chain(&self.rotation);

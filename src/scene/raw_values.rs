@@ -1,4 +1,4 @@
-//! Values of raw columns: those that have no finite number in a file, the 3D filter, and checks.
+//! Finite stand-ins for infinite raw values, the 3D filter, and checks.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,7 +10,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
 impl RawColumns {
-    /// Replaces the logits of opacities of 0 and 1, and the logarithms of scales of 0, by finite numbers.
+    /// Makes logits of opacities 0 and 1, and logarithms of scales of 0, finite.
     pub(crate) fn clamp_infinite(&mut self) {
         for value in &mut self.opacity {
             *value = value.clamp(narrow(LOGIT_RANGE.0), narrow(LOGIT_RANGE.1));
@@ -22,7 +22,6 @@ impl RawColumns {
         }
     }
 
-    /// Applies Mip-Splatting's 3D filter, as activation does.
     pub(crate) fn apply_filter(&mut self, filter: &[f32], task: &Task) -> Result<()> {
         for (row, f) in filter.iter().enumerate() {
             task.check()?;

@@ -27,7 +27,6 @@ impl Scalar {
         matches!(self, Self::I32 | Self::U32 | Self::F64)
     }
 
-    /// Size in a binary body, in bytes.
     pub(crate) fn size_bytes(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,

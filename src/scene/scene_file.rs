@@ -33,7 +33,6 @@ impl Scene {
         profile_of_hint(self.profile_hint)
     }
 
-    /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
     pub(super) fn warn_of_rounding(&mut self) {
         if self.splats.origin() == [0.0; 3] {
             let warning = rounding_warning(self.splats.sampled(SAMPLES));
@@ -41,7 +40,6 @@ impl Scene {
         }
     }
 
-    /// A scene without comments and profile, from a file of `file_bytes` bytes.
     pub(super) fn new(
         format: SceneFormat,
         file_bytes: usize,
@@ -60,7 +58,6 @@ impl Scene {
     }
 }
 
-/// A warning if the positions of splats in single precision are too coarse for their sizes.
 pub(super) fn rounding_warning(splats: impl Iterator<Item = Splat>) -> Option<String> {
     let found = Resolution::of(splats.map(|splat| {
         let scale = splat.scale.into_iter().fold(0.0, f32::max);
@@ -69,7 +66,6 @@ pub(super) fn rounding_warning(splats: impl Iterator<Item = Splat>) -> Option<St
     found.and_then(|found| found.warning())
 }
 
-/// The profile of this name, or the default one.
 pub(super) fn profile_of_hint(name: Option<&'static str>) -> Profile {
     name.map(Profile::named).and_then(Result::ok).unwrap_or_default()
 }
@@ -125,7 +121,7 @@ impl Dropped {
     }
 }
 
-/// Formats the counts as in `3 rows: 2 not a number, 1 infinite`.
+/// Formats counts as in `3 rows: 2 not a number, 1 infinite`.
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();

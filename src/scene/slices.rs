@@ -71,7 +71,6 @@ impl SplatSlices<'_> {
         Ok(splats)
     }
 
-    /// Checks the lengths; returns the degree of the spherical harmonics.
     fn degree(&self) -> Result<u8> {
         let splats = self.check_lengths()?;
         let fits = |degree: &u8| (rest_coefficients(*degree) + 1) * splats == self.sh.len();
@@ -81,8 +80,8 @@ impl SplatSlices<'_> {
         })
     }
 
-    /// Checks that numbers are finite, quaternions are not zero, and, if `activated`, that scales and
-    /// opacities are in range. Infinite logits are opacities of 0 and 1.
+    /// Checks that numbers are finite, quaternions are not zero, and, if `activated`, that scales and opacities
+    /// are in range. Infinite logits are opacities of 0 and 1.
     fn check_values(&self, activated: bool) -> Result<()> {
         let wrong = |what: &str, at: Option<usize>, expected: &str| {
             let Some(at) = at else { return Ok(()) };
@@ -158,17 +157,11 @@ impl Splats {
 impl SplatTable {
     /// Creates a table from activated attributes, to convert it or to write it with
     /// [`write_table`](crate::write_table).
-    ///
-    /// # Errors
-    /// As [`Splats::from_slices`].
     pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
         Self::of_slices(slices, true)
     }
 
     /// Creates a table from raw attributes: logarithms of scales and logits of opacities.
-    ///
-    /// # Errors
-    /// As [`Splats::from_slices`].
     pub fn from_raw_slices(slices: &SplatSlices<'_>) -> Result<Self> {
         Self::of_slices(slices, false)
     }

@@ -14,7 +14,6 @@ pub type Lanes = [f32; BLOCK];
 /// whole chunks.
 pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
-/// Maximum degree of spherical harmonics.
 pub(crate) const MAX_SH_DEGREE: u8 = 4;
 
 /// Number of spherical-harmonics coefficients per channel without the constant one: 0, 3, 8, 15, 24
@@ -73,7 +72,6 @@ pub struct Splats {
 }
 
 impl Splats {
-    /// Creates a scene of `len` splats from arrays in the layout of [`Splats`].
     pub(super) fn from_buffers(
         len: usize,
         sh_degree: u8,

@@ -59,12 +59,11 @@ pub struct SplatTable {
     pub encoding: SceneEncoding,
 }
 
-/// Name of the profile by which files with this flag are drawn, if it is not the default one.
+/// Profile of files with this flag, unless it is the default one.
 pub(crate) fn profile_of_flag(antialiased: Option<bool>) -> Option<&'static str> {
     (antialiased == Some(true)).then_some("inria-aa")
 }
 
-/// The file that a table was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TableSource {
     pub(crate) format: SceneFormat,
@@ -97,14 +96,13 @@ impl ColumnValues {
         }
     }
 
-    /// Whether these numbers and `others` are the same or, unless `exactly`, round to the same f32.
+    /// Whether numbers are the same or, unless `exactly`, round to the same f32.
     fn agree(&self, others: &Self, exactly: bool) -> bool {
         let bits = |v: f64| if exactly { v.to_bits() } else { u64::from(narrow(v).to_bits()) };
         let same = |row: usize| bits(self.get(row)) == bits(others.get(row));
         self.len() == others.len() && (0..self.len()).all(same)
     }
 
-    /// Whether f32 rounds numbers of this type.
     fn is_fine(&self) -> bool {
         matches!(self, Self::Other(scalar, _) if scalar.is_finer_than_f32())
     }
@@ -118,7 +116,6 @@ impl ColumnValues {
 }
 
 impl SplatTable {
-    /// A table of `rows` splats with the given columns, each of which has a number per row.
     pub(crate) fn of_columns(rows: usize, columns: Vec<Column>, source: TableSource) -> Self {
         let profile_hint = profile_of_flag(source.encoding.antialiased);
         Self {
@@ -132,8 +129,8 @@ impl SplatTable {
         }
     }
 
-    /// A table with the columns of `raw`, in single precision. Positions that it would round are doubles if the scene
-    /// is far from the origin.
+    /// Table with the columns of `raw`, in single precision. Positions that it would round are doubles if the
+    /// scene is far from the origin.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
         let is_rounded = |v: &f64| f64::from(narrow(*v)).total_cmp(v).is_ne();
@@ -152,7 +149,7 @@ impl SplatTable {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Names of the columns that hold no part of a splat.
+    /// Names of columns without a part of a splat.
     pub(crate) fn other_names(&self) -> impl Iterator<Item = &str> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         self.names().filter(move |name| slot(name, rest).is_none())
@@ -186,7 +183,7 @@ impl SplatTable {
         self.encoding.antialiased.or(of_profile)
     }
 
-    /// The resolution of single precision at the centre of the scene; `None` without splats or positions.
+    /// Resolution of single precision at the centre; `None` without splats or positions.
     fn resolution(&self) -> Option<Resolution> {
         let centre = ["x", "y", "z"].map(|name| self.values(name));
         let [Some(x), Some(y), Some(z)] = centre else { return None };
@@ -199,8 +196,7 @@ impl SplatTable {
         }))
     }
 
-    /// The point that [`Self::splats`] are relative to: zero, unless the positions are doubles that f32 does
-    /// not resolve.
+    /// Reference point of [`Self::splats`]: zero, unless positions are doubles that f32 does not resolve.
     pub(crate) fn origin(&self) -> [f64; 3] {
         match self.has_doubles() {
             true => self.resolution().map_or([0.0; 3], |found| found.origin()),
@@ -213,7 +209,6 @@ impl SplatTable {
         ["x", "y", "z"].into_iter().filter_map(|name| self.values(name)).any(ColumnValues::is_fine)
     }
 
-    /// Adds a warning if the positions were rounded to single precision, which is too coarse for the scene.
     pub(crate) fn warn_of_rounding(&mut self) {
         if !self.has_doubles() {
             let warning = self.resolution().and_then(|found| found.warning());
@@ -229,9 +224,6 @@ impl SplatTable {
 
     /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
     /// opacities of 0 and 1, and a logarithm of minus infinity is a scale of 0.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
     pub fn finite_rows(&self, task: &Task) -> Result<Vec<u32>> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut valid = vec![true; self.rows];
@@ -285,9 +277,6 @@ impl SplatTable {
     }
 
     /// As [`Self::splats`], as a task, whose progress is in rows.
-    ///
-    /// # Errors
-    /// As [`Self::splats`], and [`Error::Cancelled`].
     pub fn splats_with(&self, task: &Task) -> Result<(Splats, Dropped)> {
         let sh_degree = self.sh_degree();
         let rest = 3 * rest_coefficients(sh_degree);
@@ -417,13 +406,11 @@ impl SplatTable {
         self.into_scene_with(&Task::NEVER)
     }
 
-    /// As [`Self::into_scene`], as a task.
     pub(crate) fn into_scene_with(self, task: &Task) -> Result<Scene> {
         let splats = self.splats_with(task)?;
         Ok(self.with_splats(splats))
     }
 
-    /// The scene of the file of this table, with the given splats.
     pub(crate) fn with_splats(self, (splats, dropped): (Splats, Dropped)) -> Scene {
         Scene {
             splats,
@@ -437,8 +424,8 @@ impl SplatTable {
     }
 }
 
-/// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales,
-/// rotation. Columns whose name satisfies `is_double` are doubles, the others floats.
+/// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales, rotation. Columns
+/// that satisfy `is_double` are doubles, the others floats.
 fn columns_of(raw: RawColumns, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut columns = Vec::new();
     let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());

@@ -1,10 +1,9 @@
-//! Camera files that lie where trainers and this program put them.
+//! Camera files at the places where trainers and this program put them.
 
 use std::path::{Path, PathBuf};
 
 use crate::formats::scene_file;
 
-/// Names of camera files in the folder of a scene.
 const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or

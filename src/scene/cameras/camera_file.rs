@@ -10,7 +10,7 @@ use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
 
-/// View names listed in a message before the rest is cut off.
+/// View names listed in a message.
 pub(super) const LISTED_NAMES: usize = 12;
 
 /// The names in the file of the views for training and of the views for tests.
@@ -56,7 +56,7 @@ pub struct RefusedCamera {
 }
 
 impl CameraFile {
-    /// A file of frames that belong together, all of which must be drawn.
+    /// File of frames that belong together, all of which must be drawable.
     pub(super) fn of_path(cameras: impl Iterator<Item = Result<NamedCamera>>) -> Result<Self> {
         let mut file = Self::default();
         for camera in cameras {
@@ -65,11 +65,7 @@ impl CameraFile {
         Ok(file)
     }
 
-    /// A file of named cameras without other warnings than of cameras that cannot be drawn. Each comes with its
-    /// name for such a case.
-    ///
-    /// # Errors
-    /// The fault of the first camera if there is no other camera.
+    /// File of named cameras. Its only warnings are of cameras that cannot be drawn, with their names.
     pub(super) fn of(
         path: &Path,
         cameras: impl Iterator<Item = (String, Result<NamedCamera>)>,
@@ -106,18 +102,16 @@ impl CameraFile {
     }
 }
 
-/// The name of camera `index` for messages: its text at `key`, if it has one.
+/// Name of camera `index` for messages: its text at `key`, if any.
 pub(super) fn shown_name(node: &JsonNode, key: &str, index: usize) -> String {
     node.get(key).and_then(|name| name.text().ok()).unwrap_or_else(|| view_name(index))
 }
 
-/// A camera, and its name as it stands in the file.
 pub(super) struct NamedCamera {
     pub(super) camera: Camera,
     pub(super) in_file: String,
 }
 
-/// Creates a camera; errors refer to `place` in the file `path`.
 pub(super) fn camera_at(
     path: &Path,
     place: &str,
@@ -128,7 +122,6 @@ pub(super) fn camera_at(
     Camera::new(name, intrinsics, pose.0, pose.1).map_err(|error| located(path, place, error))
 }
 
-/// Gives a camera the lens of its file; errors refer to `place` in the file `path`.
 pub(super) fn with_lens(
     path: &Path,
     place: &str,
@@ -144,26 +137,23 @@ pub(super) fn with_lens(
     camera.map_err(|error| located(path, place, error))
 }
 
-/// An error about an argument as one about a place in a file.
 fn located(path: &Path, place: &str, error: Error) -> Error {
     error.in_file(path, |what| format!("{place}: {what}"))
 }
 
-/// The lens that a file states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum FileLens {
     Pinhole,
-    /// A pinhole with distortion, which is not drawn.
+    /// Pinhole with distortion, which is not drawn.
     Distorted,
-    /// A fisheye with the coefficients of powers of the angle.
+    /// Fisheye with coefficients of powers of the angle.
     Fisheye([f64; 4]),
-    /// A fisheye with further distortion, which is drawn as a pinhole.
+    /// Fisheye with further distortion, drawn as a pinhole.
     OtherFisheye,
     Panorama,
 }
 
-/// Converts a camera-to-world rotation and the camera's centre to world-to-view rotation and
-/// translation.
+/// World-to-view rotation and translation from a camera-to-world rotation and the camera's centre.
 pub(super) fn view_from_centre(
     world_from_view: &Matrix3<f64>,
     centre: Vector3<f64>,
@@ -172,7 +162,7 @@ pub(super) fn view_from_centre(
     (rotation, -(rotation * centre))
 }
 
-/// World-to-view rotation and translation of a camera-to-world matrix in OpenGL axes: right, up, back.
+/// World-to-view rotation and translation of a camera-to-world matrix in OpenGL axes (right, up, back).
 pub(super) fn view_from_opengl(world_from_gl: &[[f64; 4]; 3]) -> (Matrix3<f64>, Vector3<f64>) {
     let signs = [1.0, -1.0, -1.0];
     let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
@@ -180,14 +170,12 @@ pub(super) fn view_from_opengl(world_from_gl: &[[f64; 4]; 3]) -> (Matrix3<f64>, 
     view_from_centre(&world_from_view, centre)
 }
 
-/// Name of frame `index` of a path of `count` frames; all have the same length, so that tools sort and
-/// number them right.
+/// Name of frame `index` of `count`; all have the same length, so that tools sort and number them right.
 pub(super) fn frame_name(index: usize, count: usize) -> String {
     let digits = count.saturating_sub(1).to_string().len().max(4);
     format!("frame_{index:0digits$}")
 }
 
-/// Name of a view without a name in the file.
 pub(super) fn view_name(index: usize) -> String {
     format!("view_{index:03}")
 }
@@ -208,7 +196,6 @@ pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
     )
 }
 
-/// Intrinsics with the size of a panorama, whose lens follows from it.
 pub(super) fn panorama_intrinsics([width, height]: [u32; 2]) -> Intrinsics {
     Intrinsics::from_vertical_fov(width, height, FRAC_PI_2)
 }

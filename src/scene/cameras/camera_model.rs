@@ -6,13 +6,12 @@ use crate::projection::Projection;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 
-/// Width and height of panoramas without a requested size.
+/// Default size.
 const PANORAMA_PX: [u32; 2] = [2048, 1024];
-/// Vertical field of view of a fisheye without a requested one.
+/// Default vertical field of view.
 const FISHEYE_FOV_DEGREES: f64 = 180.0;
-/// Largest field of view of a fisheye: its projection ends there.
+/// The fisheye projection ends here.
 const MAX_FOV_DEGREES: f64 = 340.0;
-/// Upper bound of the field of view of a pinhole.
 const PINHOLE_FOV_DEGREES: f64 = 180.0;
 
 choice! {
@@ -28,12 +27,11 @@ choice! {
 }
 
 impl CameraModel {
-    /// Whether its field of view differs from the field of view of the pinhole cameras of the view search.
+    /// Whether its field of view is not the one of the view search's pinholes.
     pub(super) fn has_own_fov(self) -> bool {
         self != Self::Pinhole
     }
 
-    /// The camera with this projection.
     pub(super) fn applied(
         self,
         camera: Camera,
@@ -53,7 +51,7 @@ impl CameraModel {
         }
     }
 
-    /// Checks the vertical field of view of a projection; `None` stands for the projection of a file.
+    /// Checks the vertical field of view; `None` stands for a file's projection.
     pub(super) fn check_fov(model: Option<Self>, fov_degrees: f64) -> Result<()> {
         let expected = match model {
             Some(Self::Equirectangular) => {

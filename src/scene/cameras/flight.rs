@@ -14,23 +14,22 @@ use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
 
-/// Turns of a spiral.
 const SPIRAL_TURNS: f64 = 2.0;
 /// Oscillations along the line of sight per turn.
 const SPIRAL_DEPTH_RATE: f64 = 0.5;
 /// Share of the cameras inside the radii of a spiral or an ellipse.
 const RADIUS_SHARE: f64 = 0.9;
-/// Distance of the points that stand for the orientation in an interpolation, as a share of the extent of
-/// the cameras: the weight of turning against moving.
+/// Distance of the interpolated points that represent orientation, as a share of the cameras' extent: the
+/// weight of turning against moving.
 const TURN_WEIGHT: f64 = 0.1;
-/// Minimum of the smallest eigenvalue of the system of the lines of sight; below it they are parallel.
+/// Minimum of the smallest eigenvalue of the lines-of-sight system; below it they are parallel.
 const LEAST_CONVERGENCE: f64 = 1e-6;
 
-/// Coordinates of the three places among the numbers of [`Pose::point`].
+/// Coordinates of the three points within [`Pose::point`].
 const PLACES: usize = 9;
-/// Maximum number of frames of a path through keys: an hour at 27 frames per second.
+/// An hour at 27 frames per second.
 const MAX_FRAMES: f64 = 100_000.0;
-/// Share of a frame by which the last key may come too early by rounding and still be a frame.
+/// Share of a frame by which rounding may make the last key early.
 const FRAME_SLACK: f64 = 1e-6;
 
 /// A kind of flight.
@@ -115,7 +114,7 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     cameras(&key_cameras[0], &frames.collect::<Vec<_>>())
 }
 
-/// The directions of at least two cameras whose pictures have one size.
+/// Directions of at least two cameras with pictures of one size.
 fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     let [first, _, ..] = keys else {
         let found = format!("{}", keys.len());
@@ -134,7 +133,6 @@ fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     Ok(keys.iter().map(Pose::of).collect())
 }
 
-/// The frames of a path as cameras with the picture size and the projection of `first`.
 fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
     let named = frames.iter().enumerate().map(|(index, pose)| {
         let name = frame_name(index, frames.len());
@@ -151,7 +149,6 @@ fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
     named.collect()
 }
 
-/// A camera by its directions.
 #[derive(Debug, Clone, Copy)]
 struct Pose {
     eye: Vector3<f64>,
@@ -172,14 +169,14 @@ impl Pose {
         }
     }
 
-    /// The numbers that are interpolated: the eye, points at the distance `reach` ahead and above, and the lens.
+    /// Interpolated numbers: the eye, points at the distance `reach` ahead and above, and the lens.
     fn point(&self, reach: f64) -> Vec<f64> {
         let (ahead, above) = (self.eye + self.forward * reach, self.eye + self.up * reach);
         let places = [self.eye, ahead, above].map(<[f64; 3]>::from);
         [&places.concat()[..], &self.focal_px, &self.principal_px].concat()
     }
 
-    /// The inverse of [`Self::point`], but for the lengths of the directions, at a time of a spline.
+    /// Inverse of [`Self::point`], apart from the lengths of the directions, at a time of a spline.
     fn at(spline: &CubicSpline, time: f64) -> Self {
         let v = spline.at(time);
         let place = |i: usize| Vector3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
@@ -201,7 +198,7 @@ fn no_path(expected: &str, found: &str) -> Error {
     Error::argument("path", expected, found)
 }
 
-/// The point nearest to all lines of sight, by least squares.
+/// Point nearest to all lines of sight, by least squares.
 fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
     let (mut system, mut right) = (Matrix3::zeros(), Vector3::zeros());
     for pose in poses {
@@ -216,7 +213,7 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
     Ok(inverse * right)
 }
 
-/// The value below which `share` of the values lie, interpolated linearly.
+/// Linearly interpolated quantile.
 fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = share * (values.len() - 1) as f64;
@@ -226,7 +223,7 @@ fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     low + (high - low) * (at - index as f64)
 }
 
-/// The radius along `axis` within which [`RADIUS_SHARE`] of the cameras are.
+/// Radius along `axis` that contains [`RADIUS_SHARE`] of the cameras.
 fn radius(poses: &[Pose], centre: Vector3<f64>, axis: Vector3<f64>) -> f64 {
     let distances = poses.iter().map(|p| (p.eye - centre).dot(&axis).abs());
     quantile(distances.collect(), RADIUS_SHARE)
@@ -279,8 +276,8 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     Ok(frames.collect())
 }
 
-/// The two main axes of the positions in the plane across `up`, the longer one first. Each points to the
-/// side where its largest component is positive.
+/// Main axes of the positions in the plane across `up`, longer one first. Each points to the side where its
+/// largest component is positive.
 fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     let level = Vector3::ith(up.iamin(), 1.0);
     let x = up.cross(&level).normalize();
@@ -299,7 +296,7 @@ fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, up.cross(&first)]
 }
 
-/// Distance of the points that stand for the orientation in an interpolation.
+/// Distance of the points that represent orientation in an interpolation.
 fn reach(poses: &[Pose]) -> f64 {
     let middle = mean(poses, |p| p.eye);
     let extent = poses.iter().map(|p| (p.eye - middle).norm()).fold(0.0, f64::max);

@@ -14,26 +14,25 @@ use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
 use quadrille_base::error::{Error, Result};
 
-/// Default up direction in the world: minus y, since COLMAP's models, and the scenes trained on them,
-/// keep the downward y axis of the first camera.
+/// Default up direction in the world, minus y: COLMAP's models, and scenes trained on them, keep the first
+/// camera's downward y axis.
 pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
 /// Default vertical field of view, in degrees.
 pub const DEFAULT_FOV_DEGREES: f64 = 50.0;
 /// Default width and height, in pixels.
 pub const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
-/// Maximum number of splats to examine; enough for quantiles with an error of 1 %.
+/// Enough for quantiles with an error of 1 %.
 const MAX_SAMPLES: usize = 1 << 16;
-/// Maximum number of cameras in an orbit.
 const MAX_ORBIT: u32 = 100_000;
 /// Elevation of the default viewpoint above the target, in radians.
 const ELEVATION: f64 = 20_f64.to_radians();
-/// Azimuth of the default viewpoint, in radians: off the axes, so that walls and boxes show two sides.
+/// Azimuth of the default viewpoint in radians: off the axes, so that walls and boxes show two sides.
 const AZIMUTH: f64 = 30_f64.to_radians();
-/// Factor on the distance that leaves a margin around the target.
+/// Distance factor for a margin around the target.
 const MARGIN: f64 = 1.05;
-/// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8,
-/// scenes with background 5.6 to 15.
+/// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8, scenes with
+/// background 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
 /// Least radius of content that is framed, in world units; [`Camera::look_at`] takes an eye within 1e-12 of
@@ -75,7 +74,7 @@ impl FramingTarget {
         Self { centre, radius }
     }
 
-    /// The distance at which a camera with these intrinsics shows the whole sphere.
+    /// Distance from which a camera with these intrinsics shows the whole sphere.
     pub fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
@@ -219,7 +218,7 @@ pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
         .collect()
 }
 
-/// The lower quartile of the splats' largest scales, which limits the weight of finer splats.
+/// Lower quartile of the splats' largest scales, which limits the weight of finer splats.
 fn fine_scale(splats: &Splats) -> f64 {
     let sizes = splats.sampled(MAX_SAMPLES);
     let mut sizes: Vec<f32> = sizes.map(|s| s.scale.into_iter().fold(0.0, f32::max)).collect();

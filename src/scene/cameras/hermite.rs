@@ -5,7 +5,7 @@
 
 use super::spline::between;
 
-/// Keyframes with ascending times and values of equal length.
+/// Keyframes at ascending times, with values of equal length.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HermiteKeys {
     pub(super) times: Vec<f64>,
@@ -29,7 +29,7 @@ pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
 }
 
 impl HermiteKeys {
-    /// The values at `time`; beyond the ends, the values of the first or last key.
+    /// Values at `time`; beyond the ends, those of the first or last key.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
         let [before, after] = match between(&self.times, time) {
             Ok(keys) => keys,
@@ -50,7 +50,7 @@ impl HermiteKeys {
         values.collect()
     }
 
-    /// Slope of a value between the neighbours of a key.
+    /// Slope between the neighbours of a key.
     fn slope(&self, key: usize, value: usize) -> f64 {
         let (from, to) = (key.saturating_sub(1), (key + 1).min(self.times.len() - 1));
         let rise = self.points[to][value] - self.points[from][value];

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use quadrille_base::error::{Error, Result, shown};
 
-/// Maximum size of a JSON file, in bytes. The largest known camera file is a thousand times smaller,
-/// and the parsed form, about twenty times as large, fits in memory.
+/// The largest known camera file is a thousand times smaller, and the parsed form, about twenty times as large,
+/// fits in memory.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
-/// Number of bytes that are examined to distinguish text from binary files.
+/// Bytes examined to distinguish text from binary files.
 const SNIFFED_BYTES: usize = 1024;
 
-/// Maximum length of a quotation in an error, in characters.
+/// In characters.
 const MAX_QUOTE: usize = 60;
 
 /// Reads a file of up to [`MAX_JSON_BYTES`]; `-` is standard input.
@@ -34,13 +34,13 @@ pub(super) fn read_bounded(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Parses a camera file as JSON; a byte-order mark before it is skipped.
+/// Parses a camera file, without its byte-order mark.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
     const EXPECTED: &str = "a camera file: cameras.json, transforms.json or a COLMAP model";
     parse_as(EXPECTED, path, bytes)
 }
 
-/// Parses a file as JSON. `expected` names the expected kind of file in errors.
+/// Parses a file as JSON; `expected` is the kind of file for errors.
 pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Value> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
@@ -74,7 +74,7 @@ pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Valu
     })
 }
 
-/// A JSON value at a place such as `frames[2].w`.
+/// JSON value at a place such as `frames[2].w`.
 #[derive(Debug, Clone)]
 pub(super) struct JsonNode<'a> {
     pub(super) path: &'a Path,
@@ -87,7 +87,7 @@ impl<'a> JsonNode<'a> {
         Self { path, place: String::new(), value }
     }
 
-    /// The member `key`, unless it is absent or null.
+    /// Member `key`, unless absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         let dot = if self.place.is_empty() { "" } else { "." };
@@ -112,18 +112,16 @@ impl<'a> JsonNode<'a> {
         self.value.as_bool() == Some(true)
     }
 
-    /// A finite number.
     pub(super) fn number(&self) -> Result<f64> {
         self.value.as_f64().filter(|n| n.is_finite()).ok_or_else(|| self.error("a finite number"))
     }
 
-    /// A number above 0.
     pub(super) fn above_0(&self) -> Result<f64> {
         let number = self.number()?;
         (number > 0.0).then_some(number).ok_or_else(|| self.error("a number above 0"))
     }
 
-    /// A field of view between 0 and 180 degrees.
+    /// Field of view between 0 and 180 degrees.
     pub(super) fn degrees(&self) -> Result<f64> {
         let number = self.number()?;
         (number > 0.0 && number < 180.0)
@@ -131,12 +129,11 @@ impl<'a> JsonNode<'a> {
             .ok_or_else(|| self.error("degrees between 0 and 180"))
     }
 
-    /// An array of finite numbers.
     pub(super) fn all_numbers(&self) -> Result<Vec<f64>> {
         self.items()?.map(|item| item.number()).collect()
     }
 
-    /// A whole number of pixels; `980.0` is accepted, since some exporters write floats.
+    /// Whole number of pixels; `980.0` is accepted, since some exporters write floats.
     pub(super) fn pixels(&self) -> Result<u32> {
         let expected = || self.error("a whole number of pixels");
         let number = self.number()?;
@@ -156,7 +153,6 @@ impl<'a> JsonNode<'a> {
         }
     }
 
-    /// An array of `N` finite numbers.
     pub(super) fn numbers<const N: usize>(&self) -> Result<[f64; N]> {
         let expected = format!("an array of {N} numbers");
         let items = self.items().map_err(|_| self.error(&expected))?;
@@ -170,7 +166,7 @@ impl<'a> JsonNode<'a> {
         Ok(numbers)
     }
 
-    /// The first `ROWS` rows of a matrix of `N` columns, whose number of rows is in `lengths`.
+    /// First `ROWS` rows of a matrix of `N` columns, whose number of rows must be in `lengths`.
     pub(super) fn rows<const ROWS: usize, const N: usize>(
         &self,
         lengths: RangeInclusive<usize>,
@@ -188,7 +184,7 @@ impl<'a> JsonNode<'a> {
         Ok(rows)
     }
 
-    /// An error at this place that quotes the value.
+    /// Error at this place that quotes the value.
     pub(super) fn error(&self, expected: &str) -> Error {
         let place = if self.place.is_empty() { "top level" } else { &self.place };
         Error::malformed(self.path, place, expected, describe(self.value))

@@ -30,9 +30,6 @@ pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
 }
 
 /// As [`load`], with `options` for missing values.
-///
-/// # Errors
-/// As [`load`].
 pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<CameraFile> {
     let path = path.as_ref();
     with_unique_names(path, load_raw(path, options)?)
@@ -40,15 +37,12 @@ pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<Came
 
 /// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source
 /// `<bytes>`.
-///
-/// # Errors
-/// As [`load`].
 pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let path = Path::new(BYTES);
     with_unique_names(path, read_json_bytes(path, bytes, options)?)
 }
 
-/// Refuses a file without cameras, and makes the names of its cameras unique.
+/// Refuses a file without cameras, and makes names unique.
 fn with_unique_names(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
     if file.cameras.is_empty() {
         return Err(Error::malformed(path, "cameras", "at least one camera", "none"));
@@ -84,7 +78,6 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     read_json(path, options)
 }
 
-/// Reads a JSON file of any format.
 fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     read_json_bytes(path, &json::read_bounded(path)?, options)
 }
@@ -113,7 +106,7 @@ fn read_json_bytes(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result
     with_transform(file, &root, options)
 }
 
-/// Refuses a transform for files whose cameras are in the world of the scene already.
+/// Refuses a transform for files whose cameras are already in the scene's world.
 fn refuse_transform(path: &Path, options: &CameraOptions) -> Result<()> {
     match options.transform {
         CameraTransform::Found | CameraTransform::Identity => Ok(()),
@@ -124,7 +117,7 @@ fn refuse_transform(path: &Path, options: &CameraOptions) -> Result<()> {
     }
 }
 
-/// Moves the cameras of a COLMAP model by the transform of a file, if one is given.
+/// Moves the cameras of a COLMAP model by the transform of a file, if given.
 fn with_file(file: CameraFile, options: &CameraOptions) -> Result<CameraFile> {
     match &options.transform {
         CameraTransform::File(path) => Ok(moved(file, &WorldTransform::of_file(path)?)),

@@ -1,16 +1,14 @@
-//! View names that are distinct and valid file names, since they replace `{view}` in names of outputs.
+//! Distinct view names that are valid file names, since they replace `{view}` in names of outputs.
 
 use std::collections::HashSet;
 
 use super::camera_file::view_name;
 use crate::camera::Camera;
 
-/// Maximum length of a name, in bytes. With a number and an extension, it stays below the 255 bytes of
-/// file systems.
+/// In bytes; with a number and an extension, below the 255 bytes of file systems.
 const MAX_NAME_BYTES: usize = 200;
 
-/// Makes the names of the cameras valid file names that differ, also if case is ignored. A second `a`
-/// becomes `a_2`.
+/// Makes the cameras' names valid file names that differ, also if case is ignored. A second `a` becomes `a_2`.
 pub(crate) fn make_unique(cameras: &mut [Camera]) {
     let mut taken = HashSet::new();
     let mut next = std::collections::HashMap::new();
@@ -26,7 +24,7 @@ pub(crate) fn make_unique(cameras: &mut [Camera]) {
     }
 }
 
-/// Replaces every character that some file system refuses by `_`; an empty name becomes `view_INDEX`.
+/// Replaces characters that some file system refuses by `_`; an empty name becomes `view_INDEX`.
 pub(super) fn file_safe(name: &str, index: usize) -> String {
     let mut safe = String::new();
     for c in name.trim().chars() {
@@ -43,14 +41,13 @@ pub(super) fn file_safe(name: &str, index: usize) -> String {
     safe
 }
 
-/// Extensions of photographs and renders, in lower case.
 const PICTURE_EXTENSIONS: [&str; 22] = [
     "jpg", "jpeg", "jpe", "jfif", "png", "webp", "tif", "tiff", "bmp", "gif", "exr", "hdr", "npy",
     "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
 ];
 
-/// Name of a view by the path of its picture in the folder of pictures: the path without the extension of a
-/// picture file. Other endings, as in `scan.v2`, belong to the name.
+/// View name of a picture in the folder of pictures: its path without a picture file's extension. Other
+/// endings, as in `scan.v2`, belong to the name.
 pub(super) fn of_picture(path: &str) -> &str {
     match path.rsplit_once('.') {
         Some((stem, extension))
@@ -64,8 +61,8 @@ pub(super) fn of_picture(path: &str) -> &str {
     }
 }
 
-/// Name of a view by a path that begins with the folder of pictures, of unknown depth: the last component
-/// without the extension of a picture file, `r_0` for `./train/r_0.png`.
+/// View name of a path that begins with the folder of pictures, of unknown depth: the last component without a
+/// picture file's extension, `r_0` for `./train/r_0.png`.
 pub(super) fn of_last_component(path: &str) -> &str {
     of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
 }

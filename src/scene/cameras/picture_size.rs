@@ -8,15 +8,14 @@ use crate::camera::{Camera, MAX_SIDE_PX};
 use crate::projection::Projection;
 use quadrille_base::error::{Error, Result};
 
-/// Maximum number of digits behind the point of a scale.
 const MAX_DECIMALS: usize = 6;
 
 /// Requested width and height of a picture, in pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PictureSize {
-    /// Width; `None` follows the height, or keeps the original width.
+    /// Width in pixels; `None` follows the height, or keeps the original width.
     pub width: Option<u32>,
-    /// Height; `None` follows the width, or keeps the original height.
+    /// Height in pixels; `None` follows the width, or keeps the original height.
     pub height: Option<u32>,
     /// Factor on both sides, where neither is requested.
     pub scale: Option<PictureScale>,
@@ -86,8 +85,8 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 impl PictureScale {
-    /// The scaled side, rounded to the nearest whole pixel, ties to even: Python's `round`, with which the
-    /// trainer of 3D Gaussian splatting scales photographs.
+    /// Scaled side, rounded to the nearest whole pixel, ties to even: Python's `round`, with which the trainer
+    /// of 3D Gaussian splatting scales photographs.
     fn of(self, side: u32) -> u32 {
         let [n, d] = [self.numerator, self.denominator].map(u64::from);
         let (whole, rest) = (u64::from(side) * n / d, u64::from(side) * n % d);
@@ -99,9 +98,6 @@ impl PictureScale {
 impl PictureSize {
     /// Width and height of the picture. A side without a request keeps the proportions of `original`;
     /// without any request, the size is `original`, scaled if a scale is requested.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming `width` or `height` when a side is not from 1 to 32768 pixels.
     pub fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
         let size = match (self.width, self.height, self.scale) {
             (Some(width), Some(height), _) => [width, height],
@@ -126,9 +122,6 @@ impl PictureSize {
     /// height's factor: the vertical field of view stays, and the horizontal one is extended or cropped
     /// around the principal point. If the proportions differ by rounding alone, and with a scale, each axis
     /// has its own factor, so that both fields of view stay, as in the trainer of 3D Gaussian splatting.
-    ///
-    /// # Errors
-    /// As [`Self::of`].
     pub fn apply(self, camera: &Camera) -> Result<Camera> {
         let [width, height] = self.of([camera.width, camera.height])?;
         let mut resized = camera.resized(width, height)?;

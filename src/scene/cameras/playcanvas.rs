@@ -19,16 +19,15 @@ use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
 
-/// Frame rate of settings that name none.
+/// Used by settings without one.
 const DEFAULT_FRAME_RATE: f64 = 30.0;
 
-/// Maximum number of frames of a track: an hour at 30 frames per second.
+/// An hour at 30 frames per second.
 const MAX_FRAMES: f64 = 108_000.0;
 
-/// Direction that is up where a file gives none.
+/// Up direction of files without one.
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
 
-/// A camera in the axes of `PlayCanvas`.
 struct Pose {
     position: [f64; 3],
     target: [f64; 3],
@@ -36,14 +35,13 @@ struct Pose {
     fov_degrees: f64,
 }
 
-/// Side of the picture that a field of view belongs to.
+/// Side of the picture that a field of view refers to.
 #[derive(Clone, Copy)]
 enum FovAxis {
     Vertical,
     Longer,
 }
 
-/// Whether `root` is one of the two formats.
 pub(super) fn is_track(root: &JsonNode) -> bool {
     let is_list = || {
         let mut frames = root.get("frames")?.items().ok()?;
@@ -79,7 +77,6 @@ impl Pose {
     }
 }
 
-/// Collects cameras; errors refer to their place in the file.
 fn file_of(
     root: &JsonNode,
     poses: impl Iterator<Item = Result<(String, String, Pose)>>,
@@ -155,7 +152,7 @@ fn whole_frames(length: f64) -> usize {
     whole::<usize>(length.round()).max(1)
 }
 
-/// The keyframes of a track: position, target and field of view at each time, in frames.
+/// Position, target and field of view of a track at each time, in frames.
 fn track_keys(
     root: &JsonNode,
     track: &JsonNode,

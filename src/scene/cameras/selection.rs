@@ -13,9 +13,6 @@ use quadrille_base::error::Result;
 
 /// Loads the cameras of the file `path` that `views` selects (see [`select`]), with pictures of `size`,
 /// and the file's warnings.
-///
-/// # Errors
-/// As [`load`](super::load), [`select`] and [`PictureSize::of`].
 pub fn load_views(
     path: &Path,
     views: &str,
@@ -61,11 +58,8 @@ impl CameraFile {
     }
 }
 
-/// The numbers of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and
-/// ranges; lists of several views pass over them.
-///
-/// # Errors
-/// As [`select`], and the fault of a camera that cannot be drawn if no other one is selected.
+/// Indices of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and
+/// ranges; lists of several views skip them.
 fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
     let mut in_file = file.names_in_file.clone();
@@ -91,9 +85,6 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
 /// left out), a range with a step `A..B:N`, `all`, or several of them separated by commas; `test` or `train`, unless a
 /// view has that name, by the trainers' rule that every eighth view by name is for tests. A plain whole number is
 /// always an index. Cameras come in the order of the list, each once.
-///
-/// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming `view` when an item selects no camera.
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
     let views = ViewNames { names: &names, in_file: &[], split: None };

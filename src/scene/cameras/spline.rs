@@ -1,17 +1,15 @@
 //! Natural cubic splines through points of any dimension.
 
-/// A curve with continuous second derivatives, which are zero at its ends.
+/// Natural cubic spline: continuous second derivatives, zero at the ends.
 #[derive(Debug, Clone)]
 pub(super) struct CubicSpline {
-    /// Times of the keys, in ascending order.
     times: Vec<f64>,
     points: Vec<Vec<f64>>,
-    /// Second derivatives at the points.
     bends: Vec<Vec<f64>>,
 }
 
 impl CubicSpline {
-    /// The spline through `points` of one dimension at `times`, which ascend; at least one.
+    /// Spline through at least one of `points` at ascending `times`.
     pub(super) fn through(times: Vec<f64>, points: Vec<Vec<f64>>) -> Self {
         let dimensions = points.first().map_or(0, Vec::len);
         let columns = (0..dimensions).map(|d| {
@@ -23,7 +21,7 @@ impl CubicSpline {
         Self { bends: bends.collect(), times, points }
     }
 
-    /// The point at `time`, which is clamped to the range of the spline.
+    /// Point at `time`, clamped to the range of the spline.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
         let [before, after] = match between(&self.times, time) {
             Ok(keys) => keys,
@@ -43,7 +41,7 @@ impl CubicSpline {
     }
 }
 
-/// The keys before and after `time`, or the key at the end that it is beyond.
+/// Keys before and after `time`, or the key at the end beyond which it lies.
 pub(super) fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
     let after = times.partition_point(|key| *key <= time);
     if after == 0 || after == times.len() {
@@ -52,7 +50,6 @@ pub(super) fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
     Ok([after - 1, after])
 }
 
-/// Solves the tridiagonal system of the second derivatives of one dimension.
 fn second_derivatives(times: &[f64], values: &[f64]) -> Vec<f64> {
     let count = times.len();
     let mut bends = vec![0.0; count];

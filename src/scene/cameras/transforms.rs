@@ -13,28 +13,24 @@ use super::names;
 use crate::camera::Intrinsics;
 use quadrille_base::error::{Result, shown};
 
-/// Default width and height for files with only an angle of view, as in Blender's synthetic scenes (NeRF,
-/// section 6).
+/// Default size of files with only an angle of view, as in Blender's synthetic scenes (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 
 /// Keys of lens distortion in nerfstudio and instant-ngp.
 const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
 
-/// Camera models that are pinholes without distortion.
 const PERSPECTIVE_MODELS: [&str; 6] =
     ["PINHOLE", "SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "OPENCV", "PERSPECTIVE"];
 
-/// Fisheye models whose distortion is a polynomial of the angle.
+/// Distorted by a polynomial of the angle.
 const FISHEYE_MODELS: [&str; 4] =
     ["OPENCV_FISHEYE", "FISHEYE", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE"];
 
-/// Camera models of panoramas.
 const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 
-/// Fisheye models whose distortion is more than a polynomial of the angle.
+/// Distorted by more than a polynomial of the angle.
 const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
 
-/// Reads the frames of a `transforms.json`.
 pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
     let frames = root
         .get("frames")
@@ -76,7 +72,7 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
     Ok(file)
 }
 
-/// The split that nerfstudio's data sets state by names of files.
+/// Split stated by names of files, as in nerfstudio's data sets.
 fn split(root: &JsonNode) -> Result<Option<ViewSplit>> {
     let names = |key: &str| match root.get(key) {
         Some(list) => list.items()?.map(|name| name.text()).collect(),
@@ -106,7 +102,7 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
     warnings
 }
 
-/// A frame and the top level, which provides the values that the frame does not have.
+/// A frame, and the top level for missing values.
 struct FrameScope<'a> {
     root: &'a JsonNode<'a>,
     frame: &'a JsonNode<'a>,
@@ -151,7 +147,6 @@ impl<'a> FrameScope<'a> {
         Ok(FileLens::Pinhole)
     }
 
-    /// The fisheye with the distortion keys of the frame.
     fn fisheye(&self) -> Result<FileLens> {
         let mut values = [0.0; DISTORTION_KEYS.len()];
         for (value, key) in values.iter_mut().zip(DISTORTION_KEYS) {
@@ -164,7 +159,6 @@ impl<'a> FrameScope<'a> {
         }
     }
 
-    /// The picture's size, if the file has it.
     fn size(&self) -> Result<Option<[u32; 2]>> {
         match (self.find("w"), self.find("h")) {
             (Some(w), Some(h)) => Ok(Some([w.pixels()?, h.pixels()?])),

@@ -4,20 +4,19 @@ use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 
-/// Names of views that this program uses and, as far as a file gave some, the names in the file.
+/// Names of views in this program, and names in the file if it has any.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ViewNames<'a> {
     pub(super) names: &'a [&'a str],
     pub(super) in_file: &'a [String],
-    /// The split that the file states.
     pub(super) split: Option<&'a ViewSplit>,
 }
 
-/// Every view of this number in the order of names is for tests, by the rule of the trainers (`llffhold`).
+/// Every eighth view in the order of names is for tests, as in the trainers (`llffhold`).
 const TEST_STEP: usize = 8;
 
 impl ViewNames<'_> {
-    /// The indices that `list` selects, in its order, each once.
+    /// Indices that `list` selects, in its order, without repetitions.
     pub(super) fn selected(&self, list: &str) -> Result<Vec<usize>> {
         // A name may contain a comma.
         if let Ok(found) = self.item(list) {
@@ -61,7 +60,7 @@ impl ViewNames<'_> {
         }
     }
 
-    /// The views for tests or for training: as the file states them, else by the rule of the trainers.
+    /// Views for tests or training: as the file states, else by the trainers' rule.
     fn part(&self, is_test: bool) -> Vec<usize> {
         let count = self.names.len();
         if let Some(split) = self.split {
@@ -80,8 +79,7 @@ impl ViewNames<'_> {
         chosen
     }
 
-    /// The view of this name; a name as it stands in the file may lack its folder or its extension where
-    /// that is unambiguous.
+    /// View of this name. A name as in the file may lack folder or extension if that is unambiguous.
     fn named(&self, name: &str) -> Option<usize> {
         if let Some(index) = self.names.iter().position(|own| *own == name) {
             return Some(index);
@@ -122,7 +120,6 @@ impl ViewNames<'_> {
     }
 }
 
-/// A path with slashes and without a leading `./`.
 fn plain_path(path: &str) -> String {
     path.replace('\\', "/").trim_start_matches("./").to_owned()
 }

@@ -106,9 +106,6 @@ pub struct Views {
 
 impl ViewSpec {
     /// Checks the values, without the camera file.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the field.
     pub fn check(&self) -> Result<()> {
         let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];
         for (name, point) in points {
@@ -239,9 +236,6 @@ impl ViewSpec {
 
     /// Returns the views of the scene at `scene`, which is where files beside it are searched. The framing is needed only
     /// without a camera file.
-    ///
-    /// # Errors
-    /// As [`Self::check`], [`load_with`](super::load_with) and [`select`].
     pub fn views(
         &self,
         scene: Option<&Path>,
@@ -282,7 +276,7 @@ impl ViewSpec {
         Ok(Views { file: Some(path.to_path_buf()), ..file.into() })
     }
 
-    /// The cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
+    /// Cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
     fn described(&self, framing: &Framing) -> Result<Views> {
         if self.transform.is_some() {
             let expected = "a camera file (cameras), whose cameras it moves";
@@ -329,25 +323,19 @@ impl ViewSpec {
     }
 
     /// Intrinsics with square pixels.
-    ///
-    /// # Errors
-    /// As [`PictureSize::of`].
     pub fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.pinhole_fov_degrees().unwrap_or(framing.fov_degrees);
         let [width, height] = self.size().of(framing.size)?;
         Ok(Intrinsics::from_vertical_fov(width, height, fov.to_radians()))
     }
 
-    /// The field of view, unless it belongs to a lens that replaces the pinholes with which views are searched.
+    /// Field of view, unless it belongs to a lens that replaces the view search's pinholes.
     fn pinhole_fov_degrees(&self) -> Option<f64> {
         let has_own = self.camera_model.is_some_and(CameraModel::has_own_fov);
         self.fov_degrees.filter(|_| !has_own)
     }
 
     /// Replaces the projection of cameras, if the description names one.
-    ///
-    /// # Errors
-    /// As [`PictureSize::of`].
     pub fn with_model(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
         let Some(model) = self.camera_model else { return Ok(cameras) };
         let applied = |camera| model.applied(camera, self.fov_degrees, self.size());

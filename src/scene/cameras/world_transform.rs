@@ -16,10 +16,10 @@ use super::json::{self, JsonNode};
 use crate::camera::Camera;
 use quadrille_base::error::{Error, Result};
 
-/// Name of the file in which nerfstudio stores its transform.
+/// nerfstudio stores its transform in this file.
 const DATAPARSER_FILE: &str = "dataparser_transforms.json";
 
-/// Maximum deviation of the rotation of a file from a rotation matrix.
+/// Tolerance of a file's rotation.
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// The transform from the world of a camera file to the world of the scene.
@@ -48,7 +48,7 @@ impl From<String> for CameraTransform {
     }
 }
 
-/// A similarity: `scale * (rotation * p + translation)`.
+/// Similarity `scale * (rotation * p + translation)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WorldTransform {
     rotation: Matrix3<f64>,
@@ -57,7 +57,6 @@ pub(super) struct WorldTransform {
 }
 
 impl WorldTransform {
-    /// Reads a matrix of 3 or 4 rows.
     fn of_rows(node: &JsonNode, scale: f64) -> Result<Self> {
         let rows: [[f64; 4]; 3] = node.rows(3..=4)?;
         let rotation = Matrix3::from_fn(|row, column| rows[row][column]);
@@ -68,7 +67,6 @@ impl WorldTransform {
         Ok(Self { rotation, translation: Vector3::from(rows.map(|row| row[3])), scale })
     }
 
-    /// Reads a `dataparser_transforms.json`, or a matrix alone.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
         let value = json::parse(path, &json::read_bounded(path)?)?;
         let root = JsonNode::root(path, &value);
@@ -77,7 +75,7 @@ impl WorldTransform {
         Self::of_rows(&matrix, scale.transpose()?.unwrap_or(1.0))
     }
 
-    /// The `applied_transform` and `applied_scale` of a `transforms.json`, unless they change nothing.
+    /// `applied_transform` and `applied_scale` of a `transforms.json`, unless they change nothing.
     pub(super) fn applied(root: &JsonNode) -> Result<Option<Self>> {
         let scale = root.get("applied_scale").map(|scale| positive(&scale));
         let scale = scale.transpose()?.unwrap_or(1.0);
@@ -115,8 +113,7 @@ impl WorldTransform {
         }
     }
 
-    /// The camera in the world behind the transform, with its own scale, so that pictures show the
-    /// transformed scene unchanged.
+    /// Camera behind the transform, with its own scale, so that pictures show the transformed scene unchanged.
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;
@@ -132,13 +129,12 @@ fn positive(node: &JsonNode) -> Result<f64> {
     Err(node.error("a number above 0"))
 }
 
-/// The `dataparser_transforms.json` in the folder of one of `files`, in this order.
+/// First `dataparser_transforms.json` in the folder of one of `files`.
 pub(super) fn find_beside<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
     let mut found = files.into_iter().map(|file| file.with_file_name(DATAPARSER_FILE));
     found.find(|path| path.is_file())
 }
 
-/// An error about cameras without an `applied_transform`.
 pub(super) fn nothing_to_undo(path: &Path) -> Error {
     Error::malformed(
         path,

@@ -28,7 +28,6 @@ pub struct SplatBatches {
 }
 
 impl SplatBatches {
-    /// Takes the content of the file `path`.
     pub(super) fn new(
         bytes: FileBytes<'static>,
         path: PathBuf,
@@ -112,7 +111,7 @@ impl SplatBatches {
     }
 }
 
-/// Reads rows of fixed size in batches. `read` takes the ranges of rows of a batch.
+/// Reads fixed-size rows in batches. `read` takes the row ranges of a batch.
 pub(super) fn each_fixed(
     rows: BatchRows<'_>,
     each: EachBatch<'_>,
@@ -127,7 +126,6 @@ pub(super) fn each_fixed(
     Ok(dropped)
 }
 
-/// A pass over a scene of decoded columns.
 pub(super) struct ColumnPass {
     rows: usize,
     sampled: RawColumns,

@@ -10,25 +10,21 @@ use crate::table::SplatTable;
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
-/// Rows that are decoded before a task is checked.
+/// Rows decoded between checks of a task.
 const PART_ROWS: usize = 1 << 14;
 
-/// A scene whose raw columns are decoded for any rows.
+/// Scene whose raw columns can be decoded for any rows.
 pub(super) trait ColumnRows: Sync {
-    /// Number of rows.
     fn rows(&self) -> usize;
-    /// Degree of the spherical harmonics.
     fn sh_degree(&self) -> u8;
-    /// Raw columns of `rows`.
     fn columns(&self, rows: Rows) -> Result<RawColumns>;
 }
 
-/// The sampled rows in `range`, by which the resolution of a scene of `rows` rows is judged.
+/// Sampled rows in `range`, for the resolution of a scene of `rows` rows.
 pub(super) fn sample(rows: usize, range: Range<usize>) -> Rows {
     Rows::multiples(range, rows.div_ceil(SAMPLES).max(1))
 }
 
-/// Reads the raw columns of all rows.
 pub(super) fn read_raw(rows: &impl ColumnRows, task: &Task) -> Result<RawColumns> {
     let mut raw = RawColumns::zeroed(0, rows.sh_degree());
     for first in (0..rows.rows()).step_by(PART_ROWS) {
@@ -40,7 +36,8 @@ pub(super) fn read_raw(rows: &impl ColumnRows, task: &Task) -> Result<RawColumns
     Ok(raw)
 }
 
-/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, which tells all but the splats.
+/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, for everything but the
+/// splats.
 pub(super) fn read_splats(
     rows: &impl ColumnRows,
     task: &Task,

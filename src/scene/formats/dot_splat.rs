@@ -27,7 +27,6 @@ use quadrille_base::task::Task;
 
 const RECORD_BYTES: usize = 32;
 
-/// The format, which has no mark.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".splat"),
     has_mark: |_| false,
@@ -39,13 +38,12 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
-/// Maximum number of records in which the signs of scales are looked at.
+/// Records examined for signs of scales, at most.
 const SAMPLED_RECORDS: usize = 4096;
 
-/// Information that the format loses.
 const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
 
-/// Range of the squared norm of quaternions that are rounded to 8 bits.
+/// Range of the squared norm of quaternions rounded to 8 bits.
 const LIKELY_NORMS_SQUARED: RangeInclusive<f32> = 0.9..=1.1;
 
 /// Whether 99 of 100 records have finite positions, finite scales that are not negative, and unit quaternions.
@@ -63,7 +61,6 @@ pub(super) fn is_likely(bytes: &[u8]) -> bool {
     !records.is_empty() && unlikely <= records.len() / 100
 }
 
-/// A component of a quaternion from its byte.
 fn component(byte: u8) -> f32 {
     (f32::from(byte) - 128.0) / 128.0
 }
@@ -82,7 +79,6 @@ fn encoding() -> SceneEncoding {
     SceneEncoding::new("8 bits per colour, opacity and quaternion component", LOSSES)
 }
 
-/// Reads the raw columns, from records that the direct reader decodes.
 fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     check_size(source)?;
     let records = source.bytes.as_chunks::<RECORD_BYTES>().0;
@@ -119,7 +115,6 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
     Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
 }
 
-/// Reads ranges of records with linear scales.
 fn read_spans(source: &SceneSource<'_>, spans: &[Range<usize>]) -> Result<(Splats, Dropped)> {
     let fixed = FixedRows::new([0, RECORD_BYTES], spans);
     let layout = RowLayout {
@@ -164,8 +159,8 @@ fn read_batches(
     Ok(BatchNotes { dropped, warnings })
 }
 
-/// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would touch
-/// the whole file before the threads that decode it.
+/// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would
+/// touch the whole file before the decoding threads.
 fn has_logarithms(records: &[[u8; RECORD_BYTES]]) -> bool {
     let step = records.len().div_ceil(SAMPLED_RECORDS).max(1);
     let sample = records.iter().step_by(step);
@@ -193,7 +188,6 @@ fn decode(records: &[[u8; RECORD_BYTES]], plain: &mut [Lanes; PLAIN_SLOTS]) {
     }
 }
 
-/// A table as the bytes of a `.splat`.
 pub(super) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
     let raw = table.raw(path, task)?;
     let mut bytes = Vec::with_capacity(raw.rows() * RECORD_BYTES);

@@ -12,73 +12,63 @@ use crate::table::TableSource;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// A format of scene files, with its identification and its reader.
 pub(super) struct FormatReader {
     pub(super) format: SceneFormat,
     /// Whether the first bytes of a file identify the format.
     pub(super) has_mark: fn(&[u8]) -> bool,
-    /// Extensions in lower case, for files without such bytes.
+    /// In lower case, for files without such bytes.
     pub(super) extensions: &'static [&'static str],
-    /// Functions that read the format; `None` if it is known but not supported.
+    /// `None` if the format is known but not supported.
     pub(super) reader: Option<Reader>,
 }
 
-/// Functions that read a format.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
-    /// Reads raw columns.
     pub(super) table: fn(&SceneSource<'_>) -> Result<SplatTable>,
-    /// Reads splats, if that is faster than activating the columns.
+    /// Reads splats, if faster than activating the columns.
     pub(super) scene: Option<fn(&SceneSource<'_>) -> Result<Scene>>,
-    /// Reads splats in batches; `None` if the format is read as a whole.
+    /// `None` if the format is read as a whole.
     pub(super) batches: Option<BatchReader>,
 }
 
 /// Receiver of the splats of a batch.
 pub type EachBatch<'a> = &'a mut dyn FnMut(&Splats) -> Result<()>;
 
-/// Functions that read a format in batches.
 #[derive(Clone, Copy)]
 pub(super) struct BatchReader {
-    /// Reads all but the splats.
     pub(super) facts: fn(&SceneSource<'_>) -> Result<BatchFacts>,
-    /// Reads the splats.
     pub(super) read: fn(&SceneSource<'_>, BatchRows<'_>, EachBatch<'_>) -> Result<BatchNotes>,
 }
 
-/// A scene that is read in batches, without its splats.
 pub(super) struct BatchFacts {
-    /// Number of rows of the file, valid or not.
     pub(super) rows: usize,
     pub(super) sh_degree: u8,
     pub(super) profile_hint: Option<&'static str>,
-    /// Offset of the first row, and bytes per row, if all rows have the same size.
+    /// Offset of the first row, and bytes per row, for fixed-size rows.
     pub(super) fixed: Option<[usize; 2]>,
-    /// Memory for decoded parts of the file while batches are read, in bytes.
+    /// Bytes of decoded parts of the file while batches are read.
     pub(super) working_bytes: u64,
-    /// Memory for decoded parts of the file while it is read at once, in bytes.
+    /// Bytes of decoded parts of the file while it is read at once.
     pub(super) whole_bytes: u64,
 }
 
 impl BatchFacts {
-    /// A scene whose file is mapped, and decoded where it is read.
+    /// Scene whose mapped file is decoded in place.
     pub(super) fn mapped(rows: usize, sh_degree: u8, profile_hint: Option<&'static str>) -> Self {
         Self { rows, sh_degree, profile_hint, fixed: None, working_bytes: 0, whole_bytes: 0 }
     }
 }
 
-/// Rows to read in batches.
 #[derive(Clone, Copy)]
 pub(super) struct BatchRows<'a> {
-    /// Rows per batch, a multiple of the rows of a block.
+    /// Rows per batch, a multiple of a block's rows.
     pub(super) most: usize,
-    /// Ranges of rows, whose ends are multiples of the rows of a block or the end of the file. Formats without rows of
-    /// fixed size read all rows.
+    /// Ranges of rows that end at multiples of a block's rows or at the end of the file. Formats without
+    /// fixed-size rows read all rows.
     pub(super) spans: &'a [Range<usize>],
 }
 
 impl BatchRows<'_> {
-    /// The ranges of rows of each batch.
     pub(super) fn batches(self) -> impl Iterator<Item = Vec<Range<usize>>> {
         let mut left: Vec<Range<usize>> = self.spans.iter().rev().cloned().collect();
         std::iter::from_fn(move || {
@@ -105,12 +95,11 @@ pub struct BatchNotes {
     pub warnings: Vec<String>,
 }
 
-/// A file to read a scene from.
 pub(super) struct SceneSource<'a> {
     pub(super) bytes: &'a FileBytes<'a>,
     /// For errors, and for files beside this one.
     pub(super) path: &'a Path,
-    /// Whether files beside `path` may be read: whether it is a file.
+    /// Whether `path` is a file, beside which others may be read.
     pub(super) has_folder: bool,
     pub(super) options: LoadOptions,
     pub(super) task: &'a Task,
@@ -124,7 +113,6 @@ impl<'a> SceneSource<'a> {
 }
 
 impl SceneSource<'_> {
-    /// The error about `place` of the file.
     pub(super) fn malformed(
         &self,
         place: impl Into<String>,
@@ -134,7 +122,6 @@ impl SceneSource<'_> {
         Error::malformed(self.path, place, expected, found)
     }
 
-    /// Origin of a table that is read from this file.
     pub(super) fn describe(&self, format: SceneFormat, encoding: SceneEncoding) -> TableSource {
         TableSource { format, file_bytes: self.bytes.len() as u64, encoding }
     }

@@ -23,11 +23,9 @@ const DEFAULT_SH_RANGE: f32 = 1.5;
 /// Range of 16-bit positions if a section states none.
 const DEFAULT_POSITION_RANGE: u32 = 32_767;
 
-/// Information that the format loses.
 const LOSSES: &str = "8-bit colours and opacities; from level 1 on half floats and 16-bit positions within \
      buckets, at level 2 8-bit coefficients";
 
-/// The format, which has no mark.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat(".ksplat"),
     has_mark: |_| false,
@@ -35,7 +33,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
-/// Whether the header has a version and a level that exist, and sections that the file has room for.
+/// Whether version and level exist and the sections fit in the file.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
     let Some(room) = bytes.len().checked_sub(HEADER_BYTES) else { return false };
     let most = room / SECTION_HEADER_BYTES;
@@ -43,14 +41,12 @@ pub(super) fn is_likely(bytes: &[u8]) -> bool {
     is_version && u16_at(bytes, 20) <= 2 && (1..=most).contains(&(u32_at(bytes, 4) as usize))
 }
 
-/// The header of the file.
 struct FileHeader {
     sections: usize,
     level: u16,
     sh_range: [f32; 2],
 }
 
-/// The header of a section, with its place in the file.
 struct Section {
     splats: usize,
     /// Records for which the file has room.
@@ -172,7 +168,6 @@ impl Section {
         Ok(section)
     }
 
-    /// Bytes of a record at compression level `level`.
     fn record_bytes(&self, level: u16) -> usize {
         let coefficients = 3 * rest_coefficients(self.sh_degree);
         match level {
@@ -182,7 +177,7 @@ impl Section {
         }
     }
 
-    /// Bytes of the section behind the headers; `None` beyond the address space.
+    /// Bytes of the section after the headers; `None` beyond the address space.
     fn body_bytes(&self, level: u16) -> Option<usize> {
         let buckets = self.buckets.checked_mul(12)?;
         let lengths = self.partial_buckets.checked_mul(4)?;
@@ -271,7 +266,7 @@ impl Section {
     }
 }
 
-/// The bucket of each splat in order: full buckets first, then buckets of stated lengths.
+/// Bucket of each splat in order: full buckets, then buckets of stated lengths.
 struct BucketCursor<'a> {
     full: usize,
     per_full: usize,

@@ -11,8 +11,8 @@ use crate::table::SplatTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Columns whose values a format clamps: their values with the range in words, their slots, and the range of the numbers
-/// in the columns, which is wider by half a step of the format, since values in that half are as exact as others.
+/// Clamped columns of a format: description with the range, slots, and the accepted range, which is wider by
+/// half a step, since values there are as exact as others.
 type ClampedColumns = (&'static str, Range<usize>, RangeInclusive<f32>);
 
 const SCALES: Range<usize> = 3..6;
@@ -32,7 +32,7 @@ const CLAMPED_BY_DOT_SPLAT: [ClampedColumns; 1] =
     [("colours beyond 0 to 1", COLOURS, -1.78..=1.78)];
 
 impl OutputFormat {
-    /// Numbers of values that the format clamps, in a sentence for each kind.
+    /// Numbers of clamped values, in a sentence per kind.
     pub(super) fn clamped(self, table: &SplatTable) -> impl Iterator<Item = String> {
         let columns: &[ClampedColumns] = match self {
             Self::Spz3 | Self::Spz4 => &CLAMPED_BY_SPZ,
@@ -89,11 +89,8 @@ impl OutputFormat {
         Err(Error::malformed(path, format!("row {row}"), expected, found))
     }
 
-    /// The rows of `table` whose positions the format can hold, in order. Positions that are not finite count as
-    /// held, since no format holds them and other remedies are for them.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
+    /// Rows of `table` whose positions the format can hold, in order. Non-finite positions pass: no format
+    /// holds them, and they have other remedies.
     pub fn rows_inside(self, table: &SplatTable, task: &Task) -> Result<Vec<u32>> {
         let mut rows = Vec::new();
         self.visit(table, task, |row, _, is_inside| {
@@ -102,7 +99,7 @@ impl OutputFormat {
         Ok(rows)
     }
 
-    /// Calls `visit` with each row, its centre, and whether the format can hold it.
+    /// Visits each row with its centre and whether the format can hold it.
     fn visit(
         self,
         table: &SplatTable,

@@ -33,11 +33,10 @@ pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table, write_
 
 use format_reader::{FormatReader, Reader, SceneSource};
 
-/// Name of bytes without a file in errors.
 pub(crate) const BYTES: &str = "<bytes>";
 
-/// All known formats. The first one whose mark a file has is its format, else the first one whose
-/// extension it has, else the one whose values it seems to hold.
+/// A file's format is the first whose mark it has, else the first with its extension, else the one that its
+/// values suggest.
 const FORMATS: [&FormatReader; 9] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
@@ -78,9 +77,6 @@ pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> 
 }
 
 /// As [`load_with`], as a task, whose progress is in splats.
-///
-/// # Errors
-/// As [`load_with`], and [`Error::Cancelled`].
 pub fn load_task(path: impl AsRef<Path>, options: LoadOptions, task: &Task) -> Result<Scene> {
     open(path.as_ref(), options, task, read_scene)
 }
@@ -105,17 +101,11 @@ pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
 
 /// Reads the raw columns of the scene file `path` of any format, for conversion. Columns with unknown names
 /// are kept, and nothing is activated.
-///
-/// # Errors
-/// As [`load_with`].
 pub fn load_table(path: impl AsRef<Path>, options: LoadOptions) -> Result<SplatTable> {
     load_table_task(path, options, &Task::NEVER)
 }
 
 /// As [`load_table`], as a task.
-///
-/// # Errors
-/// As [`load_table`], and [`Error::Cancelled`].
 pub fn load_table_task(
     path: impl AsRef<Path>,
     options: LoadOptions,
@@ -140,9 +130,6 @@ pub fn load_bytes(bytes: &[u8]) -> Result<Scene> {
 }
 
 /// Loads a scene from bytes of a known format, such as a `.splat`, which has no mark of its own.
-///
-/// # Errors
-/// As [`load_bytes`].
 pub fn load_bytes_as(bytes: &[u8], format: SceneFormat) -> Result<Scene> {
     let known = FORMATS.into_iter().find(|known| known.format == format);
     let (bytes, path) = (&FileBytes::Borrowed(bytes), Path::new(BYTES));
@@ -151,17 +138,11 @@ pub fn load_bytes_as(bytes: &[u8], format: SceneFormat) -> Result<Scene> {
 
 /// Loads a scene from the bytes of a file called `path`, which provides the extension and is named in
 /// errors.
-///
-/// # Errors
-/// As [`load_bytes`].
 pub fn load_named_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
     load_named_bytes_with(bytes, path, LoadOptions::default(), &Task::NEVER)
 }
 
 /// As [`load_named_bytes`], with options and as a task.
-///
-/// # Errors
-/// As [`load_bytes`], and [`Error::Cancelled`].
 pub fn load_named_bytes_with(
     bytes: &[u8],
     path: &Path,
@@ -183,7 +164,6 @@ impl SceneFormat {
     }
 }
 
-/// Opens `path` and reads it.
 fn open<T>(
     path: &Path,
     options: LoadOptions,
@@ -211,7 +191,6 @@ fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
     Ok(scene)
 }
 
-/// Reads a file of any format.
 fn read<T>(
     source: &SceneSource<'_>,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
@@ -264,7 +243,7 @@ fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
     }
 }
 
-/// Format without a mark that the values of the bytes suggest; a pipe has no extension to go by.
+/// Format without a mark that the values suggest; a pipe has no extension.
 fn by_values(bytes: &[u8]) -> Option<&'static FormatReader> {
     if ksplat::is_likely(bytes) {
         Some(&ksplat::FORMAT)
@@ -275,7 +254,6 @@ fn by_values(bytes: &[u8]) -> Option<&'static FormatReader> {
     }
 }
 
-/// The error for a format that is known but not read.
 fn not_read(known: &FormatReader, path: &Path) -> Error {
     let found = if known.format == unread::GZIP.format {
         "a gzip file (unpack it first, with gunzip)"
@@ -289,7 +267,6 @@ fn readable() -> String {
     listed(FORMATS.into_iter().filter(|f| f.reader.is_some()))
 }
 
-/// The names of formats, as alternatives.
 fn listed<'f>(formats: impl Iterator<Item = &'f FormatReader>) -> String {
     let names: Vec<&str> = formats.map(|f| f.format.name()).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));

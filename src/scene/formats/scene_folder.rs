@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::sog;
 use quadrille_base::error::{Error, Result};
 
-/// Entries of a folder that an error lists.
 const LISTED: usize = 8;
 
 /// The file that is read for `path`: itself or, for a folder, the description of the SOG in it, or the splats of the last
@@ -32,7 +31,7 @@ pub fn scene_file(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// The entry of a folder called `before`, a number and `after`, with the largest number.
+/// Entry `before` + number + `after` with the largest number.
 fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let numbered = entries.filter_map(|entry| {
@@ -43,7 +42,6 @@ fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
     numbered.max().map(|(_, path)| path)
 }
 
-/// The names in a folder, in words.
 fn content(folder: &Path) -> String {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =

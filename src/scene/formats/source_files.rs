@@ -62,8 +62,8 @@ fn is_inside(name: &str) -> bool {
     !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Collects all strings of a document. Formats differ in where they name files, but strings that happen to be
-/// names of files beside the document are rare, and only add files.
+/// Collects all strings of a document. Formats differ in where they name files; other strings that are names of
+/// files beside the document are rare, and only add files.
 fn collect_strings<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => strings.push(text),

@@ -3,18 +3,16 @@
 use super::format_reader::FormatReader;
 use crate::scene_file::SceneFormat;
 
-/// Meshes of formats that hold no splats.
 pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off"]);
 
-/// Gzip files of any content.
 pub(super) const GZIP: FormatReader =
     FormatReader { has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"), ..unread("gzip", &["gz"]) };
 
 /// Bytes at the start of a zip within which PyTorch names its first file.
 const ZIP_START_BYTES: usize = 256;
 
-/// Names the content of a file that is not a scene but is often taken for one: a pointer of Git LFS, a page, a
-/// checkpoint of a trainer, arrays of numpy.
+/// Names the content of a file that is often mistaken for a scene: a pointer of Git LFS, a page, a checkpoint
+/// of a trainer, arrays of numpy.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
@@ -41,14 +39,13 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether these are tensors that PyTorch saved: a zip with `data.pkl`, or pickled as by old versions.
+/// Whether these are tensors saved by PyTorch: a zip with `data.pkl`, or a pickle of old versions.
 fn is_checkpoint(bytes: &[u8]) -> bool {
-    /// The number with which old versions begin, in its pickled form.
+    /// Pickled number at the start of old versions.
     const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
     bytes.starts_with(MAGIC) || zip_names(bytes).any(|name| name.ends_with(b"data.pkl"))
 }
 
-/// The name of the first file of a zip.
 fn zip_names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let start = &bytes[..bytes.len().min(ZIP_START_BYTES)];
     let name = |header: &[u8]| usize::from(u16::from_le_bytes([header[26], header[27]]));

@@ -1,4 +1,4 @@
-//! Writing of scenes: the formats by the name of the output, and what each cannot hold.
+//! Writing of scenes: formats by output name, and their losses.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -77,8 +77,8 @@ impl WriteOptions {
     }
 }
 
-/// All formats, with the names by which options choose them and the extensions of files. The first one
-/// whose extension a name has is the name's format. A folder has no extension.
+/// Formats with their option names and extensions; the first matching extension wins. A folder has no
+/// extension.
 const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
     (OutputFormat::CompressedPly, "compressed-ply", ".compressed.ply"),
     (OutputFormat::Ply, "ply", ".ply"),
@@ -92,7 +92,6 @@ const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
     (OutputFormat::StreamedSogFolder, "streamed-sog-folder", ""),
 ];
 
-/// The formats that are folders, with the names of their descriptions.
 const FOLDERS: [(OutputFormat, &str); 2] =
     [(OutputFormat::SogFolder, sog::META), (OutputFormat::StreamedSogFolder, sog::LOD_META)];
 
@@ -131,7 +130,6 @@ impl OutputFormat {
         self.description().is_some()
     }
 
-    /// The name of the description, if the output is a folder.
     fn description(self) -> Option<&'static str> {
         let mut folders = FOLDERS.into_iter();
         folders.find_map(|(format, meta)| (format == self).then_some(meta))
@@ -183,9 +181,6 @@ impl OutputFormat {
     }
 
     /// The order in which rows of `raw` are written, if it is not their own.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
     pub fn order(self, raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
         match self {
             Self::CompressedPly => improved_chunk_order(raw, task),
@@ -231,7 +226,7 @@ impl OutputFormat {
     }
 }
 
-/// The folder of a SOG: `path` itself, or the folder of its description `meta`.
+/// Folder of a SOG: `path` itself, or the folder of its description `meta`.
 fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     match path.parent() {
         Some(folder) if path.file_name().is_some_and(|name| name == meta) => folder,
@@ -251,9 +246,6 @@ pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Res
 }
 
 /// As [`write_table`], as a task. A cancelled call leaves the file as it was.
-///
-/// # Errors
-/// As [`write_table`], and [`Error::Cancelled`].
 pub fn write_table_task(
     path: &Path,
     table: &SplatTable,

@@ -10,13 +10,13 @@ use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
 use crate::byte_reader::ByteReader;
 use quadrille_base::error::Result;
 
-/// Bytes per point of an image: f64 x, f64 y, u64 identifier.
+/// f64 x, f64 y, u64 identifier.
 const POINT_BYTES: usize = 24;
-/// Minimum bytes of a camera: its fixed part and two parameters (a panorama's).
+/// The fixed part and two parameters (a panorama's).
 const MIN_CAMERA_BYTES: usize = 24 + 2 * 8;
-/// Minimum bytes of an image: its fixed part, an empty name and no points.
+/// The fixed part, an empty name and no points.
 const MIN_IMAGE_BYTES: usize = 64 + 1 + 8;
-/// Maximum length of an image name, in bytes: the path limit of common systems.
+/// The path limit of common systems.
 const MAX_NAME_BYTES: usize = 4096;
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {

@@ -22,10 +22,9 @@ use crate::camera::Camera;
 use model::{Lenses, PosedImage};
 use quadrille_base::error::{Error, Result};
 
-/// Folders of a data set that may contain its model, in the order of search.
+/// Candidate folders of a model in a data set, in the order of search.
 const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
 
-/// Minimum length of a quaternion.
 const MIN_QUATERNION_NORM: f64 = 1e-12;
 
 /// Finds the folder in or under `folder` that contains a model.
@@ -36,8 +35,8 @@ pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
         .find(|f| f.join("images.bin").is_file() || f.join("images.txt").is_file())
 }
 
-/// Reads the model in `folder`, the binary one if there are both. Cameras are sorted by image name, as
-/// in the 3DGS trainer, and have that name without its extension.
+/// Reads the model in `folder`, preferring the binary one. Cameras are sorted by image name, as in the 3DGS
+/// trainer, and are called by that name without its extension.
 pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let binary = folder.join("images.bin").is_file();
     let extension = if binary { "bin" } else { "txt" };

@@ -7,38 +7,34 @@ use crate::camera::Intrinsics;
 use crate::cameras::camera_file::{FileLens, panorama_intrinsics};
 use quadrille_base::error::{Error, Result};
 
-/// Number of coefficients of a fisheye's polynomial.
 const MAX_POLYNOMIAL: usize = 4;
-/// Maximum number of parameters of a camera model.
 pub(super) const MAX_PARAMETERS: usize = 16;
 
-/// The lenses of a model by their identifier.
+/// Lenses by identifier.
 pub(super) type Lenses = HashMap<u32, Lens>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PosedImage {
     /// Place in the file, for errors.
     pub(super) place: String,
-    /// Rotation from world to camera: w, x, y, z, of any length above zero.
+    /// World to camera (w, x, y, z), of any length above zero.
     pub(super) quaternion: [f64; 4],
     pub(super) translation: [f64; 3],
     pub(super) camera_id: u32,
     pub(super) name: String,
 }
 
-/// A camera model. Its parameters are one or two focal lengths, the principal point and distortion, but for a
-/// panorama; a perspective camera without distortion is a pinhole, a fisheye never is.
+/// Camera model. Parameters are one or two focal lengths, principal point and distortion (panoramas differ); a
+/// perspective camera without distortion is a pinhole, a fisheye never is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
     name: &'static str,
     focal_lengths: usize,
-    /// Number of parameters, distortion included.
     pub(super) parameters: usize,
     family: Family,
 }
 
-/// Projections before distortion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Perspective,
@@ -46,15 +42,15 @@ enum Family {
     Fisheye,
     /// With tangential and thin-prism distortion.
     OtherFisheye,
-    /// A pinhole where the first parameter, alpha, is zero.
+    /// A pinhole if the first parameter, alpha, is zero.
     Unified,
-    /// The whole sphere; the parameters repeat the picture's size.
+    /// Whole sphere; the parameters repeat the picture's size.
     Panorama,
 }
 
 use Family::{Fisheye, OtherFisheye, Panorama, Perspective, Unified};
 
-/// The models, with COLMAP's numbers.
+/// With COLMAP's numbers.
 const MODELS: [LensModel; 19] = [
     lens_model(Perspective, 0, "SIMPLE_PINHOLE", 1, 3),
     lens_model(Perspective, 1, "PINHOLE", 2, 4),
@@ -114,7 +110,6 @@ impl LensModel {
 pub(super) struct Lens {
     pub(super) model: LensModel,
     pub(super) size_px: [u32; 2],
-    /// Parameters of the model; the rest are zero.
     pub(super) parameters: [f64; MAX_PARAMETERS],
 }
 

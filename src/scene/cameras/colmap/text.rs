@@ -51,12 +51,11 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
     Ok(images)
 }
 
-/// The lines of a file with their numbers, from 1.
 fn numbered_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     (1..).zip(bytes.split(|&b| b == b'\n'))
 }
 
-/// The place and the text of the next line that is neither empty nor a comment.
+/// Place and text of the next line that is neither empty nor a comment.
 fn next_entry<'a>(lines: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option<(String, String)> {
     lines.find_map(|(number, line)| {
         let line = line.trim_ascii();
@@ -66,7 +65,6 @@ fn next_entry<'a>(lines: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option
     })
 }
 
-/// The words of a line.
 struct Fields<'a> {
     path: &'a Path,
     place: &'a str,

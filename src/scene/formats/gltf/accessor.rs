@@ -11,21 +11,20 @@ use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 
-/// Number of elements that an accessor without a buffer may have in any document. Such elements are
-/// zero and take no bytes in the file; a document with larger buffers may have more.
+/// Elements that an accessor without a buffer may have in any document. They are zero and take no bytes; larger
+/// buffers allow more.
 const MIN_ZEROS: usize = 1 << 16;
 
 /// Buffers of a document.
 pub struct BufferStore<'a> {
     document: &'a GltfDocument,
-    /// Bytes of each buffer, or the reason why there are none, which is an error only if it is used.
+    /// Bytes of each buffer, or the reason for their absence, an error only on use.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
-    /// Bytes of accessors whose elements come from a compressed extension, by the index of the accessor.
+    /// Bytes of accessors from a compressed extension, by accessor index.
     supplied: HashMap<usize, Vec<u8>>,
     path: PathBuf,
 }
 
-/// Returns the type of a component from its code in the document.
 fn component(code: u32) -> Option<Scalar> {
     Some(match code {
         5120 => Scalar::I8,
@@ -38,7 +37,6 @@ fn component(code: u32) -> Option<Scalar> {
     })
 }
 
-/// Elements in a buffer. All of them lie inside `bytes`.
 #[derive(Clone, Copy)]
 struct Strided<'s> {
     bytes: &'s [u8],
@@ -144,8 +142,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// Returns `count` elements of `width` components each from `offset` of a view; `place` is for
-    /// errors.
+    /// `count` elements of `width` components from `offset` of a view; `place` is for errors.
     fn strided(
         &self,
         place: &str,
@@ -187,8 +184,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// Returns the elements of the accessor `at`, decoded from their bytes and component type. Elements without
-    /// bytes are `zero`.
+    /// Decoded elements of accessor `at`. Elements without bytes are `zero`.
     fn elements<T: Clone>(
         &self,
         at: usize,
@@ -235,7 +231,6 @@ impl<'a> BufferStore<'a> {
         Ok(values)
     }
 
-    /// Returns the elements of an accessor without a buffer.
     fn zeros<T: Clone>(&self, place: &str, count: usize, zero: T) -> Result<Vec<T>> {
         let bytes = self.buffers.iter().flatten().map(|buffer| buffer.len());
         let most = bytes.sum::<usize>().max(MIN_ZEROS);

@@ -12,11 +12,9 @@ use quadrille_base::error::{Error, Result};
 /// Reads the file of a name that a document gives, relative to the document.
 pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;
 
-/// Size of the header of a GLB, in bytes.
 const HEADER_BYTES: usize = 12;
-/// Size of the header of a chunk, in bytes.
 const CHUNK_HEADER_BYTES: usize = 8;
-/// Base64 whose padding is optional, since some writers omit it.
+/// Padding is optional, since some writers omit it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -68,7 +66,6 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
     }
 }
 
-/// Returns the 32-bit number at offset `at`.
 fn word(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()

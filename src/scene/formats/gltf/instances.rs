@@ -6,8 +6,7 @@ use super::json::{GltfDocument, Instancing};
 use super::nodes::{NodePlacement, PlacedNodes};
 use quadrille_base::error::{Error, Result};
 
-/// Limit on the instances of all nodes. Several nodes may share one list, so the size of the file does not
-/// bound them.
+/// Over all nodes. Several may share one list, so the file's size is no bound.
 const MAX_INSTANCES: u64 = 1 << 20;
 
 /// A mesh placed in the world by a node.
@@ -44,7 +43,7 @@ pub fn instances(
     Ok(instances)
 }
 
-/// The placements in the list of a node, which come after `before` others.
+/// Placements in a node's list, after `before` others.
 fn listed(
     list: &Instancing,
     (node, outer): (usize, NodePlacement),
@@ -79,7 +78,7 @@ fn listed(
     Ok(placements.collect())
 }
 
-/// An attribute of `count` instances: the elements of an accessor, or `default` for each without one.
+/// Attribute of `count` instances: an accessor's elements, or `default` without an accessor.
 fn values<const N: usize>(
     accessor: Option<usize>,
     default: [f32; N],

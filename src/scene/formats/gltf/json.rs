@@ -129,7 +129,6 @@ pub struct NodeExtensions {
     pub(crate) visibility: Visibility,
 }
 
-/// Visibility of a node and of all nodes below it.
 #[derive(Debug, Deserialize)]
 #[serde(default)]
 pub(crate) struct Visibility {
@@ -142,7 +141,6 @@ impl Default for Visibility {
     }
 }
 
-/// Accessors of the translations, rotations and scales of a node's meshes, by name.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Instancing {
     pub(crate) attributes: BTreeMap<String, usize>,

@@ -9,7 +9,7 @@ use super::json::{GltfDocument, Node};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
-/// Largest deviation of the last row of a node's matrix from (0, 0, 0, 1).
+/// Tolerance of the last row of a node's matrix, (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
 
 /// An affine map into the world.
@@ -25,7 +25,7 @@ impl NodePlacement {
         Self { linear: Matrix3::identity(), offset: Vector3::zeros() }
     }
 
-    /// Returns the map from a node to its parent, or `None` if its matrix is not affine.
+    /// Map from a node to its parent; `None` if its matrix is not affine.
     fn of(node: &Node) -> Option<Self> {
         if let Some(matrix) = node.matrix {
             return Self::of_matrix(matrix);
@@ -45,7 +45,7 @@ impl NodePlacement {
         })
     }
 
-    /// Returns the map that scales, then rotates by a quaternion (x, y, z, w), then moves.
+    /// Scales, then rotates by a quaternion (x, y, z, w), then moves.
     pub(super) fn scaled(
         [sx, sy, sz]: [f64; 3],
         [x, y, z, w]: [f64; 4],
@@ -193,8 +193,7 @@ impl PlacedNodes {
     }
 }
 
-/// Describes the first of the placed nodes that are claimed more than once: by nodes as their child, or by the
-/// scene as its root.
+/// Describes the first placed node claimed more than once, as a child or as a root of the scene.
 fn warning_of_claims(
     nodes: &[Node],
     roots: &[usize],

@@ -22,12 +22,10 @@ use crate::transform::Similarity;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Name of the glTF extension for splats.
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
-/// The extension inside it of splats that are packed as SPZ, a draft.
+/// Draft extension inside it for splats packed as SPZ.
 const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
 
-/// Extensions that a document with splats may require.
 const READ_EXTENSIONS: [&str; 7] = [
     SPLATTING,
     SPZ_EXTENSION,
@@ -37,28 +35,26 @@ const READ_EXTENSIONS: [&str; 7] = [
     "KHR_lights_punctual",
     "KHR_texture_transform",
 ];
-/// Prefix of the names of extensions that no splat has to do with.
+/// Prefix of extensions that do not concern splats.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
-/// Number of splats that a document of any size may have; a larger one may have one per byte, so that
-/// instances cannot multiply a small file.
+/// Splats that a document of any size may have; a larger one may have one per byte, so that instances cannot
+/// multiply a small file.
 const MIN_SPLATS: usize = 1 << 16;
 
 /// Largest relative difference of the lengths of a node's axes, and cosine between them.
 const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
-/// Information that the format loses.
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
 
-/// Settings of the extension and the value that is drawn, by the extension's specification.
+/// Settings of the extension with the supported value, by its specification.
 const DRAWN_SETTINGS: [(&str, &str); 3] =
     [("kernel", "ellipse"), ("colorSpace", "srgb_rec709_display"), ("projection", "perspective")];
 
-/// Difference between the rendering that the format specifies and this program.
+/// Rendering difference between the format's specification and this program.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
      depth and cuts at an alpha of 1/255";
 
-/// Entry of glTF in the table of formats.
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("glTF"),
     has_mark: |bytes| bytes.starts_with(b"glTF"),
@@ -123,7 +119,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(SplatTable::of_raw(joined, described))
 }
 
-/// Warnings about settings of the extension that the program does not draw, each once.
+/// Warnings about unsupported settings of the extension, without repetitions.
 fn unknown_settings(document: &GltfDocument) -> BTreeSet<String> {
     let primitives = document.meshes.iter().flat_map(|mesh| &mesh.primitives);
     let settings = primitives.filter_map(|p| p.extensions.get(SPLATTING)).flat_map(|extension| {
@@ -147,7 +143,6 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
     Ok(FileBytes::open(&folder.join(name))?.to_vec())
 }
 
-/// The buffer view of splats that are packed as SPZ.
 fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
     let packed = primitive.extensions.get(SPLATTING)?.get("extensions")?.get(SPZ_EXTENSION)?;
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
@@ -166,7 +161,7 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
     spz::read(&inner)?.raw(source.path, source.task)
 }
 
-/// Reads the attributes of a primitive; scales stay as they are in the file.
+/// Reads a primitive's attributes; scales stay as in the file.
 fn attributes(
     primitive: &GltfPrimitive,
     place: &str,
@@ -223,7 +218,6 @@ fn attributes(
     })
 }
 
-/// The placement of an instance as a similarity.
 fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Similarity> {
     let (linear, translation) = instance.placement.parts();
     let lengths: [f64; 3] = [0, 1, 2].map(|i| linear.column(i).norm());

@@ -12,11 +12,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, byte, narrow};
 use quadrille_base::task::Task;
 
-/// Codes of component types.
 const U8: u32 = 5121;
 const F32: u32 = 5126;
 
-/// The attributes of a primitive under construction, with their bytes.
 #[derive(Default)]
 struct Attributes {
     buffer: Vec<u8>,
@@ -26,7 +24,6 @@ struct Attributes {
 }
 
 impl Attributes {
-    /// Adds an attribute of `rows` elements of `shape`.
     fn add(&mut self, name: String, (shape, kind): (&str, u32), rows: usize, bytes: Vec<u8>) {
         self.views.push(json!({
             "buffer": 0,
@@ -48,7 +45,6 @@ impl Attributes {
         self.buffer.extend(bytes);
     }
 
-    /// Adds an attribute of `N` floats per row.
     fn floats<const N: usize>(
         &mut self,
         name: String,
@@ -62,11 +58,6 @@ impl Attributes {
     }
 }
 
-/// A table as the bytes of a GLB.
-///
-/// # Errors
-/// [`Error::Malformed`] for spherical harmonics above degree 3, or more than 4 GiB; `path` is for
-/// errors. [`Error::Cancelled`].
 pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
     let mut raw = table.raw(path, task)?;
     raw.turn_to_gltf();
@@ -103,7 +94,7 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
     glb(document.to_string().into_bytes(), attributes.buffer, path)
 }
 
-/// The attributes of all rows, or of fewer once the task is cancelled.
+/// Attributes of all rows; fewer once the task is cancelled.
 fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     let mut attributes = Attributes::default();
     let rows = raw.rows();
@@ -146,7 +137,6 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     attributes
 }
 
-/// Joins the chunks of a GLB, each padded to whole words.
 fn glb(mut json: Vec<u8>, mut binary: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
     json.resize(json.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);

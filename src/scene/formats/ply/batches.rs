@@ -10,7 +10,7 @@ use crate::formats::format_reader::{
 };
 use quadrille_base::error::Result;
 
-/// Reading of binary rows of one size; other layouts are refused.
+/// Binary fixed-size rows; other layouts are refused.
 pub(super) const BATCHES: BatchReader = BatchReader { facts, read };
 
 fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {

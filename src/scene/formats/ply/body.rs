@@ -12,9 +12,7 @@ use quadrille_base::error::{Error, Mismatch, Result};
 pub struct Body<'a> {
     encoding: Encoding,
     bytes: &'a [u8],
-    /// Offset of the next row in a binary body.
     at: usize,
-    /// The remaining rows in a text body.
     lines: PlyLines<'a>,
     path: &'a Path,
 }
@@ -60,7 +58,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Offset of the next row, in bytes from the start of the file.
     pub(super) fn offset(&self) -> usize {
         match self.encoding {
             Encoding::Ascii => self.lines.offset,
@@ -133,8 +130,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Reads a row and calls `visit` with each number, including the items of lists, and the index of
-    /// its property.
+    /// Reads a row and calls `visit` with each number, including list items, and its property's index.
     pub(super) fn row(
         &mut self,
         element: &Element,
@@ -175,7 +171,6 @@ impl<'a> Body<'a> {
         Error::malformed(self.path, place, mismatch.0, mismatch.1)
     }
 
-    /// Reads a value of a binary body.
     fn packed_value(
         &mut self,
         kind: PropertyKind,
@@ -214,8 +209,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Minimum size of a row in bytes: lists may be empty, and text has at least one character per value
-/// and a separator.
+/// Minimum bytes of a row: lists may be empty, and text has at least one character per value and a separator.
 fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
     if encoding == Encoding::Ascii {
         return 2 * element.properties.len();
@@ -232,7 +226,6 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Reads a value of a text body.
 fn text_value<'a>(
     kind: PropertyKind,
     words: &mut impl Iterator<Item = &'a [u8]>,

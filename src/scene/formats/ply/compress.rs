@@ -16,11 +16,10 @@ use quadrille_base::task::Task;
 
 /// Bound of the logarithms of scales.
 const LOG_SCALE_LIMIT: f32 = 20.0;
-/// Ranges below this one are a single value.
+/// Smaller ranges are a single value.
 const LEAST_RANGE: f64 = 1e-5;
 
-/// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for
-/// errors.
+/// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for errors.
 pub(crate) fn write_compressed(
     table: &SplatTable,
     path: &Path,
@@ -87,13 +86,12 @@ fn write(
     Ok(())
 }
 
-/// The bounds of a chunk: least and greatest values of positions, logarithms of scales, and colours.
+/// Bounds of positions, logarithms of scales and colours.
 struct Chunk {
     least: [[f32; 3]; 3],
     greatest: [[f32; 3]; 3],
 }
 
-/// Position, clamped logarithm of the scale, and colour of a row.
 fn values(raw: &RawColumns, row: usize) -> [[f32; 3]; 3] {
     let log = |axis: usize| raw.scale[axis][row].clamp(-LOG_SCALE_LIMIT, LOG_SCALE_LIMIT);
     let shown = |channel: usize| f64::from(raw.sh_constant[channel][row]) * SH_C0 + 0.5;
@@ -120,13 +118,12 @@ impl Chunk {
         chunk
     }
 
-    /// The bounds in the order of [`CHUNK_PROPERTIES`].
     fn bounds(&self) -> impl Iterator<Item = f32> {
         let groups = self.least.iter().zip(&self.greatest);
         groups.flat_map(|(least, greatest)| least.iter().chain(greatest).copied())
     }
 
-    /// The words of a row: position, rotation, scale, colour.
+    /// Words of a row: position, rotation, scale, colour.
     fn pack(&self, raw: &RawColumns, row: usize) -> [u32; 4] {
         let values = values(raw, row);
         let t = |group: usize| -> [f64; 3] {

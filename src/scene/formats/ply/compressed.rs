@@ -26,10 +26,9 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
 
-/// Splats per chunk.
 pub(super) const CHUNK: usize = CHUNK_ROWS;
 
-/// Scale of the higher coefficients, whose range is -4 to 4.
+/// Higher coefficients range from -4 to 4.
 pub(super) const SH_RANGE: f64 = 8.0;
 
 /// Properties of a chunk; the last six may be missing.
@@ -55,14 +54,12 @@ pub(super) const CHUNK_PROPERTIES: [&str; 18] = [
 ];
 const REQUIRED_OF_CHUNK: usize = 12;
 
-/// Properties of a splat.
 pub(super) const PACKED_PROPERTIES: [&str; 4] =
     ["packed_position", "packed_rotation", "packed_scale", "packed_color"];
 
-/// Length of the start of a file that is searched for packed properties, in bytes.
+/// Bytes at the start that are searched for packed properties.
 const HEADER_BYTES: usize = 1 << 16;
 
-/// Entry of compressed PLY in the table of formats.
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("compressed PLY"),
     has_mark: |bytes| {
@@ -78,11 +75,9 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
-/// Information that the format loses.
 pub(super) const LOSSES: &str = "11 bits per position and scale within chunks of 256 splats, 8 bits per colour, \
      opacity and coefficient, which end at 4, 10 bits per quaternion component";
 
-/// An element with rows of fixed size, and its bytes.
 struct PackedElement<'a> {
     element: &'a Element,
     rows: &'a [u8],
@@ -91,7 +86,7 @@ struct PackedElement<'a> {
 }
 
 impl PackedElement<'_> {
-    /// A function that reads the property `name` of a row, which has to be a `scalar`.
+    /// Reader of the `scalar` property `name` of a row.
     fn field(
         &self,
         name: &str,
@@ -119,18 +114,15 @@ impl PackedElement<'_> {
         Err(source.malformed(place, format!("a property \"{name}\""), "none"))
     }
 
-    /// As [`Self::field`], for a packed word.
     fn word(&self, name: &str, source: &SceneSource<'_>) -> Result<impl Fn(usize) -> u32 + '_> {
         let field = self.field(name, Scalar::U32, source)?;
         Ok(move |row| whole(field(row)))
     }
 }
 
-/// The elements of a file.
 struct PackedRows<'a> {
     chunks: PackedElement<'a>,
     packed: PackedElement<'a>,
-    /// Higher coefficients.
     sh: Option<PackedElement<'a>>,
     rows: usize,
     sh_degree: u8,
@@ -138,7 +130,7 @@ struct PackedRows<'a> {
 }
 
 impl<'a> PackedRows<'a> {
-    /// Finds the elements of `header`, and checks that they lie in the file.
+    /// Finds the elements of `header` and checks that they fit in the file.
     fn of(header: &'a Header, source: &'a SceneSource<'a>) -> Result<Self> {
         let mut elements = elements(header, source)?;
         let mut named = |name: &str| {
@@ -167,7 +159,6 @@ impl<'a> PackedRows<'a> {
         of_file.columns(Rows::multiples(0..0, 1)).map(|_| of_file)
     }
 
-    /// A table of rows `raw` with the description of the file.
     fn described(&self, header: &Header, raw: RawColumns) -> SplatTable {
         let compression = if has_colour_bounds(self.chunks.element) {
             "chunks of 256 splats with bounds of positions, scales and colours"
@@ -238,7 +229,6 @@ fn read_batches(
     pass.finish(source, |raw| rows.described(&header, raw))
 }
 
-/// Returns all elements of a binary file, after checking that each lies inside the file.
 fn elements<'a>(header: &'a Header, source: &SceneSource<'a>) -> Result<Vec<PackedElement<'a>>> {
     if header.encoding == Encoding::Ascii {
         return Err(source.malformed("header", "a binary format", "ascii"));
@@ -273,7 +263,6 @@ fn row_count(packed: &PackedElement<'_>, source: &SceneSource<'_>) -> Result<usi
     Ok(rows)
 }
 
-/// The number of coefficients in the element `sh`.
 fn sh_properties(sh: &PackedElement<'_>, rows: usize, source: &SceneSource<'_>) -> Result<usize> {
     let count = sh.element.properties.len();
     if sh.element.count != rows as u64 {
@@ -291,7 +280,6 @@ fn has_colour_bounds(chunk: &Element) -> bool {
     chunk.properties.iter().any(|p| p.name == "min_r")
 }
 
-/// A bit field of a word as a number from 0 to 1.
 fn unorm(word: u32, shift: u32, bits: u32) -> f64 {
     let most = (1u32 << bits) - 1;
     f64::from((word >> shift) & most) / f64::from(most)
@@ -301,7 +289,7 @@ fn unorm_11_10_11(word: u32) -> [f64; 3] {
     [unorm(word, 21, 11), unorm(word, 11, 10), unorm(word, 0, 11)]
 }
 
-/// A higher coefficient from its byte, whose ends are the ends of the range.
+/// Higher coefficient of a byte; the extreme bytes are the ends of the range.
 fn coefficient(byte: f64) -> f32 {
     let t = match byte {
         0.0 => 0.0,

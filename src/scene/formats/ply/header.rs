@@ -12,7 +12,6 @@ use super::lines::{PlyLines, quoted};
 use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
 
-/// Maximum size of a header, in bytes.
 const HEADER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Encoding of the body.
@@ -27,7 +26,6 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding as `info` describes it.
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Self::Ascii => "none, text",
@@ -78,12 +76,10 @@ pub struct Header {
     pub comments: Vec<String>,
     /// The elements in file order.
     pub elements: Vec<Element>,
-    /// Offset of the body, in bytes from the start of the file.
     pub(crate) body_offset: usize,
 }
 
 impl Scalar {
-    /// The type's name in a header.
     pub(super) fn name(self) -> &'static str {
         let named = |(scalar, _): &&(Self, _)| *scalar == self;
         SCALARS.iter().find(named).map_or("float", |(_, names)| names[0])
@@ -107,7 +103,7 @@ const SCALARS: [(Scalar, [&str; 2]); 8] = [
 ];
 
 impl Element {
-    /// Bytes of a binary row, unless it holds a list.
+    /// `None` if the element holds a list.
     pub(crate) fn stride_bytes(&self) -> Option<usize> {
         self.properties
             .iter()
@@ -164,7 +160,6 @@ impl Header {
     }
 }
 
-/// A header under construction.
 #[derive(Default)]
 struct Draft {
     encoding: Option<Encoding>,

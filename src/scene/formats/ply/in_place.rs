@@ -20,9 +20,8 @@ use quadrille_base::error::Result;
 pub struct SplatsInPlace {
     bytes: FileBytes<'static>,
     rows: BinaryRows,
-    /// Words of a row.
     stride: usize,
-    /// Pairs of a slot and its word in a row, of all but the higher coefficients.
+    /// Slot and word of all properties except the higher coefficients.
     plain: Vec<(usize, usize)>,
     /// Words of the constant coefficients of red, green and blue in a row.
     constant: [usize; 3],
@@ -99,7 +98,6 @@ impl SplatsInPlace {
         rounding_warning(splats.into_iter())
     }
 
-    /// The rows of a block.
     #[inline]
     fn rows_of(&self, block: usize) -> Range<usize> {
         block * BLOCK..self.len().min((block + 1) * BLOCK)
@@ -124,9 +122,9 @@ impl SplatsInPlace {
         Some(bytes.as_chunks().0)
     }
 
-    /// Decodes and activates all but the higher coefficients of splats `16 * block` and following, which are read ahead or
-    /// mapped; returns the number of invalid ones, which get an opacity of 0, as lanes beyond the last row. All rows of a
-    /// block that cannot be read are invalid.
+    /// Decodes and activates all but the higher coefficients of splats from `16 * block` on, read ahead or
+    /// mapped; returns the number of invalid ones. These, and lanes beyond the last row, get an opacity of 0.
+    /// An unreadable block is invalid as a whole.
     #[inline]
     pub fn block(&self, block: usize, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
         self.decode(self.rows_of(block), ahead, into)
@@ -160,8 +158,8 @@ impl SplatsInPlace {
         invalid
     }
 
-    /// Decodes the coefficients of the lanes of a block that `lanes` names: constant ones of red, green and blue, and the
-    /// higher ones of red, then of green, then of blue. Returns one bit per lane with a higher one that is not finite.
+    /// Decodes the coefficients of `lanes` of a block: constant ones of red, green and blue, then higher ones
+    /// of red, green, blue. Returns one bit per lane with a higher one that is not finite.
     #[inline]
     pub fn coefficients(
         &self,

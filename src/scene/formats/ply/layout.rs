@@ -12,33 +12,26 @@ use crate::table::SplatTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 
-/// Name of the format that 3DGS trainers write.
 pub(super) const NAME: SceneFormat = SceneFormat("PLY");
 
-/// Information that the format loses.
 pub(super) const LOSSES: &str = "none";
 
-/// The element that holds the splats.
 const ELEMENT: &str = "vertex";
 
-/// The element that holds the splats, and the slots of its properties.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) element: &'a Element,
-    /// The elements before it.
     pub(crate) before: &'a [Element],
-    /// The slot of each property of the element, if it is used.
+    /// Slot of each property of the element, if used.
     pub(crate) slots: Vec<Option<usize>>,
     pub(crate) row_layout: RowLayout,
     /// Whether properties `red`, `green`, `blue` stand for the constant SH coefficients.
     pub(crate) has_plain_colours: bool,
 }
 
-/// Properties of plain colours, in place of constant SH coefficients.
 pub(super) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
 impl<'a> Layout<'a> {
-    /// Finds the properties of splats in `header`.
     pub(crate) fn of(header: &'a Header, path: &Path) -> Result<Self> {
         let elements = &header.elements;
         let Some(at) = elements.iter().position(|e| e.name == ELEMENT) else {
@@ -75,7 +68,6 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The number of rows, as an array index.
 fn rows(element: &Element, path: &Path) -> Result<usize> {
     usize::try_from(element.count).ok().filter(|rows| *rows < usize::MAX / 4096).ok_or_else(|| {
         let found = format!("{} rows", element.count);
@@ -83,13 +75,12 @@ fn rows(element: &Element, path: &Path) -> Result<usize> {
     })
 }
 
-/// An error about the element of the splats.
 fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Error {
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without the properties of a splat. Returns whether its colours are plain RGB, as
-/// written by one of nerfstudio's exporters.
+/// Refuses an element without the properties of a splat. Returns whether its colours are plain RGB, as written
+/// by one of nerfstudio's exporters.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)
@@ -114,16 +105,14 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> 
     Err(wrong_element(path, expected, found))
 }
 
-/// The SH degree, from the number of `f_rest_*` properties.
 fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
     sh_degree_of(element.properties.iter().map(|p| p.name.as_str()))
         .map_err(|(expected, found)| wrong_element(path, expected, found))
 }
 
-/// Beginning of the comment that names a profile.
 const PROFILE_COMMENT: &str = "profile ";
 
-/// The comments of a file with columns of these names, which also say how the table's scene was trained.
+/// Comments of a file with these columns, including how the scene was trained.
 pub(super) fn comments_of<'a>(
     table: &SplatTable,
     names: impl Iterator<Item = &'a str>,
@@ -174,7 +163,6 @@ pub(super) fn antialiased_in(comments: &[String]) -> Option<bool> {
     comments.iter().filter_map(|c| antialiased(c)).next_back()
 }
 
-/// Whether training was antialiased, if the comment says so.
 fn antialiased(comment: &str) -> Option<bool> {
     let lower = comment.to_ascii_lowercase();
     let mut words = lower

@@ -1,27 +1,21 @@
 //! Lines of a PLY file, with any line ends.
 
-/// Maximum length of a quotation in an error, in bytes.
 const QUOTE_BYTES: usize = 60;
 
-/// Lines of a text, without their ends. The first line determines the line ending of all lines, so that a
-/// header does not consume the first byte of a binary body.
+/// Lines without their ends. The first line determines all line ends, so that a header does not consume the
+/// first byte of a binary body.
 #[derive(Debug, Clone)]
 pub(crate) struct PlyLines<'a> {
     bytes: &'a [u8],
-    /// Offset of the next line, in bytes.
     pub(super) offset: usize,
-    /// Number of lines read.
     pub(super) number: usize,
-    /// Line terminator: `\n`, with a `\r` before it or not, or `\r` alone, as on the classic
-    /// Macintosh.
+    /// Line terminator: `\n`, optionally after `\r`, or `\r` alone, as on the classic Macintosh.
     end: u8,
-    /// Whether a last line without an end means that the text was cut off, unless the line is
-    /// `end_header`.
+    /// Whether a last line without an end means that the text was cut off, unless the line is `end_header`.
     is_header: bool,
 }
 
 impl<'a> PlyLines<'a> {
-    /// The lines of a header at the start of `bytes`.
     pub(crate) fn header(bytes: &'a [u8]) -> Self {
         let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
         let end = match first {
@@ -31,12 +25,11 @@ impl<'a> PlyLines<'a> {
         Self { bytes, offset: 0, number: 0, end, is_header: true }
     }
 
-    /// The lines of the body at `offset` of `bytes`, with the line ends of its header.
+    /// Lines of the body at `offset`, with the line ends of its header.
     pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
         Self { offset, is_header: false, ..Self::header(bytes) }
     }
 
-    /// The next line that is not blank.
     pub(crate) fn next_filled(&mut self) -> Option<&'a [u8]> {
         self.find(|line| !line.trim_ascii().is_empty())
     }

@@ -27,7 +27,6 @@ pub use crate::scalar::Scalar;
 
 use super::format_reader::{FormatReader, Reader};
 
-/// The format that 3DGS trainers write.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: layout::NAME,
     has_mark: |bytes| bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r"),

@@ -8,17 +8,13 @@ use crate::scalar::Scalar;
 use quadrille_base::error::Mismatch;
 use quadrille_base::math::{self, narrow};
 
-/// A number in a body, not yet parsed.
 #[derive(Clone, Copy)]
 pub(super) enum Number<'a> {
-    /// Bytes of the number in a binary body.
     Packed(&'a [u8], Scalar, Encoding),
-    /// Word of the number in a text body.
     Text(&'a [u8], Scalar),
 }
 
 impl Number<'_> {
-    /// The value.
     pub(super) fn exact(self) -> Result<f64, Mismatch> {
         match self {
             Self::Packed(bytes, scalar, encoding) => Ok(read(bytes, scalar, encoding)),
@@ -28,7 +24,7 @@ impl Number<'_> {
         }
     }
 
-    /// The value as a `float` property would hold it.
+    /// Value as a `float` property would hold it.
     pub(super) fn rounded(self) -> Result<f32, Mismatch> {
         self.exact().map(narrow)
     }
@@ -63,8 +59,8 @@ pub fn to_count(value: f64) -> Option<usize> {
         .then_some(math::whole(value))
 }
 
-/// Parses the text of a float. NaN and infinity are accepted, also in the spellings of C and of
-/// Microsoft (`nan(ind)`, `1.#INF`).
+/// Parses a float. NaN and infinity are accepted, also in the spellings of C and of Microsoft (`nan(ind)`,
+/// `1.#INF`).
 fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
@@ -75,7 +71,6 @@ fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
     }
 }
 
-/// Parses a number in the range of an integer type.
 fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     let range = match scalar {

@@ -18,10 +18,8 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
-/// Bytes per word of the fast path.
 pub(super) const WORD_BYTES: usize = 4;
 
-/// Reads the splats of a PLY.
 pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     let SceneSource { bytes, path, task, .. } = source;
     let header = Header::parse(bytes, path)?;
@@ -56,7 +54,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     })
 }
 
-/// Whether splats are read by way of a table: splats with plain colours or with positions in double precision.
+/// Whether splats are read through a table: with plain colours or with positions in double precision.
 fn needs_table(layout: &Layout<'_>) -> bool {
     let properties = &layout.element.properties;
     let is_fine = |name: &str| {
@@ -73,9 +71,7 @@ fn needs_table(layout: &Layout<'_>) -> bool {
 
 /// Binary rows of one size in a file, which need not be read as a whole.
 pub(super) struct BinaryRows {
-    /// Offset of the first row in bytes.
     pub(super) start: usize,
-    /// Bytes of a row.
     pub(super) stride: usize,
     pub(super) layout: RowLayout,
     pub(super) fields: Vec<FixedField>,
@@ -84,8 +80,8 @@ pub(super) struct BinaryRows {
 }
 
 impl BinaryRows {
-    /// The rows in `bytes`, the content of `path`; an error for text, for lists, for plain colours and for positions in
-    /// double precision.
+    /// Rows in `bytes`, the content of `path`; refuses text, lists, plain colours and double-precision
+    /// positions.
     pub(super) fn of(bytes: &[u8], path: &Path) -> Result<Self> {
         let header = Header::parse(bytes, path)?;
         let layout = Layout::of(&header, path)?;
@@ -116,7 +112,6 @@ impl BinaryRows {
     }
 }
 
-/// A property of a row of fixed size.
 #[derive(Clone, Copy)]
 pub(super) struct FixedField {
     offset: usize,
@@ -124,7 +119,6 @@ pub(super) struct FixedField {
     slot: usize,
 }
 
-/// Reads binary rows of the same size on all threads.
 pub(super) fn read_fixed(
     bytes: &FileBytes<'_>,
     fixed: &FixedRows,
@@ -143,7 +137,6 @@ pub(super) fn read_fixed(
     }
 }
 
-/// The used properties of rows of fixed size.
 fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     let (mut offset, mut fields) = (0, Vec::new());
     for (property, slot) in layout.element.properties.iter().zip(&layout.slots) {
@@ -157,8 +150,8 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     fields
 }
 
-/// The positions of the slots in a row of words, if all are little-endian floats on word boundaries, as
-/// in nearly every splat file.
+/// Word positions of the slots, if all are little-endian floats on word boundaries, as in nearly every splat
+/// file.
 pub(super) fn word_slots(
     fields: &[FixedField],
     stride: usize,
@@ -177,10 +170,9 @@ pub(super) fn word_slots(
 
 type Word = [u8; WORD_BYTES];
 
-/// Pairs of a slot and its word in a row.
+/// Slot and its word in a row.
 type WordSlots = [(usize, usize)];
 
-/// Decodes rows of little-endian floats.
 pub(super) fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
     // The trainer's rows of degree 0 and 3, with and without normals, have their own code, since a
     // column with a constant stride takes half the time.
@@ -219,7 +211,7 @@ fn decode_strided(body: &[Word], stride: usize, slots: &WordSlots, raw: &mut Raw
     }
 }
 
-/// Decodes rows of fixed size of any types and byte order.
+/// Decodes fixed-size rows of any types and byte order.
 fn decode_fields(
     body: &[u8],
     stride: usize,
@@ -234,7 +226,7 @@ fn decode_fields(
     }
 }
 
-/// Reads rows of text, or rows that hold lists, one after the other.
+/// Reads rows of text or with lists, one after the other.
 fn read_in_order(
     mut body: Body<'_>,
     bytes: &FileBytes<'_>,

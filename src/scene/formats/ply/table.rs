@@ -17,12 +17,11 @@ use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
 use quadrille_base::task::Task;
 
-/// Rows that are formatted at a time, by one thread.
+/// Rows formatted at a time by one thread.
 const ROWS_PER_CHUNK: usize = 4096;
-/// Rows that are read at a time, by one thread: 60 KB with SH degree 3, which the cache of a core holds.
+/// Rows read at a time by one thread: 60 KB with SH degree 3, which fit a core's cache.
 const ROWS_PER_BLOCK: usize = 256;
 
-/// Reads all columns of the splats.
 pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     let SceneSource { bytes, path, .. } = source;
     let header = Header::parse(bytes, path)?;
@@ -62,8 +61,8 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(table)
 }
 
-/// Turns a column of red, green or blue into one of constant SH coefficients. Whole numbers go to the largest
-/// of their type, others to 1.
+/// Converts a column of red, green or blue to constant SH coefficients. Whole numbers are scaled by the maximum
+/// of their type.
 fn take_plain_colour(column: &mut Column) {
     let Some(channel) = COLOURS.iter().position(|name| *name == column.name) else { return };
     let most = match column.values {
@@ -90,14 +89,12 @@ fn scalars(element: &Element) -> impl Iterator<Item = (&str, Scalar)> {
     })
 }
 
-/// The part of a column in a block of rows.
 enum Part<'a> {
     F32(&'a mut [f32]),
     Other(Scalar, &'a mut [f64]),
 }
 
 impl Part<'_> {
-    /// Takes the numbers at byte `at` of each row.
     fn read(&mut self, rows: &[u8], stride: usize, at: usize, encoding: Encoding) {
         let fields = rows.chunks_exact(stride).map(|row| &row[at..]);
         match self {
@@ -120,8 +117,7 @@ impl Part<'_> {
     }
 }
 
-/// Reads the columns of rows of `stride` bytes, a block of rows at a time, so that each stays in the cache for all of its
-/// columns.
+/// Reads rows of `stride` bytes block by block, so that a block stays cached for all of its columns.
 fn packed_columns(
     body: &[u8],
     stride: usize,
@@ -196,7 +192,7 @@ fn text_columns(
     Ok(columns)
 }
 
-/// Writes `table` as little-endian PLY. Rows that were read from such a file are written as they were.
+/// Writes `table` as little-endian PLY. Rows read from such a file are written unchanged.
 pub(crate) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "ply\nformat binary_little_endian 1.0")?;
     for line in comments_of(table, table.names()) {
@@ -238,7 +234,6 @@ fn packed_rows(table: &SplatTable, rows: std::ops::Range<usize>) -> Vec<u8> {
     bytes
 }
 
-/// Appends `value`, which was read as a `scalar`.
 fn pack(value: f64, scalar: Scalar, bytes: &mut Vec<u8>) {
     match scalar {
         Scalar::I8 => bytes.extend(whole::<i8>(value).to_le_bytes()),

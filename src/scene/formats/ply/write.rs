@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use crate::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
 
-/// Size of the output buffer, in bytes; large enough that system calls do not matter.
+/// Large enough that system calls do not matter.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Range of written logits. The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose
-/// logits are infinite, are preserved.
+/// The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits are infinite, are
+/// preserved.
 const LOGIT_RANGE: (f32, f32) = (-104.0, 20.0);
 
 /// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_*
@@ -118,12 +118,10 @@ pub fn encoded_rows(sh_degree: u8, splats: impl ExactSizeIterator<Item = Splat>)
     rows
 }
 
-/// Size of a splat in bytes.
 fn row_bytes(sh_degree: u8) -> usize {
     size_of::<f32>() * (14 + 3 * rest_coefficients(sh_degree))
 }
 
-/// Appends the row of a splat.
 fn encode(splat: &Splat, sh_degree: u8, row: &mut Vec<u8>) {
     let rest = rest_coefficients(sh_degree);
     let mut put = |values: &[f32]| {
@@ -143,7 +141,6 @@ fn encode(splat: &Splat, sh_degree: u8, row: &mut Vec<u8>) {
     put(&splat.rotation);
 }
 
-/// The properties of a splat row, in the trainer's order.
 fn property_names(sh_degree: u8) -> impl Iterator<Item = String> {
     let numbered = |stem: &'static str, count| (0..count).map(move |i| format!("{stem}_{i}"));
     ["x", "y", "z"]
@@ -156,7 +153,7 @@ fn property_names(sh_degree: u8) -> impl Iterator<Item = String> {
         .chain(numbered("rot", 4))
 }
 
-/// The inverse of the sigmoid. `1 - o` is exact from one half on, so the error is a few ulp.
+/// Inverse sigmoid. `1 - o` is exact from one half on, so the error is a few ulp.
 fn logit(opacity: f32) -> f32 {
     (opacity / (1.0 - opacity)).ln().clamp(LOGIT_RANGE.0, LOGIT_RANGE.1)
 }

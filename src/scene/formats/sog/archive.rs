@@ -12,16 +12,14 @@ use crate::bytes::FileBytes;
 use crate::formats::format_reader::SceneSource;
 use quadrille_base::error::{Error, Result};
 
-/// Largest ratio of a file's size to the zip's size: deflate cannot do better.
+/// Largest ratio of unpacked to packed size: deflate cannot do better.
 const MAX_EXPANSION: u64 = 1032;
 
-/// Folder of metadata in the zips of macOS.
 const MAC_METADATA: &str = "__MACOSX";
 
-/// Names of files listed in an error before the rest is cut off.
 const LISTED_NAMES: usize = 8;
 
-/// The files of the only SOG in a zip: names below the folder of its description, and indices in the zip.
+/// Files of the only SOG in a zip: names below its description's folder, and indices in the zip.
 fn indices(
     zip: &ZipArchive<Cursor<&[u8]>>,
     source: &SceneSource<'_>,
@@ -68,26 +66,24 @@ fn indices(
     Ok(below.collect())
 }
 
-/// The files of a SOG.
 pub(super) struct Archive<'a> {
     source: &'a SceneSource<'a>,
     files: Files<'a>,
-    /// Bytes of all files read so far, as stored.
     bytes_read: Cell<u64>,
 }
 
 enum Files<'a> {
     Zip {
         zip: Box<RefCell<ZipArchive<Cursor<&'a [u8]>>>>,
-        /// Index of each file of the SOG by its name below the folder of the description, with `/`.
+        /// Indices by name below the folder of the description.
         indices: HashMap<String, usize>,
     },
-    /// The folder of the description. The bytes of the description are the source itself.
+    /// Folder of the description, whose bytes are the source itself.
     Folder(PathBuf),
 }
 
 impl<'a> Archive<'a> {
-    /// The zip that `source` is, or the folder in which it lies.
+    /// Opens the zip `source`, or the folder that contains it.
     pub(super) fn open(source: &'a SceneSource<'a>) -> Result<Self> {
         let bytes: &[u8] = source.bytes;
         let files = if bytes.starts_with(b"PK") {
@@ -107,12 +103,11 @@ impl<'a> Archive<'a> {
         self.source
     }
 
-    /// Bytes of all files read so far, as stored.
     pub(super) fn bytes_read(&self) -> u64 {
         self.bytes_read.get()
     }
 
-    /// Whether the archive has a file `name`. In a folder, that is the description alone.
+    /// Whether there is a file `name`. In a folder, only the description is known.
     pub(super) fn has(&self, name: &str) -> bool {
         match &self.files {
             Files::Zip { indices, .. } => indices.contains_key(name),
@@ -124,7 +119,7 @@ impl<'a> Archive<'a> {
         matches!(self.files, Files::Zip { .. })
     }
 
-    /// The content of the file `name`, a relative path with `/`.
+    /// Content of the file `name`, a relative path with `/`.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         let parts = Path::new(name).components();
         let is_inside = { parts }.all(|part| matches!(part, Component::Normal(_)));

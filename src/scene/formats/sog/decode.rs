@@ -8,10 +8,9 @@ use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 
-/// Largest number of palette rows, by its 16-bit labels.
+/// Labels have 16 bits.
 pub(super) const MAX_PALETTE: u64 = 65_536;
 
-/// A table with the metadata of the description.
 pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> SplatTable {
     let version = meta.version.unwrap_or(1);
     let container = if archive.is_zip() { "zip" } else { "folder" };
@@ -26,7 +25,6 @@ pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> 
     SplatTable::of_raw(raw, described)
 }
 
-/// Parses a description.
 pub(super) fn parse<T: serde::de::DeserializeOwned>(
     archive: &Archive<'_>,
     bytes: &[u8],
@@ -39,16 +37,15 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// A SOG whose pictures are not decoded yet.
 pub(super) struct SogFile {
     pub(super) meta: Meta,
-    /// Beginning of the names of its files.
+    /// Prefix of its files' names.
     folder: String,
     /// Version 1 has ranges in place of codebooks.
     pub(super) is_v1: bool,
     pub(super) rows: usize,
     pub(super) sh_degree: u8,
-    /// Name and content of the picture of centroids, if it tells the degree.
+    /// Name and content of the picture of centroids, if the degree comes from it.
     pub(super) centroids: Option<(String, Vec<u8>)>,
 }
 
@@ -92,7 +89,6 @@ impl SogFile {
         Ok(file)
     }
 
-    /// The error about `place` of the description.
     pub(super) fn wrong(
         &self,
         archive: &Archive<'_>,
@@ -104,7 +100,6 @@ impl SogFile {
         archive.source().malformed(place, expected, found)
     }
 
-    /// Reads file `at` of a part; returns its name and content.
     pub(super) fn file<'m>(
         &self,
         archive: &Archive<'_>,
@@ -118,7 +113,7 @@ impl SogFile {
         Ok((name, bytes))
     }
 
-    /// The degree by the width of the picture of version 1.
+    /// Degree by the width of version 1's picture.
     fn degree_of_centroids(&self, archive: &Archive<'_>, name: &str, bytes: &[u8]) -> Result<u8> {
         let expected = "64 rows of 3, 8 or 15 coefficients in a line";
         let decoder = image_webp::WebPDecoder::new(std::io::Cursor::new(bytes));

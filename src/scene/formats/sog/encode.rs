@@ -12,13 +12,13 @@ use quadrille_base::task::Task;
 /// Sides of pictures are multiples of this.
 const SIDE_STEP: usize = 4;
 
-/// Width of the pictures of `rows` splats, which are about as high.
+/// Width of the almost square pictures of `rows` splats.
 pub(super) fn picture_width(rows: usize) -> usize {
     let side = rows.isqrt() + usize::from(rows.isqrt().pow(2) < rows);
     side.next_multiple_of(SIDE_STEP).max(SIDE_STEP)
 }
 
-/// A picture to write: its name, width and pixels. The last row may be incomplete.
+/// The last row may be incomplete.
 pub(super) struct Picture {
     pub(super) name: &'static str,
     pub(super) width: usize,
@@ -26,7 +26,6 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Encodes the picture as lossless WebP.
     fn encode(mut self) -> io::Result<Vec<u8>> {
         let lines = self.pixels.len().div_ceil(self.width).next_multiple_of(SIDE_STEP);
         let lines = lines.max(SIDE_STEP);
@@ -43,7 +42,7 @@ impl Picture {
     }
 }
 
-/// The names and contents of the files of a SOG: its pictures, then the description.
+/// Names and contents of the files of a SOG: pictures, then the description.
 pub(super) fn files(
     pictures: Vec<Picture>,
     meta_name: &'static str,
@@ -60,7 +59,6 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// A zip of files, which are stored as they are.
 pub(in crate::formats) fn zip(files: &[(impl AsRef<str>, Vec<u8>)]) -> io::Result<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);

@@ -11,11 +11,11 @@ use super::{LOD_META, META};
 use crate::splats::MAX_SPLATS;
 use quadrille_base::error::{Error, Result};
 
-/// Maximum depth of the tree, which bounds the recursion.
+/// Bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// The rows of one level of detail, with the environment. A leaf without that level gives the next finer one
-/// or, if there is none, its finest.
+/// Rows of one level of detail, with the environment. A leaf without that level gives the next finer one or, if
+/// there is none, its finest.
 pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
@@ -77,7 +77,6 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     Ok(SogRows::new(files, spans, Some((level, meta.lod_levels))))
 }
 
-/// The SOG whose description is the file `name`.
 fn file(archive: &Archive<'_>, name: &str) -> Result<SogFile> {
     let folder = name.strip_suffix(META).ok_or_else(|| {
         let expected = format!("names that end in {META}");
@@ -86,7 +85,6 @@ fn file(archive: &Archive<'_>, name: &str) -> Result<SogFile> {
     SogFile::new(archive, parse(archive, &archive.read(name)?, name)?, folder)
 }
 
-/// Collects the rows of all leaves at `level`, in order.
 fn collect(
     node: &LodNode,
     level: u32,

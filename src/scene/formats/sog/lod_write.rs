@@ -12,29 +12,24 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 
-/// Sizes of the parts of a streamed SOG.
 pub(in crate::formats) struct Sizes {
-    /// Maximum number of splats of a leaf at the finest level, unless they all lie in one place.
+    /// Maximum splats per leaf at the finest level, unless they all share one position.
     leaf: usize,
-    /// Maximum number of splats of a file, unless a leaf has more.
+    /// Maximum splats per file, unless a leaf has more.
     file: usize,
 }
 
-/// The sizes that are written (assumed): a leaf is what a viewer switches between levels, and other writers begin a new
-/// file after as many splats by default.
+/// Written sizes (assumed): a leaf is what a viewer switches between levels, and other writers begin a new file
+/// after as many splats by default.
 pub(in crate::formats) const SIZES: Sizes = Sizes { leaf: 1 << 15, file: 512 << 10 };
-/// Reach of a splat in its largest standard deviations, for the bounds of leaves (assumed: 99.7 percent of a normal
-/// distribution).
+/// Extent of a splat in its largest standard deviations, for the bounds of leaves (assumed: 99.7 percent of a
+/// normal distribution).
 const REACH: f64 = 3.0;
 
-/// The names and contents of the files of a streamed SOG, whose description comes last.
+/// Names and contents of files; the description comes last.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Tables, from the finest level of detail to the coarsest, as the names and contents of the files of a streamed SOG.
-///
-/// # Errors
-/// [`Error::Malformed`](quadrille_base::Error::Malformed) for rows that are not finite, and
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled); `path` is for errors.
+/// Files of a streamed SOG from tables, finest level first.
 pub(in crate::formats) fn write_streamed_files(
     levels: &[&SplatTable],
     sizes: &Sizes,
@@ -96,17 +91,13 @@ pub(in crate::formats) fn write_streamed_files(
     Ok(files)
 }
 
-/// The order in which the finest level of a streamed SOG is written.
-///
-/// # Errors
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let tree = Node::over(raw, SIZES.leaf, task)?;
     Ok(leaves_of(raw, &tree, task)?.concat())
 }
 
-/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new one
-/// replaces.
+/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new
+/// one replaces.
 pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
     let Some((folder, file)) = name.split_once('/') else { return name == LOD_META };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -116,7 +107,7 @@ pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
 
 type Bounds = [[f64; 3]; 2];
 
-/// A node of the tree: a leaf with its number, or two halves of space.
+/// A leaf with its number, or two halves of space.
 enum Node {
     Leaf(usize),
     Split {
@@ -128,8 +119,8 @@ enum Node {
 }
 
 impl Node {
-    /// Halves the rows of `raw` at the median of their longest axis until a leaf has at most `most`. Equal positions stay
-    /// together.
+    /// Halves the rows of `raw` at the median of their longest axis until a leaf has at most `most`. Equal
+    /// positions stay together.
     fn over(raw: &RawColumns, most: usize, task: &Task) -> Result<Self> {
         let rows = (0..).take(raw.rows()).collect();
         Self::numbered(raw, rows, (most, &mut 0), task)
@@ -173,7 +164,6 @@ impl Node {
         }
     }
 
-    /// The description of the node, and its bounds, from the one of a leaf.
     fn description(&self, leaf: &impl Fn(usize) -> (Value, Bounds)) -> (Value, Bounds) {
         let (mut node, bounds) = match self {
             Self::Leaf(number) => leaf(*number),
@@ -188,7 +178,7 @@ impl Node {
     }
 }
 
-/// The longest axis of the positions of `rows`, and a coordinate that halves them; `None` if they are all equal.
+/// Longest axis of the positions of `rows`, and a coordinate that halves them; `None` if all are equal.
 fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
     let extent = |column: &Vec<f64>| {
         let values = rows.iter().map(|row| column[*row as usize]);
@@ -211,7 +201,7 @@ fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
     next.reduce(f64::min).map(|at| (axis, at))
 }
 
-/// The rows of each leaf, in an order in which neighbours are close.
+/// Rows of each leaf, in an order in which neighbours are close.
 fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>> {
     let mut leaves = vec![Vec::new(); tree.leaves()];
     for row in improved_order(raw, task)?.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
@@ -221,7 +211,6 @@ fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>
     Ok(leaves)
 }
 
-/// Orders the rows of a level by leaf; returns the rows of each.
 fn order_by_leaf(raw: &mut RawColumns, tree: &Node, task: &Task) -> Result<Vec<Range<usize>>> {
     let leaves = leaves_of(raw, tree, task)?;
     raw.select(&leaves.concat(), task)?;
@@ -233,7 +222,7 @@ fn order_by_leaf(raw: &mut RawColumns, tree: &Node, task: &Task) -> Result<Vec<R
     Ok(leaves.iter().map(range).collect())
 }
 
-/// The box around splats, as far as they reach; `None` without splats.
+/// Box around splats with their extents; `None` without splats.
 fn bounds(raw: &RawColumns, rows: Range<usize>) -> Option<Bounds> {
     let boxes = rows.map(|row| {
         let largest = raw.scale.iter().map(|column| f64::from(column[row]));

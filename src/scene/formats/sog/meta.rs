@@ -2,15 +2,15 @@
 
 use serde::Deserialize;
 
-/// A description; which members a version has is checked where they are read.
+/// Description; the members of each version are checked where they are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct Meta {
     pub(super) version: Option<u32>,
     pub(super) count: Option<u64>,
-    /// Kind of splats: `3dgs`, `antialiased`, `2dgs`.
+    /// `3dgs`, `antialiased` or `2dgs`.
     #[serde(default)]
     pub(super) model: Option<String>,
-    /// Older name of the kind `antialiased`.
+    /// Older form of `antialiased`.
     #[serde(default)]
     pub(super) antialias: Option<bool>,
     pub(super) means: Part,
@@ -21,7 +21,6 @@ pub(super) struct Meta {
     pub(super) sh_rest: Option<Part>,
 }
 
-/// Pictures of one kind of value, with their range or codebook.
 #[derive(Debug, Deserialize)]
 pub(super) struct Part {
     #[serde(default)]
@@ -39,7 +38,6 @@ pub(super) struct Part {
     pub(super) files: Vec<String>,
 }
 
-/// One number or several.
 #[derive(Debug, Deserialize, Default)]
 #[serde(untagged)]
 pub(super) enum Numbers {
@@ -69,19 +67,17 @@ impl Meta {
     }
 }
 
-/// The description of a streamed SOG.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LodMeta {
     pub(super) lod_levels: u32,
     #[serde(default)]
     pub(super) environment: Option<String>,
-    /// Descriptions of the SOGs, by the number by which the tree names them.
+    /// Descriptions of the SOGs, by their index in the tree.
     pub(super) filenames: Vec<String>,
     pub(super) tree: LodNode,
 }
 
-/// A node of the tree of a streamed SOG: children, or a leaf with its levels.
 #[derive(Debug, Deserialize)]
 pub(super) struct LodNode {
     #[serde(default)]
@@ -90,7 +86,6 @@ pub(super) struct LodNode {
     pub(super) lods: std::collections::BTreeMap<String, LodRange>,
 }
 
-/// Rows of a SOG.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct LodRange {
     pub(super) file: usize,

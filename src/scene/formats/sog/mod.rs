@@ -24,14 +24,11 @@ pub(super) use write::{write, write_files};
 use super::format_reader::FormatReader;
 use crate::scene_file::SceneFormat;
 
-/// Name of the format.
 const NAME: SceneFormat = SceneFormat("SOG");
-/// Name of the description of a SOG.
 pub(super) const META: &str = "meta.json";
-/// Name of the description of a streamed SOG.
 pub(super) const LOD_META: &str = "lod-meta.json";
 
-/// Names of the files that a SOG in a folder may have, which a new one replaces.
+/// Possible files of a SOG in a folder, which a new one replaces.
 pub(super) const FILES: [&str; 8] = [
     "means_l.webp",
     "means_u.webp",
@@ -43,15 +40,13 @@ pub(super) const FILES: [&str; 8] = [
     META,
 ];
 
-/// Centroids per row of the palette's picture.
 const CENTROIDS_PER_ROW: usize = 64;
-/// Alpha that marks quaternions without component 0. The markers of the other components follow in order.
+/// Alpha that marks quaternions without component 0; the other components follow in order.
 const FIRST_QUATERNION_ALPHA: u8 = 252;
 
-/// Length of the start of a JSON file that is searched for the keys of a description, in bytes.
+/// Bytes at the start of a JSON file that are searched for the keys of a description.
 const SNIFFED_BYTES: usize = 1 << 20;
 
-/// Information that the format loses.
 const LOSSES: &str = "16-bit positions, 8 bits per quaternion component and opacity, codebooks of 256 scales and \
      colours, higher coefficients from a palette of up to 65,536 rows";
 
@@ -62,7 +57,6 @@ fn has_key(bytes: &[u8], key: &str) -> bool {
         && start.windows(quoted.len()).any(|w| w == quoted.as_bytes())
 }
 
-/// Entry of SOG in the table of formats.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: NAME,
     has_mark: |bytes| {

@@ -14,20 +14,20 @@ use crate::splats::rest_coefficients;
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
-/// Memory of [`Planes`] per splat, besides the palette, in bytes.
+/// Bytes of [`Planes`] per splat, without the palette.
 pub(super) const PLANE_BYTES: u64 = 20;
-/// Further memory per splat while pictures are decoded, in bytes: at most a picture as the codec makes it and as RGBA,
+/// Further bytes per splat while pictures are decoded: at most a picture as the codec makes it and as RGBA,
 /// with the files of the pictures, which are smaller than their pixels.
 pub(super) const DECODING_BYTES: u64 = 24;
 
-/// Largest number of splats per byte of the pictures. Real scenes have one per 10 bytes, pictures of
-/// one colour thousands; the bound keeps a small file from asking for much memory.
+/// Largest number of splats per byte of the pictures. Real scenes have one per 10 bytes, pictures of one colour
+/// thousands; the bound keeps a small file from requesting much memory.
 const MAX_SPLATS_PER_BYTE: u64 = 64;
 
-/// Numbers for the bytes of a channel.
+/// Number for each byte of a channel.
 type Table = [f64; 256];
 
-/// The pixels of a SOG, and the numbers that they stand for.
+/// Pixels of a SOG, and the numbers that they stand for.
 pub(super) struct Planes {
     is_v1: bool,
     /// Positions of 16 bits in `ranges`.
@@ -42,9 +42,7 @@ pub(super) struct Planes {
     palette: Option<Palette>,
 }
 
-/// Rows of higher coefficients.
 struct Palette {
-    /// Coefficients per channel.
     per_channel: usize,
     centroids: Vec<[u8; 4]>,
     labels: Vec<u16>,
@@ -52,7 +50,6 @@ struct Palette {
 }
 
 impl SogFile {
-    /// Decodes the pictures, one after the other.
     pub(super) fn planes(&self, archive: &Archive<'_>) -> Result<Planes> {
         let meta = &self.meta;
         let (count, rows) = (self.rows as u64, self.rows);
@@ -119,7 +116,6 @@ impl SogFile {
         })
     }
 
-    /// Decodes the palette from the names and the bytes of its files.
     fn palette(
         &self,
         archive: &Archive<'_>,
@@ -150,7 +146,7 @@ impl SogFile {
         Ok(Palette { per_channel, centroids: centroids.rgba, labels, table: tables[0] })
     }
 
-    /// The numbers of the bytes of each channel: entries of the codebook or, in version 1, points in the range.
+    /// Numbers for the bytes of each channel: codebook entries or, in version 1, points in the range.
     fn numbers(
         &self,
         archive: &Archive<'_>,
@@ -181,7 +177,6 @@ impl SogFile {
 }
 
 impl Planes {
-    /// Raw columns of `rows`.
     pub(super) fn columns(&self, rows: Rows) -> RawColumns {
         let degree = (0..=3).find(|degree| {
             let of_palette = self.palette.as_ref().map_or(0, |palette| palette.per_channel);
@@ -234,7 +229,7 @@ impl Planes {
     }
 }
 
-/// The quaternion of a pixel, w, x, y, z.
+/// Quaternion (w, x, y, z) of a pixel.
 fn rotation([a, b, c, alpha]: [u8; 4]) -> [f32; 4] {
     let others = [a, b, c].map(|v| (f64::from(v) / 255.0 * 2.0 - 1.0) * FRAC_1_SQRT_2);
     match alpha.checked_sub(FIRST_QUATERNION_ALPHA) {

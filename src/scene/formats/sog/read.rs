@@ -12,14 +12,12 @@ use crate::scene_file::Scene;
 use crate::table::SplatTable;
 use quadrille_base::error::Result;
 
-/// Reading of a SOG or of a level of a streamed one.
 pub(in crate::formats) const READER: Reader = Reader {
     table: read_table,
     scene: Some(read_scene),
     batches: Some(BatchReader { facts, read: read_batches }),
 };
 
-/// The rows of the SOG, or of the level of a streamed one, that the options ask for.
 fn rows(archive: &Archive<'_>) -> Result<SogRows> {
     let bytes: &[u8] = archive.source().bytes;
     let is_streamed = match archive.is_zip() {

@@ -1,4 +1,4 @@
-//! The rows of a SOG, or of a level of a streamed one, in the order of the scene.
+//! Rows of a SOG, or of a level of a streamed one, in scene order.
 
 use super::archive::Archive;
 use super::decode::{SogFile, described};
@@ -10,9 +10,8 @@ use crate::raw_columns::{RawColumns, Rows};
 use crate::table::{SplatTable, profile_of_flag};
 use quadrille_base::error::Result;
 
-/// Consecutive rows of a scene that are rows of one file.
+/// Consecutive rows of a scene from one file.
 pub(super) struct Span {
-    /// Index of the file.
     pub(super) file: usize,
     /// First row in the file.
     pub(super) offset: usize,
@@ -21,14 +20,14 @@ pub(super) struct Span {
     pub(super) rows: usize,
 }
 
-/// The files of a scene, and which of their rows it consists of.
+/// Files of a scene, and the rows taken from each.
 pub(super) struct SogRows {
-    /// The files, of which the first one describes the scene.
+    /// The first file describes the scene.
     pub(super) files: Vec<SogFile>,
     pub(super) spans: Vec<Span>,
-    /// The level of detail, and the number of levels.
+    /// Level of detail, and the number of levels.
     level: Option<(u32, u32)>,
-    /// The pictures of each file, while they are decoded.
+    /// Decoded pictures of each file, while needed.
     planes: Vec<Option<Planes>>,
 }
 
@@ -37,24 +36,20 @@ impl SogRows {
         Self { planes: files.iter().map(|_| None).collect(), files, spans, level }
     }
 
-    /// All rows of one file.
     pub(super) fn of_file(file: SogFile) -> Self {
         let all = Span { file: 0, offset: 0, start: 0, rows: file.rows };
         Self::new(vec![file], vec![all], None)
     }
 
-    /// Decodes the pictures of a file.
     fn decode(&mut self, archive: &Archive<'_>, file: usize) -> Result<()> {
         self.planes[file] = Some(self.files[file].planes(archive)?);
         Ok(())
     }
 
-    /// Decodes the pictures of all files.
     pub(super) fn decode_all(&mut self, archive: &Archive<'_>) -> Result<()> {
         (0..self.files.len()).try_for_each(|file| self.decode(archive, file))
     }
 
-    /// A table of rows `raw` with the description of the scene.
     pub(super) fn described(&self, archive: &Archive<'_>, raw: RawColumns) -> SplatTable {
         let mut table = described(archive, &self.files[0].meta, raw);
         if let Some((level, levels)) = self.level {
@@ -65,7 +60,7 @@ impl SogRows {
         table
     }
 
-    /// Whether a span is the first one, and the last one, of its file.
+    /// Whether a span is the first, and the last, of its file.
     fn ends(&self) -> Vec<[bool; 2]> {
         let mut ends = vec![[false; 2]; self.spans.len()];
         let mut last = vec![None; self.files.len()];
@@ -101,7 +96,8 @@ impl SogRows {
         }
     }
 
-    /// Reads batches of at most `most` rows. The pictures of a file are decoded once, and kept up to its last row.
+    /// Reads batches of at most `most` rows. Each file's pictures are decoded once, and kept up to its last
+    /// row.
     pub(super) fn read(
         mut self,
         archive: &Archive<'_>,

@@ -7,18 +7,17 @@ use image_webp::WebPDecoder;
 use super::archive::Archive;
 use quadrille_base::error::Result;
 
-/// Pixels beyond those needed that a picture may have: rows and columns are rounded up.
+/// Excess pixels that a picture may have: rows and columns are rounded up.
 const SPARE_PIXELS: u64 = 1 << 16;
 
-/// A picture as RGBA in 8 bits, row by row.
 pub(super) struct Pixels {
     pub(super) width: usize,
     pub(super) rgba: Vec<[u8; 4]>,
 }
 
 impl Pixels {
-    /// Decodes the file `name`, a picture of at least `needed` pixels and not many more. Its size is
-    /// checked before it is decoded, since a small file can hold a huge picture of one colour.
+    /// Decodes the file `name`, a picture of `needed` pixels and not many more. Its size is checked first,
+    /// since a small file can hold a huge picture of one colour.
     pub(super) fn decode(
         bytes: &[u8],
         name: &str,

@@ -16,19 +16,11 @@ use quadrille_base::math::{SimdLevel, byte, whole};
 use quadrille_base::quantise::{Palette, codebook, indices, palette};
 use quadrille_base::task::Task;
 
-/// A table as the bytes of a SOG in a zip.
-///
-/// # Errors
-/// The errors of [`write_files`].
 pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
     zip(&write_files(table, path, task)?).map_err(|e| Error::write(path, e))
 }
 
-/// A table as the names and contents of the files of a SOG, in an order in which neighbours are close,
-/// unless it has such an order.
-///
-/// # Errors
-/// [`Error::Malformed`] for rows that are not finite, and [`Error::Cancelled`]; `path` is for errors.
+/// Files of a SOG, in an order in which neighbours are close, unless `table` has such an order.
 pub(in crate::formats) fn write_files(
     table: &SplatTable,
     path: &Path,
@@ -41,10 +33,7 @@ pub(in crate::formats) fn write_files(
     sog_files(&raw, table.antialiased(), path, task)
 }
 
-/// Rows, in their order, as the names and contents of the files of a SOG; `antialiased` is the profile's flag.
-///
-/// # Errors
-/// [`Error::Write`] and [`Error::Cancelled`]; `path` is for errors.
+/// Files of a SOG from rows in their order; `antialiased` is the profile's flag.
 pub(super) fn sog_files(
     raw: &RawColumns,
     antialiased: Option<bool>,
@@ -149,7 +138,7 @@ fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
     [a, b, c, FIRST_QUATERNION_ALPHA + index]
 }
 
-/// The picture of the palette's rows, and the codebook of its numbers.
+/// Picture of the palette's rows, and the codebook of its numbers.
 fn centroids(
     palette: &Palette,
     per_channel: usize,

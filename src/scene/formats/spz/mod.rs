@@ -17,28 +17,19 @@ use super::format_reader::{FormatReader, Reader};
 use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 
-/// First bytes of the header: "NGSP".
 const MAGIC: u32 = 0x5053_474e;
 
-/// Size of the header of versions 1 to 3, in bytes.
 const GZIP_HEADER_BYTES: usize = 16;
-/// Size of the header of version 4, in bytes.
 const ZSTD_HEADER_BYTES: usize = 32;
-/// Size of an entry of the table of contents of version 4, in bytes.
 const TOC_ENTRY_BYTES: usize = 16;
 
-/// Flag of scenes that were trained with antialiasing.
 const ANTIALIASED: u8 = 1;
-/// Flag of files with extensions.
 const EXTENSIONS: u8 = 2;
-/// Type of the extension that states the axes of the file.
 const AXES_EXTENSION: u32 = 0xADBE_0003;
 
-/// Information that the format loses.
 const LOSSES: &str = "24-bit fixed-point positions, 8 bits per scale, colour, opacity and coefficient (of which \
      most writers use 4 or 5), 10 bits per quaternion component from version 3 on";
 
-/// Entry of SPZ in the table of formats.
 pub(super) const FORMAT: FormatReader = FormatReader {
     format: SceneFormat("SPZ"),
     has_mark,
@@ -58,20 +49,18 @@ fn has_mark(bytes: &[u8]) -> bool {
         && u32::from_le_bytes(start) == MAGIC
 }
 
-/// The fields of all headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SpzHeader {
     version: u32,
     splats: usize,
     sh_degree: u8,
-    /// Bits behind the point of positions.
+    /// Fraction bits of positions.
     fraction_bits: u8,
     flags: u8,
 }
 
 impl SpzHeader {
-    /// Sizes of the six streams in bytes: positions, opacities, colours, scales, rotations, higher
-    /// coefficients.
+    /// Bytes of the six streams: positions, opacities, colours, scales, rotations, higher coefficients.
     fn stream_bytes(&self) -> [usize; 6] {
         let position = if self.version == 1 { 6 } else { 9 };
         let rotation = if self.version < 3 { 3 } else { 4 };

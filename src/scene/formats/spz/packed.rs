@@ -7,9 +7,8 @@ use half::f16;
 use crate::quaternion::{with_largest, without_largest};
 use quadrille_base::math::{byte, fit, narrow, whole};
 
-/// Scale of the constant coefficients.
 const COLOUR_SCALE: f64 = 0.15;
-/// Largest magnitude of a quaternion component of 9 bits.
+/// Largest magnitude of a 9-bit quaternion component.
 const COMPONENT_MAX: f64 = 511.0;
 /// Bound of 24-bit positions, exclusive above.
 const POSITION_LIMIT: f64 = 8_388_608.0;
@@ -24,12 +23,11 @@ pub(super) fn position([a, b, c]: [u8; 3], fraction_bits: u8) -> f32 {
     narrow(f64::from(fixed) * (-f64::from(fraction_bits)).exp2())
 }
 
-/// Whether a coordinate is in the range of [`pack_position`].
 pub(super) fn holds_position(value: f64, fraction_bits: u8) -> bool {
     (-POSITION_LIMIT..POSITION_LIMIT).contains(&fixed_position(value, fraction_bits))
 }
 
-/// Packs a coordinate; one beyond the range is set to its end.
+/// Packs a coordinate, clamped to the range.
 pub(super) fn pack_position(value: f64, fraction_bits: u8) -> [u8; 3] {
     let fixed = fixed_position(value, fraction_bits).clamp(-POSITION_LIMIT, POSITION_LIMIT - 1.0);
     let [a, b, c, _] = whole::<i32>(fixed).to_le_bytes();
@@ -70,7 +68,7 @@ pub(super) fn pack_coefficient(value: f32, bucket: u8) -> u8 {
     fit((buckets * i32::from(bucket) + 128).clamp(0, 255))
 }
 
-/// A rotation w, x, y, z from its vector part, of versions 1 and 2.
+/// Rotation (w, x, y, z) from its vector part, of versions 1 and 2.
 pub(super) fn rotation_of_vector(packed: [u8; 3]) -> [f32; 4] {
     let vector = packed.map(|v| f64::from(v) / 127.5 - 1.0);
     let squares: f64 = vector.iter().map(|v| v * v).sum();
@@ -78,8 +76,8 @@ pub(super) fn rotation_of_vector(packed: [u8; 3]) -> [f32; 4] {
     [narrow((1.0 - squares).max(0.0).sqrt()), x, y, z]
 }
 
-/// A rotation w, x, y, z from its word, of versions 3 and 4: the index of the largest of x, y, z, w in
-/// the upper two bits, and the others, the last one in the lowest bits.
+/// Rotation (w, x, y, z) from a word of versions 3 and 4: the index of the largest of x, y, z, w in the upper
+/// two bits, then the others, the last one in the lowest bits.
 pub(super) fn rotation(packed: u32) -> [f32; 4] {
     let component = |shift: u32| {
         let magnitude = f64::from(packed >> shift & 511) / COMPONENT_MAX * FRAC_1_SQRT_2;
@@ -90,7 +88,6 @@ pub(super) fn rotation(packed: u32) -> [f32; 4] {
     [w, x, y, z]
 }
 
-/// Packs a unit quaternion w, x, y, z.
 pub(super) fn pack_rotation([w, x, y, z]: [f64; 4]) -> u32 {
     let (largest, others) = without_largest([x, y, z, w]);
     let mut packed = fit::<u32>(largest);

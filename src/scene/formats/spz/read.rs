@@ -16,20 +16,18 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Largest ratio of unpacked to packed bytes. No encoder gets near it, and it bounds the memory that a header
-/// can request.
+/// Largest ratio of unpacked to packed bytes. No encoder gets near it; it bounds the memory that a header can
+/// request.
 const MAX_EXPANSION: usize = 1024;
 const POSITION_BYTES: usize = 9;
 
-/// Maximum size of all extensions in bytes.
 const MAX_EXTENSION_BYTES: usize = 1 << 20;
 
-/// A file, unpacked.
 struct Unpacked {
     header: SpzHeader,
-    /// Streams in the order of [`SpzHeader::stream_bytes`], each of that size.
+    /// Streams in the order of [`SpzHeader::stream_bytes`], of these sizes.
     streams: [Vec<u8>; 6],
-    /// Axes that an extension states.
+    /// Axes stated by an extension.
     axes: Option<SplatAxes>,
     unknown_axes: Option<u32>,
 }
@@ -57,7 +55,6 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(SplatTable::of_raw(raw, described))
 }
 
-/// Reads the fields that all versions have, behind the magic number.
 fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHeader> {
     let magic = reader.u32("header")?;
     let wrong = |expected: &str, found: String| Err(source.malformed("header", expected, found));
@@ -187,8 +184,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
     Ok(Unpacked { header, streams, axes, unknown_axes })
 }
 
-/// Finds the axes in the extensions: records of a type, a length and bytes. An unknown code is
-/// returned as such.
+/// Finds the axes in the extensions: records of a type, a length and bytes. Returns an unknown code as such.
 fn axes_extension(
     bytes: &[u8],
     source: &SceneSource<'_>,

@@ -21,33 +21,27 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::byte;
 use quadrille_base::task::Task;
 
-/// Fraction bits of positions, as in the format's own writer: steps of 1/4096 up to 2048.
+/// As in the format's own writer: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
-/// Buckets to which the format's own writer rounds coefficients of degree 1 and of the higher degrees.
+/// The format's own writer rounds coefficients of degree 1 and of higher degrees to these buckets.
 const BUCKETS: [u8; 2] = [8, 16];
-/// Minimum width, in mean widths, of splats whose buckets are halved. Halving them once keeps files within 5 % of the
-/// bytes of other writers.
+/// Minimum width, in mean widths, of splats whose buckets are halved. Halving them once keeps files within 5 %
+/// of the bytes of other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
-/// Default level of gzip.
 const GZIP_LEVEL: u32 = 6;
-/// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times as
-/// long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
+/// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times
+/// as long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger
+/// ones.
 const ZSTD_LEVEL: i32 = 3;
 const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
 /// Maximum size for the slower level, which then takes at most a third of a second.
 const SMALL_STREAM_BYTES: usize = 2 << 20;
-/// Splats whose coefficients are packed at a time, by one thread.
+/// Splats whose coefficients are packed at a time by one thread.
 const ROWS_PER_BLOCK: usize = 256;
-/// Number of the stream of coefficients.
 const COEFFICIENTS: usize = 5;
-/// The format's code of the axes right, up, back.
 const RUB_CODE: u32 = 4;
 
-/// A table as the bytes of an SPZ file of version 3 or 4, with the axes of the format's description,
-/// which version 4 states.
-///
-/// # Errors
-/// [`Error::Malformed`] for rows that are not finite; `path` is for errors.
+/// Writes an SPZ file of version 3 or 4, with the axes of the format's description, which version 4 states.
 pub(in crate::formats) fn write(
     table: &SplatTable,
     version: u32,
@@ -73,14 +67,13 @@ pub(in crate::formats) fn write(
     file.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-/// Whether the format holds a position in right, down, forward.
 pub(in crate::formats) fn holds_position(centre: [f64; 3]) -> bool {
     let signs = SplatAxes::RUB.signs().into_iter();
     let mut turned = centre.into_iter().zip(signs).map(|(v, sign)| v * f64::from(sign));
     turned.all(|v| packed::holds_position(v, FRACTION_BITS))
 }
 
-/// The streams of splats in the axes of the format, but for the higher coefficients `rest`, which are turned here.
+/// Streams of splats in the format's axes, except the higher coefficients `rest`, which are converted here.
 fn streams(
     raw: &RawColumns,
     rest: &[Cow<'_, [f32]>],
@@ -107,7 +100,7 @@ fn streams(
     Ok(streams)
 }
 
-/// Packs the higher coefficients of all splats, whose columns are channel-major.
+/// Packs the higher coefficients of all splats; columns are channel-major.
 fn pack_coefficients(
     columns: &[Cow<'_, [f32]>],
     are_wide: &[bool],
