@@ -58,9 +58,6 @@ impl<M: Borrow<Mesh>> Triangles<M> {
     }
 
     /// As [`Self::new`], as a task.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn new_task(owner: M, adjacency: Adjacency, task: &Task) -> Result<Self> {
         let triangles = Self::until(owner, adjacency, task);
         task.check().map(|()| triangles)

@@ -82,9 +82,6 @@ pub enum MeshFile {
 impl MeshFile {
     /// Reads any mesh file, or standard input for `-`. The texels of its textures take at most `texture_bytes`;
     /// textures beyond that are left out with a warning.
-    ///
-    /// # Errors
-    /// The errors of [`load`] and [`BezierPatches::load`].
     pub fn load(path: &Path, texture_bytes: u64) -> Result<Self> {
         let bytes = open(path)?;
         if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
@@ -128,9 +125,6 @@ pub fn load(path: &Path) -> Result<Loaded> {
 }
 
 /// As [`load`], as a task. When it is cancelled, the reading ends on a thread of its own.
-///
-/// # Errors
-/// As [`load`], and [`Error::Cancelled`].
 pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
     let path = path.to_owned();
     task.uninterrupted(move || load(&path))?
@@ -138,9 +132,6 @@ pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
 
 /// Reads a mesh from the bytes of a file. `named` supplies the extension and the path in errors;
 /// `resolve` returns the content of the files that the mesh names.
-///
-/// # Errors
-/// The errors of [`load`] about content, and the errors of `resolve` for required files.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
     parse_reading(bytes, (named, TEXTURE_BYTES), &mut |names| {
         let mut first_error = Error::malformed(named, "file name", "a name", "none");
