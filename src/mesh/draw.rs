@@ -109,9 +109,6 @@ pub fn draw_mesh(
 }
 
 /// As [`draw_mesh`], as a task.
-///
-/// # Errors
-/// As [`draw_mesh`], and [`Error::Cancelled`].
 pub fn draw_mesh_task(
     mesh: &Mesh,
     camera: &Camera,

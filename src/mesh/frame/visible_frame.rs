@@ -57,9 +57,6 @@ impl VisibleFrame {
 
     /// As [`Self::new`], as a task, for `[tessellation_view, view]`. The task also
     /// covers the later use of the frame: check it after [`Self::merged`] and [`Self::picture`].
-    ///
-    /// # Errors
-    /// As [`Self::new`], and [`Error::Cancelled`].
     pub fn new_task(
         source: &dyn GridSource,
         views: [&MeshCamera; 2],
@@ -103,9 +100,6 @@ impl VisibleFrame {
     }
 
     /// A part of the picture with one sample at the centre of each pixel, enlarged without another tessellation.
-    ///
-    /// # Errors
-    /// As [`Self::new_task`].
     pub fn enlarged(&self, source: &dyn GridSource, part: CropArea) -> Result<Self> {
         let [size, corner] = [part.size, part.corner].map(|px| px.map(|px| px * part.zoom));
         let view = self.view.enlarged(part.zoom, corner, size);

@@ -34,7 +34,7 @@ use quadrille_machine::spec;
 spec! {
     /// Pixel merging.
     PmuSpec in "pmu" {
-        /// Beats of up to 8 quads in the queue before it.
+        /// Capacity of the input queue, in beats of up to 8 quads.
         queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
         /// Entries of the buffer.
         entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off there";

@@ -32,7 +32,7 @@ use quadrille_machine::spec;
 spec! {
     /// Quad-fragment merging.
     QfmSpec in "qfm" {
-        /// Beats of up to 8 quads in the queue before it.
+        /// Capacity of the input queue, in beats of up to 8 quads.
         queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
         /// Entries of the merge buffer; 0 for an unbounded buffer.
         entries: u64 = 32, 0..=65_536, Published "QFM 4.1.2: over 90 % of the merges of an unbounded buffer";
