@@ -24,24 +24,24 @@ use quadrille_scene::{BLOCK, Camera, LoadOptions, Splats};
 const CHUNK: usize = 256;
 const _: () = assert!(CHUNK.is_multiple_of(BLOCK));
 
-/// Mark of the format and its version.
+/// Format mark and version.
 const MARK: [u8; 16] = *b"quadrille index1";
 
 /// Reach of a splat in the bounds, relative to its radius at the alpha cut in world space. A footprint is a linear
 /// approximation, which stretches splats beside the picture: by 1.3 of the slope of the edge, as most profiles clamp it,
 /// this is enough for every field of view.
 const REACH: f64 = 1.5;
-/// Margin around a picture in pixels, for rounding.
+/// Margin around a picture for rounding, in pixels.
 const MARGIN_PX: f64 = 1.0;
-/// Error of a coordinate in f32, relative to the largest term of its sum, with a factor of 32 to spare.
+/// Relative error of an f32 coordinate, with a factor of 32 to spare.
 const ROUNDING: f64 = 1.0 / (1 << 17) as f64;
 
-/// The state of the PLY that an index was made of.
+/// State of the PLY that an index was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 struct Stamp {
     bytes: u64,
-    /// Time of the last change since 1970.
+    /// Seconds since 1970.
     modified_s: u64,
     modified_ns: u64,
     rows: u64,
@@ -49,13 +49,10 @@ struct Stamp {
     header: u64,
 }
 
-/// A chunk of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Chunk {
-    /// Least coordinates that its splats reach.
     low: [f32; 3],
-    /// Greatest coordinates.
     high: [f32; 3],
     /// Checksum of its rows.
     rows: u32,
@@ -91,13 +88,12 @@ impl Stamp {
     }
 }
 
-/// The rows of each chunk of a scene of `rows` rows.
 fn ranges(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows).step_by(CHUNK).map(move |first| first..rows.min(first + CHUNK))
 }
 
 impl Chunk {
-    /// The bounds of splats, whose rows have the given number and checksum. A chunk with an invalid row is always seen.
+    /// Bounds of splats, with the row count and checksum. A chunk with an invalid row always counts as seen.
     fn of(splats: &Splats, count: usize, rows: u32) -> Self {
         let mut chunk = Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], rows };
         if splats.len() < count {
@@ -117,7 +113,6 @@ impl Chunk {
         chunk
     }
 
-    /// Whether a splat of the chunk may be in view.
     fn may_be_seen(&self, planes: &[Plane]) -> bool {
         let [low, high] = [self.low, self.high].map(|corner| corner.map(f64::from));
         let is_outside = |plane: &Plane| plane.is_above(low, high);
@@ -125,14 +120,14 @@ impl Chunk {
     }
 }
 
-/// A plane in the world, above which no splat is in view.
+/// World plane above which no splat is in view.
 struct Plane {
     normal: [f64; 3],
     offset: f64,
 }
 
 impl Plane {
-    /// Whether all of a box is above the plane, also after rounding.
+    /// Whether a box is entirely above the plane, also after rounding.
     fn is_above(&self, low: [f64; 3], high: [f64; 3]) -> bool {
         let (mut least, mut terms) = (self.offset, self.offset.abs());
         for (axis, normal) in self.normal.into_iter().enumerate() {
@@ -144,7 +139,7 @@ impl Plane {
     }
 }
 
-/// The planes around what a view shows; none for fisheyes and panoramas, which are taken to show everything.
+/// Planes around the visible part; none for fisheyes and panoramas, which may show everything.
 fn planes(view: &ViewTransform) -> Vec<Plane> {
     let mut planes = Vec::new();
     if !view.projection.is_pinhole() || view.near < 0.0 {
@@ -182,9 +177,6 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
 
 impl ChunkIndex {
     /// Makes the index of the PLY `scene`.
-    ///
-    /// # Errors
-    /// As [`open_batches`] and [`SplatBatches::for_each`].
     pub fn of(scene: &Path, task: &Task) -> Result<Self> {
         let batches = open_batches(scene, LoadOptions::default())?;
         if batches.header().is_none() {
@@ -205,9 +197,6 @@ impl ChunkIndex {
     }
 
     /// Writes the index beside the PLY `scene`, whole or not at all.
-    ///
-    /// # Errors
-    /// [`Error::Write`], and [`Error::Cancelled`].
     pub fn write(&self, scene: &Path, task: &Task) -> Result<()> {
         let parts =
             [&MARK[..], bytemuck::bytes_of(&self.stamp), bytemuck::cast_slice(&self.chunks)];
@@ -252,8 +241,8 @@ impl ChunkIndex {
         })
     }
 
-    /// Whether the index is of the vertices in `batches`: it is if the file has not been touched since, and else if all
-    /// checksums agree.
+    /// Whether the index belongs to the vertices in `batches`: the file is untouched since, or all checksums
+    /// agree.
     fn is_of(&self, found: &Stamp, batches: &SplatBatches) -> bool {
         let is_untouched = self.stamp == *found;
         let same_form =

@@ -5,13 +5,12 @@ use rayon::prelude::*;
 use quadrille_base::math::{SimdLevel, narrow, whole};
 use quadrille_scene::{BLOCK, Lanes, SplatBlock, Splats};
 
-/// Maximum number of splats for quantiles and histograms; larger scenes are sampled at even steps. The
-/// standard error of a median over this many values is below 0.03 % of the ranks.
+/// Sample size for quantiles and histograms; larger scenes are sampled at even steps. The standard error of a
+/// median is then below 0.03 % of the ranks.
 const SAMPLE: usize = 1 << 22;
 
 const BINS: usize = 8;
 
-/// Values that a thread counts at once.
 const CHUNK: usize = 1 << 16;
 
 /// Quantiles and a histogram of one quantity.
@@ -68,7 +67,7 @@ impl SceneStatistics {
     }
 }
 
-/// Function from the quantiles and a position, 0 to 1, to an edge of a histogram.
+/// Maps quantiles and a position, 0 to 1, to an edge of a histogram.
 type EdgeAt = fn(&[f32; 7], f32) -> f32;
 
 /// Edges from the 1 % to the 99 % quantile, at equal ratios.
@@ -81,7 +80,7 @@ fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
 }
 
 impl Distribution {
-    /// The distribution of `values`, of which there is at least one, and which it reorders.
+    /// Distribution of non-empty `values`, which are reordered.
     fn of(values: &mut [f32], edge_at: EdgeAt) -> Self {
         let quantiles = quantiles(values, SceneStatistics::PROBABILITIES);
         let edges: Vec<f32> =
@@ -91,7 +90,7 @@ impl Distribution {
     }
 }
 
-/// Number of values between consecutive edges, which ascend; the outer bins include values beyond the edges.
+/// Values between consecutive ascending edges; the outer bins include values beyond.
 fn counts(values: &[f32], edges: &[f32]) -> Vec<u64> {
     let inner = &edges[1..edges.len() - 1];
     let level = SimdLevel::best();
@@ -111,16 +110,14 @@ fn count_below(values: &[f32], edge: f32) -> u64 {
     values.iter().map(|value| u64::from(*value < edge)).sum()
 }
 
-/// Function from a block to a quantity of its splats.
 type Quantity<'a> = &'a (dyn Fn(&SplatBlock) -> Lanes + Sync);
 
-/// The largest standard deviation of each splat.
 fn longest_axes(block: &SplatBlock) -> Lanes {
     let [x, y, z] = &block.scale;
     std::array::from_fn(|lane| x[lane].max(y[lane]).max(z[lane]))
 }
 
-/// The largest standard deviation of each splat over its smallest; 1 if all are 0.
+/// Ratio of largest to smallest standard deviation of each splat; 1 if all are 0.
 fn anisotropies(block: &SplatBlock) -> Lanes {
     let ([x, y, z], longest) = (&block.scale, longest_axes(block));
     std::array::from_fn(|lane| {
@@ -146,8 +143,8 @@ fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     values
 }
 
-/// The values at the ranks nearest to ascending `probabilities`, 0 if there are none. Reorders the values, which takes a
-/// time in proportion to their number, where a sort takes several times as long.
+/// Values at the ranks nearest to ascending `probabilities`, 0 without values. Selection, which takes linear
+/// time; a sort would take several times as long.
 fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f32; N] {
     let last = values.len().saturating_sub(1);
     let mut above = values;

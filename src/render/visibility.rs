@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use quadrille_scene::{Camera, Projection, Splats};
 
-/// Maximum number of splats to examine; enough for shares with an error of 0.1 %.
+/// Enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;
 /// Share of splats in view below which the camera is probably wrong.
 const SUSPICIOUS_SHARE: f64 = 0.005;
@@ -84,7 +84,6 @@ impl Visibility {
     }
 }
 
-/// Whether a point in front of the camera, in view space, falls inside the picture.
 fn is_on_screen(camera: &Camera, p: &Vector3<f64>) -> bool {
     let Some(point) = camera.projection.point((*p).into()) else { return false };
     let at = |axis: usize| camera.focal_px[axis] * point.at[axis] + camera.principal_px[axis];

@@ -18,7 +18,7 @@ use quadrille_scene::{Camera, SplatAxes, SplatTable};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Keeps splats whose centre is inside a box, from its least to its greatest corner.
+    /// Keeps splats whose centre is inside a box, given its least and greatest corner.
     KeepBox([f64; 3], [f64; 3]),
     /// Keeps splats whose centre is inside a sphere, by its centre and radius.
     KeepSphere([f64; 3], f64),
@@ -58,9 +58,6 @@ impl Action {
     }
 
     /// As [`Self::apply`], as a task. The content of `table` is unspecified after an error.
-    ///
-    /// # Errors
-    /// As [`Self::apply`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn apply_task(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
         match self {
             Self::KeepBox(low, high) => {
@@ -110,9 +107,6 @@ impl Action {
 
     /// Applies `actions` in order, as a task, whose progress is in actions. `path` names the input in
     /// errors. The content of `table` is unspecified after an error.
-    ///
-    /// # Errors
-    /// As [`Self::apply`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn apply_all(
         actions: &[Self],
         table: &mut SplatTable,
@@ -128,9 +122,9 @@ impl Action {
         Ok(())
     }
 
-    /// Whether the action changes on purpose what the scene shows: crops, moves, and the removal of rows that hold no
-    /// splat. The other actions make the scene smaller, and their effect on pictures is a loss. A condition is
-    /// a crop unless it looks at how splats are drawn.
+    /// Whether the action is meant to change what the scene shows: crops, moves, removal of invalid rows. The
+    /// other actions make the scene smaller, and their effect on pictures is a loss. A condition is a crop
+    /// unless it reads attributes that affect drawing.
     pub fn is_intended(&self) -> bool {
         match self {
             Self::KeepBox(..)
@@ -160,7 +154,7 @@ impl Action {
         Some(Camera { view_from_world, translation_in_view: translation, ..camera.clone() })
     }
 
-    /// The change of the world; `None` for a mirror.
+    /// Change of the world; `None` for a mirror.
     fn similarity(&self) -> Option<Similarity> {
         let mut by = Similarity::identity();
         match self {
@@ -183,7 +177,6 @@ impl Action {
     }
 }
 
-/// Drops splats whose local outlier factor exceeds `factor`.
 fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) -> Result<()> {
     let found = outlier_factors(&table.raw(path, task)?, task)?;
     let rows = (0u32..).zip(found);
@@ -195,7 +188,6 @@ fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) 
     Ok(())
 }
 
-/// Changes the columns that every splat format has.
 fn change(
     table: &mut SplatTable,
     path: &Path,
@@ -208,7 +200,7 @@ fn change(
     Ok(())
 }
 
-/// Keeps the splats whose centre `inside` accepts; a centre that is not a number is inside nothing.
+/// Keeps splats whose centre is `inside`; NaN centres are outside.
 fn keep_centres(
     table: &mut SplatTable,
     task: &Task,

@@ -1,4 +1,4 @@
-//! Views halfway between others.
+//! Views halfway between neighbouring cameras.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -6,8 +6,8 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use quadrille_scene::Camera;
 
-/// Minimum angle between two cameras that are not neighbours: a view halfway between cameras that look at
-/// each other from two sides would lie inside the subject.
+/// Minimum angle between two cameras that are not neighbours: a view halfway between cameras that face each
+/// other would lie inside the subject.
 const LARGEST_ANGLE: f64 = FRAC_PI_2;
 
 /// Views halfway between each camera and its nearest neighbour, each pair of neighbours once, with the lens of the
@@ -33,7 +33,6 @@ fn rotation(camera: &Camera) -> UnitQuaternion<f64> {
     UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(camera.view_from_world))
 }
 
-/// Index of the nearest neighbour of camera `own`, the first one of several.
 fn nearest(cameras: &[Camera], own: usize) -> Option<usize> {
     let (eye, turn) = (cameras[own].eye(), rotation(&cameras[own]));
     let others = cameras.iter().enumerate().filter(|(at, _)| *at != own);

@@ -55,8 +55,7 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     Ok(Some(first))
 }
 
-/// The numbers of all tables in one column: of the type that all have, else doubles if f32 would round the numbers of
-/// one of them, else floats.
+/// Values of a column over all tables: of the common type, else doubles if f32 would round any, else floats.
 fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
     let parts: Vec<_> = tables
         .iter()

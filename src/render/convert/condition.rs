@@ -4,10 +4,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_scene::SplatTable;
 use quadrille_scene::table::ColumnValues;
 
-/// Beginnings of the names of attributes that decide how a splat is drawn, other than its place.
+/// Prefixes of attributes that affect drawing, other than position.
 const DRAWN: [&str; 5] = ["opacity", "scale_", "rot_", "f_dc_", "f_rest_"];
 
-/// Maximum depth of parentheses and negations.
 const MAX_DEPTH: usize = 32;
 
 /// A condition on a splat.
@@ -43,7 +42,6 @@ enum Comparison {
     NotEqual,
 }
 
-/// Comparisons by their signs, longer ones first.
 const COMPARISONS: [(&str, Comparison); 6] = [
     ("<=", Comparison::LessEqual),
     (">=", Comparison::GreaterEqual),
@@ -68,7 +66,7 @@ impl Condition {
         }
     }
 
-    /// Whether the condition only selects splats by their place or by columns that no picture depends on.
+    /// Whether the condition reads only positions or columns that do not affect drawing.
     pub(super) fn is_crop(&self) -> bool {
         self.0.is_crop()
     }
@@ -124,7 +122,6 @@ impl Comparison {
     }
 }
 
-/// The numbers of an operand.
 enum OperandValues<'t> {
     One(f64),
     Column(&'t ColumnValues),
@@ -142,7 +139,7 @@ impl OperandValues<'_> {
 }
 
 impl Operand {
-    /// Whether this is an attribute that decides how a splat is drawn, other than its place.
+    /// Whether this attribute affects drawing, other than position.
     fn is_drawn(&self) -> bool {
         match self {
             Self::Number(_) => false,
@@ -204,7 +201,6 @@ impl Parser<'_> {
         Error::argument("condition", expected, found)
     }
 
-    /// Consumes `sign` if it comes next.
     fn take(&mut self, sign: &str) -> bool {
         self.skip_blanks();
         let rest = self.rest.strip_prefix(sign);

@@ -1,4 +1,4 @@
-//! A conversion as a whole: files are read and joined, changed step by step, written and, if it is wanted, compared.
+//! A whole conversion: reads and joins files, applies steps, writes and optionally compares.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ use quadrille_scene::{
 pub const LOD_LEVELS: usize = 4;
 /// Largest number of levels of detail: the coarsest has less than a hundredth of the splats.
 pub const MAX_LOD_LEVELS: usize = 8;
-/// Share of the splats of a level of detail that the next one has.
+/// Share of splats from one level of detail to the next.
 const LOD_SHARE: f64 = 0.5;
-/// Share of the splats below which a count was probably meant as a percentage.
+/// A count below this share of the splats was probably meant as a percentage.
 const SMALL_SHARE: f64 = 0.01;
 
 /// A conversion: its input, the actions on it, and its output.
@@ -36,8 +36,7 @@ pub struct Conversion {
     pub reading: LoadOptions,
     /// Changes, in order.
     pub steps: Vec<Step>,
-    /// The text of a step, after all that drop or move splats, that drops splats which the format cannot hold; without
-    /// it, they are an error.
+    /// Final step, as text, that drops splats which the format cannot hold; without it, they are an error.
     pub drop_outside: Option<String>,
     /// File to write.
     pub output: PathBuf,
@@ -90,23 +89,22 @@ impl Conversion {
     }
 }
 
-/// A conversion in progress.
 struct Run<'a> {
     of: &'a Conversion,
     table: SplatTable,
-    /// The splats with nothing but the intended actions, since the first other action; only for a comparison.
+    /// Splats with only the intended actions, from the first lossy action on; for a comparison.
     reference: Option<SplatTable>,
-    /// The views, if splats are pruned or compared.
+    /// Views, if splats are pruned or compared.
     judge: Option<Judge>,
-    /// The first input.
+    /// First input.
     scene: &'a Path,
     actions: Vec<StepResult>,
     host: &'a mut dyn ConversionHost,
 }
 
 impl Run<'_> {
-    /// Applies the steps in order, and checks that the format can hold the splats as soon as no step is left that
-    /// drops or moves some.
+    /// Applies the steps in order, and checks what the format can hold as soon as no later step drops or moves
+    /// splats.
     fn apply_all(&mut self) -> Result<()> {
         let of = self.of;
         let keeps = |step: &Step| matches!(&step.change, Change::Action(a) if a.keeps_positions());
@@ -176,14 +174,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps the splats as they are, before a step whose loss is compared.
+    /// Keeps the splats before a step whose loss is compared.
     fn keep_reference(&mut self) {
         if self.of.is_compared && self.reference.is_none() {
             self.reference = Some(self.table.clone());
         }
     }
 
-    /// Warns of a count of splats that was probably meant as a percentage, and tells of a decimation without effect.
+    /// Warns of a count that was probably meant as a percentage; notes a decimation without effect.
     fn warn_of_amount(&mut self, action: &Action, text: &str) {
         let rows = self.table.rows();
         if let Action::Decimate(amount) = action
@@ -210,7 +208,6 @@ impl Run<'_> {
         }
     }
 
-    /// The levels of detail of the output below the finest one, which are listed with the steps.
     fn coarser_levels(&mut self) -> Result<Vec<SplatTable>> {
         let count = if self.of.format.has_levels() { self.of.lod_levels } else { 1 };
         let task = self.host.begin("steps of levels of detail");
@@ -228,7 +225,6 @@ impl Run<'_> {
         Ok(levels)
     }
 
-    /// Writes the output, unless the caller refuses its loss.
     fn write(&mut self) -> Result<(ConvertedOutput, Option<ConversionLoss>)> {
         let (of, format) = (self.of, self.of.format);
         let output = of.output.display();
@@ -282,7 +278,6 @@ pub fn apply_step(
     check_left(text, before, table.rows())
 }
 
-/// Refuses a step that drops all of `before` splats.
 fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
     if left == 0 && before > 0 {
         let expected = "a splat that stays";
@@ -291,7 +286,6 @@ fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
     Ok(())
 }
 
-/// Size of the output, of all files if it is a folder.
 fn written_bytes(path: &Path, format: OutputFormat) -> io::Result<u64> {
     let path = format.main_file(path);
     match format.is_folder() {
@@ -300,7 +294,6 @@ fn written_bytes(path: &Path, format: OutputFormat) -> io::Result<u64> {
     }
 }
 
-/// Size of all files below a folder.
 fn bytes_below(folder: &Path) -> io::Result<u64> {
     let size = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry?;

@@ -24,7 +24,7 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// Number of splats that are left of `rows` if it is below them.
+    /// Splats left of `rows`, if fewer.
     pub(super) fn of(self, rows: usize) -> usize {
         match self {
             Self::Splats(count) => count,
@@ -33,35 +33,31 @@ impl Amount {
     }
 }
 
-/// Neighbours with which a splat may be merged.
+/// Candidates for merging, per splat.
 const NEIGHBOURS: usize = 8;
-/// Part of the splats that merge with another in one pass, before neighbours and costs are found anew.
+/// Share of splats merged per pass, before neighbours and costs are recomputed.
 const PER_PASS: usize = 8;
-/// Largest opacity of a merged splat.
 const MAX_OPACITY: f64 = 0.99;
-/// Difference of colours, where 0 to 1 is the range of a display, that costs as much as a distance of one
-/// standard deviation.
+/// Colour difference, on a display range of 0 to 1, that costs as much as a distance of one standard deviation.
 const COLOUR_DEVIATION: f64 = 0.1;
-/// Part of the mean variance of a merged splat that is added to variances before they are compared, since
-/// flat splats have almost none along their normals.
+/// Share of the mean variance that is added to variances before comparison, since flat splats have almost none
+/// along their normals.
 const FLOOR: f64 = 0.01;
-/// Exponent of Thomsen's formula for the area of an ellipsoid, with a relative error below 1.1 percent.
+/// Exponent of Thomsen's formula for the area of an ellipsoid; relative error below 1.1 percent.
 const AREA_EXPONENT: f64 = 1.6075;
 
-/// A splat, as far as its shape is concerned.
 #[derive(Clone)]
 struct Body {
     mean: Vector3<f64>,
     covariance: Matrix3<f64>,
-    /// Opacity times surface area, in proportion to the mean coverage of pictures from all sides.
+    /// Opacity times surface area, proportional to the mean coverage over all directions.
     mass: f64,
     colour: Vector3<f64>,
-    /// Row that the splat had, or the heavier of those it was merged of.
+    /// Input row of the splat; of a merged one, the row of the heavier part.
     origin: u32,
     is_merged: bool,
 }
 
-/// A pair of splats to merge.
 #[derive(Clone, Copy, Default)]
 struct Pair {
     cost: f64,
@@ -123,10 +119,9 @@ pub fn coarser_levels(
     Ok(levels)
 }
 
-/// Splats that are being merged.
 struct Merging {
     bodies: Vec<Body>,
-    /// Origin of the search for neighbours.
+    /// Origin of the neighbour search.
     origin: [f64; 3],
     /// Coefficients of all spherical harmonics of a splat.
     per_row: usize,
@@ -152,7 +147,7 @@ impl Merging {
         })
     }
 
-    /// Up to `most` pairs that share no splat, cheapest first.
+    /// Up to `most` pairs without common splats, cheapest first.
     fn cheapest(&self, most: usize, task: &Task) -> Result<Vec<Pair>> {
         let cheapest = |row: u32, nearest: &[Neighbour]| {
             let own = &self.bodies[row as usize];
@@ -182,7 +177,7 @@ impl Merging {
         Ok(pairs.into_iter().filter(is_free).take(most).collect())
     }
 
-    /// Merges pairs that share no splat: the first one of each becomes both, the second one vanishes.
+    /// Merges pairs without common splats: the first splat becomes the merged one, the second vanishes.
     fn merge(&mut self, pairs: &[Pair], task: &Task) -> Result<()> {
         let mut gone = vec![false; self.bodies.len()];
         for pair in pairs {
@@ -222,7 +217,7 @@ impl Merging {
         Ok(())
     }
 
-    /// The columns of all splats; those that were not merged keep the values that `raw` has.
+    /// Columns of all splats; unmerged ones keep their values from `raw`.
     fn columns(&self, raw: &RawColumns, task: &Task) -> Result<RawColumns> {
         let mut columns = RawColumns::zeroed(self.bodies.len(), raw.sh_degree());
         for (row, body) in self.bodies.iter().enumerate() {
@@ -281,20 +276,19 @@ fn body(raw: &RawColumns, row: u32) -> Body {
     }
 }
 
-/// Surface area of an ellipsoid with these half axes, relative to the unit sphere; never 0.
+/// Area of an ellipsoid with these half axes, relative to the unit sphere; never 0.
 fn area([a, b, c]: [f64; 3]) -> f64 {
     let power = |x: f64, y: f64| (x * y).powf(AREA_EXPONENT);
     let mean = (power(a, b) + power(a, c) + power(b, c)) / 3.0;
     mean.powf(1.0 / AREA_EXPONENT).max(f64::MIN_POSITIVE)
 }
 
-/// The part of the mass of two splats that the second one has.
+/// Share of the second splat in the mass of both.
 fn share(first: &Body, second: &Body) -> f64 {
     let total = first.mass + second.mass;
     if total > 0.0 { second.mass / total } else { 0.5 }
 }
 
-/// Mean and covariance of the mixture of two splats.
 fn mixture(first: &Body, second: &Body) -> (Vector3<f64>, Matrix3<f64>) {
     let share = share(first, second);
     let apart = second.mean - first.mean;
@@ -303,7 +297,7 @@ fn mixture(first: &Body, second: &Body) -> (Vector3<f64>, Matrix3<f64>) {
     (first.mean + apart * share, within + between)
 }
 
-/// Upper bound of the divergence that merging two splats adds, times their mass.
+/// Upper bound of the divergence that the merge adds, times the mass.
 fn cost(first: &Body, second: &Body) -> f64 {
     let (_, merged) = mixture(first, second);
     let floor = Matrix3::identity() * (FLOOR * merged.trace() / 3.0);
@@ -318,8 +312,7 @@ fn cost(first: &Body, second: &Body) -> f64 {
     (first.mass + second.mass) * (log_volume(&merged) - before + colours)
 }
 
-/// The standard deviations along the principal axes of a covariance, and the rotation, w, x, y, z, that
-/// turns the coordinate axes to them.
+/// Standard deviations along the principal axes of a covariance, and their rotation (w, x, y, z).
 fn principal_axes(covariance: &Matrix3<f64>) -> ([f64; 3], [f64; 4]) {
     let eigen = SymmetricEigen::new(*covariance);
     let deviations = [0, 1, 2].map(|axis| eigen.eigenvalues[axis].max(0.0).sqrt());

@@ -1,11 +1,10 @@
-//! Splats that stand apart from all others.
+//! Splats in sparse surroundings.
 
 use super::neighbours::{Neighbour, Neighbours};
 use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_scene::table::RawColumns;
 
-/// Neighbours that a splat is compared with.
 const NEIGHBOURS: usize = 16;
 
 /// The local outlier factor of each point: the mean density around its neighbours divided by the density around

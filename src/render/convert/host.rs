@@ -19,18 +19,12 @@ pub trait ConversionHost {
     }
 
     /// Takes a table that was read from the file `path`, and the file's facts.
-    ///
-    /// # Errors
-    /// Errors of output, which end the conversion.
     fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {
         let _ = (path, table, file);
         Ok(())
     }
 
     /// Takes the result of a step.
-    ///
-    /// # Errors
-    /// Errors of output, which end the conversion.
     fn has_applied(&mut self, step: &StepResult) -> Result<()> {
         let _ = step;
         Ok(())
@@ -40,9 +34,6 @@ pub trait ConversionHost {
     fn begin(&mut self, counted: &str) -> Task;
 
     /// The views by which the scene is pruned and compared, for a scene of `splats`.
-    ///
-    /// # Errors
-    /// Errors of the source of the views.
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>>;
 
     /// The source of the views in words, and whether they are positioned in the world of the inputs. Other views are

@@ -14,21 +14,17 @@ use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, loa
 /// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
 pub const JUDGING_ORBIT: u32 = 8;
 
-/// The views of a conversion, which move with the scene.
 #[derive(Default)]
 pub(super) struct Judge {
-    /// Intended actions so far, with their texts, which the views have to follow once they are read.
+    /// Intended actions so far with their texts, for views that are read later.
     moves: Vec<(Action, String)>,
-    /// The views in the world of the table, once they were needed.
+    /// Views in the world of the table, once needed.
     cameras: Option<Vec<Camera>>,
     is_pruned: bool,
 }
 
 impl Judge {
     /// Moves the views with the scene.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for an action that mirrors the scene, if views would have to follow it.
     pub(super) fn follow(
         &mut self,
         action: &Action,
@@ -48,7 +44,7 @@ impl Judge {
         Ok(())
     }
 
-    /// The views by which splats of `table` are pruned.
+    /// Views for pruning `table`.
     pub(super) fn pruning(
         &mut self,
         table: &SplatTable,
@@ -73,8 +69,8 @@ impl Judge {
         Ok(cameras)
     }
 
-    /// Compares the new file `written`, which holds `table` in a format, with the table `before`. After pruning,
-    /// other views than the pruning views are compared, if there are any.
+    /// Compares the file `written`, which holds `table`, with the table `before`. After pruning, other views
+    /// than the pruning views are used if there are any.
     pub(super) fn measure(
         &mut self,
         (before, table): (&SplatTable, &SplatTable),

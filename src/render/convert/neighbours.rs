@@ -6,39 +6,36 @@ use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 
-/// Points of a part of the tree that is searched from end to end.
+/// Parts of this size are searched linearly.
 const LEAF: usize = 8;
-/// Points of a part whose halves are built in parallel.
+/// Parts of this size build their halves in parallel.
 const PARALLEL: usize = 1 << 13;
 
-/// Rows between two reports of progress by one thread: about 5 ms.
+/// About 5 ms of work.
 const REPORTED_ROWS: u32 = 1 << 10;
 
-/// A neighbour: its row, and its squared distance.
+/// Row and squared distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Neighbour {
     pub(super) row: u32,
     pub(super) distance_squared: f32,
 }
 
-/// A point of the tree.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     position: [f32; 3],
     row: u32,
 }
 
-/// A balanced tree over points, which are halved at medians: the middle of each part is its root, the two
-/// sides are its subtrees.
+/// Balanced k-d tree: the median of each part is its root, the two sides are its subtrees.
 pub(super) struct Neighbours {
     points: Vec<Point>,
-    /// The axis at which each root divides its part.
     axes: Vec<u8>,
 }
 
 impl Neighbours {
-    /// Builds the tree of all points, relative to `origin`, in whose surroundings f32 resolves them. Their coordinates
-    /// must be finite. The tree has no meaning once the task is cancelled.
+    /// Builds a tree of finite points, relative to `origin`, near which f32 resolves them. Meaningless once the
+    /// task is cancelled.
     pub(super) fn new(
         positions: impl Iterator<Item = [f64; 3]>,
         origin: [f64; 3],
@@ -116,7 +113,6 @@ impl Neighbours {
     }
 }
 
-/// Builds the tree of a part, unless the task is cancelled.
 fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
     if points.len() <= LEAF || task.is_cancelled() {
         return;
@@ -149,7 +145,7 @@ fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
     }
 }
 
-/// Adds `point` to the `count` nearest ones, in order, if it is one of them.
+/// Adds `point` to the `count` nearest, sorted, if it belongs.
 fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point) {
     if point.row == from.row {
         return;

@@ -1,4 +1,4 @@
-//! The largest weight of each splat in any view, and the removal of splats without one.
+//! Largest weight of each splat over all views, and removal of splats below a threshold.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -47,9 +47,6 @@ pub fn prune(
 
 /// The largest weight, transmittance times alpha, of each splat in any pixel of the views: 0 for a splat
 /// that no view shows. The views are blended by the rules of `profile`. The task's progress is in views.
-///
-/// # Errors
-/// [`Error::Cancelled`].
 pub fn largest_weights(
     splats: &Splats,
     cameras: &[Camera],
@@ -75,7 +72,6 @@ pub fn largest_weights(
     Ok(largest.into_iter().map(weight).collect())
 }
 
-/// Rows of pixels of a view.
 struct Band<'a> {
     camera: &'a Camera,
     profile: &'a Profile,
@@ -94,8 +90,8 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Blends all splats in order, and passes the index and the largest weight of each to `found`. Skips the remaining splats
-    /// once `task` is cancelled.
+    /// Blends all splats in order, and passes index and largest weight of each to `found`. Stops once `task` is
+    /// cancelled.
     fn blend(
         mut self,
         drawn: &[(&ProjectedSplat, PixelBounds)],

@@ -157,7 +157,6 @@ pub fn attribute_errors(
     Ok(Some(errors(&before, &after)))
 }
 
-/// A sum of squared errors, and the largest one.
 #[derive(Default)]
 struct ErrorSum {
     squares: f64,

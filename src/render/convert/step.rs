@@ -43,9 +43,6 @@ impl Change {
     pub const KINDS: [ChangeKind; 13] = KINDS;
 
     /// The change of the kind called `name`, with a value, which is empty for kinds without one.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] with the names, or with the expectation of the value.
     pub fn parse(name: &str, value: &str) -> Result<Self> {
         let kind = KINDS.into_iter().find(|kind| kind.name == name);
         let kind = kind.ok_or_else(|| {

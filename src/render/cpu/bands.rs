@@ -1,4 +1,4 @@
-//! Tiles in bands, so that only the lists of one band are in memory: a scene of ten million splats has 80 MB of lists.
+//! Bands of tiles, so that only one band's lists are in memory: ten million splats have 80 MB of lists.
 
 use super::RenderSettings;
 use super::bin::TileGrid;

@@ -65,7 +65,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Projects a batch, whose first splat is splat `first` of the scene, and keeps the splats in view.
+    /// Projects a batch that starts at splat `first` of the scene; keeps the splats in view.
     fn project_batch(
         &mut self,
         view: &mut View,
@@ -80,7 +80,6 @@ impl Renderer {
         view.preprocess += start.elapsed();
     }
 
-    /// Draws a view whose splats have been projected.
     fn draw_view(
         &mut self,
         frame: &mut Frame,
@@ -105,15 +104,13 @@ impl Renderer {
     }
 }
 
-/// A view of a pass.
 #[derive(Default)]
 struct View {
     kept: KeptSplats,
-    /// Time of its projection.
     preprocess: Duration,
 }
 
-/// Drops the last views until the others keep at most `most` bytes.
+/// Drops the last views until the rest keep at most `most` bytes.
 fn shed(views: &mut Vec<View>, most: u64) -> Result<()> {
     loop {
         let kept: usize = views.iter().map(|view| view.kept.bytes()).sum();

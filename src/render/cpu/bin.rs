@@ -20,41 +20,38 @@ use quadrille_base::math::buffer::{Buffer, as_atomic_u64};
 use quadrille_base::math::{SimdLevel, fit, prefetch};
 use quadrille_base::task::Task;
 
-/// Shares per thread: more shares balance better, but each needs a counter per tile.
+/// More shares balance better, but each needs a counter per tile.
 const SHARES_PER_THREAD: usize = 2;
-/// Distance in entries at which the cache line beyond a list's end is prefetched: all lists are
-/// filled at once, and a store waits for its line.
+/// Prefetch distance beyond a list's end, in entries: all lists are filled at once, and a store waits for its
+/// cache line.
 const PREFETCH_ENTRIES: usize = 12;
-/// Bounds that are looked at together.
+/// Bounds processed per vector.
 const LANES: usize = 16;
-/// Binary logarithm of a tile's side in pixels.
 const TILE_SHIFT: u32 = TILE_PX.ilog2();
-/// Bounds whose tiles are listed together.
 const SPANS: usize = 1 << NUMBER_BITS;
-/// Bits of a listed tile that hold the number of its bounds.
+/// Bits of a listed tile for the index of its bounds.
 const NUMBER_BITS: u32 = 6;
 // Pictures have at most 65,536 pixels a side.
 const _: () = assert!((65_536 / TILE_PX).pow(2) << NUMBER_BITS <= u32::MAX as usize);
-/// Room in a list: four tiles per bounds, and what a vector writes behind the last one.
+/// List capacity: four tiles per bounds, and the overrun of a vector store.
 const LISTED: usize = 4 * SPANS + LANES;
-/// Counters per tile. Neighbours in the file are often in one tile; with two that take turns, an increment waits less
-/// often for the one before.
+/// Counters per tile. Neighbours in the file often share a tile; with two alternating counters, an increment
+/// waits less often for the previous one.
 const COUNTERS: usize = 2;
-/// A tile and the number of one of its counters.
+/// Tile, and index of the counter.
 type Counter = [usize; 2];
-/// Most entries of the lists that are filled at once, unless one row of tiles has more: 24 MiB. Frames of a million splats
-/// at 980x545 have fewer.
+/// Entries filled at once, except that a row of tiles is never split: 24 MiB. Frames of a million splats at
+/// 980x545 have fewer.
 const MOST_ENTRIES: usize = 3 << 20;
 
-/// The lists of a band of tiles, in one array; kept between frames.
+/// Lists of a band of tiles in one array, kept between frames.
 #[derive(Debug)]
 pub(super) struct TileLists {
-    /// Entries, tile after tile.
     entries: Buffer<u64>,
     /// End of each tile's list.
     ends: Vec<usize>,
     shares: Vec<ChunkShare>,
-    /// Entries of a band, unless it is one row of tiles.
+    /// Maximum entries of a band of several rows.
     pub(super) most_entries: usize,
     /// Entries of the frame's longest band.
     longest: usize,
@@ -76,7 +73,7 @@ impl Default for TileLists {
 pub(super) struct TileGrid {
     pub(super) columns: usize,
     pub(super) rows: usize,
-    /// Row of tiles of the picture that is the first one of the grid.
+    /// Tile row of the picture where the grid starts.
     pub(super) first_row: usize,
 }
 
@@ -84,7 +81,7 @@ pub(super) struct TileGrid {
 #[derive(Debug, Default)]
 struct ChunkShare {
     chunks: Range<usize>,
-    /// Entries per tile of the frame and counter, then the position of each one's next entry in its band.
+    /// First the entries per tile and counter, then the position of each counter's next entry in its band.
     positions: Vec<[usize; COUNTERS]>,
 }
 
@@ -97,7 +94,7 @@ impl TileGrid {
         }
     }
 
-    /// Divides the grid into grids of at most `rows` rows, from the top.
+    /// Divides the grid into bands of at most `rows` rows, from the top.
     pub(super) fn bands(self, rows: usize) -> impl Iterator<Item = Self> {
         (0..self.rows).step_by(rows).map(move |first| Self {
             rows: rows.min(self.rows - first),
@@ -110,24 +107,21 @@ impl TileGrid {
         self.columns * self.rows
     }
 
-    /// The rows of this band in the grid that it is a part of.
     pub(super) fn rows_in(self, whole: Self) -> Range<usize> {
         let first = self.first_row - whole.first_row;
         first..first + self.rows
     }
 
-    /// The first row of the grid.
     pub(super) fn row(self) -> Self {
         Self { rows: 1, ..self }
     }
 
-    /// The tiles of this band in the grid that it is a part of.
     pub(super) fn tiles_in(self, whole: Self) -> Range<usize> {
         let first = (self.first_row - whole.first_row) * self.columns;
         first..first + self.len()
     }
 
-    /// Columns and rows of the tiles that bounds touch, first and last; rows are counted from the first one of the grid.
+    /// First and last tile column and row that bounds touch; rows count from the grid's first.
     #[inline(always)]
     fn span<S: Simd>(self, simd: S, bounds: &[u32; 2 * LANES]) -> [[u32x16<S>; 2]; 2] {
         let [low, high] = [0, LANES].map(|at| u32x16::from_slice(simd, &bounds[at..at + LANES]));
@@ -209,7 +203,6 @@ impl TileGrid {
         }
     }
 
-    /// Calls `visit` with each tile that bounds touch.
     fn for_each_of_wide(self, bounds: PixelBounds, mut visit: impl FnMut(usize)) {
         let tile = |px: u16| usize::from(px) / TILE_PX;
         let first = tile(bounds.y0).max(self.first_row);
@@ -222,7 +215,7 @@ impl TileGrid {
     }
 }
 
-/// Appends the lanes in `mask` to a list that has room for all.
+/// Appends the lanes in `mask` to a list with room for all.
 #[inline(always)]
 fn append<S: Simd>(
     simd: S,
@@ -290,7 +283,7 @@ impl ChunkShare {
 }
 
 impl TileLists {
-    /// Counts the entries of the lists of `grid`, and divides it into the bands that are filled at once, from the top.
+    /// Counts the entries of the lists of `grid` and divides it into bands, from the top.
     pub(super) fn count(
         &mut self,
         level: SimdLevel,
@@ -326,7 +319,7 @@ impl TileLists {
         bands
     }
 
-    /// Fills the lists of a band of `grid`, which have been counted, each in the order of the slots.
+    /// Fills the counted lists of a band, each in slot order.
     pub(super) fn fill(
         &mut self,
         level: SimdLevel,
@@ -359,7 +352,7 @@ impl TileLists {
         });
     }
 
-    /// Sorts every list: nearest first, ties by slot. Skips the lists left once `task` is cancelled.
+    /// Sorts every list, nearest first, ties by slot. Stops once `task` is cancelled.
     pub(super) fn sort(&mut self, level: SimdLevel, task: &Task) {
         let mut lists = Vec::with_capacity(self.ends.len());
         let mut rest = &mut self.entries[..];
@@ -378,7 +371,7 @@ impl TileLists {
         });
     }
 
-    /// The list of tile `tile` of the band: slots in the low halves, depth keys in the high ones.
+    /// Entries of a tile: slots in the low halves, depth keys in the high halves.
     pub(super) fn tile(&self, tile: usize) -> &[u64] {
         let start = tile.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start..self.ends[tile]]

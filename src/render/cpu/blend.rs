@@ -11,17 +11,17 @@ use quadrille_base::math::lanes::{exp2_where, keep};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 
-/// Lower bound of the transmittance, so that no denormal arises where no rule stops a pixel. A
-/// smaller transmittance would not change an f32 picture.
+/// Lower bound of the transmittance against denormals where no rule stops a pixel; an f32 picture does not show
+/// it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
-/// Kinds of [`StopRule`] as constants, so that each one has its own inner loop.
+/// [`StopRule`] kinds as constants, so that each has its own inner loop.
 pub(super) const NEVER: u8 = 0;
 pub(super) const BEFORE: u8 = 1;
 pub(super) const BEFORE_OR_AT: u8 = 2;
 pub(super) const AFTER: u8 = 3;
 
-/// The kind of a rule, and its threshold as a transmittance.
+/// Kind of a rule, and its threshold as a transmittance.
 pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
     match rule {
         StopRule::Never => (NEVER, 0.0),
@@ -32,14 +32,13 @@ pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
     }
 }
 
-/// Alpha cap and stop threshold of a frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlendLimits {
     pub(super) alpha_cap: f32,
     pub(super) stop_at: f32,
 }
 
-/// Fragments of a splat in a block: the pixels above the alpha cut, and their alpha (0 elsewhere).
+/// Pixels above the alpha cut, and their alpha (0 elsewhere).
 #[derive(Clone, Copy)]
 pub(super) struct Fragments<S: Simd> {
     pub(super) over_cut: mask32x16<S>,
@@ -47,15 +46,15 @@ pub(super) struct Fragments<S: Simd> {
 }
 
 impl<S: Simd> Fragments<S> {
-    /// The fragments whose alpha was kept: it is positive above the cut, since every cap is.
+    /// Fragments from kept alphas, which are positive above the cut, since every cap is.
     #[inline(always)]
     pub(super) fn of_alpha(simd: S, alpha: f32x16<S>) -> Self {
         Self { over_cut: alpha.simd_gt(f32x16::splat(simd, 0.0)), alpha }
     }
 }
 
-/// log2 of the alphas of some splats, before the cut and the cap, in the pixels of a block at `x` and `y` from the
-/// picture's centre. The vectors go through each step together.
+/// log2 of some splats' uncut alphas in a block at `x` and `y` from the picture's centre. All vectors go
+/// through each step together, to hide latencies.
 #[inline(always)]
 pub(super) fn exponents<S: Simd, const N: usize>(
     simd: S,
@@ -81,7 +80,6 @@ pub(super) fn exponents<S: Simd, const N: usize>(
     exponents
 }
 
-/// The fragments of exponents.
 #[inline(always)]
 pub(super) fn fragments<S: Simd, const N: usize>(
     simd: S,
@@ -111,7 +109,7 @@ pub(super) fn fragments<S: Simd, const N: usize>(
 /// kept beside it: a mask in the chain from fragment to fragment would double the chain's latency.
 #[derive(Clone, Copy)]
 pub(super) struct BlockLanes<S: Simd> {
-    /// Product of all factors; negative where the pixel was closed before it was loaded.
+    /// Product of all factors; negative where the pixel was already closed when loaded.
     product: f32x16<S>,
     transmittance: f32x16<S>,
     colour: [f32x16<S>; 3],
@@ -133,7 +131,7 @@ impl<S: Simd> BlockLanes<S> {
         }
     }
 
-    /// Stores the pixels; returns whether one is open.
+    /// Stores the pixels; returns whether any is open.
     #[inline(always)]
     pub(super) fn store<const STOP: u8>(
         &self,
@@ -150,7 +148,6 @@ impl<S: Simd> BlockLanes<S> {
         open.to_bitmask() != 0
     }
 
-    /// The pixels that are open to further fragments.
     #[inline(always)]
     fn open<const STOP: u8>(&self, simd: S, stop_at: f32) -> mask32x16<S> {
         let stop_at = f32x16::splat(simd, stop_at);
@@ -160,14 +157,13 @@ impl<S: Simd> BlockLanes<S> {
         }
     }
 
-    /// Whether a pixel is open.
     #[inline(always)]
     pub(super) fn is_open<const STOP: u8>(&self, simd: S, stop_at: f32) -> bool {
         self.open::<STOP>(simd, stop_at).to_bitmask() != 0
     }
 
-    /// Puts fragments in front of what follows. Pixels refuse a fragment if they were closed before, or if the fragment
-    /// closes them. The colour is to be [added](Self::add).
+    /// Puts fragments in front of later ones. Pixels refuse a fragment if they are closed or it closes them.
+    /// [`Self::add`] adds the colour.
     #[inline(always)]
     pub(super) fn cover<const STOP: u8>(
         &mut self,
@@ -198,7 +194,7 @@ impl<S: Simd> BlockLanes<S> {
         }
     }
 
-    /// Adds the colour of a splat with the weights of its fragments.
+    /// Adds a splat's colour by the weights of its fragments.
     #[inline(always)]
     pub(super) fn add(&mut self, simd: S, weight: f32x16<S>, colour: [f32; 3]) {
         for (sum, colour) in self.colour.iter_mut().zip(colour) {

@@ -20,7 +20,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
-/// Channels per pass: the colours, and one more.
+/// Channels per pass: the colours' three and one more.
 const PASS: usize = 4;
 
 /// Values of splats that are blended.
@@ -55,7 +55,7 @@ pub struct ChannelSettings<'a> {
     pub values: ChannelValues<'a>,
     /// Depth in the last channel.
     pub depth: Option<ChannelDepth>,
-    /// Background of each channel but the depth, which is added once, times 1 less alpha.
+    /// Background per channel except depth; its share is 1 minus alpha.
     pub background: Option<&'a [f32]>,
 }
 
@@ -81,7 +81,6 @@ pub struct ChannelCounts {
 }
 
 impl ChannelSettings<'_> {
-    /// Channels but the depth.
     fn value_channels(&self) -> usize {
         match self.values {
             ChannelValues::None => 0,
@@ -115,7 +114,7 @@ impl ChannelSettings<'_> {
         check("picture", numbers, picture.values.len())
     }
 
-    /// Channel `channel` of a splat; 0 for channels beyond the last one.
+    /// Channel `channel` of a splat; 0 beyond the last.
     #[inline(always)]
     fn value(&self, splat: &ProjectedSplat, channel: usize) -> f32 {
         let values = match &self.values {
@@ -191,7 +190,7 @@ impl Renderer {
         })
     }
 
-    /// Draws all tiles; returns the number of fragments blended.
+    /// Draws all tiles; returns the number of blended fragments.
     fn raster_channels(
         &mut self,
         (camera, settings): (&Camera, &RenderSettings),
@@ -233,7 +232,6 @@ impl Renderer {
     }
 }
 
-/// A tile with its list.
 #[derive(Debug, Clone, Copy)]
 struct ListedTile<'a> {
     area: TileArea,
@@ -242,7 +240,7 @@ struct ListedTile<'a> {
 }
 
 impl ListedTile<'_> {
-    /// Draws the passes of a tile into its rows of values and of alphas; returns the number of fragments blended.
+    /// Draws the passes of a tile into its rows of values and alphas; returns the number of blended fragments.
     fn draw(
         self,
         settings: &RenderSettings,
@@ -276,7 +274,7 @@ impl ListedTile<'_> {
     }
 }
 
-/// Three channels of a tile, from `first` on.
+/// Channels `first` to `first + 2` of a tile.
 #[derive(Debug, Clone, Copy)]
 struct Pass<'a> {
     channels: &'a ChannelSettings<'a>,
@@ -284,7 +282,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Writes the tile to the rows of values and of alphas, which end at the edge of the picture.
     fn store(
         self,
         tile: &Tile,
@@ -339,7 +336,6 @@ impl LayerSink for Pass<'_> {
     fn add<S: Simd>(&mut self, _: S, _: usize, _: &ProjectedSplat, _: usize, _: &BlendedLanes<S>) {}
 }
 
-/// A pass, and its fourth channel.
 struct WithFourth<'a> {
     pass: Pass<'a>,
     values: [f32; BATCH],

@@ -20,10 +20,8 @@ pub struct RenderTimes {
     pub total: Duration,
 }
 
-/// The clock of a frame, and its task.
 pub(super) type Timing<'a> = (&'a mut Clock, &'a Task);
 
-/// Times the stages of a frame.
 pub(super) struct Clock {
     start: Instant,
     last: Instant,
@@ -36,18 +34,17 @@ impl Clock {
         Self { start, last: start, times: RenderTimes::default() }
     }
 
-    /// Adds the time since the last call to a stage.
     pub(super) fn lap(&mut self, stage: impl FnOnce(&mut RenderTimes) -> &mut Duration) {
         let last = std::mem::replace(&mut self.last, Instant::now());
         *stage(&mut self.times) += self.last - last;
     }
 
-    /// Leaves the time since the last call to the total alone.
+    /// Counts the time since the last call only in the total.
     pub(super) fn skip(&mut self) {
         self.last = Instant::now();
     }
 
-    /// Stops the clock and returns the times. The time since the last lap counts as raster.
+    /// Returns the times; the time since the last lap counts as raster.
     pub(super) fn stop(mut self) -> RenderTimes {
         self.lap(|times| &mut times.raster);
         self.times.total = self.last - self.start;

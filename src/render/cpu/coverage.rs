@@ -10,29 +10,26 @@ use quadrille_base::math::lanes::sqrt_above;
 
 /// Slack in pixels, so that rounding never loses a block.
 const SLACK_PX: f32 = 0.01;
-/// Squared radius at which alpha equals the cut, less the binary logarithm of the opacity, with a slack of 0.001 for
-/// rounding.
+/// Squared radius at the alpha cut minus log2 of the opacity, with a slack of 0.001 for rounding.
 const RADIUS_SQUARED_ABOVE: f32 = 1e-3 - LOG2_ALPHA_CUT;
 
-/// Blocks per pixel, along one axis.
 const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
 
-/// The rows of blocks of a tile, called strips: the low eight lanes are for the left ends of an ellipse
-/// in each strip, the high eight for the right ends.
+/// Rows of blocks of a tile, called strips: the low eight lanes hold an ellipse's left ends, the high eight its
+/// right ends.
 #[derive(Clone, Copy)]
 pub(super) struct Strips<S: Simd> {
     top: f32x16<S>,
     bottom: f32x16<S>,
     /// -1 for left, 1 for right.
     side: f32x16<S>,
-    /// Turns a distance from the picture's centre, in blocks, into one from the tile's first pixel.
-    /// The two sides differ: a left end touches a block up to its last pixel, a right end from its
-    /// first one on.
+    /// Converts a distance from the picture's centre, in blocks, to one from the tile's first pixel. A left end
+    /// touches a block up to its last pixel, a right end from its first pixel on.
     offset: f32x16<S>,
 }
 
 impl<S: Simd> Strips<S> {
-    /// The strips of the tile whose first pixel's centre lies at `origin` from the picture's centre.
+    /// Strips of the tile whose first pixel's centre is at `origin` from the picture's centre.
     #[inline(always)]
     pub(super) fn new(simd: S, origin: [f32; 2]) -> Self {
         let top = f32x16::from_fn(simd, |i| (i % TILE_BLOCKS * BLOCK_PX) as f32) + origin[1];
@@ -97,7 +94,7 @@ impl<S: Simd> Strips<S> {
     }
 }
 
-/// The blocks between the ends of each strip; none in strips whose lanes are not `inside`.
+/// Blocks between the ends of each strip that is `inside`.
 #[inline(always)]
 fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
     let end = inside
@@ -115,7 +112,6 @@ fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u6
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    /// The blocks between the ends of each strip, one byte per strip.
     #[inline(always)]
     fn blocks_avx512(_token: Avx512, inside: u16, end: std::arch::x86_64::__m512) -> u64 {
         use std::arch::x86_64::*;

@@ -9,11 +9,11 @@ use crate::preprocess::ProjectedSplat;
 /// Implementations choose what they keep at compile time: a branch between the fragments of a group
 /// would serialise their arithmetic.
 pub(super) trait LayerSink {
-    /// Takes splat `at` of a batch, which is at `slot`, before it is drawn; may replace its colour, and its
-    /// depth, which only sinks read.
+    /// Loads splat `at` of a batch, in `slot`, before it is drawn; may replace its colour, and its depth, which
+    /// only sinks read.
     fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
 
-    /// Adds the fragments of `splat`, which is number `at` of the batch, in a block.
+    /// Adds the fragments of `splat`, number `at` of the batch, in a block.
     fn add<S: Simd>(
         &mut self,
         simd: S,
@@ -24,14 +24,12 @@ pub(super) trait LayerSink {
     );
 }
 
-/// Fragments that were offered to a block.
 #[derive(Clone, Copy)]
 pub(super) struct BlendedLanes<S: Simd> {
-    /// Pixels above the alpha cut.
     pub(super) over_cut: mask32x16<S>,
-    /// Pixels that took the fragment, if it is above the cut.
+    /// Pixels that took the fragment, if above the cut.
     pub(super) open: mask32x16<S>,
-    /// Transmittance in front of the fragment; arbitrary where the pixel was closed.
+    /// Transmittance in front of the fragment; undefined for closed pixels.
     pub(super) before: f32x16<S>,
     /// Transmittance times alpha; 0 where nothing was blended.
     pub(super) weight: f32x16<S>,

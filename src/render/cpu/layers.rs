@@ -9,21 +9,19 @@ use quadrille_base::image::{Layer, LayerPicture};
 use quadrille_base::math::narrow;
 use quadrille_scene::Splats;
 
-/// Smallest alpha that the mean depth is divided by.
 pub(super) const LEAST_ALPHA: f32 = 1e-10;
-/// Transmittance in front of the fragment that gives the median depth.
+/// The fragment at this transmittance gives the median depth.
 pub(super) const MEDIAN_TRANSMITTANCE: f64 = 0.5;
-/// Identifier of a pixel without fragments.
 pub(super) const NO_ID: u32 = u32::MAX;
 
-/// Depth and normal of a splat in view, where the projected splat does not hold them.
+/// Depth and normal of a splat, where its projection lacks them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct SplatGeometry {
     pub(super) depth: f32,
     pub(super) normal: [f32; 3],
 }
 
-/// Computes the geometry of all splats in view, by slot; nothing if the projected splats suffice.
+/// Geometry of all splats in view, by slot; empty if the projections suffice.
 pub(super) fn geometry(
     splats: &Splats,
     view: &ViewTransform,
@@ -59,7 +57,6 @@ pub(super) fn geometry(
     geometry
 }
 
-/// Memory of the planes of all layers, as bits.
 pub(super) struct Planes {
     size: [u32; 2],
     pictures: Vec<(Layer, Vec<u32>)>,
@@ -72,7 +69,6 @@ impl Planes {
         Self { size, pictures: pictures.collect() }
     }
 
-    /// Iterates over the planes of all layers, in layer order.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut [u32]> {
         let pixels = self.size[0] as usize * self.size[1] as usize;
         self.pictures.iter_mut().flat_map(move |(_, bits)| bits.chunks_exact_mut(pixels.max(1)))

@@ -63,7 +63,6 @@ impl LayerSettings {
         self.layers.contains(&Layer::Normal) || (self.is_distance && has_depth)
     }
 
-    /// Number of splats per pixel that the layers name by their weights.
     fn top_count(&self) -> usize {
         let counts = self.layers.iter().map(|layer| match layer {
             Layer::TopId(_) | Layer::TopWeight(_) => layer.planes(),

@@ -7,17 +7,16 @@ use fearless_simd::{Simd, dispatch};
 
 use quadrille_base::math::{SimdLevel, low};
 
-/// Lists up to this long are sorted by insertion alone.
+/// Lists up to this length are sorted by insertion alone.
 const INSERTION_MAX: usize = 32;
-/// Maximum width of a digit, in bits.
 const MOST_DIGIT_BITS: u32 = 12;
-/// Insertion steps allowed per entry before a sort with a bounded worst case takes over.
+/// Insertion moves per entry before falling back to a sort with a bounded worst case.
 const STEPS_PER_ENTRY: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Sorter {
     spare: Vec<u64>,
-    /// For each value of two digits, one digit per half: its entries, then the position of the next one.
+    /// Per value of two digits, one per half: first the count, then the next position.
     positions: Vec<u32>,
 }
 
@@ -54,8 +53,8 @@ impl Sorter {
         }
     }
 
-    /// Sorts by the leading bits of the keys, in two passes of one digit of `BITS` bits each. The width is a constant, so
-    /// that no index of a digit is checked.
+    /// Sorts by the leading bits in two radix passes of `BITS` bits. The width is a constant, so that digit
+    /// indices need no check.
     #[inline(always)]
     fn sort_leading_bits<const BITS: u32>(&mut self, entries: &mut [u64]) {
         let (mut least, mut greatest) = (u32::MAX, 0);
@@ -96,7 +95,6 @@ fn key(entry: u64) -> u32 {
     low(entry >> 32)
 }
 
-/// Moves each entry to the next position of its digit.
 #[inline(always)]
 fn spread(from: &[u64], to: &mut [u64], positions: &mut [u32], digit: impl Fn(u64) -> usize) {
     for &entry in from {
@@ -106,7 +104,7 @@ fn spread(from: &[u64], to: &mut [u64], positions: &mut [u32], digit: impl Fn(u6
     }
 }
 
-/// Sorts by insertion and returns true, or gives up after about `steps` moves and returns false.
+/// Insertion sort; gives up after about `steps` moves and returns false.
 #[inline(always)]
 fn insert_all(entries: &mut [u64], steps: usize) -> bool {
     let mut left = steps;

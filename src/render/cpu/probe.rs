@@ -9,8 +9,8 @@ use quadrille_base::math::fit;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splats};
 
-/// Pixels around a probed one in which splats are looked for: the bounding boxes of the fast projection are rounded
-/// from f32 and may miss a pixel at the alpha cut.
+/// Search margin in pixels: the fast projection's boxes are rounded from f32 and may miss a pixel at the alpha
+/// cut.
 const MARGIN_PX: u32 = 1;
 
 /// A pixel and the fragments that it blends, in f64.

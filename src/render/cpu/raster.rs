@@ -16,9 +16,9 @@ use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
 use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
-/// Splats that are fetched, and whose blocks are found, together.
+/// Splats that are fetched, and whose blocks are computed, together.
 const PART: usize = 16;
-/// Distance in splats at which a splat's cache line is prefetched.
+/// Prefetch distance in splats.
 const PREFETCH_SPLATS: usize = 64;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the fragments
@@ -108,7 +108,7 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     }
 }
 
-/// The splats of a batch, and [`PADDING`], whose alpha is zero everywhere.
+/// Splats of a batch and [`PADDING`], whose alpha is zero everywhere.
 type Batch = [ProjectedSplat; BATCH + 1];
 
 /// Blends the fragments of a batch, block by block.
@@ -122,17 +122,16 @@ struct Blender<'a, S: Simd, L, const STOP: u8> {
     tile: &'a mut Tile,
     /// x and y of the pixels of the tile's first block.
     first_block: [f32x16<S>; 2],
-    /// The block that is blended into.
     block: usize,
-    /// Pixels of that block; its memory is out of date.
+    /// Pixels of that block, of which memory is out of date.
     pixels: BlockLanes<S>,
-    /// Fragments blended.
+    /// Blended fragments.
     counts: LaneCounts<S>,
     sink: &'a mut L,
 }
 
 impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
-    /// Stores the pixels of the block, and loads the pixels of the next one.
+    /// Stores the block's pixels and loads the next block's.
     #[inline(always)]
     fn switch_to(&mut self, block: usize) {
         let (simd, tile) = (self.simd, &mut *self.tile);
@@ -145,7 +144,6 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         self.pixels = BlockLanes::load(simd, &tile.blocks[block]);
     }
 
-    /// x and y of a block's pixels, from the picture's centre.
     #[inline(always)]
     fn positions(&self, block: usize) -> [f32x16<S>; 2] {
         let [column, row] = [block % TILE_BLOCKS, block / TILE_BLOCKS];
@@ -153,7 +151,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         [x + (column * BLOCK_PX) as f32, y + (row * BLOCK_PX) as f32]
     }
 
-    /// Blends the fragments of splat `number` of the batch but for its colour; returns their weights.
+    /// Blends the fragments of splat `number` without its colour; returns their weights.
     #[inline(always)]
     fn cover(&mut self, fragments: &Fragments<S>, number: usize) -> f32x16<S> {
         let (simd, splat) = (self.simd, &self.batch[number]);
@@ -164,7 +162,6 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         blended.weight
     }
 
-    /// Adds the colour of splat `number` of the batch.
     #[inline(always)]
     fn add(&mut self, weight: f32x16<S>, number: usize) {
         self.pixels.add(self.simd, weight, self.batch[number].colour);
@@ -179,7 +176,6 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         }
     }
 
-    /// Shades splats of the batch at pixels of the given positions.
     #[inline(always)]
     fn shade(&self, numbers: [usize; GROUP], positions: [f32x16<S>; 2]) -> Shaded<S> {
         let splats = numbers.map(|number| &self.batch[number]);
@@ -187,8 +183,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         Shaded { fragments: fragments(self.simd, self.limits.alpha_cap, exponents), numbers }
     }
 
-    /// Draws the runs in groups. A group is blended while the next one is shaded, also from block to block: the two are
-    /// independent, and shading alone is a chain of latencies too long for a core to hide.
+    /// Draws the runs in groups. A group is blended while the next is shaded, also across blocks: the two are
+    /// independent, and shading alone is a latency chain too long for a core to hide.
     #[inline(always)]
     fn draw_in_groups(&mut self, runs: &Runs) {
         let mut waiting = self.shade([PADDING; GROUP], self.first_block);
@@ -207,8 +203,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         self.blend_group(&waiting);
     }
 
-    /// As [`draw_in_groups`](Self::draw_in_groups), where vector registers are too few for the arithmetic of a whole visit:
-    /// exponents, alphas, weights and colours in passes of their own, each with its constants and sums in registers.
+    /// As [`draw_in_groups`](Self::draw_in_groups), for levels with too few registers: exponents, alphas,
+    /// weights and colours in separate passes, each with its constants and sums in registers.
     #[inline(always)]
     fn draw_in_passes(&mut self, runs: &Runs, Alphas(lanes): &mut Alphas) {
         let simd = self.simd;
@@ -237,10 +233,9 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     }
 }
 
-/// A group of a run's splats, and their fragments, ready to be blended.
+/// Shaded group of a run's splats, ready to be blended.
 struct Shaded<S: Simd> {
     fragments: [Fragments<S>; GROUP],
-    /// Numbers of the splats in the batch.
     numbers: [usize; GROUP],
 }
 

@@ -46,11 +46,8 @@ pub fn render_layers(
     (frame, pictures, counts)
 }
 
-/// A fragment that a pixel has blended.
 pub(super) struct BlendedFragment {
-    /// Index of the pixel.
     pixel: usize,
-    /// Index of the splat in the scene.
     pub(super) index: u32,
     pub(super) depth: f64,
     pub(super) colour: [f64; 3],
@@ -59,10 +56,9 @@ pub(super) struct BlendedFragment {
     pub(super) transmittance: f64,
 }
 
-/// A splat on the picture plane, the pixels of its bounding box, and its index in the scene.
+/// Splat on the picture plane, pixels of its bounding box, index in the scene.
 pub(super) type Footprint = (ExactSplat, PixelBounds, u32);
 
-/// Sums and weights from which the layers of a pixel are computed.
 #[derive(Debug, Clone, Default)]
 struct Fragments {
     depth: f64,
@@ -73,7 +69,7 @@ struct Fragments {
     count: u32,
     /// Number of weights to keep.
     ranks: usize,
-    /// The largest weights so far and their splats, in descending order; of equal ones, the nearer first.
+    /// Largest weights and their splats, descending; of equal ones, the nearer first.
     largest: Vec<(f64, u32)>,
 }
 
@@ -113,7 +109,7 @@ impl Fragments {
     }
 }
 
-/// Draws a frame, and tells of each fragment that is blended, in drawing order.
+/// Draws a frame and reports each blended fragment in drawing order.
 fn draw(
     splats: &Splats,
     camera: &Camera,
@@ -140,7 +136,7 @@ fn draw(
     (Frame::from_pixels(width, height, pixels), counts)
 }
 
-/// Projects the splats at `indices`, which ascend.
+/// Projects the splats at ascending `indices`.
 pub(super) fn footprints(
     view: &ViewTransform,
     splats: &Splats,
@@ -159,8 +155,8 @@ pub(super) fn footprints(
     footprints
 }
 
-/// Blends footprints, which are in the scene's order, into the pixels of `window`, which are returned row by row. Tells
-/// of each fragment that is blended, in drawing order.
+/// Blends footprints, given in scene order, into the pixels of `window`, row by row. Reports each blended
+/// fragment in drawing order.
 pub(super) fn blend(
     view: &ViewTransform,
     profile: &Profile,

@@ -79,9 +79,6 @@ impl Renderer {
     }
 
     /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn render_task(
         &mut self,
         frame: &mut Frame,
@@ -119,9 +116,6 @@ impl Renderer {
     }
 
     /// As [`Self::render_task`], from a file.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     // Not one generic function for both: its callers would compile frames with their own options.
     pub fn render_in_place(
         &mut self,
@@ -197,7 +191,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Renders into the pixels of a frame. Once `task` is cancelled, the work left is skipped.
+    /// Renders into pixels; stops once `task` is cancelled.
     fn draw<T: SplatSource + ?Sized>(
         &mut self,
         pixels: &mut [[f32; 4]],
@@ -248,7 +242,6 @@ impl Renderer {
         Ok((planes.into_pictures(), counts, clock.stop()))
     }
 
-    /// Renders as [`Self::render_into`], with another colour for every splat in view.
     pub(crate) fn render_recoloured(
         &mut self,
         frame: &mut Frame,
@@ -287,7 +280,7 @@ impl Renderer {
         Counts { splats_in_frustum: self.projected.splats_in_view() as u64, fragments_blended }
     }
 
-    /// Draws all tiles of `grid` into its `pixels`; returns the number of fragments blended.
+    /// Draws all tiles of `grid`; returns the number of blended fragments.
     pub(super) fn raster(
         &mut self,
         pixels: &mut [[f32; 4]],
@@ -321,8 +314,8 @@ impl Renderer {
         })
     }
 
-    /// Draws all tiles with layers, by the inner loop that keeps the fewest quantities of those that
-    /// suffice. There is no loop for each set: every one is compiled for all vector levels and stop rules.
+    /// Draws all tiles with layers, by the smallest sufficient inner loop. Not one loop per set of layers: each
+    /// is compiled for all vector levels and stop rules.
     fn raster_kept(
         &mut self,
         frame: &mut Frame,
@@ -346,8 +339,7 @@ impl Renderer {
         draw(self, frame, settings, layers, planes, timing)
     }
 
-    /// Draws all tiles with layers that are made of the quantities `KEPT` and go to `planes`; returns the
-    /// number of fragments blended.
+    /// Draws all tiles with layers made of the quantities `KEPT`; returns the number of blended fragments.
     fn raster_layers<const KEPT: u8>(
         &mut self,
         frame: &mut Frame,
@@ -423,14 +415,13 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
     }
 }
 
-/// Divides a picture of a width and a number of values per pixel into the parts that rows of tiles cover. Each is divided
-/// further by the thread that draws it: dividing a whole picture at once takes a hundredth of a frame's time.
+/// Divides a picture into the parts that rows of tiles cover. The drawing thread divides further: dividing a
+/// whole picture at once takes a hundredth of a frame's time.
 pub(super) fn strips<T>(pixels: &mut [T], (width, values): (u32, usize)) -> Vec<&mut [T]> {
     pixels.chunks_mut(width as usize * values * TILE_PX).collect()
 }
 
-/// Divides a picture of a width and a number of values per pixel into the rows of each tile: [`TILE_PX`] slices per
-/// tile, empty below the picture.
+/// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the picture.
 pub(super) fn rows_by_tile<T>(
     pixels: &mut [T],
     (width, values): (u32, usize),

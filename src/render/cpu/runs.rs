@@ -4,16 +4,16 @@ use fearless_simd::{prelude::*, u8x64, u64x8};
 
 use super::tile::TILE_BLOCKS;
 
-/// Splats that are shaded together where there are registers for them.
+/// Splats shaded together where registers suffice.
 pub(super) const GROUP: usize = 4;
-/// Splats per batch, one bit each of a block's word.
+/// One bit each of a block's word.
 pub(super) const BATCH: usize = 64;
-/// Number of the splat that fills the last group of a run.
+/// Pads the last group of a run.
 pub(super) const PADDING: usize = BATCH;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 const _: () = assert!(BATCH == 64 && BLOCKS == 64);
 
-/// The splats that are left of a block's run, one bit each; iterates over their numbers, nearest first.
+/// Remaining splats of a block's run, one bit each; iterates over their numbers, nearest first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run(u64);
 
@@ -28,7 +28,7 @@ impl Run {
         self.0 == 0
     }
 
-    /// The numbers of the next splats, with [`PADDING`] behind the last one.
+    /// Next splats of a run, padded with [`PADDING`].
     #[inline(always)]
     pub(super) fn group(&mut self) -> [usize; GROUP] {
         // No branch: the number of trailing zeros of zero is `PADDING`.
@@ -52,29 +52,27 @@ impl Iterator for Run {
     }
 }
 
-/// The runs of all blocks.
 pub(super) struct Runs {
     splats: [u64; BLOCKS],
-    /// The blocks with a run.
+    /// Blocks with a run.
     reached: u64,
 }
 
 impl Runs {
-    /// The runs of splats whose masks have bit `8 * row + column` for each block that they reach.
+    /// Runs of splats whose masks have bit `8 * row + column` for each reached block.
     #[inline(always)]
     pub(super) fn of_masks<S: Simd>(simd: S, masks: &[u64; BATCH]) -> Self {
         let (splats, reached) = transposed(simd, masks);
         Self { splats, reached }
     }
 
-    /// Blocks with a run, and their runs.
     #[inline(always)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Run)> {
         Run(self.reached).map(|block| (block, Run(self.splats[block])))
     }
 }
 
-/// Turns masks of blocks, one per splat, into masks of splats, one per block; also returns the blocks in any mask.
+/// Transposes masks of blocks per splat to masks of splats per block; also returns their union.
 #[inline(always)]
 fn transposed<S: Simd>(simd: S, masks: &[u64; BATCH]) -> ([u64; BLOCKS], u64) {
     /// Exchanges the bits of `low` with the bits `BITS` above them.

@@ -2,53 +2,48 @@
 
 use fearless_simd::{f32x16, prelude::*};
 
-/// Side of a tile in pixels. 32 keeps a tile's accumulators (16 KB) in the first-level cache and its
-/// blocks in one 64-bit mask; it measured fastest.
+/// Tile side in pixels. At 32, a tile's accumulators (16 KB) fit the first-level cache and its blocks one
+/// 64-bit mask; it measured fastest.
 pub(crate) const TILE_PX: usize = 32;
-/// Side of a block in pixels; the pixels of a block are the lanes of one vector.
+/// Block side in pixels; a block's pixels are the lanes of one vector.
 pub(super) const BLOCK_PX: usize = 4;
-/// Blocks along a tile's side.
 pub(super) const TILE_BLOCKS: usize = TILE_PX / BLOCK_PX;
 
-/// Accumulators of a block's 16 pixels, row by row.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct PixelBlock {
-    /// Transmittance; the sign bit is set once the stop rule has closed the pixel.
+    /// Sign bit set once the stop rule has closed the pixel.
     pub(super) transmittance: PixelLanes,
     /// Premultiplied red, green, blue.
     pub(super) colour: [PixelLanes; 3],
 }
 
-/// Index of the block of closed pixels beyond a tile's own blocks; what is blended there has no effect.
+/// Dummy block of closed pixels after the tile's own; blending into it has no effect.
 pub(super) const SINK: usize = TILE_BLOCKS * TILE_BLOCKS;
 
-/// One value for each pixel of a block, row by row.
 pub(super) type PixelLanes = [f32; BLOCK_PX * BLOCK_PX];
 
 pub(super) struct Tile {
     /// Blocks, row by row, and [`SINK`].
     pub(super) blocks: [PixelBlock; TILE_BLOCKS * TILE_BLOCKS + 1],
-    /// Mask of blocks with at least one open pixel, indexed as `blocks`.
+    /// Mask of blocks with an open pixel.
     pub(super) live: u64,
     /// Centre of the tile's first pixel, in pixels from the picture's centre.
     pub(super) origin: [f32; 2],
     pub(super) fragments_blended: u64,
 }
 
-/// The area of a tile in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileArea {
     /// First pixel: column, row.
     pub(super) first_px: [usize; 2],
     /// Pixels inside the picture: columns, rows; 1 to [`TILE_PX`].
     pub(super) size_px: [usize; 2],
-    /// Size of the whole picture: columns, rows.
     pub(super) picture_px: [usize; 2],
 }
 
 impl Tile {
-    /// A tile without fragments; pixels outside the picture are closed from the start.
+    /// An empty tile; pixels outside the picture are closed.
     pub(super) fn new(area: TileArea) -> Self {
         let open = PixelBlock { transmittance: [1.0; 16], colour: [[0.0; 16]; 3] };
         let origin = [0, 1]
@@ -82,8 +77,8 @@ impl Tile {
         }
     }
 
-    /// x and y of the pixels of the tile's first block, from the picture's centre. All of them and their distances to
-    /// the other blocks are multiples of a half, so that sums of both are exact.
+    /// x and y of the first block's pixels, from the picture's centre. They and the distances to other blocks
+    /// are multiples of a half, so sums are exact.
     #[inline(always)]
     pub(super) fn first_block<S: Simd>(&self, simd: S) -> [f32x16<S>; 2] {
         [
@@ -113,7 +108,6 @@ impl Tile {
 }
 
 impl PixelBlock {
-    /// The block's rows of pixels, premultiplied RGBA.
     #[inline(always)]
     fn rgba<S: Simd>(&self, simd: S) -> [f32x16<S>; BLOCK_PX] {
         let lanes = |v: &PixelLanes| f32x16::load_array_ref(simd, v);

@@ -12,10 +12,10 @@ use crate::preprocess::ProjectedSplat;
 use quadrille_base::image::Layer;
 use quadrille_base::math::{SimdLevel, narrow};
 
-/// Blocks of a tile, and the one of closed pixels.
+/// Blocks of a tile, and the dummy block.
 pub(super) const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS + 1;
 
-/// Quantities that a tile keeps, as bits; all layers are made of them and of the transmittance.
+/// Bits for the quantities that a tile keeps; layers are computed from them and the transmittance.
 pub(super) mod kept {
     use super::Layer;
 
@@ -29,14 +29,11 @@ pub(super) mod kept {
     pub(super) const MEDIAN: u8 = 8;
     /// Largest weight and its splat.
     pub(in crate::cpu) const ID: u8 = 16;
-    /// Number of fragments.
     pub(super) const COUNT: u8 = 32;
-    /// The splats of the largest weights.
+    /// Splats of the largest weights.
     pub(in crate::cpu) const TOP: u8 = 64;
-    /// All but `TOP`.
     pub(in crate::cpu) const MOST: u8 = DEPTH | NORMAL | INVERSE | MEDIAN | ID | COUNT;
 
-    /// The quantities that a layer is made of.
     pub(in crate::cpu) fn of(layer: Layer) -> u8 {
         match layer {
             Layer::Depth | Layer::DepthSum => DEPTH,
@@ -51,8 +48,7 @@ pub(super) mod kept {
     }
 }
 
-/// Values of a block, in one cache line: accumulators across two lines would double the cost of a
-/// store.
+/// One cache line per block: accumulators across two lines would double the cost of a store.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Aligned<T>(pub(super) [T; BLOCK_PX * BLOCK_PX]);
@@ -60,25 +56,24 @@ pub(super) struct Aligned<T>(pub(super) [T; BLOCK_PX * BLOCK_PX]);
 pub(super) type FloatLanes = Aligned<f32>;
 type WholeLanes = Aligned<u32>;
 
-/// One of the largest weights of each pixel of a block, and their splats.
+/// One rank of each pixel's largest weights, and their splats.
 #[derive(Debug, Clone, Copy)]
 struct RankLanes {
     weight: FloatLanes,
     id: WholeLanes,
 }
 
-/// Values that layers sum by weight and that the projected splat does not hold.
+/// Values that layers sum by weight and projections lack.
 #[derive(Debug, Clone, Copy, Default)]
 struct SummedValues {
     inverse: f32,
     normal: [f32; 3],
 }
 
-/// Layers of a tile that are made of the quantities `KEPT`; see [`kept`].
 pub(super) struct TileLayers<'a, const KEPT: u8> {
     layers: &'a [Layer],
     geometry: &'a [SplatGeometry],
-    /// Whether depths are taken from the geometry.
+    /// Whether depths come from the geometry.
     is_distance: bool,
     values: [SummedValues; BATCH],
     // One array per quantity, so that the quantities in use lie close together.
@@ -88,8 +83,7 @@ pub(super) struct TileLayers<'a, const KEPT: u8> {
     median: [FloatLanes; BLOCKS],
     largest: [RankLanes; BLOCKS],
     count: [FloatLanes; BLOCKS],
-    /// The largest weights of each block, in descending order; the number per block is the number of ranks
-    /// kept.
+    /// Largest weights of each block, descending; one entry per rank.
     top: Vec<RankLanes>,
 }
 
@@ -110,7 +104,6 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         })
     }
 
-    /// Resets the accumulators for a tile without fragments.
     pub(super) fn clear(&mut self) {
         if KEPT & kept::DEPTH != 0 {
             self.depth = [FloatLanes::ZERO; BLOCKS];
@@ -133,7 +126,7 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         self.top.fill(RankLanes::NONE);
     }
 
-    /// Writes the planes of all layers: `planes` holds the rows of the tile in each of them.
+    /// Writes all planes; `planes` holds the tile's rows in each.
     pub(super) fn store(
         &self,
         level: SimdLevel,
@@ -164,7 +157,6 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         }
     }
 
-    /// The bits of a block's values in a plane.
     #[inline(always)]
     fn block<S: Simd>(
         &self,
@@ -210,21 +202,19 @@ fn load<S: Simd>(simd: S, lanes: &FloatLanes) -> f32x16<S> {
     f32x16::load_array_ref(simd, &lanes.0)
 }
 
-/// 1 less the transmittance of a block's pixels.
 #[inline(always)]
 fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
     let transmittance: &PixelLanes = &colours.transmittance;
     f32x16::splat(simd, 1.0) - f32x16::load_array_ref(simd, transmittance).abs()
 }
 
-/// Adds `weight` times `value`.
 #[inline(always)]
 pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &mut FloatLanes) {
     weight.mul_add(f32x16::splat(simd, value), load(simd, sum)).store_array(&mut sum.0);
 }
 
-/// Swaps a weight and its splat into a rank in the lanes where the weight is larger, and returns the smaller
-/// of the two. Of equal weights, the earlier one stays.
+/// Inserts a weight and its splat into a rank where it is larger, and returns the smaller pair. Ties keep the
+/// earlier one.
 #[inline(always)]
 fn displace<S: Simd>(
     simd: S,
@@ -238,7 +228,6 @@ fn displace<S: Simd>(
     (is_larger.select(old_weight, weight), is_larger.select(old_id, id))
 }
 
-/// Copies the values of a tile's blocks to its rows, which end at the picture's edge.
 #[inline(always)]
 fn store_rows(rows: &mut [&mut [u32]], blocks: &[[u32; BLOCK_PX * BLOCK_PX]; BLOCKS]) {
     let bands = blocks.chunks_exact(TILE_BLOCKS);

@@ -1,4 +1,4 @@
-//! The definition of projection: one splat at a time, in f64, step by step as in the reference frame.
+//! Definition of projection: one splat at a time, in f64, by the steps of the reference frame.
 
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
@@ -8,7 +8,7 @@ use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
 use quadrille_base::shading::OpacityFactor;
 use quadrille_scene::Splat;
 
-/// Largest number of footprints of a splat: two in a panorama, whose left and right edges meet.
+/// Two in a panorama, whose left and right edges meet.
 pub(super) const MAX_FOOTPRINTS: usize = 2;
 
 /// A splat on the picture plane, in f64.
@@ -28,7 +28,6 @@ pub struct ExactSplat {
     pub colour: [f64; 3],
 }
 
-/// A point in view space.
 fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     let p = mean.map(f64::from);
     std::array::from_fn(|r| {
@@ -37,13 +36,12 @@ fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
     })
 }
 
-/// The centre of a splat on the picture plane.
 struct PlaneCentre {
     /// From the picture's centre.
     px: [f64; 2],
-    /// Derivatives of the position in pixels by the position in view space.
+    /// Derivatives of the pixel position by the position in view space.
     jacobian: Matrix2x3<f64>,
-    /// Depth, by which splats are drawn in order.
+    /// Depth that determines the drawing order.
     depth: f64,
 }
 
@@ -69,8 +67,8 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     })
 }
 
-/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z falls to 0 and below
-/// inside their pictures.
+/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z may be 0 and below inside
+/// their pictures.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let depth = Vector3::from(p_view).norm();
     if depth.is_nan() || view.culls(depth) {
@@ -95,8 +93,7 @@ fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
     if radius_squared > 0.0 && xx > largest { (largest / xx).sqrt() } else { 1.0 }
 }
 
-/// The 2x3 factor `J W R S` of the covariance on the picture plane before the low-pass filter, which
-/// is `J W R S S^T R^T W^T J^T`.
+/// 2x3 factor `J W R S` of the projected covariance before the low-pass filter, `J W R S S^T R^T W^T J^T`.
 fn covariance_factor(
     view: &ViewTransform,
     jacobian: &Matrix2x3<f64>,
@@ -110,12 +107,11 @@ fn covariance_factor(
     jacobian * view_from_world * world_from_splat.matrix() * scale
 }
 
-/// Distance of a point of the world from the camera.
 pub(crate) fn distance(view: &ViewTransform, mean: [f32; 3]) -> f64 {
     Vector3::from(to_view(view, mean)).norm()
 }
 
-/// Shortest axis of a splat in view space, turned towards the camera; of equal axes, the first.
+/// Shortest axis in view space, turned towards the camera; the first of equal ones.
 pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     let scale = splat.scale;
     let shortest = (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
@@ -145,7 +141,7 @@ impl ExactSplat {
         Some(Self::project_shape(view, splat)?.coloured(view, sh_degree, splat))
     }
 
-    /// As [`Self::project`] without the colour, which is black.
+    /// As [`Self::project`], in black.
     pub(super) fn project_shape(view: &ViewTransform, splat: &Splat) -> Option<Self> {
         let centre = plane_centre(view, to_view(view, splat.mean))?;
         let factor = covariance_factor(view, &centre.jacobian, splat);
@@ -203,7 +199,6 @@ impl ExactSplat {
         footprints.take(MAX_FOOTPRINTS)
     }
 
-    /// The same splat in the colour that it has from the camera.
     pub(super) fn coloured(self, view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Self {
         Self { colour: colour(view, sh_degree, splat), ..self }
     }

@@ -1,4 +1,4 @@
-//! Splats of a file, which are read where they are drawn.
+//! Splats of a file, read where they are drawn.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,10 +12,11 @@ use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::formats::ply::SplatsInPlace;
 use quadrille_scene::{BLOCK, Splat, SplatBlock};
 
-/// A PLY as the source of one frame, for which a scene in memory would take longer to fill than to draw.
+/// A PLY as the source of one frame, where loading the scene would take longer than drawing it.
 pub struct InPlace<'a> {
     file: &'a SplatsInPlace,
-    /// For each block that may be in view, the end of its run of such blocks, and 0 for the others; empty if all may be.
+    /// Per block that may be in view, the end of its run of such blocks; 0 for other blocks. Empty if all may
+    /// be.
     runs: Vec<usize>,
     invalid: AtomicU64,
 }
@@ -26,7 +27,7 @@ impl<'a> InPlace<'a> {
         Self { file, runs: Vec::new(), invalid: AtomicU64::new(0) }
     }
 
-    /// Leaves out splats that are in none of the ranges `rows`: the view shows none of them.
+    /// Restricts drawing to the row ranges `rows`; the view shows no other splat.
     pub fn only(mut self, rows: &[Range<usize>]) -> Self {
         self.runs = vec![0; self.file.len().div_ceil(BLOCK)];
         for rows in rows {
@@ -47,7 +48,7 @@ impl<'a> InPlace<'a> {
         }
     }
 
-    /// The end of the rows that are read together with `block`.
+    /// End of the rows that are read together with `block`.
     #[inline(always)]
     fn end(&self, block: usize) -> usize {
         let of_chunk = (block / CHUNK_BLOCKS + 1) * CHUNK_BLOCKS;
@@ -126,7 +127,7 @@ impl SplatSource for InPlace<'_> {
         Splat::load(&block, &[], lane)
     }
 
-    /// Does nothing: the rows of a block follow the rows of the one before.
+    /// No-op: the rows of blocks are contiguous.
     #[inline(always)]
     fn prefetch(&self, _: usize) {}
 

@@ -3,18 +3,16 @@
 use super::project::Projected;
 use super::projected::{PixelBounds, ProjectedSplat};
 
-/// Splats on the picture plane, packed in the scene's order.
 #[derive(Debug, Default)]
 pub(crate) struct KeptSplats {
     splats: Vec<ProjectedSplat>,
     bounds: Vec<PixelBounds>,
     keys: Vec<u32>,
-    /// Number of splats with a footprint that may touch the picture.
     splats_in_view: usize,
 }
 
 impl KeptSplats {
-    /// Appends the visible splats of a batch whose first splat is splat `first` of the scene.
+    /// Appends the visible splats of a batch that starts at splat `first` of the scene.
     pub(crate) fn append(&mut self, batch: &Projected, first: u32) {
         self.splats_in_view += batch.splats_in_view();
         for chunk in 0..batch.chunks() {
@@ -28,17 +26,15 @@ impl KeptSplats {
         }
     }
 
-    /// Size of the arrays in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.splats) + size_of_val(&*self.bounds) + size_of_val(&*self.keys)
     }
 
-    /// Number of splats with a footprint that may touch the picture.
     pub(crate) fn splats_in_view(&self) -> usize {
         self.splats_in_view
     }
 
-    /// The splats as a frame that has been projected at once.
+    /// Converts to a frame projected at once.
     pub(crate) fn into_projected(self) -> Projected {
         Projected::of_packed(self.splats, self.bounds, self.keys)
     }

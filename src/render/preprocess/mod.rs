@@ -45,8 +45,8 @@ use quadrille_scene::{Camera, Splats};
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
-    /// Depth keys in the high halves and slots in the low halves, sorted. All entries differ, so every
-    /// sorting algorithm yields this order.
+    /// Depth keys in the high halves and slots in the low halves, sorted. All entries differ, so every sorting
+    /// algorithm yields this order.
     order: Vec<u64>,
 }
 
@@ -68,9 +68,6 @@ impl Preprocessed {
     }
 
     /// As [`Self::run`], as a task.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn run_task(
         &mut self,
         splats: &Splats,

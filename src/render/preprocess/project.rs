@@ -17,43 +17,41 @@ use quadrille_base::task::Task;
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 
-/// Blocks per chunk, the unit of parallel work: 4096 splats.
+/// Unit of parallel work: 4096 splats.
 pub(super) const CHUNK_BLOCKS: usize = 256;
-/// Distance in blocks at which the cache lines of a block are prefetched.
+/// Prefetch distance in blocks.
 const BLOCKS_AHEAD: usize = 2;
-/// Splats per chunk, and slots that each chunk owns.
+/// Splats per chunk, and slots of each chunk.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
-/// The splats of a frame on the picture plane, packed at the start of each chunk's slots, in the
-/// scene's order. Further runs reuse the arrays.
+/// Projected splats of a frame, packed at the start of each chunk's slots in scene order. The arrays are
+/// reused.
 #[derive(Debug, Default)]
 pub(crate) struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
-    /// Number of visible splats of each chunk.
+    /// Visible splats per chunk.
     filled: Vec<usize>,
-    /// Slots per chunk.
     slots: usize,
-    /// Whether a splat may have several footprints, in slots one after the other.
+    /// Whether a splat may have several consecutive footprints.
     may_repeat: bool,
 }
 
-/// The visible splats of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProjectedChunk<'a> {
-    /// Slot of the first splat; the others follow.
+    /// Slot of the first splat; the rest follow.
     pub(crate) first_slot: u32,
-    /// Depth keys, which order as the depths do.
+    /// Keys that order like the depths.
     pub(crate) keys: &'a [u32],
     pub(crate) bounds: &'a [PixelBounds],
 }
 
 impl Projected {
-    /// Projects every splat on rayon's current thread pool: in lanes of `level`, or without one by the
-    /// definition. The chunks left are empty once `task` is cancelled.
+    /// Projects every splat on rayon's current thread pool: in lanes of `level`, or by the definition. Chunks
+    /// after a cancellation are empty.
     pub(crate) fn run<T: SplatSource + ?Sized>(
         &mut self,
         splats: &T,
@@ -65,7 +63,6 @@ impl Projected {
         self.run_view(splats, &ViewTransform::new(splats, camera, profile), level, task);
     }
 
-    /// As [`Self::run`], with the constants of a view.
     pub(crate) fn run_view<T: SplatSource + ?Sized>(
         &mut self,
         splats: &T,
@@ -112,7 +109,7 @@ impl Projected {
             .collect_into_vec(&mut self.filled);
     }
 
-    /// Packed splats in the scene's order, as chunks that are full but for the last one.
+    /// Packed splats in scene order, as chunks that are full except for the last one.
     pub(super) fn of_packed(
         splats: Vec<ProjectedSplat>,
         bounds: Vec<PixelBounds>,
@@ -130,7 +127,6 @@ impl Projected {
         }
     }
 
-    /// Replaces the colour of every visible splat; colours are finite.
     pub(crate) fn recolour(&mut self, colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync) {
         self.splats.par_chunks_mut(self.slots).zip(&self.filled).for_each(|(splats, &len)| {
             for splat in &mut splats[..len] {
@@ -139,7 +135,7 @@ impl Projected {
         });
     }
 
-    /// Removes the visible splats whose index does not pass `keep`; returns their number.
+    /// Removes visible splats by index unless `keep` accepts them; returns their number.
     pub(crate) fn retain(&mut self, keep: impl Fn(u32) -> bool + Sync) -> u64 {
         let slots = self
             .splats
@@ -167,7 +163,6 @@ impl Projected {
         removed.sum()
     }
 
-    /// Number of splats with a footprint that may touch the picture.
     pub(crate) fn splats_in_view(&self) -> usize {
         if !self.may_repeat {
             return self.len();
@@ -178,22 +173,19 @@ impl Projected {
         splats.sum()
     }
 
-    /// Number of footprints that may touch the picture.
     pub(crate) fn len(&self) -> usize {
         self.filled.iter().sum()
     }
 
-    /// The splats by slot; slots after the last visible splat of a chunk hold arbitrary values.
+    /// Splats by slot; slots after a chunk's last visible splat are undefined.
     pub(crate) fn slots(&self) -> &[ProjectedSplat] {
         &self.splats
     }
 
-    /// The pixel bounds by slot, as [`Projected::slots`].
     pub(crate) fn bounds(&self) -> &[PixelBounds] {
         &self.bounds
     }
 
-    /// Slots per chunk.
     pub(crate) fn chunk_slots(&self) -> usize {
         self.slots
     }
@@ -211,14 +203,13 @@ impl Projected {
         }
     }
 
-    /// Bytes of the arrays that the visible splats of this frame use. On huge pages, the slots between
-    /// them are resident as well.
+    /// Bytes of the arrays that this frame's visible splats use. On huge pages, the slots between are resident
+    /// too.
     pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
 }
 
-/// The slots of a chunk; `len` of them are filled.
 struct ChunkOutput<'a, 'b> {
     splats: &'a mut StreamedLines<'b>,
     bounds: &'a mut [PixelBounds],
@@ -266,7 +257,7 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     output.len
 }
 
-/// Projects the splats of a chunk one by one, by the definition.
+/// Projects a chunk splat by splat, by the definition.
 fn project_exactly<T: SplatSource + ?Sized>(
     splats: &T,
     view: &ViewTransform,
@@ -294,14 +285,12 @@ fn project_exactly<T: SplatSource + ?Sized>(
     output.len
 }
 
-/// Converts the index of a splat or a slot.
 #[inline(always)]
 fn index_u32(index: usize) -> u32 {
     fit(index)
 }
 
 impl ChunkOutput<'_, '_> {
-    /// Appends the visible lanes, in lane order.
     #[inline(always)]
     fn push_visible<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
         let mask = mask32x16::from_bitmask(simd, lanes.visible);
@@ -331,8 +320,8 @@ impl ChunkOutput<'_, '_> {
     }
 }
 
-/// Appends the visible lanes of a block with lanes that fall back to the exact path. It goes lane by
-/// lane, since such blocks are rare.
+/// Appends the visible lanes of a block in which lanes fall back to the exact path; lane by lane, since such
+/// blocks are rare.
 #[inline(never)]
 fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     _: S,

@@ -12,8 +12,8 @@ use quadrille_scene::BLOCK;
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
 
-/// Radius of a footprint in standard deviations beyond which gsplat draws nothing. The alpha cut is nearer unless an
-/// opacity is above 1.
+/// Footprint radius in standard deviations at which gsplat stops. The alpha cut is nearer unless an opacity is
+/// above 1.
 const MOST_RADIUS: f64 = 3.33;
 
 /// A splat on the picture plane: one cache line with all that is needed to draw it.
@@ -128,7 +128,6 @@ impl ProjectedSplat {
     }
 }
 
-/// [`ProjectedSplat::conic`] of the fields that it is made of.
 #[inline(always)]
 fn conic(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> [f32; 3] {
     // (u, v) are standard deviations times sqrt(log2(e) / 2).
@@ -137,7 +136,6 @@ fn conic(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> [f32; 3] {
     [u_per_x * u_per_x * SCALE, -u_per_x * u_per_y * SCALE, yy * SCALE]
 }
 
-/// [`ProjectedSplat::radii`] of the fields that they are made of.
 #[inline(always)]
 fn radii(u_per_x: f32, u_per_y: f32, v_per_y: f32, radius_squared: f32) -> [f64; 2] {
     let (per_x, per_y) = (f64::from(u_per_x), f64::from(v_per_y));

@@ -1,4 +1,4 @@
-//! Splats in arrays of the caller, which are projected where they lie.
+//! Splats in the caller's arrays, projected in place.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ use quadrille_base::math::{narrow, prefetch};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
 
-/// Cache lines are 16 numbers long.
+/// Numbers per cache line.
 const LINE: usize = 64 / size_of::<f32>();
 
 /// Activated attributes of splats in arrays of the caller, which are drawn without being copied to a scene.
@@ -50,8 +50,8 @@ impl<'a> SplatRows<'a> {
         Ok(Self { slices, stored, sh_degree, invalid: AtomicU64::new(0) })
     }
 
-    /// Number of invalid rows that projections of these rows have left out so far. Spherical harmonics are checked of
-    /// splats in view.
+    /// Number of invalid rows left out by projections so far. Spherical harmonics are checked only for splats
+    /// in view.
     pub fn invalid(&self) -> u64 {
         self.invalid.load(Relaxed)
     }
@@ -61,8 +61,8 @@ impl<'a> SplatRows<'a> {
         self.invalid.fetch_add(rows, Relaxed);
     }
 
-    /// Copies the coefficients of the lanes in `visible` to `scratch`. Returns one bit per lane whose coefficients are not
-    /// finite. Rows of splats that are not seen are not read.
+    /// Copies the coefficients of the lanes in `visible` to `scratch`; rows of other splats are not read.
+    /// Returns a bit per lane with coefficients that are not finite.
     #[inline(always)]
     fn turn_coefficients<S: Simd>(
         &self,
@@ -104,7 +104,7 @@ impl<'a> SplatRows<'a> {
         (!poison.simd_eq(poison)).to_bitmask() & visible
     }
 
-    /// Row `index` with the coefficients of `sh_degree`; `None` if it is invalid.
+    /// Row `index` with the coefficients of `sh_degree`; `None` if invalid.
     fn row(&self, index: usize, sh_degree: u8) -> Option<Splat> {
         let mut sh = [[0.0; 3]; 25];
         if self.stored > 0 {
@@ -128,7 +128,7 @@ impl<'a> SplatRows<'a> {
     }
 }
 
-/// A splat that is not drawn.
+/// A splat with opacity 0.
 const INVISIBLE: Splat = Splat {
     mean: [0.0; 3],
     scale: [0.0; 3],
@@ -137,7 +137,7 @@ const INVISIBLE: Splat = Splat {
     sh: [[0.0; 3]; 25],
 };
 
-/// Copies rows to lanes. Whole blocks of rows are turned by `columns`.
+/// Transposes rows to lanes; whole blocks of rows by `columns`.
 #[inline(always)]
 fn gather<S: Simd, const N: usize>(
     rows: &[[f32; N]],
@@ -157,8 +157,8 @@ fn gather<S: Simd, const N: usize>(
     }
 }
 
-/// Copies the first `numbers` numbers of `row` to one lane of each part, in sixteens. The last sixteen may end in numbers of
-/// the next row.
+/// Copies `numbers` numbers of `row` to one lane of each part, in sixteens. The last sixteen may end in the
+/// next row's numbers.
 #[inline(always)]
 fn copy_row(row: &[f32], numbers: usize, lane: usize, parts: &mut [[Lanes; BLOCK]]) {
     let (sixteens, _) = row.as_chunks();
@@ -173,7 +173,7 @@ fn copy_row(row: &[f32], numbers: usize, lane: usize, parts: &mut [[Lanes; BLOCK
     }
 }
 
-/// Divides quaternions by their lengths; the result is not a number where one is zero or infinite.
+/// Normalises quaternions; NaN for a zero or infinite length.
 #[inline(always)]
 fn normalize(rotation: &mut [Lanes; 4]) {
     let mut norms = [0.0; BLOCK];
@@ -192,7 +192,7 @@ fn normalize(rotation: &mut [Lanes; 4]) {
     }
 }
 
-/// Zero in lanes whose values are all finite, NaN in the others.
+/// 0 in lanes with only finite values, NaN in others.
 #[inline(always)]
 fn poison<'a>(lanes: impl IntoIterator<Item = &'a Lanes>) -> Lanes {
     let mut poison = [0.0; BLOCK];
@@ -296,7 +296,7 @@ impl SplatSource for SplatRows<'_> {
         })
     }
 
-    /// Does nothing: the rows of consecutive blocks are contiguous.
+    /// No-op: the rows of blocks are contiguous.
     #[inline(always)]
     fn prefetch(&self, _: usize) {}
 

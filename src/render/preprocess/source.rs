@@ -1,4 +1,4 @@
-//! Where the splats of a frame come from.
+//! Sources of a frame's splats.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -7,13 +7,12 @@ use quadrille_base::math::{CacheLevel, SimdLevel, prefetch_to};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, Splats, rest_coefficients};
 
-/// Coefficients per channel of the highest degree, 4, without the constant one.
+/// Coefficients per channel at degree 4, without the constant one.
 pub(super) const MOST_REST: usize = rest_coefficients(4);
-/// Distances in blocks at which coefficients are prefetched. The first level of the caches cannot have enough lines in flight
-/// to cover the latency of memory, so the second level fetches them earlier.
+/// Prefetch distances of coefficients, in blocks. The first-level cache cannot have enough lines in flight to
+/// cover memory latency, so the second level fetches them earlier.
 const COEFFICIENTS_AHEAD: [(usize, CacheLevel); 2] =
     [(2, CacheLevel::First), (4, CacheLevel::Second)];
-/// Cache lines per block.
 const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 
 /// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
@@ -40,7 +39,7 @@ pub trait SplatSource: Sync {
     /// The point in world space that the centres are relative to.
     fn origin(&self) -> [f64; 3];
 
-    /// Whether any splat of a block may be in view; blocks without one are not read.
+    /// Whether any splat of a block may be in view; other blocks are not read.
     #[inline(always)]
     fn may_be_seen(&self, _block: usize) -> bool {
         true
@@ -87,7 +86,7 @@ pub trait SplatSource: Sync {
 pub struct Coefficients<'a> {
     /// Constant coefficient of red, green and blue.
     pub constant: &'a [Lanes; 3],
-    /// The other coefficients of red, then of green, then of blue.
+    /// Higher coefficients of red, then green, then blue.
     pub rest: &'a [Lanes],
     /// One bit per lane whose coefficients are not finite.
     pub invalid: u64,
@@ -99,7 +98,7 @@ pub struct Coefficients<'a> {
 pub struct ShScratch {
     pub(super) constant: [Lanes; 3],
     pub(super) rest: [Lanes; 3 * MOST_REST],
-    /// Rows of coefficients of sixteen splats, in sixteens.
+    /// Coefficient rows of sixteen splats, in sixteens.
     pub(super) rows: [[Lanes; BLOCK]; (3 * (MOST_REST + 1)).div_ceil(BLOCK)],
 }
 

@@ -5,8 +5,8 @@ use fearless_simd::{f32x8, f32x16, prelude::*};
 use quadrille_base::math::lanes::has_mask_registers;
 use quadrille_scene::BLOCK;
 
-/// Transposes a 16x16 matrix by perfect shuffles of its rows: four of the whole, or three of each quarter where vectors
-/// of 16 lanes are pairs.
+/// Transposes a 16x16 matrix by perfect shuffles of its rows: four of the whole, or three of each quarter where
+/// vectors of 16 lanes are pairs.
 #[inline(always)]
 pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
     if has_mask_registers(simd) {
@@ -42,7 +42,6 @@ pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>;
     m
 }
 
-/// The columns of sixteen rows of three numbers.
 #[inline(always)]
 pub(super) fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x16<S>; 3] {
     // A perfect shuffle of 48 numbers moves number i to 2 i mod 47. Four of them move it from 3 row + column to
@@ -61,7 +60,6 @@ pub(super) fn columns_of_3<S: Simd>(simd: S, rows: &[[f32; 3]; BLOCK]) -> [f32x1
     [parts[0].combine(parts[1]), parts[2].combine(parts[3]), parts[4].combine(parts[5])]
 }
 
-/// The columns of sixteen rows of four numbers.
 #[inline(always)]
 pub(super) fn columns_of_4<S: Simd>(simd: S, rows: &[[f32; 4]; BLOCK]) -> [f32x16<S>; 4] {
     let mut columns = [f32x16::splat(simd, 0.0); 4];

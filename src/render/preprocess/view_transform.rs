@@ -1,4 +1,4 @@
-//! The constants of projection: those that all splats of a frame share.
+//! Projection constants shared by all splats of a frame.
 
 use nalgebra::Vector3;
 
@@ -105,7 +105,7 @@ impl ViewTransform {
         depth <= self.near || depth > self.far
     }
 
-    /// The width of a picture whose left and right edges meet, in pixels.
+    /// Picture width if left and right edges meet, in pixels.
     pub(super) fn period_px(&self) -> Option<f64> {
         (self.projection == Projection::Equirectangular).then(|| f64::from(self.width))
     }

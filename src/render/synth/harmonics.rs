@@ -3,20 +3,17 @@
 use super::random::Vec3;
 use quadrille_base::math::{narrow, sh_basis};
 
-/// The constant basis function. Its last bit is wrong, but the repository's scene was generated with it
-/// and has to remain reproducible.
+/// Constant basis function. The last bit is wrong, but keeps the repository's generated scene reproducible.
 pub(crate) const Y00: f32 = 0.282_094_79;
 
-/// Number of basis functions of bands 0 to 3.
 pub(crate) const BASIS: usize = 16;
 
-/// Evaluates the basis functions of bands 0 to 3 at the unit direction `d`, from camera to splat.
+/// Basis functions of bands 0 to 3 in the unit direction `d` from camera to splat.
 pub(crate) fn basis(d: Vec3) -> [f32; BASIS] {
     let [_, rest @ ..] = sh_basis::<BASIS>(3, d.map(f64::from).into()).map(narrow);
     std::array::from_fn(|i| i.checked_sub(1).map_or(Y00, |k| rest[k]))
 }
 
-/// Returns the band (degree) of basis function `index`.
 pub(crate) fn band(index: usize) -> u8 {
     match index {
         0 => 0,

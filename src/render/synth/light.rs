@@ -4,37 +4,33 @@ use std::sync::Arc;
 
 use super::random::{Vec3, step};
 
-/// Number of steps, first step length and growth of the steps of the march over the ground towards the
-/// sun, which ends about nine units away.
+/// Number, first length and growth of the steps towards the sun; they end about nine units away.
 const MARCH_STEPS: u32 = 14;
 const MARCH_START: f32 = 0.07;
 const MARCH_GROWTH: f32 = 1.33;
-/// Share of the sunlight below which the march ends, since darker shadows look the same.
+/// Share of sunlight below which the march stops; darker shadows look the same.
 const DARK: f32 = 0.004;
-/// Height above a surface at which the march starts, so that rough ground does not shadow itself in
-/// spots.
+/// Start height above a surface, so that rough ground does not shadow itself in spots.
 const SHADOW_LIFT: f32 = 0.04;
-/// Exponent of the conversion from linear light to display values.
+/// Exponent from linear light to display values.
 const DISPLAY_GAMMA: f32 = 1.0 / 2.2;
 
-/// Material of a surface at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Material {
-    /// Linear share of the light that is reflected, 0 to 1 per channel.
+    /// Linear reflectance, 0 to 1 per channel.
     pub(crate) albedo: Vec3,
-    /// Linear emitted light.
     pub(crate) emission: Vec3,
     /// Strength of the sun's highlight, 0 to 1.
     pub(crate) gloss: f32,
     pub(crate) grain: Grain,
 }
 
-/// Shape and arrangement of the splats that represent a surface.
+/// Shape and arrangement of a surface's splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Flat disks along the surface, with buried splats and haze.
     Solid,
-    /// A thin opaque layer: water, sky.
+    /// Thin opaque layer: water, sky.
     Skin,
     /// Elongated leaves in all directions, in a layer some spacings thick.
     Foliage,
@@ -60,17 +56,15 @@ impl Material {
         Self { gloss, ..self }
     }
 
-    /// A material that reflects no light.
     pub(crate) fn glowing(emission: [f32; 3]) -> Self {
         Self { emission: Vec3::from(emission), ..Self::dull([0.0; 3]) }
     }
 
-    /// This material with its albedo scaled by `factor`.
     pub(crate) fn shaded(self, factor: f32) -> Self {
         Self { albedo: self.albedo * factor, ..self }
     }
 
-    /// Interpolates between this material (0) and `other` (1). Grain and gloss come from the nearer material.
+    /// Interpolates from this material (0) to `other` (1). Grain and gloss come from the nearer one.
     pub(crate) fn mixed(self, other: Self, t: f32) -> Self {
         let nearer = if t > 0.5 { other } else { self };
         Self {
@@ -81,33 +75,30 @@ impl Material {
     }
 }
 
-/// Height of the ground at x, z, by which it casts shadows.
+/// Ground height at x, z, for shadows.
 pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 
-/// An ellipsoid that blocks light.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Occluder {
     pub(crate) centre: Vec3,
     pub(crate) radii: Vec3,
-    /// Points nearer than this many radii belong to the occluder and are shaded by their normals alone.
+    /// Points within this many radii belong to the occluder and are shaded by their normals alone.
     pub(crate) own: f32,
-    /// Share of the light that the centre blocks, 0 to 1.
+    /// Share of light blocked at the centre, 0 to 1.
     pub(crate) strength: f32,
 }
 
 impl Occluder {
-    /// Creates a round body, whose own points are within 1.1 radii.
     pub(crate) fn round(centre: Vec3, radii: Vec3, strength: f32) -> Self {
         Self { centre, radii, own: 1.1, strength }
     }
 }
 
-/// The light of a scene. Colours are linear.
+/// Linear light of a scene.
 pub(crate) struct Light {
-    /// Unit direction to the sun.
     pub(crate) to_sun: Vec3,
     pub(crate) sun: Vec3,
-    /// Light from above, from the horizon and from below.
+    /// Light from above, the horizon and below.
     pub(crate) sky: [Vec3; 3],
     pub(crate) exposure: f32,
     pub(crate) occluders: Vec<Occluder>,
@@ -115,7 +106,7 @@ pub(crate) struct Light {
 }
 
 impl Light {
-    /// Share of the sunlight that reaches `p`, 0 to 1.
+    /// Share of sunlight that reaches `p`, 0 to 1.
     fn sun_share(&self, p: Vec3) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
@@ -142,7 +133,7 @@ impl Light {
         share
     }
 
-    /// Share of the sky's light that reaches `p` on a surface of unit normal `n`, 0 to 1.
+    /// Share of skylight that reaches `p` with unit normal `n`, 0 to 1.
     fn sky_share(&self, p: Vec3, n: Vec3) -> f32 {
         let mut share = 1.0;
         for o in &self.occluders {
@@ -160,8 +151,8 @@ impl Light {
         share
     }
 
-    /// Returns the display colour of `material` at `p` with unit normal `n`, and the share of the
-    /// sunlight there. `wrap` softens the shading of translucent materials such as leaves.
+    /// Display colour of `material` at `p` with unit normal `n`, and the share of sunlight. `wrap` softens the
+    /// shading of translucent materials such as leaves.
     pub(crate) fn shade(&self, p: Vec3, n: Vec3, material: &Material, wrap: f32) -> (Vec3, f32) {
         if material.albedo == Vec3::zeros() {
             return (self.developed(material.emission), 0.0);
@@ -177,7 +168,7 @@ impl Light {
         (self.developed(sent), sun_share * facing)
     }
 
-    /// Converts linear light to display values in 0 to 1: a film-like shoulder, then gamma.
+    /// Linear light to display values in 0 to 1: film-like shoulder, then gamma.
     fn developed(&self, linear: Vec3) -> Vec3 {
         linear.map(|v| (1.0 - (-self.exposure * v.max(0.0)).exp()).powf(DISPLAY_GAMMA))
     }

@@ -31,9 +31,7 @@ use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splat, Splats};
 use random::Rng;
 
-/// Least and greatest number of splats of a procedural scene.
 pub(crate) const COUNT_RANGE: (u64, u64) = (1, 1_000_000_000);
-/// Highest degree of spherical harmonics of a procedural scene.
 pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 
 choice! {
@@ -64,9 +62,9 @@ choice! {
 /// A procedural scene, whose splats can be computed one by one.
 pub struct Synthetic {
     built: BuiltScene,
-    /// Index of the first splat of each part; one more entry ends the last part.
+    /// First splat of each part, and the end of the last.
     starts: Vec<u64>,
-    /// Mean distance between neighbouring splats where density is 1, in world units.
+    /// Mean distance between neighbouring splats at density 1, in world units.
     spacing: f32,
     seed: u64,
     sh_degree: u8,
@@ -175,23 +173,19 @@ impl Synthetic {
     }
 
     /// As [`Self::splats`], as a task.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
     pub fn splats_task(&self, task: &Task) -> Result<Splats> {
         let splats = self.splats_until(task);
         task.check()?;
         Ok(splats)
     }
 
-    /// The splats that are computed before the task is cancelled.
+    /// Splats computed before the task is cancelled.
     fn splats_until(&self, task: &Task) -> Splats {
         let indices = (0..self.len()).take_while(|_| !task.is_cancelled());
         Splats::from_splats(self.sh_degree, indices.map(|i| self.splat(i)))
     }
 }
 
-/// Returns `fraction` (0 to 1) of `count`, rounded.
 fn share(count: u64, fraction: f64) -> u64 {
     whole::<u64>((count as f64 * fraction).round()).min(count)
 }

@@ -5,12 +5,11 @@ use super::part::{BuiltScene, Part, cameras};
 use super::random::{Rng, Vec3, fractal};
 use super::surface::{Disk, Ellipsoid, Frustum, perpendicular};
 
-/// Profile of the vase: heights and radii of a polyline.
+/// Polyline of heights and radii.
 const PROFILE: [(f32, f32); 6] =
     [(0.0, 0.22), (0.12, 0.34), (0.38, 0.42), (0.66, 0.30), (0.84, 0.15), (0.96, 0.2)];
 const TABLE_RADIUS: f32 = 1.6;
 const FLOWERS: u64 = 17;
-/// Petals per flower.
 const PETALS: u16 = 9;
 
 pub(crate) fn build(seed: u64) -> BuiltScene {
@@ -54,7 +53,6 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
     }
 }
 
-/// Wavy growth rings around the centre of the table.
 fn wood(p: Vec3) -> Material {
     let wave = fractal(p.component_mul(&Vec3::new(1.2, 1.0, 5.0)), 3, 7);
     let rings = ((p.x + 0.35 * wave) * 26.0).sin() * 0.5 + 0.5;
@@ -62,7 +60,6 @@ fn wood(p: Vec3) -> Material {
     dark.mixed(Material::dull([0.42, 0.22, 0.1]), rings * 0.8 + 0.2 * wave).with_gloss(0.5)
 }
 
-/// Blue glaze with a white band of waves.
 fn vase() -> impl Iterator<Item = Part> {
     PROFILE.windows(2).map(|pair| {
         let [(low, r0), (high, r1)] = [pair[0], pair[1]];
@@ -113,7 +110,7 @@ fn heart(head: Vec3) -> Part {
     Part::new(ball, 2.5, |_, rng| Material::dull([0.6, 0.36, 0.03]).shaded(rng.range(0.5, 1.1)))
 }
 
-/// A stem with leaves, as a fuzzy spindle from the vase's mouth to a head.
+/// Fuzzy spindle from the vase's mouth to a head, with leaves.
 fn stem(head: Vec3, foot: Vec3) -> Part {
     let foot = foot + Vec3::y() * 0.85;
     let spindle =

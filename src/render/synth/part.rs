@@ -7,10 +7,9 @@ use super::random::Rng;
 use super::surface::{SampledSurface, SurfaceSample};
 use quadrille_scene::{Camera, Intrinsics};
 
-/// Chooses the material of a surface at a point.
+/// Material of a surface at a point.
 pub(crate) type Paint = Box<dyn Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync>;
 
-/// A surface with its paint.
 pub(crate) struct Part {
     pub(crate) surface: Box<dyn SampledSurface>,
     pub(crate) paint: Paint,
@@ -33,15 +32,14 @@ impl Part {
     }
 }
 
-/// Result of a recipe.
 pub(crate) struct BuiltScene {
     pub(crate) parts: Vec<Part>,
     pub(crate) light: Light,
     pub(crate) cameras: Vec<Camera>,
 }
 
-/// Creates cameras of `fov` degrees for pictures of 1280 x 720 from names, eyes and targets. Recipes
-/// have y up; the cameras have y down, as scenes do.
+/// Cameras of `fov` degrees for 1280 x 720 pixels from names, eyes and targets. Recipes have y up; cameras have
+/// y down, as scenes do.
 pub(crate) fn cameras(fov: f64, views: &[(&str, [f64; 3], [f64; 3])]) -> Vec<Camera> {
     let lens = Intrinsics::from_vertical_fov(1280, 720, fov.to_radians());
     let saved = |p: [f64; 3]| Vector3::new(p[0], -p[1], -p[2]);

@@ -4,7 +4,6 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
-/// A vector in single precision.
 pub(crate) type Vec3 = nalgebra::Vector3<f32>;
 
 /// Steps of the two-dimensional golden-ratio sequence, as fractions of 2^64: the inverse and the
@@ -12,7 +11,6 @@ pub(crate) type Vec3 = nalgebra::Vector3<f32>;
 /// Unreasonable Effectiveness of Quasirandom Sequences".
 const EVEN_STEPS: [u64; 2] = [0xc13f_a9a9_02a6_328f, 0x91e1_0da5_c79e_7b1d];
 
-/// Random number generator of one splat.
 #[derive(Debug)]
 pub(crate) struct Rng(Pcg32);
 
@@ -43,7 +41,7 @@ impl Rng {
         (self.normal() * sigma).exp()
     }
 
-    /// A unit vector, uniform over the sphere.
+    /// Uniform over the unit sphere.
     pub(crate) fn direction(&mut self) -> Vec3 {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();
@@ -52,7 +50,7 @@ impl Rng {
     }
 }
 
-/// Returns item `number` of a sequence whose every prefix covers the unit square evenly.
+/// Item `number` of a sequence whose every prefix covers the unit square evenly.
 pub(crate) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     let offset = mixed(seed);
     let at = |step: u64, offset: u64| fraction(number.wrapping_mul(step).wrapping_add(offset));
@@ -86,12 +84,12 @@ fn every_other_bit(bits: u64) -> u64 {
     v
 }
 
-/// Converts the upper 24 bits of `bits` to a number in 0 to 1 (excluded).
+/// Upper 24 bits as a number in 0 to 1 (excluded).
 fn fraction(bits: u64) -> f32 {
     (bits >> 40) as f32 / (1_u64 << 24) as f32
 }
 
-/// Bijection of 64 bits in which a changed bit changes about half of the bits (SplitMix64's finaliser).
+/// Mixes 64 bits bijectively; a changed bit changes about half of them (SplitMix64's finaliser).
 fn mixed(value: u64) -> u64 {
     let v = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let v = (v ^ (v >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -99,7 +97,7 @@ fn mixed(value: u64) -> u64 {
     v ^ (v >> 31)
 }
 
-/// Smooth value noise in -1 to 1 with features of one unit.
+/// Value noise in -1 to 1 with features of one unit.
 pub(crate) fn noise(p: Vec3, salt: u64) -> f32 {
     let cell = p.map(f32::floor);
     let f = (p - cell).map(|t| t * t * (3.0 - 2.0 * t));
@@ -116,8 +114,7 @@ pub(crate) fn noise(p: Vec3, salt: u64) -> f32 {
     mix(face(0.0), face(1.0), f.z)
 }
 
-/// Sum of `octaves` of noise, each with half the feature size and strength of the previous one; about
-/// -1 to 1.
+/// Sum of `octaves` of noise, each at half the size and strength of the previous; about -1 to 1.
 pub(crate) fn fractal(p: Vec3, octaves: u32, salt: u64) -> f32 {
     let (mut sum, mut size, mut strength) = (0.0, 1.0, 0.5);
     for octave in 0..octaves {

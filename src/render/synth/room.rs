@@ -5,7 +5,7 @@ use super::part::{BuiltScene, Part, cameras};
 use super::random::{Rng, Vec3, fractal, noise};
 use super::surface::{Block, Ellipsoid, Frustum, Parallelogram, SampledSurface};
 
-/// Width, height and depth of the room in metres. The origin is the centre of the floor.
+/// Width, height and depth in metres; the origin is the centre of the floor.
 const SIZE: [f32; 3] = [6.0, 2.6, 5.0];
 /// Layers behind a wall: depth in metres, and density relative to the wall.
 const LAYERS: [(f32, f32); 4] = [(0.0, 1.0), (0.05, 0.6), (0.14, 0.4), (0.3, 0.3)];
@@ -42,8 +42,8 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
     }
 }
 
-/// Floor, ceiling and four walls, all facing inward, with layers behind them: training leaves splats
-/// behind surfaces that few pictures show, and rays that pass through gaps meet them.
+/// Floor, ceiling and walls, facing inward, with layers behind: training leaves splats behind rarely
+/// photographed surfaces, and rays through gaps meet them.
 fn walls() -> Vec<Part> {
     let [x, y, z] = [Vec3::x() * SIZE[0], Vec3::y() * SIZE[1], Vec3::z() * SIZE[2]];
     let low = -(x + z) / 2.0;
@@ -72,10 +72,9 @@ fn walls() -> Vec<Part> {
     parts
 }
 
-/// A material that depends on the position alone.
+/// Material by position alone.
 type PaintAt = fn(Vec3) -> Material;
 
-/// Oak planks, each of its own tone, and a round rug.
 fn floor(p: Vec3) -> Material {
     let rug = Vec3::new(p.x, 0.0, p.z + 0.2).norm();
     if rug < 1.35 {
@@ -91,7 +90,6 @@ fn floor(p: Vec3) -> Material {
     Material::dull([0.45, 0.27, 0.13]).shaded(tone * grain * gap).with_gloss(0.5)
 }
 
-/// Plaster above a skirting, a window in the left wall, pictures on the far one.
 fn wall_paint(p: Vec3) -> Material {
     let [w, _, d] = SIZE;
     let plaster = Material::dull([0.55, 0.58, 0.5]).shaded(1.0 + 0.05 * noise(p * 6.0, 4));
@@ -153,7 +151,6 @@ fn covered(block: Block, material: Material, density: f32) -> impl Iterator<Item
     })
 }
 
-/// Books on the shelves.
 fn books(seed: u64) -> impl Iterator<Item = Part> {
     (0..BOOKS).flat_map(move |index| {
         let mut rng = Rng::new(seed ^ 0xb00c, index);
@@ -167,7 +164,6 @@ fn books(seed: u64) -> impl Iterator<Item = Part> {
     })
 }
 
-/// A lamp, a plant in a pot, a bowl with oranges.
 fn round_things(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let thing = |surface: Box<dyn SampledSurface>, material: Material| Part {
         surface,

@@ -8,7 +8,7 @@ use super::random::{Rng, Vec3};
 use super::surface::{SurfaceSample, perpendicular};
 use quadrille_scene::Splat;
 
-/// Shares of a solid's splats that are buried and that are haze; the others lie on the surface.
+/// Shares of buried and hazy splats of a solid; the others lie on the surface.
 const BURIED: f32 = 0.24;
 const HAZE: f32 = 0.12;
 /// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has
@@ -20,22 +20,21 @@ const BAND_DECAY: f32 = 0.6;
 const HIGHLIGHT_G: f32 = 0.6;
 const THROUGH_G: f32 = 0.4;
 
-/// A splat without its colour, with y up.
+/// Splat without colour, with y up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnlitSplat {
     centre: Vec3,
-    /// Point at which light and occlusion are evaluated, which lies on the surface.
+    /// Surface point at which light and occlusion are evaluated.
     lit_at: Vec3,
     lit_normal: Vec3,
-    /// Axes of the splat in the world, the thinnest last.
+    /// World axes, thinnest last.
     axes: Matrix3<f32>,
     scale: Vec3,
     opacity: f32,
-    /// Factor on the colour.
     dim: f32,
 }
 
-/// Places and shapes a splat of `material` at `sample`; `spacing` is the distance to its neighbours.
+/// Places and shapes a splat of `material` at `sample`; neighbours are `spacing` apart.
 pub(crate) fn unlit(
     sample: &SurfaceSample,
     material: &Material,
@@ -130,13 +129,12 @@ fn cloud(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
     }
 }
 
-/// Returns a random direction along the surface.
 fn turn(sample: &SurfaceSample, rng: &mut Rng) -> Vec3 {
     let (sin, cos) = rng.range(0.0, std::f32::consts::TAU).sin_cos();
     sample.along * cos + sample.normal.cross(&sample.along) * sin
 }
 
-/// Lights a splat and rotates it by half a turn about x, since recipes have y up and scenes y down.
+/// Lights a splat and rotates it by half a turn about x: recipes have y up, scenes y down.
 pub(crate) fn finish(
     splat: &UnlitSplat,
     material: &Material,
@@ -177,8 +175,8 @@ pub(crate) fn finish(
     }
 }
 
-/// Adds highlights on glossy materials and light through leaves, in the axes of scenes. The mean colour
-/// does not change, since scenes of degree 0 show it.
+/// Adds highlights and light through leaves, in the axes of scenes. The mean colour, which scenes of degree 0
+/// show, does not change.
 fn view_dependence(
     sh: &mut [[f32; 3]],
     splat: &UnlitSplat,
@@ -201,7 +199,7 @@ fn view_dependence(
     sh[0] = [0.0; 3];
 }
 
-/// Converts a vector with y up to one with y down.
+/// From y up to y down.
 fn saved(v: Vec3) -> Vec3 {
     Vec3::new(v.x, -v.y, -v.z)
 }

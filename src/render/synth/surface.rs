@@ -5,27 +5,24 @@ use std::f32::consts::{PI, TAU};
 use super::light::Occluder;
 use super::random::{Rng, Vec3};
 
-/// A point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SurfaceSample {
     pub(crate) position: Vec3,
-    /// Outward unit normal.
     pub(crate) normal: Vec3,
-    /// Unit direction along the surface, such as the direction of grain or planks.
+    /// Unit direction along the surface, such as of grain or planks.
     pub(crate) along: Vec3,
-    /// Distance between splats at this point, relative to the rest of the surface.
+    /// Distance between splats here, relative to the rest of the surface.
     pub(crate) stretch: f32,
 }
 
-/// A surface of finite area.
 pub(crate) trait SampledSurface: Send + Sync {
-    /// Area in square units, each part divided by the square of its stretch.
+    /// Area in square units, divided by the square of the stretch.
     fn area(&self) -> f32;
-    /// Returns the point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `rng`.
+    /// Point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `rng`.
     fn at(&self, uv: [f32; 2], rng: &mut Rng) -> SurfaceSample;
 }
 
-/// A parallelogram; its normal is `u x v`.
+/// Its normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parallelogram {
     pub(crate) corner: Vec3,
@@ -54,7 +51,7 @@ impl SampledSurface for Parallelogram {
     }
 }
 
-/// A triangle; its normal is `u x v`.
+/// Its normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Triangle(pub(crate) Parallelogram);
 
@@ -70,7 +67,7 @@ impl SampledSurface for Triangle {
     }
 }
 
-/// An ellipsoid with axes along x, y and z, or its part above a height.
+/// Ellipsoid with axes along x, y and z, or its part above a height.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ellipsoid {
     pub(crate) centre: Vec3,
@@ -113,13 +110,11 @@ impl SampledSurface for Ellipsoid {
     }
 }
 
-/// The side of an upright, possibly truncated cone, without its ends.
+/// Side of an upright cone or truncated cone, without ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frustum {
-    /// Centre of the lower end.
     pub(crate) base: Vec3,
     pub(crate) height: f32,
-    /// Radii of the lower and the upper end.
     pub(crate) radii: [f32; 2],
 }
 
@@ -152,8 +147,7 @@ impl SampledSurface for Frustum {
     }
 }
 
-/// A horizontal disk that faces up, whose splats beyond `even_radius` grow in proportion to the
-/// distance from its centre.
+/// Horizontal disk that faces up; splats beyond `even_radius` grow with the distance from its centre.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Disk {
     pub(crate) centre: Vec3,
@@ -195,10 +189,9 @@ impl SampledSurface for Disk {
     }
 }
 
-/// An upright box, rotated about the vertical.
+/// Upright box, rotated about the vertical.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
-    /// Centre of the lower face.
     pub(crate) base: Vec3,
     /// Width, height and depth.
     pub(crate) size: Vec3,
@@ -207,18 +200,16 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// A block whose width runs along x.
     pub(crate) fn straight(base: [f32; 3], size: [f32; 3]) -> Self {
         Self { base: Vec3::from(base), size: Vec3::from(size), facing: Vec3::x() }
     }
 
-    /// Returns its edge vectors along width, height and depth.
     pub(crate) fn edges(&self) -> [Vec3; 3] {
         let depth = self.facing.cross(&Vec3::y());
         [self.facing * self.size.x, Vec3::y() * self.size.y, depth * self.size.z]
     }
 
-    /// Returns its sides, which face outward: front, back, left, right.
+    /// Outward sides: front, back, left, right.
     pub(crate) fn sides(&self) -> [Parallelogram; 4] {
         let [w, h, d] = self.edges();
         let corner = self.base - w / 2.0 - d / 2.0;
@@ -230,14 +221,13 @@ impl Block {
         ]
     }
 
-    /// Returns the sides and the upper face.
     pub(crate) fn faces(self) -> impl Iterator<Item = Parallelogram> {
         let [w, h, d] = self.edges();
         let top = Parallelogram::new(self.base - w / 2.0 - d / 2.0 + h, d, w);
         self.sides().into_iter().chain([top])
     }
 
-    /// Returns an ellipsoid that blocks light in place of the block.
+    /// Ellipsoid that blocks light in place of the block.
     pub(crate) fn occluder(&self) -> Occluder {
         let [w, _, d] = self.edges();
         let half = (w.abs() + d.abs()) / 2.0;
@@ -251,7 +241,6 @@ impl Block {
     }
 }
 
-/// Returns a unit vector perpendicular to the unit vector `n`.
 pub(crate) fn perpendicular(n: Vec3) -> Vec3 {
     n.cross(&Vec3::ith(n.iamin(), 1.0)).normalize()
 }

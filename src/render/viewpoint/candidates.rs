@@ -6,11 +6,11 @@ use super::upright;
 use quadrille_scene::Splats;
 use quadrille_scene::cameras::{FramingTarget, weighted_quantiles, weighted_samples};
 
-/// Azimuths of a ring of eyes around the main content, and of directions at an eye inside.
+/// Azimuths of a ring of eyes around the content, and of directions from an eye inside.
 const AZIMUTHS: u32 = 8;
-/// Elevations of the rings above the target, in degrees.
+/// In degrees above the target.
 const ELEVATIONS: [f64; 3] = [6.0, 18.0, 32.0];
-/// Distances of the rings, as factors on the distance that shows the whole content.
+/// As factors on the distance that shows the whole content.
 const DISTANCES: [f64; 3] = [0.6, 0.8, 1.0];
 /// Shares of the content on either side of an eye inside, along the two level axes.
 const LEVEL_SHARES: [f64; 5] = [0.06, 0.28, 0.5, 0.72, 0.94];
@@ -19,19 +19,16 @@ const HEIGHT_SHARES: [f64; 2] = [0.45, 0.7];
 /// Pitch of cameras inside, in degrees: slightly down, to the floor that the content stands on.
 const PITCH_DEGREES: f64 = -6.0;
 
-/// A camera to try.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) eye: Vector3<f64>,
-    /// Direction of the line of sight, of length 1.
     pub(super) forward: Vector3<f64>,
-    /// Number of the ring or of the eye inside that it belongs to.
+    /// Index of its ring, or of its eye inside.
     pub(super) group: usize,
-    /// Whether the eye is inside the content rather than on a ring around it.
+    /// Whether the eye is inside the content rather than on a ring.
     pub(super) is_inside: bool,
 }
 
-/// The extent of a scene that candidates refer to.
 pub(super) struct Extent {
     pub(super) target: FramingTarget,
     /// Up, and two level directions, of length 1.
@@ -42,8 +39,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Examines a scene with its main content. `up`, of any length, and `target` override the values derived from the
-    /// scene.
+    /// Examines a scene with its main content. `up`, of any length, and `target` override the derived values.
     pub(super) fn of(
         splats: &Splats,
         mut content: FramingTarget,
@@ -70,8 +66,8 @@ impl Extent {
         Self { target: content, up, level, positions }
     }
 
-    /// Cameras around the target and inside the scene; `distance` shows the whole content.
-    /// A fixed target is looked at from everywhere.
+    /// Cameras around the target and inside the scene; `distance` shows the whole content. A fixed target is
+    /// seen from all sides.
     pub(super) fn candidates(&self, distance: f64, is_fixed: bool) -> Vec<Candidate> {
         let mut candidates = self.rings(distance);
         let rings = ELEVATIONS.len() * DISTANCES.len();
@@ -128,8 +124,8 @@ impl Extent {
         all
     }
 
-    /// Candidates beside `from`: moved by `step` along its own axes, and turned by `degrees`. With a
-    /// fixed target it is only moved.
+    /// Candidates beside `from`: moved by `step` along its axes, and turned by `degrees` unless the target is
+    /// fixed.
     pub(super) fn beside(
         &self,
         from: &Candidate,

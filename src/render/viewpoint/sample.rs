@@ -5,18 +5,16 @@
 
 use quadrille_scene::{BLOCK, Splat, SplatBlock, Splats};
 
-/// Opacity below which a splat is left out.
+/// Fainter splats are left out.
 const LEAST_OPACITY: f32 = 0.02;
-/// Splats from which the smallest area is estimated.
+/// Scenes of at least this size have their smallest area estimated.
 const ESTIMATED_FROM: usize = 1 << 16;
-/// Steps of the bisection for the area.
 const BISECTIONS: usize = 60;
 
-/// Enlarged splats, and how much smaller they were.
+/// Enlarged splats of degree 0, and their original sizes.
 pub(super) struct SplatSample {
-    /// Splats of degree 0.
     pub(super) splats: Splats,
-    /// Size in the scene over size here, by index: at most 1.
+    /// Original size over enlarged size, by index: at most 1.
     size_factor: Vec<f32>,
 }
 
@@ -50,13 +48,12 @@ impl SplatSample {
         Self { splats: Splats::from_splats(0, taken).with_origin(splats.origin()), size_factor }
     }
 
-    /// Size in the scene over size here, of a splat by its index.
     pub(super) fn size_factor(&self, index: u32) -> f32 {
         self.size_factor.get(index as usize).copied().unwrap_or(1.0)
     }
 }
 
-/// The share of the splats of an area that is taken.
+/// Share of the splats of an area that is taken.
 fn share(area: f32, least: f32) -> f32 {
     if area >= least { 1.0 } else { area / least }
 }
@@ -67,7 +64,7 @@ fn area(block: &SplatBlock, lane: usize) -> f32 {
     (x * y).max(y * z).max(z * x)
 }
 
-/// Minimum area of the splats that are all taken, such that the shares of all splats add up to `count`.
+/// Area above which all splats are taken, such that the shares add up to `count`.
 fn least_area(splats: &Splats, count: usize) -> f32 {
     let step = splats.len().div_ceil(ESTIMATED_FROM);
     let blocks = splats.blocks();

@@ -17,68 +17,61 @@ use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Intrinsics};
 
-/// Height in pixels of the pictures to which sizes below refer.
+/// Picture height in pixels that sizes below refer to.
 const HEIGHT_PX: f32 = 54.0;
-/// Low-pass filter of the profile that the pictures are rendered with, in square pixels.
+/// Low-pass filter of the rendering profile, in square pixels.
 const LOW_PASS_PX2: f32 = 0.3;
-/// Largest standard deviation of a sharp splat and least one of a blurred splat, in pixels of the picture, as
-/// logarithms to base 2: 1 and 6.
+/// Largest standard deviation of a sharp splat and least of a blurred one, as log2 of pixels.
 const SHARP_LOG2_PX: [f32; 2] = [0.0, 2.6];
-/// Standard deviation in pixels of the first logarithm.
+/// Standard deviation of a sharp splat in pixels.
 const SHARP_PX: f32 = 1.0;
-/// Difference between neighbouring pixels at which detail counts half: edges count, whatever their
-/// contrast.
+/// Contrast between neighbouring pixels at which detail counts half, so that edges count at any contrast.
 const HALF_DETAIL: f32 = 0.15;
-/// Loss of weight at the middle of an edge of the picture; twice as much in its corners.
+/// Loss of weight at the middle of a picture edge; double in the corners.
 const EDGE_LOSS: f32 = 0.35;
-/// Mean of near depth over depth at which a pixel begins to be hidden by a near object, and at which it is hidden.
+/// Near depth over depth at which a pixel begins to be, and is fully, hidden by a near object.
 const HIDDEN: [f32; 2] = [0.8, 1.2];
-/// Greatest value of near depth over depth, so that one splat does not decide for a pixel.
+/// Limit of near depth over depth, so that one splat does not decide for a pixel.
 const MAX_NEAR: f32 = 4.0;
-/// Exponents of the shares without blur and without anything near.
+/// Exponents of the unblurred and the unobstructed share.
 const CLEAR_EXPONENTS: [i32; 2] = [2, 2];
-/// Exponent of the share of the picture that is covered, which detail is divided by: an object in front
-/// of nothing need not fill the picture.
+/// Exponent of the covered share, which detail is divided by: an object in empty space need not fill the
+/// picture.
 const COVERAGE_EXPONENT: f64 = 0.4;
 /// Loss of a picture with half of its border covered: content is cut off.
 const CUT_LOSS: f64 = 0.6;
 /// Exponent of the cosine of the pitch: photographs are taken level.
 const PITCH_EXPONENT: f64 = 1.5;
-/// Depth of the picture's middle at which a view counts half, as a share of the content's radius: a view
-/// of a place is better than one of a thing in it.
+/// Median depth at which a view counts half, as a share of the content's radius: a view of a place is better
+/// than one of a thing in it.
 const HALF_DEPTH: f64 = 0.35;
 
-/// Score of a small picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Score {
-    /// Total score of the view; larger is better.
     pub(super) total: f64,
     /// Median depth of the visible content, 0 if nothing is visible.
     pub(super) depth: f64,
 }
 
-/// Renders and scores small pictures, with the arrays that it needs.
 #[derive(Default)]
 pub(super) struct Scorer {
     renderer: Renderer,
     frame: Option<Frame>,
 }
 
-/// Scene and settings that all pictures of a search share.
 pub(super) struct Scoring<'a> {
     pub(super) task: &'a Task,
     pub(super) sample: SplatSample,
     pub(super) intrinsics: Intrinsics,
     pub(super) settings: RenderSettings,
     pub(super) up: Vector3<f64>,
-    /// Radius of the main content.
     pub(super) radius: f64,
     /// Distance within which content obstructs the view.
     pub(super) near: f64,
 }
 
 impl Scorer {
-    /// Scores a view; 0 for one that no camera can take, and for all once the task is cancelled.
+    /// Scores a view; 0 if no camera can take it, and after a cancellation.
     pub(super) fn score(&mut self, scoring: &Scoring<'_>, candidate: &Candidate) -> Score {
         if scoring.task.is_cancelled() {
             return Score::default();
@@ -108,7 +101,7 @@ impl Scorer {
     }
 }
 
-/// Luminance, sharpness and inverse depth of a splat, in place of its colour.
+/// Luminance, sharpness and inverse depth of a splat, in place of colours.
 fn features(splat: &ProjectedSplat, size_factor: f32, px: f32, near: f32) -> [f32; 3] {
     let luminance = luminance(splat.colour).min(1.0);
     // Geometric mean of the two standard deviations.
@@ -118,7 +111,7 @@ fn features(splat: &ProjectedSplat, size_factor: f32, px: f32, near: f32) -> [f3
     [luminance, sharpness(size), near]
 }
 
-/// Sharpness of a splat of a size in pixels: 1 to 0.
+/// Sharpness of a splat by its size in pixels: 1 to 0.
 fn sharpness(size: f32) -> f32 {
     let [sharp, blurred] = SHARP_LOG2_PX;
     // Most splats are sharp, and need no logarithm.
@@ -129,19 +122,17 @@ fn sharpness(size: f32) -> f32 {
     1.0 - blur.clamp(0.0, 1.0)
 }
 
-/// Weighted means over the pixels of a small picture, 0 to 1.
+/// Weighted means over the pixels, 0 to 1.
 #[derive(Debug, Default)]
 struct Seen {
     /// Detail where the picture is sharp.
     detail: f64,
-    /// Share that splats cover without being sharp.
+    /// Share covered by blurred splats.
     blur: f64,
     coverage: f64,
-    /// Share that something near hides.
+    /// Share hidden by near content.
     hidden: f64,
-    /// Share of the border that is covered.
     border: f64,
-    /// Median of near depth over depth.
     near_over_depth: f64,
 }
 

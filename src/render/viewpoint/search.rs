@@ -17,41 +17,38 @@ use quadrille_base::task::Task;
 use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
-/// Splats and pixels of the pictures of all candidates.
+/// Splats and pixels per picture of the first look at all candidates.
 const FIRST_LOOK: Look = Look { splats: 20_000, pixels: 64.0 * 36.0 };
 /// The same for the best candidates.
 const SECOND_LOOK: Look = Look { splats: 80_000, pixels: 96.0 * 54.0 };
-/// Candidates that are looked at a second time.
+/// Candidates in the second look.
 const SECOND_LOOKS: usize = 24;
-/// Candidates that are then improved.
+/// Number of best candidates that are refined.
 const IMPROVED: usize = 4;
-/// Rounds of improvement; each tries all neighbours of a view.
+/// Refinement rounds; each tries all neighbours of a view.
 const ROUNDS: usize = 3;
-/// First distance of a neighbour, as a share of the content's radius, and its turn in degrees.
+/// First step as a share of the content's radius, and first turn in degrees.
 const FIRST_STEP: (f64, f64) = (0.2, 12.0);
-/// Accumulated alpha at which a small picture takes no more splats.
+/// Accumulated alpha that stops a pixel.
 const OPAQUE: f64 = 0.97;
 /// Distance within which content obstructs the view, as a share of the content's radius.
 const NEAR: f64 = 0.08;
-/// Minimum angle in degrees between two different views, or distance of their eyes as a share of the content's
-/// radius.
+/// Angle in degrees, or eye distance as a share of the content's radius, above which two views differ.
 const DIFFERENT: (f64, f64) = (35.0, 0.7);
-/// Radius of the circle on which a camera that looks around turns, as a share of the content's radius.
+/// Radius of the circle of a camera that looks around, as a share of the content's radius.
 const LOOK_AROUND: f64 = 0.02;
-/// Factor by which the score of a circle inside must exceed the score of a circle around the content, because
-/// a circle usually serves to show a subject from all sides.
+/// A circle inside must beat a circle around the content by this factor, because a circle usually shows a
+/// subject from all sides.
 const INSIDE_CIRCLE: f64 = 2.0;
-/// Significant digits of positions, so that a camera can be given as flags.
+/// Significant digits of positions, so that cameras can be given as flags.
 const DIGITS: i32 = 5;
 
-/// Number of splats and pixels of small pictures.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     splats: usize,
     pixels: f64,
 }
 
-/// Constraints on a view.
 #[derive(Debug, Clone)]
 struct Request {
     target: Option<Vector3<f64>>,
@@ -59,7 +56,6 @@ struct Request {
     intrinsics: Intrinsics,
 }
 
-/// A view that was chosen, in numbers of few digits.
 #[derive(Debug, Clone)]
 struct ChosenView {
     eye: Vector3<f64>,
@@ -105,9 +101,6 @@ pub fn views<S: Borrow<Splats>>(
 
 /// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
 /// unless the description names the eye.
-///
-/// # Errors
-/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Framing> {
     let mut framing = Framing::of(splats);
     if described.eye.is_some() || splats.is_empty() {
@@ -166,9 +159,6 @@ pub fn default_camera(splats: &Splats) -> Result<Camera> {
 }
 
 /// As [`default_camera`], as a task.
-///
-/// # Errors
-/// As [`default_camera`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn default_camera_task(splats: &Splats, task: &Task) -> Result<Camera> {
     let described = ViewSpec::default();
     let mut views = described.views(None, || framing(splats, &described, task))?;
@@ -200,7 +190,6 @@ impl Request {
     }
 }
 
-/// A search in a scene.
 struct Search<'a> {
     splats: &'a Splats,
     request: &'a Request,
@@ -256,7 +245,7 @@ impl<'a> Search<'a> {
         score_all(&self.scoring(sample, FIRST_LOOK), candidates)
     }
 
-    /// Up to `count` views that differ, the best first.
+    /// Up to `count` views that differ, best first.
     fn best_views(&self, count: usize) -> Result<Vec<ChosenView>> {
         let (first, sample) =
             rayon::join(|| self.first_look(), || SplatSample::of(self.splats, SECOND_LOOK.splats));
@@ -277,7 +266,7 @@ impl<'a> Search<'a> {
         Ok(chosen.iter().map(|scored| self.chosen(scored)).collect())
     }
 
-    /// The circle of views whose worse half is best: around the content, or around an eye inside.
+    /// Circle of views whose worse half is best: around the content, or around an eye inside.
     fn best_circle(&self) -> Result<Option<ChosenView>> {
         let scored = self.first_look()?;
         let groups = scored.chunk_by(|a, b| a.0.group == b.0.group);
@@ -307,7 +296,7 @@ impl<'a> Search<'a> {
         Ok(Some(self.rounded(&view)))
     }
 
-    /// Moves and turns a view as long as that improves it.
+    /// Moves and turns a view as long as its score improves.
     fn improve(&self, scorer: &mut Scorer, scoring: &Scoring<'_>, start: Scored) -> Scored {
         let mut best = start;
         let (share, mut degrees) = FIRST_STEP;
@@ -329,7 +318,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// The first `count` of `scored` that differ from all before them, then the others in order.
+    /// First `count` of `scored` that differ from all before them, then the others in order.
     fn different(&self, scored: &[Scored], count: usize) -> Vec<Scored> {
         let (degrees, share) = DIFFERENT;
         let differ = |a: &Candidate, b: &Candidate| {
@@ -371,7 +360,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Rounds to [`DIGITS`] decimal digits of a number of the size of `scale`.
+/// Rounds to [`DIGITS`] decimal digits at the magnitude of `scale`.
 fn rounded(value: f64, scale: f64) -> f64 {
     let exponent: i32 = whole(scale.log10().floor());
     let decimals = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0).min(300);
@@ -391,7 +380,6 @@ fn score_all(scoring: &Scoring<'_>, candidates: Vec<Candidate>) -> Result<Vec<Sc
     Ok(scored)
 }
 
-/// Best first; ties stay in order.
 fn sort(scored: &mut [Scored]) {
     scored.sort_by(|a, b| b.1.total.total_cmp(&a.1.total));
 }

@@ -11,33 +11,28 @@ use rayon::prelude::*;
 use quadrille_base::math::whole;
 use quadrille_scene::Splats;
 
-/// Maximum number of splats to examine.
 const MAX_SAMPLES: usize = 1 << 15;
-/// Quantile of the footprints' areas at which they are capped, so that no backdrop outweighs a floor.
+/// Quantile at which footprint areas are capped, so that no backdrop outweighs a floor.
 const AREA_CAP: f64 = 0.95;
-/// Least cosine between a splat's shortest axis and a world axis for the splat to lie across it.
+/// Least cosine between a splat's shortest axis and a world axis it lies across.
 const ACROSS: f64 = 0.8;
-/// Greatest ratio of a splat's shortest axis to the next for the splat to be a piece of a surface: a
-/// rounder one, such as a needle or a ball, has no direction across.
+/// Greatest ratio of the shortest to the next axis of a surface-like splat; needles and balls have no normal.
 const FLAT: f64 = 0.95;
-/// Bins of the histograms of heights.
 const BINS: usize = 60;
-/// Shares of the splats' area between which the histograms reach.
+/// Range of the histograms, in shares of the splats' area.
 const HISTOGRAM_SHARES: [f64; 2] = [0.02, 0.98];
-/// Least ratio of the highest peak to the second for a scene to have a vertical axis.
+/// Least ratio of the highest to the second peak for a vertical axis to be clear.
 const CLEAR_PEAK: f64 = 1.3;
-/// Cosines of the narrowing cones in which the mean direction of level splats is taken.
+/// Cosines of the narrowing cones for the mean direction of level splats.
 const CONES: [f64; 7] = [0.7, 0.8, 0.9, 0.95, 0.95, 0.97, 0.97];
-/// Least share of the area that must lie in the last but one cone for a tilt to be believed.
+/// Least area share in the last but one cone for a tilt to be believed.
 const LEVEL_SHARE: f64 = 0.3;
-/// Least and greatest tilt in degrees that are corrected: a smaller one is not seen, and a larger one
-/// is a slope.
+/// Range of tilts that are corrected, in degrees: smaller ones are invisible, larger ones are slopes.
 const TILT_DEGREES: [f64; 2] = [4.0, 30.0];
 
-/// A splat as a piece of a surface.
 struct Patch {
     mean: Vector3<f64>,
-    /// Direction of the shortest axis, of length 1, or zero if there is none; see [`FLAT`].
+    /// Direction of the shortest axis, of length 1, or zero if unclear; see [`FLAT`].
     normal: Vector3<f64>,
     /// Area times opacity.
     weight: f64,
@@ -66,11 +61,11 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
 
 /// Position along an axis at which level splats are most concentrated.
 struct Peak {
-    /// Share of the area of all splats in the fullest bin.
+    /// Share of all splats' area in the fullest bin.
     share: f64,
     /// Position of the bin between the ends of the scene, 0 to 1.
     position: f64,
-    /// Median position of the splats by area, between the ends of the scene, 0 to 1.
+    /// Area-weighted median position, 0 to 1.
     median: f64,
 }
 
@@ -110,7 +105,7 @@ fn level_peak(patches: &[Patch], axis: usize) -> Peak {
     }
 }
 
-/// Turns `axis` to the mean direction of the level splats, if many agree on a tilt.
+/// Turns `axis` to the mean direction of level splats, if many agree on a tilt.
 fn tilted(patches: &[Patch], axis: Vector3<f64>) -> Vector3<f64> {
     let total: f64 = patches.iter().map(|p| p.weight).sum();
     let mut up = axis;

@@ -6,18 +6,18 @@ use super::covariance::{Covariance, InView};
 use crate::preprocess::view_transform::ViewTransform;
 use quadrille_scene::SplatBlock;
 
-/// Distance of a splat's centre from the picture's centre, and standard deviation, in pixels, beyond
-/// which f32 is not accurate enough and the splat goes through [`exact`](crate::preprocess::exact).
+/// Beyond this distance from the picture's centre, or standard deviation, in pixels, f32 is too inaccurate and
+/// [`exact`](crate::preprocess::exact) projects the splat.
 const FALLBACK_MEAN_PX: f32 = 8192.0;
 const FALLBACK_SIGMA_PX: f32 = 8192.0;
 
-/// Factor on the extent of such a splat when it is tested for missing the picture.
+/// Enlargement of such a splat's extent when tested for missing the picture.
 const FALLBACK_EXTENT_FRACTION: f32 = 1.01;
 
 /// Tolerance of a quaternion's squared norm; rounding four components to f32 makes 3e-7.
 const NORM_SLACK: f32 = 1e-5;
 
-/// Depth limit of the f32 path, which overflows at the square of 2e19.
+/// Depth limit of the f32 path, whose squares overflow at 2e19.
 const MAX_DEPTH: f32 = 1e18;
 
 /// First and last pixel along one axis, packed as `first | last << 16`, and whether there is any.
@@ -61,8 +61,7 @@ pub(super) fn trusted_lanes<S: Simd>(
     (unit & ranged & near_enough) | opacity.simd_eq(zero)
 }
 
-/// Lanes for which f32 is not accurate enough and that do not clearly miss the picture. NaN counts as
-/// inaccurate.
+/// Lanes where f32 is too inaccurate (or NaN) and that do not clearly miss the picture.
 #[inline(always)]
 pub(super) fn fallback_lanes<S: Simd>(
     simd: S,

@@ -11,7 +11,7 @@ use quadrille_scene::SplatBlock;
 pub(super) struct InView<S: Simd> {
     pub(super) p: [F64Lanes<S>; 3],
     pub(super) inverse_z: F64Lanes<S>,
-    /// Whether the depth is between the near and the far plane.
+    /// Whether the depth is between near and far plane.
     pub(super) in_front: mask32x16<S>,
 }
 
@@ -35,7 +35,7 @@ impl<S: Simd> InView<S> {
     }
 }
 
-/// Covariance with low-pass filter, its determinant, and the determinant before the filter.
+/// Filtered covariance, its determinant, and the unfiltered determinant.
 pub(super) struct Covariance<S: Simd> {
     pub(super) xx: f32x16<S>,
     pub(super) xy: f32x16<S>,
@@ -44,7 +44,7 @@ pub(super) struct Covariance<S: Simd> {
     pub(super) determinant_before: f32x16<S>,
 }
 
-/// The splat's axes in world space, scaled: `R S`, column by column.
+/// Scaled axes in world space, `R S`, by column.
 #[inline(always)]
 fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     let [w, x, y, z] = each!([0, 1, 2, 3], |q| f32x16::simd_from(simd, block.rotation[q]));

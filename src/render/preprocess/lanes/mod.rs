@@ -27,29 +27,28 @@ use quadrille_base::math::{SH_C0, narrow, sh_colour};
 use quadrille_base::shading::OpacityFactor;
 use quadrille_scene::SplatBlock;
 
-/// Margins of half extents, in pixels and as a fraction, so that rounding never loses a pixel.
+/// Margins of half extents in pixels and as a fraction, so that rounding never loses a pixel.
 const EXTENT_MARGIN_PX: f32 = 1e-3;
 const EXTENT_MARGIN_FRACTION: f32 = 1e-5;
 
 /// sqrt(log2(e) / 2): converts standard deviations to the units of u and v.
 const K: f32 = 0.849_321_8;
 
-/// Lower bound of squared radii, so that their roots exist.
+/// Keeps the roots of squared radii finite.
 const LEAST_RADIUS_SQUARED: f32 = 1e-12;
 
-/// Sixteen projected splats.
 pub(super) struct ProjectedLanes<S: Simd> {
-    /// The sixteen fields of `ProjectedSplat`, in its order, `index` as bits.
+    /// The sixteen fields of `ProjectedSplat` in order, `index` as bits.
     pub(super) fields: [f32x16<S>; 16],
     /// First and last column, `x0 | x1 << 16`.
     pub(super) columns: u32x16<S>,
     /// First and last row, `y0 | y1 << 16`.
     pub(super) rows: u32x16<S>,
-    /// The bits of the depths, which order as the depths do, since depths are positive.
+    /// Bits of the depths, which order like the (positive) depths.
     pub(super) depth_key: u32x16<S>,
-    /// One bit per lane: the footprint may touch the picture.
+    /// Per lane, whether the footprint may touch the picture.
     pub(super) visible: u64,
-    /// One bit per lane: f32 is not accurate enough, so the exact path decides.
+    /// Per lane, whether f32 is too inaccurate and the exact path decides.
     pub(super) fallback: u64,
 }
 
@@ -91,7 +90,7 @@ fn colour<S: Simd>(
     each!([0, 1, 2], |c| colour[c].max(zero).min(most))
 }
 
-/// log2 of the opacity, corrected as the profile says.
+/// log2 of the opacity after the profile's correction.
 #[inline(always)]
 fn log2_opacity<S: Simd>(
     simd: S,
@@ -111,9 +110,8 @@ fn log2_opacity<S: Simd>(
     log2(simd, opacity)
 }
 
-/// Projects sixteen splats; `None` when no lane is visible or falls back. `first_index` is the scene
-/// index of lane 0. `sh` gives the coefficients of the lanes in its argument, which are visible; it is not called where
-/// there is none.
+/// Projects sixteen splats from scene index `first_index` on; `None` if no lane is visible or falls back. `sh`
+/// returns the coefficients of the visible lanes in its argument, and is not called without any.
 #[inline(always)]
 pub(super) fn project<'a, S: Simd>(
     simd: S,

@@ -9,14 +9,11 @@ use crate::synth::surface::{
     Block, Disk, Ellipsoid, Frustum, Parallelogram, SurfaceSample, Triangle,
 };
 
-/// Height and radii of the lighthouse's tower.
 const TOWER_HEIGHT: f32 = 1.55;
 const TOWER_RADII: [f32; 2] = [0.23, 0.15];
-/// Ends of the pier: x, z.
+/// Ends: x, z.
 const PIER: [[f32; 2]; 2] = [[0.62, 1.45], [0.95, 3.1]];
-/// Position of the boat.
 const BOAT: [f32; 3] = [-0.85, 0.0, 3.5];
-/// Light from windows.
 const WINDOW_LIGHT: [f32; 3] = [2.6, 1.35, 0.4];
 
 pub(crate) fn all(occluders: &mut Vec<Occluder>) -> Vec<Part> {
@@ -67,7 +64,6 @@ fn lighthouse(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     ]
 }
 
-/// Whitewash with two red bands and small windows, weathered towards the foot.
 fn tower_paint(p: Vec3, foot: f32) -> Material {
     let t = (p.y - foot) / TOWER_HEIGHT;
     let red = (0.3..0.48).contains(&t) || (0.68..0.86).contains(&t);
@@ -80,7 +76,6 @@ fn tower_paint(p: Vec3, foot: f32) -> Material {
     Material::dull(paint).shaded(worn)
 }
 
-/// Walls with lit windows, a pitched roof, gables and a chimney, from which smoke may rise.
 fn cottage(block: Block, roof: [f32; 3], is_heated: bool) -> Vec<Part> {
     let [w, h, d] = block.edges();
     let walls = block
@@ -131,7 +126,6 @@ fn cottage(block: Block, roof: [f32; 3], is_heated: bool) -> Vec<Part> {
     parts
 }
 
-/// Smoke that rises from `mouth` and drifts away from the sun.
 fn smoke(mouth: Vec3) -> impl Iterator<Item = Part> {
     (0..5_u8).map(move |i| {
         let age = f32::from(i);
@@ -146,7 +140,6 @@ fn smoke(mouth: Vec3) -> impl Iterator<Item = Part> {
     })
 }
 
-/// Plaster with windows, and with a door in the middle of the long walls.
 fn wall(p: Vec3, side: Parallelogram) -> Material {
     let across = (p - side.corner).dot(&side.u) / side.u.norm_squared();
     let up = (p - side.corner).dot(&side.v) / side.v.norm_squared();
@@ -162,7 +155,6 @@ fn wall(p: Vec3, side: Parallelogram) -> Material {
     Material::dull([0.7, 0.64, 0.54]).shaded(1.0 + 0.1 * noise(p * 12.0, 75))
 }
 
-/// Planks on posts, from the beach into the bay.
 fn pier() -> Vec<Part> {
     let [start, end] = PIER.map(|[x, z]| Vec3::new(x, 0.09, z));
     let run = end - start;
@@ -184,7 +176,6 @@ fn pier() -> Vec<Part> {
     parts
 }
 
-/// A small sailing boat at anchor.
 fn boat(at: Vec3) -> Vec<Part> {
     let hull = Ellipsoid::whole(at + Vec3::y() * 0.03, Vec3::new(0.34, 0.12, 0.13));
     let mast = Frustum::new(at + Vec3::y() * 0.08, 0.8, [0.014, 0.01]);

@@ -3,9 +3,8 @@
 /// Direction to the sun, not of unit length.
 pub(super) const TO_SUN: [f32; 3] = [-0.72, 0.2, -0.56];
 
-/// Position of the lighthouse: x, z.
 pub(super) const LIGHTHOUSE: [f32; 2] = [3.1, 0.25];
-/// Cottages: x, z, angle of the width, width, and the colour of the roof.
+/// x, z, angle of the width, width, and roof colour.
 pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
     (-0.55, 1.25, 0.25, 0.62, [0.5, 0.14, 0.07]),
     (0.55, 0.85, -0.3, 0.7, [0.4, 0.11, 0.06]),
@@ -13,10 +12,9 @@ pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
     (-0.1, 0.25, 0.1, 0.55, [0.45, 0.19, 0.08]),
     (2.45, 0.75, -0.5, 0.42, [0.46, 0.13, 0.07]),
 ];
-/// Density of splats on buildings and boats, relative to the surrounding land.
+/// Density of splats on buildings and boats, relative to land.
 pub(super) const FINE: f32 = 15.0;
 
-/// Whether trees and rocks keep away from x, z.
 pub(super) fn keeps_clear(x: f32, z: f32) -> bool {
     let near = |[a, b]: [f32; 2], r: f32| (x - a).hypot(z - b) < r;
     let cottage = COTTAGES.iter().any(|c| near([c.0, c.1], 0.55));

@@ -13,10 +13,9 @@ const DOME_RADIUS: f32 = 75.0;
 const DOME_STRETCH: f32 = 24.0;
 /// Size of the clouds' splats, relative to the island's.
 const CLOUD_STRETCH: f32 = 6.5;
-/// Number of cloud banks.
 const BANKS: u64 = 13;
 
-/// Upper half of a sphere and a strip below the horizon, seen from inside.
+/// Upper half sphere and a strip below the horizon, seen from inside.
 struct Dome;
 
 impl SampledSurface for Dome {
@@ -38,7 +37,7 @@ impl SampledSurface for Dome {
     }
 }
 
-/// Returns the linear colour of the sky in a direction of any length.
+/// Linear sky colour in a direction of any length.
 pub(crate) fn colour(direction: Vec3) -> Vec3 {
     let d = direction.normalize();
     let sun = Vec3::from(TO_SUN).normalize();
@@ -75,7 +74,6 @@ pub(crate) fn all(seed: u64) -> Vec<Part> {
     parts
 }
 
-/// A flat bank of fourteen puffs around `middle`.
 fn bank_of_clouds(middle: Vec3, rng: &mut Rng) -> Vec<Part> {
     let across = Vec3::y().cross(&middle).normalize();
     let length = rng.range(4.0, 8.0);
@@ -94,7 +92,7 @@ fn bank_of_clouds(middle: Vec3, rng: &mut Rng) -> Vec<Part> {
         .collect()
 }
 
-/// An ellipsoid with billows and large splats.
+/// Ellipsoid with billows and large splats.
 struct Puff(Ellipsoid);
 
 impl SampledSurface for Puff {
@@ -113,7 +111,6 @@ impl SampledSurface for Puff {
     }
 }
 
-/// Material of clouds, which the sun lights from below and from the side.
 fn vapour(sample: &SurfaceSample) -> Material {
     let behind = colour(sample.position);
     Material {

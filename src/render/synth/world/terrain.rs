@@ -9,23 +9,20 @@ use crate::synth::part::Part;
 use crate::synth::random::{Rng, Vec3, fractal, noise, step};
 use crate::synth::surface::{Disk, Ellipsoid, SampledSurface, SurfaceSample, perpendicular};
 
-/// Radius of the circle that contains the land.
 const LAND_RADIUS: f32 = 5.0;
-/// Radius within which all splats of the sea have the same size; beyond it they grow with the distance.
+/// Splats of the sea have equal size within this radius, and grow with the distance beyond.
 const NEAR_SEA_RADIUS: f32 = 5.0;
-/// Radius of the horizon.
 const HORIZON_RADIUS: f32 = 70.0;
 /// Beyond this radius the sea bed is flat, at [`SEA_BED`].
 const SHELF_RADIUS: f32 = 7.0;
 const SEA_BED: f32 = -0.3;
-/// Height below which ground has no splats.
+/// Ground below this height has no splats.
 const DRAWN_DEPTH: f32 = -0.12;
-/// Number of attempts to find ground above [`DRAWN_DEPTH`] for a splat.
+/// Attempts per splat to find ground above [`DRAWN_DEPTH`].
 const TRIES: u32 = 12;
-/// Number of rocks along the shore.
 const ROCKS: u64 = 46;
 
-/// Height of the ground above the sea at x, z.
+/// Ground height above the sea at x, z.
 pub(crate) fn height(x: f32, z: f32) -> f32 {
     if x.hypot(z) > SHELF_RADIUS {
         return SEA_BED;
@@ -45,14 +42,13 @@ pub(crate) fn height(x: f32, z: f32) -> f32 {
     if land > 0.0 { land * (0.35 + 0.65 * step(0.0, 0.25, land)) } else { land }
 }
 
-/// Unit normal of the ground at x, z.
 pub(crate) fn normal(x: f32, z: f32) -> Vec3 {
     let e = 0.03;
     Vec3::new(height(x - e, z) - height(x + e, z), 2.0 * e, height(x, z - e) - height(x, z + e))
         .normalize()
 }
 
-/// The land as a height field over a disk. Steep ground has slightly fewer splats.
+/// Height field over a disk. Steep ground has slightly fewer splats.
 struct Land;
 
 impl SampledSurface for Land {
@@ -91,7 +87,6 @@ pub(crate) fn land() -> Part {
     Part::new(Land, 2.4, ground)
 }
 
-/// Sand, grass, rock and the path from the pier to the houses.
 fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let p = sample.position;
     let patchy = fractal(p * 2.6, 3, 5);
@@ -113,7 +108,6 @@ fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
         .mixed(wet, step(0.035, 0.01, p.y))
 }
 
-/// Distance to the path that winds from the pier past the cottages to the lighthouse.
 fn path_distance(x: f32, z: f32) -> f32 {
     let line = 0.95 - 0.35 * (x * 1.1 - 0.3).sin() - 0.14 * x;
     if (-1.6..3.2).contains(&x) { (z - line).abs() * 0.85 } else { f32::INFINITY }
@@ -124,7 +118,6 @@ pub(crate) fn sea() -> Part {
     Part::new(disk, 0.34, water)
 }
 
-/// Deep blue, turquoise in the shallows, foam along the shore, and the colours of the sunset far away.
 fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let p = sample.position;
     let depth = -height(p.x, p.z);
@@ -155,7 +148,6 @@ fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     }
 }
 
-/// Rocks where the ground meets the sea.
 pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     let mut parts = Vec::new();
     for index in 0..ROCKS {
@@ -183,7 +175,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
     parts
 }
 
-/// Returns the distance from the island's centre to its shore in a direction, searched from outside.
+/// Distance from the island's centre to its shore in a direction, searched from outside.
 fn shoreline(angle: f32) -> Option<f32> {
     let (sin, cos) = angle.sin_cos();
     (0..90_u8)

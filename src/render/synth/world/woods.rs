@@ -6,11 +6,9 @@ use crate::synth::part::Part;
 use crate::synth::random::{Rng, Vec3, fractal, step};
 use crate::synth::surface::{Ellipsoid, Frustum};
 
-/// Number of positions tried for trees.
 const TRIES: u64 = 700;
 /// Least distance between trees.
 const SPACING: f32 = 0.26;
-/// Tiers per conifer.
 const TIERS: u8 = 4;
 
 pub(crate) fn all(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
