@@ -41,7 +41,7 @@ use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Rate, Specification, 
 spec! {
     /// The GPU as a whole.
     GpuSpec in "gpu" {
-        /// Clock of all units but the L2 and DRAM, in MHz.
+        /// Clock of all units except the L2 and DRAM, in MHz.
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
         /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
@@ -59,8 +59,8 @@ impl GpuSpec {
     }
 }
 
-/// Declares the configuration with one field per unit. `only_if PART` behind a unit names the optional
-/// part that reads the fields of this unit that name no part themselves.
+/// Declares the configuration, one field per unit. `only_if PART` after a unit names the optional part that
+/// reads those of its fields that name no part themselves.
 macro_rules! config {
     ($($field:ident: $spec:ty $(, only_if $part:expr)?;)+) => {
         /// Specifications of all units.
@@ -77,7 +77,6 @@ macro_rules! config {
         }
 
         impl Config {
-            /// Checks every field of every unit.
             fn validate_fields(&self) -> Result<()> {
                 $(self.$field.validate()?;)+
                 self.extensions.validate()
@@ -187,16 +186,11 @@ pub const PRESETS: [Preset; 7] = [
     },
 ];
 
-/// Maximum number of bin entries, warp slots or schedulers over all GPCs.
 const MAX_ENTRIES: u64 = 1 << 23;
-/// Maximum capacity of one kind of cache over all GPCs, in bytes.
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 impl Config {
     /// Checks every field of every unit, and the products of sizes that are allocated.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the fields, their bounds and their values.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
         let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
@@ -226,14 +220,13 @@ impl Config {
         check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
 
-    /// Bytes of the L2 that hold the results of vertex shading and nothing else.
+    /// L2 bytes reserved for the results of vertex shading.
     #[must_use]
     pub fn vertex_buffer_bytes(&self) -> u64 {
         let all = self.gpu.gpcs * self.vertex.buffer_bytes;
         all.min(self.l2.bytes / 2)
     }
 
-    /// Checks that the product of `sizes` over all GPCs is at most `most`.
     fn check_product(&self, sizes: &[(&str, u64)], most: u64) -> Result<()> {
         let mut factors = vec![("gpu.gpcs", self.gpu.gpcs)];
         factors.extend_from_slice(sizes);
@@ -248,9 +241,6 @@ impl Config {
     }
 
     /// Returns a preset.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] listing the valid names.
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
@@ -260,9 +250,6 @@ impl Config {
     }
 
     /// The fields whose values differ from a preset, with their values as TOML.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] listing the valid names of presets.
     pub fn changes_from(&self, preset: &str) -> Result<BTreeMap<String, String>> {
         let preset = self.extended(preset)?.fields();
         let pairs = self.fields().into_iter().zip(preset);
@@ -271,9 +258,6 @@ impl Config {
     }
 
     /// Returns the configuration with the values in a TOML text. `from` names the text in errors.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the line or field that does not fit.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let mut overlay = parsed(text, from)?;
         let mut extensions = self.extensions.clone();
@@ -322,10 +306,7 @@ impl Config {
         Ok(config)
     }
 
-    /// A preset with the units from outside of this configuration, at their defaults.
-    ///
-    /// # Errors
-    /// As [`Config::preset`].
+    /// A preset with this configuration's external units at their defaults.
     pub fn extended(&self, preset: &str) -> Result<Self> {
         Ok(Self { extensions: self.extensions.at_default(), ..Self::preset(preset)? })
     }
@@ -337,9 +318,6 @@ impl Config {
     }
 
     /// Returns the configuration with one assignment `unit.field=value`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         if let Some((field, value)) = assignment.split_once('=')
             && !field.contains('.')
@@ -356,8 +334,7 @@ impl Config {
     }
 }
 
-/// Checks that a memory, whose bandwidth follows from `fields`, moves at least a byte in 1024 cycles of the
-/// units, as any other port does.
+/// Checks that a memory transfers at least a byte in 1024 cycles, as any other port does.
 fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
     let least = Rate::LEAST.in_cycles(1);
     if bytes_per_cycle >= least {

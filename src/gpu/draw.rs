@@ -9,15 +9,11 @@ use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS,
 use quadrille_machine::Primitive;
 use quadrille_render::preprocess::{Preprocessed, ProjectedSplat};
 
-/// Largest alpha of a fragment, as in the reference renderer.
 const ALPHA_CAP: f64 = 0.99;
 
-/// Primitives of a draw.
 #[derive(Debug)]
 enum Boxes {
-    /// A box of two triangles per splat.
     Splats(Vec<[Vertex; 4]>),
-    /// One primitive per splat.
     Primitives(Vec<PrimitiveShape>),
 }
 
@@ -34,7 +30,6 @@ pub struct FlatTriangle {
     pub depth: f32,
 }
 
-/// A splat with constant alpha.
 fn flat(colour: [f32; 3], alpha: f32, depth: f32) -> ProjectedSplat {
     ProjectedSplat { log2_opacity: alpha.log2(), colour, depth, ..bytemuck::Zeroable::zeroed() }
 }
@@ -78,15 +73,13 @@ impl Draw {
         Self::projected(splats.collect(), width, height)
     }
 
-    /// Draws splats on the picture plane in this order, each as the two triangles of its oriented bounding
-    /// box.
+    /// Draws splats in this order, each as the two triangles of its oriented bounding box.
     pub fn projected(splats: Vec<ProjectedSplat>, width: u32, height: u32) -> Self {
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
         Self { width, height, boxes: Boxes::Splats(boxes.collect()), splats, bubble: None }
     }
 
-    /// Draws rectangles of one colour and alpha as one primitive each. They are given as x, y, width and
-    /// height in pixels.
+    /// Draws rectangles (x, y, width, height in pixels) of one colour and alpha, one primitive each.
     #[allow(
         clippy::cast_possible_wrap,
         reason = "rectangles lie inside pictures of at most 2^16 pixels a side"
@@ -127,8 +120,7 @@ impl Draw {
         }
     }
 
-    /// The fragment shader of the draw, which caps alphas at 0.99 and decides fragments near the alpha
-    /// cut in f32.
+    /// Fragment shader of the draw: caps alpha at 0.99 and decides fragments near the alpha cut in f32.
     pub fn shader(&self) -> FragmentShader<'_> {
         let size = [self.width, self.height];
         FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
@@ -144,15 +136,14 @@ impl Draw {
         self.splats.is_empty()
     }
 
-    /// The two triangles of a splat's box, which share its diagonal: the edge from the first's last
-    /// corner to its first. `None` for other primitives, and for splats outside the draw.
+    /// The two triangles of a splat's box; the edge from the first triangle's last corner to its first is
+    /// shared. `None` for other primitives, and for splats outside the draw.
     pub fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
         let Boxes::Splats(boxes) = &self.boxes else { return None };
         let [a, b, c, d] = *boxes.get(splat as usize)?;
         Some([[a, b, c], [a, c, d]])
     }
 
-    /// The two triangles of a rectangle over the whole picture.
     #[allow(clippy::cast_possible_wrap, reason = "pictures have at most 2^16 pixels a side")]
     fn screen_triangles(&self) -> [Option<PrimitiveShape>; 2] {
         let [right, bottom] = [self.width, self.height].map(|side| (side << SUBPIXEL_BITS) as i32);
@@ -163,8 +154,8 @@ impl Draw {
         [triangle([a, b, c]), triangle([a, c, d])]
     }
 
-    /// The primitives of a splat. The number after the last splat stands for a rectangle over the whole
-    /// picture, for a stencil update.
+    /// Primitives of a splat. The index after the last splat stands for a rectangle over the whole picture, for
+    /// a stencil update.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {
         let shapes = match &self.boxes {

@@ -1,5 +1,5 @@
-//! State shared by all units of a draw: the draw call, the framebuffer, memory, and the feedback from
-//! later units to earlier ones.
+//! State shared by all units of a draw: draw call, framebuffer, memory, and feedback from later to earlier
+//! units.
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
@@ -45,11 +45,10 @@ pub struct DrawState<'a> {
     pub updates: Vec<Updates>,
     /// Stencil updates between passes.
     pub update: StencilUpdate,
-    /// Places of shaded quads that no warp uses.
     pub(super) spare_quads: Vec<ShadedQuads>,
     /// Contents of the pixels, if shaders blend without order.
     pub race: Option<Box<RacedPicture>>,
-    /// Counts per pixel, if kept.
+    /// Per-pixel counts, if enabled.
     pub maps: Option<Box<Maps>>,
 }
 
@@ -81,8 +80,8 @@ impl<'a> DrawState<'a> {
         }
     }
 
-    /// Shades a warp. The quads with a surviving fragment are packed at the front of `out`, unless pairs are
-    /// to be merged, which leaves every quad in its slot.
+    /// Shades a warp. Quads with a surviving fragment are packed at the front of `out`, except where pairs are
+    /// to be merged: then every quad keeps its slot.
     #[inline]
     pub(crate) fn shade(
         &mut self,

@@ -19,13 +19,13 @@ spec! {
         fp32_multiply_pj: f64 = 1.31, 0.0..=1e6, Assumed "as energy.fp32_add_pj (45 nm: 3.7)";
         /// Energy of a 16-bit floating-point addition and a multiplication in pJ.
         fp16_multiply_add_pj: f64 = 0.5, 0.0..=1e6, Assumed "as energy.fp32_add_pj: 0.16 and 0.34";
-        /// 32-bit words of registers that a lane reads and writes per instruction.
+        /// 32-bit register words that a lane reads and writes per instruction.
         register_words: f64 = 3.2, 0.0..=1e3, Assumed "three operands and a result of a multiply-add, fewer of moves, loads and tests";
-        /// Energy of a 32-bit word of registers in pJ.
+        /// Energy of a 32-bit register word in pJ.
         register_word_pj: f64 = 3.75, 0.0..=1e6, Assumed "half of a 64-bit word of 8 KB of SRAM (7.5), as energy.fp32_add_pj";
         /// Arithmetic energy of a special function in multiply-adds.
         special_factor: f64 = 4.0, 1.0..=1e3, Assumed "an interpolation from a table: three multiply-adds and the table";
-        /// Special functions per warp instruction sequence of the fragment shader.
+        /// Special functions per run of the fragment shader.
         fragment_special: u64 = 1, 0..=1_000, Assumed "the exponential";
         /// Energy of a 32-byte sector of a cache or memory of a unit or a core, in pJ.
         unit_sector_pj: f64 = 34.0, 0.0..=1e6, Assumed "four 64-bit words of 32 KB of SRAM (8.5), as energy.fp32_add_pj";
@@ -47,25 +47,25 @@ spec! {
         dram_pj_per_bit_low: f64 = 4.0, 0.0..=1e3, Assumed "lowest of the published figures for LPDDR3 and LPDDR4";
         /// Upper bound of the energy of a bit of DRAM in pJ.
         dram_pj_per_bit_high: f64 = 14.0, 0.0..=1e3, Assumed "highest of the published figures for LPDDR3 and LPDDR4";
-        /// Power of the GPU without DRAM under load, in W, which static power is a share of.
+        /// Power in W under load, without DRAM, of the reference GPU whose static power is scaled.
         rail_w: f64 = 7.6, 0.0..=1e4, Assumed "GPU rail of a Jetson AGX Orin under load in its 30 W mode (NVIDIA's forum, topic 323456)";
-        /// Shader cores of that GPU. Its static power is in proportion to cores, L2 and ROPs, each by its share.
+        /// Shader cores of the reference GPU. Static power scales with cores, L2 and ROPs, each by its share.
         rail_cores: u64 = 16, 1..=65_536, Assumed "all SMs of the Jetson AGX Orin; its 30 W mode may power fewer";
-        /// Bytes of the L2 of that GPU.
+        /// L2 capacity of the reference GPU in bytes.
         rail_l2_bytes: u64 = 4_194_304, 1..=1_099_511_627_776, Assumed "VR-Pipe Table I, which is configured as that GPU";
-        /// ROPs of that GPU: RGBA8 pixels that it blends per cycle.
+        /// ROPs of the reference GPU: RGBA8 pixels blended per cycle.
         rail_rops: u64 = 16, 1..=65_536, Assumed "as energy.rail_l2_bytes";
         /// Share of the L2 in static power.
         l2_share: f64 = 0.2, 0.0..=0.5, Assumed "its share of the area of such a GPU, by eye on pictures of dies";
         /// Share of the ROPs and the fixed-function raster in static power.
         rop_share: f64 = 0.1, 0.0..=0.5, Assumed "as energy.l2_share";
-        /// Voltage in V at the clock of that GPU. Energies on the chip and static power grow with the square of the voltage.
+        /// Voltage in V at the reference GPU's clock. On-chip and static energies grow with its square.
         voltage_v: f64 = 0.65, 0.01..=100.0, Assumed "typical of mobile GPUs in 7 or 8 nm at half of their largest clock";
-        /// Voltage in V per GHz of a faster or slower clock.
+        /// Voltage change in V per GHz of clock.
         voltage_v_per_ghz: f64 = 0.36, 0.0..=100.0, Assumed "0.9 V at 1300 MHz, the largest clock of that GPU";
-        /// Lowest voltage in V, at which slower clocks save no more.
+        /// Lowest voltage in V; slower clocks save no more.
         voltage_least_v: f64 = 0.6, 0.01..=100.0, Assumed "SRAM of such a process needs about that";
-        /// Clock of that GPU in MHz, at which the energies of events hold.
+        /// Clock of the reference GPU in MHz, at which the energies of events hold.
         rail_clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "largest clock of the GPU of a Jetson AGX Orin in its 30 W mode";
         /// Share of static power in `rail_w`.
         static_share: f64 = 0.3, 0.0..=1.0, Assumed "as AccelWattch finds for a V100: 71 of 250 W";
@@ -73,22 +73,19 @@ spec! {
         static_share_low: f64 = 0.2, 0.0..=1.0, Assumed "a process with little leakage";
         /// Upper bound of the share of static power.
         static_share_high: f64 = 0.5, 0.0..=1.0, Assumed "a warm chip at a low clock";
-        /// Factor by which the energies of shaders, of caches and of fixed-function units may be too high or too low, each.
+        /// Factor by which the energies of shaders, of caches and of fixed-function units may each be too high
+        /// or too low.
         uncertainty: f64 = 2.0, 1.0..=1e3, Assumed "published energies of one event differ by as much";
     }
 }
 
-/// Lanes of a warp.
 const LANES: f64 = 32.0;
-/// Bits of a byte.
 const BITS: f64 = 8.0;
-/// Millijoules per picojoule.
 const MJ_PER_PJ: f64 = 1e-9;
-/// Millijoules per joule.
 const MJ_PER_J: f64 = 1e3;
 
 documented! {
-    /// Events of a draw that take energy.
+    /// Energy-relevant events of a draw.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
     pub struct EnergyEvents {
         /// Warp instructions of vertices and fragments, or of a kernel.
@@ -120,7 +117,7 @@ documented! {
         /// Static power over the time of the draw.
         #[serde(rename = "static")]
         pub static_mj: f64,
-        /// Instructions with their registers.
+        /// Instructions and register accesses.
         #[serde(rename = "shader")]
         pub shader_mj: f64,
         /// Caches, shared memory, and the wires to the L2.
@@ -138,7 +135,7 @@ documented! {
     }
 }
 
-/// Clock and size of a GPU, from which its voltage and its static power follow.
+/// Clock and size of a GPU, which determine voltage and static power.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GpuSize {
     /// Clock in MHz.
@@ -151,7 +148,6 @@ pub struct GpuSize {
     pub rops: u64,
 }
 
-/// Parts of an [`Energy`].
 const PARTS: usize = 5;
 
 /// Energy of a draw with its band, and the power that follows.
@@ -164,14 +160,14 @@ pub struct EnergyEstimate {
     pub bounds_mj: [[f64; 2]; PARTS],
     /// Mean power without DRAM in W; 0 for a draw without time.
     pub watts_without_dram: f64,
-    /// Power of a GPU of the size and clock of the emulated one under load, without DRAM, in W.
+    /// Power under load, without DRAM, of a GPU with the emulated size and clock, in W.
     pub rail_w: f64,
     /// Events.
     pub events: EnergyEvents,
 }
 
 impl EnergyEstimate {
-    /// Whether the draw takes more power without DRAM than a GPU of its size does under load.
+    /// Whether the draw exceeds the power under load of a GPU of its size, without DRAM.
     pub fn exceeds_rail(&self) -> bool {
         self.watts_without_dram > self.rail_w
     }
@@ -188,9 +184,8 @@ impl EnergyEstimate {
         [0, 1].map(|end| self.bounds_mj.iter().map(|bounds| bounds[end]).sum())
     }
 
-    /// Energy of `other` as a multiple of this one, with the constants as configured, and the lowest and
-    /// highest such ratio of the band: both draws are on one machine, so they share its constants. `None`
-    /// if one of them takes no energy at some corner.
+    /// Energy of `other` relative to this one: as configured, and the lowest and highest ratio of the band.
+    /// Both draws share one machine's constants. `None` if one of them takes no energy at some corner.
     pub fn ratio_of(&self, other: &Self) -> Option<[f64; 3]> {
         let pairs = other.corners_mj().into_iter().zip(self.corners_mj());
         let corners = pairs.map(|(other, this)| other / this);
@@ -203,7 +198,7 @@ impl EnergyEstimate {
 }
 
 impl EnergySpec {
-    /// Square of the voltage at a clock over the one at `rail_clock_mhz`.
+    /// Square of the voltage relative to `rail_clock_mhz`.
     fn voltage_factor(&self, clock_mhz: f64) -> f64 {
         let volts = |mhz: f64| {
             let more = self.voltage_v_per_ghz * (mhz - self.rail_clock_mhz) * 1e-3;
@@ -212,7 +207,7 @@ impl EnergySpec {
         (volts(clock_mhz) / volts(self.rail_clock_mhz)).powi(2)
     }
 
-    /// Power in W of a GPU under load, without DRAM, if it were at `rail_clock_mhz`.
+    /// Power in W under load, without DRAM, of a GPU clocked at `rail_clock_mhz`.
     fn rail_of(&self, gpu: &GpuSize) -> f64 {
         let cores = gpu.cores as f64 / self.rail_cores as f64;
         let l2 = gpu.l2_bytes as f64 / self.rail_l2_bytes as f64;
@@ -247,13 +242,12 @@ impl EnergySpec {
         }
     }
 
-    /// Energy of bytes to and from DRAM in mJ.
     pub(crate) fn dram_mj(&self, bytes: u64) -> f64 {
         bytes as f64 * BITS * self.dram_pj_per_bit * MJ_PER_PJ
     }
 
-    /// Energy of events and of `static_j` joules of static power; the energies of events on the chip are the
-    /// spec's times `voltage`.
+    /// Energy of events, whose on-chip part is multiplied by `voltage`, and of `static_j` joules of static
+    /// power.
     fn energy(&self, events: &EnergyEvents, static_j: f64, voltage: f64) -> Energy {
         let multiply_add = self.fp32_add_pj + self.fp32_multiply_pj;
         let instruction = multiply_add + self.register_words * self.register_word_pj;

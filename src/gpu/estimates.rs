@@ -1,5 +1,4 @@
-//! Frame times and energy of the result of a method. Both follow from cycles and counters and change
-//! neither.
+//! Frame time and energy of a method's result, derived from cycles and counters.
 
 use super::compute::kernels::{KernelWorkload, draw_kernels};
 use super::compute::outcome::ComputeResult;
@@ -15,8 +14,8 @@ use super::warp::cores::CoresCounters;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
-/// Modelled times of a frame whose draw or raster kernel is `outcome`; `work` describes its preprocessing.
-/// `None` for the accelerator, whose stages overlap.
+/// Modelled times of a frame whose draw or raster kernel is `outcome`, after the preprocessing `work`. `None`
+/// for the accelerator, whose stages overlap.
 pub fn frame_times(
     outcome: &Outcome,
     work: &KernelWorkload,
@@ -43,7 +42,7 @@ pub fn frame_times(
     }
 }
 
-/// Energy of the draw or of the raster kernel; `None` for the accelerator, which is made of other units.
+/// Energy of the draw or raster kernel; `None` for the accelerator, which has other units.
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
         Outcome::Pipeline(_, result) => of_draw(result, config),
@@ -61,12 +60,12 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
 
-/// Minimum blocks of the raster kernel per slot of the cores at which their placement matters little: with 1.5 (144 tiles
-/// on 96 slots) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
+/// Raster-kernel blocks per core slot from which their placement matters little: with 1.5 (144 tiles on 96
+/// slots) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
 const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 
-/// A remark on a software renderer whose picture has so few tiles that the placement of their blocks on the cores decides
-/// its cycles.
+/// Warning for a software renderer whose picture has so few tiles that their placement on the cores decides the
+/// cycles.
 pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     let Outcome::Compute(result) = outcome else { return None };
     let tiles = TileLayout::new(result.frame.width(), result.frame.height()).tiles() as u64;
@@ -92,7 +91,6 @@ pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<Strin
     })
 }
 
-/// Events of a draw through the graphics pipeline.
 fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let cores: CoresCounters = result.statistics.of("cores");
     let crop: CropCounters = result.statistics.of("crop");
@@ -117,7 +115,6 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     }
 }
 
-/// Events of the raster kernel of a software renderer.
 fn of_kernel(result: &ComputeResult, config: &Config) -> EnergyEvents {
     let stored = config.compute.shared_bytes_per_block.div_ceil(SECTOR_BYTES);
     // All lanes of a warp load from one address, a sector per load; sectors from the L2 are written to
@@ -132,7 +129,6 @@ fn of_kernel(result: &ComputeResult, config: &Config) -> EnergyEvents {
     }
 }
 
-/// Events of the L2 and of DRAM.
 fn of_l2(l2: &L2Counters, dram_bytes: u64) -> EnergyEvents {
     let wire_sectors = (l2.read_bytes + l2.written_bytes) / SECTOR_BYTES;
     EnergyEvents {
@@ -143,12 +139,10 @@ fn of_l2(l2: &L2Counters, dram_bytes: u64) -> EnergyEvents {
     }
 }
 
-/// Sectors that a unit asks a cache for.
 fn accesses(cache: &CacheCounters) -> u64 {
     cache.hits + cache.misses
 }
 
-/// Sectors that a cache exchanges with the memory behind it.
 fn moved(cache: &CacheCounters) -> u64 {
     cache.fetched + cache.written_back
 }

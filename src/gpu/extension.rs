@@ -21,15 +21,13 @@ pub struct Extension {
     unit: &'static str,
     values: toml::Table,
     default: fn() -> toml::Table,
-    /// Parses, checks and describes the values.
     fields: fn(&toml::Table) -> Result<Vec<Field>>,
-    /// The wiring. Its type is erased, since wirings are built from configurations, which hold extensions.
+    /// Wiring, type-erased because wirings are built from configurations, which hold extensions.
     wiring: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Extension {
-    /// A unit with the default values of its specification `S`, which the wiring of another extension
-    /// connects.
+    /// Creates a unit with the defaults of its specification `S`, connected by the wiring of another extension.
     #[must_use]
     pub fn new<S: Specification>() -> Self {
         Self {
@@ -41,13 +39,11 @@ impl Extension {
         }
     }
 
-    /// The unit in a wiring of its own.
     pub(crate) fn wired(self, wiring: impl Any + Send + Sync) -> Self {
         let wiring: Option<Arc<dyn Any + Send + Sync>> = Some(Arc::new(wiring));
         Self { wiring, ..self }
     }
 
-    /// Refuses a unit whose name is one of the `own` units of the emulated GPU.
     pub(crate) fn check_name(&self, own: &toml::Table) -> Result<()> {
         if !own.contains_key(self.unit) {
             return Ok(());
@@ -57,12 +53,10 @@ impl Extension {
     }
 }
 
-/// The default values of a specification, which are numbers, strings or booleans.
 fn default_values<S: Specification>() -> toml::Table {
     toml::Table::try_from(S::default()).unwrap_or_default()
 }
 
-/// Parses and checks a specification.
 fn parsed<S: Specification>(values: &toml::Table) -> Result<S> {
     let spec: S = values.clone().try_into().map_err(|e: toml::de::Error| {
         Error::argument(S::UNIT, "fields of the unit", e.message().to_owned())
@@ -82,26 +76,22 @@ impl Extensions {
         self.0.is_empty()
     }
 
-    /// Adds an extension; replaces an extension of the same unit.
     pub(crate) fn add(&mut self, extension: Extension) {
         self.0.retain(|other| other.unit != extension.unit);
         self.0.push(extension);
     }
 
-    /// The specification `S` with the values of its extension; its default without one.
     #[must_use]
     pub(crate) fn spec<S: Specification>(&self) -> S {
         let own = self.0.iter().find(|extension| extension.unit == S::UNIT);
         own.and_then(|extension| parsed(&extension.values).ok()).unwrap_or_default()
     }
 
-    /// The wiring of type `W` of the extension that was added last; `None` without one.
     pub(crate) fn wiring<W: Any>(&self) -> Option<&W> {
         let wirings = self.0.iter().rev().filter_map(|e| e.wiring.as_ref());
         wirings.filter_map(|wiring| wiring.downcast_ref()).next()
     }
 
-    /// The same units with the default values of their specifications.
     pub(crate) fn at_default(&self) -> Self {
         let all = self
             .0
@@ -110,18 +100,15 @@ impl Extensions {
         Self(all.collect())
     }
 
-    /// Describes the fields of all units.
     pub(crate) fn fields(&self) -> Vec<Field> {
         self.0.iter().map(|e| (e.fields)(&e.values)).flat_map(Result::unwrap_or_default).collect()
     }
 
-    /// Checks the values of all units.
     pub(crate) fn validate(&self) -> Result<()> {
         self.0.iter().try_for_each(|e| (e.fields)(&e.values).map(drop))
     }
 
-    /// Takes the tables of these units out of `overlay`, and sets the fields in them. `from` names the source
-    /// of the values in errors.
+    /// Applies the tables of these units, removed from `overlay`. `from` names their source in errors.
     pub(crate) fn overlay(&mut self, overlay: &mut toml::Table, from: &str) -> Result<()> {
         for extension in &mut self.0 {
             let Some(fields) = overlay.remove(extension.unit) else { continue };
@@ -138,7 +125,6 @@ impl Extensions {
 }
 
 impl PartialEq for Extensions {
-    /// Compares units and values.
     fn eq(&self, other: &Self) -> bool {
         let values =
             |all: &Self| all.0.iter().map(|e| (e.unit, e.values.clone())).collect::<Vec<_>>();

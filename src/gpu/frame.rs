@@ -8,11 +8,11 @@ use serde::Serialize;
 use quadrille_machine::{Cycle, documented, spec};
 
 spec! {
-    /// The sort ahead of a draw through the graphics pipeline.
+    /// Sort before a draw through the graphics pipeline.
     FrameSpec in "frame" {
-        /// Bytes of the sort key of a visible splat. The sort uses all of its bits.
+        /// Bytes of a visible splat's sort key; all bits are sorted.
         key_bytes: u64 = 4, 1..=8, Assumed "a depth in f32; VR-Pipe III-A sorts the splats by depth alone";
-        /// Bytes of the value of a visible splat: its index.
+        /// Bytes of a visible splat's value, its index.
         value_bytes: u64 = 4, 0..=64, Assumed "32-bit indices";
     }
 }

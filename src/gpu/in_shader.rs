@@ -14,13 +14,12 @@ documented! {
     /// Counts of blending in the shader without order, and its effect on the picture.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
     pub struct ShaderBlendOutcome {
-        /// Fragments that were blended and that the picture does not contain: their update was overwritten by a
-        /// fragment that had read the pixel before.
+        /// Blended fragments missing from the picture: their update was overwritten by a fragment that had read
+        /// the pixel before.
         pub lost_updates: u64,
-        /// Fragments blended behind a fragment that was drawn after them.
+        /// Fragments blended after a fragment that was drawn later.
         pub out_of_order_updates: u64,
-        /// Peak signal-to-noise ratio against the picture of the baseline, in decibels; `None` if the two are the
-        /// same.
+        /// PSNR against the baseline's picture in decibels; `None` if both are the same.
         pub psnr_vs_baseline_db: Option<f64>,
         /// Largest difference of a colour channel from the picture of the baseline.
         pub max_abs_vs_baseline: f64,
@@ -35,7 +34,7 @@ documented! {
     /// Counts of blending in critical sections.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
     pub struct InterlockOutcome {
-        /// Flushes of tile coalescing before a quad that covers a pixel which its bin holds.
+        /// Flushes of tile coalescing before a quad whose pixel its bin already holds.
         pub conflict_flushes: u64,
         /// Tickets taken: flushes with at least one warp.
         pub tickets: u64,
@@ -43,7 +42,7 @@ documented! {
         pub handoffs: u64,
         /// Warps that waited for their ticket.
         pub warps_waited: u64,
-        /// Cycles that warps kept their slots while they waited for their ticket, over all warps.
+        /// Cycles in which warps kept their slots while waiting for their ticket, over all warps.
         pub wait_cycles: u64,
         /// Sectors of colour that shaders read.
         pub sectors_read: u64,
@@ -62,7 +61,7 @@ pub enum InShader {
 }
 
 impl InShader {
-    /// The counts of a draw that blended in `order`, with `race` if that was none.
+    /// Counts of a draw that blended in `order`, with `race` if unordered.
     pub(super) fn collect(
         order: ShaderOrder,
         statistics: &StatisticsByUnit,

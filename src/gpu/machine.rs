@@ -25,7 +25,7 @@ pub enum Machine {
     Pipeline(Method, Box<Simulator>),
     /// The shader cores, for the software renderer.
     Compute(Box<ComputeRenderer>),
-    /// The accelerator GSCore.
+    /// The GSCore accelerator.
     Gscore(Box<Gscore>),
 }
 
@@ -40,10 +40,7 @@ pub struct MethodRun {
 }
 
 impl Machine {
-    /// Creates the machine of a method. `watch` concerns the pipeline alone.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
+    /// Creates the machine of a method. `watch` applies to the graphics pipeline only.
     pub fn new(config: &Config, method: Method, watch: Watch) -> Result<Self> {
         let simulator = match method {
             Method::Pipeline(variant) => Simulator::new(config, variant)?,
@@ -60,15 +57,12 @@ impl Machine {
     }
 
     /// Creates the machine of each of `methods`.
-    ///
-    /// # Errors
-    /// As [`Machine::new`].
     pub fn all(config: &Config, methods: &[Method], watch: Watch) -> Result<Vec<Self>> {
         methods.iter().map(|m| Self::new(config, *m, watch)).collect()
     }
 
-    /// The machine for the first frame of a sequence, or for the one after `before`, as
-    /// [`Simulator::in_sequence`]; the software renderer and the accelerator begin every frame with empty caches.
+    /// Machine for the first frame of a sequence, or the next one after `before`, as
+    /// [`Simulator::in_sequence`]; software renderer and accelerator start every frame with empty caches.
     #[must_use]
     pub fn in_sequence(self, before: Option<&Outcome>) -> Self {
         match self {
@@ -86,16 +80,13 @@ impl Machine {
     }
 
     /// As [`Self::run`], as a task.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn run_task(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
         let run = self.draw(view, &task.without_progress());
         task.check()?;
         Ok(run)
     }
 
-    /// Renders a view, with progress in splats. The result has no meaning once `task` is cancelled.
+    /// Renders a view, with progress in splats; meaningless once `task` is cancelled.
     fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
         let start = Instant::now();
         let outcome = match self {
@@ -123,9 +114,6 @@ impl Machine {
     }
 
     /// As [`Self::run_all`], as a task, whose progress is in splats drawn by all machines together.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn run_all_task(
         machines: &[Self],
         view: &PreparedView<'_>,

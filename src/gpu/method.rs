@@ -1,5 +1,4 @@
-//! Methods of rendering a view on the emulated GPU: the graphics pipeline with its variants, and the
-//! renderers that the paper compares it with.
+//! Methods of rendering a view on the emulated GPU: pipeline variants, and the paper's other renderers.
 
 use std::fmt;
 
@@ -8,13 +7,9 @@ use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::error::{Error, Result};
 
-/// Name of the accelerator.
 const GSCORE: &str = "gscore";
-/// Start of the names of multi-pass rendering, before the number of passes.
 const MULTI_PASS: &str = "multipass:";
-/// Names in lists of methods that stand for several.
 const GROUPS: [&str; 3] = ["all", "paper", "multipass:N"];
-/// Largest number of passes.
 const MOST_PASSES: u32 = 65_536;
 
 /// A method of rendering.
@@ -22,10 +17,9 @@ const MOST_PASSES: u32 = 65_536;
 pub enum Method {
     /// The graphics pipeline.
     Pipeline(Variant),
-    /// The conventional pipeline in this number of passes, with stencil updates between them that terminate
-    /// pixels.
+    /// The conventional pipeline in this number of passes; stencil updates between them terminate pixels.
     MultiPass(u32),
-    /// The conventional pipeline up to the shader cores, whose fragment shader blends in this order.
+    /// The conventional pipeline up to the shader cores, with blending in the fragment shader.
     InShader(ShaderOrder),
     /// Software on the shader cores.
     Compute(ComputeMethod),
@@ -34,9 +28,9 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method that the paper compares: all variants of the pipeline, blending in the shader without and
-    /// with order, the software renderer with and without early termination and with squares, and the
-    /// accelerator. Rendering in several passes, which has a number to choose, is not among them.
+    /// Every method that the paper compares: all pipeline variants, unordered and ordered blending in the
+    /// shader, the software renderer with and without early termination and with squares, and the accelerator.
+    /// Multi-pass rendering, which needs a number, is left out.
     pub fn paper() -> Vec<Self> {
         let software =
             [ComputeMethod::ORIENTED, ComputeMethod::ORIENTED_UNSTOPPED, ComputeMethod::SQUARE];
@@ -49,14 +43,13 @@ impl Method {
             .collect()
     }
 
-    /// The variants of the pipeline that the paper compares, merging without tile-grid coalescing, and tile-grid
-    /// coalescing alone.
+    /// The paper's pipeline variants, merging without tile-grid coalescing, and tile-grid coalescing alone.
     pub fn defaults() -> Vec<Self> {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
 
-    /// Bytes of host memory that a run takes for each pixel of the picture, besides its splats: measured on pictures
-    /// of 8192 x 8192 pixels and rounded up.
+    /// Host memory of a run in bytes per pixel, without splats: measured on pictures of 8192 x 8192 pixels and
+    /// rounded up.
     fn host_bytes_per_pixel(self) -> u64 {
         match self {
             Self::Pipeline(_) | Self::MultiPass(_) => 36,
@@ -65,8 +58,8 @@ impl Method {
         }
     }
 
-    /// Bytes of host memory for each pixel that the result of a run takes: measured on covered pictures of 2048 x 2048
-    /// pixels and rounded up.
+    /// Host memory of a run's result in bytes per pixel: measured on covered pictures of 2048 x 2048 pixels and
+    /// rounded up.
     fn kept_bytes_per_pixel(self) -> u64 {
         match self {
             Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_) => 28,
@@ -74,8 +67,8 @@ impl Method {
         }
     }
 
-    /// Bytes of host memory for each pixel that runs of all `methods` take, of which up to `threads` run at once, and whose
-    /// results are all kept; writing a picture takes `writing` bytes beside them.
+    /// Host memory in bytes per pixel of runs of all `methods`, up to `threads` at once, with all results kept;
+    /// writing a picture takes `writing` bytes more.
     pub fn host_bytes_of_runs(methods: &[Self], threads: usize, writing: u64) -> u64 {
         let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
         let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
@@ -126,11 +119,8 @@ impl Method {
         })
     }
 
-    /// Parses a list of names to methods in the same order, each once. `all` stands for the variants of the
-    /// pipeline, `paper` for [`Method::paper`].
-    ///
-    /// # Errors
-    /// As [`Method::parse`].
+    /// Parses a list of names; each method appears once. `all` stands for the pipeline variants, `paper` for
+    /// [`Method::paper`].
     pub fn parse_all(names: &[String]) -> Result<Vec<Self>> {
         let mut methods = Vec::new();
         for name in names {

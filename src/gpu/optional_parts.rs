@@ -2,7 +2,6 @@
 
 use quadrille_machine::OptionalPart;
 
-/// Declares the optional parts.
 macro_rules! parts {
     ($($part:ident $name:literal;)+) => {
         $(pub(crate) const $part: OptionalPart = OptionalPart { id: stringify!($part), name: $name };)+

@@ -10,8 +10,8 @@ use quadrille_machine::{Cycle, UnitCycles};
 /// The result of a method.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Result of a method on the graphics pipeline. Rendering in several passes takes one pass per splat if
-    /// there are fewer splats than passes.
+    /// Result of a method on the graphics pipeline. Multi-pass rendering has one pass per splat if splats are
+    /// fewer than passes.
     Pipeline(Method, Box<SimulationResult>),
     /// Result of the software renderer.
     Compute(Box<ComputeResult>),
@@ -29,8 +29,8 @@ impl Outcome {
         }
     }
 
-    /// Cycles from sorted splats to the picture: of the draw, of the raster kernel, or of sort and
-    /// rendering of the accelerator, in cycles of the emulated GPU.
+    /// Cycles from sorted splats to the picture, in cycles of the emulated GPU: of the draw, of the raster
+    /// kernel, or of the accelerator's sort and rendering.
     pub fn cycles(&self) -> Cycle {
         match self {
             Self::Pipeline(_, result) => result.cycles,
@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// The result of a method of the graphics pipeline; `None` for the other methods.
+    /// Result on the graphics pipeline; `None` for other methods.
     pub fn pipeline(&self) -> Option<&SimulationResult> {
         match self {
             Self::Pipeline(_, result) => Some(result),

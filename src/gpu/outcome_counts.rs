@@ -4,8 +4,8 @@ use quadrille_machine::statistics;
 use serde::{Deserialize, Serialize};
 
 statistics! {
-    /// Fragments by outcome. `hidden`, `terminated` and `shaded` add up to `rasterized`; `pruned`, `merged`,
-    /// `dropped` and `blended` add up to `shaded`.
+    /// Fragments by outcome: `hidden + terminated + shaded = rasterized` and `pruned + merged + dropped +
+    /// blended = shaded`.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct FragmentCounts {
         /// Covered pixels before any test.
@@ -49,7 +49,8 @@ statistics! {
         pub dropped: u64,
         /// Blended by CROP.
         pub blended: u64,
-        /// Quads of the termination test by their fragments, 0 to 4, that are not terminated and above the alpha cut.
+        /// Quads at the termination test, by the number (0 to 4) of fragments above the alpha cut in live
+        /// pixels.
         pub live: [u64; 5],
     }
 }

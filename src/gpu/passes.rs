@@ -19,18 +19,16 @@ documented! {
     /// A pass: a batch of splats, and the stencil update behind it.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
     pub struct Pass {
-        /// Cycles of the batch, until the pipeline has drained and, if an update follows, CROP's colours are in
-        /// the L2.
+        /// Cycles of the batch until the pipeline is empty and, before an update, CROP's colours are in the L2.
         pub draw_cycles: Cycle,
-        /// Cycles of the stencil update; 0 behind the last batch, which none follows.
+        /// Cycles of the stencil update; 0 after the last batch.
         pub update_cycles: Cycle,
-        /// Pixels that the update terminated, which were not before.
+        /// Pixels newly terminated by the update.
         pub terminated_pixels: u64,
     }
 }
 
-/// Splits `splats` splats into `passes` batches whose sizes differ by one at most. There is at least one
-/// batch, and no more batches than splats.
+/// Splits `splats` into `passes` batches of almost equal size; at least one batch, and at most one per splat.
 pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let passes = passes.min(splats).max(1);
     let first =
@@ -38,11 +36,10 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
     (0..passes).map(move |batch| first(batch)..first(batch + 1))
 }
 
-/// Splats between two reports of the progress of a draw.
 const SPLATS_PER_REPORT: u32 = 1024;
 
-/// Renders the splats of the state's draw through `chain` in `passes` passes, with `gap` cycles between
-/// draws. Once the state's task is cancelled, the splats left are skipped.
+/// Renders the draw's splats through `chain` in `passes` passes, with `gap` cycles between draws. Splats after
+/// a cancellation are skipped.
 pub(super) fn run<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,
@@ -73,7 +70,6 @@ pub(super) fn run<'m>(
     batches.enumerate().map(pass).collect()
 }
 
-/// Draws a range of splats from `start` on; returns the cycle at which all work is over.
 fn draw<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,
@@ -96,7 +92,6 @@ fn draw<'m>(
     end.0
 }
 
-/// Finds the end of the last work of any unit.
 struct End(Cycle);
 
 impl Visitor for End {

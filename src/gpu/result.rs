@@ -37,9 +37,9 @@ documented! {
     pub struct SimulationResult {
         /// Simulated variant.
         pub variant: Variant,
-        /// Cycles from the start of the draw to the end of the last raster operation, which may be a blend,
-        /// a test, or a termination update that delays a test, and until the last write to the L2 or DRAM
-        /// is accepted. Dirty data that no eviction has written by then stay in the caches.
+        /// Cycles from the start of the draw to the end of the last raster operation (a blend, a test, or a
+        /// termination update that delays a test) and to the acceptance of the last write by the L2 or DRAM.
+        /// Dirty data still cached then are not written.
         pub cycles: Cycle,
         /// Outcomes of fragments.
         pub fragments: FragmentCounts,
@@ -79,10 +79,10 @@ documented! {
         pub dram_bytes: u64,
         /// Bytes moved by client.
         pub traffic: TrafficByClient,
-        /// Passes of the rendering, one if the splats were drawn at once.
+        /// Passes; one if the splats were drawn at once.
         #[serde(skip)]
         pub passes: Vec<Pass>,
-        /// Work of the stencil updates between the passes, whose fragments and quads no other count holds.
+        /// Work of the stencil updates between passes; their fragments and quads are in no other count.
         #[serde(skip)]
         pub stencil_updates: UpdateCounters,
         /// Counts of blending in the shader, if CROP did not blend.
@@ -95,24 +95,24 @@ documented! {
         /// Framebuffer at the end of the draw.
         #[serde(skip)]
         pub framebuffer: Framebuffer,
-        /// Counts per pixel, if kept.
+        /// Per-pixel counts, if enabled.
         #[serde(skip)]
         pub maps: Option<Box<Maps>>,
-        /// Counters by screen tile and by interval, if kept: of units, and of memory.
+        /// Counters by screen tile and by interval, if enabled, of units and of memory.
         #[serde(skip)]
         pub records: Vec<Record>,
-        /// Lines that the L2 holds for the next frame, if the draw is one of a sequence.
+        /// L2 content for the next frame of a sequence.
         #[serde(skip)]
         pub held_lines: Option<HeldLines>,
-        /// Requests to DRAM in the order of their cycles, if kept.
+        /// Requests to DRAM by cycle, if recorded.
         #[serde(skip)]
         pub dram_requests: Vec<DramRequest>,
     }
 }
 
 impl SimulationResult {
-    /// Collects the results of a chain of units and of the shared state, in which CROP blended
-    /// or, in the order `blending`, the shader.
+    /// Collects the results of a unit chain and the shared state; `blending` is the shader's order, if the
+    /// shader blends.
     pub(super) fn collect(
         (variant, blending): (Variant, Option<ShaderOrder>),
         passes: Vec<Pass>,
@@ -215,13 +215,12 @@ impl SimulationResult {
         UnitCycles::critical(&self.units)
     }
 
-    /// The port that limits the run, or `None` if latency and bursts do.
+    /// Port that limits the run; `None` if latency and bursts do.
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::limiting(&self.units)
     }
 
-    /// Describes counters and cycles that do not add up. The list is empty unless the simulator has a
-    /// bug.
+    /// Counters and cycles that do not add up; empty unless the simulator has a bug.
     pub fn discrepancies(&self) -> Vec<String> {
         let (f, q, r) = (&self.fragments, &self.quads, &self.raster);
         let mut wrong = Vec::new();

@@ -1,5 +1,5 @@
-//! Sensitivity of a view's cycles to the values that no publication states: every assumed and every
-//! calibrated number of the configuration, halved and doubled, and every switch at its other value, one at a time.
+//! Sensitivity of a view's cycles to unpublished values: every assumed or calibrated number is halved and
+//! doubled, every switch toggled, one at a time.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use quadrille_base::error::Result;
 use quadrille_base::task::Task;
 use quadrille_machine::{Cycle, Field, Source};
 
-/// Preset that differs from the default one in values that decide early termination.
+/// Preset that differs from the default in values that decide early termination.
 const EXAMPLE: &str = "emerald-example";
 
 /// A changed value of a field, and the cycles that follow.
@@ -26,13 +26,12 @@ pub struct ChangedField {
     pub cycles: Vec<Cycle>,
 }
 
-/// A field, and the results with half and with twice its value, or with the other value of a switch.
+/// A field, with the results at half and at twice its value, or with a switch toggled.
 #[derive(Debug, Clone)]
 pub struct FieldSensitivity {
     /// The field at the value of the configuration.
     pub field: Field,
-    /// Half and twice the value; `None` where the bounds of the field exclude it. A switch has its other value
-    /// instead of twice the value.
+    /// Half and twice the value; `None` where the field's bounds exclude it. A switch uses the second entry.
     pub changes: [Option<ChangedField>; 2],
 }
 
@@ -53,12 +52,10 @@ impl FieldSensitivity {
     }
 }
 
-/// Speedup of `method`: the cycles of method 0 divided by its cycles.
 fn speedup(cycles: &[Cycle], method: usize) -> f64 {
     cycles[0] as f64 / cycles[method].max(1) as f64
 }
 
-/// Speedups of all methods over method 0.
 fn speedups(cycles: &[Cycle]) -> Vec<f64> {
     (0..cycles.len()).map(|m| speedup(cycles, m)).collect()
 }
@@ -68,7 +65,7 @@ fn speedups(cycles: &[Cycle]) -> Vec<f64> {
 pub struct Sensitivity {
     /// Speedups of the methods over method 0 with the configuration as it is.
     pub speedups: Vec<f64>,
-    /// A preset, and the speedups with the values in which it differs from the default one.
+    /// A preset, and the speedups with the values in which it differs from the default.
     pub example: (&'static str, Vec<f64>),
     /// Fields in order of falling [swing](FieldSensitivity::swing).
     pub fields: Vec<FieldSensitivity>,
@@ -119,7 +116,7 @@ impl Sensitivity {
     }
 }
 
-/// The configuration with the values in which a preset differs from the default one.
+/// Configuration with the values in which a preset differs from the default.
 fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
     let fields = Config::preset(preset)?.fields().into_iter();
     let mut pairs = fields.zip(Config::default().fields());
@@ -131,8 +128,8 @@ fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
     })
 }
 
-/// The fields that [`Sensitivity::of`] varies: numbers above 0 and switches whose default is assumed or
-/// calibrated, and which a run of `methods` reads.
+/// Fields that [`Sensitivity::of`] varies: numbers above 0 and switches that are assumed or calibrated by
+/// default and read by a run of `methods`.
 pub fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
@@ -145,13 +142,11 @@ pub fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
     config.fields().into_iter().filter(is_varied).collect()
 }
 
-/// A rate that is not a whole number of items per cycle: items and cycles.
 fn ratio(field: &Field) -> Option<[u64; 2]> {
     let (items, cycles) = field.value.trim_matches('"').split_once('/')?;
     Some([items.parse().ok()?, cycles.parse().ok()?])
 }
 
-/// The other value of a switch: of a field that is on or off, or of one with two names.
 fn other_value(field: &Field) -> Option<String> {
     if let Ok(on) = field.value.parse::<bool>() {
         return Some((!on).to_string());
@@ -161,8 +156,8 @@ fn other_value(field: &Field) -> Option<String> {
     Some(if is_configured { two } else { one }.to_string())
 }
 
-/// Half and twice the value of a field, a whole number if that is one and half of it need not be a ratio; the
-/// other value of a switch alone.
+/// Half and twice the value of a field; whole unless the half needs a ratio. A toggled switch is the second
+/// entry.
 fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
     if let Some([items, cycles]) = ratio(field) {
         return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| Some(format!("{i}/{c}")));

@@ -12,8 +12,7 @@ use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Splats};
 
-/// Settings of [`simulate`]. The default is the variants of the pipeline in the default configuration and
-/// profile.
+/// Settings of [`simulate`]. The default runs the pipeline variants in the default configuration and profile.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Simulation {

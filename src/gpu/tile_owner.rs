@@ -6,12 +6,11 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::tiles::TILE_PX;
 
-/// Rule by which blocks of screen tiles are dealt to GPCs.
+/// Rule that assigns blocks of screen tiles to GPCs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TileMapping {
-    /// Blocks on a diagonal from bottom left to top right belong to one GPC: column plus row, modulo
-    /// the number of GPCs.
+    /// Column plus row, modulo the number of GPCs: diagonals from bottom left to top right belong to one GPC.
     #[default]
     Diagonal,
     /// A hash of column and row, modulo the number of GPCs.
@@ -34,10 +33,9 @@ impl TileMap {
         Self { count: fit(gpcs), mapping, block: fit(block.max(1)) }
     }
 
-    /// The GPC that owns the screen tile in column `x` and row `y`.
     #[inline]
     fn gpc_of(&self, x: u32, y: u32) -> u32 {
-        /// The golden ratio times 2^32, and a prime, whose products differ in the upper bits.
+        /// The golden ratio times 2^32, and a prime; their products differ in the upper bits.
         const FACTORS: [u32; 2] = [0x9e37_79b9, 0x85eb_ca6b];
         let (x, y) = (x / self.block, y / self.block);
         match self.mapping {
@@ -49,8 +47,7 @@ impl TileMap {
         }
     }
 
-    /// The GPCs that own a screen tile in `bounds`, which lie inside the picture: bit `n` for GPC `n`. There
-    /// are at most 64 GPCs.
+    /// GPCs that own a screen tile in `bounds`, inside the picture: bit `n` for GPC `n` of at most 64.
     pub fn owners_in(&self, bounds: PixelRect) -> u64 {
         let all = u64::MAX >> (u64::BITS - self.count);
         let mut owners = u64::from(self.count == 1);
@@ -72,7 +69,6 @@ impl TileMap {
     }
 }
 
-/// Columns and rows of the screen tiles that meet `bounds`.
 #[allow(clippy::cast_sign_loss, reason = "bounds lie inside the picture")]
 fn tiles_in(bounds: PixelRect) -> [std::ops::RangeInclusive<u32>; 2] {
     let tile = |px: i32| px as u32 / TILE_PX;

@@ -17,8 +17,8 @@ pub struct UnusedField {
 }
 
 impl Config {
-    /// Fields with other values than in `base` that no run of `methods` reads. The estimates of frame times
-    /// and energy are computed after a run and are not part of it.
+    /// Fields that differ from `base` but that no run of `methods` reads. Estimates of frame time and energy
+    /// are not part of a run.
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);
@@ -29,19 +29,16 @@ impl Config {
         unused.collect()
     }
 
-    /// Whether a run of `methods` reads a field.
     pub(crate) fn is_read(&self, field: &Field, methods: &[Method]) -> bool {
         let is_in = |part| methods.iter().any(|method| is_in(part, self, *method));
         field.only_if.is_none_or(is_in)
     }
 }
 
-/// Whether a method is a variant of the pipeline with an addition.
 fn has(method: Method, addition: fn(Variant) -> bool) -> bool {
     method.variant().is_some_and(addition)
 }
 
-/// Whether runs of a method have a part.
 fn is_in(part: OptionalPart, config: &Config, method: Method) -> bool {
     match part {
         parts::TILE_GRID_COALESCING => has(method, Variant::tgc),

@@ -10,12 +10,11 @@ use quadrille_base::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variant(u8);
 
-/// Bits of the set: tile-grid coalescing, quad reordering, early termination.
+/// Bits: tile-grid coalescing, quad reordering, early termination.
 const TGC: u8 = 1;
 const QRU: u8 = 2;
 const HET: u8 = 4;
 
-/// Names of all sets, by their bits.
 const NAMES: [&str; 8] = ["baseline", "tgc", "qru", "qm", "het", "het+tgc", "het+qru", "het+qm"];
 
 impl Variant {
@@ -33,7 +32,7 @@ impl Variant {
     pub const QRU: Self = Self(QRU);
     /// Early termination, and merging without tile-grid coalescing.
     pub const HET_QRU: Self = Self(HET | QRU);
-    /// The variants of the paper, merging without tile-grid coalescing, and tile-grid coalescing alone.
+    /// The paper's variants, merging without tile-grid coalescing, and tile-grid coalescing alone.
     pub const ALL: [Self; 7] =
         [Self::BASELINE, Self::QRU, Self::QM, Self::HET, Self::HET_QRU, Self::HET_QM, Self::TGC];
 

@@ -25,7 +25,7 @@ pub struct PreparedView<'a> {
     exact: ExactAlpha<'a>,
     stop: StopRule,
     level: SimdLevel,
-    /// Number of splats with a footprint that may touch the picture; the draw has a quad for each footprint.
+    /// Splats whose footprint may touch the picture; each has a quad in the draw.
     pub splats_in_view: u64,
     /// Host time of projection and sort.
     pub prepared_in: Duration,
@@ -43,8 +43,8 @@ pub struct TimedRun {
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats. The SIMD level of the host does not affect any result: splats are
-    /// projected by the definition, since one pixel more or less changes when everything behind it happens.
+    /// Projects and sorts the splats by the scalar definition: the host's SIMD level must not affect results,
+    /// as one pixel more or less shifts all later events.
     #[must_use]
     pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
         let start = Instant::now();
@@ -55,9 +55,6 @@ impl<'a> PreparedView<'a> {
     }
 
     /// As [`Self::new`], as a task.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn new_task(
         splats: &'a Splats,
         camera: &Camera,

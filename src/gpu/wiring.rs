@@ -49,7 +49,7 @@ use quadrille_machine::{
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Watch {
-    /// Keep counts per pixel.
+    /// Keep per-pixel counts.
     pub maps: bool,
     /// Keep timelines of the units.
     pub timelines: bool,
@@ -61,7 +61,7 @@ pub struct Watch {
     pub dram: bool,
 }
 
-/// Builder of the units of one GPC, in sections that are nested from the last to the first.
+/// Builder of one GPC's units, in sections nested from the last to the first.
 #[derive(Debug, Clone)]
 pub struct Gpc<'c> {
     config: &'c Config,
@@ -69,11 +69,8 @@ pub struct Gpc<'c> {
     owner: TileOwner,
     layout: TileLayout,
     lines: FramebufferLines,
-    /// Whether stencil updates between passes terminate pixels.
     updating: bool,
-    /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
-    /// Cycles by which requests to the L2 may come out of time order.
     reordered: Cycle,
 }
 
@@ -152,7 +149,6 @@ impl Gpc<'_> {
         }
     }
 
-    /// Blending by the shader.
     fn shader_blend(&self, order: ShaderOrder) -> ShaderBlend {
         let c = self.config;
         let on = BlendingCores {
@@ -171,8 +167,7 @@ impl Gpc<'_> {
 /// Simulates a draw on a pipeline with units from outside this crate, by [`Simulator::run_with`].
 pub type Wiring = for<'a> fn(&Simulator, &'a Draw, FragmentShader<'a>, &Tests) -> SimulationResult;
 
-/// A unit from outside this crate with the default values of its specification `S`, in the pipeline that `wiring`
-/// joins.
+/// External unit with the defaults of its specification `S`, in a pipeline joined by `wiring`.
 pub fn extension<S: Specification>(wiring: Wiring) -> Extension {
     Extension::new::<S>().wired(wiring)
 }
@@ -211,17 +206,15 @@ pub fn draw_state<'a>(
     }
 }
 
-/// A variant of the emulated GPU with a checked configuration. The default is the conventional pipeline
-/// in the default configuration.
+/// Variant of the emulated GPU with a checked configuration. The default is the conventional pipeline in the
+/// default configuration.
 #[derive(Debug, Clone)]
 pub struct Simulator {
     config: Config,
     variant: Variant,
-    /// Number of passes.
     passes: u32,
-    /// Order in which the shader blends; `None` if CROP does.
     blending: Option<ShaderOrder>,
-    /// Lines that the L2 holds since the frame before, if the draw is one of a sequence; the first finds none.
+    /// L2 content since the previous frame, for a draw of a sequence; the first frame has none.
     sequence: Option<Option<HeldLines>>,
     watch: Watch,
     task: Task,
@@ -235,10 +228,6 @@ impl Default for Simulator {
 
 impl Simulator {
     /// Creates a simulator without optional results.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not
-    /// fit.
     pub fn new(config: &Config, variant: Variant) -> Result<Self> {
         config.validate()?;
         Ok(Self::unchecked(config, variant))
@@ -258,9 +247,6 @@ impl Simulator {
     }
 
     /// Creates a simulator for each of `variants`.
-    ///
-    /// # Errors
-    /// As [`Simulator::new`].
     pub fn all(config: &Config, variants: &[Variant], watch: Watch) -> Result<Vec<Self>> {
         variants.iter().map(|v| Self::new(config, *v)).map(|s| Ok(s?.watching(watch))).collect()
     }
@@ -270,32 +256,29 @@ impl Simulator {
         Self { watch, ..self }
     }
 
-    /// Sets the task whose cancellation ends runs early, and whose progress is in splats. The result of a cancelled run
-    /// has no meaning.
+    /// Sets the task that cancels runs and receives their progress in splats. The result of a cancelled run has
+    /// no meaning.
     pub fn under(self, task: &Task) -> Self {
         let task = task.clone();
         Self { task, ..self }
     }
 
-    /// Renders in `passes` batches of splats with stencil updates between them, one at least (VR-Pipe,
-    /// section IV-B).
+    /// Renders in `passes` batches of splats (at least 1) with stencil updates between them (VR-Pipe, section
+    /// IV-B).
     pub fn in_passes(self, passes: u32) -> Self {
         Self { passes, ..self }
     }
 
-    /// Draws frames of a sequence, the first one or the one after `before`. The L2 then caches what vertex shading reads
-    /// too, and starts with the lines held at the end of `before`; the lines of stencil and depth values are cleared. All
-    /// other caches begin empty.
+    /// Draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data
+    /// and starts with the lines held at the end of `before`; lines of stencil and depth values are cleared.
+    /// All other caches start empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
         let held = before.and_then(|result| result.held_lines.clone());
         Self { sequence: Some(held), ..self }
     }
 
-    /// Creates a simulator of the conventional pipeline up to the shader cores, whose fragment shader blends
-    /// in `order` instead of CROP (VR-Pipe, section IV-A).
-    ///
-    /// # Errors
-    /// As [`Simulator::new`].
+    /// Conventional pipeline up to the shader cores, with blending in `order` in the fragment shader instead of
+    /// CROP (VR-Pipe, section IV-A).
     pub fn blending_in_shader(config: &Config, order: ShaderOrder) -> Result<Self> {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
@@ -315,7 +298,6 @@ impl Simulator {
         })
     }
 
-    /// Starts the optional records of units and of memory.
     fn watch_units(
         &self,
         units: &mut impl Unit,

@@ -10,7 +10,6 @@ use quadrille_machine::{
     Activity, BEAT_QUADS, Cycle, IssuePort, Rate, RateClock, Visitor, statistics,
 };
 
-/// No bin.
 const NONE: u32 = u32::MAX;
 
 statistics! {
@@ -41,7 +40,6 @@ impl Flushes {
     }
 }
 
-/// Reason for a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     Full,
@@ -66,20 +64,15 @@ impl Flushes {
     }
 }
 
-/// A bin.
-///
-/// Its storage is a ring: new items are written behind those that are being flushed, and wait only for
-/// entries that are still occupied.
+/// Bin whose storage is a ring: new items are written behind those being flushed, and wait only for occupied
+/// entries.
 #[derive(Debug)]
 pub(super) struct Bin<T> {
     key: u32,
     pub(super) items: Vec<T>,
-    /// Sequence number of the bin's first item among all bins.
     begun: u64,
     pub(super) last_arrival: Cycle,
-    /// Per ring entry: cycle at which its last item left.
     left_at: Box<[Cycle]>,
-    /// Ring entry of the first item.
     first: usize,
     /// `[blocked, busy]` cycles of the output port in the last flush.
     last_flush: [u64; 2],
@@ -101,7 +94,6 @@ impl<T> Bin<T> {
         if place < self.left_at.len() { place } else { place - self.left_at.len() }
     }
 
-    /// Cycle at which the entries of the next `count` items are free.
     #[inline]
     pub(super) fn entries_free_at(&self, count: usize) -> Cycle {
         // Items leave in order, so the last entry is free last.
@@ -109,7 +101,6 @@ impl<T> Bin<T> {
     }
 }
 
-/// Contents of a bin that is being flushed.
 #[derive(Debug)]
 pub(super) struct Flushed<T> {
     bin: u32,
@@ -120,20 +111,16 @@ pub(super) struct Flushed<T> {
     output_before: [u64; 2],
 }
 
-/// Bins with an input and an output port: the common part of the coalescing units.
 #[derive(Debug)]
 pub(super) struct Coalescer<T, P> {
     pub(super) bins: Bins<T, P>,
-    /// Accounting of the input port.
     pub(super) input: Activity,
-    /// Time of the next item at the input port.
     pub(super) input_clock: RateClock,
     pub(super) output: IssuePort,
     pub(super) flushes: Flushes,
 }
 
 impl<T, P: FlushPolicy> Coalescer<T, P> {
-    /// Puts `bins` between an input port of rate `input` and an output port.
     pub(super) fn new(bins: Bins<T, P>, input: Rate, output: IssuePort) -> Self {
         Self {
             bins,
@@ -144,14 +131,12 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         }
     }
 
-    /// Counts `items` that passed the input port at `at`, which is busy until the next can pass.
     #[inline]
     pub(super) fn count_input(&mut self, at: Cycle, items: u64) {
         self.input.busy_until(self.input_clock.cycle().max(at + 1));
         self.input.moved += items;
     }
 
-    /// Empties a bin for `reason`; returns its contents.
     pub(super) fn take(&mut self, bin: u32, reason: Reason) -> Flushed<T> {
         let mut flushed = self.bins.take(bin);
         self.flushes.count(reason, flushed.items.len());
@@ -159,26 +144,23 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         flushed
     }
 
-    /// Returns the storage of a bin whose items have left.
+    /// Returns the storage of a bin whose items have left, so that nothing is allocated.
     pub(super) fn give_back(&mut self, flushed: Flushed<T>) {
         let now = self.output.output_cycles();
         let last_flush = [0, 1].map(|i| now[i] - flushed.output_before[i]);
         self.bins.give_back(flushed, last_flush);
     }
 
-    /// Charges the wait of an item at the input for entries of `bin` until `cycle`.
     #[inline]
     pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
         let last_flush = self.bins.bin(bin).last_flush;
         self.input.idle_in_storage(last_flush, cycle);
     }
 
-    /// The bin to evict before another can be begun; `None` if one is empty.
     pub(super) fn victim(&mut self) -> Option<u32> {
         self.bins.is_full().then(|| self.bins.victim()).flatten()
     }
 
-    /// Visits the ports `names` and the flushes of unit `names[0]`.
     pub(super) fn visit(&mut self, names: [&'static str; 2], visitor: &mut dyn Visitor) {
         visitor.activity(names[0], &mut self.input);
         visitor.activity(names[1], &mut self.output.activity);
@@ -186,17 +168,15 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
     }
 }
 
-/// All bins of a unit, with flush policy `P`.
 #[derive(Debug)]
 pub(super) struct Bins<T, P> {
     bins: Vec<Bin<T>>,
-    /// Bin by key.
     of_key: Vec<u32>,
     /// Empty bins, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
-    /// Bins and their sequence numbers in the order in which they were begun. Entries of flushed bins are
-    /// removed when they reach the front, and when their number reaches the number of bins.
+    /// Bins with their sequence numbers, in the order of their beginnings. Flushed bins are removed lazily: at
+    /// the front, and when the queue is as long as the number of bins.
     order: VecDeque<(u32, u64)>,
     policy: P,
 }
@@ -222,20 +202,18 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         }
     }
 
-    /// The bin that gathers `key`.
     #[inline]
     pub(super) fn of(&self, key: u32) -> Option<u32> {
         let bin = self.of_key[key as usize];
         (bin != NONE).then_some(bin)
     }
 
-    /// Whether all bins are occupied.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.empty.is_empty()
     }
 
-    /// Allocates the bin that was flushed first for `key`, which no bin gathers; an empty bin has to exist.
+    /// Allocates the empty bin that was flushed first for a new `key`; one must exist.
     pub(super) fn begin(&mut self, key: u32) -> u32 {
         let bin = self.empty.pop_front().unwrap_or(0);
         self.begun += 1;
@@ -250,7 +228,6 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         bin
     }
 
-    /// Empties a bin. [`Bins::give_back`] returns the storage, so that nothing is allocated.
     fn take(&mut self, bin: u32) -> Flushed<T> {
         let b = &mut self.bins[bin as usize];
         let key = std::mem::replace(&mut b.key, NONE);
@@ -259,8 +236,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         Flushed { bin, key, items: std::mem::take(&mut b.items), left: 0, output_before: [0, 0] }
     }
 
-    /// Records that the next `count` items of a bin leave at `cycle`; their entries are free one cycle
-    /// later.
+    /// Records that the next `count` items leave at `cycle`; their entries are free one cycle later.
     #[inline]
     pub(super) fn leave(&mut self, flushed: &mut Flushed<T>, count: usize, cycle: Cycle) {
         let bin = &mut self.bins[flushed.bin as usize];
@@ -291,13 +267,11 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         &mut self.bins[bin as usize]
     }
 
-    /// A bin and the policy that sets its deadline.
     #[inline]
     pub(super) fn bin_and_policy(&mut self, bin: u32) -> (&mut Bin<T>, &P) {
         (&mut self.bins[bin as usize], &self.policy)
     }
 
-    /// The occupied bin to evict.
     pub(super) fn victim(&mut self) -> Option<u32> {
         if self.policy.is_first_in() {
             return self.first();
@@ -305,8 +279,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.least_by(|bin| self.policy.rank(bin)).map(|(bin, _)| bin)
     }
 
-    /// The occupied bin with the earliest deadline, and that deadline. A bin whose first item waits for
-    /// its entry has no deadline.
+    /// Occupied bin with the earliest deadline. A bin whose first item waits for its entry has none.
     pub(super) fn next_due(&self) -> Option<(u32, Cycle)> {
         self.least_by(|bin| match bin.items {
             0 => Cycle::MAX,
@@ -314,8 +287,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         })
     }
 
-    /// The bin with the earliest deadline of those whose first item is one that `is_old` holds for, and that
-    /// deadline.
+    /// As [`Self::next_due`], of the bins whose first item satisfies `is_old`.
     pub(super) fn due_of_old(&self, is_old: impl Fn(&T) -> bool) -> Option<(u32, Cycle)> {
         let bins = (0..).zip(&self.bins);
         let old = bins.filter(|(_, bin)| bin.key != NONE && bin.items.first().is_some_and(&is_old));
@@ -324,7 +296,6 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         due.map(|(i, deadline, _)| (i, deadline))
     }
 
-    /// The occupied bin that was begun first.
     pub(super) fn first(&mut self) -> Option<u32> {
         while let Some(&place) = self.order.front() {
             if is_occupied(&self.bins, place) {
@@ -335,7 +306,6 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         None
     }
 
-    /// The occupied bin with the smallest `value`, the oldest of equal ones, and its value.
     fn least_by(&self, value: impl Fn(&BinStatus) -> u64) -> Option<(u32, u64)> {
         let occupied = (0..).zip(&self.bins).filter(|(_, bin)| bin.key != NONE);
         let valued = occupied.map(|(i, bin)| (i, value(&bin.status()), bin.begun));
@@ -343,7 +313,6 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 }
 
-/// Whether a bin still gathers the items of the sequence number with which it was begun.
 fn is_occupied<T>(bins: &[Bin<T>], (bin, begun): (u32, u64)) -> bool {
     let bin = &bins[bin as usize];
     bin.key != NONE && bin.begun == begun

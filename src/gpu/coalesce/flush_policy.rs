@@ -19,11 +19,11 @@ pub struct BinStatus {
 
 /// Policy for flushes of bins that are not full.
 pub trait FlushPolicy {
-    /// Rank of a bin for eviction. When all bins are occupied and an item with a new key arrives, the bin
-    /// with the lowest rank is flushed, the oldest of equal ones.
+    /// Eviction rank of a bin: the bin with the lowest rank is flushed when a new key finds all bins occupied;
+    /// the oldest of equal ones.
     fn rank(&self, bin: &BinStatus) -> u64;
 
-    /// Whether bins rank by age, so that the oldest bin can be taken without comparing ranks.
+    /// Whether rank is age, so that the oldest bin needs no comparison.
     fn is_first_in(&self) -> bool {
         false
     }

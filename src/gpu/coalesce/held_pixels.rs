@@ -1,25 +1,20 @@
-//! Pixels that bins of tile coalescing hold: the comparison in front of a bin that takes each pixel at most
-//! once.
+//! Pixels held by bins of tile coalescing, for shaders that need each pixel at most once per bin.
 
 use quadrille_base::math::index;
 use quadrille_machine::Quad;
 
-/// Fragments of a quad.
 const FRAGMENTS: usize = 4;
 
-/// Pixels of each bin: a plane per fragment of a quad, with a bit per position of the quad in its screen
-/// tile.
+/// Per bin: a plane per fragment of a quad, with a bit per position in the screen tile.
 #[derive(Debug)]
 pub(super) struct HeldPixels(Vec<[u64; FRAGMENTS]>);
 
 impl HeldPixels {
-    /// Creates empty bins.
     pub(super) fn new(bins: u64) -> Self {
         Self(vec![[0; FRAGMENTS]; index(bins)])
     }
 
-    /// Length of the prefix of `quads` that covers no pixel held by `bin`. All quads belong to one primitive,
-    /// so they do not overlap each other.
+    /// Length of the prefix of `quads`, all of one primitive, that covers no pixel held by `bin`.
     pub(super) fn fitting(&self, bin: u32, quads: &[Quad]) -> usize {
         let planes = &self.0[bin as usize];
         let conflicts = |quad: &Quad| {
@@ -29,7 +24,6 @@ impl HeldPixels {
         quads.iter().position(conflicts).unwrap_or(quads.len())
     }
 
-    /// Adds the pixels of `quads` to `bin`.
     pub(super) fn add(&mut self, bin: u32, quads: &[Quad]) {
         let planes = &mut self.0[bin as usize];
         for quad in quads {
@@ -39,13 +33,11 @@ impl HeldPixels {
         }
     }
 
-    /// Empties `bin`.
     pub(super) fn clear(&mut self, bin: u32) {
         self.0[bin as usize] = [0; FRAGMENTS];
     }
 }
 
-/// The pixels of a quad, by plane.
 fn covered(quad: &Quad) -> [u64; FRAGMENTS] {
     let covers = |fragment: usize| u64::from(quad.mask >> fragment & 1);
     std::array::from_fn(|fragment| covers(fragment) << quad.position)

@@ -21,9 +21,9 @@ use quadrille_machine::{
 spec! {
     /// Quad reordering.
     QruSpec in "qru" {
-        /// Beats in the queue before it.
+        /// Capacity of the input queue, in beats.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Quads that can be paired in one scan; a flush that is longer is scanned in parts.
+        /// Quads paired in one scan; a longer flush is scanned in parts.
         window: u64 = 128, 1..=65_536, Published "VR-Pipe V-C: quad IDs from 0 to 127";
         /// Quads scanned per cycle.
         quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's QM speedup of 1.49: with 2, merging would be slower than not; as the port that it sits at";
@@ -35,9 +35,8 @@ spec! {
 }
 
 impl QruSpec {
-    /// Bytes of storage: a pointer and a position per quad of every flush buffer, a bit per quad, and a
-    /// register of a valid bit and a quad ID per position in the tile (VR-Pipe, Table III, which counts
-    /// one buffer).
+    /// Storage in bytes: pointer and position per buffered quad, a bit per quad, and a register per tile
+    /// position with a valid bit and a quad id (VR-Pipe, Table III, which counts one buffer).
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
@@ -61,36 +60,27 @@ statistics! {
     }
 }
 
-/// Content of an empty register.
 const NONE: u32 = u32::MAX;
 
 /// The quad reordering unit.
 #[derive(Debug)]
 pub struct QuadReorder {
     enabled: bool,
-    /// Quads per scan.
     window_size: u64,
-    /// Quads of the current scan.
     window: Vec<Quad>,
     /// Window index of the unpaired quad at each screen position.
     registers: [u32; TILE_LENGTH],
-    /// Port of the scan, in quads.
     scan: RateLimiter,
     buffers: Queue,
-    /// Port of the flush buffers, in beats.
     fill: RateLimiter,
-    /// Screen tile of the current scan.
     tile: u32,
     /// Quads of the next beat, pairs first.
     beat: [Quad; BEAT_QUADS],
     paired: usize,
-    /// Cycle after the last beat was emitted.
     emitted: Cycle,
-    /// Cycle at which the buffer of the current scan was free.
     entered: Option<Cycle>,
-    /// Cycle at which the last quad was scanned.
     scanned: Cycle,
-    /// `[blocked, busy]` cycles of the output port when the last scan ended, and during that scan.
+    /// `[blocked, busy]` cycles of the output port at the end of the last scan, and during it.
     output_before: [u64; 2],
     last_scan: [u64; 2],
     /// Accounting of the scan port.
@@ -102,7 +92,7 @@ pub struct QuadReorder {
 }
 
 impl QuadReorder {
-    /// Creates an idle unit, which the pipeline does without unless it is `enabled`.
+    /// Creates an idle unit; it is in use only if `enabled`.
     pub fn new(spec: &QruSpec, enabled: bool) -> Self {
         Self {
             enabled,
@@ -126,8 +116,8 @@ impl QuadReorder {
         }
     }
 
-    /// Emits the first `count` quads of the current beat at or after `at`; `last` marks the end of a scan. The
-    /// `paired` quads at the front are pairs.
+    /// Emits the first `count` quads of the beat, `paired` of them in pairs, at or after `at`; `last` marks the
+    /// end of a scan.
     fn emit<M>(
         &mut self,
         (count, paired): (usize, usize),
@@ -180,12 +170,11 @@ impl QuadReorder {
         self.input.moved += quads.len() as u64;
     }
 
-    /// Quads that can be added to the current scan.
     fn room(&self) -> usize {
         index(self.window_size) - self.window.len()
     }
 
-    /// Ends a scan at `at`: emits the quads without a partner in arrival order, and frees the buffer.
+    /// Ends a scan at `at`: emits the unpaired quads in arrival order and frees the buffer.
     fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let mut window = std::mem::take(&mut self.window);
         // Moved to the front without branches, as in the scan.

@@ -25,7 +25,7 @@ use super::held_pixels::HeldPixels;
 spec! {
     /// Tile coalescing.
     TcSpec in "tc" {
-        /// Raster tiles in the queue before it.
+        /// Capacity of the input queue, in raster tiles.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Number of bins, one screen tile each.
         bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
@@ -57,15 +57,12 @@ impl TcSpec {
 #[derive(Debug)]
 pub struct TileCoalescing<P> {
     bins: Coalescer<Quad, P>,
-    /// Time of the next raster tile.
     tiles: RateClock,
-    /// Quads of a beat.
     together: usize,
-    /// Capacity of a bin in quads.
     size: usize,
-    /// Lower bound on the deadlines of all bins; spares the search for bins that are due.
+    /// Lower bound on the deadlines of all bins; lets the search for due bins be skipped.
     next_deadline: Cycle,
-    /// Pixels in the bins, if a bin holds each at most once.
+    /// Pixels in the bins, if each bin may hold a pixel only once.
     held: Option<HeldPixels>,
     ledger: Ledger,
 }
@@ -89,7 +86,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         }
     }
 
-    /// Lets a bin hold each pixel at most once if `once`.
+    /// Restricts each bin to one quad per pixel if `once`.
     #[must_use]
     pub fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
         Self { held: once.then(|| HeldPixels::new(spec.bins)), ..self }
@@ -134,7 +131,6 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.give_back(flushed);
     }
 
-    /// Begins a bin for a screen tile without one, and flushes another if all are occupied; returns the new bin.
     fn begin<M>(
         &mut self,
         tile: u32,
@@ -148,8 +144,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.bins.begin(tile)
     }
 
-    /// Flushes the bins that are due by `now`, the earliest deadline first, up to and including `until`;
-    /// returns the cycle at which that one was flushed, if it was.
+    /// Flushes the bins due by `now`, earliest deadline first, up to and including `until`; returns the cycle
+    /// of that flush, if it happened.
     fn flush_due<M>(
         &mut self,
         now: Cycle,
@@ -252,7 +248,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         taken.unwrap_or(start)
     }
 
-    /// Bins are flushed at their deadlines, as without another item, and at once under a policy without deadlines.
+    /// Flushes due bins as if no further item came; at once under a policy without deadlines.
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let at = at.max(self.bins.input_clock.whole_cycle());
         let is_old = |quad: &Quad| quad.primitive <= primitive;

@@ -21,7 +21,7 @@ use super::flush_policy::Evict;
 spec! {
     /// Tile-grid coalescing.
     TgcSpec in "tgc" {
-        /// Primitives in the queue before it.
+        /// Capacity of the input queue, in primitives.
         queue: u64 = 2, 1..=65_536, Assumed "as primitive assembly";
         /// Number of bins.
         bins: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
@@ -33,10 +33,9 @@ spec! {
         primitives_in_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one write port";
         /// Primitives per cycle out.
         primitives_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
-        /// Primitives out of flushed bins whose vertices are being read again.
+        /// Primitives of flushed bins whose vertices are being read again.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
-        /// Splats by which the oldest primitive of a bin may be behind the newest of the unit, before the bin is
-        /// flushed.
+        /// Splats between the oldest primitive of a bin and the newest of the unit at which the bin is flushed.
         max_span: u64 = 2048, 0..=4_294_967_295, Assumed "ours: without such a flush, for which VR-Pipe has no place, a bin keeps its splats in the buffer of vertex results for as long as a draw lasts";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
@@ -46,14 +45,12 @@ spec! {
 }
 
 impl TgcSpec {
-    /// Bytes of the queue of primitives whose vertices are being read again: three of the four vertices
-    /// of `position_bytes` each.
+    /// Bytes of the fetch queue: three of four vertices of `position_bytes` per primitive.
     pub fn fetch_bytes(&self, position_bytes: u64) -> u64 {
         self.fetch_queue * position_bytes * 3 / 4
     }
 
-    /// Bytes of storage: pointers to three vertices per entry, and a grid number per bin (VR-Pipe,
-    /// Table III).
+    /// Storage in bytes: three vertex pointers per entry, and a grid number per bin (VR-Pipe, Table III).
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BYTES: u64 = 4;
         const VERTICES: u64 = 3;
@@ -112,7 +109,6 @@ impl TileGridCoalescing {
         self.bins.give_back(flushed);
     }
 
-    /// Flushes the bins that hold a primitive up to `newest` at `at`.
     fn flush_old<M>(
         &mut self,
         newest: u32,
@@ -128,7 +124,6 @@ impl TileGridCoalescing {
         }
     }
 
-    /// Writes a primitive to the bin of a grid at or after `start`.
     fn insert<M>(
         &mut self,
         grid: u32,

@@ -5,21 +5,19 @@ use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_machine::{Client, Cycle, LINE_BYTES, Memory, SECTOR_BYTES, line_at, lines_of};
 use quadrille_render::preprocess::ProjectedSplat;
 
-/// Bytes of an entry of a list, of a pixel in a plane, and of a splat's centre, conic with opacity, and
-/// colour.
+/// Bytes of a list entry, of a pixel in a plane, and of a splat's centre, conic with opacity, and colour.
 const ID_BYTES: u64 = 4;
 const PIXEL_BYTES: u64 = 4;
 const CENTRE_BYTES: u64 = 8;
 const CONIC_BYTES: u64 = 16;
 const COLOUR_BYTES: u64 = 12;
-/// Planes that the kernel writes: red, green, blue, transmittance, and the last entry that contributed.
+/// Output planes: red, green, blue, transmittance, last contributing entry.
 const PLANES: u64 = 5;
-/// Alignment of the arrays, the same as for `cudaMalloc`.
+/// As `cudaMalloc` aligns arrays.
 const ALIGNMENT: u64 = 256;
-/// Lanes of a warp.
 const LANES: usize = 32;
 
-/// Addresses of the first bytes of the arrays. Arrays of splats are indexed by scene index.
+/// Base addresses of the arrays. Arrays of splats are indexed by scene index.
 #[derive(Debug)]
 pub(super) struct Addresses {
     ids: u64,
@@ -33,7 +31,6 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// Lays out the arrays for lists of `pairs` entries, `splats` splats, and a picture of `size`.
     pub(super) fn new(pairs: u64, splats: u64, size: [u32; 2]) -> Self {
         let mut end = 0;
         let mut array = |bytes: u64| {
@@ -55,13 +52,10 @@ impl Addresses {
         }
     }
 
-    /// Number of lines that all arrays take.
     pub(super) fn lines(&self) -> u32 {
         lines_of(self.end)
     }
 
-    /// Reads the identifiers of `count` entries from entry `first` of all lists on; returns the cycle at
-    /// which they have arrived.
     pub(super) fn read_ids(
         &self,
         memory: &mut Memory,
@@ -75,8 +69,8 @@ impl Addresses {
         })
     }
 
-    /// Reads centres and conics of up to 32 `entries` of a list as a warp does, each sector once; returns the
-    /// cycle at which all have arrived.
+    /// Reads centres and conics of up to 32 `entries` as a warp does, each sector once; returns the cycle at
+    /// which all have arrived.
     pub(super) fn gather(
         &self,
         memory: &mut Memory,
@@ -106,7 +100,6 @@ impl Addresses {
         arrived
     }
 
-    /// Reads the colour of a splat; returns the cycle at which it has arrived.
     pub(super) fn read_colour(
         &self,
         memory: &mut Memory,
@@ -119,7 +112,6 @@ impl Addresses {
         })
     }
 
-    /// Writes the pixels of the tile at `origin`, plane by plane; returns the cycle at which all are accepted.
     pub(super) fn write_tile(&self, memory: &mut Memory, origin: [u32; 2], at: Cycle) -> Cycle {
         let end = |axis: usize| (origin[axis] + TILE_PX).min(self.size[axis]);
         let columns = u64::from(end(0) - origin[0]);
@@ -137,13 +129,11 @@ impl Addresses {
     }
 }
 
-/// The line that byte `address` lies in, and the mask of its sector.
 fn part(address: u64) -> (u32, u8) {
     let sector = address % LINE_BYTES / SECTOR_BYTES;
     (line_at(address), 1 << sector)
 }
 
-/// The lines of a span of bytes, each with the mask of its sectors. Spans are not empty.
 fn parts(address: u64, bytes: u64) -> impl Iterator<Item = (u32, u8)> {
     let first = address / SECTOR_BYTES;
     let last = (address + bytes - 1) / SECTOR_BYTES;

@@ -14,14 +14,10 @@ use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_render::preprocess::ProjectedSplat;
 
-/// Splats whose tiles are found together on one thread.
 const CHUNK: usize = 4096;
-/// Vertex steps per pixel.
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
-/// Standard deviations of the square's half side (computation of `my_radius` in forward.cu of
-/// diff-gaussian-rasterization).
+/// Extent of the square in standard deviations (`my_radius` in forward.cu of diff-gaussian-rasterization).
 const SQUARE_DEVIATIONS: f64 = 3.0;
-/// Least square of half the difference of the eigenvalues of the covariance, in the same computation.
 const LEAST_DISCRIMINANT: f64 = 0.1;
 
 /// The test that decides in which tiles a splat is listed.
@@ -33,29 +29,23 @@ pub enum TileTest {
     Square,
 }
 
-/// Columns of tiles in a row of tiles that a splat is listed in.
+/// Tiles of one row in which a splat is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Position of the splat in drawing order.
     pub(crate) splat: u32,
-    /// Row of tiles.
     pub(crate) row: u16,
-    /// First column, and the one behind the last.
     pub(crate) columns: [u16; 2],
 }
 
 /// The lists of all tiles.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TileLists {
-    /// Positions in drawing order, tile after tile.
     entries: Vec<u32>,
-    /// End of each tile's list.
     ends: Vec<usize>,
 }
 
 impl TileLists {
-    /// Lists the splats of `draw` in the tiles that `test` finds. Primitives that are not splats are in no
-    /// list.
+    /// Lists the splats of `draw` in the tiles that `test` selects; other primitives are in no list.
     pub fn new(draw: &Draw, test: TileTest) -> Self {
         let layout = TileLayout::new(draw.width, draw.height);
         let spans = spans(draw, test, TILE_PX);
@@ -94,7 +84,6 @@ impl TileLists {
         self.ends.len()
     }
 
-    /// Number of entries of the tiles ahead of `tile`.
     pub(super) fn start(&self, tile: usize) -> usize {
         tile.checked_sub(1).map_or(0, |before| self.ends[before])
     }
@@ -105,7 +94,6 @@ impl TileLists {
     }
 }
 
-/// The spans of all splats in drawing order, chunk by chunk, over tiles of `side` pixels.
 pub(crate) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
     let chunks = draw.splats.par_chunks(CHUNK).enumerate();
     chunks
@@ -123,7 +111,6 @@ fn index_u32(position: usize) -> u32 {
     fit(position)
 }
 
-/// Appends the spans of splat `number` over tiles of `side` pixels, row by row.
 fn spans_of(
     draw: &Draw,
     (splat, number): (&ProjectedSplat, u32),
@@ -166,7 +153,6 @@ fn spans_of(
     }
 }
 
-/// A vertex in units of tiles of `side` pixels.
 fn in_tiles(vertex: Vertex, side: f64) -> [f64; 2] {
     [vertex.x, vertex.y].map(|v| f64::from(v) / (PER_PX * side))
 }
@@ -183,8 +169,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Least and largest x of the part of a convex quadrilateral inside row `row` of tiles; the part is convex
-/// too, so that it meets exactly the tiles between both.
+/// Least and largest x of a convex quadrilateral inside row `row` of tiles. That part is convex, so it meets
+/// exactly the tiles between both.
 fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     let [top, bottom] = [row, row + 1.0];
     let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
@@ -203,8 +189,8 @@ fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     reach
 }
 
-/// Columns and rows of a grid of tiles that the square of a splat meets: the first of each, and the one behind the
-/// last. As the original computes them, the square ends a pixel early on the right and below.
+/// Half-open columns and rows of the tiles that a splat's square meets. As in the original, the square ends a
+/// pixel early on the right and below.
 fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64)) -> [[f64; 2]; 2] {
     // The kernel's pixel positions are corners; here they are centres.
     let centre =
@@ -217,7 +203,6 @@ fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64))
     })
 }
 
-/// Half the side of a splat's square in pixels.
 fn square_radius_px(splat: &ProjectedSplat) -> f64 {
     let [shorter, longer] = semi_axes_px(splat).map(|axis| axis * axis);
     let (middle, half_difference) = (0.5 * (longer + shorter), 0.5 * (longer - shorter));
@@ -226,14 +211,13 @@ fn square_radius_px(splat: &ProjectedSplat) -> f64 {
     if radius.is_finite() { radius } else { 0.0 }
 }
 
-/// Bits of the key by which pairs of a splat and one of `tiles` tiles are sorted: the tile's number in
-/// front of 32 bits of depth.
+/// Bits of the sort key for `tiles` tiles: the tile's number, and 32 bits of depth.
 pub fn key_bits(tiles: usize) -> u64 {
     32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
 }
 
-/// Calls `visit` for each tile that `wide` lists a splat in and `narrow` does not. Both hold the spans of
-/// one draw; a splat has at most one span per row of tiles in each.
+/// Visits each tile that `wide` lists and `narrow` does not. A splat has at most one span per row of tiles in
+/// each.
 pub(super) fn tiles_beyond(
     wide: &[Span],
     narrow: &[Span],

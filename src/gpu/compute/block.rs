@@ -22,18 +22,16 @@ use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 pub const BLOCK_THREADS: usize = 256;
 /// Warps of a block.
 pub const BLOCK_WARPS: usize = 8;
-/// Rows of pixels of a warp.
 const WARP_ROWS: usize = 2;
-/// Lanes of a row.
 const ROW: usize = TILE_PX as usize;
 const _: () = assert!(BLOCK_WARPS * WARP_ROWS * ROW == BLOCK_THREADS && ROW == 16);
 
-/// Least transmittance, so that no denormal arises where no rule stops a pixel; it does not change an f32
-/// picture.
+/// Lower bound of the transmittance that keeps denormals out where no rule stops a pixel; an f32 picture does
+/// not show it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
-/// A transmittance that differs from the stop rule's threshold by less than this share of it is looked at
-/// twice. An alpha of 0.99 that is off by 2e-6 leaves a transmittance that is off by 2e-4 of itself.
+/// Relative distance from the stop threshold within which lanes are decided exactly. With alpha at 0.99, an
+/// error of 2e-6 in alpha is one of 2e-4 in transmittance.
 const STOP_BAND: f32 = 1.0 / 4096.0;
 
 /// Work of a warp in a round.
@@ -59,12 +57,12 @@ pub struct RoundWork {
 }
 
 statistics! {
-    /// Lanes over all entries that their warps visit.
+    /// Lane counts over all entries that warps visit.
     #[derive(Copy, serde::Serialize)]
     pub struct LaneTotals {
-        /// Lanes of pixels that still take fragments.
+        /// Lanes whose pixels still accept fragments.
         pub live: u64,
-        /// Live lanes whose fragment is over the alpha cut.
+        /// Live lanes whose fragment is above the alpha cut.
         pub over_cut: u64,
         /// Lanes that blend.
         pub blended: u64,
@@ -97,13 +95,10 @@ pub struct BlockDraw<'a> {
     pub stop: StopRule,
 }
 
-/// A warp of a block.
 #[derive(Clone, Copy)]
 struct WarpPlace {
     number: usize,
-    /// First pixel.
     origin: [u32; 2],
-    /// Lanes inside the picture, by row.
     inside: [u64; WARP_ROWS],
 }
 
@@ -181,9 +176,8 @@ impl BlockDraw<'_> {
 }
 
 impl BlockDraw<'_> {
-    /// Decides the lanes `near` the threshold of the stop rule of the row that begins at `origin`, one by one,
-    /// as the reference renderer does, and returns which lanes have reached it; `reached` gives the result of the
-    /// others, and of all lanes where the shader does not ask the reference renderer.
+    /// Decides the lanes `near` the stop threshold one by one, as the reference renderer does; `reached` is the
+    /// result for all others, and for all lanes if the shader does not ask the reference renderer.
     #[cold]
     #[inline(never)]
     fn decide_stop(
@@ -207,23 +201,18 @@ impl BlockDraw<'_> {
     }
 }
 
-/// Fragments of a splat in a row.
 #[derive(Clone, Copy)]
 struct RowFragments<S: Simd> {
-    /// Lanes over the alpha cut.
     over: u64,
     alpha: f32x16<S>,
 }
 
-/// The pixels of a warp.
 struct WarpPixels<S: Simd> {
     origin: [u32; 2],
     inside: [u64; WARP_ROWS],
-    /// Live lanes, by row.
     live: [u64; WARP_ROWS],
-    /// Columns, from the picture's centre.
+    /// Columns relative to the picture's centre.
     x: f32x16<S>,
-    /// Rows, from the picture's centre.
     y: [f32; WARP_ROWS],
     transmittance: [f32x16<S>; WARP_ROWS],
     colour: [[f32x16<S>; 3]; WARP_ROWS],
@@ -251,15 +240,14 @@ impl<S: Simd> WarpPixels<S> {
         self.live[0] | self.live[1] != 0
     }
 
-    /// Whether a lane of the left and of the right half is live.
     #[inline(always)]
     fn live_halves(&self) -> [bool; 2] {
         let live = self.live[0] | self.live[1];
         [live & 0xff != 0, live >> (ROW / 2) != 0]
     }
 
-    /// Visits an entry; `seen` entries of the list were visited before it. Returns whether the fragment of a
-    /// live lane is over the cut, and whether one blends.
+    /// Processes an entry after `seen` others. Returns whether the fragment of a live lane is above the cut,
+    /// and whether one blends.
     #[inline(always)]
     fn visit(
         &mut self,
@@ -291,7 +279,6 @@ impl<S: Simd> WarpPixels<S> {
         (any_over != 0, any_blended != 0)
     }
 
-    /// Fragments of a splat in a row.
     #[inline(always)]
     fn shade_row(
         &self,
@@ -327,8 +314,8 @@ impl<S: Simd> WarpPixels<S> {
         RowFragments { over, alpha }
     }
 
-    /// Blends fragments of a splat into a row, or stops their lanes; returns the lanes that blend. `seen` are
-    /// the entries of the list before the splat.
+    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. `seen` entries precede
+    /// the splat.
     #[inline(always)]
     fn blend_row(
         &mut self,
@@ -372,7 +359,6 @@ impl<S: Simd> WarpPixels<S> {
         blended
     }
 
-    /// Writes the pixels inside the picture.
     #[inline(always)]
     fn store(&self, pixels: &mut [[f32; 4]]) {
         for (row, pixels) in pixels.chunks_exact_mut(ROW).enumerate() {
@@ -387,7 +373,7 @@ impl<S: Simd> WarpPixels<S> {
     }
 }
 
-/// Sets the ends of halves that were live up to `visited` entries.
+/// Sets the last entry of halves that were live up to `visited` entries.
 fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
     for (end, live) in ends.iter_mut().zip(halves) {
         if live {
@@ -396,8 +382,7 @@ fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
     }
 }
 
-/// Decides the lanes `near` of the row that begins at `origin`, one by one, and returns which lanes are over
-/// the cut; `over` gives the result of the others.
+/// Decides the lanes `near` the alpha cut one by one; `over` is the result for all others.
 #[cold]
 #[inline(never)]
 fn decide(

@@ -28,18 +28,18 @@ use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
 use quadrille_machine::{Cycle, Memory, statistics};
 
-/// Lanes of a warp, and entries whose addresses a warp loads.
+/// Lanes of a warp, and entries whose addresses it loads at once.
 const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
 
 statistics! {
-    /// Cycles of all schedulers by activity. They add up to the schedulers times the cycles of the run.
+    /// Scheduler cycles by activity; their sum is schedulers times run time.
     #[derive(Copy, Serialize)]
     pub struct CyclesByReason {
         /// An instruction held the lanes.
         pub issue: u64,
-        /// The warps waited for their own instructions.
+        /// Waiting for instructions of the same warp.
         pub chain: u64,
-        /// The warps waited for slower warps of their block.
+        /// Waiting for slower warps of the block.
         pub barrier: u64,
         /// The warps waited for the entries of a round.
         pub memory: u64,
@@ -61,7 +61,6 @@ impl CyclesByReason {
     }
 }
 
-/// Time of the raster kernel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KernelTime {
     pub(super) cycles: Cycle,
@@ -69,7 +68,6 @@ pub(super) struct KernelTime {
     pub(super) by_reason: CyclesByReason,
 }
 
-/// Inputs of the raster kernel: the hardware and the draw.
 #[derive(Clone, Copy)]
 pub(super) struct KernelInput<'a> {
     pub(super) spec: &'a ComputeSpec,
@@ -81,14 +79,13 @@ pub(super) struct KernelInput<'a> {
     pub(super) addresses: &'a Addresses,
 }
 
-/// The end of a warp's last round: the cycle of its last issue, and the one at which it was done.
+/// Cycles of a warp's last issue and of its completion.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarpEnd {
     issued: Cycle,
     done: Cycle,
 }
 
-/// A slot for a block on a core, with its current block.
 #[derive(Debug, Clone, Default)]
 struct BlockSlot {
     core: usize,
@@ -97,28 +94,21 @@ struct BlockSlot {
     warps: [WarpEnd; BLOCK_WARPS],
 }
 
-/// State of a scheduler of a core.
 #[derive(Debug, Clone, Copy, Default)]
 struct Scheduler {
-    /// Cycle at which all its work has been issued.
     issued: Cycle,
-    /// Cycle at which its special function unit is free.
     special: Cycle,
 }
 
-/// The kernel as it runs.
 struct KernelRun<'a> {
     input: KernelInput<'a>,
     memory: &'a mut Memory,
-    /// Schedulers of all cores.
     schedulers: Vec<Scheduler>,
     per_core: usize,
-    /// Cycle at which the load and store unit of each core is free.
     loads: Vec<Cycle>,
     time: KernelTime,
 }
 
-/// Runs the kernel, to its end unless `task` is cancelled.
 pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> KernelTime {
     let cores = index(input.cores.cores * input.gpcs);
     let per_core = index(input.cores.schedulers);
@@ -158,7 +148,6 @@ pub(super) fn run(input: KernelInput<'_>, memory: &mut Memory, task: &Task) -> K
 }
 
 impl KernelRun<'_> {
-    /// Runs the next round of a block from `at` on; returns the cycle at which it ends.
     fn round(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
         let setup = if slot.round == 0 { spec.setup_instructions } else { 0 };
@@ -192,7 +181,6 @@ impl KernelRun<'_> {
         slot.warps.iter().map(|warp| warp.done).fold(fetched, Cycle::max)
     }
 
-    /// Ends a block from `at` on: writes its pixels; returns the cycle at which its slot is free.
     fn end(&mut self, slot: &mut BlockSlot, at: Cycle) -> Cycle {
         let spec = self.input.spec;
         let setup = if slot.round == 0 { spec.setup_instructions } else { 0 };
@@ -210,8 +198,8 @@ impl KernelRun<'_> {
         accepted
     }
 
-    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the cycle at
-    /// which each warp has issued its own.
+    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the issue cycle
+    /// of each warp.
     fn issue_ahead(
         &mut self,
         slot: &BlockSlot,
@@ -229,7 +217,7 @@ impl KernelRun<'_> {
         })
     }
 
-    /// Loads the entries of a round, which begin at `start` of all lists, for warps that issue their loads at
+    /// Loads the entries of a round from list position `start` on, for warps that issue their loads at
     /// `issued`; returns the cycle at which all have arrived.
     fn fetch(&mut self, start: usize, entries: &[u32], issued: [Cycle; BLOCK_WARPS]) -> Cycle {
         let (addresses, splats) = (self.input.addresses, self.input.draw.splats);
@@ -243,8 +231,7 @@ impl KernelRun<'_> {
         arrived
     }
 
-    /// Reads the colours of a round's blended entries from `at` on; returns the mean cycles until one has
-    /// arrived.
+    /// Reads the colours of a round's blended entries from `at` on; returns the mean latency.
     fn colour_wait(&mut self, round: &RoundWork, entries: &[u32], at: Cycle) -> Cycle {
         let (mut waited, mut count) = (0, 0);
         for (word, entries) in round.blended.iter().zip(entries.chunks(64)) {
@@ -261,13 +248,12 @@ impl KernelRun<'_> {
         waited / count.max(1)
     }
 
-    /// Number of the scheduler that a warp of a block runs on.
     fn scheduler_of(&self, slot: &BlockSlot, warp: usize) -> usize {
         slot.core * self.per_core + warp % self.per_core
     }
 
-    /// Accounts for the cycles in which a scheduler has nothing to issue before `until`, when it gets work of
-    /// a block whose warp ended its last round at `warp` and loads its entries in the cycles of `fetch`.
+    /// Accounts for the idle cycles of a scheduler before `until`, when it gets work of a block whose warp
+    /// ended its last round at `warp` and loads its entries in the cycles of `fetch`.
     fn idle_until(&mut self, number: usize, until: Cycle, warp: WarpEnd, fetch: [Cycle; 2]) {
         let scheduler = &mut self.schedulers[number];
         let from = scheduler.issued;
@@ -284,7 +270,6 @@ impl KernelRun<'_> {
         reasons.barrier += until - from - chain - memory;
     }
 
-    /// Ends the run.
     fn finish(mut self) -> KernelTime {
         let issued = self.schedulers.iter().map(|scheduler| scheduler.issued);
         let end = issued.fold(self.memory.writes_done(), Cycle::max);

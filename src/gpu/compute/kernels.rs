@@ -4,7 +4,6 @@ use super::radix::RadixSort;
 use super::stream::{KernelCost, KernelsSpec, Rates, Stream};
 use crate::config::Config;
 
-/// Lanes of a warp.
 const LANES: u64 = 32;
 
 /// Counts that the kernels' work follows from.
@@ -12,7 +11,7 @@ const LANES: u64 = 32;
 pub struct KernelWorkload {
     /// Splats of the scene.
     pub splats: u64,
-    /// Of those, splats in front of the near plane.
+    /// Subset of the splats in front of the near plane.
     pub near: u64,
     /// Subset of `near` that is visible.
     pub visible: u64,
@@ -29,7 +28,7 @@ pub struct KernelWorkload {
 }
 
 impl KernelWorkload {
-    /// Sum over all splats of a quantity of preprocess, given per near, off-screen and visible splat.
+    /// Sum over all splats of a preprocess quantity, given per near, off-screen and visible splat.
     fn over_splats(&self, near: u64, off_screen: u64, visible: u64) -> u64 {
         let seen = self.near + self.visible;
         self.near * near + self.splats.saturating_sub(seen) * off_screen + self.visible * visible
@@ -85,10 +84,9 @@ pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
     streams.iter().map(|stream| stream.cost(&rates)).collect()
 }
 
-/// Costs of preprocess and sort ahead of a draw through the graphics pipeline, which sorts the visible splats
-/// by depth alone (VR-Pipe, section III-A). Preprocess is assumed to cost the same as in the software
-/// renderer, except that it writes a depth and an index per visible splat in place of the number of its
-/// tiles.
+/// Costs of preprocess and sort before a draw through the graphics pipeline, which sorts visible splats by
+/// depth alone (VR-Pipe, section III-A). Preprocess costs as much as in the software renderer, but writes a
+/// depth and an index per visible splat instead of its number of tiles (assumption).
 pub fn draw_kernels(work: &KernelWorkload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
     let radix = RadixSort {
@@ -100,12 +98,10 @@ pub fn draw_kernels(work: &KernelWorkload, config: &Config) -> [KernelCost; 2] {
     [preprocess(work, spec), sort(work.visible, radix, spec)].map(|stream| stream.cost(&rates))
 }
 
-/// Number of warps for this number of threads.
 fn warps(threads: u64) -> u64 {
     threads.div_ceil(LANES)
 }
 
-/// A kernel that reads and writes in order.
 fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64) -> Stream {
     Stream { name, bytes, instructions, chain: 0, share: spec.bandwidth_share, gap_ns: spec.gap_ns }
 }

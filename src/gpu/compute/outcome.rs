@@ -17,11 +17,11 @@ use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles, do
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SoftwareTermination {
-    /// The stop rule of the profile.
+    /// The profile's stop rule.
     Profile,
-    /// None.
+    /// No termination.
     Never,
-    /// Behind the blend that raises alpha to 0.996, as in the emulated hardware.
+    /// After the blend that raises alpha to 0.996, as in the emulated hardware.
     Hardware,
 }
 
@@ -114,9 +114,9 @@ documented! {
         pub rounds: u64,
         /// Entries that warps visit.
         pub warp_entries: u64,
-        /// Of those, entries that a lane blends.
+        /// Subset of the entries that at least one lane blends.
         pub warp_entries_blending: u64,
-        /// Lanes over all entries that their warps visit.
+        /// Lane counts over all entries that warps visit.
         pub lanes: LaneTotals,
         /// Warp instructions of the raster kernel.
         pub instructions: u64,
@@ -124,7 +124,7 @@ documented! {
         pub cycles_by_reason: CyclesByReason,
         /// Schedulers of all cores.
         pub schedulers: u64,
-        /// Blocks that a core holds at once.
+        /// Resident blocks per core.
         pub blocks_per_core: u64,
         /// Every kernel of a frame, in order.
         pub kernels: Vec<KernelCost>,

@@ -1,4 +1,4 @@
-//! The blocks of a picture, in parallel, and the picture that they leave.
+//! Draws the blocks of a picture in parallel.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
 
-/// Draws all tiles. Those left when `task` is cancelled are empty.
+/// Draws all tiles; after a cancellation the remaining ones are empty.
 pub(crate) fn blocks(
     draw: &Draw,
     block: &BlockDraw<'_>,
@@ -28,13 +28,11 @@ pub(crate) fn blocks(
         .collect()
 }
 
-/// First pixel of a tile.
 pub(super) fn origin(layout: TileLayout, tile: usize) -> [u32; 2] {
     let tile = fit::<u32>(tile);
     [tile % layout.tiles_across, tile / layout.tiles_across].map(|number| number * TILE_PX)
 }
 
-/// The picture of all blocks.
 pub(crate) fn frame(draw: &Draw, blocks: &[BlockOutcome]) -> Frame {
     let layout = TileLayout::new(draw.width, draw.height);
     let mut frame = Frame::new(draw.width, draw.height);

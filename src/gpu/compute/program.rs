@@ -17,27 +17,26 @@ spec! {
     ComputeSpec in "compute" {
         /// Warp instructions before the first round.
         setup_instructions: u64 = 39, 0..=100_000, Published "renderCUDA of diff-gaussian-rasterization, by NVRTC 13.5 and nvdisasm for sm_87";
-        /// Warp instructions of a round up to the loads of its entries: the vote and the addresses.
+        /// Warp instructions of a round up to the loads of its entries: vote and addresses.
         fetch_instructions: u64 = 24, 0..=100_000, Published "as compute.setup_instructions";
-        /// Warp instructions of a round beside its entries, behind the loads: barrier and loop.
+        /// Warp instructions of a round after the loads, apart from its entries: barrier and loop.
         round_instructions: u64 = 15, 0..=100_000, Published "as compute.setup_instructions";
-        /// Warp instructions of an entry up to the test of alpha, one of them in the special function unit.
+        /// Warp instructions per entry up to the alpha test, one of them in the special function unit.
         entry_instructions: u64 = 36, 1..=100_000, Published "as compute.setup_instructions";
-        /// More warp instructions of an entry with a fragment over the alpha cut, if the stop rule tests the
-        /// transmittance before the blend.
+        /// Additional warp instructions of an entry with a fragment above the alpha cut, if the stop rule tests
+        /// the transmittance before the blend.
         stop_instructions: u64 = 5, 0..=100_000, Published "as compute.setup_instructions";
-        /// More warp instructions of an entry that a lane blends.
+        /// Additional warp instructions of an entry that a lane blends.
         blend_instructions: u64 = 16, 0..=100_000, Published "as compute.setup_instructions";
-        /// More warp instructions of an entry that a lane blends, if the stop rule tests alpha after the
-        /// blend.
+        /// Additional warp instructions of a blended entry, if the stop rule tests alpha after the blend.
         stop_after_instructions: u64 = 3, 0..=100_000, Published "as compute.setup_instructions, with the test behind the blend";
-        /// Warp instructions behind the last round, with five stores.
+        /// Warp instructions after the last round, with five stores.
         end_instructions: u64 = 31, 0..=100_000, Published "as compute.setup_instructions";
         /// Cycles of the dependent chain of an entry.
         entry_chain_cycles: u64 = 138, 0..=1_000_000, Assumed "the disassembly's longest chain, at 4 cycles an instruction, 21 of the special function unit, 23 of a load from shared memory, 8 of a branch";
-        /// Cycles that the test before the blend adds to the chain.
+        /// Cycles that the stop test before the blend adds to the chain.
         stop_chain_cycles: u64 = 20, 0..=1_000_000, Assumed "as compute.entry_chain_cycles";
-        /// Cycles that a blend adds to the chain when its colour is in the first-level cache.
+        /// Cycles that a blend adds to the chain if its colour is in the first-level cache.
         blend_chain_cycles: u64 = 73, 0..=1_000_000, Assumed "as compute.entry_chain_cycles, with 33 cycles of a hit in the first-level cache";
         /// Registers per thread.
         registers_per_thread: u64 = 30, 1..=255, Published "as compute.setup_instructions";
@@ -54,29 +53,22 @@ spec! {
     }
 }
 
-/// Granularity at which registers are given to a thread of a warp (CUDA occupancy calculator: 256 per warp).
+/// Allocation granularity of registers per thread (CUDA occupancy calculator: 256 per warp).
 const REGISTER_UNIT: u64 = 8;
-/// Loads of an entry from shared memory.
 pub(crate) const ENTRY_LOADS: u64 = 2;
-/// Loads that a blend adds: the identifier from shared memory, the colour through the first-level cache.
+/// Additional loads per blend: the identifier from shared memory, the colour through the first-level cache.
 pub(crate) const BLEND_LOADS: u64 = 4;
 
-/// Cost of the work of a warp in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WarpCost {
-    /// Warp instructions.
     pub(super) instructions: u64,
-    /// Instructions of the special function unit.
     pub(super) special: u64,
-    /// Loads.
     pub(super) loads: u64,
-    /// Cycles of the dependent chain.
     pub(super) chain: u64,
 }
 
 impl ComputeSpec {
-    /// Number of blocks that a core holds at once, at least 1: the least that warp slots, registers and
-    /// shared memory allow.
+    /// Resident blocks per core, at least 1: the minimum over warp slots, registers and shared memory.
     pub fn blocks_per_core(&self, cores: &CoresSpec) -> u64 {
         let registers = self.registers_per_thread.next_multiple_of(REGISTER_UNIT);
         let by_warps = cores.warps_per_core / BLOCK_WARPS as u64;
@@ -85,7 +77,7 @@ impl ComputeSpec {
         by_warps.min(by_registers).min(by_memory).max(1)
     }
 
-    /// Cost of a warp's work in a round under a stop rule, behind the loads of the entries.
+    /// Cost of one round of a warp under a stop rule, after the loads of the entries.
     pub(super) fn cost(&self, work: &WarpWork, stop: StopRule) -> WarpCost {
         let [entries, over_cut, blending] =
             [work.entries, work.over_cut, work.blending].map(u64::from);

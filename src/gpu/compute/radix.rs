@@ -1,6 +1,6 @@
-//! The radix sort of pairs of a key and a splat: its passes and bytes.
+//! Passes and bytes of the radix sort of keys and splats.
 
-/// A least-significant-digit radix sort that counts all digits in one pass over the keys.
+/// Least-significant-digit radix sort that counts all digits in one pass over the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadixSort {
     /// Bits of a key that are sorted by.
@@ -17,8 +17,7 @@ impl RadixSort {
         self.key_bits.div_ceil(self.digit_bits)
     }
 
-    /// Bytes read and written per pair: the keys once for all counts, and key and value in and out in every
-    /// pass.
+    /// Bytes of memory traffic per pair: the keys once for the counts, and key and value in and out per pass.
     pub fn bytes_per_pair(&self) -> u64 {
         let [key, value] = self.bytes;
         key + self.passes() * 2 * (key + value)

@@ -1,4 +1,4 @@
-//! The software renderer: tile lists, blocks, their time, and the kernels ahead of them.
+//! The software renderer: tile lists, blocks, timing, and the preceding kernels.
 
 use rayon::prelude::*;
 
@@ -20,15 +20,15 @@ use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
 use quadrille_machine::{Counter, Memory};
 
-/// Splats of preprocess and duplicate that share a warp.
+/// Splats per warp in the preprocess and duplicate kernels.
 const LANES: u32 = 32;
 
-/// Numbers of splats of a scene by their position relative to the camera.
+/// Splats of a scene by position relative to the camera.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SceneCounts {
-    /// Splats of the scene, which is more than any index of a splat that is drawn.
+    /// All splats of the scene; larger than any drawn splat's index.
     pub splats: u64,
-    /// Splats culled because they are not beyond the near plane.
+    /// Splats culled at or before the near plane.
     pub near: u64,
     /// Degree of the spherical harmonics.
     pub sh_degree: u8,
@@ -47,7 +47,6 @@ impl SceneCounts {
 }
 
 impl SceneCounts {
-    /// Work of preprocessing for a `draw` of this scene.
     pub(crate) fn workload(&self, draw: &Draw) -> KernelWorkload {
         KernelWorkload {
             splats: self.splats.max(Self::of(draw).splats),
@@ -68,16 +67,13 @@ pub struct ComputeRenderer {
 
 impl ComputeRenderer {
     /// Creates a renderer.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config, method: ComputeMethod) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone(), method })
     }
 
-    /// Renders the splats of `draw`, which are of a scene with the counts `scene`, under the stop rule of
-    /// the method for a profile with the rule `stop`.
+    /// Renders the splats of `draw`, from a scene with the counts `scene`, under the method's stop rule for a
+    /// profile with the rule `stop`.
     pub fn run(
         &self,
         draw: &Draw,
@@ -88,7 +84,7 @@ impl ComputeRenderer {
         self.draw(draw, shader, scene, stop, &Task::NEVER)
     }
 
-    /// As [`Self::run`]. The result has no meaning once `task` is cancelled.
+    /// As [`Self::run`]; meaningless once `task` is cancelled.
     pub(crate) fn draw(
         &self,
         draw: &Draw,
@@ -134,7 +130,6 @@ impl ComputeRenderer {
         }
     }
 
-    /// Collects the result, without the fragments missed.
     fn result(
         &self,
         draw: &Draw,
@@ -179,8 +174,8 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments over the cut in tiles that do not list their splat: fragments by the lists of oriented boxes, which
-    /// are complete, less fragments by the renderer's own lists.
+    /// Fragments above the cut in tiles that do not list their splat: those of the complete lists (oriented
+    /// boxes) minus those of the renderer's own lists.
     fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>, task: &Task) -> u64 {
         if task.is_cancelled() || self.method.tiles == TileTest::OrientedBox {
             return 0;
@@ -206,7 +201,6 @@ impl ComputeRenderer {
     }
 }
 
-/// The reason of most cycles of the raster kernel.
 fn limit(time: &KernelTime) -> Limit {
     let reasons = time.by_reason;
     let limits = [
@@ -219,7 +213,7 @@ fn limit(time: &KernelTime) -> Limit {
     limits.iter().max_by_key(|(cycles, _)| *cycles).map_or(Limit::Issue, |(_, limit)| *limit)
 }
 
-/// Pairs of the splat that has most, of each warp of 32 neighbouring splats of the scene.
+/// Largest number of pairs per splat in each warp of 32 neighbouring splats.
 fn longest_pairs(draw: &Draw, lists: &TileLists, splats: u64) -> Vec<u32> {
     let mut pairs = vec![0_u32; draw.splats.len()];
     for tile in 0..lists.tiles() {

@@ -1,5 +1,4 @@
-//! Kernels as streams of bytes and instructions: each takes as long as the slower of both, and the gap in
-//! front of it.
+//! Kernels as streams of bytes and instructions: each takes the slower of both, and a gap before it.
 
 use serde::Serialize;
 
@@ -9,22 +8,22 @@ use quadrille_machine::{Cycle, documented, spec};
 spec! {
     /// The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
     KernelsSpec in "kernels" {
-        /// Share of DRAM's bandwidth that a kernel reaches that reads and writes in order.
+        /// Share of DRAM's bandwidth that a kernel with sequential access reaches.
         bandwidth_share: f64 = 0.9, 0.01..=1.0, Assumed "common for streaming kernels";
         /// Share of DRAM's bandwidth that a pass of the radix sort reaches.
         sort_bandwidth_share: f64 = 0.7, 0.01..=1.0, Assumed "Onesweep (arXiv 2206.01784) reaches 0.68 on an A100";
-        /// Time between two kernels in nanoseconds.
+        /// Time between two kernels, in nanoseconds.
         gap_ns: f64 = 1500.0, 0.0..=1_000_000_000.0, Assumed "a kernel that is queued behind another";
-        /// Time in nanoseconds for which the host reads the number of pairs before it starts the kernels
-        /// behind the scan.
+        /// Time in nanoseconds in which the host reads the number of pairs, before it starts the kernels after
+        /// the scan.
         readback_ns: f64 = 10_000.0, 0.0..=1_000_000_000.0, Assumed "a wait, a copy of four bytes and a launch";
         /// Bytes that preprocess reads and writes for a splat in front of the near plane.
         near_bytes: u64 = 20, 0..=1_000_000, Published "preprocessCUDA of diff-gaussian-rasterization: 12 read, 8 written";
         /// Bytes that preprocess reads and writes for a splat off the picture.
         off_screen_bytes: u64 = 72, 0..=1_000_000, Published "preprocessCUDA: 40 read, 32 written";
-        /// Bytes that preprocess reads and writes for a visible splat without its spherical harmonics.
+        /// Bytes that preprocess reads and writes for a visible splat, without spherical harmonics.
         visible_bytes: u64 = 119, 0..=1_000_000, Published "preprocessCUDA: 44 read, 75 written";
-        /// Bytes of a coefficient of the spherical harmonics.
+        /// Bytes per coefficient of the spherical harmonics.
         sh_bytes: u64 = 12, 0..=1_000_000, Published "preprocessCUDA: three floats";
         /// Instructions of preprocess for a splat in front of the near plane.
         near_instructions: u64 = 51, 0..=100_000, Published "preprocessCUDA, by NVRTC 13.5 and nvdisasm for sm_87";
@@ -44,11 +43,11 @@ spec! {
         key_bytes: u64 = 8, 1..=64, Published "duplicateWithKeys: 64-bit keys";
         /// Bytes of the value of a pair: the splat.
         value_bytes: u64 = 4, 0..=64, Published "duplicateWithKeys: 32-bit values";
-        /// Instructions of duplicate per splat beside its pairs.
+        /// Instructions of duplicate per splat, apart from its pairs.
         duplicate_instructions: u64 = 71, 0..=100_000, Published "duplicateWithKeys, by NVRTC 13.5 and nvdisasm for sm_87";
-        /// Instructions of duplicate per pair of the splat of a warp that has most.
+        /// Instructions of duplicate per pair, of the splat with the most pairs in its warp.
         pair_instructions: u64 = 9, 0..=100_000, Published "as kernels.duplicate_instructions";
-        /// Cycles per pair of duplicate, which writes the pairs of a splat one after the other.
+        /// Cycles per pair of duplicate, which writes a splat's pairs sequentially.
         pair_chain_cycles: u64 = 44, 0..=100_000, Assumed "the loop's nine instructions at 4 cycles each, and 8 of its branch";
         /// Bits of a digit of the radix sort.
         digit_bits: u64 = 8, 1..=16, Published "CUB's policies for compute capability 8.0 and later";
@@ -65,17 +64,17 @@ spec! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// The issue of instructions.
+    /// Instruction issue.
     Issue,
     /// Chains of dependent instructions.
     Chain,
-    /// Slower warps of a block.
+    /// Waiting for slower warps of a block.
     Barrier,
-    /// Memory.
+    /// Memory bandwidth and latency.
     Memory,
-    /// The end, when cores run dry.
+    /// The tail, in which cores have no more blocks.
     Tail,
-    /// The gap in front of the kernel.
+    /// The gap before the kernel.
     Gap,
 }
 
@@ -89,34 +88,28 @@ documented! {
         pub bytes: u64,
         /// Warp instructions.
         pub instructions: u64,
-        /// Cycles, with the gap in front of it.
+        /// Cycles, including the gap before it.
         pub cycles: Cycle,
-        /// Factor that takes the longest.
+        /// Resource that takes the longest.
         pub limited_by: Limit,
     }
 }
 
-/// A kernel as a stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
     pub(super) name: &'static str,
     pub(super) bytes: u64,
-    /// Warp instructions.
     pub(super) instructions: u64,
-    /// Cycles of the longest chain of dependent instructions of a thread.
     pub(super) chain: Cycle,
-    /// Share of DRAM's bandwidth that the kernel reaches.
     pub(super) share: f64,
-    /// Time around the kernel, in nanoseconds.
     pub(super) gap_ns: f64,
 }
 
-/// The rates of a machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rates {
     pub(super) clock_mhz: f64,
     pub(super) gb_per_s: f64,
-    /// Schedulers of all cores, and the cycles for which an instruction holds one.
+    /// Schedulers of all cores, and cycles per instruction.
     pub(super) schedulers: u64,
     pub(super) issue_cycles: u64,
 }

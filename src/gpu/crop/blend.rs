@@ -9,20 +9,19 @@ use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
 use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
 use quadrille_machine::{ColourQuad, ShadedWarp, WARP_QUADS};
 
-/// Fragments of a quad, as masks.
+/// Fragment outcomes of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Blended {
     /// Blended.
     pub(crate) mask: u8,
-    /// Not blended, by an ideal termination.
+    /// Skipped by an ideal termination.
     pub(crate) dropped: u8,
-    /// Fragments with which the pixel reached the threshold.
+    /// Fragments that raised their pixel to the threshold.
     pub(crate) reached: u8,
-    /// Fragments blended into a pixel that had already reached the threshold.
+    /// Fragments blended into a pixel that was already at the threshold.
     pub(crate) late: u8,
 }
 
-/// Blends the quads of a warp in order.
 pub(crate) fn blend_warp(level: SimdLevel, framebuffer: &mut Framebuffer, warp: &ShadedWarp) {
     let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
@@ -33,8 +32,6 @@ pub(crate) fn blend_warp(level: SimdLevel, framebuffer: &mut Framebuffer, warp: 
     });
 }
 
-/// Blends the quads of a warp in order with early termination; returns the outcomes of the fragments of each
-/// quad.
 pub(crate) fn blend_and_terminate(
     level: SimdLevel,
     framebuffer: &mut Framebuffer,
@@ -52,7 +49,6 @@ pub(crate) fn blend_and_terminate(
     outcomes
 }
 
-/// Returns the colour format and the colours of the screen tile of a warp.
 #[inline]
 fn colours<'f>(
     framebuffer: &'f mut Framebuffer,
@@ -87,7 +83,6 @@ fn blend_quad<S: Simd>(
     Blended { mask: quad.mask, dropped: 0, reached: is & !was, late: was }
 }
 
-/// Blends `back` behind the colours of `stored` and rounds them to `format`.
 pub(crate) fn blend_behind(
     level: SimdLevel,
     format: ColourFormat,
@@ -97,7 +92,6 @@ pub(crate) fn blend_behind(
     dispatch!(level.level(), simd => blend(simd, format, stored, back));
 }
 
-/// Blends `back` behind the stored colours: `store(under(stored, back))`.
 #[inline(always)]
 fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: &QuadColour) {
     let front = f32x16::from_slice(simd, stored.as_flattened());
@@ -106,12 +100,10 @@ fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: 
     format.store_lanes(simd, sum).store_slice(stored.as_flattened_mut());
 }
 
-/// Fragments whose alpha has reached the threshold.
 pub(crate) fn at_least(level: SimdLevel, colour: &QuadColour, threshold: f32) -> u8 {
     dispatch!(level.level(), simd => at_least_lanes(simd, colour, f32x4::splat(simd, threshold)))
 }
 
-/// As [`at_least`].
 #[inline(always)]
 fn at_least_lanes<S: Simd>(simd: S, colour: &QuadColour, threshold: f32x4<S>) -> u8 {
     let alpha = f32x4::from_slice(simd, &colour[3]);

@@ -25,7 +25,7 @@ use quadrille_machine::{
 spec! {
     /// Configuration of the colour unit (CROP).
     CropSpec in "crop" {
-        /// Warps in the queue before it.
+        /// Capacity of the input queue, in warps.
         queue: u64 = 8, 1..=65_536, Assumed "64 quads", only_if BLENDING_IN_CROP;
         /// Format of the colour buffer.
         format: ColourFormat = ColourFormat::Rgba16F, .., Published "VR-Pipe Table I";
@@ -37,13 +37,13 @@ spec! {
         cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A", only_if BLENDING_IN_CROP;
         /// Ways per set; fully associative if at least the number of lines.
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB", only_if BLENDING_IN_CROP;
-        /// Bytes per cycle from the L2, and to the L2.
+        /// Bytes per cycle from the L2 and, separately, to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which less than about 70 would rule out", only_if BLENDING_IN_CROP;
-        /// Lines that wait to be written to the L2.
+        /// Lines waiting to be written to the L2.
         write_buffer: u64 = 16, 1..=65_536, Assumed "an eighth of the cache", only_if BLENDING_IN_CROP;
-        /// Whether colours that were never written back are in their cleared state without a fetch.
+        /// Whether colours that were never written back start in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs", only_if BLENDING_IN_CROP;
-        /// Quads that wait for their data.
+        /// Quads waiting for their data.
         wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle, and with less RGBA8 would blend 14", only_if BLENDING_IN_CROP;
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding", only_if BLENDING_IN_CROP;
@@ -51,7 +51,6 @@ spec! {
 }
 
 impl CropSpec {
-    /// The cache of colours.
     pub(crate) fn cache(&self) -> UnitCacheSpec {
         UnitCacheSpec {
             client: Client::Colour,
@@ -82,8 +81,8 @@ statistics! {
     }
 }
 
-/// Position in memory by position in the tile: along a Z-order curve, so that a line is a compact block
-/// of pixels.
+/// Position in memory of each tile position: along a Z-order curve, so that a line is a compact block of
+/// pixels.
 #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
 const fn z_order() -> [u8; TILE_LENGTH] {
     let mut order = [0; TILE_LENGTH];
@@ -103,7 +102,6 @@ const fn z_order() -> [u8; TILE_LENGTH] {
 }
 const Z_ORDER: [u8; TILE_LENGTH] = z_order();
 
-/// Line and sectors of a quad of `bytes` at byte `first` of its tile.
 #[allow(clippy::cast_possible_truncation, reason = "a tile has 32 lines at most")]
 fn line_and_sectors(first: u64, bytes: u64) -> (u8, u8) {
     let sector = first % LINE_BYTES / SECTOR_BYTES;
@@ -111,19 +109,14 @@ fn line_and_sectors(first: u64, bytes: u64) -> (u8, u8) {
     (line_at(first) as u8, (((1_u32 << count) - 1) << sector) as u8)
 }
 
-/// Layout of quads in the memory of the colour buffer.
 #[derive(Debug)]
 pub(crate) struct ColourLayout {
-    /// Lines of a screen tile.
     lines_per_tile: u32,
-    /// Sectors that a quad takes.
     sectors_per_quad: u64,
-    /// Line in the tile and sectors, by position.
     by_position: [(u8, u8); TILE_LENGTH],
 }
 
 impl ColourLayout {
-    /// The layout of a colour buffer of a format.
     pub(crate) fn new(format: ColourFormat) -> Self {
         let bytes = bytes_per_quad(format);
         Self {
@@ -133,14 +126,13 @@ impl ColourLayout {
         }
     }
 
-    /// Line and sectors of a quad, counted from the first line of the buffer.
     #[inline]
     pub(crate) fn of(&self, tile: u32, position: u8) -> (u32, u8) {
         let (line, sectors) = self.by_position[usize::from(position) % self.by_position.len()];
         (tile * self.lines_per_tile + u32::from(line), sectors)
     }
 
-    /// Lines of the quads of a tile at `positions`, each once.
+    /// Distinct lines of the quads of a tile at `positions`.
     #[inline(always)]
     fn lines(&self, tile: u32, positions: impl Iterator<Item = u8>) -> impl Iterator<Item = u32> {
         let line =
@@ -160,7 +152,7 @@ impl ColourLayout {
 #[derive(Debug)]
 pub struct Crop {
     spec: CropSpec,
-    /// Threshold and delay of termination, when it is on.
+    /// Threshold and delay, if termination is on.
     termination: Option<Termination>,
     gpc: usize,
     layout: ColourLayout,
@@ -171,7 +163,7 @@ pub struct Crop {
     pub cache: UnitCache,
     /// Accounting of the blending port.
     pub activity: Activity,
-    /// Cycle until which the updates of the last terminating blend held the port, if their queue had no room.
+    /// Until then the updates of the last terminating blend held the port, for lack of room in their queue.
     held_until: Cycle,
     last_done: Cycle,
     /// Statistics so far.
@@ -209,9 +201,9 @@ impl Crop {
         }
     }
 
-    /// Times a quad whose colours lie in `sectors` of `line`, and which came `later` cycles later than the
-    /// quad before; `blended` is the cycle at which the last blend at its position is done, which it replaces.
-    /// Returns the cycle of its lookup.
+    /// Times a quad whose colours lie in `sectors` of `line`, `later` cycles after the previous quad. `blended`
+    /// holds the cycle of the last blend at its position, and receives the new one. Returns the cycle of the
+    /// lookup.
     #[inline(always)]
     fn time<const TERMINATING: bool>(
         &mut self,
@@ -238,7 +230,6 @@ impl Crop {
         looked_up
     }
 
-    /// Counts `quads` blended.
     #[inline(always)]
     fn count(&mut self, quads: u64) {
         self.activity.moved += quads;
@@ -246,7 +237,6 @@ impl Crop {
         self.cache.count(quads * self.layout.sectors_per_quad);
     }
 
-    /// Blends a warp; returns the cycle of its last lookup.
     #[inline(always)]
     fn blend(&mut self, warp: &ShadedWarp, arrival: Cycle, state: &mut DrawState<'_>) -> Cycle {
         blend_warp(state.level, &mut state.framebuffer, warp);
@@ -271,7 +261,6 @@ impl Crop {
         looked_up
     }
 
-    /// Blends a warp with early termination; returns the cycle of its last lookup.
     #[inline(always)]
     fn blend_and_terminate(
         &mut self,
@@ -313,8 +302,6 @@ impl Crop {
         looked_up
     }
 
-    /// Sends the updates of the pixels in `reached` of a quad that has just been blended, which reached the
-    /// threshold.
     fn terminate(
         &mut self,
         quad: usize,

@@ -9,7 +9,7 @@ use quadrille_machine::{IssuePort, Primitive, Process, Rate, Rigid, RigidUnit, s
 spec! {
     /// Primitive assembly.
     AssemblySpec in "vpo" {
-        /// Primitives in the queue before it.
+        /// Capacity of the input queue, in primitives.
         queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as public GPGPU graphics simulators have";
         /// Primitives per cycle.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
@@ -27,7 +27,7 @@ statistics! {
         pub primitives_out: u64,
         /// Primitives culled because they have no area.
         pub degenerate: u64,
-        /// Primitives culled because their bounding box holds no pixel centre of the picture.
+        /// Primitives culled because their bounding box contains no pixel centre of the picture.
         pub off_screen: u64,
     }
 }

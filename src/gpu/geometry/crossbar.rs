@@ -24,11 +24,11 @@ use quadrille_machine::{
 spec! {
     /// The crossbar from primitive assembly to the GPCs. A single GPC does without it.
     CrossbarSpec in "crossbar" {
-        /// Primitives of one GPC that wait in front of another.
+        /// Capacity of the queue between two GPCs, in primitives.
         queue: u64 = 64, 1..=65_536, Assumed "four vertex warps of two triangles per splat, so that the GPCs work on several batches at once";
         /// Primitives per cycle through the port of a source, and through the port of a destination.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly and setup";
-        /// Whether a batch without a primitive for a GPC takes the time of one at that GPC's port.
+        /// Whether a batch without a primitive for a GPC takes the time of one primitive at that GPC's port.
         counts_empty_batches: bool = true, .., Assumed "the end of a batch is a packet too; Emerald sends every cluster a mask per vertex warp";
         /// Latency in cycles.
         latency_cycles: u64 = 20, 0..=10_000, Assumed "arbitration, and wires across the die";
@@ -49,10 +49,8 @@ statistics! {
     }
 }
 
-/// The port of a GPC, and the GPC behind it.
 #[derive(Debug)]
 struct Destination<N> {
-    /// Queues by source.
     queues: Box<[Queue]>,
     /// Whether the current batch has had a primitive for this GPC.
     has_primitive: bool,
@@ -65,7 +63,6 @@ struct Destination<N> {
 pub struct Crossbar<N> {
     spec: CrossbarSpec,
     map: TileMap,
-    /// Output ports of the sources.
     sources: Vec<RateLimiter>,
     destinations: Vec<Destination<N>>,
     counters: CrossbarCounters,
@@ -94,7 +91,6 @@ impl<N> Crossbar<N> {
         self.destinations.len() == 1
     }
 
-    /// The end of the crossbar at the assembly of GPC `source`.
     pub(super) fn source(&mut self, source: usize) -> Source<'_, N> {
         Source { crossbar: self, source }
     }
@@ -122,7 +118,6 @@ impl<N> Crossbar<N> {
         }
     }
 
-    /// Ends the draw. The last source finished at `at`.
     pub(super) fn end<M>(&mut self, at: Cycle, state: &mut M)
     where
         N: Sink<Primitive, M>,
@@ -150,7 +145,6 @@ impl<N: Unit> Unit for Crossbar<N> {
     }
 }
 
-/// The crossbar as the assembly of one GPC sees it.
 #[derive(Debug)]
 pub(super) struct Source<'c, N> {
     crossbar: &'c mut Crossbar<N>,
@@ -185,7 +179,6 @@ impl<M, N: Sink<Primitive, M>> Sink<Primitive, M> for Source<'_, N> {
         sent
     }
 
-    /// The crossbar outlives its sources.
     fn end(&mut self, _at: Cycle, _state: &mut M) {}
 
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {

@@ -1,5 +1,5 @@
-//! The primitive distributor deals batches of geometry to the GPCs in turn. Each GPC shades the vertices
-//! of its batches and assembles their primitives, which a [`Crossbar`] returns to draw order.
+//! Deals batches of geometry to the GPCs in turn. Each GPC shades the vertices of its batches and assembles
+//! their primitives, which a [`Crossbar`] returns to draw order.
 
 use super::assembly::Assembly;
 use super::crossbar::Crossbar;
@@ -36,7 +36,6 @@ impl<V> GeometryUnits<V> {
     }
 }
 
-/// Primitive assembly behind its queue, and the consumer of its primitives.
 struct BehindVertex<'u, N> {
     queue: &'u mut Queue,
     assembly: &'u mut Assembly,
@@ -52,7 +51,6 @@ where
         offer_through(self.queue, self.assembly, &mut self.next, item, at, state)
     }
 
-    /// The units outlive the loan.
     fn end(&mut self, _at: Cycle, _state: &mut M) {}
 
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M) {
@@ -64,14 +62,12 @@ where
     }
 }
 
-/// The distributor, the geometry units of all GPCs, and the crossbar behind them.
+/// Distributor, the geometry units of all GPCs, and the crossbar.
 #[derive(Debug)]
 pub struct Distributor<V, N> {
     cycles_per_batch: u64,
     items_per_batch: u64,
-    /// Items of the current batch so far.
     items: u64,
-    /// GPC of the current batch.
     gpc: usize,
     /// First cycle at which the next batch can be dealt.
     free: Cycle,
@@ -100,7 +96,6 @@ impl<V, N> Distributor<V, N> {
         }
     }
 
-    /// Ends the current batch, whose GPC has finished it at `at`.
     fn end_batch(&mut self, at: Cycle) {
         self.crossbar.end_batch(at);
         self.items = 0;

@@ -1,5 +1,4 @@
-//! Vertex shading, the buffer of its results, primitive assembly in each GPC, and the way of primitives
-//! to the GPCs' rasterizers.
+//! Vertex shading, the buffer of its results, primitive assembly per GPC, and the crossbar to the rasterizers.
 
 pub mod assembly;
 pub mod crossbar;

@@ -10,22 +10,18 @@ use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
 use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, StallReason, Unit, Visitor};
 
-/// Primitives whose positions are being fetched.
 #[derive(Debug)]
 struct InFlight {
     queue: Queue,
-    /// Arrivals of the positions of the primitives in the queue.
     arrivals: Queue,
-    /// Cycles in which a primitive waited for room until the positions of another one arrived.
+    /// Cycles in which a primitive waited for room until another one's positions arrived.
     waited: u64,
-    /// Splat that was fetched last, and the cycle at which its positions arrive.
+    /// Splat fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
-    /// Cycle at which the last primitive left.
     left: Cycle,
 }
 
 impl InFlight {
-    /// Creates a fetch of at most `depth` primitives.
     fn new(depth: u64) -> Self {
         Self {
             queue: Queue::new(depth),
@@ -36,8 +32,8 @@ impl InFlight {
         }
     }
 
-    /// Fetches the positions of a primitive offered at `at` and passes it on to `next`; returns the cycle
-    /// at which it is accepted.
+    /// Fetches the positions of a primitive offered at `at` and passes it to `next`; returns the cycle of
+    /// acceptance.
     #[inline]
     fn pass<'m>(
         &mut self,
@@ -68,14 +64,12 @@ impl InFlight {
 /// The fetch, in front of `next`.
 #[derive(Debug)]
 pub struct PositionFetch<N> {
-    /// `None` if no positions are fetched.
     in_flight: Option<InFlight>,
     next: N,
 }
 
 impl<N> PositionFetch<N> {
-    /// Creates a fetch of at most `in_flight` primitives in front of `next`; without one, primitives
-    /// pass at once.
+    /// Creates a fetch of at most `in_flight` primitives before `next`; without it, primitives pass at once.
     pub fn new(in_flight: Option<u64>, next: N) -> Self {
         Self { in_flight: in_flight.map(InFlight::new), next }
     }
@@ -123,7 +117,6 @@ impl FetchedVertices {
     }
 }
 
-/// A fetch in front of a consumer that is borrowed for one call.
 struct Behind<'u, N> {
     in_flight: &'u mut InFlight,
     next: &'u mut N,
@@ -135,7 +128,6 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for B
         self.in_flight.pass(primitive, at, state, self.next)
     }
 
-    /// The fetch outlives the loan.
     fn end(&mut self, _at: Cycle, _state: &mut DrawState<'m>) {}
 
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {

@@ -4,21 +4,18 @@ use quadrille_base::math::whole;
 use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 use quadrille_render::preprocess::ProjectedSplat;
 
-/// Relative error allowed in u and v. The fields of a [`ProjectedSplat`] are rounded by `2^-24`; the other
-/// half of the allowance is for the computation of u and v.
+/// Relative error bound of u and v: half for the rounding of [`ProjectedSplat`]'s fields by `2^-24`, half for
+/// their computation.
 const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
-/// Error allowed in the squared radius. The logarithms of the opacity and of the cut are at most 8,
-/// each rounded by up to `2^-22`; as much again is left for their computation.
+/// Error bound of the squared radius. Logarithms of opacity and cut are at most 8, each rounded by up to
+/// `2^-22`; the same again is left for their computation.
 const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
-/// Vertex steps per pixel.
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
-/// Half a vertex step, in pixels.
 const HALF_STEP_PX: f64 = 0.5 / PER_PX;
-/// Distance that keeps pixel centres off the box's edges, where the fill rule might drop them, despite
-/// rounding in f64: coordinates below 2^17 px have errors of 2^-34 px.
+/// Margin between pixel centres and the box's edges, despite rounding in f64: coordinates below 2^17 px have
+/// errors of 2^-34 px. The fill rule might drop centres on the edges.
 const SLACK_PX: f64 = 1.0 / (1 << 20) as f64;
 
-/// A box without area, which draws nothing.
 const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
 
 /// The smallest oriented box around a splat's footprint (where alpha reaches 1/255) in a picture of
@@ -68,17 +65,14 @@ pub(crate) fn semi_axes_px(splat: &ProjectedSplat) -> [f64; 2] {
     Axes::of(splat).px_per_uv.map(|px| px * uv_per_deviation)
 }
 
-/// Pixels to 1/256 pixels; 0 for NaN.
 fn to_vertex(px: f64) -> i32 {
     let band = f64::from(GUARD_BAND);
     whole((px * PER_PX).round().clamp(-band, band))
 }
 
-/// The radius in (u, v) outside which no pixel of the picture reaches the cut, also for the exact splat whose
-/// fields were rounded to give `splat`; NaN or negative when there is no inside.
-///
-/// A point's distance from the centre in (u, v) is off by at most the errors of the terms that u
-/// and v are sums of.
+/// Radius in (u, v) outside which no pixel reaches the cut, also for the exact splat before the rounding of its
+/// fields; NaN or negative if the footprint is empty. A point's distance is off by at most the errors of the
+/// terms of u and v.
 fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
     let size = |v: f32| f64::from(v.abs());
     let u = size(splat.u_at_centre)
@@ -89,14 +83,14 @@ fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
     radius_squared.sqrt() + UV_ERROR * (u + v)
 }
 
-/// The principal axes of a footprint: first the shorter, then the longer.
+/// Principal axes of a footprint, shorter first.
 #[derive(Debug, Clone, Copy)]
 struct Axes {
-    /// The shorter axis' direction: (cos, sin); the longer one's is (-sin, cos).
+    /// Direction of the shorter axis, (cos, sin); the longer axis is (-sin, cos).
     direction: [f64; 2],
-    /// Pixels along each axis per unit of radius in (u, v).
+    /// Pixels per unit of radius in (u, v) along each axis.
     px_per_uv: [f64; 2],
-    /// The splat's centre along each axis, from the picture's centre, in pixels.
+    /// Centre along each axis, from the picture's centre, in pixels.
     centre: [f64; 2],
 }
 
@@ -135,7 +129,7 @@ impl Axes {
     }
 }
 
-/// The direction at half the angle of (x, y): (1, 0) for circles, which have none.
+/// Direction at half the angle of (x, y); (1, 0) for circles, which have none.
 fn half_angle(x: f64, y: f64) -> [f64; 2] {
     let length = (x * x + y * y).sqrt();
     if length == 0.0 {

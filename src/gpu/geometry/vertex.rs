@@ -18,22 +18,22 @@ use quadrille_machine::{
 spec! {
     /// Vertex shading.
     VertexSpec in "vertex" {
-        /// Splats whose vertices make a warp (32 lanes, 4 vertices per splat).
+        /// Splats per warp of 32 lanes, at 4 vertices per splat.
         splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices per splat";
         /// Instructions per warp.
         instructions: u64 = 16, 0..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
-        /// Cycles from a warp's data to its results.
+        /// Latency from a warp's data to its results, in cycles.
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";
         /// Bytes fetched per splat.
         bytes_per_splat: u64 = 48, 0..=4096, Assumed "centre, two axes, colour and opacity, index: 12 words";
-        /// Bytes of the positions of a splat's vertices, which assembly and setup read.
+        /// Position bytes of a splat's vertices, read by assembly and setup.
         position_bytes: u64 = 64, 0..=4096, Assumed "four vertices of four words";
-        /// Bytes of the attributes of a splat's vertices, which fragment warps read.
+        /// Attribute bytes of a splat's vertices, read by fragment warps.
         attribute_bytes: u64 = 96, 0..=4096, Assumed "four vertices of colour, opacity and offset from the centre: six words";
-        /// Bytes of the L2 per GPC in which the results of vertex shading lie, at most half of the L2 in all.
+        /// L2 bytes per GPC for the results of vertex shading; at most half of the L2 in all.
         buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2 of VR-Pipe's single GPC";
-        /// Whether vertex warps wait for room in that buffer. Otherwise it holds the results of all splats that are
-        /// still read, whatever its size.
+        /// Whether vertex warps wait for room in that buffer. Otherwise the results of all splats in use are
+        /// kept, whatever its size.
         buffer_is_bounded: bool = true, .., Published "VR-Pipe V-A: a circular buffer in the L2";
         /// Primitives whose positions are being fetched for assembly.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
@@ -45,13 +45,11 @@ spec! {
 }
 
 impl VertexSpec {
-    /// Splats whose results fit into a buffer of `bytes`, if it is bounded.
     pub(crate) fn buffer_entries(&self, bytes: u64) -> Option<u64> {
         let entry = self.position_bytes + self.attribute_bytes;
         bytes.checked_div(entry).filter(|_| self.buffer_is_bounded)
     }
 
-    /// Sizes of the entry of a splat in the buffer of results.
     pub(crate) fn entry(&self) -> EntryBytes {
         EntryBytes { positions: self.position_bytes, attributes: self.attribute_bytes }
     }
@@ -70,15 +68,12 @@ statistics! {
 pub struct VertexShading {
     spec: VertexSpec,
     gpc: usize,
-    /// Warps with a splat that was not emitted.
     in_flight: Queue,
-    /// Splats of the current warp that have not been emitted.
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
-    /// Cycles by which the current warp was dispatched later than if the buffer had always had room.
+    /// Delay of the current warp's dispatch by lack of room in the buffer.
     delay: Cycle,
-    /// Cycle at which the last primitive left.
     left_at: Cycle,
     /// End of the bubble, see [`Draw::bubble`](crate::draw::Draw::bubble).
     held_until: Cycle,
@@ -112,7 +107,6 @@ impl VertexShading {
         Self { gpc, ..self }
     }
 
-    /// Fetches and shades the splats of the next warp, from `first` on, once the buffer has room for them.
     fn run_warp<'m>(
         &mut self,
         first: u32,
@@ -148,7 +142,7 @@ impl VertexShading {
         self.left_in_warp = self.spec.splats_per_warp;
     }
 
-    /// Holds the output until the results of the current warp are in the buffer. The fetch behind the unit has room for
+    /// Holds the output until the current warp's results are in the buffer. The following fetch has room for
     /// another primitive at `room`.
     fn wait_for_results(&mut self, room: Cycle) {
         let ready = self.results_at;
@@ -207,7 +201,6 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         arrival
     }
 
-    /// The next draw begins a warp of its own.
     fn drain(
         &mut self,
         at: Cycle,

@@ -30,13 +30,11 @@ pub struct EntryBytes {
 #[derive(Debug, Default)]
 pub struct VertexBuffer {
     entry: EntryBytes,
-    /// Number of entries, if it is bounded.
     entries: Option<u64>,
-    /// Entries freed so far, and the cycle at which the last of them was.
+    /// Entries freed so far, and the cycle at which the last one was freed.
     freed: (usize, Cycle),
-    /// Splats of the vertex warps so far, and the cycle at which the last of them was dispatched.
+    /// Splats of all vertex warps so far, and the cycle of the last dispatch.
     dispatches: Vec<(u64, Cycle)>,
-    /// Cycle of the last read by splat.
     last_reads: Vec<Cycle>,
 }
 
@@ -52,15 +50,15 @@ impl VertexBuffer {
         }
     }
 
-    /// The last splat whose entry must be free before a warp can write the entries of its `splats` splats, the last
-    /// ones before `end`; `None` if there is room.
+    /// Last splat whose entry must be free before a warp can write its `splats` entries, the last ones before
+    /// `end`; `None` if there is room.
     pub fn must_leave(&self, end: u64, splats: u64) -> Option<u32> {
         let entries = self.entries?.max(splats);
         end.checked_sub(entries + 1).map(fit)
     }
 
-    /// Frees the entries of the splats up to `splat` in order, which have been read; returns the cycle at which
-    /// the last of them is free.
+    /// Frees the entries of splats up to `splat`, which have been read, in order; returns the cycle of the last
+    /// release.
     pub fn free_through(&mut self, splat: u32) -> Cycle {
         let end = (splat as usize + 1).min(self.last_reads.len());
         let (freed, at) = &mut self.freed;
@@ -70,7 +68,7 @@ impl VertexBuffer {
         *at
     }
 
-    /// Takes entries for a vertex warp dispatched at `at`, whose last splat is the one before `end`.
+    /// Allocates entries for a vertex warp dispatched at `at`; `end` is one past its last splat.
     pub fn dispatch(&mut self, end: u64, at: Cycle) {
         self.dispatches.push((end, at));
     }
@@ -96,8 +94,8 @@ impl VertexBuffer {
         self.read(splat, self.entry.attributes, at, memory)
     }
 
-    /// Records that `splat` is in use at `at`. The rectangle of a stencil update, which is numbered behind the
-    /// splats, is not counted.
+    /// Records that `splat` is in use at `at`. The rectangle of a stencil update, numbered after the splats, is
+    /// not counted.
     #[inline]
     pub fn keep_until(&mut self, splat: u32, at: Cycle) {
         if let Some(last) = self.last_reads.get_mut(splat as usize) {
@@ -139,24 +137,24 @@ impl VertexBuffer {
     }
 }
 
-/// Number of entries behind the first `freed` that are free at `at`, up to the first that is not. Splats
-/// that were not dispatched by then have not been read.
+/// Entries after the first `freed` that are free at `at`, up to the first occupied one. Splats not dispatched
+/// by then are unread.
 fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
     last_reads.get(freed..).unwrap_or_default().iter().take_while(|last| **last <= at).count()
 }
 
 documented! {
-    /// Largest numbers of splats in the buffer at once, seen when vertex warps are dispatched.
+    /// Peak numbers of splats in the buffer, sampled when vertex warps are dispatched.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
     pub struct VertexBufferPeaks {
         /// Splats that are still read.
         pub live_splats: u64,
-        /// Bytes of their entries.
+        /// Bytes of the live entries.
         pub live_bytes: u64,
-        /// Splats from the oldest that is still read to the newest: the content of a buffer that frees its entries
-        /// in order.
+        /// Distance from the oldest splat in use to the newest: the content of a buffer that frees entries in
+        /// order.
         pub span_splats: u64,
-        /// Bytes of their entries.
+        /// Bytes of the span's entries.
         pub span_bytes: u64,
     }
 }

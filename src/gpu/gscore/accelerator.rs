@@ -21,7 +21,7 @@ use quadrille_base::shading::StopRule;
 use quadrille_base::task::Task;
 use quadrille_machine::documented;
 
-/// Least transmittance after a fragment, as in the reference renderer (GSCore stops below 1e-4 too).
+/// Minimum transmittance, as in the reference renderer (GSCore stops below 1e-4 too).
 const STOP: StopRule = StopRule::Before(1e-4);
 
 documented! {
@@ -43,8 +43,8 @@ documented! {
     /// Result of a frame on the accelerator, in cycles of its clock.
     #[derive(Debug, Serialize)]
     pub struct GscoreResult {
-        /// Cycles of the frame, from the scene to the picture: the slowest stage, or all bytes, and the first
-        /// chunk of the others.
+        /// Cycles from scene to picture: the slowest stage, or all bytes, plus the first chunk of the other
+        /// stages.
         pub frame_cycles: u64,
         /// Cycles of sort and rendering, from projected splats to the picture.
         pub raster_cycles: u64,
@@ -113,15 +113,12 @@ pub struct Gscore {
 
 impl Gscore {
     /// Creates an accelerator.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit.
     pub fn new(config: &Config) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone() })
     }
 
-    /// Renders the splats of `draw`, which are of a scene with the counts `scene`.
+    /// Renders the splats of `draw`, from a scene with the counts `scene`.
     pub fn run(
         &self,
         draw: &Draw,
@@ -131,7 +128,6 @@ impl Gscore {
         self.draw(draw, shader, scene, &Task::NEVER)
     }
 
-    /// As [`Self::run`]. The result has no meaning once `task` is cancelled.
     pub(crate) fn draw(
         &self,
         draw: &Draw,
@@ -199,19 +195,17 @@ impl Gscore {
     }
 }
 
-/// Bytes of a pixel of the picture: three floats.
 const PIXEL_BYTES: u64 = 12;
 
 fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> GscoreStage {
     GscoreStage { name, unit_cycles, bytes, cycles: unit_cycles.max(cycles_of(bytes, spec)) }
 }
 
-/// Cycles that bytes take at DRAM's bandwidth.
 fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
     whole((bytes as f64 * spec.clock_mhz / (spec.gb_per_s * 1e3)).ceil())
 }
 
-/// Cycles of stages that work at the same time and share DRAM: the slowest, or all bytes.
+/// Cycles of concurrent stages that share DRAM: the slowest stage, or all bytes.
 fn overlapped(stages: &[GscoreStage], spec: &GscoreSpec) -> u64 {
     let bytes = stages.iter().map(|stage| stage.bytes).sum();
     stages.iter().map(|stage| stage.cycles).max().unwrap_or(0).max(cycles_of(bytes, spec))

@@ -1,4 +1,4 @@
-//! Culling and conversion: the bitmap of subtiles of every pair.
+//! Culling and conversion: bitmap of subtiles per pair.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ pub const SUBTILES: usize = 4;
 /// Bitmaps of all pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bitmaps {
-    /// Bitmaps per tile, one for each entry of its list.
+    /// Per tile, a bitmap for each list entry.
     tiles: Vec<Vec<u8>>,
 }
 
@@ -48,7 +48,6 @@ impl Bitmaps {
     }
 }
 
-/// The subtiles of a tile, at column and row of the grid of tiles, that a splat's spans of subtiles meet.
 fn bitmap(spans: &[Span], [column, row]: [usize; 2]) -> u8 {
     let mut bitmap = 0;
     for span in spans {

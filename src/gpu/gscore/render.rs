@@ -1,4 +1,4 @@
-//! Rendering: cores that draw a tile each, subtile by subtile.
+//! Rendering cores, which draw one tile each, subtile by subtile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,8 +19,8 @@ pub struct TileWork {
 }
 
 impl TileWork {
-    /// The work of a tile with the bitmaps of its entries, whose subtiles live up to the entries of number
-    /// `ends`. A core skips an entry without a live subtile in one cycle.
+    /// Work of a tile. Its subtiles are live up to the entries `ends`; a core skips an entry without a live
+    /// subtile in one cycle.
     pub fn new(bitmaps: &[u8], ends: [u32; SUBTILES], spec: &GscoreSpec) -> Self {
         let last = ends.into_iter().fold(0, u32::max);
         let per_subtile = u64::from(SUBTILE_PX * SUBTILE_PX).div_ceil(spec.units_per_core);
@@ -36,7 +36,7 @@ impl TileWork {
     }
 }
 
-/// Cycles until the last of `tiles` is drawn, each by the core that is free first, in tile order.
+/// Cycles until the last of `tiles` is drawn; each goes to the first free core, in tile order.
 pub fn cycles(tiles: &[TileWork], spec: &GscoreSpec) -> u64 {
     let mut free: BinaryHeap<_> = vec![Reverse(0_u64); index(spec.cores)].into();
     for tile in tiles {

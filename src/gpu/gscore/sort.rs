@@ -1,9 +1,8 @@
-//! Sorting: the pairs of a tile coarsely into chunks by quick-sort units, then each chunk exactly by a bitonic
-//! unit.
+//! Sorting of a tile's pairs: quick-sort units split them into chunks, a bitonic unit sorts each chunk.
 
 use super::spec::GscoreSpec;
 
-/// Work of the sort over all tiles, in cycles of one unit of each kind.
+/// Work over all tiles, in cycles of one unit of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SortWork {
     /// Cycles of quick-sort units.
@@ -15,8 +14,7 @@ pub struct SortWork {
 }
 
 impl SortWork {
-    /// Adds the pairs of a tile. Every pass of a quick-sort unit halves the runs, so that a list of `n` chunks
-    /// takes log2(n) passes, rounded up.
+    /// Adds a tile's pairs. Every pass halves the runs, so `n` chunks take log2(n) passes, rounded up.
     pub fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
         let chunks = pairs.div_ceil(spec.chunk);
         let full = pairs / spec.chunk;
@@ -34,7 +32,7 @@ impl SortWork {
     }
 }
 
-/// Cycles for which a chunk of `pairs` holds a bitonic unit: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next
+/// Cycles of a bitonic unit for a chunk of `pairs`: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next
 /// power of two.
 pub fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
     let size = pairs.next_power_of_two();

@@ -9,31 +9,31 @@ spec! {
         clock_mhz: f64 = 1000.0, 1.0..=100_000.0, Published "GSCore (ASPLOS 2024): 1 GHz in 28 nm";
         /// Bandwidth of DRAM in GB/s (10^9 bytes per second).
         gb_per_s: f64 = 51.2, 0.001..=1_000_000.0, Published "GSCore (ASPLOS 2024)";
-        /// Power in W, with DRAM left out.
+        /// Power in W, without DRAM.
         power_w: f64 = 0.87, 0.0..=1e4, Published "GSCore (ASPLOS 2024), in 28 nm";
         /// Area in mm2.
         area_mm2: f64 = 3.95, 0.0..=1e6, Published "GSCore (ASPLOS 2024), in 28 nm";
         /// Culling and conversion units.
         culling_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
-        /// Cycles for which a splat holds a culling unit.
+        /// Cycles per splat in a culling unit.
         culling_cycles: u64 = 1, 1..=1_024, Assumed "a pipeline that takes a splat per cycle";
         /// Quick-sort units, which sort the pairs of a tile coarsely into chunks.
         quick_sort_units: u64 = 8, 1..=1_024, Assumed "eight, as later work lists GSCore's units";
-        /// Pairs per cycle of a pass of a quick-sort unit.
+        /// Pairs per cycle and pass of a quick-sort unit.
         quick_sort_pairs: u64 = 1, 1..=1_024, Assumed "a comparison with the pivot per cycle";
-        /// Pairs of a chunk.
+        /// Pairs per chunk.
         chunk: u64 = 256, 2..=65_536, Assumed "the size that a bitonic unit sorts on the chip";
         /// Bitonic units, which sort chunks exactly.
         bitonic_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
         /// Pairs that a bitonic unit compares and exchanges per cycle.
         bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
-        /// Bytes of a pair: depth, splat, and bitmap.
+        /// Bytes per pair: depth, splat and bitmap.
         pair_bytes: u64 = 12, 1..=1_024, Assumed "32 bits each";
         /// Number of rendering cores; each draws one tile at a time.
         cores: u64 = 4, 1..=1_024, Assumed "64 rendering units in four groups";
-        /// Rendering units of a core, a pixel per cycle each.
+        /// Rendering units per core, one pixel per cycle each.
         units_per_core: u64 = 16, 1..=64, Assumed "64 rendering units in four groups";
-        /// Bytes of centre, conic, opacity and colour that an entry of a tile reads.
+        /// Bytes read per list entry: centre, conic, opacity and colour.
         entry_bytes: u64 = 36, 1..=1_024, Assumed "nine floats, which no cache keeps from one tile to the next";
     }
 }

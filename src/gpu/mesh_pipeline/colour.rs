@@ -22,9 +22,7 @@ use quadrille_machine::{
 };
 use quadrille_mesh::merge::merged_samples::BLENDED;
 
-/// Samples per sector.
 const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
-/// Sectors per line.
 const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
 statistics! {
@@ -34,13 +32,13 @@ statistics! {
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,
-        /// Quads that are completely hidden by the time they arrive.
+        /// Quads fully hidden by the time they arrive.
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
-        /// Subset of `samples`: samples blended with their earlier colour.
+        /// Subset of `samples` blended with their earlier colour.
         pub samples_blended: u64,
-        /// Samples shaded that are hidden by the time they arrive.
+        /// Shaded samples that are hidden by the time they arrive.
         pub samples_hidden: u64,
         /// Sectors written.
         pub sectors: u64,
@@ -56,7 +54,6 @@ pub struct Colour {
     sectors: RateLimiter,
     waiting: Queue,
     cache: UnitCache,
-    /// Cycle in which the last write of each quad in memory is done.
     written: Vec<Cycle>,
     activity: Activity,
     last_done: Cycle,
@@ -81,8 +78,8 @@ impl Colour {
         }
     }
 
-    /// Removes a quad's record; returns its samples, those that it still shows, those that are blended, and its
-    /// index in memory.
+    /// Removes a quad's record; returns its samples, the visible ones, the blended ones, and its index in
+    /// memory.
     fn shown(quad: &Quad, state: &mut MeshDrawState) -> ([u64; 3], u32) {
         let count = state.pattern().count();
         let record = state.records.remove(quad.primitive as usize);
@@ -106,8 +103,8 @@ impl Colour {
         ([covered, shown | blended, blended], record.index)
     }
 
-    /// Times a quad from its look-up to the end of its write, which follows the write of the last quad at its
-    /// position if it `blends`; returns the cycle of the look-up.
+    /// Times a quad's look-up and write; if it `blends`, the write follows the last one at its position.
+    /// Returns the cycle of the look-up.
     #[allow(clippy::cast_possible_truncation, reason = "surfaces have fewer than 2^32 lines")]
     fn write(
         &mut self,

@@ -12,7 +12,6 @@ use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use quadrille_mesh::merge::pmu::PmuSpec;
 use quadrille_mesh::merge::qfm::QfmSpec;
 
-/// Declares the configuration: the emulated GPU's and one field per unit of its own.
 macro_rules! config {
     ($($(#[$doc:meta])* $field:ident: $spec:ty),+ $(,)?) => {
         /// Specifications of all units.
@@ -28,9 +27,6 @@ macro_rules! config {
             const OWN: &[&str] = &[$(stringify!($field)),+];
 
             /// Checks every field of every unit.
-            ///
-            /// # Errors
-            /// [`Error::Argument`] naming the field, its bounds and its value.
             pub fn validate(&self) -> Result<()> {
                 self.gpu.validate()?;
                 $(self.$field.validate()?;)+
@@ -50,20 +46,16 @@ config! {
     grids: GridsSpec,
     /// Raster tiles to quads.
     quads: QuadsSpec,
-    /// Quad-fragment merging, but for the sizes, which come with the unit that is run.
+    /// Quad-fragment merging; the sizes come with the unit that is run.
     qfm: QfmSpec,
-    /// Pixel merging, but for the sizes, which come with the unit that is run.
+    /// Pixel merging; the sizes come with the unit that is run.
     pmu: PmuSpec,
     /// Costs of the pixel shader.
     pixel_shader: PixelShaderSpec,
 }
 
 impl MeshConfig {
-    /// This configuration with the values of a TOML text in place of its own. Tables are named after
-    /// the units of this configuration or of the emulated GPU. `from` names the text in errors.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the line or field that does not fit.
+    /// Overlays a TOML text, whose tables are named after units. `from` names the text in errors.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let all = parsed(text, from)?;
         let fields = self.fields();
@@ -83,9 +75,6 @@ impl MeshConfig {
     }
 
     /// This configuration with one assignment `unit.field=value`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the invalid field.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }

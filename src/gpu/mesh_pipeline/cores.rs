@@ -23,7 +23,6 @@ spec! {
 }
 
 statistics! {
-    /// Work of the cores.
     #[derive(Serialize)]
     pub(crate) struct MeshCoresCounters {
         /// Warps run.
@@ -58,7 +57,7 @@ impl MeshCores {
         }
     }
 
-    /// Places the cores in GPC `gpc`; they are in the first otherwise.
+    /// Assigns the cores to GPC `gpc`; the default is the first.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }

@@ -11,54 +11,44 @@ use quadrille_machine::Primitive;
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::project::{Piece, ProjectedGrid, touched_quads};
 
-/// Properties of a material that the pipeline needs.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(super) struct MaterialFlags {
-    /// Whether triangles that show their backs are drawn.
     pub(super) draws_backs: bool,
-    /// Whether its shader has side effects.
     pub(super) has_effects: bool,
-    /// Whether it has an alpha test.
     pub(super) is_tested: bool,
-    /// Whether it is blended.
     pub(super) is_blended: bool,
 }
 
-/// The grid whose triangles are in the pipeline.
 #[derive(Debug, Default)]
 pub(super) struct CurrentGrid {
     pub(super) number: u32,
     pub(super) draw: u32,
-    /// Number of its first triangle, counted over all grids with a triangle in the picture.
+    /// Index of its first triangle, over all grids with a triangle in the picture.
     pub(super) first_owner: u32,
     pub(super) flags: MaterialFlags,
-    /// The grid itself, if its material has an alpha test.
     pub(super) tested: Option<Grid>,
-    /// Vertex ids of each triangle.
     pub(super) corners: Vec<[u32; 3]>,
-    /// Its triangles. No sample of a piece is nearer than [`Piece::nearest`].
+    /// Triangles. No sample of a piece is nearer than [`Piece::nearest`].
     pub(super) pieces: Vec<Piece>,
-    /// Bins in which earlier grids hide it.
     pub(super) hidden_bins: Vec<usize>,
     projected: ProjectedGrid,
-    /// Number of triangles of this grid and all earlier ones with a triangle in the picture.
+    /// Triangles of this grid and all earlier ones with a triangle in the picture.
     owners: u32,
 }
 
 /// Visibility of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridVisibility {
-    /// No triangle of it lies in the picture and shows a side that is drawn.
+    /// No triangle lies in the picture and shows a drawn side.
     Outside,
     /// Earlier grids hide it.
     Hidden,
-    /// It is drawn.
+    /// Some bin shows a part of it.
     Visible,
 }
 
 impl CurrentGrid {
-    /// Makes `grid` the current one: see [`MeshDrawState::take`](super::draw_state::MeshDrawState::take).
     pub(super) fn take(
         &mut self,
         view: &MeshCamera,
@@ -102,7 +92,6 @@ impl CurrentGrid {
         GridVisibility::Hidden
     }
 
-    /// The outline of a triangle that is drawn.
     #[inline]
     pub(super) fn outline(
         &self,
@@ -114,7 +103,7 @@ impl CurrentGrid {
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
     }
 
-    /// Whether any bin in which the grid has quads shows a part of it. Records the bins that hide it.
+    /// Whether the grid is visible in any bin with quads of it. Records the bins that hide it.
     fn is_visible(
         &mut self,
         depths: &DepthBuffer,
@@ -135,7 +124,6 @@ impl CurrentGrid {
         is_visible
     }
 
-    /// Whether a triangle has quads in a bin.
     fn touches(&self, piece: &Primitive, bin: PixelRect, settings: &FrameSettings) -> bool {
         let area = piece.bounds.intersect(bin);
         let outline = (!area.is_empty()).then(|| self.outline(&piece.shape, settings));
@@ -147,9 +135,8 @@ impl CurrentGrid {
     }
 }
 
-/// Upper bound of the error by which a sample of a triangle may seem nearer than the nearest corner. Its
-/// depth is rounded twice: from a corner of the triangle to the corner of the shading pixel, and from there
-/// to the sample.
+/// Error bound of a sample's depth relative to the nearest corner. Depth is rounded twice: from a corner of the
+/// triangle to the corner of the shading pixel, and from there to the sample.
 fn rounding(plane: &DepthPlane, corners: [Vertex; 3]) -> f32 {
     const UNIT: f32 = 1.0 / 4_194_304.0;
     let from = plane.origin;

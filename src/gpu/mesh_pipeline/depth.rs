@@ -1,5 +1,5 @@
-//! The depth buffer of the whole picture: the bins of a frame, and the index of each quad in memory,
-//! screen tile by screen tile.
+//! Depth buffer of the whole picture: the bins of a frame, and the index of each quad in memory, by screen
+//! tile.
 
 use fearless_simd::dispatch;
 
@@ -17,13 +17,11 @@ use quadrille_mesh::frame::visibility::DepthBin;
 pub struct DepthBuffer {
     pub(super) settings: FrameSettings,
     pub(super) bins: Vec<DepthBin>,
-    /// Number of screen tiles per row.
     pub(super) tiles_across: u32,
     tiles: u32,
 }
 
 impl DepthBuffer {
-    /// Creates a buffer in which everything is infinitely far.
     pub(super) fn new(settings: &FrameSettings) -> Self {
         let area = settings.shading_area();
         let [across, down] = [area.x1, area.y1].map(|side| side.unsigned_abs().div_ceil(TILE_PX));
@@ -35,7 +33,6 @@ impl DepthBuffer {
         }
     }
 
-    /// Number of quads in memory.
     pub(super) fn quads(&self) -> usize {
         self.tiles as usize * TILE_LENGTH
     }
@@ -63,8 +60,8 @@ impl DepthBuffer {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Tests the samples of a fragment and returns the mask of samples that pass the depth test. `written` is
-    /// the mask of samples that may write their depth.
+    /// Depth-tests a fragment's samples; returns the passing ones. Only samples in `written` may write their
+    /// depth.
     #[inline]
     pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, written: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];

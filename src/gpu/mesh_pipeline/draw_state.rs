@@ -1,5 +1,4 @@
-//! State shared by all units of the mesh path: the current grid, the quads in flight, the depth
-//! buffer, memory.
+//! State shared by all units of the mesh path: the current grid, quads in flight, depth buffer, memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,17 +28,14 @@ use quadrille_mesh::merge::QuadFragment;
 use quadrille_mesh::merge::merged_samples::{OwnedSamples, ShownFragment};
 use quadrille_mesh::shade::AlphaTests;
 
-/// Bytes per sample of depth, a 32-bit float.
 const DEPTH_BYTES: u64 = 4;
-/// Bytes per sample of colour, 8-bit RGBA.
 pub(super) const COLOUR_BYTES: u64 = 4;
-/// Shading pixels per quad.
 const QUAD_PIXELS: u64 = 4;
 
 /// A quad of a triangle between the raster and the merging unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
-    /// The quad in the form that merging units take.
+    /// Form that merging units take.
     pub quad: QuadFragment,
     /// Number of its triangle in the frame, the owner of its samples in the depth buffer.
     pub owner: u32,
@@ -52,14 +48,12 @@ pub struct Fragment {
     /// Whether it is blended.
     pub is_blended: bool,
     plane: DepthPlane,
-    /// Samples that its alpha test keeps; none if it is blended.
+    /// Samples that the alpha test keeps; none if the quad is blended.
     written: u64,
-    /// Samples of a blended quad that pass the depth test.
     blended: u64,
 }
 
 impl Fragment {
-    /// The fragment at index `index` of a quad in memory, as samples.
     pub(super) fn shown(&self, index: u32) -> ShownFragment {
         ShownFragment {
             owner: self.owner,
@@ -84,27 +78,21 @@ pub struct ShaderRecord {
 /// State shared by all units of the mesh path.
 #[derive(Debug)]
 pub struct MeshDrawState {
-    /// The task that the frame is a part of.
     pub(super) task: Task,
     pub(super) view: MeshCamera,
     /// Settings of the frame.
     pub settings: FrameSettings,
     /// Depth and owner of every sample.
     pub depths: DepthBuffer,
-    /// Memory system: L2 and DRAM.
     pub(super) memory: Memory,
-    /// Issue slots that vertex warps occupy.
     pub(super) shader_issue: ShaderIssue,
-    /// Topology of the current grid.
     pub(super) topology: Arc<Topology>,
     /// Whether quads that a triangle only touches go to the merging unit.
     pub(super) passes_empties: bool,
     materials: Vec<MaterialFlags>,
     alpha: AlphaTests,
     grid: CurrentGrid,
-    /// Quads between the raster and the merging unit, by primitive.
     pub(super) fragments: Slab<Fragment>,
-    /// Quads between the merging unit and the colour unit, by primitive.
     pub(super) records: Slab<ShaderRecord>,
 }
 
@@ -165,14 +153,13 @@ impl MeshDrawState {
         0..self.lines(COLOUR_BYTES)
     }
 
-    /// Lines of memory of the depths.
     pub(super) fn depth_lines(&self) -> Range<u32> {
         let first = self.colour_lines().end;
         first..first + self.lines(DEPTH_BYTES)
     }
 
-    /// Makes `grid` the current one. If any of it is drawn, appends all its triangles to `out`, also
-    /// triangles outside the picture and triangles that show the wrong side.
+    /// Makes `grid` the current one. If any of it is visible, appends all its triangles to `out`, also those
+    /// outside the picture or facing the wrong side.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let flags = self.materials.get(grid.material as usize).copied().unwrap_or_default();
@@ -235,7 +222,7 @@ impl MeshDrawState {
 impl Screen for MeshDrawState {
     type Outline = SampledPolygon;
 
-    /// Also `None` for a triangle that shows its back where backs are not drawn.
+    /// `None` also for culled back faces.
     #[inline]
     fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
         self.grid.outline(shape, &self.settings)
@@ -256,7 +243,7 @@ impl Screen for MeshDrawState {
         self.task.is_cancelled()
     }
 
-    /// Whether the tile is hidden. False if depth is tested late, or if the merge unit needs quads without coverage.
+    /// False also if depth is tested late, or if the merging unit needs quads without coverage.
     #[inline]
     fn hides(&self, tile: &RasterTile<TileSamples>) -> bool {
         let lacks_empties = || {
@@ -292,7 +279,7 @@ impl EarlyTests for MeshDrawState {
         &mut self.memory
     }
 
-    /// If only grids are culled, passes all samples. Blended quads write no depth.
+    /// Passes all samples if only grids are culled. Blended quads write no depth.
     fn test(&mut self, _tile: u32, quad: &Quad) -> Failed {
         let pattern = self.settings.pattern;
         let number = quad.primitive as usize;

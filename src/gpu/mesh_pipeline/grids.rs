@@ -21,17 +21,16 @@ use quadrille_machine::{
     statistics,
 };
 
-/// Lanes per warp.
 const WARP_LANES: u64 = 32;
 
 spec! {
     /// Tessellation and vertex shading.
     GridsSpec in "grids" {
-        /// Grids in the queue before it.
+        /// Capacity of the input queue, in grids.
         queue: u64 = 2, 1..=65_536, Assumed "one is made while one is tessellated";
         /// Vertices per cycle.
         vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices: triangles are what limits";
-        /// Cycles of the depth test of a grid.
+        /// Cycles per depth test of a grid.
         test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths answers for a box at once";
         /// Grids whose vertices are kept.
         grids: u64 = 4, 1..=65_536, Assumed "enough to hide the latency of vertex shading";
@@ -43,7 +42,7 @@ spec! {
 }
 
 statistics! {
-    /// Grids by outcome, and the vertices, warps and triangles of the visible ones.
+    /// Grids by outcome; vertices, warps and triangles of the visible ones.
     #[derive(Serialize, Deserialize)]
     pub struct GridsCounters {
         /// Grids in.
@@ -60,7 +59,7 @@ statistics! {
         pub vertices: u64,
         /// Vertex warps run.
         pub warps: u64,
-        /// Triangles out, including the pieces of clipped ones.
+        /// Output triangles, including the pieces of clipped ones.
         pub triangles_out: u64,
     }
 }
@@ -70,15 +69,11 @@ statistics! {
 pub struct Grids {
     spec: GridsSpec,
     gpc: usize,
-    /// Grids whose vertices are kept.
     kept: Queue,
-    /// For each of them, the oldest first: cycles in which the output waited for its vertices, and all that
-    /// the output spent on it.
+    /// Per kept grid, oldest first: output cycles spent waiting for its vertices, and all output cycles.
     output_cycles: VecDeque<[u64; 2]>,
     triangles: Vec<Primitive>,
-    /// Port of tessellation and depth test.
     input: IssuePort,
-    /// Port of the triangles, one per cycle.
     output: IssuePort,
     counters: GridsCounters,
 }
@@ -98,8 +93,8 @@ impl Grids {
         }
     }
 
-    /// Holds the input until `free`, when the vertices of another grid fit. The share of the wait in which the output waited
-    /// for the vertices of the grid that leaves is charged to the number of slots, the rest to the output.
+    /// Holds the input until `free`, when another grid's vertices fit. The share of the wait in which the
+    /// output waited for the leaving grid's vertices is charged to the number of slots, the rest to the output.
     fn wait_for_slot(&mut self, free: Cycle) {
         let wait = free.saturating_sub(self.input.activity.accounted());
         let [waited, total] = self.output_cycles.front().copied().unwrap_or_default();
@@ -108,7 +103,6 @@ impl Grids {
         self.input.hold_until(free, StallReason::Full);
     }
 
-    /// Records that the vertices of a grid are kept until `cycle`, and the cycles of the output.
     fn leave(&mut self, cycle: Cycle, output_cycles: [u64; 2]) {
         self.kept.leave(cycle);
         self.output_cycles.push_back(output_cycles);
@@ -133,7 +127,6 @@ impl Unit for Grids {
 }
 
 impl Stage<MeshDrawState> for Grids {
-    /// A grid and the draw that it belongs to.
     type In = (u32, Grid);
     type Out = Primitive;
 

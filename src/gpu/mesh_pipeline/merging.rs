@@ -33,18 +33,15 @@ use quadrille_mesh::merge::{
 pub struct TimedMergeUnit {
     name: &'static str,
     driver: MergeDriver,
-    /// Cycles from a look-up until its outcome is in the buffer.
     write_cycles: u64,
-    /// Look-ups that the comparison of a quad with one entry takes the time of.
+    /// Look-ups that one comparison with an entry takes the time of.
     cycles_per_entry: u64,
-    /// The first cycle in which the output is free.
     output_free: Cycle,
     port: IssuePort,
     samples: MergedSamples,
-    /// The grid of the last quad, its draw, and whether it is blended.
     grid: Option<u32>,
     draw: Option<(u32, bool)>,
-    /// Positions of the fragments looked up last, and the cycles in which they are written.
+    /// Positions looked up last, and the cycles of their writes.
     written: VecDeque<(u32, Cycle)>,
     out: Vec<Quad>,
 }
@@ -92,7 +89,7 @@ impl TimedMergeUnit {
         }
     }
 
-    /// Cycle in which the last fragment at a position is written; 0 if it is before `arrival`.
+    /// Cycle of the last write at a position; 0 if it is before `arrival`.
     fn write_of_last(&mut self, index: u32, arrival: Cycle) -> Cycle {
         while self.written.front().is_some_and(|&(_, at)| at <= arrival) {
             self.written.pop_front();
@@ -100,8 +97,8 @@ impl TimedMergeUnit {
         self.written.iter().rev().find(|(other, _)| *other == index).map_or(0, |&(_, at)| at)
     }
 
-    /// Returns the cycle in which a quad that arrived at `arrival` is looked up: no earlier than
-    /// `not_before`, and `evictions` cycles after its turn.
+    /// Cycle in which a quad that arrived at `arrival` is looked up: no earlier than `not_before`, and
+    /// `evictions` cycles after its turn.
     fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
         let mut start = self.port.start(arrival);
         if not_before > start {
@@ -115,7 +112,6 @@ impl TimedMergeUnit {
         start
     }
 
-    /// Turns the quads that left the unit into quads for the shader.
     fn collect(&mut self, state: &mut MeshDrawState) {
         let stream = &self.driver.stream;
         let draw = self.draw.map_or(0, |(draw, _)| draw);
@@ -126,8 +122,8 @@ impl TimedMergeUnit {
         self.driver.stream.out.clear();
     }
 
-    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for the time
-    /// of at least `slots` look-ups.
+    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for at least
+    /// `slots` look-ups.
     fn send(
         &mut self,
         start: Cycle,
@@ -147,7 +143,6 @@ impl TimedMergeUnit {
         }
     }
 
-    /// Takes a fragment that arrived at `arrival`; returns the cycle of its look-up.
     fn push(
         &mut self,
         fragment: &Fragment,
@@ -184,7 +179,6 @@ impl TimedMergeUnit {
         start
     }
 
-    /// Empties the unit from `at` on, one entry per look-up.
     fn flush(
         &mut self,
         at: Cycle,
@@ -201,7 +195,7 @@ impl TimedMergeUnit {
         self.written.clear();
     }
 
-    /// Numbers fragments from 0 again, once the unit is empty.
+    /// Restarts the numbering of fragments once the unit is empty.
     fn forget(&mut self) {
         self.driver.stream.fragments.clear();
         self.samples.clear();
@@ -258,8 +252,8 @@ impl Stage<MeshDrawState> for TimedMergeUnit {
     }
 }
 
-/// No merging: quads that pass the depth test go to the shader as they are, at the rate of the port
-/// towards the shader cores (VR-Pipe, section III-B) and without latency.
+/// No merging: quads that pass the depth test go to the shader unchanged, at the rate of the port towards the
+/// shader cores (VR-Pipe, section III-B) and without latency.
 #[derive(Debug)]
 pub struct Passthrough {
     port: IssuePort,

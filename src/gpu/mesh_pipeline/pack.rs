@@ -24,7 +24,6 @@ impl Pack {
         Self { filler: WarpFiller::new(spec, quads_per_cycle), draw: 0 }
     }
 
-    /// Issues the held quads as a warp no earlier than `at`, if there are any.
     fn emit(
         &mut self,
         at: Cycle,

@@ -18,7 +18,7 @@ use quadrille_machine::{
 spec! {
     /// Raster tiles to quads.
     QuadsSpec in "quads" {
-        /// Raster tiles in the queue before it.
+        /// Capacity of the input queue, in raster tiles.
         queue: u64 = 5, 1..=65_536, Assumed "as the raster units";
         /// Quads per cycle.
         quads_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing";
@@ -28,7 +28,6 @@ spec! {
 }
 
 statistics! {
-    /// Quads by coverage.
     #[derive(Serialize)]
     pub(crate) struct QuadsCounters {
         /// Raster tiles in.
@@ -60,7 +59,6 @@ impl Quads {
         }
     }
 
-    /// Creates quad `at` of a raster tile; `None` if it is dropped.
     #[inline]
     fn quad(
         &mut self,

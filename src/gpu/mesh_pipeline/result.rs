@@ -48,7 +48,6 @@ pub struct TimedMeshResult {
 }
 
 impl TimedMeshResult {
-    /// Collects the counters of all units.
     pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
         let run = Collected::of(pipeline, state.memory.writes_done());
         let statistics = &run.statistics;
@@ -77,7 +76,7 @@ impl TimedMeshResult {
         }
     }
 
-    /// One sentence for each counter that disagrees with the sum of its parts.
+    /// One sentence per counter that disagrees with the sum of its parts.
     pub fn discrepancies(&self) -> Vec<String> {
         let c = &self.counters;
         let shaded = match (&c.qfm, &c.pmu) {

@@ -1,4 +1,4 @@
-//! The wiring: every unit of the mesh path joined in order, statically, and run over a scene.
+//! Static wiring of all units of the mesh path, and runs over a scene.
 
 use super::colour::Colour;
 use super::config::MeshConfig;
@@ -27,12 +27,8 @@ use quadrille_machine::{Beat, Quad, Retired, Sink, Stage, Unit, chain};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::merge::MergeUnitKind;
 
-/// Runs a scene through the pipeline, in cycles, with a unit between the depth test and the shader.
-/// The unit has the sizes of `unit` and the times of the configuration.
-///
-/// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field of the configuration that is invalid, and
-/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+/// Runs a scene through the pipeline, in cycles, with a merging unit of the sizes of `unit` and the times of
+/// the configuration.
 pub fn run(
     source: &dyn GridSource,
     view: &MeshCamera,
@@ -65,8 +61,8 @@ pub fn run(
     Ok(result)
 }
 
-/// Joins all units of every GPC around a merging unit of its own behind a queue of `depth` beats, and
-/// submits all grids as fast as they are accepted. Once the state's task is cancelled, the grids left are skipped.
+/// Joins all units of every GPC, each with a merging unit behind a queue of `depth` beats, and submits all
+/// grids as fast as they are accepted. Grids after a cancellation are skipped.
 fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,

@@ -20,11 +20,11 @@ use quadrille_machine::{
 spec! {
     /// Coarse raster.
     CoarseSpec in "coarse" {
-        /// Primitives in the queue before it.
+        /// Capacity of the input queue, in primitives.
         queue: u64 = 2, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Raster tiles out per cycle.
         tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which 1 would rule out in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
-        /// Primitives that share a cycle.
+        /// Primitives that may share a cycle.
         primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as public GPGPU graphics simulators have";
         /// Screen tiles of a primitive's bounding box tested per cycle.
         screen_tiles_tested_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "the walk keeps up with raster tiles that lie in different screen tiles";
@@ -55,7 +55,6 @@ pub struct Coarse {
     owner: TileOwner,
     /// Primitives in the cycle in which the current one began or the last one ended.
     primitives: CycleGroups,
-    /// Tests of screen tiles.
     walk: RateClock,
     /// Issue port.
     pub pipe: IssuePort,
@@ -132,17 +131,13 @@ impl<M: Screen> Stage<M> for Coarse {
     }
 }
 
-/// The walk over the screen tiles of a primitive.
 struct Walk<'a, M, N> {
     unit: &'a mut Coarse,
     state: &'a mut M,
     next: &'a mut N,
     primitive: u32,
-    /// Screen tiles per row.
     across: u32,
-    /// Cycle in which the current screen tile is tested.
     tested: Cycle,
-    /// Whether the current screen tile has had no raster tile.
     is_empty: bool,
 }
 

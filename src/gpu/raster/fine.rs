@@ -11,11 +11,11 @@ use quadrille_machine::{IssuePort, Process, RasterTile, Rate, Rigid, RigidUnit, 
 spec! {
     /// Fine raster.
     FineSpec in "fine" {
-        /// Raster tiles in the queue before it.
+        /// Capacity of the input queue, in raster tiles.
         queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Raster tiles per cycle.
         tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which 1 would rule out in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
-        /// Primitives that share a cycle.
+        /// Primitives that may share a cycle.
         primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as public GPGPU graphics simulators have";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";

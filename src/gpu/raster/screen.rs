@@ -9,10 +9,10 @@ pub trait Screen {
     /// Edge functions of a primitive.
     type Outline: Outline;
 
-    /// Computes the outline of a primitive; `None` if it has no area.
+    /// Edge functions of a primitive; `None` if it has no area.
     fn outline(&self, shape: &PrimitiveShape) -> Option<Self::Outline>;
 
-    /// Computes the bounds of a primitive's outline; `None` if it has no area.
+    /// Bounds of a primitive's outline; `None` if it has no area.
     fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
         self.outline(shape).map(|outline| outline.bounds())
     }
@@ -23,8 +23,7 @@ pub trait Screen {
     /// Screen tiles per row.
     fn tiles_across(&self) -> u32;
 
-    /// Whether the frame has been cancelled, so that nothing more is drawn. A primitive may cover the whole screen,
-    /// which takes long.
+    /// Whether the frame was cancelled. Checked within a primitive too, since one may cover the whole screen.
     fn is_cancelled(&self) -> bool;
 
     /// Whether a raster tile is hidden as a whole.

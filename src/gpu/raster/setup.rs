@@ -10,7 +10,7 @@ use quadrille_machine::{
 spec! {
     /// Configuration of triangle setup.
     SetupSpec in "setup" {
-        /// Primitives in the queue before it.
+        /// Capacity of the input queue, in primitives.
         queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
         /// Primitives per cycle.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle";

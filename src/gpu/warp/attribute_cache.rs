@@ -14,7 +14,7 @@ use quadrille_machine::{
 };
 
 statistics! {
-    /// Accesses of fragment warps to attributes; a warp accesses each of its primitives once.
+    /// Attribute accesses of fragment warps, one per primitive of a warp.
     #[derive(Serialize)]
     pub struct AttributeCounters {
         /// Accesses to resident entries.
@@ -24,24 +24,18 @@ statistics! {
     }
 }
 
-/// Attributes of a splat.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     splat: u32,
-    /// Cycle at which they arrive.
     ready: Cycle,
 }
 
 const EMPTY: Entry = Entry { splat: u32::MAX, ready: 0 };
 
-/// Size and port of the cache of a core.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AttributeCacheSpec {
-    /// Capacity.
     pub(crate) bytes: u64,
-    /// Ways per set.
     pub(crate) ways: u64,
-    /// Bytes per cycle from the L2.
     pub(crate) l2_bytes_per_cycle: u64,
 }
 
@@ -50,11 +44,9 @@ pub(crate) struct AttributeCacheSpec {
 pub struct AttributeCaches {
     sets: usize,
     ways: usize,
-    /// Entries by core, set and age, the most recently used first.
+    /// Entries by core, set and age, most recently used first.
     entries: Vec<Entry>,
-    /// Port of each core to the L2.
     ports: Vec<RateLimiter>,
-    /// Bytes per cycle from the L2 to all cores.
     rate: Rate,
     entry_bytes: u64,
     /// Accesses so far.
@@ -62,8 +54,7 @@ pub struct AttributeCaches {
 }
 
 impl AttributeCaches {
-    /// Creates empty caches of `cores` cores for entries of `entry_bytes`; none if there is nothing to
-    /// read.
+    /// Creates empty caches for entries of `entry_bytes`; none if there is nothing to read.
     pub(crate) fn new(spec: AttributeCacheSpec, cores: u64, entry_bytes: u64) -> Option<Self> {
         if entry_bytes == 0 {
             return None;
@@ -84,15 +75,13 @@ impl AttributeCaches {
         })
     }
 
-    /// Visits the accesses, and the ports of all cores as one.
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
         visitor.statistics("l1", &self.counters);
         visitor.cache_port("l1_fill", self.rate, self.counters.misses * self.entry_bytes);
     }
 
-    /// Reads the attributes of all primitives of a warp's quads at `at`, on the core that runs
-    /// `scheduler`; returns the cycle at which they have arrived. Schedulers are numbered so that
-    /// warps in turn go to all cores.
+    /// Reads the attributes of all primitives of a warp at `at`, on the core of `scheduler`; returns the cycle
+    /// at which they have arrived. Consecutive schedulers belong to different cores.
     pub(crate) fn fetch(
         &mut self,
         scheduler: usize,
@@ -126,13 +115,11 @@ impl AttributeCaches {
         ready
     }
 
-    /// Index of the first entry of a splat's set in the cache of a core.
     #[inline]
     fn set_of(&self, core: usize, splat: u32) -> usize {
         (core * self.sets + splat as usize % self.sets) * self.ways
     }
 
-    /// Reads the attributes of a splat, whose set in the cache of `core` begins at entry `first`.
     #[inline]
     fn access(
         &mut self,

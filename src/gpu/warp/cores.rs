@@ -35,14 +35,14 @@ spec! {
         cores: u64 = 16, 1..=1024, Published "VR-Pipe Table I";
         /// Schedulers per core.
         schedulers: u64 = 4, 1..=16, Published "VR-Pipe Table I";
-        /// Cycles for which an instruction of a warp of 32 holds its scheduler's 16 lanes.
+        /// Cycles that an instruction of a 32-lane warp holds its scheduler's 16 lanes.
         issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes a core, 4 schedulers";
         /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
         /// Shaded warps per cycle to the colour unit.
         warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most", only_if BLENDING_IN_CROP;
-        /// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side: exact,
-        /// as in the reference renderer, or f32, as in a shader core.
+        /// Arithmetic for fragments that f32 cannot place above or below the alpha cut: exact, as in the
+        /// reference renderer, or f32, as in a shader core.
         near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
         /// Instructions of the fragment shader.
         fragment_instructions: u64 = 20, 1..=100_000, Assumed "offset, two dot products, exponential, cut, four products", only_if PIPELINE;
@@ -67,7 +67,6 @@ impl CoresSpec {
         self.cores * self.schedulers
     }
 
-    /// Creates idle cores.
     pub(crate) fn schedule(&self) -> Schedule {
         Schedule::new(
             self.all_schedulers(),
@@ -77,7 +76,6 @@ impl CoresSpec {
         )
     }
 
-    /// The first-level cache of a core.
     fn first_level(&self) -> AttributeCacheSpec {
         AttributeCacheSpec {
             bytes: self.l1_bytes,
@@ -99,9 +97,9 @@ statistics! {
         pub warps: u64,
         /// Quads shaded.
         pub quads_shaded: u64,
-        /// Quads by the number of their fragments over the cut, before quad merging.
+        /// Quads by the number of fragments above the cut, before quad merging.
         pub quads_survived: [u64; 5],
-        /// Quads removed by quad merging: pairs in which both quads had a surviving fragment.
+        /// Quads removed by quad merging, from pairs with survivors in both quads.
         pub quads_merged: u64,
         /// Fragments shaded: covered, and not killed by an earlier test.
         pub fragments_shaded: u64,
@@ -119,11 +117,8 @@ statistics! {
 pub struct Cores {
     gpc: usize,
     program: WarpProgram,
-    /// Caches of attributes, if the shader reads any.
     attributes: Option<AttributeCaches>,
-    /// Shader of stencil updates, if there are any.
     update: Option<UpdateShader>,
-    /// Blending by the shader, if CROP does not blend.
     blending: Option<Box<ShaderBlend>>,
     /// Slots and schedulers.
     pub schedule: Schedule,
@@ -133,7 +128,7 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// Creates idle cores, whose shader merges pairs of quads if `merging`.
+    /// Creates idle cores; their shader merges pairs of quads if `merging`.
     pub fn new(spec: &CoresSpec, merging: bool) -> Self {
         let (more, longer) =
             if merging { (spec.merge_instructions, spec.merge_latency_cycles) } else { (0, 0) };
@@ -152,7 +147,7 @@ impl Cores {
         }
     }
 
-    /// Lets the shader read `attribute_bytes` per primitive of a warp.
+    /// Makes the shader read `attribute_bytes` per primitive of a warp.
     #[must_use]
     pub fn reading(self, spec: &CoresSpec, attribute_bytes: u64) -> Self {
         Self {
@@ -161,25 +156,24 @@ impl Cores {
         }
     }
 
-    /// Lets the cores run the shader of stencil updates.
+    /// Enables the shader of stencil updates.
     #[must_use]
     pub fn updating(self, update: Option<UpdateShader>) -> Self {
         Self { update, ..self }
     }
 
-    /// Lets the shader blend instead of CROP.
+    /// Makes the shader blend instead of CROP.
     #[must_use]
     pub fn blending(self, blending: Option<ShaderBlend>) -> Self {
         Self { blending: blending.map(Box::new), ..self }
     }
 
-    /// Places the cores in GPC `gpc`; they are in the first otherwise.
+    /// Assigns the cores to GPC `gpc`; the default is the first.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }
     }
 
-    /// Shades the quads of a warp and merges its pairs; returns the quads with a surviving fragment.
     #[inline(always)]
     fn shade(&mut self, warp: &Warp, state: &mut DrawState<'_>) -> ShadedWarp {
         let mut out =
@@ -202,8 +196,7 @@ impl Cores {
         out
     }
 
-    /// Shades a warp that got to the cores at `arrival`, and blends it with `blending`; returns the cycle at
-    /// which it has got a slot.
+    /// Shades and blends a warp that arrived at `arrival`; returns the cycle at which it has a slot.
     fn shade_and_blend(
         &mut self,
         blending: &mut ShaderBlend,
@@ -229,7 +222,7 @@ impl Cores {
         taken.at
     }
 
-    /// The shader's cost for a warp that got its slot at `at`, with the wait for its attributes.
+    /// Shader cost of a warp with a slot from `at` on, including the wait for attributes.
     #[inline]
     fn program(
         &mut self,
@@ -248,8 +241,8 @@ impl Cores {
         program
     }
 
-    /// Merges the pairs of a shaded warp: the older quad of a pair becomes both, the younger one empty. Returns the number
-    /// of fragments that this removes.
+    /// Merges pairs: the older quad becomes both, the younger one empty. Returns the number of fragments
+    /// removed.
     fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
         let before = self.counters.fragments_merged;
         for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {

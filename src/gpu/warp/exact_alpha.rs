@@ -1,4 +1,4 @@
-//! Exact decision of fragments so near the alpha cut that f32 cannot tell their side.
+//! Exact decision of fragments that f32 cannot place above or below the alpha cut.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use quadrille_render::preprocess::exact::ExactSplat;
 use quadrille_render::preprocess::{ProjectedSplat, ViewTransform};
 use quadrille_scene::{BLOCK, Splat, Splats};
 
-/// Arithmetic that decides fragments so near the alpha cut that f32 cannot tell their side.
+/// Arithmetic for fragments that f32 cannot place above or below the alpha cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NearCutRule {
-    /// The alpha of the reference renderer, so that fragment counts are the same: the shader asks an oracle.
+    /// Alpha of the reference renderer, so that fragment counts agree: the shader asks an oracle.
     Exact,
     /// The alpha that a shader core computes in f32.
     F32,
@@ -19,8 +19,7 @@ pub enum NearCutRule {
 
 /// Decides fragments near the alpha cut.
 pub trait NearCut: Sync {
-    /// Alpha of `splat` at pixel (`x`, `y`) of the picture, capped; `None` when the fragment is
-    /// below the cut.
+    /// Capped alpha of `splat` at pixel (`x`, `y`); `None` below the cut.
     fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64>;
 }
 

@@ -18,25 +18,23 @@ use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent}
 use quadrille_machine::{ColourQuad, Quad, QuadMasks, WARP_QUADS};
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
-/// Quads that share a vector.
+/// Quads per vector.
 const GROUP: usize = 4;
-/// Vectors of a warp.
 const GROUPS: usize = WARP_QUADS / GROUP;
-/// Fragments of a warp.
 const LANES: usize = WARP_QUADS * 4;
 
-/// An exponent whose distance from the cut's is below this share of the picture's width plus height
-/// (pixels, and [`LEAST_REACH`]) is looked at twice. Measured: 4.5e-7 at most over 6 million
-/// fragments near the cut, in pictures 64 to 8000 pixels wide.
+/// Half width of the re-evaluated band around the cut's exponent, as a share of width plus height in pixels
+/// (plus [`LEAST_REACH`]). Measured: at most 4.5e-7 is needed, over 6 million fragments near the cut, in
+/// pictures 64 to 8000 pixels wide.
 const BAND: f32 = 1.0 / 524_288.0;
-/// Largest error of an exponent near the cut, as a share of its own [`reach`]. Measured: 1.4e-6 at
-/// most over the same.
+/// Error bound of an exponent near the cut, as a share of its [`reach`]. Measured on the same fragments: at
+/// most 1.4e-6.
 const DOUBT: f32 = 1.0 / 262_144.0;
-/// Added to the reach: rounding errors of the exponent, the opacity and the constants.
+/// Part of the reach for rounding errors of the exponent, the opacity and the constants.
 const LEAST_REACH: f32 = 16.0;
 
-/// Positions of a quad's four pixels in their tile, by the quad's column. Adding them to the tile's
-/// origin is exact, and faster than converting integers.
+/// Tile-relative positions of a quad's pixels, by the quad's column. Adding them to the tile's origin is exact,
+/// and faster than converting integers.
 const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     let mut columns = [[0.0, 1.0, 0.0, 1.0]; TILE_QUADS as usize];
     let mut i = 1;
@@ -47,7 +45,7 @@ const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     }
     columns
 };
-/// As [`COLUMNS`]; more than a tile has, so that any position has its row.
+/// As [`COLUMNS`]; longer than a tile, so that any position has a row.
 const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     let mut rows = [[0.0, 0.0, 1.0, 1.0]; 256 / TILE_QUADS as usize];
     let mut i = 1;
@@ -59,18 +57,13 @@ const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     rows
 };
 
-/// Numbers of quads and fragments of a warp that has been shaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ShadedCounts {
-    /// Quads with a surviving fragment.
     pub(crate) survivors: u32,
-    /// Fragments that the quads cover.
     pub(crate) covered: u32,
-    /// Fragments that survive the cut on alpha.
     pub(crate) survived: u32,
-    /// The same by quad, in the order of the warp's quads.
     pub(crate) masks: QuadMasks,
-    /// Fragments that [`NearCut`] decided.
+    /// Fragments decided by [`NearCut`].
     pub(crate) decided: u32,
 }
 
@@ -78,12 +71,11 @@ pub(crate) struct ShadedCounts {
 #[derive(Clone, Copy)]
 pub struct FragmentShader<'a> {
     splats: &'a [ProjectedSplat],
-    /// Half the picture's size, in pixels.
     half_size: [f32; 2],
     alpha_cap: f32,
     level: SimdLevel,
     near_cut: Option<&'a dyn NearCut>,
-    /// Width of the band around the alpha cut within which exact arithmetic decides.
+    /// Half width of the band around the alpha cut within which exact arithmetic decides.
     band: f32,
 }
 
@@ -94,9 +86,9 @@ impl<'a> FragmentShader<'a> {
         Self { near_cut, ..self }
     }
 
-    /// Creates the shader of `splats`, indexed by [`Quad::primitive`], in a picture of `size_px` (width,
-    /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides the
-    /// fragments near the cut.
+    /// Creates the shader of `splats`, indexed by [`Quad::primitive`], for a picture of `size_px` (width,
+    /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides fragments near
+    /// the cut.
     pub fn new(
         splats: &'a [ProjectedSplat],
         size_px: [u32; 2],
@@ -120,18 +112,16 @@ impl<'a> FragmentShader<'a> {
         self.level
     }
 
-    /// Oracle for fragments near the cut; `None` if f32 decides them.
     pub(crate) fn near_cut(&self) -> Option<&'a dyn NearCut> {
         self.near_cut
     }
 
-    /// Largest alpha of a fragment.
     pub(crate) fn alpha_cap(&self) -> f32 {
         self.alpha_cap
     }
 
     /// Half width of the band of exponents around the alpha cut in which [`FragmentShader::fragment`]
-    /// evaluates alpha a second time.
+    /// re-evaluates alpha.
     pub(crate) fn band(&self) -> f32 {
         self.band
     }
@@ -164,8 +154,8 @@ impl<'a> FragmentShader<'a> {
         u64::from(self.shade_into::<false>([tile_x, tile_y], quads, out).decided)
     }
 
-    /// As [`FragmentShader::shade`]. If `PACKED`, the quads with a surviving fragment are the first elements
-    /// of `out`, in order, and the other elements are undefined.
+    /// As [`FragmentShader::shade`]. If `PACKED`, the surviving quads come first in `out`, in order, and the
+    /// other elements are undefined.
     #[inline]
     pub(crate) fn shade_into<const PACKED: bool>(
         &self,
@@ -193,7 +183,7 @@ impl<'a> FragmentShader<'a> {
         dispatch!(self.level.level(), simd => self.shade_warp::<_, PACKED>(simd, origin, warp, out))
     }
 
-    /// Centre of a pixel relative to the centre of the picture.
+    /// Pixel centre relative to the picture's centre.
     #[inline(always)]
     pub(crate) fn position(&self, x: u32, y: u32) -> [f32; 2] {
         // Exact: halves, far below 2^23.
@@ -280,8 +270,8 @@ impl<'a> FragmentShader<'a> {
         counts
     }
 
-    /// [`exponent`] of a quad's fragments, in the same order of operations; its tile's first pixel
-    /// is at `first_px` from the picture's centre.
+    /// [`exponent`] of a quad's fragments, in the same order of operations; `first_px` is its tile's first
+    /// pixel, from the picture's centre.
     #[inline(always)]
     fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let lane = |v: f32| f32x4::splat(simd, v);
@@ -297,8 +287,8 @@ impl<'a> FragmentShader<'a> {
         (lane(splat.log2_opacity) - u * u) - v * v
     }
 
-    /// Decides the lanes of `near` one by one; returns the mask of surviving lanes, and the number of lanes
-    /// that [`NearCut`] decided. Alphas that f32 puts below the cut are replaced by exact ones.
+    /// Decides the lanes of `near` one by one; returns the surviving lanes and the number decided by
+    /// [`NearCut`]. Alphas that f32 puts below the cut are replaced by exact ones.
     #[cold]
     #[inline(never)]
     fn decide_all(
@@ -328,7 +318,6 @@ impl<'a> FragmentShader<'a> {
         (survive, asked)
     }
 
-    /// Oracle for a fragment that is too near the cut for f32; `None` if f32 decides it.
     fn judge(
         &self,
         splat: &ProjectedSplat,
@@ -339,7 +328,6 @@ impl<'a> FragmentShader<'a> {
         self.near_cut.filter(|_| (exponent - LOG2_ALPHA_CUT).abs() < doubt)
     }
 
-    /// Alpha of a fragment near the cut; `None` when it is below.
     fn decide(
         &self,
         splat: &ProjectedSplat,
@@ -357,14 +345,13 @@ impl<'a> FragmentShader<'a> {
     }
 }
 
-/// The top left pixel of the quad at `position` in the screen tile whose first pixel is `origin`.
 #[inline(always)]
 fn pixel(origin: [u32; 2], position: u8) -> [u32; 2] {
     let position = u32::from(position);
     [origin[0] + position % TILE_QUADS * 2, origin[1] + position / TILE_QUADS * 2]
 }
 
-/// log2 of alpha before the cap, at (x, y) from the picture's centre.
+/// log2 of uncapped alpha at (x, y) from the picture's centre.
 #[inline(always)]
 fn exponent(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
     let u = (splat.u_at_centre - splat.u_per_y * y) + splat.u_per_x * x;
@@ -372,7 +359,6 @@ fn exponent(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
     falloff_exponent(u, v, splat.log2_opacity)
 }
 
-/// A quad from its alphas and its mask.
 #[inline(always)]
 fn write_quad<S: Simd>(
     simd: S,
@@ -390,7 +376,7 @@ fn write_quad<S: Simd>(
     out.mask = mask;
 }
 
-/// Magnitude of the terms of u and v. Their rounding errors are proportional to it.
+/// Magnitude of the terms of u and v, to which their rounding errors are proportional.
 #[inline(always)]
 fn reach(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
     let (x, y) = (x.abs() + splat.mean_px[0].abs(), y.abs() + splat.mean_px[1].abs());

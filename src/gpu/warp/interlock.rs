@@ -13,8 +13,8 @@ use quadrille_machine::{Cycle, spec, statistics};
 spec! {
     /// Critical sections of fragment shaders.
     InterlockSpec in "interlock" {
-        /// Screen regions of each GPC with a counter of their own. Screen tiles share the regions in turn,
-        /// row by row; if there are at least as many regions as tiles, each tile has its own.
+        /// Screen regions per GPC, each with a counter. Screen tiles share regions round robin; with at least
+        /// as many regions as tiles, each tile has its own.
         regions: u64 = 64, 1..=16_777_216, Assumed "a small table; NVIDIA's patents US 10,055,806 and US 10,019,776 describe ordered access by screen region and state no size";
     }
 }
@@ -28,32 +28,26 @@ statistics! {
         pub handoffs: u64,
         /// Warps that waited for their ticket.
         pub warps_waited: u64,
-        /// Cycles that warps kept their slots while they waited for their ticket, over all warps.
+        /// Cycles in which warps kept their slots while waiting for their ticket, over all warps.
         pub wait_cycles: u64,
     }
 }
 
-/// Counter of a screen region.
 #[derive(Debug, Clone, Copy, Default)]
 struct Region {
-    /// Cycle at which the counter shows the ticket of the region's last flush.
+    /// Cycle at which the counter shows the last flush's ticket.
     shows: Cycle,
-    /// Cycle at which all updates by that flush so far have arrived.
     updated: Cycle,
-    /// Whether a warp of that flush waited.
     waited: bool,
 }
 
-/// The counters of one GPC's regions.
 #[derive(Debug)]
 pub(super) struct Interlock {
     regions: Vec<Region>,
-    /// Statistics so far.
     pub(super) counters: InterlockCounters,
 }
 
 impl Interlock {
-    /// Creates counters that show the first ticket, for a picture of `tiles` screen tiles.
     pub(super) fn new(spec: &InterlockSpec, tiles: usize) -> Self {
         let regions = index(spec.regions).min(tiles).max(1);
         Self { regions: vec![Region::default(); regions], counters: InterlockCounters::default() }
@@ -64,16 +58,16 @@ impl Interlock {
         &mut self.regions[tile as usize % regions]
     }
 
-    /// Takes the next ticket of the region of `tile`, for a new flush. All warps of the flush before have
-    /// come.
+    /// Takes the next ticket of the region of `tile`, for a new flush. All warps of the previous flush must
+    /// have entered.
     pub(super) fn take_ticket(&mut self, tile: u32) {
         self.counters.tickets += 1;
         let region = self.region(tile);
         *region = Region { shows: region.shows.max(region.updated), updated: 0, waited: false };
     }
 
-    /// Lets a warp of the last flush wait from `from` until the region's counter shows its ticket; returns
-    /// the cycle at which it enters its critical section.
+    /// Makes a warp of the last flush wait from `from` until its ticket is shown; returns the cycle at which it
+    /// enters its critical section.
     pub(super) fn enter(&mut self, tile: u32, from: Cycle) -> Cycle {
         let region = self.region(tile);
         let wait = region.shows.saturating_sub(from);
@@ -87,7 +81,6 @@ impl Interlock {
         from + wait
     }
 
-    /// Records that the update of a warp of the last flush reaches the region's counter at `at`.
     pub(super) fn update(&mut self, tile: u32, at: Cycle) {
         let region = self.region(tile);
         region.updated = region.updated.max(at);

@@ -1,20 +1,18 @@
-//! Issue cycles of the shader cores that vertex warps use.
+//! Issue cycles of the shader cores used by vertex warps.
 
 use quadrille_base::math::index;
 
-/// Issue cycles used by vertex warps, which the next fragment warps of the same scheduler do without.
+/// Issue cycles used by vertex warps; they delay the next fragment warps of the same scheduler.
 #[derive(Debug, Clone)]
 pub struct ShaderIssue {
-    /// Cycles owed, by scheduler, GPC after GPC.
+    /// Cycles owed per scheduler, GPC after GPC.
     owed: Vec<u64>,
-    /// Schedulers per GPC.
     schedulers: usize,
     issue_cycles: u64,
 }
 
 impl ShaderIssue {
-    /// Creates `schedulers` in each of `gpcs` GPCs that owe no cycles and issue an instruction every
-    /// `issue_cycles`.
+    /// Creates `schedulers` for each of `gpcs` GPCs, without debt; an instruction takes `issue_cycles`.
     pub fn new(gpcs: u64, schedulers: u64, issue_cycles: u64) -> Self {
         Self {
             owed: vec![0; index(gpcs * schedulers)],

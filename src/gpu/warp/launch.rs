@@ -1,11 +1,11 @@
-//! Warp launch: passes warps to the shader cores in order, one per cycle, when a warp slot is free.
+//! Launches warps on the shader cores in order, one per cycle, when a warp slot is free.
 
 use quadrille_machine::{IssuePort, Process, Rate, Rigid, RigidUnit, Warp, spec, statistics};
 
 spec! {
     /// Warp launch.
     LaunchSpec in "launch" {
-        /// Warps in the queue before it.
+        /// Capacity of the input queue, in warps.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Warps per cycle.
         warps_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one warp per cycle";
@@ -19,7 +19,7 @@ statistics! {
     pub struct LaunchCounters {
         /// Warps launched.
         pub warps: u64,
-        /// Quads in them.
+        /// Quads in these warps.
         pub quads: u64,
     }
 }

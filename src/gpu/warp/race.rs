@@ -15,37 +15,32 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_machine::{Cycle, ShadedWarp, WARP_QUADS};
 
-/// Kind of an event. In one cycle, loads come before stores.
+/// In one cycle, loads precede stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Access {
     Load,
     Store,
 }
 
-/// An event: its cycle, its kind, the number of its warp, and the index of the warp in [`Race::flying`].
+/// Cycle, kind, warp number, and index in [`Race::flying`].
 type Event = (Cycle, Access, u64, usize);
 
-/// A warp between its launch and its store.
 #[derive(Debug)]
 struct Flying {
     warp: ShadedWarp,
-    /// Versions of its quads that it has loaded.
     loaded: ArrayVec<QuadVersion, WARP_QUADS>,
 }
 
-/// The loads and stores that one GPC's warps are still to do.
 #[derive(Debug, Default)]
 pub(super) struct Race {
     events: BinaryHeap<Reverse<Event>>,
     flying: Vec<Option<Flying>>,
-    /// Free indices of `flying`.
     free: Vec<usize>,
-    /// Warps so far. The first has number 1.
     warps: u64,
 }
 
 impl Race {
-    /// Adds a warp that loads its pixels at `loads` and stores them at `stores`, no earlier.
+    /// Adds a warp that loads its pixels at `loads` and stores them at `stores`, not before.
     pub(super) fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
         self.warps += 1;
         let flying = Some(Flying { warp, loaded: ArrayVec::new() });
@@ -60,8 +55,7 @@ impl Race {
         self.events.push(event(stores, Access::Store));
     }
 
-    /// Performs all loads and stores before cycle `until`, in order. No warp that is added later loads
-    /// earlier.
+    /// Performs all loads and stores before cycle `until`, in order. Warps added later load later.
     pub(super) fn advance(
         &mut self,
         until: Cycle,
@@ -98,7 +92,6 @@ impl Flying {
         }
     }
 
-    /// Stores all quads. Of lanes that write one pixel, the last wins.
     fn store(
         self,
         number: u64,

@@ -1,5 +1,5 @@
-//! Reference data for a picture whose pixels are updated without order: the picture in draw order, and the
-//! fragments that each pixel contains.
+//! Reference data for a picture with unordered updates: the picture in draw order, and the fragments in each
+//! pixel.
 
 use crate::crop::blend::blend_behind;
 use quadrille_base::math::SimdLevel;
@@ -8,13 +8,12 @@ use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::{ColourFormat, QuadColour};
 use quadrille_machine::{ColourQuad, ShadedWarp};
 
-/// Value of a quad's pixels in memory, and the fragments blended into it.
+/// Value of a quad in memory, and the fragments blended into it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QuadVersion {
     pub(super) colour: QuadColour,
-    /// Fragments blended into each pixel's value.
     pub(super) depth: [u32; 4],
-    /// Number of the youngest warp among them.
+    /// Youngest warp among them.
     pub(super) youngest: [u64; 4],
 }
 
@@ -25,12 +24,11 @@ pub struct RacedPicture {
     in_order: Buffer<QuadColour>,
     depth: Buffer<[u32; 4]>,
     youngest: Buffer<[u64; 4]>,
-    /// Fragments blended behind a younger one.
+    /// Fragments blended after a younger one.
     out_of_order: u64,
 }
 
 impl RacedPicture {
-    /// Creates the state of a cleared picture of `quads` quads.
     pub(crate) fn new(quads: usize, format: ColourFormat) -> Self {
         Self {
             format,
@@ -41,7 +39,6 @@ impl RacedPicture {
         }
     }
 
-    /// Blends a warp into the picture in draw order.
     pub(super) fn blend_in_order(&mut self, level: SimdLevel, warp: &ShadedWarp) {
         for quad in warp.quads.iter() {
             let stored = &mut self.in_order[quad_index(warp.tile, quad.position)];
@@ -49,13 +46,12 @@ impl RacedPicture {
         }
     }
 
-    /// The version of a quad whose pixels hold `colour`.
     pub(super) fn load(&self, quad: usize, colour: QuadColour) -> QuadVersion {
         QuadVersion { colour, depth: self.depth[quad], youngest: self.youngest[quad] }
     }
 
-    /// Blends the fragments of `quad`, which warp `number` shaded, into the version that it has loaded, and
-    /// overwrites their pixels in `stored`, the quad at `index` of the picture.
+    /// Blends the fragments of `quad`, shaded by warp `number`, into its loaded version and overwrites them in
+    /// `stored`, quad `index` of the picture.
     pub(super) fn store(
         &mut self,
         level: SimdLevel,
@@ -76,18 +72,15 @@ impl RacedPicture {
         }
     }
 
-    /// Fragments that the picture contains.
     pub(crate) fn fragments(&self) -> u64 {
         let depths: &[[u32; 4]] = &self.depth;
         depths.iter().flatten().map(|depth| u64::from(*depth)).sum()
     }
 
-    /// Fragments blended behind a younger one.
     pub(crate) fn out_of_order(&self) -> u64 {
         self.out_of_order
     }
 
-    /// Colours of the picture in draw order, in the order of [`quad_index`].
     pub(crate) fn in_order(&self) -> &[QuadColour] {
         &self.in_order
     }

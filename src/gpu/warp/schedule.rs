@@ -1,5 +1,4 @@
-//! Timing of the shader cores for any program: warp slots, schedulers, and the order in which warps
-//! leave.
+//! Timing of the shader cores for any program: warp slots, schedulers, and the order of retirement.
 
 use quadrille_base::math::index;
 use quadrille_machine::{Activity, Cycle, Rate, RateLimiter, StallReason};
@@ -13,27 +12,24 @@ pub struct WarpProgram {
     pub latency: u64,
 }
 
-/// The schedulers and warp slots of one GPC's cores.
+/// Schedulers and warp slots of one GPC.
 #[derive(Debug)]
 pub struct Schedule {
     issue_cycles: u64,
-    /// Cycle at which each scheduler has issued all its instructions.
     issued: Vec<Cycle>,
     next_scheduler: usize,
-    /// Per slot: cycle at which its last warp left, and the cycles by which the next unit delayed that warp.
+    /// Per slot: cycle at which its last warp left, and that warp's delay by the next unit.
     slots: Vec<(Cycle, u64)>,
     next_slot: usize,
-    /// Cycles by which the next unit delayed the last warp.
     held_up: u64,
     left_at: Cycle,
-    /// Port towards the colour unit.
     export: RateLimiter,
     /// Issue cycles by scheduler.
     pub activity: Vec<Activity>,
 }
 
 impl Schedule {
-    /// Creates idle schedulers and empty warp slots, whose warps leave at the rate `export`.
+    /// Creates idle schedulers and empty slots; warps leave at the rate `export`.
     pub fn new(schedulers: u64, issue_cycles: u64, slots: u64, export: Rate) -> Self {
         let schedulers = index(schedulers);
         Self {
@@ -49,14 +45,12 @@ impl Schedule {
         }
     }
 
-    /// The scheduler that the next warp goes to.
     pub(crate) fn next_scheduler(&self) -> usize {
         self.next_scheduler
     }
 
-    /// Reasons why nothing was issued before a warp arrived at `arrival`, each up to a cycle. If the warp waited
-    /// for its slot, slots were lacking, but as long as the next unit delayed the slot's last warp, the cores were
-    /// blocked.
+    /// Reasons for idle issue slots before a warp's arrival at `arrival`, each up to a cycle. A wait for a slot
+    /// is lack of slots, except while the next unit delayed the slot's last warp: then the cores were blocked.
     fn idle_before(&self, arrival: Cycle) -> [(Cycle, StallReason); 2] {
         match self.slots[self.next_slot] {
             (left, held_up) if left == arrival && left > 0 => {
@@ -66,8 +60,8 @@ impl Schedule {
         }
     }
 
-    /// Runs a warp that got its slot at `arrival` on a scheduler that owes `owed` cycles; returns the
-    /// cycle at which it is done.
+    /// Runs a warp with a slot from `arrival` on, on a scheduler that owes `owed` cycles; returns its
+    /// completion.
     pub fn run(&mut self, arrival: Cycle, program: WarpProgram, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;
@@ -78,8 +72,8 @@ impl Schedule {
         self.issue(scheduler, arrival, program, owed, before)
     }
 
-    /// Runs a warp that got a slot of `scheduler` at `arrival`, before which the scheduler was idle for the
-    /// reasons `before`, each up to a cycle, as [`Schedule::run`] does. Slots are kept by the caller.
+    /// As [`Schedule::run`], on a slot of `scheduler` kept by the caller; the scheduler was idle before for the
+    /// reasons `before`, each up to a cycle.
     pub(super) fn issue(
         &mut self,
         scheduler: usize,
@@ -99,9 +93,8 @@ impl Schedule {
         end.max(begin + program.latency)
     }
 
-    /// Retires the warp that was done at `done`, in launch order. `take` maps the cycle at which the
-    /// warp is offered to the cycle at which the next unit accepts it, which is returned. A warp without
-    /// results has nothing to take and passes no port.
+    /// Retires the warp that was done at `done`, in launch order. `take` maps the cycle of the offer to the
+    /// cycle of acceptance by the next unit, which is returned. A warp without results passes no port.
     pub fn leave(&mut self, done: Cycle, take: Option<impl FnOnce(Cycle) -> Cycle>) -> Cycle {
         let mut ready = done.max(self.left_at);
         // Done behind a warp that was kept waiting, it was kept waiting too.
@@ -120,7 +113,6 @@ impl Schedule {
         self.left_at
     }
 
-    /// Cycle at which the last warp left.
     pub(crate) fn left_at(&self) -> Cycle {
         self.left_at
     }

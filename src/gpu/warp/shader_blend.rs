@@ -30,7 +30,7 @@ use quadrille_machine::{
 spec! {
     /// Blending in the fragment shader.
     ShaderBlendSpec in "shader_blend" {
-        /// Instructions that a warp with a surviving fragment issues in addition to the shader.
+        /// Additional instructions of a warp with a surviving fragment.
         instructions: u64 = 6, 0..=100_000, Assumed "load, one minus alpha, a multiply-add for two channels each, pack, store";
         /// Cycles from the loaded colours to the store.
         latency_cycles: u64 = 24, 0..=1_000_000, Assumed "six dependent instructions of ALU latency 4";
@@ -56,7 +56,7 @@ statistics! {
 choice! {
     /// Order of blending in the shader, with the name of its method.
     pub enum ShaderOrder {
-        /// None: updates of a pixel get lost.
+        /// Unordered: updates of a pixel may get lost.
         Unordered = "shader-blend",
         /// Draw order, by critical sections.
         Interlocked = "interlock",
@@ -64,9 +64,9 @@ choice! {
 }
 
 impl ShaderOrder {
-    /// Approximate upper bound, in cycles, of how far requests to the L2 are out of time order when `slots`
-    /// warps wait for each other and an access to the L2 takes `l2_latency`: the duration of `2 * slots`
-    /// critical sections. 0 without order, since warps then wait for memory alone.
+    /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each
+    /// other and an access takes `l2_latency`: the duration of `2 * slots` critical sections. 0 without order,
+    /// since warps then wait for memory alone.
     pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
         match self {
             Self::Unordered => 0,
@@ -75,26 +75,19 @@ impl ShaderOrder {
     }
 }
 
-/// Size and ports of the cores, and the picture that they blend into.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlendingCores {
-    /// Number of cores.
     pub(crate) cores: u64,
-    /// Schedulers of all cores.
     pub(crate) schedulers: u64,
-    /// Warp slots of all cores.
     pub(crate) slots: u64,
-    /// Bytes per cycle between the L2 and each core, each way.
+    /// Bytes per cycle between the L2 and each core, in each direction.
     pub(crate) l2_bytes_per_cycle: u64,
-    /// Format of the colour buffer, which begins at the first line of memory.
     pub(crate) format: ColourFormat,
-    /// Screen tiles of the picture.
     pub(crate) tiles: usize,
-    /// Cycles by which requests to the L2 may come out of time order.
+    /// Cycles by which L2 requests may be out of time order.
     pub(crate) reordered: Cycle,
 }
 
-/// Mechanism that orders the memory accesses of warps: none (a race) or an interlock.
 #[derive(Debug)]
 enum Order {
     Race(Race),
@@ -109,13 +102,11 @@ pub struct ShaderBlend {
     slots: WarpSlots,
     schedulers: usize,
     ports: ColourPorts,
-    /// Cycle at which all work so far is over.
     done: Cycle,
     counters: ShaderBlendCounters,
 }
 
 impl ShaderBlend {
-    /// Creates the idle state of a draw that blends in `order`.
     pub(crate) fn new(
         spec: &ShaderBlendSpec,
         interlock: &InterlockSpec,
@@ -136,8 +127,6 @@ impl ShaderBlend {
         }
     }
 
-    /// Takes a slot for a warp of `tile` that arrived at `arrival`; returns it with the number of its
-    /// scheduler.
     pub(super) fn launch(
         &mut self,
         tile: u32,
@@ -153,12 +142,10 @@ impl ShaderBlend {
         (taken, taken.slot % self.schedulers)
     }
 
-    /// Instructions that a warp issues in addition to the shader.
     pub(super) fn instructions(&self, warp: &ShadedWarp) -> u64 {
         if warp.quads.is_empty() { 0 } else { self.spec.instructions }
     }
 
-    /// Blends the surviving quads of a warp that were shaded by `shaded`, and frees its slot.
     pub(super) fn run(
         &mut self,
         warp: ShadedWarp,
@@ -214,19 +201,16 @@ impl ShaderBlend {
         self.counters.fragments += warp.quads.fragments();
     }
 
-    /// Performs all loads and stores that are left, at the end of the draw.
     pub(super) fn drain(&mut self, state: &mut DrawState<'_>) {
         if let Order::Race(race) = &mut self.order {
             advance(race, Cycle::MAX, state);
         }
     }
 
-    /// Cycle at which all work so far is over.
     pub(super) fn done(&self) -> Cycle {
         self.done
     }
 
-    /// Visits the statistics.
     pub(super) fn visit(&self, visitor: &mut dyn Visitor) {
         self.ports.visit(visitor);
         let mut counters = self.counters.clone();
@@ -238,29 +222,23 @@ impl ShaderBlend {
     }
 }
 
-/// Performs the loads and stores before `until`.
 fn advance(race: &mut Race, until: Cycle, state: &mut DrawState<'_>) {
     if let Some(picture) = &mut state.race {
         race.advance(until, state.level, &mut state.framebuffer, picture);
     }
 }
 
-/// Lines of a warp's quads, with the sectors of each.
 type WarpLines = ArrayVec<(u32, u8), WARP_QUADS>;
 
-/// Ports of the cores of a GPC to the L2, through which shaders read and write colours.
-///
-/// Warps wait for each other for a long time, so that requests do not come in time order; the bandwidth of
-/// all cores together is kept in calendars. A warp's own requests also pass the port of its core one after
-/// the other.
+/// Ports of the cores to the L2, through which shaders read and write colours. Warps wait for each other for
+/// long, so requests are out of time order; the joint bandwidth is kept in calendars. A warp's own requests
+/// also pass its core's port one by one.
 #[derive(Debug)]
 struct ColourPorts {
     layout: ColourLayout,
-    /// Bytes per cycle of a core's port.
     bytes_per_cycle: u64,
     read: Calendar,
     write: Calendar,
-    /// Sectors read and written so far.
     sectors: [u64; 2],
 }
 
@@ -276,8 +254,8 @@ impl ColourPorts {
         }
     }
 
-    /// Reads the colours of a warp's quads at `at`, blends, and writes them; returns the cycle at which the
-    /// L2 has accepted them.
+    /// Reads a warp's colours at `at`, blends, and writes them; returns the cycle at which the L2 has accepted
+    /// them.
     fn blend(
         &mut self,
         warp: &ShadedWarp,
@@ -315,7 +293,6 @@ impl ColourPorts {
         }
     }
 
-    /// The lines of a warp's quads, each once.
     fn lines(&self, warp: &ShadedWarp) -> WarpLines {
         let mut lines = WarpLines::new();
         for quad in warp.quads.iter() {

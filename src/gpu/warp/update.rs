@@ -24,11 +24,11 @@ use quadrille_machine::{
 spec! {
     /// Rendering in several passes.
     PassesSpec in "passes" {
-        /// Cycles between the end of a draw and the start of the next one; none before the first.
+        /// Cycles between the end of a draw and the start of the next.
         draw_gap_cycles: u64 = 3060, 0..=1_000_000_000, Assumed "5 microseconds at 612 MHz, in which the driver changes shader and stencil state, waits for the pipeline and submits a draw";
         /// Instructions of the stencil update's shader.
         update_instructions: u64 = 8, 0..=100_000, Assumed "address, load, compare, discard, exit";
-        /// Cycles of the shader's dependent chain beside the load.
+        /// Cycles of the shader's dependent chain, without the load.
         update_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "eight instructions of ALU latency 4";
     }
 }
@@ -42,7 +42,7 @@ statistics! {
         pub quads: u64,
         /// Fragments shaded.
         pub fragments: u64,
-        /// Fragments discarded: their pixels are below the threshold.
+        /// Fragments discarded because their pixels are below the threshold.
         pub discarded: u64,
         /// Pixels whose stencil value changed.
         pub terminated: u64,
@@ -53,33 +53,27 @@ statistics! {
     }
 }
 
-/// Size and ports of the shader's cores and of its colour buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UpdateCores {
-    /// Number of cores.
     pub(crate) cores: u64,
-    /// Bytes per cycle from the L2 to each core.
     pub(crate) l2_bytes_per_cycle: u64,
-    /// Format of the colour buffer, which begins at the first line of memory.
+    /// Format of the colour buffer, which starts at the first line of memory.
     pub(crate) format: ColourFormat,
-    /// Alpha at which a pixel is terminated.
     pub(crate) threshold: f32,
 }
 
-/// The shader of a stencil update on the cores of one GPC.
+/// Shader of a stencil update on the cores of one GPC.
 #[derive(Debug)]
 pub struct UpdateShader {
     program: WarpProgram,
     threshold: f32,
     layout: ColourLayout,
-    /// Port of each core to the L2.
     ports: Vec<RateLimiter>,
     /// Statistics so far.
     pub counters: UpdateCounters,
 }
 
 impl UpdateShader {
-    /// Creates the shader on idle cores.
     pub(crate) fn new(spec: &PassesSpec, on: UpdateCores) -> Self {
         let port = RateLimiter::new(Rate::of(on.l2_bytes_per_cycle, SECTOR_BYTES));
         Self {
@@ -94,8 +88,8 @@ impl UpdateShader {
         }
     }
 
-    /// Runs a warp that got its slot at `arrival` on the next scheduler of GPC `gpc`; returns the cycle at
-    /// which its slot is free.
+    /// Runs a warp with a slot from `arrival` on, on the next scheduler of GPC `gpc`; returns the cycle at
+    /// which the slot is free.
     pub(super) fn run(
         &mut self,
         warp: &Warp,
@@ -119,7 +113,6 @@ impl UpdateShader {
         schedule.leave(done, take)
     }
 
-    /// Reads the colours of a warp's quads at `at`; returns the cycle at which all have arrived.
     fn read(
         &mut self,
         warp: &Warp,
@@ -141,7 +134,6 @@ impl UpdateShader {
         arrived
     }
 
-    /// The quads of a warp with the fragments whose pixels have reached the threshold.
     fn terminated(&mut self, warp: &Warp, state: &mut DrawState<'_>) -> ArrayVec<Quad, WARP_QUADS> {
         let mut out = ArrayVec::new();
         for quad in &warp.quads {

@@ -1,5 +1,4 @@
-//! Warp slots that become free in any order. They serve a shader whose warps end at the cores, without a
-//! later unit that takes their results in launch order.
+//! Warp slots that are freed in any order, for a shader whose warps end at the cores.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,28 +6,22 @@ use std::collections::BinaryHeap;
 use quadrille_base::math::index;
 use quadrille_machine::{Cycle, StallReason};
 
-/// A slot that a warp has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TakenSlot {
-    /// Number of the slot. Slots are numbered so that neighbours belong to different schedulers.
+    /// Slot index; neighbours belong to different schedulers.
     pub(super) slot: usize,
-    /// Cycle at which the warp gets it.
     pub(super) at: Cycle,
-    /// Reason why the slot's scheduler issued nothing before.
+    /// Why the slot's scheduler issued nothing before.
     pub(super) idle_before: StallReason,
 }
 
-/// The slots of one GPC's cores.
 #[derive(Debug)]
 pub(super) struct WarpSlots {
-    /// Slots with the cycle at which they are free, the first to be free on top.
     free: BinaryHeap<Reverse<(Cycle, usize)>>,
-    /// By slot: whether its last warp waited for other warps.
     waited: Vec<bool>,
 }
 
 impl WarpSlots {
-    /// Creates `count` free slots, at least 1.
     pub(super) fn new(count: u64) -> Self {
         let count = index(count.max(1));
         Self {
@@ -37,8 +30,8 @@ impl WarpSlots {
         }
     }
 
-    /// Takes the slot that is free first, for a warp that arrived at `arrival`. [`WarpSlots::leave`] returns
-    /// it before the next one is taken.
+    /// Takes the earliest free slot for a warp that arrived at `arrival`. [`WarpSlots::leave`] must return it
+    /// before the next call.
     pub(super) fn take(&mut self, arrival: Cycle) -> TakenSlot {
         let Reverse((free, slot)) = self.free.pop().unwrap_or_default();
         // A warp that came to the front when the slot became free waited behind others for it.
@@ -50,7 +43,6 @@ impl WarpSlots {
         TakenSlot { slot, at: free.max(arrival), idle_before }
     }
 
-    /// Returns a slot whose warp ends at `end`; `waited` says whether the warp waited for other warps.
     pub(super) fn leave(&mut self, slot: usize, end: Cycle, waited: bool) {
         self.free.push(Reverse((end, slot)));
         self.waited[slot] = waited;

@@ -21,8 +21,7 @@ pub const NEVER: Cycle = Cycle::MAX;
 pub struct Tests {
     /// Stencil test and the buffer it starts with: a byte per pixel, row by row.
     pub stencil: Option<(StencilTest, Vec<u8>)>,
-    /// Depth test and the buffer it is made against: a depth per pixel, row by row. Splats are
-    /// transparent and write no depth.
+    /// Depth test, and a depth per pixel, row by row. Splats are transparent and write no depth.
     pub depth: Option<(DepthTest, Vec<f32>)>,
 }
 
@@ -35,7 +34,7 @@ pub struct Failed {
     pub depth_failed: u8,
 }
 
-/// Whether a comparison that fails at two values fails at all values between them.
+/// Whether failing at two values implies failing at all values between.
 fn is_ordered(compare: CompareOp) -> bool {
     use CompareOp::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
     matches!(compare, Never | Less | LessOrEqual | Greater | GreaterOrEqual)
@@ -46,17 +45,13 @@ fn is_ordered(compare: CompareOp) -> bool {
 pub struct Framebuffer {
     /// Storage order of the pixels.
     pub layout: TileLayout,
-    /// Colours as stored, premultiplied.
     pub(crate) colour: Buffer<QuadColour>,
-    /// Cycle at which the last blend of each quad is done.
     blended_at: Buffer<Cycle>,
-    /// Termination bits, by quad.
     terminated: Buffer<u8>,
-    /// Cycle at which each of them was written.
     terminated_at: Buffer<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
-    /// Least and greatest depth of each raster tile, four a screen tile.
+    /// Depth range of each raster tile, four per screen tile.
     depth_range: Vec<[f32; 2]>,
     /// Format of the colours.
     pub format: ColourFormat,
@@ -97,7 +92,6 @@ impl Framebuffer {
         surface
     }
 
-    /// Rearranges pixels, which are in row order, by quads.
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
         let mut out = vec![[T::default(); 4]; quads];
         for (row, y) in pixels.chunks(self.layout.width as usize).zip(0..self.layout.height) {
@@ -109,7 +103,6 @@ impl Framebuffer {
         out
     }
 
-    /// Returns the least and the greatest depth of each raster tile; `pixels` are in row order.
     fn depth_ranges(&self, tiles: usize, pixels: &[f32]) -> Vec<[f32; 2]> {
         let mut ranges = vec![[f32::INFINITY, f32::NEG_INFINITY]; tiles * 4];
         for (row, y) in pixels.chunks(self.layout.width as usize).zip(0..self.layout.height) {
@@ -123,8 +116,8 @@ impl Framebuffer {
         ranges
     }
 
-    /// Whether all of a raster tile fails the depth test at `depth`: it does at both ends of the
-    /// tile's range, and the test has one direction.
+    /// Whether a whole raster tile fails the depth test at `depth`: both ends of its range fail, and the test
+    /// has one direction.
     #[inline]
     pub(crate) fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
         let Some((test, _)) = &self.depth else { return false };
@@ -142,7 +135,6 @@ impl Framebuffer {
         }
     }
 
-    /// Prefetches the colours that blending into quads of a screen tile needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self, tile: u32, quads: &[Quad]) {
         let first = quad_index(tile, 0);
@@ -158,36 +150,32 @@ impl Framebuffer {
         }
     }
 
-    /// Cycles at which the last blend of each quad of a screen tile is done.
     #[inline]
     pub(crate) fn blended_at(&mut self, tile: u32) -> &mut [Cycle] {
         let first = quad_index(tile, 0);
         &mut self.blended_at[first..first + TILE_LENGTH]
     }
 
-    /// Moves the termination bits of a screen tile, which fill one line, into the host's cache.
+    /// Prefetches the termination bits of a screen tile, which fill one cache line.
     #[inline(always)]
     pub(crate) fn prefetch_termination(&self, tile: u32) {
         prefetch(&self.terminated, quad_index(tile, 0));
     }
 
-    /// Whether a stencil or depth test is on.
     #[inline]
     pub(crate) fn has_tests(&self) -> bool {
         self.stencil.is_some() || self.depth.is_some()
     }
 
-    /// Whether the tests also write the buffers that they read.
     pub(crate) fn tests_write(&self) -> bool {
         self.stencil.is_some()
     }
 
-    /// Bytes per pixel that the tests read: a stencil byte, with it a depth of 24 bits if tested.
+    /// Bytes per pixel that the tests read: a stencil byte and, if tested, a depth of 24 bits.
     pub(crate) fn test_bytes_per_pixel(&self) -> u64 {
         if self.depth.is_some() { 4 } else { 1 }
     }
 
-    /// Fragments of up to a beat of quads of a screen tile whose termination bit is written.
     #[inline(always)]
     pub(crate) fn terminated(&self, tile: u32, quads: &[Quad]) -> QuadMasks {
         let first = quad_index(tile, 0);
@@ -196,7 +184,6 @@ impl Framebuffer {
         QuadMasks::of_each(quads, of)
     }
 
-    /// Fragments of a quad whose termination bit is written.
     pub(crate) fn terminated_in(&self, quad: usize) -> u8 {
         self.terminated.get(quad).copied().unwrap_or(0)
     }
@@ -212,7 +199,7 @@ impl Framebuffer {
         }
     }
 
-    /// Stencil and depth tests of the fragments in `mask`, with the stencil updates they cause.
+    /// Stencil and depth tests of the fragments in `mask`, with their stencil updates.
     pub fn test(&mut self, (tile, position): (u32, u8), mask: u8, depth: f32) -> Failed {
         let index = quad_index(tile, position);
         let mut failed = Failed::default();
@@ -255,7 +242,6 @@ impl Framebuffer {
         self.frame_of(self.colours())
     }
 
-    /// Colours in the order of [`quad_index`] as a picture.
     pub(crate) fn frame_of(&self, colours: &[QuadColour]) -> Frame {
         let colour = |quad: usize, fragment: usize| colours[quad].map(|c| c[fragment]);
         let pixels = self.layout.rows(colour);
@@ -272,7 +258,7 @@ impl Framebuffer {
         })
     }
 
-    /// Cycle at which each pixel was terminated, row by row; [`NEVER`] where it was not.
+    /// Cycle at which each pixel was terminated, row by row; [`NEVER`] if it was not.
     pub fn termination_cycles(&self) -> Vec<Cycle> {
         let terminated_at: &[[Cycle; 4]] = &self.terminated_at;
         self.layout.rows(|quad, fragment| terminated_at.get(quad).map_or(NEVER, |t| t[fragment]))
@@ -303,7 +289,6 @@ impl FramebufferLines {
         Self { colour: 0..colour, tests: colour..colour + tests }
     }
 
-    /// The lines of the `tiles` screen tiles. A tile's data fill whole lines.
     pub(crate) fn by_tile(&self, tiles: usize) -> TileLines {
         let tiles: u32 = fit(tiles);
         let buffers = [&self.colour, &self.tests].map(|lines| (lines.start, lines.len()));

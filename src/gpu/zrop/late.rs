@@ -1,12 +1,12 @@
-//! Stencil writes after shading: the writes that the shader of a stencil update sends to ZROP when the early
-//! tests are off, and the state of the update itself (VR-Pipe, section IV-B).
+//! Stencil writes after shading, sent to ZROP by the shader of a stencil update while the early tests are off
+//! (VR-Pipe, section IV-B).
 
 use std::collections::VecDeque;
 
 use quadrille_base::math::index;
 use quadrille_machine::{Beat, Cycle};
 
-/// Minimum entries of a [`LateQueue`]: a beat of quads makes two warps at most, which are sent before ZROP
+/// Minimum entries of a [`LateQueue`]: a beat of quads makes at most two warps, which are sent before ZROP
 /// takes the first.
 const LEAST_ENTRIES: u64 = 2;
 
@@ -14,9 +14,7 @@ const LEAST_ENTRIES: u64 = 2;
 #[derive(Debug)]
 pub struct LateQueue {
     waiting: VecDeque<(Beat, Cycle)>,
-    /// Cycle at which each of the last quads left, in turn.
     left_at: Box<[Cycle]>,
-    /// Beats offered and taken so far.
     offered: usize,
     taken: usize,
 }
@@ -58,12 +56,11 @@ impl LateQueue {
 pub struct StencilUpdate {
     /// Whether the draw is a stencil update: its fragments pass no early test and reach no CROP.
     pub active: bool,
-    /// Whether CROP writes its dirty colours to the L2 at the end of the draw, for a shader that reads
-    /// them.
+    /// Whether CROP writes its dirty colours to the L2 at the end of the draw, for a shader that reads them.
     pub write_back_colours: bool,
     /// Pixels terminated by all updates so far.
     pub terminated_pixels: u64,
-    /// Stencil writes on their way, by GPC.
+    /// Stencil writes in transit, by GPC.
     pub writes: Vec<LateQueue>,
 }
 

@@ -8,7 +8,7 @@ use quadrille_machine::{Beat, IssuePort, Process, Rate, Rigid, RigidUnit, spec, 
 spec! {
     /// PROP, both ports.
     PropSpec in "prop" {
-        /// Beats in the queue before it.
+        /// Capacity of the input queue, in beats.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads per cycle from tile coalescing to the tests.
         quads_in_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56; as tile coalescing";

@@ -1,4 +1,4 @@
-//! Early termination: the parameters of CROP, and its updates to ZROP (VR-Pipe, section V-B).
+//! Early termination: CROP's parameters, and its updates to ZROP (VR-Pipe, section V-B).
 
 use std::collections::VecDeque;
 
@@ -10,18 +10,16 @@ use quadrille_machine::{Cycle, Queue};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
-    /// A fragment is terminated only if its pixel's bit was written before its test.
+    /// A fragment is terminated only if its pixel's bit was set before its test.
     Timed,
-    /// In addition, no fragment is blended into a pixel that has reached the threshold, as in a
-    /// pipeline without latency.
+    /// Additionally, no fragment is blended into a pixel at the threshold, as in a pipeline without latency.
     Ideal,
 }
 
 /// Pixels of a quad to terminate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update {
-    /// Cycle at which the update can be performed: it has arrived and, once requested, its stencil
-    /// values have.
+    /// Cycle at which the update can be performed: it and its requested stencil values have arrived.
     pub due: Cycle,
     /// Index of the quad.
     pub quad: usize,
@@ -36,11 +34,10 @@ pub struct Update {
 #[derive(Debug)]
 pub struct Updates {
     queue: VecDeque<Update>,
-    /// Updates at the front of the queue whose stencil values have been requested.
+    /// Updates at the front whose stencil values have been requested.
     requested: usize,
     places: Queue,
     update_cycles: u64,
-    /// End of the last update, if no test holds the port.
     performed: Cycle,
 }
 
@@ -56,8 +53,8 @@ impl Updates {
         }
     }
 
-    /// Sends an update of each pixel in `mask` of `quad` at `sent`, which never decreases; they arrive
-    /// `delay` cycles later. Returns the cycle at which the last of them is in the queue.
+    /// Sends an update per pixel in `mask` of `quad` at `sent`, which never decreases; they arrive `delay`
+    /// cycles later. Returns the cycle at which the last one is in the queue.
     pub fn send(&mut self, quad: usize, mask: u8, sent: Cycle, delay: u64) -> Cycle {
         let mut entered = sent;
         let mut left = mask;
@@ -78,8 +75,8 @@ impl Updates {
         self.queue.get(self.requested).is_some_and(|update| update.due <= now)
     }
 
-    /// Requests the stencil values of the updates that arrive by `now`; `request` maps an update to the
-    /// cycle at which they arrive.
+    /// Requests the stencil values of the updates that arrive by `now`; `request` returns an update's arrival
+    /// cycle.
     #[inline]
     pub fn request(&mut self, now: Cycle, mut request: impl FnMut(&Update) -> Cycle) {
         while let Some(update) = self.queue.get_mut(self.requested)

@@ -23,39 +23,38 @@ use quadrille_machine::{
 spec! {
     /// Configuration of the unit for early tests (ZROP).
     ZropSpec in "zrop" {
-        /// Beats in the queue before it.
+        /// Capacity of the input queue, in beats.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
-        /// Quads tested per cycle, and looked up.
+        /// Quads looked up and tested per cycle.
         quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
-        /// Most beats that wait for their stencil and depth values, which are requested when a beat arrives.
+        /// Beats waiting for their stencil and depth values, which are requested when a beat arrives.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
-        /// Bytes of the cache of stencil and depth values.
+        /// Capacity of the cache of stencil and depth values, in bytes.
         cache_bytes: u64 = 32_768, 128..=268_435_456, Assumed "twice the colour cache";
         /// Ways per set; fully associative if at least the number of lines.
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "as the colour cache";
-        /// Bytes per cycle from the L2, and to the L2.
+        /// Bytes per cycle from the L2 and, separately, to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "as the colour cache";
-        /// Lines that wait to be written to the L2.
+        /// Lines waiting to be written to the L2.
         write_buffer: u64 = 16, 1..=65_536, Assumed "as the colour cache";
-        /// Whether values that were never written back are in their cleared state without a fetch.
+        /// Whether values that were never written back start in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";
         /// Accumulated alpha at which a pixel is terminated.
         threshold: f64 = 0.996, 0.0..=1.0, Published "VR-Pipe IV-B", only_if EARLY_TERMINATION;
         /// Cycles from a blend to its termination update.
         feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit", only_if TERMINATION_FEEDBACK;
-        /// Updates on their way and waiting, one per pixel; the colour unit waits while the queue is full.
+        /// Updates in flight or waiting, one per pixel; the colour unit waits while the queue is full.
         update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad", only_if TERMINATION_FEEDBACK;
-        /// Cycles for which an update holds the port.
+        /// Cycles that an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache", only_if TERMINATION_FEEDBACK;
-        /// Time of termination updates: simulated, or ideal, before any later fragment is blended.
+        /// Timing of termination updates: simulated, or ideal, before any later fragment is blended.
         feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache", only_if TERMINATION_FEEDBACK;
     }
 }
 
 impl ZropSpec {
-    /// The cache of stencil and depth values.
     fn cache(&self) -> UnitCacheSpec {
         UnitCacheSpec {
             client: Client::Depth,
@@ -67,9 +66,8 @@ impl ZropSpec {
         }
     }
 
-    /// Bytes of the queue of beats that wait for their stencil values, which a pipeline without tests
-    /// does without, and of the queue of updates: a pointer to the primitive, a position and a mask per
-    /// quad, and the number of a quad and of a pixel in it per update.
+    /// Storage in bytes: the queue of beats that wait for stencil values (absent without tests), and the update
+    /// queue; per quad a pointer to the primitive, a position and a mask, per update a quad and a pixel number.
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         const MASK_BITS: u64 = 4;
@@ -80,16 +78,13 @@ impl ZropSpec {
     }
 }
 
-/// Sectors of a line, as a mask.
 type LineSectors = (u32, u8);
 
-/// The lines and sectors that hold `bytes` bytes from `address` on.
 fn sectors_at(address: u64, bytes: u64) -> impl Iterator<Item = LineSectors> {
     let sectors = address / SECTOR_BYTES..=(address + bytes - 1) / SECTOR_BYTES;
     sectors.map(line_sector)
 }
 
-/// The line of a sector, and the sector in it.
 #[inline]
 fn line_sector(sector: u64) -> LineSectors {
     let line = line_at(sector * SECTOR_BYTES);
@@ -122,11 +117,11 @@ statistics! {
     pub struct ZropCounters {
         /// Fragments.
         pub fragments: Tested,
-        /// Quads; one is charged to the test that killed its last fragment.
+        /// Quads by outcome; charged to the test that killed the last fragment.
         pub quads: Tested,
-        /// Quads by the number of their fragments that the termination test leaves.
+        /// Quads by the number of fragments that the termination test leaves.
         pub left: [u64; 5],
-        /// Quads of the termination test of which all four pixels are terminated, covered or not.
+        /// Quads at the termination test with all four pixels terminated, covered or not.
         pub finished: u64,
         /// Termination updates.
         pub updates: u64,
@@ -140,11 +135,9 @@ pub struct Zrop {
     terminating: bool,
     gpc: usize,
     cache: UnitCache,
-    /// Slots of the cache that the current beat uses.
     slots: Vec<u32>,
-    /// Port of the look-ups, in slots of the test port.
+    /// Lookup port, in slots of the test port.
     lookup: RateLimiter,
-    /// Quads tested together.
     width: usize,
     waiting: Queue,
     /// Issue port.
@@ -155,8 +148,8 @@ pub struct Zrop {
 }
 
 impl Zrop {
-    /// A unit of GPC `gpc`, with early termination or without, for a framebuffer whose stencil and
-    /// depth values take `memory_lines` of memory.
+    /// Creates a unit of GPC `gpc`, with early termination or without; stencil and depth values occupy
+    /// `memory_lines`.
     pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u32>) -> Self {
         Self {
             spec: spec.clone(),
@@ -173,7 +166,6 @@ impl Zrop {
         }
     }
 
-    /// Marks the counters before an item.
     #[inline(always)]
     fn mark(&mut self) -> LedgerMark {
         let busy = Some(self.pipe.activity.busy);
@@ -187,7 +179,6 @@ impl Zrop {
         (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
     }
 
-    /// Performs the stencil writes that the shader cores have sent.
     fn write_late(&mut self, state: &mut impl EarlyTests) {
         while let Some((beat, arrival)) = state.next_late_write(self.gpc) {
             let entered = self.lookup.serve(self.waiting.entry(arrival));
@@ -213,8 +204,8 @@ impl Zrop {
         }
     }
 
-    /// Performs the termination updates that can be performed by `cycle`; returns the cycle at which the
-    /// port is free. An update whose stencil values are on their way holds up no test.
+    /// Performs the termination updates that are due by `cycle`; returns the cycle at which the port is free.
+    /// An update that waits for stencil values holds up no test.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
         loop {
@@ -234,7 +225,6 @@ impl Zrop {
         }
     }
 
-    /// Requests the stencil values of the updates that arrive by `now`.
     #[inline(always)]
     fn request_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
         // Most beats meet none.
@@ -261,7 +251,6 @@ impl Zrop {
         });
     }
 
-    /// Fetches the stencil and depth values of a beat; returns the cycle at which they arrive.
     fn fetch(&mut self, beat: &Beat, at: Cycle, state: &mut impl EarlyTests) -> Cycle {
         self.slots.clear();
         let per_quad = state.bytes_per_quad();
@@ -310,8 +299,8 @@ impl Zrop {
         ready
     }
 
-    /// Tests the quads of a beat in the slots `places`. Quads with a fragment left, and quads without coverage, move to
-    /// the slots from `kept` on; returns the slot after the last one.
+    /// Tests the quads of a beat in the slots `places`. Quads with a fragment left, and quads without coverage,
+    /// move to the slots from `kept` on; returns the slot after the last one.
     #[inline(always)]
     fn test(
         &mut self,
@@ -354,8 +343,6 @@ impl Zrop {
         kept
     }
 
-    /// Performs the stencil and depth tests of a quad that is not terminated; returns the mask of the
-    /// remaining fragments.
     fn test_stencil_and_depth(&mut self, tile: u32, quad: Quad, state: &mut impl EarlyTests) -> u8 {
         let outcome = state.test(tile, &quad);
         self.counters.fragments.stencil_failed += fragments(outcome.stencil_failed);
