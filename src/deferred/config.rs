@@ -21,9 +21,6 @@ pub struct DeferredConfig {
 
 impl DeferredConfig {
     /// Checks every field.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the field, its bounds and its value.
     pub fn validate(&self) -> Result<()> {
         self.memory.validate()?;
         self.raster.validate()?;

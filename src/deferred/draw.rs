@@ -31,9 +31,9 @@ use quadrille_base::task::Task;
 use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 
-/// Side of the tiles of sort-based deferred shading in the paper, in pixels.
+/// Tile side of the paper's sort-based deferred shading, in pixels.
 const TILE_PX: u32 = 128;
-/// Quads in the memo of the forward draws of a tile.
+/// Quads in the memo of a tile's forward draws.
 const MEMO_QUADS: u32 = 1024;
 
 /// Settings of [`draw_deferred`].
@@ -62,7 +62,6 @@ pub struct DeferredDrawSettings {
 }
 
 impl Default for DeferredDrawSettings {
-    /// A picture with a black background by sort-based deferred shading with tiles of 128 pixels, no traffic.
     fn default() -> Self {
         Self {
             frame: DeferredSettings { keeps_depths: false, ..DeferredSettings::default() },
@@ -119,13 +118,13 @@ pub struct DeferredResult {
     pub tiled: Option<TiledCounters>,
     /// Counters of the memo, of pipelines that have one.
     pub memo: Option<MemoCounters>,
-    /// Transfers between the pipeline and memory, if they were requested and the pipeline models them.
+    /// Memory transfers of the pipeline, if requested and modelled.
     pub traffic: Option<PipelineTraffic>,
     /// Blocks of identifiers by codec, of sort-based deferred shading with traffic.
     pub spid_blocks: Option<CodecCounts>,
     /// Host times in milliseconds: tessellation and set-up; the raster, with the depth test and traffic of
-    /// sort-based deferred shading; the rest. Pipelines that shade during the raster have no raster apart, and
-    /// pipelines that run side by side take equal shares.
+    /// sort-based deferred shading; the rest. Pipelines that shade during the raster have no separate raster
+    /// time; pipelines that run side by side take equal shares.
     pub host_ms: [f64; 3],
 }
 
@@ -161,9 +160,6 @@ pub fn draw_deferred(
 }
 
 /// As [`draw_deferred`], as a task.
-///
-/// # Errors
-/// As [`draw_deferred`], and [`Error::Cancelled`].
 pub fn draw_deferred_task(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -176,9 +172,6 @@ pub fn draw_deferred_task(
 }
 
 /// Draws a scene as [`draw_deferred_task`] does, with a shader of the view half-way through the exposure.
-///
-/// # Errors
-/// As [`draw_deferred_task`].
 pub fn draw_with_shader(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -208,11 +201,9 @@ pub fn draw_with_shader(
     drawn
 }
 
-/// Mean of the pictures of `seeds` other seeds, by sort-based deferred shading on the pixel grid: the limit of the
-/// pictures of `settings` with more samples. It has a transparent background if `settings` asks for no picture.
-///
-/// # Errors
-/// As [`draw_deferred_task`].
+/// Mean of the pictures with `seeds` other seeds, by sort-based deferred shading on the pixel grid: what the
+/// pictures of `settings` converge to with more samples. The background is transparent if `settings` asks for
+/// no picture.
 pub fn mean_picture(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -250,7 +241,6 @@ pub fn mean_picture(
     Ok(Frame::from_pixels(width, height, pixels.collect()).taken_as(ColourSpace::Linear))
 }
 
-/// A frame that is being drawn.
 struct FrameDraw<'a> {
     frame: StochasticFrame,
     /// Counters of the set-up.
@@ -258,7 +248,7 @@ struct FrameDraw<'a> {
     shader: &'a Shader<'a>,
     settings: &'a DeferredDrawSettings,
     geometry_ms: f64,
-    /// Primitives in the first samples of pixels, as soon as a pipeline has them.
+    /// Primitives in the first samples of pixels, once a pipeline has produced them.
     primitives: Option<Vec<u32>>,
 }
 
@@ -300,7 +290,6 @@ impl FrameDraw<'_> {
         })
     }
 
-    /// Runs the pipelines that take the hits in submission order, side by side.
     fn ordered(&mut self, runs: &[PipelineRun]) -> Result<Vec<DeferredResult>> {
         if runs.is_empty() {
             return Ok(Vec::new());
@@ -338,7 +327,7 @@ impl FrameDraw<'_> {
         Ok(results.collect())
     }
 
-    /// Runs the second pass over the samples that an ordered first pass has left.
+    /// Second pass over the samples of an ordered first pass.
     fn sorted_after(
         &mut self,
         run: PipelineRun,
@@ -356,7 +345,6 @@ impl FrameDraw<'_> {
         DeferredResult { traffic: outcome.traffic, spid_blocks: outcome.spid_blocks, ..result }
     }
 
-    /// Runs the second pass over the visible samples.
     fn sorted(
         &mut self,
         run: PipelineRun,
@@ -399,8 +387,8 @@ impl FrameDraw<'_> {
         }
     }
 
-    /// Result of a pipeline that shades during the raster, given the counters of the set-up with the raster of
-    /// opaque triangles, and of the raster of the others.
+    /// Result of a pipeline that shades during the raster: `set_up` includes the raster of opaque triangles,
+    /// the other counters are of the rest.
     fn shaded_during(
         &mut self,
         run: PipelineRun,

@@ -24,12 +24,11 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_base::task::Task;
 use quadrille_geometry::grid::GridSource;
 
-/// Pixels along the side of a bin, whose triangles are listed together.
 pub(super) const BIN_PX: u32 = 64;
-/// Largest number of samples of a frame: 3 GiB of identifiers and depths.
+/// 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
-/// Distance from the picture's centre at which the regions of large triangles are clipped, in larger sides of the
-/// picture: surfaces may move by a whole side from where they are half-way through the exposure.
+/// Clipping distance of large triangles' regions from the picture's centre, in larger sides of the picture:
+/// surfaces may move by a whole side from their position half-way through the exposure.
 const GRID_REACH: f64 = 1.5;
 /// Boxes of at least this many bins are culled bin by bin.
 const BINS_TESTED: u32 = 16;
@@ -48,7 +47,7 @@ pub struct StochasticFrame {
     /// Identifier and depth of each sample.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
-    /// Once it is cancelled, the passes skip the work left, and their results have no meaning.
+    /// Once cancelled, passes skip the remaining work, and their results have no meaning.
     pub(super) task: Task,
 }
 
@@ -66,11 +65,7 @@ impl StochasticFrame {
         Self::new_task(source, view, settings, &Task::NEVER)
     }
 
-    /// As [`Self::new`], as a task. The task also covers further passes over the frame: check it after
-    /// them.
-    ///
-    /// # Errors
-    /// As [`Self::new`], and [`Error::Cancelled`].
+    /// As [`Self::new`], as a task. Further passes over the frame belong to the task too: check it after them.
     pub fn new_task(
         source: &dyn GridSource,
         view: ShutterView,
@@ -96,7 +91,6 @@ impl StochasticFrame {
         Error::check_limit("samples of a frame", MAX_SAMPLES, samples)
     }
 
-    /// A frame whose samples and their counters are still missing.
     pub(super) fn before_raster(
         geometry: Geometry,
         view: ShutterView,
@@ -116,7 +110,6 @@ impl StochasticFrame {
         })
     }
 
-    /// Camera of the sample tests.
     pub(super) fn raster_view(&self) -> RasterView<'_> {
         RasterView {
             test: TestView {
@@ -128,7 +121,7 @@ impl StochasticFrame {
         }
     }
 
-    /// Parameters that the shading grids of all triangles share.
+    /// Parameters shared by all shading grids.
     pub(super) fn grid_view(&self) -> GridView {
         GridView {
             rule: self.settings.grid,
@@ -139,7 +132,7 @@ impl StochasticFrame {
         }
     }
 
-    /// Rasterizes all bins, a row of their blocks per task.
+    /// Rasterizes all bins, a row of blocks per task.
     pub(super) fn raster(&mut self) {
         let keeps_depths = self.settings.keeps_depths || self.geometry.forward() > 0;
         let samples = self.settings.samples;
@@ -173,23 +166,19 @@ impl StochasticFrame {
     }
 }
 
-/// Whether a triangle is so large that it is tested against each bin of its box.
 pub(super) fn is_tested_by_bin(triangle: &MovingTriangle) -> bool {
     let [x0, y0, x1, y1] = triangle.area.map(u32::from);
     let bins = |from: u32, to: u32| (to - 1) / BIN_PX - from / BIN_PX + 1;
     bins(x0, x1) * bins(y0, y1) >= BINS_TESTED
 }
 
-/// The opaque triangles in each bin.
 struct BinLists<'a> {
-    /// Number of bins across the picture.
     across: u32,
     chunks: &'a [GeometryChunk],
-    /// Chunk and number in the chunk of the triangles, bin by bin, in submission order.
+    /// Chunk and index within the chunk, bin by bin, in submission order.
     triangles: Vec<[u32; 2]>,
-    /// Index into `triangles` of the first of each bin, and of the end of the last one.
+    /// Start of each bin in `triangles`, and the end of the last one.
     starts: Vec<usize>,
-    /// Tests of triangles against bins.
     tests: u64,
 }
 
@@ -224,7 +213,6 @@ impl<'a> BinLists<'a> {
         }
     }
 
-    /// The triangles of the bin that holds a pixel.
     fn of(&self, [x, y]: [u32; 2]) -> impl Iterator<Item = &'a MovingTriangle> {
         let bin = (y / BIN_PX * self.across + x / BIN_PX) as usize;
         let chunks = self.chunks;
@@ -234,8 +222,7 @@ impl<'a> BinLists<'a> {
         })
     }
 
-    /// The bins and the numbers of the triangles of a chunk in them, in submission order, and the number of
-    /// tests.
+    /// Bins and numbers of a chunk's triangles, in submission order, and the number of tests.
     fn of_chunk(
         frame: &StochasticFrame,
         chunk: &GeometryChunk,

@@ -18,10 +18,10 @@ use quadrille_geometry::grid::{Grid, GridSource, batch_runs};
 use quadrille_mesh::frame::Faces;
 use quadrille_mesh::shade::AlphaTests;
 
-/// Largest number of primitives of a frame: identifiers have 32 bits, and 0 is the background.
+/// Identifiers have 32 bits, and 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 
-/// A set of triangles that are drawn together. The layers are drawn one after the other.
+/// Set of triangles that are drawn together; layers are drawn in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawLayer {
     /// Triangles that cover whatever is behind them. Their shading is deferred.
@@ -78,11 +78,10 @@ pub struct Geometry {
     pub chunks: Vec<GeometryChunk>,
     /// Counters of the set-up.
     pub counters: RasterCounters,
-    /// Alpha tests of the materials.
     pub(crate) alpha_tests: AlphaTests,
 }
 
-/// A primitive: its grid and its triangle there.
+/// Grid, and triangle within it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PrimitiveRef<'a> {
     pub(crate) chunk: &'a GeometryChunk,
@@ -148,7 +147,6 @@ impl Geometry {
         DrawLayer::FORWARD.map(|layer| self.count(layer)).iter().sum()
     }
 
-    /// Finds a primitive that is not culled, by its number.
     pub(crate) fn find(&self, primitive: u32) -> PrimitiveRef<'_> {
         let index = primitive - 1;
         let chunk = self.chunks.partition_point(|c| c.first <= index) - 1;
@@ -162,7 +160,6 @@ impl Geometry {
 }
 
 impl PrimitiveRef<'_> {
-    /// The primitive while the shutter is open.
     pub(crate) fn moving(&self, view: &ShutterView, primitive: u32) -> MovingTriangle {
         let corners = self.grid.topology.triangles[usize::from(self.triangle)].map(|c| {
             view.project(&self.chunk.placements, self.grid.vertices[usize::from(c)].position)
@@ -238,10 +235,10 @@ impl GeometryChunk {
     }
 }
 
-/// The view half-way through the exposure, with a picture that is larger by the largest blur of the
-/// corners of the bounding box: what lies outside never shows. If a corner comes near the eye, as in all
-/// views from inside a scene, there is no such bound, and the margin is half of the picture's larger side:
-/// without one, surfaces beside the eye would be tessellated as if they filled a huge picture.
+/// View half-way through the exposure, enlarged by the largest blur of the bounding box's corners, so that
+/// nothing outside ever shows. If a corner comes near the eye, as in all views from inside a scene, the margin
+/// is half of the picture's larger side: without a bound, surfaces beside the eye would be tessellated as if
+/// they filled a huge picture.
 fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -> MeshCamera {
     let mut wide = view.middle().clone();
     let draws = (0..source.batches()).map(|batch| source.draw(batch));
@@ -268,8 +265,8 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
     wide
 }
 
-/// The largest distance on the picture, in pixels, of a corner of a box from its position half-way through the
-/// exposure, at any time and from any point of the lens; infinite if a corner comes nearer than the near plane.
+/// Largest distance in pixels of a box corner from its position half-way through the exposure, over all times
+/// and points of the lens; infinite if a corner comes nearer than the near plane.
 fn blur_px(view: &ShutterView, placements: &[Placement; 3], bounds: [[f32; 3]; 2]) -> f64 {
     let corners = (0..8_usize)
         .map(|corner| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis]))

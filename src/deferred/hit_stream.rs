@@ -18,10 +18,9 @@ use super::sample::pattern::StochasticPattern;
 use super::shading::grid_cache::GridCache;
 use quadrille_base::math::fit;
 
-/// Pixels of the boxes of the triangles of a part of the raster, at most: its hits then take at most
-/// 34 MB.
+/// Maximum box area of a raster part's triangles, in pixels: its hits then take at most 34 MB.
 const PART_PX: u64 = 1 << 18;
-/// Parts that are rasterized at the same time, per thread.
+/// Parts rasterized at the same time, per thread.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Consecutive triangles of a chunk, or some rows of tiles of one triangle.
@@ -58,7 +57,6 @@ impl HitStream for StochasticFrame {
 }
 
 impl StochasticFrame {
-    /// Cuts the raster into parts of bounded size.
     fn parts(&self, layer: DrawLayer) -> Vec<RasterPart> {
         let bottom = self.view.size()[1];
         let mut parts: Vec<RasterPart> = Vec::new();
@@ -137,9 +135,9 @@ impl StochasticFrame {
     }
 }
 
-/// Replaces the tests of all tiles of a large triangle in some rows by the tests of the raster by bins: of all
-/// bins, and of the tiles in kept bins. Culling whole bins here would change the order of the
-/// tiles, and with it the traffic.
+/// Replaces the tile tests of a large triangle in some rows by the tests of the raster by bins: of all bins,
+/// and of the tiles in kept bins. Culling whole bins here would change the order of the tiles, and with it the
+/// traffic.
 #[inline(always)]
 fn count_bins<S: Simd>(
     simd: S,
@@ -172,7 +170,6 @@ fn count_bins<S: Simd>(
     }
 }
 
-/// Records the hits of a triangle.
 struct Recorder<'a> {
     chunk: &'a mut HitChunk,
     triangle: &'a MovingTriangle,
@@ -182,7 +179,6 @@ struct Recorder<'a> {
     /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
     pattern: &'a StochasticPattern,
-    /// Hits of the current block.
     block: BlockHits,
 }
 

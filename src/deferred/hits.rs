@@ -33,12 +33,11 @@ pub struct Hit {
     pub morton: u32,
 }
 
-/// The hits of a primitive in a block of 2x2 pixels, in whatever order they are found.
+/// Collects the hits of a primitive in a block of 2x2 pixels, in any order.
 #[derive(Debug)]
 pub struct BlockHits {
-    /// Samples hit, as in [`QuadHits::coverage`].
+    /// As in [`QuadHits::coverage`].
     coverage: u64,
-    /// The hit of each sample.
     hits: [Hit; 64],
 }
 
@@ -72,7 +71,7 @@ impl BlockHits {
         self.coverage
     }
 
-    /// Removes the hits, and gives them with the numbers of their samples, which ascend.
+    /// Removes the hits and yields them in ascending order of their samples' numbers.
     #[inline(always)]
     pub fn drain(&mut self) -> impl Iterator<Item = (u32, Hit)> {
         let mut left = std::mem::take(&mut self.coverage);

@@ -9,9 +9,9 @@ use super::shading::grid::ShadingGrid;
 /// Median and 95th percentile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Half of the values are at most this one.
+    /// Median.
     pub median: f64,
-    /// 95 of 100 values are at most this one.
+    /// 95th percentile.
     pub p95: f64,
 }
 
@@ -100,8 +100,7 @@ impl StochasticFrame {
         primitives
     }
 
-    /// Motion and circle of confusion of the centroid of a primitive; 0 if it is not in front of the
-    /// camera.
+    /// Motion and circle of confusion of a primitive's centroid; 0 if it is not in front of the camera.
     fn blur_of(&self, primitive: u32) -> [f64; 2] {
         let moving = self.geometry.find(primitive).moving(&self.view, primitive);
         let centroid = |corners: [[f32; 3]; 3]| {

@@ -16,32 +16,26 @@ use super::shading::grid_view::GridView;
 use super::shading::spid::Spid;
 use quadrille_base::math::lanes::{compress, mask_bits};
 
-/// Pixels along the side of a block: its samples and their pattern, 0.5 MiB, stay in the second-level
-/// cache of a core.
+/// Block side in pixels: samples and their pattern, 0.5 MiB, stay in a core's second-level cache.
 pub(super) const BLOCK_PX: u32 = 32;
-/// Blocks of 2x2 pixels along the side of a block.
+/// Blocks of 2x2 pixels per side.
 const SIDE: u32 = BLOCK_PX / 2;
-/// Numbers of the lanes.
 const LANE_NUMBERS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The samples of a block.
 pub(super) struct RasterBlock<'a> {
     view: RasterView<'a>,
     grids: GridCache,
-    /// Width and height of the picture in pixels.
     picture: [u32; 2],
-    /// First pixel.
     corner: [u32; 2],
-    /// Pixels of the block in the picture.
     size: [u32; 2],
-    /// Groups of samples of each block of 2x2 pixels, row by row.
+    /// Sample groups of each block of 2x2 pixels, row by row.
     groups: Vec<[GroupState; GROUPS]>,
-    /// Shading points of the samples that show a primitive, group by group.
+    /// Shading points of covered samples, group by group.
     mortons: Vec<u32>,
     queue: MapQueue,
 }
 
-/// Depths and visible primitives of the samples of a group.
+/// Depths and visible primitives of a group's samples.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct GroupState {
@@ -52,7 +46,6 @@ struct GroupState {
 const EMPTY: GroupState = GroupState { depths: [0.0; LANES], primitives: [0; LANES] };
 
 impl<'a> RasterBlock<'a> {
-    /// Creates a block of a picture with the given width and height.
     pub(super) fn new(view: RasterView<'a>, grids: GridView, picture: [u32; 2]) -> Self {
         Self {
             view,
@@ -66,7 +59,6 @@ impl<'a> RasterBlock<'a> {
         }
     }
 
-    /// Clears the samples for the block whose first pixel is at a column and row of the picture.
     pub(super) fn begin(&mut self, corner: [u32; 2]) {
         self.corner = corner;
         self.size = [0, 1].map(|k| (self.picture[k] - corner[k]).min(BLOCK_PX));
@@ -75,7 +67,6 @@ impl<'a> RasterBlock<'a> {
         }
     }
 
-    /// Rasterizes triangles in submission order.
     #[inline(always)]
     pub(super) fn raster<'t, S: Simd>(
         &mut self,
@@ -102,8 +93,8 @@ impl<'a> RasterBlock<'a> {
         }
     }
 
-    /// Copies the samples to the part of the picture that begins with the block's row, and their depths
-    /// unless there are none.
+    /// Copies the samples to the picture part that starts with the block's row; the depths too if they are
+    /// kept.
     pub(super) fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
         let count = self.view.pattern.count() as usize;
         let across = self.picture[0].div_ceil(2);
@@ -145,17 +136,15 @@ impl<'a> RasterBlock<'a> {
     }
 }
 
-/// Visible samples that wait for their shading points; between hits, fewer than sixteen.
+/// Visible samples waiting for their shading points; fewer than sixteen between hits.
 #[derive(Debug, Default)]
 struct MapQueue {
-    /// Weights of the corners.
     weights: [[f32; 2 * LANES]; 3],
-    /// Numbers of the samples in the block, lane by lane and group by group.
+    /// Sample numbers in the block, lane by lane and group by group.
     samples: [u32; 2 * LANES],
     len: usize,
 }
 
-/// The depth test of the hits of a triangle in a block.
 struct DepthTest<'a, S: Simd> {
     simd: S,
     corner: [u32; 2],
@@ -167,7 +156,7 @@ struct DepthTest<'a, S: Simd> {
 }
 
 impl<S: Simd> DepthTest<'_, S> {
-    /// Finds the shading points of up to sixteen samples at the front of the queue, and removes the samples.
+    /// Computes the shading points of up to sixteen samples at the front of the queue, and removes them.
     #[inline(always)]
     fn map(&mut self) {
         let grid = self.grids.of(self.triangle);

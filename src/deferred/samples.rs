@@ -24,7 +24,6 @@ pub struct VisibleSamples {
 }
 
 impl VisibleSamples {
-    /// The samples of a picture that shows the background, with or without depths.
     pub(crate) fn background(size: [u32; 2], samples: u32, keeps_depths: bool) -> Self {
         let pixels = size.map(|px| px.next_multiple_of(2) as usize);
         let count = pixels[0] * pixels[1] * samples as usize;

@@ -26,7 +26,6 @@ pub struct DeferredSettings {
 }
 
 impl Default for DeferredSettings {
-    /// 16 Sobol samples per pixel, pixel grids, the sides of the materials, depths.
     fn default() -> Self {
         Self {
             samples: 16,

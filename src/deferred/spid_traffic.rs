@@ -20,21 +20,18 @@ use quadrille_base::error::Result;
 pub struct SpidTraffic {
     order: SampleOrder,
     depths: SampleDepths,
-    /// Primitives of all samples, then positions in shading space. Both halves begin at a block.
+    /// Primitives of all samples, then positions in shading space; each half starts at a block.
     spids: WordBuffer,
     /// Index of the first position.
     second_half: usize,
-    /// Side of the tiles of the second pass, in blocks of 2x2 pixels.
     tile_blocks: u32,
     /// Hits of forward draws, which the second pass draws tile by tile.
     forward: Vec<ForwardBlock>,
     resolved_pixel_bytes: u64,
 }
 
-/// The hits of a forward-drawn primitive in a block of 2x2 pixels.
 #[derive(Debug)]
 struct ForwardBlock {
-    /// Number of the tile.
     tile: u32,
     quad: QuadHits,
     hits: Vec<Hit>,
@@ -67,14 +64,13 @@ impl SpidTraffic {
         })
     }
 
-    /// Number of the tile, row by row, of a block of 2x2 pixels.
     fn tile(&self, block: [u16; 2]) -> u32 {
         let across = self.order.blocks()[0].div_ceil(self.tile_blocks);
         let [column, row] = block.map(|at| u32::from(at) / self.tile_blocks);
         row * across + column
     }
 
-    /// Loads of the identifiers by all tiles. A tile loads each block that holds a sample of it once.
+    /// Identifier loads of all tiles. A tile loads each block with one of its samples once.
     fn loads(&self) -> BufferTraffic {
         let [columns, rows] = self.order.blocks();
         let side = self.tile_blocks.min(columns.max(rows)).max(1) as usize;
@@ -114,7 +110,7 @@ impl SpidTraffic {
         self.forward.extend(blocks);
     }
 
-    /// Tests the hits of forward draws against the depths that the tiles of the second pass load.
+    /// Tests forward hits against the depths that the second pass loads.
     fn test_forward(&mut self) {
         let mut forward = std::mem::take(&mut self.forward);
         forward.sort_by_key(|block| block.tile);

@@ -1,5 +1,5 @@
-//! The alpha test at shading points: a hit is kept if its point is, so that the test is a function of the
-//! identifier, as the colour is.
+//! Alpha test at shading points: a hit is kept if its point is. The test, like the colour, is a function of the
+//! identifier.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,17 @@ use crate::frame::StochasticFrame;
 use crate::shading::spid::Spid;
 use quadrille_mesh::shade::SurfaceAlpha;
 
-/// The alpha test of a primitive.
 #[derive(Debug)]
 pub(crate) struct PointTest<'a> {
     primitive: u32,
     triangle: ShadingTriangle,
     /// `None` if the material has no test, which keeps all points.
     alpha: Option<SurfaceAlpha<'a>>,
-    /// Points of each quad that are kept, by the number of the quad.
+    /// Kept points of each quad, by quad number.
     quads: HashMap<u32, [bool; 4]>,
 }
 
 impl<'a> PointTest<'a> {
-    /// Creates the test of a primitive.
     pub(crate) fn new(frame: &'a StochasticFrame, primitive: u32) -> Self {
         let found = frame.geometry.find(primitive);
         let tests = &frame.geometry.alpha_tests;
@@ -32,7 +30,7 @@ impl<'a> PointTest<'a> {
         }
     }
 
-    /// Whether a point is kept, given its Morton position. Points of triangles without an area are kept.
+    /// Whether the point at a Morton position is kept; always true for triangles without an area.
     pub(crate) fn keeps(&mut self, morton: u32) -> bool {
         let Some(alpha) = &self.alpha else { return true };
         let spid = Spid { primitive: self.primitive, morton };

@@ -19,7 +19,7 @@ spec! {
     }
 }
 
-/// A primitive that is set up for shading.
+/// Primitive set up for shading.
 #[derive(Debug, Clone)]
 pub struct ShadingTriangle {
     /// Corners of the primitive half-way through the exposure.
@@ -40,7 +40,6 @@ impl ShadingTriangle {
         Self::of(frame, &frame.geometry.find(primitive), primitive)
     }
 
-    /// Sets up a primitive.
     pub(crate) fn of(frame: &StochasticFrame, found: &PrimitiveRef<'_>, primitive: u32) -> Self {
         let moving = found.moving(&frame.view, primitive);
         let grid = ShadingGrid::new(&moving, &frame.grid_view());
@@ -99,7 +98,6 @@ impl VertexCache {
         self.next = 0;
     }
 
-    /// Fetches the vertices of a primitive; `first` is the number of the first primitive of its grid.
     pub(crate) fn fetch(&mut self, found: &PrimitiveRef<'_>, first: u32) {
         for corner in found.grid.topology.triangles[usize::from(found.triangle)] {
             let key = u64::from(first) << 16 | u64::from(corner);

@@ -18,30 +18,25 @@ use crate::shading::grid_cache::GridCache;
 use crate::shading::spid::Spid;
 use quadrille_mesh::frame::picture::over;
 
-/// The samples of a tile and the memo of its forward draws.
 #[derive(Debug)]
 pub(super) struct ForwardTarget<'a> {
     pub(super) frame: &'a StochasticFrame,
-    /// Pixels of the tile: first column and row, and one past the last column and row.
+    /// First column and row, and one past the last column and row.
     pub(super) area: [u32; 4],
-    /// Columns of a tile in `colours`.
     pub(super) width: u32,
-    /// Shader of quads, for a picture.
     pub(super) shader: Option<QuadShader<'a>>,
     pub(super) memo: Memo<QuadColours>,
     pub(super) grids: GridCache,
-    /// Depths of samples, in the order of `colours`.
     pub(super) depths: &'a mut [f32],
-    /// Premultiplied colours of samples and their alpha; empty without a picture.
+    /// Premultiplied colours of samples with alpha; empty without a picture.
     pub(super) colours: &'a mut [[f32; 4]],
-    /// Whether a forward draw covers a sample of each pixel.
     pub(super) covered: &'a mut [bool],
-    /// Shader executions of each pixel; empty if they are not wanted. A quad counts where it is shaded.
+    /// Shader executions per pixel; empty if not wanted. A quad counts where it is shaded.
     pub(super) heat: &'a mut [f64],
 }
 
 impl ForwardTarget<'_> {
-    /// Draws all triangles of the forward layers that meet the tile, layer by layer in submission order.
+    /// Draws the triangles of the forward layers that meet the tile, by layer and submission order.
     pub(super) fn draw(&mut self) -> RasterCounters {
         let mut counters = RasterCounters::default();
         let frame = self.frame;
@@ -77,7 +72,6 @@ impl ForwardTarget<'_> {
         traverse(simd, &view, triangle, area, counters, &mut sink);
     }
 
-    /// Shades a hit of a pixel, or finds it in the memo; returns the colour and its opacity.
     fn shade(&mut self, pixel: usize, spid: Spid) -> [f32; 4] {
         let before = self.memo.counters().misses;
         let shader = &mut self.shader;
@@ -93,14 +87,12 @@ impl ForwardTarget<'_> {
     }
 }
 
-/// The draw of a triangle.
 struct ForwardDraw<'t, 'a> {
     target: &'t mut ForwardTarget<'a>,
     triangle: &'t MovingTriangle,
     layer: DrawLayer,
     /// Created lazily at the first hit of an alpha-tested triangle.
     alpha: Option<PointTest<'a>>,
-    /// Hits of the current block.
     block: BlockHits,
 }
 

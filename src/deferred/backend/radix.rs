@@ -14,11 +14,9 @@ use crate::memory::bits::{BLOCK_WORDS, Block, significant_bits};
 use crate::memory::codec::integer_bits;
 use crate::shading::spid::Spid;
 
-/// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
-/// Values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Bits of a key: primitive and position.
+/// Primitive and position.
 const KEY_BITS: u64 = 64;
 
 /// An identifier and the sample that shows it.
@@ -47,7 +45,7 @@ pub struct SortCounters {
 }
 
 impl SortCounters {
-    /// Passes per tile that is sorted; 0 without such tiles.
+    /// Mean number of passes per sorted tile; 0 without such tiles.
     pub fn passes_mean(&self) -> f64 {
         self.passes as f64 / self.tiles.max(1) as f64
     }
@@ -74,12 +72,10 @@ pub fn buffer_bits(tile_samples: u64) -> u64 {
     tile_samples * (KEY_BITS + u64::from(value_bits(tile_samples)))
 }
 
-/// The digits of a tile's keys that are not always 0, lowest first.
+/// Digits of a tile's keys that are not always 0, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Digits {
-    /// Bytes of the positions.
     morton: u32,
-    /// Bytes of the primitives.
     primitive: u32,
 }
 
@@ -113,7 +109,7 @@ impl Digits {
 #[derive(Debug, Default)]
 pub struct TileSort {
     other: Vec<SortEntry>,
-    /// Whether packed bytes are measured, which takes longer than the sort.
+    /// Measuring packed bytes takes longer than the sort.
     measures_packed: bool,
 }
 
@@ -163,7 +159,7 @@ impl TileSort {
     }
 }
 
-/// Moves entries from `from` to `to`, ordered by a digit; entries with the same digit keep their order.
+/// Stable move of entries from `from` to `to` by one digit.
 fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usize) {
     let mut next = [0_usize; DIGITS];
     for entry in from {
@@ -180,7 +176,7 @@ fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usi
     }
 }
 
-/// Bits of the packed streams of a tile: each plane of a digit and the values, 64 entries at a time.
+/// Size of a tile's packed streams: each plane of a digit and the values, 64 entries at a time.
 #[derive(Debug, Clone, Copy, Default)]
 struct StreamBits {
     planes: [u64; 8],
@@ -207,8 +203,8 @@ impl StreamBits {
     }
 }
 
-/// Bits of up to 64 values of `width` bits: packed, or raw if that is smaller. An incomplete block is
-/// filled with its last value.
+/// Bits of up to 64 values of `width` bits: packed, or raw if smaller. An incomplete block is padded with its
+/// last value.
 fn packed_bits(values: impl Iterator<Item = u32>, count: usize, width: u32) -> u64 {
     let mut block: Block = [0; BLOCK_WORDS];
     let mut last = 0;

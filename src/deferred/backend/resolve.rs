@@ -6,7 +6,7 @@ use quadrille_mesh::frame::picture::finish;
 /// Background of a picture; samples are averaged with it in linear light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Background {
-    /// Colour in linear light; `None` keeps premultiplied alpha.
+    /// Linear light; `None` keeps premultiplied alpha.
     linear: Option<[f32; 3]>,
 }
 

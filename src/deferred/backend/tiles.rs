@@ -17,7 +17,7 @@ use crate::shading::grid_cache::GridCache;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_mesh::shade::Shader;
 
-/// Settings of the second pass, which select its outputs beside the counters.
+/// Settings of the second pass, which select its optional outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct TiledPass<'a> {
     /// Side of the tiles in pixels; `None` for one tile with the whole picture.
@@ -78,12 +78,11 @@ pub struct TiledOutcome {
     pub counters: TiledCounters,
     /// The picture, if it was requested.
     pub picture: Option<Frame>,
-    /// Shader executions per pixel, row by row, if they were requested: the cost of a quad is shared
-    /// out evenly to the samples that it gives a colour.
+    /// Shader executions per pixel, row by row, if requested: a quad's cost is divided evenly among the samples
+    /// that take its colours.
     pub heat: Option<Vec<f64>>,
 }
 
-/// Result of a tile.
 struct TileOutcome {
     rect: TileRect,
     counters: TiledCounters,
@@ -91,7 +90,6 @@ struct TileOutcome {
     heat: Vec<f64>,
 }
 
-/// Pixels of a tile.
 #[derive(Debug, Clone, Copy)]
 struct TileRect {
     corner: [u32; 2],
@@ -128,7 +126,6 @@ impl StochasticFrame {
         TiledOutcome { counters, picture, heat }
     }
 
-    /// Number of draws.
     fn draws(&self) -> u64 {
         let mut draws: Vec<u32> = self.geometry.chunks.iter().map(|c| c.draw).collect();
         draws.dedup();
@@ -136,7 +133,7 @@ impl StochasticFrame {
     }
 }
 
-/// Puts values of the pixels of tiles into the order of the picture.
+/// Reorders values of tiles' pixels to picture order.
 fn assembled<'t, T: Copy + Default + 't>(
     [width, height]: [u32; 2],
     tiles: &'t [TileOutcome],
@@ -154,7 +151,6 @@ fn assembled<'t, T: Copy + Default + 't>(
     all
 }
 
-/// The back end of one task, with its buffers.
 struct Backend<'a> {
     frame: &'a StochasticFrame,
     pass: &'a TiledPass<'a>,
@@ -162,9 +158,9 @@ struct Backend<'a> {
     has_forward: bool,
     sorter: TileSort,
     entries: Vec<SortEntry>,
-    /// Premultiplied colour of each sample in linear light, and its alpha.
+    /// Premultiplied linear colour of each sample, and its alpha.
     colours: Vec<[f32; 4]>,
-    /// Depth of each sample, for forward draws.
+    /// Depths of samples, for forward draws.
     depths: Vec<f32>,
     vertices: VertexCache,
 }
@@ -189,7 +185,7 @@ impl<'a> Backend<'a> {
         }
     }
 
-    /// Shades a tile; `tile` is the size of tiles that do not end at the picture's border.
+    /// Shades a tile; `tile` is the full tile size, of which the border may cut a part.
     fn run(&mut self, rect: TileRect, tile: [u32; 2]) -> TileOutcome {
         let samples = self.frame.visible.samples;
         let mut counters = TiledCounters::default();
@@ -215,7 +211,6 @@ impl<'a> Backend<'a> {
         TileOutcome { rect, counters, pixels: self.resolve(rect, tile[0]), heat }
     }
 
-    /// Loads the identifiers of a tile of `width` columns.
     fn load(&mut self, rect: TileRect, width: u32) {
         let visible = &self.frame.visible;
         let samples = visible.samples;
@@ -232,7 +227,7 @@ impl<'a> Backend<'a> {
         }
     }
 
-    /// Scans the sorted identifiers, and shades and scatters their quads.
+    /// Scans the sorted identifiers; shades and scatters their quads.
     fn shade(
         &mut self,
         rect: TileRect,
@@ -280,7 +275,7 @@ impl<'a> Backend<'a> {
         counters.vertices = self.vertices.misses - before;
     }
 
-    /// Whether each pixel has a sample that an opaque primitive covers.
+    /// Whether each pixel has a sample covered by an opaque primitive.
     fn covered(&self, rect: TileRect) -> Vec<bool> {
         let visible = &self.frame.visible;
         let pixels = (0..rect.size[0] * rect.size[1]).map(|at| {
@@ -292,7 +287,6 @@ impl<'a> Backend<'a> {
         pixels.collect()
     }
 
-    /// Averages the samples of each pixel.
     fn resolve(&self, rect: TileRect, width: u32) -> Vec<[f32; 4]> {
         let Some((_, background)) = &self.pass.picture else { return Vec::new() };
         let samples = self.frame.visible.samples;
@@ -304,7 +298,6 @@ impl<'a> Backend<'a> {
         pixels.collect()
     }
 
-    /// Draws the triangles of the forward layers over the samples of a tile.
     fn forward(
         &mut self,
         rect: TileRect,

@@ -136,7 +136,7 @@ mod tests {
     }
 
     impl LensShear {
-        /// The shear of a pinhole: negative zeros are equal to zeros.
+        /// Pinhole shear with negative zeros made positive, for comparisons.
         fn b_zeroed(self) -> Self {
             Self { a: [0.0; 2], b: [0.0; 2] }
         }

@@ -27,7 +27,7 @@ impl RigidMotion {
         centre: Vector3::new(0.0, 0.0, 0.0),
     };
 
-    /// Whether it moves nothing.
+    /// Whether this is no motion at all.
     pub fn is_none(&self) -> bool {
         self.displacement == Vector3::zeros() && self.rotation == Vector3::zeros()
     }
@@ -64,7 +64,7 @@ impl Placement {
     }
 }
 
-/// The rotation by `share` of an axis times an angle; the identity exactly where there is none.
+/// Rotation by `share` of an axis times an angle; exactly the identity for no rotation.
 fn turned(rotation: Vector3<f64>, share: f64) -> Matrix3<f64> {
     let angle = rotation.norm() * share;
     match Unit::try_new(rotation, 0.0) {
@@ -113,7 +113,7 @@ impl CameraMotion {
         }
     }
 
-    /// One motion after the other one at the same time: displacements and rotations add up.
+    /// Superposes two motions: displacements and rotation vectors add.
     pub fn and(&self, other: &Self) -> Self {
         Self {
             displacement: self.displacement + other.displacement,
@@ -141,13 +141,12 @@ fn eye(camera: &Camera) -> Vector3<f64> {
 pub struct SceneMotion {
     /// Motion of the camera.
     pub camera: CameraMotion,
-    /// Motion of ranges of draws. The first range that holds a draw gives its motion; other draws stand
-    /// still.
+    /// Motion of ranges of draws; the first range that contains a draw applies, other draws stand still.
     pub draws: Vec<(Range<u32>, RigidMotion)>,
 }
 
 impl SceneMotion {
-    /// Nothing moves.
+    /// No motion.
     pub const NONE: Self = Self { camera: CameraMotion::NONE, draws: Vec::new() };
 
     /// Motion of a draw.
@@ -157,9 +156,6 @@ impl SceneMotion {
     }
 
     /// Checks that all numbers are finite.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] that names the motion.
     pub fn validate(&self) -> Result<()> {
         let camera = [self.camera.displacement, self.camera.rotation];
         let draws = self.draws.iter().flat_map(|(_, m)| [m.displacement, m.rotation, m.centre]);
@@ -172,8 +168,7 @@ impl SceneMotion {
         Ok(())
     }
 
-    /// The largest rotation, in radians. Vertices move along chords, which are far from the arcs of
-    /// rotations by a quarter turn and more.
+    /// Largest rotation in radians. Vertices move along chords, far from the arcs for a quarter turn and more.
     pub fn largest_turn(&self) -> f64 {
         let draws = self.draws.iter().map(|(_, m)| m.rotation.norm());
         draws.fold(self.camera.rotation.norm(), f64::max)

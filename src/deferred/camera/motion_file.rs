@@ -20,10 +20,8 @@ use super::motion::{CameraMotion, RigidMotion, SceneMotion};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::Camera;
 
-/// Longest file in bytes.
 const MAX_BYTES: u64 = 1 << 24;
 
-/// A file as it is written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Document {
@@ -34,10 +32,10 @@ struct Document {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CameraEntry {
-    /// To the right, down and forward, in world units.
+    /// Right, down and forward, in world units.
     #[serde(rename = "move")]
     displacement: [f64; 3],
-    /// To the right, up, and clockwise about the view axis, in degrees.
+    /// Right, up, and clockwise about the view axis, in degrees.
     turn: [f64; 3],
 }
 
@@ -54,10 +52,9 @@ struct DrawsEntry {
 /// Motion of the camera and of draws, from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MotionFile {
-    /// Displacement of the camera along its own axes and its turn, as in [`CameraMotion::in_view`].
+    /// Displacement of the camera along its own axes, and its turn, as in [`CameraMotion::in_view`].
     camera: [[f64; 3]; 2],
-    /// Ranges of draws, each with a displacement and the axis of its rotation times the angle in
-    /// radians.
+    /// Displacement, and rotation axis times angle in radians, of ranges of draws.
     draws: Vec<(Range<u32>, [Vector3<f64>; 2])>,
 }
 
@@ -78,9 +75,6 @@ impl MotionFile {
     }
 
     /// Reads the content of a file; `path` is for messages.
-    ///
-    /// # Errors
-    /// As [`MotionFile::load`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
         let document: Document = serde_json::from_slice(bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
@@ -135,7 +129,6 @@ impl MotionFile {
     }
 }
 
-/// A range of draws, not empty.
 fn range(text: &str) -> Option<Range<u32>> {
     let Some((from, to)) = text.split_once("..") else {
         let draw: u32 = text.parse().ok()?;
@@ -146,7 +139,7 @@ fn range(text: &str) -> Option<Range<u32>> {
     (from < to).then_some(from..to)
 }
 
-/// The message of an error of JSON without its line and column, which precede it.
+/// Message of a JSON error without its line and column, which precede it.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

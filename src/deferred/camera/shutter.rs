@@ -11,9 +11,9 @@ use quadrille_scene::Camera;
 /// A camera with a lens and everything's motion while its shutter is open.
 #[derive(Debug, Clone)]
 pub struct ShutterView {
-    /// The view when the shutter opens and when it closes.
+    /// View when the shutter opens and when it closes.
     ends: [MeshCamera; 2],
-    /// The view in between.
+    /// View half-way between.
     middle: MeshCamera,
     lens: Lens,
     shear: LensShear,
@@ -41,7 +41,7 @@ impl ShutterView {
         })
     }
 
-    /// The same view of a scene whose positions are relative to `origin` instead of the world's.
+    /// The same view of a scene whose positions are relative to `origin`.
     #[must_use]
     pub fn relative_to(mut self, origin: [f64; 3]) -> Self {
         self.ends = self.ends.map(|end| end.relative_to(origin));
@@ -88,7 +88,7 @@ impl ShutterView {
         [0.0, 0.5, 1.0].map(|time| motion.until(time))
     }
 
-    /// Whether nothing moves.
+    /// Whether there is no motion.
     pub fn is_still(&self) -> bool {
         self.motion.camera == CameraMotion::NONE
             && self.motion.draws.iter().all(|(_, m)| m.is_none())

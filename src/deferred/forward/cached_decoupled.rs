@@ -46,18 +46,16 @@ pub struct MeasuredMemory<'a> {
     pub colour: SampleColour,
 }
 
-/// A quad in the memo.
 #[derive(Debug)]
 struct ShadedQuad {
-    /// Colours of its points with opacities; 0 without a shader.
     colours: [[f32; 4]; 4],
-    /// The same as words of the colour buffer, if traffic is measured.
+    /// The same colours as words of the colour buffer, if traffic is measured.
     words: [[u32; 2]; 4],
-    /// Pixels that it serves, each with a number of samples, if heat is wanted.
+    /// Served pixels with sample counts, if heat is wanted.
     served: Vec<(u32, u32)>,
 }
 
-/// Colours behind their cache.
+/// Colour buffer with its cache.
 struct Colours {
     buffer: WordBuffer,
     format: SampleColour,
@@ -72,20 +70,16 @@ pub struct CachedDecoupled<'a> {
     shader: Option<QuadShaderFn<'a>>,
     colours: Option<Colours>,
     shown: ShownSamples,
-    /// Samples of each block of pixels that have been shaded behind the prepass. Of two hits at the same
-    /// depth the first one is visible, as without a prepass.
+    /// Per block of pixels, samples shaded after the prepass: of two hits at the same depth, the first is
+    /// visible, as without a prepass.
     shaded: Option<Vec<u64>>,
     heat: Option<HeatShares>,
     spids: Option<Vec<Spid>>,
 }
 
 impl<'a> CachedDecoupled<'a> {
-    /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Both traffic, since the
-    /// size of packed colours depends on the colours, and the picture need `shading`: without it, all colours
-    /// are 0.
-    ///
-    /// # Errors
-    /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
+    /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Pictures need `shading`, and
+    /// so does traffic, since the size of packed colours depends on the colours: without it, all colours are 0.
     pub fn new(
         order: SampleOrder,
         settings: &CachedDecoupledSettings,
@@ -137,8 +131,8 @@ impl<'a> CachedDecoupled<'a> {
         }
     }
 
-    /// Shades the samples in `passed`, and stores the colours of the samples in `kept`. Each shading quad is
-    /// looked up once per block of pixels.
+    /// Shades the samples in `passed` and stores the colours of those in `kept`. Each shading quad is looked up
+    /// once per block of pixels.
     fn shade(
         &mut self,
         (quad, hits): (&QuadHits, &[Hit]),
@@ -218,7 +212,6 @@ impl ShadedQuad {
 }
 
 impl Colours {
-    /// Writes samples of a block of pixels, or blends colours over them.
     #[inline]
     fn store(
         &mut self,
@@ -243,7 +236,7 @@ impl Colours {
         }
     }
 
-    /// Ends the frame: writes back dirty blocks, then resolves all samples.
+    /// Ends the frame: writes back dirty blocks and resolves all samples.
     fn resolve(&mut self, pixels: usize) -> [BufferTraffic; 2] {
         self.buffer.flush();
         let blocks = 0..self.buffer.block_count();

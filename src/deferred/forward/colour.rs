@@ -75,7 +75,7 @@ impl SampleColour {
         }
     }
 
-    /// Words of a colour blended over a stored one. The fourth channel of `colour` is its opacity.
+    /// Words of a colour blended over a stored one. The fourth channel of `colour` is opacity.
     #[inline]
     pub fn blend(self, colour: [f32; 4], stored: [u32; 2]) -> [u32; 2] {
         self.encode(over(colour, self.decode(stored)))

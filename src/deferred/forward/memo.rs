@@ -8,7 +8,7 @@ use quadrille_mesh::merge::associative::AssociativeMemory;
 /// Counters of a memo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoCounters {
-    /// Look-ups that found their quad.
+    /// Look-ups that hit.
     pub hits: u64,
     /// Look-ups that did not: quads shaded.
     pub misses: u64,
@@ -18,7 +18,7 @@ pub struct MemoCounters {
 #[derive(Debug)]
 pub struct Memo<T> {
     entries: AssociativeMemory<T>,
-    /// Largest number of quads; `None` for no limit.
+    /// `None` for no limit.
     capacity: Option<u32>,
     counters: MemoCounters,
 }

@@ -67,7 +67,7 @@ pub struct PipelineOutcome {
     /// Shader executions per pixel, row by row, if they were wanted.
     pub heat: Option<HeatShares>,
     /// Identifier of each sample in the order of [`VisibleSamples`](super::samples::VisibleSamples), before
-    /// forward draws: always from the front end of the sorted back end, else if they were wanted.
+    /// forward draws: always from the front end of the sorted back end, otherwise on request.
     pub spids: Option<Vec<Spid>>,
     /// Depth of each sample before forward draws, from the front end of the sorted back end.
     pub depths: Option<Vec<f32>>,

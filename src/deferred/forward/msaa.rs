@@ -14,7 +14,7 @@ use crate::hits::{Hit, HitChunk, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::DepthRule;
 
-/// Quads that are kept so that the picture is drawn faster. They change no counter.
+/// Quads kept to draw the picture faster; they change no counter.
 const PICTURE_MEMO_QUADS: u32 = 4096;
 
 /// The pipeline with multisampling.
@@ -23,10 +23,9 @@ pub struct Msaa<'a> {
     depths: SampleDepths,
     quads: u64,
     heat: Option<HeatShares>,
-    /// Pixels that the current quad serves.
     served: Vec<(u32, u32)>,
     shown: ShownSamples,
-    /// The shader of the picture, if one is drawn, and the quads shaded last.
+    /// Shader of the picture, if any, and the quads shaded last.
     shader: Option<QuadShaderFn<'a>>,
     memo: Memo<[[f32; 4]; 4]>,
 }
@@ -58,7 +57,7 @@ impl<'a> Msaa<'a> {
         }
     }
 
-    /// Counts the quad of pixels of the samples in `passed`, and shows the samples in `kept`.
+    /// Counts the pixel quad of the samples in `passed`, and shows the samples in `kept`.
     fn shade(
         &mut self,
         (quad, hits): (&QuadHits, &[Hit]),
@@ -81,7 +80,6 @@ impl<'a> Msaa<'a> {
         self.shown.draw(quad, kept, layer, &colours);
     }
 
-    /// Colours of the samples in `kept`; 0 without a picture.
     fn colours(&mut self, quad: &QuadHits, hits: &[Hit], kept: u64) -> [[f32; 4]; BLOCK_WORDS] {
         let mut colours = [[0.0; 4]; BLOCK_WORDS];
         let Some(shader) = &mut self.shader else { return colours };

@@ -15,18 +15,17 @@ use quadrille_mesh::frame::picture::over;
 #[derive(Debug)]
 pub struct ShownSamples {
     order: SampleOrder,
-    /// For each block of 2x2 pixels: samples that any primitive covers, as in [`QuadHits::coverage`].
+    /// Per block of 2x2 pixels, samples covered by any primitive, as in [`QuadHits::coverage`].
     covered: Vec<u64>,
-    /// Opaque primitive in the first sample of each pixel, four pixels per block; 0 for the background.
+    /// Opaque primitive in each pixel's first sample, four pixels per block; 0 for the background.
     first_samples: Vec<u32>,
     picture: Option<SampleColours>,
 }
 
-/// Colours of all samples, as exact as the shader returns them.
 #[derive(Debug)]
 struct SampleColours {
     background: Background,
-    /// Premultiplied colours in linear light, each followed by its alpha.
+    /// Premultiplied linear colours with alpha.
     colours: Vec<[f32; 4]>,
 }
 

@@ -28,7 +28,6 @@ pub fn index_bits(count: u32) -> u32 {
 #[derive(Debug, Clone)]
 pub struct BitWriter {
     words: Block,
-    /// Bits written.
     bits: u32,
 }
 
@@ -70,7 +69,6 @@ impl BitWriter {
 #[derive(Debug, Clone)]
 pub struct BitReader<'a> {
     words: &'a Block,
-    /// Bits read.
     bits: u32,
 }
 
@@ -91,7 +89,6 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// Lower and upper half.
 #[inline]
 fn halves(value: u64) -> [u32; 2] {
     [low(value), low(value >> 32)]

@@ -20,11 +20,10 @@ pub enum Capacity {
 /// Blocks that are resident in a cache, and the sizes of blocks in memory.
 #[derive(Debug)]
 pub struct BlockCache {
-    /// Resident blocks, and whether each is dirty.
+    /// Whether each resident block is dirty.
     lines: LruLines<bool>,
-    /// Bytes of each block in memory; 0 for a block that is still clear, which needs no read.
+    /// Bytes of each block in memory; 0 for a clear block, which needs no read.
     stored: Vec<u16>,
-    /// Bytes of a raw block.
     block_bytes: u64,
     traffic: BufferTraffic,
 }
@@ -74,7 +73,6 @@ impl BlockCache {
         }
     }
 
-    /// Brings in a block that is not resident; returns its slot.
     fn fetch(&mut self, block: u32, access: CacheAccess, mut pack: impl FnMut(u32) -> u64) -> u32 {
         let (slot, evicted, is_dirty) = self.lines.replace(block);
         if let Some(evicted) = evicted.filter(|_| is_dirty) {

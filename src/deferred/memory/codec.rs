@@ -12,18 +12,16 @@ use super::min_max::MinMax;
 use super::palette::BlockPalette;
 use super::spec::MemorySpec;
 
-/// Number of bits of the codec field, and of the size field.
+/// Bits of the codec field, and of the size field.
 const CODEC_BITS: u32 = 2;
 const SIZE_BITS: u32 = 2;
 const PREFIX_BITS: u32 = CODEC_BITS + SIZE_BITS;
-/// Numbers of the codecs.
 const OFFSET: u32 = 0;
 const MIN_MAX: u32 = 1;
 const PALETTE: u32 = 2;
 /// Bits of a raw block.
 #[allow(clippy::cast_possible_truncation, reason = "2048")]
 pub const RAW_BITS: u32 = 8 * BLOCK_BYTES as u32;
-/// Values in a block of integers.
 #[allow(clippy::cast_possible_truncation, reason = "64")]
 const VALUES: u32 = BLOCK_WORDS as u32;
 
@@ -95,7 +93,7 @@ pub struct PackedBlock {
     words: Block,
 }
 
-/// The codec with the fewest bits, the first one among equals, and its bits with the prefix.
+/// First codec with the fewest bits, and these bits with the prefix.
 #[inline]
 fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
     let offset = PREFIX_BITS + ColourOffset::of(block, layout).bits();
@@ -129,8 +127,8 @@ impl PackedSize {
         Self { codec: Codec::Raw, bits: RAW_BITS, bytes: BLOCK_BYTES as u64 }
     }
 
-    /// Determines how a block is stored. `clear` marks the clear samples of a depth block, a bit per
-    /// sample; blocks of other contents have none.
+    /// Encodes a block. `clear` marks the clear samples of a depth block, a bit per sample; it is 0 for other
+    /// contents.
     #[inline]
     pub fn of(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
         match format.depth_bits() {

@@ -28,7 +28,6 @@ impl ChannelLayout {
         }
     }
 
-    /// Channels of a sample.
     fn channels(self) -> usize {
         match self {
             Self::U32 => 1,
@@ -36,12 +35,12 @@ impl ChannelLayout {
         }
     }
 
-    /// Bits of the field that holds the width of the offsets, 0 to the bits of a channel.
+    /// Bits of the width field; widths are 0 to the bits of a channel.
     fn width_bits(self) -> u32 {
         significant_bits(self.channel_bits())
     }
 
-    /// The values of a channel in the block, as integers of the same order.
+    /// Values of a channel, as integers of the same order.
     #[inline]
     fn values(self, block: &Block, channel: usize) -> impl Iterator<Item = u32> + '_ {
         let words = self.channels() * self.channel_bits() as usize / 32;
@@ -62,7 +61,7 @@ impl ChannelLayout {
     }
 }
 
-/// Maps the bits of a 16-bit float to an integer that grows with the float.
+/// Maps a 16-bit float to an integer of the same order.
 #[inline]
 fn ordered(bits: u32) -> u32 {
     match bits >> 15 {
@@ -71,7 +70,6 @@ fn ordered(bits: u32) -> u32 {
     }
 }
 
-/// Inverse of [`ordered`].
 #[inline]
 fn unordered(value: u32) -> u32 {
     match value >> 15 {

@@ -34,7 +34,7 @@ pub enum DepthRule {
     Equal,
 }
 
-/// Greatest depth as an integer of 24 bits.
+/// Greatest 24-bit depth.
 const GREATEST_24: f64 = 16_777_215.0;
 
 impl DepthFormat {
@@ -153,7 +153,7 @@ impl DepthBlocks {
         self.cache.access(block, access, pack);
     }
 
-    /// Writes back all that has changed.
+    /// Writes back all dirty blocks.
     pub fn flush(&mut self) {
         let pack = packer(&self.spec, self.format, &self.depths, &self.headers);
         self.cache.flush(pack);
@@ -182,7 +182,6 @@ impl DepthBlocks {
     }
 }
 
-/// Function that returns the packed size of a depth block's present content.
 fn packer<'a>(
     spec: &'a MemorySpec,
     format: DepthFormat,

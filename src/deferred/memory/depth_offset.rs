@@ -7,7 +7,6 @@ use super::min_max::MinMax;
 /// Encoding of the values that are not clear.
 #[derive(Debug, Clone)]
 pub struct DepthOffset {
-    /// The values, in order.
     values: [u32; BLOCK_WORDS],
     count: u32,
     range: MinMax,

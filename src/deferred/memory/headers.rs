@@ -38,7 +38,6 @@ pub struct DepthHeaders {
     headers: Vec<DepthHeader>,
     cache: BlockCache,
     line_bytes: u64,
-    /// Headers per cache line.
     per_line: u32,
 }
 

@@ -7,15 +7,13 @@
 
 use super::bits::{BitReader, BitWriter, significant_bits};
 
-/// Bits of the field that holds the width of the distances. A distance from the nearer end has at most
-/// 31 bits.
+/// Distances from the nearer end have at most 31 bits.
 const WIDTH_BITS: u32 = 5;
 
 /// Parameters of an encoded list of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinMax {
     ends: [u32; 2],
-    /// Width of the distances.
     width: u32,
 }
 

@@ -24,7 +24,6 @@ pub mod word_buffer;
 
 use quadrille_base::error::{Error, Result};
 
-/// Number of blocks that hold `words` words.
 fn blocks_of(words: usize) -> Result<u32> {
     let blocks = words.div_ceil(bits::BLOCK_WORDS);
     let found = u64::try_from(blocks).unwrap_or(u64::MAX);

@@ -10,14 +10,13 @@ use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block, index_bits, signific
 /// Bits of the fields for the number of entries and for their width.
 const COUNT_BITS: u32 = 6;
 const WIDTH_BITS: u32 = 6;
-/// Number of values.
 #[allow(clippy::cast_possible_truncation, reason = "64")]
 const VALUES: u32 = BLOCK_WORDS as u32;
 
 /// The distinct values of a block.
 #[derive(Debug, Clone)]
 pub struct BlockPalette {
-    /// Entries in order of their first use.
+    /// In order of first use.
     entries: [u32; BLOCK_WORDS],
     count: u32,
     least: u32,

@@ -16,7 +16,6 @@ pub struct WordBuffer {
     packer: Packer,
 }
 
-/// Packs blocks and counts the codecs used.
 #[derive(Debug)]
 struct Packer {
     spec: MemorySpec,
@@ -62,8 +61,8 @@ impl WordBuffer {
         })
     }
 
-    /// Changes samples of `W` words each. Bit `k` of `mask` stands for the sample whose first word has
-    /// the index `first + k * W`; `value` returns a sample's new words from `k` and the old words.
+    /// Changes samples of `W` words. Bit `k` of `mask` stands for the sample whose first word is `first + k *
+    /// W`; `value` returns its new words from `k` and the old words.
     #[inline]
     fn change<const W: usize>(
         &mut self,
@@ -131,7 +130,7 @@ impl WordBuffer {
         std::array::from_fn(|w| block[first % BLOCK_WORDS + w])
     }
 
-    /// Writes back all that has changed.
+    /// Writes back all dirty blocks.
     pub fn flush(&mut self) {
         let (blocks, packer) = (&self.blocks, &mut self.packer);
         self.cache.flush(|block| packer.pack(&blocks[block as usize]));

@@ -12,10 +12,10 @@ use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 use super::triangle::MovingTriangle;
 use crate::camera::lens::LensShear;
 
-/// Widening of ranges, for rounding, as a share of the whole range.
+/// Relative widening of ranges, for rounding.
 const MARGIN: f32 = 1.0 / 262_144.0;
-/// Bound of the rounding of a corner's position, in the sample test and in this module, as a share of the magnitudes
-/// that are added up.
+/// Rounding error of a corner's position in the sample test and in this module, relative to the summed
+/// magnitudes.
 const ROUNDING: f32 = 1.0 / 524_288.0;
 
 /// A rectangle of the picture, in pixels from its centre: columns and rows of its borders.
@@ -54,12 +54,11 @@ impl<S: Simd> RangeLanes<S> {
     }
 }
 
-/// A corner of a triangle at one end of the shutter.
+/// Corner of a triangle at one end of the shutter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Corner {
     /// Offset from the picture's centre times `Z`, across and down.
     pub(super) offset: [f32; 2],
-    /// `Z`.
     pub(super) z: f32,
     /// Greatest shear on the lens, across and down.
     pub(super) shear: [f32; 2],
@@ -68,9 +67,8 @@ pub(super) struct Corner {
 /// A triangle's corners and blurs at both ends of the shutter.
 #[derive(Debug, Clone, Copy)]
 pub struct CornerBounds {
-    /// The corners at each end.
     pub(super) ends: [[Corner; 3]; 2],
-    /// Bounds of the rounding of the corners' places.
+    /// Rounding bounds of the corners.
     pub(super) slack: [f32; 3],
     pub(super) moves: bool,
     is_blurred: bool,
@@ -139,7 +137,6 @@ impl CornerBounds {
         self.in_time(simd, rects, may_cover, range)
     }
 
-    /// The rectangles with a range of times and on the lens.
     #[inline(always)]
     pub(super) fn in_time<S: Simd>(
         &self,
@@ -155,8 +152,8 @@ impl CornerBounds {
         (may_cover, range)
     }
 
-    /// The distances of the corners, with blur, from a side at an end of the shutter, times `Z`; below 0
-    /// for corners beyond the side.
+    /// Distances of the corners, with blur, from a side at one end of the shutter, times `Z`; negative beyond
+    /// the side.
     #[inline(always)]
     fn beyond<S: Simd>(
         &self,
@@ -175,7 +172,6 @@ impl CornerBounds {
         distances
     }
 
-    /// A coordinate of a corner at times.
     #[inline(always)]
     fn between<S: Simd>(
         &self,
@@ -187,8 +183,8 @@ impl CornerBounds {
         time * (end - start) + start
     }
 
-    /// Restricts ranges to the positions on the lens from which the triangle may be seen between the sides
-    /// at some of their times. The lanes where there are any are returned.
+    /// Restricts ranges to lens positions from which the triangle may be between the sides at some of the
+    /// times; returns the lanes with any.
     #[inline(always)]
     fn on_lens<S: Simd>(
         &self,
@@ -250,8 +246,7 @@ impl CornerBounds {
     }
 }
 
-/// The sides of a rectangle, left, right, top and bottom: the axis, and the sign of the direction that
-/// points inwards.
+/// Left, right, top, bottom: axis, and sign of the inward direction.
 const SIDES: [(usize, f32); 4] = [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)];
 
 impl<S: Simd> RectLanes<S> {
@@ -267,14 +262,13 @@ impl<S: Simd> RectLanes<S> {
         }
     }
 
-    /// The borders of a side.
     #[inline(always)]
     fn border(&self, axis: usize, sign: f32) -> f32x16<S> {
         if sign > 0.0 { self.least[axis] } else { self.greatest[axis] }
     }
 }
 
-/// The lanes below 0, of each corner. Those that are not numbers are not among them.
+/// Negative lanes of each corner, without NaN.
 #[inline(always)]
 pub(super) fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
     let zero = f32x16::splat(simd, 0.0);
@@ -282,35 +276,30 @@ pub(super) fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x1
     [a.simd_lt(zero), b.simd_lt(zero), c.simd_lt(zero)]
 }
 
-/// The lanes of both sets, of each corner.
 #[inline(always)]
 pub(super) fn both<S: Simd>(a: [mask32x16<S>; 3], b: [mask32x16<S>; 3]) -> [mask32x16<S>; 3] {
     [a[0] & b[0], a[1] & b[1], a[2] & b[2]]
 }
 
-/// The lanes in which all corners are in a set.
 #[inline(always)]
 pub(super) fn all<S: Simd>([a, b, c]: [mask32x16<S>; 3]) -> mask32x16<S> {
     a & b & c
 }
 
-/// Restricts a range to the part of another one.
 #[inline(always)]
 fn narrow_to<S: Simd>(range: &mut [f32x16<S>; 2], to: [f32x16<S>; 2]) {
     *range = [range[0].max(to[0]), range[1].min(to[1])];
 }
 
-/// The range from 0 to 1 in which any of a side's linear functions is not negative.
+/// Range from 0 to 1 in which any of a side's linear functions is not negative.
 pub(super) struct Hull<S: Simd> {
     simd: S,
-    /// Least and greatest root.
     roots: [f32x16<S>; 2],
-    /// Lanes with a function that is not a number, which restricts nothing.
+    /// Lanes with a NaN function, which restricts nothing.
     has_nan: mask32x16<S>,
 }
 
 impl<S: Simd> Hull<S> {
-    /// The hull of no functions.
     #[inline(always)]
     pub(super) fn new(simd: S) -> Self {
         Self {
@@ -320,7 +309,7 @@ impl<S: Simd> Hull<S> {
         }
     }
 
-    /// Adds a function with its root. It is negative at both ends in the lanes of `never`.
+    /// Adds a function by its root; it is negative at both ends in the lanes of `never`.
     #[inline(always)]
     pub(super) fn add(&mut self, root: f32x16<S>, never: mask32x16<S>) {
         let [least, greatest] = self.roots;
@@ -331,8 +320,7 @@ impl<S: Simd> Hull<S> {
         self.has_nan |= !(root.simd_eq(root) | never);
     }
 
-    /// The range, given the lanes in which all functions are negative at 0, and the lanes in which they are
-    /// negative at 1.
+    /// Range, given the lanes in which all functions are negative at 0, and at 1.
     #[inline(always)]
     pub(super) fn range(
         &self,
@@ -359,7 +347,7 @@ mod tests {
 
     const SHARP: LensShear = LensShear { a: [0.0; 2], b: [0.0; 2] };
 
-    /// The range of times and the range across the lens of a rectangle, if it may be covered.
+    /// Ranges of times and across the lens in which a rectangle may be covered.
     fn range(bounds: &CornerBounds, rect: &Rect) -> Option<[[f32; 2]; 3]> {
         dispatch!(SimdLevel::best().level(), simd => {
             let (may_cover, range) = bounds.range(simd, &RectLanes::splat(simd, rect));

@@ -36,7 +36,7 @@ pub struct CandidateCells<S: Simd> {
 /// The ranges of cells that were tested together.
 #[derive(Debug, Clone, Copy)]
 pub struct CellRanges {
-    /// Least and greatest times and positions on the lens, across and down, one per lane.
+    /// Least and greatest time, lens position across and down, one per lane.
     bounds: [[f32; LANES]; 6],
 }
 
@@ -117,7 +117,7 @@ impl Culler {
         self.kept(simd, &rects, bounds, wanted)
     }
 
-    /// The parts of square cells in `area`, from the picture's centre.
+    /// Parts of square cells in `area`, from the picture's centre.
     #[inline(always)]
     fn rects<S: Simd>(
         &self,
@@ -132,7 +132,7 @@ impl Culler {
         }
     }
 
-    /// The lanes of a set that the edges do not cull.
+    /// Lanes that the edges do not cull.
     #[inline(always)]
     fn kept<S: Simd>(
         &self,
@@ -154,12 +154,10 @@ impl Culler {
 /// The cells of a grid over an area of the picture, sixteen at a time, row by row.
 #[derive(Debug, Clone)]
 pub struct Cells {
-    /// Pixels along the side of a cell.
     side: u32,
     area: [f32; 4],
-    /// First column of cells, and the one after the last one.
+    /// First column of cells, and one past the last.
     columns: [u32; 2],
-    /// Column and row of the next cell.
     next: [u32; 2],
     left_over: u32,
 }
@@ -222,7 +220,6 @@ impl Cells {
 }
 
 impl Iterator for CellBatch {
-    /// Column and row of a cell that the triangle may cover.
     type Item = [u32; 2];
 
     #[inline(always)]

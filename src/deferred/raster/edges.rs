@@ -20,17 +20,17 @@ use quadrille_base::math::narrow;
 
 /// Coefficients of an edge: a, b, c, k, m, p, q.
 const TERMS: usize = 7;
-/// Bound of the rounding of an edge's coefficients, as a share of the product of its corners' distances.
+/// Rounding error of an edge's coefficients, relative to the product of its corners' distances.
 const ROUNDING: f32 = 1.0 / 131_072.0;
 
 /// The edges of a triangle.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeBounds {
-    /// Column and row from the picture's centre that x and y are relative to.
+    /// Origin of x and y, from the picture's centre.
     origin: [f32; 2],
-    /// The terms of each edge: their Bernstein coefficients over the whole shutter.
+    /// Bernstein coefficients of each edge's terms over the whole shutter.
     terms: [[[f32; 3]; TERMS]; 3],
-    /// Bounds of all rounding of each edge.
+    /// Rounding bounds of each edge.
     slack: [f32; 3],
     moves: bool,
     is_blurred: bool,
@@ -161,7 +161,7 @@ impl EdgeBounds {
     }
 }
 
-/// A Bernstein coefficient of a term over ranges of times, or its value if nothing moves.
+/// Bernstein coefficient of a term over ranges of times, or its value if nothing moves.
 #[inline(always)]
 fn term<S: Simd>(
     simd: S,
@@ -174,13 +174,11 @@ fn term<S: Simd>(
     }
 }
 
-/// For each Bernstein coefficient over ranges of times, the weights of the coefficients over the whole
-/// shutter.
+/// Weights of the whole shutter's coefficients in each Bernstein coefficient over ranges of times.
 struct Weights<S: Simd>([[f32x16<S>; 3]; 3]);
 
 impl<S: Simd> Weights<S> {
-    /// The blossom of a quadratic: its arguments are the first time twice, both times, and the last time
-    /// twice.
+    /// Blossom of a quadratic at (t0, t0), (t0, t1) and (t1, t1).
     #[inline(always)]
     fn new([s, e]: [f32x16<S>; 2]) -> Self {
         let [p, q] = [-s + 1.0, -e + 1.0];
@@ -192,7 +190,6 @@ impl<S: Simd> Weights<S> {
     }
 }
 
-/// Middle and half-width of ranges.
 #[inline(always)]
 fn centred<S: Simd>([low, high]: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
     [(low + high) * 0.5, (high - low) * 0.5]

@@ -28,7 +28,7 @@ impl TestView {
     }
 }
 
-/// Columns and rows of the pixels of a block in the lanes of a group of samples.
+/// Column and row of each lane's pixel in its block.
 const PIXELS: [[f32; LANES]; 2] = [
     [0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0],
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
@@ -39,7 +39,7 @@ const PIXELS: [[f32; LANES]; 2] = [
 pub struct BlockLanes<S: Simd> {
     /// Column and row of its first pixel.
     pub pixel: [u32; 2],
-    /// Top left corners of the pixels of the lanes, from the picture's centre.
+    /// Top left corners of the lanes' pixels, from the picture's centre.
     corners: [f32x16<S>; 2],
 }
 
@@ -129,7 +129,6 @@ pub fn test_group<S: Simd>(
     found
 }
 
-/// The hits among samples that lie on edges.
 #[cold]
 fn on_edges(
     triangle: &MovingTriangle,

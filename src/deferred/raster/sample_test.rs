@@ -68,9 +68,8 @@ pub fn sample_test(
     is_hit.then_some(TriangleHit { weights, depth, is_front })
 }
 
-/// Sign of an edge at the sample; 0 for NaN and for an edge without a direction. If the edge runs through
-/// the sample, it is that just to the right of the sample or, for a level edge, just below it: the
-/// top-left rule.
+/// Sign of an edge at the sample; 0 for NaN and for an edge without a direction. On the edge, it is the sign
+/// just right of the sample or, for a level edge, just below it: the top-left rule.
 pub(super) fn side(weight: f32, j: [f32; 3], k: [f32; 3]) -> i8 {
     let sign = |v: f32| i8::from(v > 0.0) - i8::from(v < 0.0);
     if weight != 0.0 {

@@ -18,18 +18,17 @@ pub struct GridSides {
 }
 
 impl GridSides {
-    /// Signs of the directions that point inwards.
+    /// Signs of the inward directions.
     const SIGNS: [f32; 16] =
         [1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0];
 }
 
-/// Columns and rows of the cells of a grid in Morton order.
+/// Cells of a grid in Morton order.
 const CELLS: [[usize; 16]; 2] = [
     [0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3],
     [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3],
 ];
 
-/// Values of the sides of a grid, taken together for its cells.
 #[inline(always)]
 fn of_cells<S: Simd>(simd: S, sides: f32x16<S>, pick: fn(f32, f32) -> f32) -> f32x16<S> {
     let mut v = [0.0; 16];
@@ -41,7 +40,7 @@ fn of_cells<S: Simd>(simd: S, sides: f32x16<S>, pick: fn(f32, f32) -> f32) -> f3
     f32x16::from_slice(simd, &cells)
 }
 
-/// The cells of a grid all of whose sides are in a set.
+/// Cells all of whose sides are in a set.
 #[inline(always)]
 fn cells_between(sides: u16) -> u16 {
     let [columns, rows] = [sides & sides >> 4, sides >> 8 & sides >> 12];
@@ -86,7 +85,7 @@ impl CornerBounds {
         self.in_time(simd, rects, may_cover, range)
     }
 
-    /// Distances of the corners, with blur, from the sides of a grid, defined as in [`CornerBounds::beyond`].
+    /// Distances of the corners, with blur, from the sides of a grid, as in [`CornerBounds::beyond`].
     #[inline(always)]
     fn beyond_sides<S: Simd>(&self, simd: S, end: usize, border: f32x16<S>) -> [f32x16<S>; 3] {
         let is_down = mask32x16::from_bitmask(simd, 0xff00);
@@ -116,8 +115,8 @@ mod tests {
     use crate::raster::triangle::MovingTriangle;
     use quadrille_base::math::SimdLevel;
 
-    /// The cells of a grid from -8 to 8 that a triangle may cover, and their ranges as bits: all sides of
-    /// all cells, and the sides of the grid.
+    /// Cells of a grid from -8 to 8 that a triangle may cover, and their ranges as bits, from all sides of all
+    /// cells at once.
     #[inline(always)]
     fn ranges<S: Simd>(simd: S, bounds: &CornerBounds) -> [(u16, [[u32; 16]; 6]); 2] {
         let border = |axis: usize, offset: f32| {

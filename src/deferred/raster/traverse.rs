@@ -18,7 +18,7 @@ use quadrille_base::math::whole;
 pub const TILE_PX: u32 = 8;
 /// Pixels along the side of a block.
 pub const BLOCK_PX: u32 = 2;
-/// Columns and rows of the blocks of a tile, in Morton order.
+/// Blocks of a tile in Morton order.
 const BLOCKS: [[f32; LANES]; 2] = [
     [0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0, 0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0],
     [0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 4.0, 4.0, 6.0, 6.0],
@@ -44,7 +44,6 @@ pub trait HitSink<S: Simd> {
     fn end_block(&mut self, _pixel: [u32; 2]) {}
 }
 
-/// A triangle that is being traversed.
 struct Traversal<'a> {
     view: &'a RasterView<'a>,
     triangle: &'a MovingTriangle,
@@ -87,7 +86,6 @@ pub fn traverse<S: Simd>(
 }
 
 impl Traversal<'_> {
-    /// Visits the blocks of a tile. Only pixels inside `tile` can be hit.
     #[inline(always)]
     fn blocks<S: Simd>(
         &self,
@@ -125,7 +123,7 @@ impl Traversal<'_> {
         }
     }
 
-    /// Tests the samples of a block, given by its first pixel and by the lanes whose pixels are visited.
+    /// Tests the samples of a block with the lanes of its visited pixels.
     #[inline(always)]
     fn samples<S: Simd>(
         &self,
@@ -164,8 +162,7 @@ impl Traversal<'_> {
     }
 }
 
-/// The lanes of a group whose pixels lie in an area: first column and row, and one past the last column and
-/// row.
+/// Lanes of a group whose pixels lie in an area (first column and row, one past the last).
 #[inline(always)]
 fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
     let lanes = |is_in: bool, lanes: u16| if is_in { lanes } else { 0 };
@@ -174,27 +171,25 @@ fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
     columns & rows
 }
 
-/// The first and last of `groups` groups with samples in a range of times.
+/// First and last of `groups` groups with samples in a range of times.
 #[inline(always)]
 fn groups_between(times: [f32; 2], groups: usize) -> [usize; 2] {
     times.map(|time| whole::<usize>(time * groups as f32).min(groups.min(GROUPS) - 1))
 }
 
-/// The samples of a group in the given ranges.
 #[inline(always)]
 fn in_range<S: Simd>(simd: S, samples: &SampleGroup, range: &SampleRange) -> u16 {
     let t = within(simd, &samples.t, range.t);
     mask_bits(t & within(simd, &samples.u, range.uv[0]) & within(simd, &samples.v, range.uv[1]))
 }
 
-/// The lanes in a range.
 #[inline(always)]
 fn within<S: Simd>(simd: S, lanes: &[f32; 16], [low, high]: [f32; 2]) -> mask32x16<S> {
     let v = f32x16::from_slice(simd, lanes);
     v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high))
 }
 
-/// The bits of a number at even positions, of four.
+/// Even-positioned bits of a number, of four.
 #[inline(always)]
 fn even_bits(v: u32) -> u32 {
     v & 1 | v >> 1 & 2

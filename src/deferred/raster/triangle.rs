@@ -5,7 +5,7 @@ use crate::camera::lens::LensShear;
 use crate::camera::shutter::CentredPoint;
 use quadrille_base::math::{narrow, whole};
 
-/// Margin in pixels that a box adds to the exact hull, to cover rounding.
+/// Margin around the exact hull, for rounding.
 const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
 
 /// A triangle while the shutter is open.
@@ -118,7 +118,6 @@ impl MovingTriangle {
         self.change.iter().flatten().any(|v| *v != 0.0)
     }
 
-    /// The pixels that it may cover; `None` if there are none.
     fn pixels(&self, view: &SetUpView) -> Option<[u16; 4]> {
         let points = [self.start, self.end()];
         let points = points.iter().flatten().map(|p| p.map(f64::from));
@@ -151,10 +150,9 @@ impl MovingTriangle {
         (x0 < x1 && y0 < y1).then_some([x0, y0, x1, y1])
     }
 
-    /// The sides that it may show at any time through any point of the lens.
-    ///
-    /// Its orientation is the sign of the determinant of its corners, which is cubic in time and affine
-    /// in the lens coordinates: in Bernstein form its values lie between its coefficients.
+    /// Sides that may show at any time through any point of the lens. The orientation is the sign of the
+    /// corners' determinant, cubic in time and affine in the lens coordinates, bounded by its Bernstein
+    /// coefficients.
     fn sides(&self, shear: &LensShear) -> FaceSet {
         let ends = [self.start, self.end()].map(|points| points.map(|p| p.map(f64::from)));
         let corners_of_lens: &[[f64; 2]] = if shear.is_pinhole() {
@@ -188,7 +186,6 @@ impl MovingTriangle {
     }
 }
 
-/// Determinant of three rows.
 fn determinant([a, b, c]: [[f64; 3]; 3]) -> f64 {
     a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
         + a[2] * (b[0] * c[1] - b[1] * c[0])
@@ -202,12 +199,10 @@ mod tests {
     const VIEW: SetUpView =
         SetUpView { shear: LensShear { a: [0.0; 2], b: [0.0; 2] }, size: [64, 32], near: 0.1 };
 
-    /// Corners in pixels from the centre at distance 1, and their displacement.
     fn triangle(px: [[f64; 2]; 3], by: [f64; 2]) -> [[CentredPoint; 2]; 3] {
         px.map(|[x, y]| [[x, y, 1.0], [x + by[0], y + by[1], 1.0]])
     }
 
-    /// Counter-clockwise on the picture, as fronts are.
     const FRONT: [[f64; 2]; 3] = [[0.0, 0.0], [0.0, 4.0], [4.0, 0.0]];
 
     #[test]

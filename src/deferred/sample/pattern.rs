@@ -17,7 +17,6 @@ pub const LANES: usize = 16;
 pub const PIXEL_LANES: usize = 4;
 /// Largest number of groups of samples of a block.
 pub const GROUPS: usize = LANES / PIXEL_LANES;
-/// Subpixel units per pixel of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = 256.0;
 
 choice! {
@@ -153,7 +152,7 @@ impl StochasticPattern {
 }
 
 impl BlockSamples {
-    /// Sorts the samples of the pixels of a block.
+    /// Sorts the samples of a block's pixels by time.
     fn new(pixels: &[ArrayVec<PixelSample, LANES>; 4]) -> Self {
         let empty = SampleGroup {
             x: [0.0; LANES],
@@ -196,13 +195,13 @@ impl SampleGroup {
     }
 }
 
-/// The upper 24 bits of a fraction of 2^32, below 1.
+/// Upper 24 bits of a fraction of 2^32, below 1.
 fn unit_interval(fraction: u32) -> f32 {
     (fraction >> 8) as f32 / 16_777_216.0
 }
 
-/// Maps the unit square to the unit disc, and equal areas to equal areas (Shirley and Chiu, "A Low
-/// Distortion Map Between Disk and Square", 1997).
+/// Area-preserving map of the unit square to the unit disc (Shirley and Chiu, "A Low Distortion Map Between
+/// Disk and Square", 1997).
 fn disc(square: [f32; 2]) -> [f32; 2] {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
     let [a, b] = square.map(|v| 2.0 * f64::from(v) - 1.0);
@@ -247,7 +246,6 @@ mod tests {
         assert!(StochasticPattern::new(3, PixelPattern::Sobol, 1).is_err());
     }
 
-    /// Each sample has one lane of its pixel, in the group of its time.
     #[test]
     fn groups_hold_all_samples_by_time() {
         for count in [1, 2, 4, 8, 16] {

@@ -8,15 +8,14 @@ pub const DIMENSIONS: usize = 5;
 /// Number of points.
 pub const POINTS: usize = 16;
 
-/// Degree, coefficients and initial numbers of the primitive polynomial of dimensions 2 to 5. The first
-/// dimension is the van der Corput sequence.
+/// Degree, coefficients and initial numbers of the primitive polynomials of dimensions 2 to 5; dimension 1 is
+/// the van der Corput sequence.
 const POLYNOMIALS: [(u32, u32, &[u32]); DIMENSIONS - 1] =
     [(1, 0, &[1]), (2, 1, &[1, 3]), (3, 1, &[1, 3, 1]), (3, 2, &[1, 1, 1])];
 
 /// Bits of an index below [`POINTS`].
 const INDEX_BITS: usize = POINTS.ilog2() as usize;
 
-/// Direction numbers of a dimension, as fractions of 2^32.
 fn directions(dimension: usize) -> [u32; INDEX_BITS] {
     let Some(&(degree, coefficients, initial)) =
         dimension.checked_sub(1).and_then(|k| POLYNOMIALS.get(k))

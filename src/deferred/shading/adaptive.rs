@@ -8,20 +8,17 @@
 use crate::camera::lens::LensShear;
 use crate::raster::triangle::MovingTriangle;
 
-/// Greatest spacing of shading points, in pixels.
 pub(super) const MOST_PX: f64 = 16.0;
-/// Motion below which a direction is not taken from it, in pixels.
+/// Motion in pixels below which no direction is taken from it.
 const LEAST_MOTION_PX: f64 = 1e-3;
-/// Variance of the disc of a circle of confusion over its squared diameter, in units of the variance of a
-/// box of side 1.
+/// Variance of a disc over its squared diameter, relative to a unit box.
 const DISC_VARIANCE: f64 = 0.75;
-/// Barycentrics of the corners.
 const CORNERS: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// Greatest distances of shading points along two perpendicular directions of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spacing {
-    /// Unit vector of the first direction: along the motion, or to the right if nothing moves.
+    /// Unit vector of the first direction: along the motion, or to the right without motion.
     direction: [f64; 2],
     /// Distances along the first direction and across it, in pixels.
     pub px: [f64; 2],
@@ -47,19 +44,17 @@ impl Spacing {
 #[derive(Debug, Clone, Copy)]
 pub struct Blur<'a> {
     shear: &'a LensShear,
-    /// Scale of the cells.
     quality: f64,
-    /// Distances of the corners at both ends of the shutter.
+    /// Corner distances at both ends of the shutter.
     distances: [[f64; 3]; 2],
-    /// Unit vector along the mean motion of the corners, or to the right if nothing moves.
+    /// Unit vector along the corners' mean motion, or to the right without motion.
     direction: [f64; 2],
     /// Least motion of the corners along the direction, in pixels.
     motion_px: f64,
 }
 
 impl<'a> Blur<'a> {
-    /// The blur of a triangle behind a lens. Triangles with a corner behind the eye at one of the ends count
-    /// as not moving.
+    /// Blur of a triangle behind a lens. With a corner behind the eye at either end, it counts as not moving.
     pub fn new(triangle: &MovingTriangle, shear: &'a LensShear, quality: f64) -> Self {
         let ends =
             [triangle.start, triangle.end()].map(|corners| corners.map(|p| p.map(f64::from)));
@@ -110,7 +105,7 @@ impl<'a> Blur<'a> {
         self.with_coc(least.max(-greatest).max(0.0))
     }
 
-    /// The spacing for a circle of confusion of the given diameter in pixels.
+    /// Spacing for a circle of confusion in pixels.
     pub(super) fn with_coc(&self, coc_px: f64) -> Spacing {
         let defocus = 1.0 + DISC_VARIANCE * coc_px * coc_px;
         let size = |variance: f64| (self.quality * variance.sqrt()).clamp(1.0, MOST_PX);
@@ -123,19 +118,17 @@ impl<'a> Blur<'a> {
         Spacing { direction, px }
     }
 
-    /// Diameter in pixels of the least circle of confusion that allows cells of the given side across the
-    /// motion; NaN if all do.
+    /// Smallest circle of confusion in pixels that allows cells of this side across the motion; NaN if all do.
     pub(super) fn coc_for(&self, side_px: f64) -> f64 {
         (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
     }
 
-    /// Coefficients of the diameter of the circle of confusion in pixels, negative in front of the plane in
-    /// focus, as a function of `1 / Z`: of the constant and of `1 / Z`.
+    /// Coefficients (constant, `1 / Z`) of the circle of confusion in pixels; negative in front of the plane in
+    /// focus.
     pub(super) fn coc_by_nearness(&self) -> [f64; 2] {
         [self.shear.a[0], self.shear.b[0]].map(|v| 2.0 * f64::from(v))
     }
 
-    /// Whether a corner changes its distance while the shutter is open.
     pub(super) fn moves_in_depth(&self) -> bool {
         self.distances[0] != self.distances[1]
     }

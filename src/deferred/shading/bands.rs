@@ -18,32 +18,30 @@ use quadrille_base::math::{narrow, whole};
 use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::shade::TrianglePlanes;
 
-/// Factor between the sides of cells of neighbouring bands.
+/// Ratio of cell sides in neighbouring bands.
 const STEP: f64 = std::f64::consts::SQRT_2;
-/// Minimum ratio of the largest to the smallest side of cells in a triangle that is cut.
+/// Minimum ratio of largest to smallest cell side for cutting a triangle.
 const LEAST_RANGE: f64 = 2.0;
-/// Quads of the bounding rectangle below which a triangle is not cut (assumed).
+/// Triangles with fewer quads in their bounding rectangle are not cut (assumed).
 const LEAST_QUADS: f64 = 16.0;
 
-/// The bands of a triangle.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bands {
-    /// Coefficients of the circle of confusion in pixels, negative in front of the plane in focus: of column
-    /// and row in pixels from the picture's centre, and the constant.
+    /// Coefficients (column, row, constant) of the circle of confusion in pixels; negative in front of the
+    /// plane in focus.
     coc: [f32; 3],
-    /// The band with the least circles of confusion.
+    /// Band with the least circles of confusion.
     first: Cells,
-    /// The others in ascending order, with their least circles of confusion.
+    /// Other bands with their least circles of confusion, ascending.
     others: Vec<(f32, Cells)>,
 }
 
-/// A position in shading space with its circle of confusion.
+/// Position in shading space, and circle of confusion.
 type Corner = ([f64; 2], f64);
 
 impl Bands {
-    /// The bands of a triangle in a region of which the triangle as a whole has the given cells. `None` if the
-    /// region is small, if blur hardly varies there, if bands would save no quads, or if their cells would be
-    /// too many.
+    /// Bands of a triangle in a region with `cells` for the whole. `None` if the region is small, blur hardly
+    /// varies, bands would save no quads, or their cells would be too many.
     pub(super) fn new(
         region: &Region,
         blur: &Blur<'_>,
@@ -76,14 +74,12 @@ impl Bands {
         Some(Self { coc: coc.map(narrow), first, others: bands.collect() })
     }
 
-    /// The cells at a position.
     pub(super) fn at(&self, place: [f32; 2]) -> &Cells {
         let coc = self.coc[0] * place[0] + self.coc[1] * place[1] + self.coc[2];
         let above = self.others.iter().rev().find(|(least, _)| coc >= *least);
         above.map_or(&self.first, |(_, cells)| cells)
     }
 
-    /// Columns and rows of the cells at sixteen positions.
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         let coc = place[0] * self.coc[0] + place[1] * self.coc[1] + self.coc[2];
@@ -96,7 +92,6 @@ impl Bands {
         found
     }
 
-    /// The cells with a point of the shading grid.
     pub(super) fn of_point(&self, point: [i32; 2]) -> &Cells {
         let holds = |cells: &&Cells| (0..2).all(|k| point[k] >= i32::from(cells.offset[k]));
         self.others.iter().map(|(_, cells)| cells).rev().find(holds).unwrap_or(&self.first)
@@ -108,8 +103,8 @@ fn homogeneous(corner: [f32; 3]) -> HomogeneousPoint {
     HomogeneousPoint { xz, yz, z }
 }
 
-/// Coefficients of the circle of confusion as a function of the position on the picture, as in [`Bands`],
-/// from the coefficients as a function of `1 / Z`. `None` for a triangle without an area.
+/// Circle of confusion as a function of position, as in [`Bands`], from its function of `1 / Z`. `None` for a
+/// triangle without an area.
 fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     let [a, b, c] = region.corners.map(|p| Vector3::from(p.map(f64::from)));
     // 1 / Z = n . (x, y, 1) at all corners.
@@ -119,15 +114,14 @@ fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     coc.iter().all(|v| v.is_finite()).then_some(coc)
 }
 
-/// Least and greatest circle of confusion of corners.
 fn range(polygon: &[Corner]) -> [f64; 2] {
     polygon.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], (_, coc)| {
         [least.min(*coc), most.max(*coc)]
     })
 }
 
-/// Circles of confusion at which bands meet, in ascending order, in a range of them, given their change per
-/// pixel. Strips that are narrower than a quad are joined to the sharper neighbour.
+/// Circles of confusion at which bands meet, ascending, given their change per pixel. Strips narrower than a
+/// quad are joined to the sharper neighbour.
 fn cuts(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     let mut before = outwards(blur, [(-most).max(0.0), -least], slope);
     before.reverse();
@@ -136,7 +130,7 @@ fn cuts(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     cuts
 }
 
-/// [`cuts`] on one side of the plane in focus, where circles of confusion are positive.
+/// [`cuts`] on one side of the plane in focus, for positive circles of confusion.
 fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     let quad = |coc: f64| 2.0 * blur.with_coc(coc).px[1] * slope;
     let mut cuts = Vec::new();
@@ -153,8 +147,8 @@ fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     cuts
 }
 
-/// Cells of the strips of a triangle between circles of confusion, with the least ones, and the estimated
-/// number of quads of all. `None` if a strip is too thin.
+/// Cells of a triangle's strips with their least circles of confusion, and the estimated number of all quads.
+/// `None` if a strip is too thin.
 fn strips(
     region: &Region,
     polygon: &[Corner],
@@ -177,7 +171,7 @@ fn strips(
     Some((bands, quads))
 }
 
-/// The part of a convex polygon with circles of confusion in a range.
+/// Part of a convex polygon with circles of confusion in a range.
 fn strip(polygon: &[Corner], [least, most]: [f64; 2]) -> Vec<Corner> {
     let above = cut(polygon, least, |coc| coc >= least);
     cut(&above, most, |coc| coc <= most)
@@ -199,7 +193,6 @@ fn cut(polygon: &[Corner], bound: f64, keeps: impl Fn(f64) -> bool) -> Vec<Corne
     kept
 }
 
-/// Area of a convex polygon in square pixels.
 fn area_px(polygon: &[[f64; 2]]) -> f64 {
     let twice: f64 = (0..polygon.len())
         .map(|k| {
@@ -210,8 +203,7 @@ fn area_px(polygon: &[[f64; 2]]) -> f64 {
     twice.abs() / 2.0
 }
 
-/// Sets the offsets of bands so that they stand side by side along the shorter side of the grid. False if they
-/// do not fit.
+/// Sets the bands' offsets along the shorter side of the grid. False if they do not fit.
 fn side_by_side(bands: &mut [(f64, Cells)]) -> bool {
     let sum = |k: usize| bands.iter().map(|(_, cells)| cells.sides()[k]).sum::<f64>();
     let k = usize::from(sum(1) < sum(0));
@@ -248,7 +240,6 @@ mod tests {
         }
     }
 
-    /// The bands of a triangle with given positions and distances, and its cells without bands.
     fn bands(places: [[f64; 2]; 3], distances: [f64; 3]) -> (Option<Bands>, Cells) {
         let corners = [0, 1, 2].map(|i: usize| {
             let ([x, y], z) = (places[i], distances[i]);

@@ -7,29 +7,27 @@ use super::region::Region;
 use super::spid::MAX_GRID_SIDE;
 use quadrille_base::math::narrow;
 
-/// A rectangle of equal cells in shading space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cells {
-    /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
+    /// Cells per pixel: coefficients of picture columns and rows for the grid's columns and rows.
     pub(super) basis: [[f32; 2]; 2],
-    /// The first column and row, in cells from the picture's centre.
+    /// First column and row, in cells from the picture's centre.
     pub(super) first: [f32; 2],
-    /// Number of columns and rows, less one.
+    /// Number of columns and rows, minus 1.
     pub(super) last: [f32; 2],
     /// Column and row of the first cell in the shading grid; even.
     pub(super) offset: [u16; 2],
-    /// Whether the cells are enlarged, since cells of the size of the rule would be too many.
+    /// Whether cells of the rule's size would be too many, so that they are enlarged.
     pub(super) is_coarsened: bool,
 }
 
 impl Cells {
-    /// The cells of a region with a spacing: pixels of the picture, or cells fitted to the region.
     pub(super) fn new(region: &Region, spacing: &Spacing, centre: [f64; 2]) -> Self {
         let pixels = (*spacing == Spacing::PIXEL).then(|| Self::of_pixels(region, centre));
         pixels.flatten().unwrap_or_else(|| Self::fitted(region, spacing))
     }
 
-    /// The pixels of the picture; the quads are quads of the picture. `None` if they are too many.
+    /// Pixels of the picture, whose quads are picture quads; `None` if too many.
     fn of_pixels(region: &Region, centre: [f64; 2]) -> Option<Self> {
         // The picture's centre may lie inside a pixel.
         let first = [0, 1].map(|k| 2.0 * ((region.least[k] + centre[k]) / 2.0).floor() - centre[k]);
@@ -38,9 +36,9 @@ impl Cells {
         is_small.then(|| Self::at(&Spacing::PIXEL, first, last))
     }
 
-    /// The fewest quads whose cells are no larger than a spacing and no smaller than a pixel. They
-    /// are aligned to the directions of the spacing and centred on the region. They fill the region unless the
-    /// cells are pixels, so that few shading points lie outside the triangle.
+    /// Fewest quads with cells no larger than the spacing and no smaller than a pixel, along the spacing's
+    /// directions and centred on the region. Unless the cells are pixels, they fill the region, so that few
+    /// shading points lie outside.
     fn fitted(region: &Region, spacing: &Spacing) -> Self {
         let most = f64::from(MAX_GRID_SIDE / 2);
         let size = region.size();
@@ -53,8 +51,7 @@ impl Cells {
         Self { is_coarsened: needed != quads, ..Self::at(&spacing.with_px(px), first, last) }
     }
 
-    /// Cells with a spacing, given the first column and row, in cells from the picture's centre, and the
-    /// numbers of columns and rows less one.
+    /// Cells with a spacing, from the first column and row and the counts minus 1.
     pub(super) fn at(spacing: &Spacing, first: [f64; 2], last: [f64; 2]) -> Self {
         Self {
             basis: spacing.basis().map(|row| row.map(narrow)),
@@ -65,18 +62,16 @@ impl Cells {
         }
     }
 
-    /// Numbers of columns and rows, rounded up to whole quads.
+    /// Numbers of columns and rows, in whole quads.
     pub(super) fn sides(&self) -> [f64; 2] {
         self.last.map(|last| 2.0 * (f64::from(last) / 2.0).floor() + 2.0)
     }
 
-    /// Quads per square pixel.
     pub(super) fn quads_per_px(&self) -> f64 {
         let [[a, b], [c, d]] = self.basis.map(|row| row.map(f64::from));
         (a * d - b * c) / 4.0
     }
 
-    /// Column and row in the shading grid of the cell nearest to a position.
     pub(super) fn cell(&self, place: [f32; 2]) -> [f32; 2] {
         [0, 1].map(|k| {
             let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
@@ -88,14 +83,12 @@ impl Cells {
         })
     }
 
-    /// [`Cells::cell`] of sixteen positions.
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
         // No `map`, whose closure would be compiled without vector instructions.
         [self.along_lanes(simd, 0, place), self.along_lanes(simd, 1, place)]
     }
 
-    /// Columns (`k` of 0) or rows (`k` of 1) of sixteen positions.
     #[inline(always)]
     fn along_lanes<S: Simd>(&self, simd: S, k: usize, [x, y]: [f32x16<S>; 2]) -> f32x16<S> {
         let zero = f32x16::splat(simd, 0.0);
@@ -107,8 +100,7 @@ impl Cells {
         cell + f32::from(self.offset[k])
     }
 
-    /// Place in shading space of a point of the shading grid: column and row in pixels from the picture's
-    /// centre. The point may lie beyond the cells.
+    /// Picture position of a grid point, in pixels from the centre; it may lie beyond the cells.
     pub(super) fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let w = [0, 1].map(|k| {
             f64::from(self.first[k]) + f64::from(point[k] - i32::from(self.offset[k])) + 0.5
@@ -119,13 +111,12 @@ impl Cells {
     }
 }
 
-/// Morton positions of sixteen columns and rows.
 #[inline(always)]
 pub(super) fn morton_lanes<S: Simd>([column, row]: [f32x16<S>; 2]) -> u32x16<S> {
     spread(column.to_int::<u32x16<S>>()) | spread(row.to_int::<u32x16<S>>()) << 1
 }
 
-/// Moves each bit of numbers of 16 bits to twice its position.
+/// Spreads the bits of 16-bit numbers to even positions.
 #[inline(always)]
 fn spread<S: Simd>(v: u32x16<S>) -> u32x16<S> {
     let v = (v | v << 8) & 0x00ff_00ff_u32;

@@ -22,7 +22,6 @@ use quadrille_base::math::whole;
 use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::shade::TrianglePlanes;
 
-/// Cells along the sides of grids in barycentric coordinates.
 const BARYCENTRIC_CELLS: f32 = 2048.0;
 
 /// The shading grid of a triangle.
@@ -30,12 +29,11 @@ const BARYCENTRIC_CELLS: f32 = 2048.0;
 pub struct ShadingGrid {
     /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
     corners: [[f32; 3]; 3],
-    /// Distance of the near plane if a part of the triangle is nearer, or else 0. The points of hits there
-    /// are moved to the near plane.
+    /// Near plane distance if a part of the triangle is nearer, else 0; hits there are moved to the near plane.
     near: f32,
     /// Cells of a triangle that is not cut into bands.
     cells: Cells,
-    /// Bands with cells of their own; none for most triangles.
+    /// Bands with their own cells; most triangles have none.
     bands: Option<Arc<Bands>>,
     /// Whether the grid is one of barycentric coordinates, since the triangle has no position on
     /// the picture.
@@ -118,7 +116,6 @@ impl ShadingGrid {
         })
     }
 
-    /// A coordinate of the corners, weighted.
     #[inline(always)]
     fn mix<S: Simd>(&self, weights: [f32x16<S>; 3], k: usize) -> f32x16<S> {
         (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
@@ -132,7 +129,6 @@ impl ShadingGrid {
         bands.map_or(&self.cells, |bands| bands.of_point(point)).position(point)
     }
 
-    /// Whether the triangle is cut into bands.
     pub(super) fn has_bands(&self) -> bool {
         self.bands.is_some()
     }
@@ -152,7 +148,7 @@ impl ShadingGrid {
     }
 }
 
-/// Places rounded to subpixel positions.
+/// Rounds positions to subpixels.
 #[inline(always)]
 fn rounded<S: Simd>(v: f32x16<S>) -> f32x16<S> {
     (v * SUBPIXELS + 0.5).floor() / SUBPIXELS
@@ -232,7 +228,6 @@ mod tests {
         assert!(ShadingGrid::new(&triangle(edge_on), &VIEW).is_barycentric);
     }
 
-    /// A floor below the eye, from behind it to a distance of 10, and its grid.
     fn floor() -> ShadingGrid {
         let corners = [[-500.0, 10.0, -20.0], [500.0, 10.0, -20.0], [0.0, 10.0, 10.0]];
         ShadingGrid::new(&triangle(corners.map(|p| [p; 2])), &VIEW)
@@ -257,7 +252,6 @@ mod tests {
         }
     }
 
-    /// The triangle of [`still`], moving by pixels, with its adaptive grid and the spacing asked for.
     fn fitted(by: [f64; 2], coc: f32) -> (ShadingGrid, [f64; 2]) {
         let quality = 0.5;
         let view = GridView {
@@ -345,7 +339,6 @@ mod tests {
         }
     }
 
-    /// The grid of a large triangle that reaches through the plane in focus.
     fn through_focus() -> ShadingGrid {
         let view = GridView {
             rule: GridRule::Adaptive { quality: 0.5 },

@@ -6,15 +6,14 @@ use super::grid::ShadingGrid;
 use super::grid_view::GridView;
 use crate::raster::triangle::MovingTriangle;
 
-/// The shading grid of the triangle that is rasterized, and the grids with bands of earlier ones.
-///
+/// Shading grid of the current triangle, and grids with bands of earlier ones.
 #[derive(Debug)]
 pub(crate) struct GridCache {
     view: GridView,
-    /// Primitive of the current grid; 0 before the first one.
+    /// 0 before the first triangle.
     primitive: u32,
     current: ShadingGrid,
-    /// Grids with bands. Large triangles come back in every block of pixels, and bands take long to make.
+    /// Large triangles recur in every block of pixels, and their bands take long to compute.
     banded: HashMap<u32, ShadingGrid>,
 }
 
@@ -23,7 +22,6 @@ impl GridCache {
         Self { view, primitive: 0, current: ShadingGrid::barycentric(), banded: HashMap::new() }
     }
 
-    /// The grid of a triangle, made at the first call for it.
     #[inline(always)]
     pub(crate) fn of(&mut self, triangle: &MovingTriangle) -> &ShadingGrid {
         if self.primitive != triangle.primitive {

@@ -2,8 +2,8 @@
 
 use crate::camera::lens::LensShear;
 
-/// Subpixel positions per pixel to which corners are rounded. Samples on the border of two pixels, which
-/// standard patterns have, must not fall to either side by chance.
+/// Corners are rounded to this many subpixel positions per pixel: samples on pixel borders, which standard
+/// patterns have, must not fall to either side by chance.
 pub(super) const SUBPIXELS: f32 = 256.0;
 
 /// The rule by which the cells of a grid are chosen.

@@ -4,31 +4,29 @@ use super::grid_view::{GridView, SUBPIXELS};
 use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::clip::clip;
 
-/// Least height of a region in pixels: below it, rounding moves the shading points off the triangle.
+/// In pixels; in lower regions, rounding moves shading points off the triangle.
 const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
-/// Largest side of the region of a triangle that is not clipped, in pixels.
+/// Larger regions are clipped; in pixels.
 const MOST_PX: f64 = 65_536.0;
 
-/// The bounding rectangle of a triangle on the picture, at one instant and in two perpendicular directions.
+/// Bounding rectangle of a triangle on the picture at one instant, in two perpendicular directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Region {
-    /// Corners of the triangle: column and row in pixels from the picture's centre, times `Z`, and `Z`.
+    /// Column and row in pixels from the picture's centre times `Z`, and `Z`.
     pub(super) corners: [[f32; 3]; 3],
-    /// Distance of the near plane if a part of the triangle is nearer, or else 0.
+    /// Near plane distance if a part of the triangle is nearer, else 0.
     pub(super) near: f32,
     /// Least coordinates in the two directions, in pixels from the picture's centre.
     pub(super) least: [f64; 2],
-    /// Greatest coordinates.
     pub(super) greatest: [f64; 2],
-    /// Whether only the part that is in front of the near plane and around the picture counts.
+    /// Whether only the part in front of the near plane and around the picture counts.
     is_clipped: bool,
 }
 
 impl Region {
-    /// The region of a triangle at the first of several instants at which it lies wholly in front of the near
-    /// plane and is not seen edge on, or else at the first one at which a part of it does. Regions that are
-    /// too large for a grid, and regions of parts of triangles, are clipped around the picture. `None` if no
-    /// instant suits. `basis` holds unit vectors of the two directions.
+    /// Region at the first of several instants at which the triangle is entirely in front of the near plane and
+    /// not edge on, otherwise at the first at which a part of it is; `None` if there is none. Regions too large
+    /// for a grid, and regions of parts, are clipped around the picture. `basis` holds the unit directions.
     pub(super) fn first(
         mut instants: impl Iterator<Item = [[f32; 3]; 3]> + Clone,
         view: &GridView,
@@ -58,7 +56,7 @@ impl Region {
         Some(Self { is_clipped: true, ..region })
     }
 
-    /// The bounding rectangle of a polygon; `None` if the polygon is too thin.
+    /// Bounding rectangle of a polygon; `None` if it is too thin.
     fn around(
         corners: [[f32; 3]; 3],
         near: f32,
@@ -81,7 +79,6 @@ impl Region {
         Some(Self { corners, near, least, greatest, is_clipped: false })
     }
 
-    /// Corners of the part of the triangle that the region bounds.
     pub(super) fn polygon(&self, view: &GridView) -> Vec<[f64; 2]> {
         if self.is_clipped {
             clipped_polygon(self.corners, view)
@@ -90,12 +87,11 @@ impl Region {
         }
     }
 
-    /// The bounding rectangle of a part of the triangle in other directions; `None` if the part is too thin.
+    /// Bounding rectangle of a part of the triangle in other directions; `None` if it is too thin.
     pub(super) fn within(&self, part: &[[f64; 2]], basis: [[f64; 2]; 2]) -> Option<Self> {
         Self::around(self.corners, self.near, part, basis)
     }
 
-    /// Lengths of the sides in pixels.
     pub(super) fn size(&self) -> [f64; 2] {
         [0, 1].map(|k| self.greatest[k] - self.least[k])
     }
@@ -105,12 +101,10 @@ impl Region {
     }
 }
 
-/// Places of corners on the picture.
 fn places(corners: [[f32; 3]; 3]) -> [[f64; 2]; 3] {
     corners.map(|[x, y, z]| [x, y].map(|v| f64::from(v) / f64::from(z)))
 }
 
-/// The part of a triangle in front of the near plane and around the picture.
 fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
     let points = corners.map(|p| {
         let [xz, yz, z] = p.map(f64::from);
@@ -119,8 +113,7 @@ fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
     clip(points, view.near.into(), view.reach_px).iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
 }
 
-/// Height of the triangle that stands on the longest side of a convex polygon and has the same area; 0 for an
-/// empty polygon.
+/// Height of a triangle on the polygon's longest side with the same area; 0 for an empty polygon.
 fn height_px(polygon: &[[f64; 2]]) -> f64 {
     let mut twice_area = 0.0;
     let mut longest = 0.0_f64;
@@ -156,9 +149,7 @@ mod tests {
         Region::first(instants.iter().copied(), &VIEW, basis)
     }
 
-    /// A triangle that is wholly in front.
     const FRONT: [[f32; 3]; 3] = [[-20.0, 8.0, 2.0], [40.0, 40.0, 4.0], [0.0, -6.0, 3.0]];
-    /// A floor 10 units below the eye, which passes below it to the distance of 10.
     const FLOOR: [[f32; 3]; 3] = [[-500.0, 10.0, -20.0], [500.0, 10.0, -20.0], [0.0, 10.0, 10.0]];
 
     #[test]

@@ -62,7 +62,7 @@ impl Spid {
     }
 }
 
-/// Moves each bit of a number to twice its position.
+/// Spreads the bits of a number to even positions.
 #[inline]
 fn spread(v: u16) -> u32 {
     let v = u32::from(v);
@@ -72,7 +72,6 @@ fn spread(v: u16) -> u32 {
     (v | v << 1) & 0x5555_5555
 }
 
-/// The bits of a number at even positions.
 #[inline]
 fn gather(v: u32) -> u16 {
     let v = v & 0x5555_5555;
