@@ -98,9 +98,6 @@ impl PrintFormat {
     }
 
     /// Draws a chart.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a height without room for the plot.
     pub(crate) fn draw(&self, title: &str, paint: impl Fn(&mut Canvas) -> f64) -> Result<Drawing> {
         let points = self.text_pt / TEXT_SIZE;
         let units = |mm: f64| mm / MM_PER_INCH * POINTS_PER_INCH / points;

@@ -218,9 +218,6 @@ fn write_font(pdf: &mut Pdf) -> io::Result<()> {
 
 impl Drawing {
     /// The drawing as a PDF file of one page, with its font embedded. Equal drawings have equal bytes.
-    ///
-    /// # Errors
-    /// Failures of the compression.
     pub fn pdf(&self) -> io::Result<Vec<u8>> {
         file(self)
     }
