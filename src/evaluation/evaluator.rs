@@ -19,16 +19,10 @@ pub trait PairSource {
     fn pairs(&self) -> &[PairName];
 
     /// Returns the pictures of pair `at`, which have the same size.
-    ///
-    /// # Errors
-    /// Errors of reading and of drawing, and [`Error::Malformed`] for pictures that cannot be compared.
     fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]>;
 
     /// Hash of everything that decides the pictures of pair `at`; `None` where pairs can only be read one after the
     /// other.
-    ///
-    /// # Errors
-    /// Errors of reading.
     fn fingerprint(&self, at: usize) -> Result<Option<u64>>;
 
     /// Whether the other pairs are still compared if one cannot be.
@@ -51,9 +45,6 @@ pub struct Measured<'a> {
 /// Receiver of the results of pairs.
 pub trait Observer {
     /// Takes the result of a pair.
-    ///
-    /// # Errors
-    /// Errors that end the comparison.
     fn compared(&mut self, measured: Measured<'_>) -> Result<()>;
 
     /// Takes the reason why a pair was not compared. The other pairs follow.

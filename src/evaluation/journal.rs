@@ -45,9 +45,6 @@ pub struct Journal {
 impl Journal {
     /// Opens the file `path`, or begins it. `settings` tells everything that decides the numbers besides the pictures:
     /// the build, the protocol, the background, the size limit of pictures.
-    ///
-    /// # Errors
-    /// [`Error::Read`] and [`Error::Write`].
     pub fn open(path: &Path, settings: &str) -> Result<Self> {
         let mut known = HashMap::new();
         if path.exists() {

@@ -25,9 +25,6 @@ pub struct Scenes<'a> {
 impl<'a> Scenes<'a> {
     /// The pictures of `scenes`, read from `paths`, each with its own settings. `has_fingerprints` reads the files of
     /// both scenes once more.
-    ///
-    /// # Errors
-    /// Errors of reading.
     pub fn new(
         paths: [&Path; 2],
         scenes: [&'a Splats; 2],
