@@ -33,9 +33,6 @@ const SAVED_CAMERAS: &str = "cameras.json";
 
 impl Commands {
     /// The message that answers a request for a camera as flags.
-    ///
-    /// # Errors
-    /// As [`camera_of`].
     pub(crate) fn flags(&self, request: &FlagsRequest, views: &[ListedView]) -> Result<Value> {
         let size = [request.w, request.h];
         let camera = camera_of(&request.cam, size, views)?;

@@ -29,9 +29,6 @@ pub(crate) struct Uncoded<'a> {
 
 impl Uncoded<'_> {
     /// Encodes as JPEG.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] with the encoder's reason.
     pub(crate) fn jpeg(&self, quality: u8) -> Result<Picture> {
         let start = Instant::now();
         let mut bytes = Vec::new();
@@ -47,9 +44,6 @@ impl Uncoded<'_> {
     }
 
     /// Encodes as WebP without loss.
-    ///
-    /// # Errors
-    /// As [`Self::jpeg`].
     pub(crate) fn webp(&self) -> Result<Picture> {
         let start = Instant::now();
         let mut bytes = Vec::new();

@@ -216,9 +216,6 @@ impl Hub {
     }
 
     /// The next message to a page.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] if the page has left, the server closes, or too much waits for the page.
     pub(crate) fn next_message(&self, id: ClientId) -> Result<Option<Outgoing>> {
         let now = self.now();
         let mut state = self.lock();

@@ -61,9 +61,6 @@ impl Mailbox {
     }
 
     /// Receives another request.
-    ///
-    /// # Errors
-    /// [`Error::Limit`] if too many wait.
     pub(crate) fn side(&mut self, job: SideJob) -> Result<()> {
         if self.side.len() >= MAX_WAITING {
             return Err(Error::Limit {

@@ -157,9 +157,6 @@ pub(crate) struct Limits {
 
 impl ClientMessage {
     /// Parses a text message.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] with the reason.
     pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Self> {
         let broken = |error: serde_json::Error| {
             Error::argument("message", "a message of protocol 1", error.to_string())

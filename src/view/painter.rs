@@ -165,9 +165,6 @@ impl Painter {
     }
 
     /// Draws what a request shows in a size, as one picture.
-    ///
-    /// # Errors
-    /// As [`Self::still`].
     pub(crate) fn screen(
         &mut self,
         request: &PictureRequest,
@@ -206,9 +203,6 @@ impl Painter {
     }
 
     /// Draws what a request shows in its full size, each picture whole.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`], and errors about the camera or a photo.
     pub(crate) fn still(
         &mut self,
         request: &PictureRequest,

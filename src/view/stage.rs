@@ -17,9 +17,6 @@ use quadrille_scene::{Camera, Intrinsics, Scene, Splats};
 /// Draws a mesh.
 pub trait DrawMesh: Send + Sync {
     /// The opaque picture of a camera, which is a pinhole.
-    ///
-    /// # Errors
-    /// [`quadrille_base::Error::Cancelled`], and errors of drawing.
     fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame>;
 }
 
@@ -88,9 +85,6 @@ impl LoadedScene {
     }
 
     /// The splats.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a mesh.
     pub(crate) fn splats(&self) -> Result<&Splats> {
         match &self.content {
             SceneContent::Splats(scene) => Ok(&scene.splats),
@@ -127,9 +121,6 @@ impl Stage {
 }
 
 /// The camera of a request for a picture of a size in pixels.
-///
-/// # Errors
-/// [`quadrille_base::Error::Argument`] if eye and target coincide, or `up` is along the line of sight.
 pub(crate) fn camera_of(
     request: &CameraRequest,
     [width, height]: [u32; 2],
