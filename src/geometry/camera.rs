@@ -9,7 +9,6 @@ use quadrille_scene::Camera;
 pub struct MeshCamera {
     /// Position, orientation and lens, in a space that may have its own origin.
     pub camera: Camera,
-    /// Origin of that space in the world.
     origin: [f64; 3],
     /// Distance of the near plane in world units, above zero.
     pub near: f64,

@@ -15,17 +15,16 @@ pub struct MeshOrientation {
     pub front: Vector3<f64>,
 }
 
-/// Parts of up and of right in the direction to the default viewpoint, for one part of 0.87 of front: 17
-/// degrees above the front and 25 beside it, so that three sides are seen.
+/// Up and right parts of the direction to the default viewpoint, for 0.87 parts of front: 17 degrees above and
+/// 25 beside, so that three sides are seen.
 const ABOVE: f64 = 0.3;
 const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
-/// Share of the largest area of sides that are drawn below which a view counts as blank: an assumption.
+/// A view is blank below this share of the largest drawn area: an assumption.
 const BLANK: f64 = 0.05;
-/// Share of the largest outline below which the view from the front counts as a sliver: an assumption.
+/// The front view is a sliver below this share of the largest outline: an assumption.
 const SLIVER: f64 = 0.5;
-/// Least ratio of the outline from the side to the outline from the front for which a mesh with a left and a
-/// right is shown in profile: an assumption.
+/// Least ratio of side to front outline for a profile view of a mesh with a left and a right: an assumption.
 const PROFILE: f64 = 1.1;
 
 impl MeshOrientation {
@@ -39,8 +38,7 @@ impl MeshOrientation {
         Self { up: Vector3::z(), front: -Vector3::y() }
     }
 
-    /// The direction to a viewpoint after quarter turns to the right around the mesh, as high above it
-    /// as the default, or 45 degrees.
+    /// Direction after quarter turns to the right, as high as the default or at 45 degrees.
     fn towards(&self, quarters: usize, is_high: bool) -> Vector3<f64> {
         let right = self.up.cross(&self.front);
         let [front, right] = match quarters % 4 {
@@ -59,8 +57,7 @@ impl MeshOrientation {
         self.towards(0, false)
     }
 
-    /// The direction to a viewpoint beside the mesh, slightly above it, as far from its front as from its
-    /// back.
+    /// Direction from beside the mesh, slightly above, equally far from front and back.
     fn towards_profile(&self) -> Vector3<f64> {
         self.right() * BEFORE.hypot(BESIDE) + self.up * ABOVE
     }
@@ -116,14 +113,13 @@ impl MeshOrientation {
         if drawn(&towards) < BLANK * most.1 { most.0 } else { towards }
     }
 
-    /// Whether the outline of a mesh is clearly larger from the side than from the front.
     fn is_long(&self, points: &[[f32; 3]]) -> bool {
         let [side, front] = [self.right(), self.front].map(|d| outline(points, &d, &self.up));
         side > PROFILE * front
     }
 }
 
-/// The first direction with the largest area, and the area; `first` with 0 if there is none.
+/// First direction with the largest area, and the area; `first` with 0 if there is none.
 fn largest(
     first: Vector3<f64>,
     others: impl Iterator<Item = Vector3<f64>>,
@@ -133,7 +129,7 @@ fn largest(
     areas.fold((first, 0.0), |best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// Area of the convex hull of points seen from far away in a direction.
+/// Area of the convex hull of points, seen from far away.
 fn outline(points: &[[f32; 3]], towards: &Vector3<f64>, up: &Vector3<f64>) -> f64 {
     let right = up.cross(towards).normalize();
     let above = towards.cross(&right).normalize();

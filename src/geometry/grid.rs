@@ -12,8 +12,8 @@ use quadrille_base::task::Task;
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
-/// Maximum number of runs into which the batches of a frame are cut: enough to keep many cores busy to the
-/// end, few enough that each is worth a task.
+/// Maximum number of runs of a frame's batches: enough to keep many cores busy to the end, few enough that each
+/// is worth a task.
 const RUNS: usize = 256;
 
 /// A vertex of a grid.

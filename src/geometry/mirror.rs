@@ -7,13 +7,12 @@ use quadrille_base::math::whole;
 
 /// Cells along the diagonal of a mesh: an assumption.
 const CELLS: usize = 64;
-/// Cells along each axis of the grid around it, with one more on either side.
+/// Cells per axis of the grid, with one more on either side.
 const SIDE: usize = CELLS + 3;
-/// Minimum share of mirrored cells in two halves that count as mirror images: an assumption.
+/// Minimum share of mirrored cells of mirror images: an assumption.
 pub(super) const MIRRORED: f64 = 0.9;
 
-/// Share of the cells with points in them whose mirror image along the unit vector `across`, or a cell beside
-/// that, has points too.
+/// Share of filled cells whose mirror image along the unit vector `across`, or a cell beside it, is filled too.
 pub(super) fn mirrored_share(points: &[[f32; 3]], across: Vector3<f64>) -> f64 {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let (middle, diagonal) = ((least + most) / 2.0, (most - least).norm());
@@ -27,7 +26,6 @@ pub(super) fn mirrored_share(points: &[[f32; 3]], across: Vector3<f64>) -> f64 {
     cells.clone().filter(|&at| is_near_filled(&mirrored, at)).count() as f64 / cells.count() as f64
 }
 
-/// Whether a cell or one beside it is filled.
 fn is_near_filled(filled: &[bool], at: usize) -> bool {
     let rows = [0, SIDE, 2 * SIDE].map(|y| [0, SIDE * SIDE, 2 * SIDE * SIDE].map(|z| y + z));
     // The first of the 27 cells; there is a row of empty ones on every side.
@@ -36,7 +34,7 @@ fn is_near_filled(filled: &[bool], at: usize) -> bool {
     starts.any(|start| filled[start..start + 3].contains(&true))
 }
 
-/// Index of the cell of an offset from the middle of a bounding box whose diagonal is 1.
+/// Cell of an offset from the middle of a bounding box with diagonal 1.
 fn cell(offset: Vector3<f64>) -> usize {
     let half = (CELLS / 2) as f64;
     // Halves are rounded away from zero, so that the cells of mirror images are mirror images.

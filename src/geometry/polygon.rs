@@ -5,11 +5,10 @@ use nalgebra::Vector3;
 
 use super::files::{Corner, Mesh};
 
-/// Maximum number of corners of a concave face that is cut along its outline: an assumption that bounds
-/// the time of a hostile file. The search for the cuts is quadratic in the worst case.
+/// Larger concave faces are not cut along their outline: an assumption that bounds the time of a hostile file,
+/// since the search for cuts is quadratic in the worst case.
 pub(crate) const MAX_CONCAVE_CORNERS: usize = 4096;
 
-/// Cuts faces into triangles; keeps its memory from face to face.
 #[derive(Default)]
 pub(super) struct PolygonCutter {
     earcut: Earcut<f64>,
@@ -44,8 +43,8 @@ impl PolygonCutter {
         (2..count).for_each(|k| visit([0, k - 1, k]));
     }
 
-    /// Projects a face along the axis that is nearest to its mean normal, counter-clockwise; returns
-    /// whether the outline is concave.
+    /// Projects a face counter-clockwise along the axis nearest to its mean normal; returns whether the outline
+    /// is concave.
     fn project(&mut self, mesh: &Mesh, corners: &[Corner]) -> bool {
         let at = |k: usize| {
             let position = mesh.positions[corners[k % corners.len()].position as usize];
@@ -66,7 +65,6 @@ impl PolygonCutter {
     }
 }
 
-/// Whether a counter-clockwise outline turns right anywhere.
 fn is_concave(outline: &[[f64; 2]]) -> bool {
     let count = outline.len();
     (0..count).any(|k| {

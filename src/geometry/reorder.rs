@@ -25,7 +25,7 @@ choice! {
 }
 
 impl TriangleOrder {
-    /// Returns the indices of triangles, given by the numbers of their vertices, in this order.
+    /// Order of triangles, given by their vertices.
     pub(super) fn permutation(self, triangles: &[[u32; 3]], seed: u64) -> Vec<usize> {
         match self {
             Self::File => (0..triangles.len()).collect(),
@@ -42,12 +42,12 @@ impl TriangleOrder {
     }
 }
 
-/// Vertices of the modelled cache, least recently used ones replaced (Forsyth).
+/// LRU cache size in vertices (Forsyth).
 const CACHE_SIZE: usize = 32;
-/// Score of the vertices of the last triangle. It is below the score of the next older vertices, which keeps
-/// strips from growing without end (Forsyth).
+/// Score of the last triangle's vertices: below the next older ones', which keeps strips from growing without
+/// end (Forsyth).
 const LAST_TRIANGLE_SCORE: f32 = 0.75;
-/// Exponent of the decline of scores with the place in the cache (Forsyth).
+/// Exponent of the decline of scores along the cache (Forsyth).
 const DECAY_POWER: f32 = 1.5;
 /// Scale and exponent of the preference for vertices with few triangles left (Forsyth).
 const VALENCE_BOOST: (f32, f32) = (2.0, -0.5);
@@ -56,17 +56,14 @@ const VALENCE_BOOST: (f32, f32) = (2.0, -0.5);
 /// the triangle with a vertex in the cache whose vertices have the greatest sum of scores. Without such a
 /// triangle, it is the first one left (the description leaves this choice open).
 struct GreedyOrder {
-    /// Triangles by vertices that are numbered from 0.
     triangles: Vec<[usize; 3]>,
     vertices: Vec<CachedVertex>,
     is_placed: Vec<bool>,
-    /// Vertices of the cache, most recently used first.
     cache: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct CachedVertex {
-    /// Triangles that are not placed yet.
     triangles: Vec<usize>,
     score: f32,
 }
@@ -112,7 +109,7 @@ impl GreedyOrder {
         order
     }
 
-    /// The triangle of the greatest score with a vertex in the cache; the first found of equal ones.
+    /// Triangle of the greatest score with a vertex in the cache; the first of equal ones.
     fn best_of_cache(&self) -> Option<usize> {
         let score_of = |t: usize| -> f32 {
             self.triangles[t].map(|vertex| self.vertices[vertex].score).iter().sum()
@@ -129,7 +126,6 @@ impl GreedyOrder {
         best.map(|(_, triangle)| triangle)
     }
 
-    /// Emits a triangle: its vertices move to the front of the cache, and scores change.
     fn emit(&mut self, triangle: usize) {
         self.is_placed[triangle] = true;
         let own = self.triangles[triangle];
@@ -147,7 +143,7 @@ impl GreedyOrder {
     }
 }
 
-/// Score of a vertex at a place in the cache, with this number of triangles left.
+/// Score by cache position and number of triangles left.
 fn score(place: Option<usize>, left: usize) -> f32 {
     if left == 0 {
         return 0.0;

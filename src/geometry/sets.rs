@@ -6,12 +6,11 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// Sets of one number each.
     pub(crate) fn new(count: usize) -> Self {
         Self { parents: (0_u32..).take(count).collect() }
     }
 
-    /// The least number in the set that contains `number`.
+    /// Least number in the set of `number`.
     pub(crate) fn of(&mut self, number: u32) -> u32 {
         let mut at = number;
         while self.parents[at as usize] != at {
@@ -22,7 +21,6 @@ impl Sets {
         at
     }
 
-    /// Joins the sets of two numbers.
     pub(crate) fn join(&mut self, a: u32, b: u32) {
         let [a, b] = [self.of(a), self.of(b)];
         // The lower number stands for both, so that no order of joins changes the result.

@@ -8,23 +8,20 @@ use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
-/// Maximum number of triangles along one edge that are all compared with each other; of more, each is compared only
-/// with its neighbour in the file.
+/// Triangles along one edge that are all compared; of more, each is compared only with its neighbour in the
+/// file.
 const COMPARED_TRIANGLES: usize = 8;
 
-/// Normals of a mesh's corners without one: means of the triangles around a position that are smooth with each
-/// other, weighted by area.
+/// Normals of corners without one: area-weighted means of the mutually smooth triangles around a position.
 #[derive(Debug)]
 pub(super) struct SmoothNormals {
-    /// Means over all triangles around each position.
     by_position: Vec<[f32; 3]>,
-    /// Means over the triangles on one side of hard edges. The corners there have the index of one, after the
-    /// normals of the mesh.
+    /// Means over the triangles on one side of hard edges; their indices follow the mesh's normals.
     pub(super) of_sides: Vec<[f32; 3]>,
 }
 
 impl SmoothNormals {
-    /// Finds the normals, and gives the corners of `triangles` beside hard edges the indices of theirs. `faces`
+    /// Computes the normals, and gives the corners of `triangles` beside hard edges their indices. `faces`
     /// holds the face of each triangle.
     pub(super) fn of(
         mesh: &Mesh,
@@ -50,7 +47,6 @@ impl SmoothNormals {
         normals
     }
 
-    /// Splits the normals of positions at hard edges.
     fn split(
         &mut self,
         mesh: &Mesh,
@@ -78,7 +74,6 @@ impl SmoothNormals {
         }
     }
 
-    /// Returns the normal of a corner.
     pub(super) fn of_corner(&self, mesh: &Mesh, corner: Corner) -> [f32; 3] {
         if corner.normal == NONE {
             return self.by_position[corner.position as usize];
@@ -89,17 +84,14 @@ impl SmoothNormals {
     }
 }
 
-/// Rule by which triangles on both sides of an edge are smooth with each other.
 struct SmoothEdges<'a> {
     faces: &'a [u32],
-    /// Smoothing group of each face; empty if the file states none.
     groups: &'a [u32],
-    /// Cosine of the largest angle between smooth triangles.
     least_cosine: f64,
 }
 
 impl<'a> SmoothEdges<'a> {
-    /// Returns the rule, or `None` if all triangles are smooth with each other.
+    /// `None` if all triangles are smooth with each other.
     fn of(smoothing: &'a Smoothing, faces: &'a [u32]) -> Option<Self> {
         let (groups, crease) = match smoothing {
             Smoothing::Everywhere => return None,
@@ -110,7 +102,6 @@ impl<'a> SmoothEdges<'a> {
         Some(Self { faces, groups, least_cosine: crease.to_radians().cos() })
     }
 
-    /// Whether two triangles with these normals are smooth with each other.
     fn are_smooth(&self, [a, b]: [u32; 2], [m, n]: [Vector3<f64>; 2]) -> bool {
         let [a, b] = [a, b].map(|triangle| self.faces[triangle as usize] as usize);
         if a == b {
@@ -125,9 +116,8 @@ impl<'a> SmoothEdges<'a> {
     }
 }
 
-/// Corners of triangles, counted through all of them, by their positions.
 struct CornersByPosition {
-    /// First entry of each position in `corners`; one more ends the last position.
+    /// Start of each position in `corners`, and the end.
     starts: Vec<u32>,
     corners: Vec<u32>,
 }
@@ -156,8 +146,8 @@ impl CornersByPosition {
     }
 }
 
-/// Returns the normal and the corners of each set of triangles around a position that hard edges separate from
-/// others; none if there is no hard edge. Triangles without area are in no set.
+/// Normal and corners of each set of triangles around a position that hard edges separate; none without hard
+/// edges. Triangles without area are in no set.
 fn sides(
     mesh: &Mesh,
     triangles: &[[Corner; 3]],
@@ -207,7 +197,6 @@ fn sides(
     sums.into_iter().flatten().map(|(sum, members)| (unit(sum), members)).collect()
 }
 
-/// The normal of a triangle times twice its area.
 fn twice_area(mesh: &Mesh, triangle: &[Corner; 3]) -> Vector3<f64> {
     let at = |k: usize| Vector3::from(mesh.positions[triangle[k].position as usize].map(f64::from));
     (at(1) - at(0)).cross(&(at(2) - at(0)))

@@ -33,17 +33,15 @@ pub enum Adjacency {
 #[derive(Debug)]
 pub struct Triangles<M = Mesh> {
     mesh: M,
-    /// Normals of the corners for which the mesh has none.
+    /// Normals of corners without one in the mesh.
     smooth: SmoothNormals,
     triangles: Vec<[Corner; 3]>,
-    /// For each corner of each triangle, the number of its vertex.
     vertices: Vec<[u32; 3]>,
     adjacency: Adjacency,
     runs: Vec<TriangleRun>,
     bounds: [[f32; 3]; 2],
 }
 
-/// A run of triangles of one material and draw.
 #[derive(Debug, Clone)]
 struct TriangleRun {
     triangles: Range<usize>,
@@ -63,7 +61,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         task.check().map(|()| triangles)
     }
 
-    /// The triangles that are cut before the task is cancelled.
+    /// Triangles before a cancellation.
     fn until(owner: M, adjacency: Adjacency, task: &Task) -> Self {
         let mesh = owner.borrow();
         let mut cutter = PolygonCutter::default();
@@ -126,7 +124,6 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         self
     }
 
-    /// The colour of a corner; `None` in a mesh without colours.
     fn colour(&self, corner: Corner) -> Option<[f32; 4]> {
         let colours = &self.mesh.borrow().colours;
         let own = colours.get(corner.colour as usize).copied();

@@ -5,15 +5,14 @@ use nalgebra::Vector3;
 use super::files::bounds;
 use super::mirror::{MIRRORED, mirrored_share};
 
-/// Thickness of the layer of points on which a mesh rests, as a share of the diagonal of its bounding
-/// box: an assumption.
+/// Thickness of the layer of points that a mesh rests on, as a share of its box's diagonal: an assumption.
 const LAYER: f64 = 0.01;
-/// Minimum ratio of the support along z to the support along y for z to be up (assumption).
+/// Minimum ratio of support along z to support along y for z to be up (assumption).
 const MARGIN: f64 = 2.0;
-/// Least support as a share of the diagonal's square: an assumption. Faces and busts touch their lowest layer by the tip
-/// of a chin or the back of a head.
+/// Least support as a share of the diagonal's square: an assumption. Faces and busts touch their lowest layer
+/// by a chin or the back of a head.
 const LEAST_SUPPORT: f64 = 0.01;
-/// Share of the outline from above that a support takes which needs no symmetry beside it: an assumption.
+/// A support of this share of the outline from above needs no symmetry: an assumption.
 const FULL: f64 = 0.6;
 
 /// Whether a mesh in a format that does not state its up direction stands along +z rather than +y. `rims` tells for
@@ -59,14 +58,13 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
     suffices(along_z) && (across_x.max(across_y) >= MIRRORED || along_z >= FULL * outline())
 }
 
-/// Area of the convex hull of the points that lie no higher than `top` along an axis and that `counts` selects.
+/// Area of the convex hull of the points selected by `counts` up to `top` along an axis.
 fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) -> bool) -> f64 {
     let low = points.iter().enumerate().filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
     hull_area(low.map(|(_, p)| [f64::from(p[across]), f64::from(p[along])]).collect())
 }
 
-/// Area of the convex hull of points in a plane.
 pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
     drop_inner(&mut points);
     chain_area(points)
@@ -93,13 +91,12 @@ fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
     lower + chain(&mut points.iter().rev().copied())
 }
 
-/// Twice the area of a triangle, positive if its corners run counter-clockwise.
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Drops points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most
-/// points of a mesh, so that few are left to sort.
+/// Drops points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most points
+/// of a mesh, so that few are left to sort.
 fn drop_inner(points: &mut Vec<[f64; 2]>) {
     let Some(&first) = points.first() else { return };
     // Counter-clockwise.

@@ -11,18 +11,16 @@ use quadrille_base::math::fit;
 /// The result is an index buffer without duplicates. A file's own indices are not used, since OBJ has an
 /// index for each attribute and exporters repeat equal vertices.
 pub(super) struct VertexNames {
-    /// For each texture coordinate of the mesh: the first one of the same value.
+    /// Per texture coordinate, the first one of the same value.
     uvs: Vec<u32>,
-    /// For each normal of the mesh and each computed one: the first one of the same value.
     normals: Vec<u32>,
-    /// For each colour of the mesh: the first one of the same value.
     colours: Vec<u32>,
     /// Numbers by position, texture coordinate, normal and colour.
     numbers: HashMap<[u32; 4], u32>,
 }
 
 impl VertexNames {
-    /// Prepares the numbers of a mesh. Corners may have the indices of `computed` normals, after its own.
+    /// Numbers of a mesh. Corners may have indices of `computed` normals, after its own.
     pub(super) fn new(mesh: &Mesh, computed: &[[f32; 3]]) -> Self {
         Self {
             uvs: first_equal(mesh.uvs.iter()),
@@ -32,7 +30,6 @@ impl VertexNames {
         }
     }
 
-    /// Returns the number of the vertex of a corner.
     pub(super) fn number(&mut self, corner: Corner) -> u32 {
         let first = |of: &[u32], at: u32| of.get(at as usize).copied().unwrap_or(NONE);
         let (uv, normal, colour) = (
@@ -49,7 +46,7 @@ impl VertexNames {
     }
 }
 
-/// For each item, the index of the first one of the same value.
+/// Index of the first item of the same value, for each item.
 fn first_equal<'a, const N: usize>(items: impl Iterator<Item = &'a [f32; N]>) -> Vec<u32> {
     let mut first = HashMap::with_capacity(items.size_hint().0);
     // Adding zero turns -0 into 0.

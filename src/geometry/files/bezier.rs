@@ -46,7 +46,6 @@ impl BezierPatches {
 
 struct Rows<'a> {
     lines: Lines<'a>,
-    /// Number of the line that is being read.
     number: usize,
 }
 
@@ -78,7 +77,6 @@ impl Rows<'_> {
         Ok(BezierPatches { origin, points, patches })
     }
 
-    /// Reads the `N` values of the next line that is not empty.
     fn row<const N: usize, T: Copy + Default>(
         &mut self,
         value: impl Fn(&[u8]) -> Result<T, Mismatch>,

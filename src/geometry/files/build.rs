@@ -12,14 +12,11 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::image::srgb::decode_srgb;
 use quadrille_base::math::narrow;
 
-/// Limit on the triangles of a mesh; an n-gon counts as n - 2.
 const MAX_TRIANGLES: u64 = 1 << 26;
-/// Limit on the positions, texture coordinates and normals of a mesh, each.
 pub(super) const MAX_VERTICES: u64 = 1 << 26;
-/// Largest channel of a colour of 0 to 1, which brightening may have raised above 1. A file with a larger one has colours
-/// of 0 to 255: among those, none above 2 would be a black mesh.
+/// Largest channel of colours of 0 to 1, which brightening may have raised above 1. Files with larger ones have
+/// colours of 0 to 255, where none above 2 would be a black mesh.
 const LARGEST_UNIT_COLOUR: f32 = 2.0;
-/// Number of warnings that are kept; the rest are counted.
 const MAX_WARNINGS: usize = 100;
 
 #[derive(Default)]
@@ -29,18 +26,15 @@ pub(crate) struct MeshBuilder {
     /// Indices of positions by the bits of their coordinates.
     welded: HashMap<[u32; 3], u32>,
     triangles: u64,
-    /// First face of the current draw.
     draw_start: u32,
-    /// Memory that is left for texels.
+    /// Memory left for texels.
     pub(super) texture_bytes: u64,
     warnings: Warnings,
 }
 
-/// Distinct warnings.
 #[derive(Default)]
 pub(super) struct Warnings {
     texts: Vec<String>,
-    /// Number of warnings beyond [`MAX_WARNINGS`].
     more: usize,
 }
 
@@ -53,7 +47,7 @@ impl Warnings {
         }
     }
 
-    /// Returns the warnings that are kept, and a sentence about the number of the others.
+    /// Kept warnings, and a sentence about the number of others.
     pub(super) fn into_texts(mut self) -> Vec<String> {
         if self.more > 0 {
             self.texts.push(format!("{} more warnings", self.more));
@@ -63,7 +57,6 @@ impl Warnings {
 }
 
 impl MeshBuilder {
-    /// Begins the mesh of a file, whose texels may take `texture_bytes`.
     pub(super) fn new(path: &Path, texture_bytes: u64) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -73,15 +66,15 @@ impl MeshBuilder {
         }
     }
 
-    /// Chooses the origin for positions like these, before the first one is added. `single` holds positions as the
-    /// file has them in single precision, which may be too coarse for them.
+    /// Chooses the origin for these positions, before the first is added. `single` holds the positions that the
+    /// file has in single precision, which may be too coarse for them.
     pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
         self.mesh.origin = Middle::origin_of(positions);
         let warning = Middle::of(single).and_then(|middle| middle.warning());
         warning.into_iter().for_each(|warning| self.warn(warning));
     }
 
-    /// Returns the index of a position in the world, which fits f32. Positions that are equal in f32 share it.
+    /// Index of a world position, rounded to f32 relative to the origin; equal ones share it.
     pub(super) fn position(&mut self, position: [f64; 3]) -> Result<u32> {
         let origin = self.mesh.origin;
         // Adding zero turns -0 into 0.
@@ -102,14 +95,13 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    /// Adds a finite colour; negative channels are clamped to 0.
     pub(super) fn colour(&mut self, colour: [f32; 4]) -> Result<u32> {
         let at = self.index(self.mesh.colours.len(), "colours of vertices")?;
         self.mesh.colours.push(colour.map(|c| c.max(0.0)));
         Ok(at)
     }
 
-    /// Decodes the colours from index `first` on from sRGB. They range from 0 to 1; some exporters write 0 to 255.
+    /// Decodes colours from index `first` on from sRGB. They range from 0 to 1; some exporters write 0 to 255.
     pub(super) fn decode_colours(&mut self, first: usize) {
         let colours = &self.mesh.colours[first..];
         let largest = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).fold(0.0, f32::max);
@@ -130,7 +122,7 @@ impl MeshBuilder {
         }
     }
 
-    /// Normalises and adds a finite normal and returns its index, or [`NONE`] for length 0.
+    /// Adds a normalised normal; [`NONE`] for length 0.
     pub(super) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
         let normal = Vector3::from(normal.map(f64::from));
         let length = normal.norm();
@@ -144,7 +136,6 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    /// Adds the normal of a triangle and returns its index, or [`NONE`] for a triangle without area.
     pub(super) fn flat_normal(&mut self, triangle: [Corner; 3]) -> Result<u32> {
         let position = |corner: Corner| self.mesh.positions[corner.position as usize];
         let [a, b, c] = triangle.map(|corner| Vector3::from(position(corner).map(f64::from)));
@@ -152,7 +143,7 @@ impl MeshBuilder {
         unit.map_or(Ok(NONE), |unit| self.normal(unit.map(narrow).into()))
     }
 
-    /// Index of what follows `count` vertices, within the limit.
+    /// Index after `count` vertices, within the limit.
     pub(super) fn index(&self, count: usize, what: &str) -> Result<u32> {
         let next = u32::try_from(count).ok();
         let is_free = |next: &u32| u64::from(*next) < MAX_VERTICES;
@@ -163,7 +154,6 @@ impl MeshBuilder {
         })
     }
 
-    /// Checks the limits for `vertices` and `triangles` that are yet to be added.
     pub(super) fn expect(&self, vertices: u64, triangles: u64) -> Result<()> {
         let what = format!("{}: vertices of all instances", self.path.display());
         Error::check_limit(what, MAX_VERTICES, vertices)?;
@@ -180,7 +170,7 @@ impl MeshBuilder {
         Err(Error::Limit { what, limit, found })
     }
 
-    /// Adds a face of at least three corners, whose indices came from this builder.
+    /// Adds a face of at least three corners, whose indices come from this builder.
     pub(super) fn face(&mut self, corners: &[Corner], material: u32) -> Result<()> {
         let triangles = (corners.len() as u64).saturating_sub(2);
         self.check_triangles(triangles)?;
@@ -193,7 +183,6 @@ impl MeshBuilder {
         Ok(())
     }
 
-    /// Ends the current draw, unless it has no faces.
     pub(super) fn end_draw(&mut self) {
         let end = u32::try_from(self.mesh.face_materials.len()).unwrap_or(NONE);
         if end > self.draw_start {
@@ -211,8 +200,7 @@ impl MeshBuilder {
         self.warnings.push(text.into());
     }
 
-    /// The material of faces for which the file describes none: white beneath colours of vertices, grey
-    /// without.
+    /// Material of undescribed faces: white beneath vertex colours, grey without.
     pub(super) fn undescribed(&self) -> Material {
         let mut material = Material::default();
         if !self.mesh.colours.is_empty() {
@@ -241,7 +229,6 @@ impl MeshBuilder {
     }
 }
 
-/// Returns `values` if all are finite.
 pub(crate) fn finite<const N: usize>(values: [f32; N]) -> Result<[f32; N], Mismatch> {
     match values.iter().find(|value| !value.is_finite()) {
         None => Ok(values),

@@ -9,26 +9,24 @@ use super::build::Warnings;
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::formats::gltf::percent_decoded;
 
-/// Reads the first file that exists among several names.
 pub(crate) type ReadFirst<'a> = dyn FnMut(&[&str]) -> Result<Vec<u8>> + 'a;
 
-/// Limit on the sum of all files that a mesh names, in bytes.
+/// Over all files that a mesh names.
 const LIMIT_BYTES: u64 = 4 << 30;
-/// Number of entries above which a folder is not searched for names that are written differently.
+/// Larger folders are not searched for names that are written differently.
 const MAX_ENTRIES: usize = 1 << 16;
 
-/// Number of parts at the end of a name that are sought in the folder.
+/// Parts at the end of a name that are sought in the folder.
 const MAX_PARTS: usize = 16;
 
 pub(crate) struct Folder {
-    /// The mesh's own file.
     mesh: PathBuf,
     /// Real path of the folder, resolved on first use.
     root: Option<PathBuf>,
     left_bytes: u64,
-    /// Paths of all files that were asked for, each once, also of those that could not be read.
+    /// Requested files without repetitions, also unreadable ones.
     files: Vec<PathBuf>,
-    /// Entries of searched folders, by their real paths: names by the same in lower case.
+    /// Entries of searched folders by real path: names by their lower case.
     entries: HashMap<PathBuf, BTreeMap<String, Vec<String>>>,
     warnings: Warnings,
 }
@@ -45,14 +43,14 @@ impl Folder {
         }
     }
 
-    /// Paths of the files that were asked for, relative to the working directory if the mesh's path is, and
-    /// warnings about files that were read in place of others.
+    /// Requested files, relative to the working directory if the mesh's path is, and warnings about files read
+    /// in place of others.
     pub(super) fn into_files(self) -> (Vec<PathBuf>, Vec<String>) {
         (self.files, self.warnings.into_texts())
     }
 
-    /// Reads the first of `names`, paths relative to the folder, that is a file. If none is, reads the file that
-    /// one of them means if it was written on another system or for another folder, with a warning.
+    /// Reads the first existing file of `names`, relative to the folder. If there is none, reads the file that
+    /// a name of another system or folder means, with a warning.
     pub(super) fn read(&mut self, names: &[&str]) -> Result<Vec<u8>> {
         let mut first_error = None;
         for name in names {
@@ -97,7 +95,7 @@ impl Folder {
         Error::malformed(&self.mesh, place, "a file inside the mesh's folder", found)
     }
 
-    /// Returns the real path of `name`, which must be a plain file in the folder.
+    /// Real path of `name`, which must be a plain file in the folder.
     fn confined(&mut self, name: &str) -> Result<PathBuf> {
         let named = self.mesh.with_file_name(name);
         if !self.files.contains(&named) {
@@ -155,7 +153,7 @@ impl Folder {
         None
     }
 
-    /// Finds the entry of a relative path, whose parts may differ in case from its own.
+    /// Finds an entry by a relative path, ignoring case.
     fn entry(&mut self, path: &str) -> Option<String> {
         let root = self.root().ok()?;
         let mut found: Vec<String> = Vec::new();
@@ -180,7 +178,7 @@ impl Folder {
     }
 }
 
-/// Names of the entries of a folder by the same in lower case, in order; none of a folder that is too large.
+/// Sorted names of a folder's entries by their lower case; none if the folder is too large.
 fn entries(folder: &Path) -> BTreeMap<String, Vec<String>> {
     let listed = folder.read_dir().into_iter().flatten().flatten().take(MAX_ENTRIES + 1);
     let mut names: Vec<_> = listed.map(|entry| entry.file_name()).collect();

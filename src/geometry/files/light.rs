@@ -42,7 +42,7 @@ pub struct SpotCone {
 }
 
 impl SpotCone {
-    /// Least difference of the cosines of the two cones, as in the formula of the glTF extension.
+    /// As in the formula of the glTF extension.
     const LEAST_DIFFERENCE: f64 = 0.001;
 
     /// Scale and offset that turn the cosine of the angle to the axis into the square root of the

@@ -43,8 +43,7 @@ enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// Determines the format of a file from its first bytes, else from its extension, else from its
-    /// text.
+    /// Format of a file by its first bytes, else its extension, else its text.
     fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
         if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
             return Some(Self::Ply);

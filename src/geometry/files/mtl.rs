@@ -13,14 +13,12 @@ use super::texture::TextureReader;
 use quadrille_base::error::Mismatch;
 use quadrille_scene::formats::ply::quoted;
 
-/// Largest Phong exponent.
 const MAX_SHININESS: f32 = 10_000.0;
-/// Alpha below which fragments of a material with `map_d` are discarded.
+/// Cutoff of materials with `map_d`.
 const ALPHA_CUTOFF: f32 = 0.5;
 
 #[derive(Default)]
 struct MtlMaterial {
-    /// Folder of the library, relative to the mesh's folder.
     folder: String,
     diffuse: Option<[f32; 3]>,
     specular: bool,
@@ -32,8 +30,7 @@ struct MtlMaterial {
     emission_texture: Option<String>,
 }
 
-/// Adds the materials `names` to `builder`, in this order, from the material libraries of the lines
-/// `mtllib`.
+/// Adds the materials `names` in order, from the libraries of the lines `mtllib`.
 pub(super) fn read(
     libraries: &[String],
     names: &[String],
@@ -61,7 +58,7 @@ pub(super) fn read(
     }
 }
 
-/// Reads the files of a line `mtllib`: a single file whose name may contain spaces, or else several.
+/// Reads the files of a line `mtllib`: one file whose name may contain spaces, or else several.
 fn files(
     library: &str,
     builder: &mut MeshBuilder,
@@ -114,7 +111,6 @@ fn parse(
 }
 
 impl MtlMaterial {
-    /// Reads a line that begins with `keyword` in lower case; may return a warning.
     fn line(&mut self, keyword: &[u8], rest: &[u8]) -> Result<Option<&'static str>, Mismatch> {
         match keyword {
             b"kd" => self.diffuse = Some(colour(rest)?),
@@ -188,8 +184,8 @@ impl MtlMaterial {
     }
 }
 
-/// The path of a file that another file in `folder` names, without detours through parent folders. A path that leaves the
-/// mesh's folder stays as it is. An absolute path is one below `folder`, so that its last part is sought there.
+/// Path of a file named by another file in `folder`, without detours through parent folders. Paths outside the
+/// mesh's folder stay; absolute ones are taken below `folder`, so that their last part is sought there.
 fn joined(folder: &str, name: &str) -> String {
     let parts = folder.split('/').filter(|part| !matches!(*part, "" | "."));
     let mut parts: Vec<&str> = parts.collect();
@@ -207,7 +203,6 @@ fn joined(folder: &str, name: &str) -> String {
 
 const TRANSPARENT: &str = "transparent materials are drawn opaque";
 
-/// Parses a colour; a single number gives all three channels.
 fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     let mut words = words(rest);
     let [red] = numbers(&mut words)?;
@@ -218,7 +213,6 @@ fn colour(rest: &[u8]) -> Result<[f32; 3], Mismatch> {
     Ok([red, text::number(green)?, blue].map(|value| value.max(0.0)))
 }
 
-/// Returns the file name after the options of a texture.
 fn texture(rest: &[u8]) -> Result<String, Mismatch> {
     let mut rest = rest;
     loop {

@@ -19,9 +19,7 @@ use super::text::{self, Lines, numbers, words};
 use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_scene::formats::ply::quoted;
 
-/// Least sharpness of an infinitely sharp edge, as in Pixar's tools.
 const INFINITE_SHARPNESS: f32 = 10.0;
-/// Limit on the material libraries of a file.
 const MAX_LIBRARIES: usize = 256;
 
 pub(super) fn read(
@@ -66,28 +64,25 @@ pub(super) fn read(
 #[derive(Default)]
 struct ObjReader {
     builder: MeshBuilder,
-    /// Position of each `v`. Until the end of the file, corners refer to these.
+    /// Position of each `v`; corners refer to these until the end of the file.
     positions: Vec<[f64; 3]>,
-    /// Number of lines `vt` so far.
     uvs: usize,
     /// Index in the mesh of each `vn`.
     normals: Vec<u32>,
     libraries: Vec<String>,
-    /// Names of materials in the order of their first use by a face.
+    /// Material names in order of first use.
     names: Vec<String>,
     by_name: HashMap<String, u32>,
-    /// The name in the last `usemtl`, and its index once a face uses it.
+    /// Name in the last `usemtl`, and its index once a face uses it.
     material: (String, Option<u32>),
-    /// Material of the last face.
     drawn: Option<u32>,
     /// Whether an object began after the last face.
     new_object: bool,
-    /// Index in the mesh of the colour of each `v`; none so far if no `v` has one.
+    /// Index in the mesh of each `v`'s colour; empty so far if no `v` has one.
     colours: Vec<u32>,
     corners: Vec<Corner>,
-    /// Smoothing group of the next face, if the file has stated one.
     group: Option<u32>,
-    /// Smoothing group of each face; none so far if no `s` precedes a face.
+    /// Smoothing group of each face; empty so far if no `s` precedes a face.
     groups: Vec<u32>,
     tags: Tags,
 }
@@ -146,7 +141,6 @@ impl ObjReader {
         Ok(())
     }
 
-    /// Adds the colour of the next position, as it stands in the file.
     fn colour(&mut self, [r, g, b]: [f32; 3]) -> Result<()> {
         let colour = self.builder.colour([r, g, b, 1.0])?;
         self.colours.resize(self.positions.len(), NONE);
@@ -212,8 +206,7 @@ impl ObjReader {
     }
 }
 
-/// Parses `part` of the corner `word` as one of `count` indices and returns it counted from 0, or
-/// `None` for an empty part.
+/// Parses `part` of the corner `word` as one of `count` indices, counted from 0; `None` for an empty part.
 fn index(
     part: Option<&[u8]>,
     count: usize,
@@ -240,13 +233,13 @@ fn index(
     })
 }
 
-/// Sharp edges (two vertices) and sharp vertices (one), each with its line and sharpness. Vertices are
-/// indices of `v` from 0; a tag may precede its vertices in the file.
+/// Sharp edges (two vertices) and vertices (one), with line and sharpness. Vertices are indices of `v`; a tag
+/// may precede them.
 #[derive(Default)]
 struct Tags(Vec<(usize, Vec<u32>, f32)>);
 
 impl Tags {
-    /// Reads the tag `NAME INTS/FLOATS/STRINGS VALUE...` in the line `number`.
+    /// Reads the tag `NAME INTS/FLOATS/STRINGS VALUE...` in line `number`.
     fn line(
         &mut self,
         number: usize,
@@ -284,7 +277,6 @@ impl Tags {
         Ok(())
     }
 
-    /// Adds the tags to `mesh`; `positions` are the indices of all `v`.
     fn resolve(&self, mesh: &mut Mesh, positions: &[u32], path: &Path) -> Result<()> {
         for &(number, ref vertices, sharpness) in &self.0 {
             let find = |vertex: &u32| {

@@ -5,28 +5,25 @@
 
 use quadrille_base::math::narrow;
 
-/// Minimum distance of the middle from zero, in spreads, at which positions are stored relative to the middle. Nearer
-/// meshes lose at most 4 of the 24 bits of f32 and keep the values of the file. An assumption.
+/// Minimum distance of the middle from zero, in spreads, for a moved origin. Nearer meshes lose at most 4 of
+/// the 24 bits of f32 and keep the file's values. An assumption.
 const FAR_SPREADS: f64 = 16.0;
-/// Steps of f32 in a spread below which the rounding of a file's numbers shows: half a pixel in a picture of a thousand. An
-/// assumption, on which only a warning depends.
+/// Steps of f32 in a spread below which rounding shows: half a pixel in a picture of a thousand. An assumption,
+/// for a warning only.
 const LEAST_STEPS: f64 = 1024.0;
-/// Largest coordinate of an origin, so that differences from it fit f32.
+/// Keeps differences from the origin within f32.
 const LARGEST_ORIGIN: f64 = 1e30;
-/// Number of positions to examine.
 const SAMPLES: usize = 4096;
 
-/// Middle of some positions, and how far they lie apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Middle {
     /// Medians of the coordinates, rounded to whole units.
     centre: [f64; 3],
-    /// Median of the largest coordinates of the differences from the centre.
+    /// Median of the largest coordinate differences from the centre.
     spread: f64,
 }
 
 impl Middle {
-    /// The middle of evenly spaced ones of `positions`; `None` without any.
     pub(super) fn of(positions: &[[f64; 3]]) -> Option<Self> {
         let step = positions.len().div_ceil(SAMPLES).max(1);
         let sampled = || positions.iter().step_by(step);
@@ -47,12 +44,11 @@ impl Middle {
         }
     }
 
-    /// The point to store `positions` relative to.
     pub(super) fn origin_of(positions: &[[f64; 3]]) -> [f64; 3] {
         Self::of(positions).map_or([0.0; 3], |middle| middle.origin())
     }
 
-    /// The warning about positions that the file holds in single precision, if it is too coarse for them.
+    /// Warning if single precision, in which the file holds the positions, is too coarse for them.
     pub(super) fn warning(&self) -> Option<String> {
         let distance = narrow(largest(self.centre));
         let step = f64::from(distance.next_up()) - f64::from(distance);

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::mesh::{Corner, Mesh};
 use crate::sets::Sets;
 
-/// Relative size of a volume that may be a rounding error, as for a sheet with two sides.
+/// Relative volume that may be a rounding error, as for a sheet with two sides.
 const ROUNDING: f64 = 1e-6;
 
 /// Marks as two-sided the materials of surfaces whose backs may be seen.
@@ -49,7 +49,7 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     }
 }
 
-/// Tells for each position of a mesh whether it lies on the rim of an open surface.
+/// Whether each position lies on the rim of an open surface.
 pub fn rims(mesh: &Mesh) -> Vec<bool> {
     // The directed edges at a position add up to 0 if each is walked both ways.
     let mut sums = vec![0_u64; mesh.positions.len()];
@@ -67,7 +67,7 @@ pub fn rims(mesh: &Mesh) -> Vec<bool> {
     sums.into_iter().map(|sum| sum != 0).collect()
 }
 
-/// Whether the closed surfaces of a mesh enclose a negative volume.
+/// Whether closed surfaces enclose a negative volume.
 fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     let at = |place: u32| Vector3::from(mesh.positions[place as usize].map(f64::from));
     let Some(first) = mesh.corners.first() else { return false };
@@ -88,7 +88,7 @@ fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     volume < -ROUNDING * sizes
 }
 
-/// A number for a directed edge. The numbers of the two directions add up to 0 (modulo 2^64).
+/// Directed edge as a number; those of both directions add up to 0 (modulo 2^64).
 fn edge(from: u32, to: u32) -> u64 {
     let number = |low: u32, high: u32| scramble(u64::from(low) << 32 | u64::from(high));
     match from.cmp(&to) {
@@ -98,8 +98,8 @@ fn edge(from: u32, to: u32) -> u64 {
     }
 }
 
-/// A permutation of 64-bit numbers in which every bit depends on every other: the finalizer of
-/// `SplitMix64` (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+/// Permutation of 64-bit numbers in which every bit depends on every other: the finalizer of `SplitMix64`
+/// (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 fn scramble(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

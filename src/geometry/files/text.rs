@@ -8,17 +8,16 @@ use quadrille_base::error::Mismatch;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::quoted;
 
-/// Iterator over the lines of a text with their numbers, from 1. A line that ends in a backslash and
-/// is not a comment continues in the next one; the joined line has the number of its first part.
+/// Lines with their numbers, from 1. A line ending in a backslash, unless a comment, continues in the next one;
+/// the joined line has the first number.
 pub(crate) struct Lines<'a> {
     rest: &'a [u8],
-    /// Byte that ends a line: a newline, or a carriage return in a text without newlines.
+    /// Newline, or carriage return in a text without newlines.
     end: u8,
     number: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Creates an iterator over the lines of `text`, without its byte order mark.
     pub(super) fn new(text: &'a [u8]) -> Self {
         let rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let end = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
@@ -26,7 +25,6 @@ impl<'a> Lines<'a> {
         Self { rest, end, number }
     }
 
-    /// Returns the next line as it stands, trimmed.
     fn plain(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;
@@ -62,7 +60,6 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Splits off the first word of `line`; the rest is trimmed.
 pub(crate) fn keyword(line: &[u8]) -> (&[u8], &[u8]) {
     let line = line.trim_ascii();
     let end = line.iter().position(u8::is_ascii_whitespace);
@@ -70,13 +67,11 @@ pub(crate) fn keyword(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii())
 }
 
-/// Returns the words of `line` before a comment.
 pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = line.iter().position(|byte| *byte == b'#');
     line[..end.unwrap_or(line.len())].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a name, in which bytes that are not UTF-8 are replaced.
 pub(crate) fn name(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.trim_ascii()).into_owned()
 }
@@ -85,14 +80,12 @@ pub(super) fn parsed<T: FromStr>(word: &[u8]) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// Parses a number that is finite in single precision.
 pub(crate) fn number<T: FromStr + Copy + Into<f64>>(word: &[u8]) -> Result<T, Mismatch> {
     let parsed: T = parsed(word).ok_or_else(|| ("a number".to_owned(), quoted(word)))?;
     finite([narrow(parsed.into())]).map_err(|(expected, _)| (expected, quoted(word)))?;
     Ok(parsed)
 }
 
-/// Parses the first `N` of `words` as numbers.
 pub(crate) fn numbers<'a, T: FromStr + Copy + Into<f64> + Default, const N: usize>(
     words: &mut impl Iterator<Item = &'a [u8]>,
 ) -> Result<[T; N], Mismatch> {
@@ -104,7 +97,6 @@ pub(crate) fn numbers<'a, T: FromStr + Copy + Into<f64> + Default, const N: usiz
     Ok(values)
 }
 
-/// Parses a whole number of 32 bits.
 pub(crate) fn whole_number(word: &[u8]) -> Result<u32, Mismatch> {
     parsed(word).ok_or_else(|| ("a whole number".into(), quoted(word)))
 }

@@ -12,32 +12,26 @@ use quadrille_base::error::Error;
 use quadrille_base::image::check_memory;
 use quadrille_scene::bytes::FileBytes;
 
-/// Limit on each side of a texture, in texels.
 const MAX_SIDE: u32 = 16384;
 /// Default limit on the texels of all textures of a mesh, in bytes: an assumption.
 pub const TEXTURE_BYTES: u64 = 1 << 30;
-/// Bytes of a texel.
 const TEXEL_BYTES: u64 = size_of::<[u8; 4]>() as u64;
-/// Bytes of a texel while it is drawn: as read, and 8 bytes in each of its mip levels.
+/// Bytes per texel while drawn: as read, and 8 bytes in each mip level.
 const DRAWN_TEXEL_BYTES: u64 = TEXEL_BYTES + 8 * 4 / 3;
-/// Limit on the memory for decoding one texture, in bytes.
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-/// Number of texels that the header of a file of any size may claim: 4096x4096. A lossless WebP of one colour
-/// holds such a picture in a few bytes.
+/// Texels that any file's header may claim: 4096x4096. A lossless WebP of one colour holds such a picture in a
+/// few bytes.
 const FREE_TEXELS: u64 = 1 << 24;
-/// Number of further texels that a header may claim per byte of the file: twice what deflate reaches
-/// for 8-bit pictures, so a header that claims more is wrong.
+/// Further texels that a header may claim per byte of the file: twice what deflate reaches for 8-bit pictures.
 const TEXELS_PER_BYTE: u64 = 2048;
 
-/// Reader of a mesh's textures; each texture is read once.
 #[derive(Default)]
 pub(crate) struct TextureReader {
     by_name: HashMap<(String, Sampler), Option<u32>>,
 }
 
 impl TextureReader {
-    /// Returns the index of the texture `name`, whose file `bytes` reads. A texture that cannot be
-    /// read is left out with a warning.
+    /// Index of the texture `name`, read by `bytes` if new. Unreadable textures are left out with a warning.
     pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -47,7 +41,7 @@ impl TextureReader {
         self.sampled(name, Sampler::default(), builder, bytes)
     }
 
-    /// As [`Self::get`], with a sampler. A texture with several samplers is read for each.
+    /// As [`Self::get`], with a sampler; read once per sampler.
     pub(super) fn sampled<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -92,7 +86,7 @@ impl Texture {
     }
 }
 
-/// The format of a picture, by its first bytes or, for TGA, which has none of its own, by its name.
+/// Format by the first bytes or, for TGA, which has no mark, by name.
 fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
     match image::guess_format(bytes) {
         Ok(
@@ -106,7 +100,6 @@ fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
     }
 }
 
-/// Decodes the picture `name`, whose texels take at most `most` bytes, or returns the reason why it cannot.
 fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     let format = format_of(bytes, name).ok_or("neither PNG, JPEG, WebP, BMP nor TGA")?;
     let reader = || ImageReader::with_format(Cursor::new(bytes), format);

@@ -5,22 +5,19 @@ use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, cross, uni
 use crate::files::{Material, bounds};
 use quadrille_base::error::{Error, Result};
 
-/// Distance in parameters by which the point for a normal moves inwards where the derivatives give
-/// none, as at a collapsed side or a cusp (assumed): small relative to a patch, large relative to
-/// rounding.
+/// Parameter distance by which the point for a normal moves inwards where derivatives give none, as at
+/// collapsed sides or cusps (assumed): small for a patch, large for rounding.
 const NUDGE: f32 = 1.0 / 256.0;
-/// Least squared sine of the angle between the derivatives, times their relative lengths, for which
-/// they give a normal (assumed): about the square of a hundred times the rounding of `f32`.
+/// Least squared sine between the derivatives, times their relative lengths, that gives a normal (assumed):
+/// about the square of a hundred roundings of `f32`.
 const LEAST_AREA_SQUARED: f32 = 1e-9;
 
-/// A bicubic Bezier patch: control points row by row, with rows along u. The fourth coordinate is
-/// unused and makes a point one SIMD vector.
+/// Control points row by row, with rows along u. The unused fourth coordinate makes a point a SIMD vector.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BicubicPatch(pub(super) [[f32; 4]; 16]);
 
 type Lanes = [f32; 4];
 
-/// Returns the weighted sum of four points.
 fn mixed(points: [&Lanes; 4], weights: [f32; 4]) -> Lanes {
     std::array::from_fn(|k| {
         points[0][k] * weights[0]
@@ -30,7 +27,6 @@ fn mixed(points: [&Lanes; 4], weights: [f32; 4]) -> Lanes {
     })
 }
 
-/// Bernstein polynomials of degree 3.
 fn basis(t: f32) -> [f32; 4] {
     let s = 1.0 - t;
     [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t]
@@ -60,7 +56,6 @@ impl BicubicPatch {
         xyz(mixed(rows.each_ref(), basis(v)))
     }
 
-    /// Returns the position and its derivatives by u and v.
     fn derivatives(&self, u: f32, v: f32) -> [[f32; 3]; 3] {
         let (b, d) = (basis(u), basis_derivative(u));
         let rows: [Lanes; 4] = std::array::from_fn(|row| mixed(self.row(row), b));
@@ -73,8 +68,8 @@ impl BicubicPatch {
         ]
     }
 
-    /// Returns position and normal at (u, v). Where the derivatives give no normal, the normal of a point
-    /// slightly further inwards is used.
+    /// Position and normal at (u, v). If the derivatives give no normal, that of a point slightly further
+    /// inwards.
     #[inline]
     pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let [position, du, dv] = self.derivatives(u, v);
@@ -86,7 +81,7 @@ impl BicubicPatch {
         SurfacePoint { position, normal }
     }
 
-    /// Returns the normal for the derivatives by u and v, unless they are nearly parallel or zero.
+    /// Normal from the derivatives, unless they are nearly parallel or zero.
     fn normal(du: [f32; 3], dv: [f32; 3]) -> Option<[f32; 3]> {
         let across = cross(du, dv);
         let square = |v: [f32; 3]| v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
@@ -95,13 +90,12 @@ impl BicubicPatch {
         is_reliable.then(|| unit(across))
     }
 
-    /// Returns the box around the control points, which contains the patch.
     pub(crate) fn bounds(&self) -> [[f32; 3]; 2] {
         bounds(self.0.iter().map(|p| xyz(*p)))
     }
 }
 
-/// Indices of the control points of each side, counter-clockwise.
+/// Control points of each side, counter-clockwise.
 const SIDES: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 7, 11, 15], [15, 14, 13, 12], [12, 8, 4, 0]];
 
 impl Surface {
@@ -150,12 +144,12 @@ impl Geometry for BezierSurface {
     }
 }
 
-/// Returns the bits of a point's coordinates, with -0 as 0.
+/// Bits of a point's coordinates, with -0 as 0.
 fn bits(point: [f32; 4]) -> [u32; 3] {
     [point[0], point[1], point[2]].map(|x| (x + 0.0).to_bits())
 }
 
-/// Returns the keys of a patch's sides and corners, which are positions of control points.
+/// Keys of a patch's sides and corners: positions of control points.
 fn keys(patch: &BicubicPatch) -> PatchKeys<[[u32; 3]; 4], [u32; 3]> {
     let point = |i: usize| bits(patch.0[i]);
     let sides = SIDES.map(|side| side.map(point));

@@ -8,8 +8,8 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::whole;
 
-/// Half the distance in parameters over which the slope of a displaced surface is measured (assumed): a
-/// few tenths of a texel on the tested meshes, and far above the rounding of `f32`.
+/// Half the parameter distance for slopes (assumed): a few tenths of a texel on the tested meshes, far above
+/// the rounding of `f32`.
 const SLOPE_REACH: f32 = 1.0 / 256.0;
 
 /// Channel of a texture that contains heights.
@@ -90,8 +90,7 @@ impl HeightMap {
     }
 }
 
-/// Returns the four texels around coordinate `t` of a side of `size` texels, that size, and the weights
-/// of the texels.
+/// Four texels around coordinate `t` of a side of `size` texels, that size, and the weights.
 fn taps(t: f32, size: i64, filter: HeightFilter) -> (([usize; 4], usize), [f32; 4]) {
     let t = if t.is_finite() { t - t.floor() } else { 0.0 };
     let at = t * size as f32 - 0.5;
@@ -151,7 +150,7 @@ impl Geometry for Displaced {
     fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.moved(self.base.point(patch, u, v), self.uv(patch, u, v))
     }
-    /// The normal results from finite differences between displaced positions.
+    /// The normal comes from finite differences of displaced positions.
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint {
         let base = self.base.point(patch, u, v);
         let position = self.moved(base, self.uv(patch, u, v));

@@ -18,17 +18,16 @@ pub struct Owner {
     pub is_point: bool,
 }
 
-/// Owners of all sides and corners. Patches beyond the tables own their sides and corners themselves.
+/// Owners of all sides and corners; patches beyond the tables own theirs.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) sides: Vec<[Owner; 4]>,
     pub(super) corners: Vec<[Owner; 4]>,
 }
 
-/// Keys of the sides and corners of a patch, which are equal where patches are adjacent.
+/// Keys of a patch's sides and corners, equal where patches are adjacent.
 pub(super) struct PatchKeys<S, C> {
-    /// Key of each side, the same for both directions, and whether the side's direction is opposite
-    /// to it.
+    /// Key of each side in either direction, and whether the side runs opposite to it.
     pub(super) sides: [(S, bool); 4],
     pub(super) smooth_sides: [bool; 4],
     pub(super) point_sides: [bool; 4],
@@ -37,7 +36,7 @@ pub(super) struct PatchKeys<S, C> {
 }
 
 impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
-    /// Creates the keys of a patch that is smooth everywhere and whose corners identify its sides.
+    /// Keys of a smooth patch whose corners identify its sides.
     pub(super) fn smooth(corners: [C; 4]) -> Self {
         let side = |s: usize| {
             let [from, to] = [corners[s], corners[(s + 1) % 4]];
@@ -54,7 +53,7 @@ impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
 }
 
 impl Owners {
-    /// Determines the owners among patches from their keys, in order.
+    /// Determines owners from the patches' keys, in order.
     pub(super) fn new<S: Hash + Eq, C: Hash + Eq>(
         patches: impl IntoIterator<Item = PatchKeys<S, C>>,
     ) -> Self {

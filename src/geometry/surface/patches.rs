@@ -37,23 +37,18 @@ pub(super) trait Geometry: Debug + Send + Sync {
 
     fn point(&self, patch: usize, u: f32, v: f32) -> SurfacePoint;
 
-    /// Returns texture coordinates, with v down.
     fn uv(&self, _patch: usize, u: f32, v: f32) -> [f32; 2] {
         [u, v]
     }
 
-    /// Returns the least and the greatest corner of a box around a patch.
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2];
 }
 
-/// Materials and draws of patches.
 #[derive(Debug)]
 pub(super) struct PatchMaterials {
-    /// Materials, at least one.
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<Texture>,
-    /// Material and draw of each patch; the last entry applies to all further patches. Draws do not
-    /// decrease.
+    /// Material and draw of each patch; the last entry applies to all further ones. Draws do not decrease.
     pub(super) parts: Vec<[u32; 2]>,
 }
 
@@ -75,14 +70,12 @@ pub struct Surface {
     owners: Arc<Owners>,
     materials: Arc<PatchMaterials>,
     origin: [f64; 3],
-    /// Number of patches of all copies.
     patches: usize,
-    /// Number of patches of a copy. Ownership and materials are the same for all copies.
+    /// Ownership and materials are the same for all copies.
     patches_per_copy: usize,
 }
 
 impl Surface {
-    /// Creates a surface of a single copy of `patches` patches.
     pub(super) fn new(
         geometry: impl Geometry + 'static,
         patches: usize,
@@ -99,7 +92,7 @@ impl Surface {
         }
     }
 
-    /// Returns `copies` copies of the patches, with the geometry of all of them replaced.
+    /// `copies` copies of the patches, with other geometry.
     pub(super) fn with_geometry(self, geometry: impl Geometry + 'static, copies: usize) -> Self {
         Self { geometry: Arc::new(geometry), patches: self.patches * copies, ..self }
     }
@@ -164,7 +157,6 @@ impl Surface {
         }
     }
 
-    /// Returns the least and the greatest corner of a box around a patch.
     pub(crate) fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
         self.geometry.patch_bounds(patch)
     }
@@ -174,12 +166,10 @@ impl Surface {
         bounds((0..self.patches).flat_map(|patch| self.patch_bounds(patch)))
     }
 
-    /// Returns the index of a patch's material in [`Surface::materials`].
     pub(crate) fn material(&self, patch: usize) -> u32 {
         self.materials.part(patch % self.patches_per_copy)[0]
     }
 
-    /// Returns the draw of a patch; draws do not decrease from patch to patch.
     pub(crate) fn draw(&self, patch: usize) -> u32 {
         let [_, own] = self.materials.part(patch % self.patches_per_copy);
         let copy = u32::try_from(patch / self.patches_per_copy).unwrap_or(u32::MAX);
@@ -211,7 +201,7 @@ pub fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
     (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
 }
 
-/// Returns `v` at unit length, or zero if its length is almost zero or not finite.
+/// `v` at unit length; zero if its length is almost zero or not finite.
 pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
     let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > f32::MIN_POSITIVE.sqrt() && length.is_finite() {

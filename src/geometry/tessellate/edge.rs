@@ -5,31 +5,30 @@
 
 /// Fixed-point 1. Parameters from 0 to this, and 1 minus any of them, are exact in `f32`.
 pub(super) const ONE: i32 = 1 << 24;
-/// Value of `parts` for an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
+/// `parts` of an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
 const UNEVEN: u32 = u32::MAX;
-/// Parameter length below which edges are always divided evenly, so that splitting ends where heights
-/// jump across a seam (assumed): a 4096th of a patch.
+/// Shorter edges are always divided evenly, so that splitting ends where heights jump across a seam (assumed):
+/// a 4096th of a patch.
 const SHORTEST_UNEVEN: u32 = 4096;
 
-/// A point in the fixed-point parameters of a patch.
+/// Fixed-point parameters of a patch.
 pub(super) type PatchPoint = [i32; 2];
 
-/// A directed edge, counter-clockwise around its sub-patch.
+/// Directed edge, counter-clockwise around its sub-patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PatchEdge {
     /// Ends of the whole edge in the direction of measurement.
     ends: [PatchPoint; 2],
-    /// Number of parts of the whole edge; 0 for an edge that is one point of the surface.
+    /// Parts of the whole edge; 0 for a single point of the surface.
     parts: u32,
-    /// Point of the whole edge at which this edge starts.
+    /// Point of the whole edge where this edge starts.
     from: u32,
-    /// Point of the whole edge at which this edge ends.
+    /// Point of the whole edge where this edge ends.
     to: u32,
-    /// Estimated final number of parts.
     estimate: u32,
 }
 
-/// Length of an edge on the screen, in target edge lengths.
+/// Length on the screen, in target edge lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
     /// Sum over the measured segments, rounded up (DiagSplit's `t_min`).
@@ -39,8 +38,8 @@ pub(super) struct Measure {
 }
 
 impl PatchEdge {
-    /// Creates the edge between `ends`. It is divided evenly unless parts of equal length in parameters
-    /// would differ on the screen according to `measure` (Fisher et al. 2009, section 3.1).
+    /// Edge between `ends`, divided evenly unless equal parts in parameters would differ on the screen
+    /// according to `measure` (Fisher et al. 2009, section 3.1).
     pub(super) fn new(ends: [PatchPoint; 2], measure: Measure) -> Self {
         let [across, along] = [0, 1].map(|axis| ends[0][axis].abs_diff(ends[1][axis]));
         let length = across.max(along);
@@ -52,7 +51,7 @@ impl PatchEdge {
         Self { ends, parts, from: 0, to, estimate: measure.longest.max(1) }
     }
 
-    /// Creates an edge that is one point of the surface; its ends may differ in parameters.
+    /// Edge that is one point of the surface; its ends may differ in parameters.
     pub(super) fn point(ends: [PatchPoint; 2]) -> Self {
         Self { ends, parts: 0, from: 0, to: 0, estimate: 0 }
     }
@@ -69,12 +68,10 @@ impl PatchEdge {
         self.parts == UNEVEN
     }
 
-    /// Number of segments of an edge that is divided evenly.
     pub(super) fn segments(&self) -> u32 {
         self.from.abs_diff(self.to)
     }
 
-    /// Number of segments, estimated for an uneven edge.
     pub(super) fn size(&self) -> u32 {
         if self.is_uneven() { self.estimate } else { self.segments() }
     }
@@ -103,8 +100,8 @@ impl PatchEdge {
         }
     }
 
-    /// Returns point `number` of the whole edge. Distances from its start are rounded towards zero, so
-    /// that a patch with the mirrored edge gets the mirrored point.
+    /// Point `number` of the whole edge. Distances from its start are rounded towards zero, so that a patch
+    /// with the mirrored edge gets the mirrored point.
     fn whole(&self, number: u32) -> PatchPoint {
         std::array::from_fn(|axis| {
             let (a, b) = (self.ends[0][axis], self.ends[1][axis]);

@@ -20,12 +20,11 @@ choice! {
     }
 }
 
-/// Steps per unit of the lattice that positions are told apart by: positions are at most 64 and differ by
-/// more than a 32768th.
+/// Lattice steps per unit that distinguish positions, which are at most 64 and differ by more than a 32768th.
 const STEPS: f32 = 32_768.0;
 
 impl GridOrder {
-    /// Sorts triangles, given the length of the sides of their lattice and the centroid of each on it.
+    /// Sorts triangles, given the side length and centroids on their lattice.
     pub(super) fn sort<T>(
         self,
         triangles: &mut [T],
@@ -58,7 +57,6 @@ fn ring_key([x, y]: [f32; 2], [width, height]: [f32; 2]) -> (u32, usize, u32) {
     (whole(from_sides[nearest]), nearest, along)
 }
 
-/// Shuffles by Fisher and Yates.
 fn shuffle<T>(items: &mut [T], seed: u64) {
     let mut rng = Pcg32::seed_from_u64(seed);
     for last in (1..items.len()).rev() {

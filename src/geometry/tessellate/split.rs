@@ -14,18 +14,18 @@ use quadrille_base::task::Task;
 /// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
 pub const MAX_EDGE_FACTOR: u32 = 64;
-/// Number of segments in which an edge is measured (assumed; DiagSplit's paper gives none).
+/// Segments in which an edge is measured (assumed; DiagSplit's paper gives none).
 const MEASURED_SEGMENTS: u16 = 4;
-/// Width of the band around the picture within which edges are measured, in sizes of the picture
-/// (assumed). It prevents geometry close to the viewer from being divided finely outside the picture.
+/// Width of the band around the picture within which edges are measured, in sizes of the picture (assumed).
+/// Prevents fine division of nearby geometry outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Depth of splits below which cuts may have any number of segments (assumed). Only discontinuities,
-/// such as seams of a height map, need more splits.
+/// Split depth below which cuts may have any number of segments (assumed). Only discontinuities, such as seams
+/// of a height map, need more splits.
 const FREE_DEPTH: u32 = 24;
-/// Number of splits of a patch after which cuts are limited likewise, which bounds the work
-/// (assumed): a hundred times the splits for a picture full of triangles of half a pixel.
+/// Splits of a patch after which cuts are limited likewise, which bounds the work (assumed): a hundred times
+/// the splits for a picture full of triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
-/// Depth of splits at which both parameters, of 24 bits each, have been halved as often as they can be.
+/// At this depth, both parameters of 24 bits have been halved as often as possible.
 const LAST_DEPTH: u32 = 48;
 
 /// Settings of the tessellator.
@@ -53,7 +53,6 @@ impl Default for TessellateSettings {
     }
 }
 
-/// Tessellator of one patch.
 pub(super) struct Splitter<'a> {
     pub(super) surface: &'a Surface,
     pub(super) patch: usize,
@@ -65,13 +64,12 @@ pub(super) struct Splitter<'a> {
 /// Sides of a quadrilateral part of a patch, counter-clockwise.
 type SubPatch = [PatchEdge; 4];
 
-/// Number of segments of the cut between the halves of a part. They alone share it.
+/// Number of segments of the cut between two halves, which alone share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     /// As measured.
     Free,
-    /// At most as many segments as a grid side allows, spaced evenly, so that the cut need not be split
-    /// again.
+    /// At most as many segments as a grid side allows, spaced evenly, so that the cut need not be split again.
     Even,
     /// At most as many segments as the adjacent sides, spaced evenly: the parts get smaller even where the
     /// surface jumps between neighbouring parameters, so that every cut across the jump is as long as the one
@@ -91,7 +89,6 @@ impl Cut {
     }
 }
 
-/// Location of a point in a patch.
 enum Site {
     Inside,
     /// A side, and the parameter along it.
@@ -113,7 +110,6 @@ fn site([u, v]: PatchPoint) -> Site {
     }
 }
 
-/// Converts a fixed-point parameter; exact.
 fn real(t: i32) -> f32 {
     t as f32 / ONE as f32
 }
@@ -141,7 +137,7 @@ impl Splitter<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Returns a side of the patch, measured in its owner's direction.
+    /// A side of the patch, measured in its owner's direction.
     fn side(&self, side: usize) -> PatchEdge {
         let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
         let ends = [corner(side), corner(side + 1)];
@@ -157,7 +153,6 @@ impl Splitter<'_> {
         }
     }
 
-    /// Measures the edge between two points on the screen.
     fn measure(&self, [a, b]: [PatchPoint; 2]) -> Measure {
         let target = (2.0 * self.settings.triangle_area_px).sqrt();
         let n = i64::from(MEASURED_SEGMENTS);
@@ -184,8 +179,7 @@ impl Splitter<'_> {
         Measure { sum: factor(sum), longest: factor(longest * f64::from(MEASURED_SEGMENTS)) }
     }
 
-    /// Returns the position of a point on the screen in pixels, clamped to the guard band, and
-    /// whether the point lies beyond the near plane.
+    /// Screen position in pixels, clamped to the guard band, and whether the point lies beyond the near plane.
     fn on_screen(&self, at: PatchPoint) -> ([f64; 2], bool) {
         let seen = self.view.project(self.position(at));
         let z = seen.z.max(self.view.near);
@@ -198,8 +192,7 @@ impl Splitter<'_> {
         (position, seen.z > self.view.near)
     }
 
-    /// Returns the owner of a point, the point's parameters there, and whether the surface is smooth;
-    /// `None` if the owner is the patch itself.
+    /// Owner of a point, the parameters there, and whether the surface is smooth; `None` if the patch owns it.
     fn owner(&self, at: PatchPoint) -> Option<(usize, [f32; 2], bool)> {
         let (patch, uv, is_smooth) = match site(at) {
             Site::Inside => return None,
@@ -246,8 +239,7 @@ impl Splitter<'_> {
         GridVertex { position, normal, uv: self.surface.uv(self.patch, here[0], here[1]) }
     }
 
-    /// Returns the first of the two opposite sides at which to split a part, or `None` if it fits a
-    /// grid.
+    /// First of the two opposite sides at which to split; `None` if the part fits a grid.
     fn split_side(&self, part: &SubPatch) -> Option<usize> {
         let most = self.settings.max_edge_factor;
         let size = |first: usize| {
@@ -267,7 +259,6 @@ impl Splitter<'_> {
         }
     }
 
-    /// Splits a part from side `first` (0 or 1) to the opposite one.
     fn split(&self, part: &SubPatch, first: usize, cut: Cut) -> [SubPatch; 2] {
         let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
         let [low, right, high, left] = turned;
@@ -294,7 +285,7 @@ impl Splitter<'_> {
         halves.map(|half| std::array::from_fn(|side| half[(side + 4 - first) % 4]))
     }
 
-    /// Returns the grid of a part, unless it is empty or outside the view.
+    /// Grid of a part, unless it is empty or outside the view.
     fn grid(&self, part: &SubPatch) -> Option<Grid> {
         let factors = part.map(|edge| u8::try_from(edge.segments()).unwrap_or(u8::MAX));
         let topology = self.topologies.get(factors);
@@ -332,8 +323,7 @@ impl Splitter<'_> {
     }
 }
 
-/// Returns the id of the vertex at a position, a hash of its bits. Ids may collide, so edges are
-/// matched by the ids of both ends.
+/// Vertex id by position: a hash of its bits. Ids may collide, so edges are matched by the ids of both ends.
 fn vertex_id(position: [f32; 3]) -> u32 {
     // The finaliser of MurmurHash3 (Appleby), chained over the coordinates.
     position.iter().fold(0x9e37_79b9, |hash: u32, x| {

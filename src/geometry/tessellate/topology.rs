@@ -12,14 +12,13 @@ use super::order::GridOrder;
 use crate::grid::{Topology, neighbours};
 use crate::surface::along_side;
 
-/// Numbers of segments of a grid's four sides, each at most [`super::MAX_EDGE_FACTOR`].
+/// Segments of a grid's four sides, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
 
 pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
     [a.max(c), b.max(d)].map(u16::from)
 }
 
-/// Topologies of the factors used so far.
 #[derive(Debug)]
 pub(super) struct Topologies {
     order: GridOrder,
@@ -45,14 +44,13 @@ impl Topologies {
     }
 }
 
-/// A node of the lattice: a vertex and its position.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     vertex: u16,
     position: [f32; 2],
 }
 
-/// Returns the vertices of side `number` from corner to corner.
+/// Vertices of side `number` from corner to corner.
 fn side(factors: Factors, number: usize) -> Vec<Node> {
     let [columns, rows] = lattice(factors).map(f32::from);
     let before: u16 = factors[..number].iter().copied().map(u16::from).sum();
@@ -66,8 +64,7 @@ fn side(factors: Factors, number: usize) -> Vec<Node> {
     (0..=count).map(node).collect()
 }
 
-/// Adds the triangles between an outer chain and a parallel one to its left, in the order of `key`
-/// along them.
+/// Triangulates between an outer chain and a parallel one to its left, in the order of `key` along them.
 fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Node; 3]>) {
     let (mut i, mut j) = (0, 0);
     let middle = |chain: &[Node], k: usize| key(chain[k].position) + key(chain[k + 1].position);
@@ -84,7 +81,6 @@ fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut 
     }
 }
 
-/// Creates the topology of a grid.
 fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
     let [columns, rows] = lattice(factors);
     let total: u16 = factors.iter().copied().map(u16::from).sum();
@@ -136,8 +132,8 @@ mod tests {
     use super::*;
     use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
-    /// Checks that every perimeter segment has one triangle, every other edge two of opposite
-    /// direction, and that neighbours are symmetric.
+    /// Checks that every perimeter segment has one triangle, every other edge two of opposite direction, and
+    /// that neighbours are symmetric.
     fn check(factors: Factors) {
         let topology = stitched(factors, GridOrder::Rows, 1);
         let total: u16 = factors.iter().copied().map(u16::from).sum();

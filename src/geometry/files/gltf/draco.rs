@@ -10,22 +10,20 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive};
 
-/// Limit on the decoded attributes of a vertex, in bytes: 16 of four 32-bit numbers.
+/// 16 attributes of four 32-bit numbers, in bytes.
 const MAX_VERTEX_BYTES: u64 = 256;
 
-/// Name of the extension.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
-/// The extension of a primitive.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Compressed {
     buffer_view: usize,
-    /// Numbers of the attributes in the stream, by the names of the primitive's.
+    /// Attribute ids in the stream, by name.
     attributes: BTreeMap<String, u32>,
 }
 
-/// Decodes the primitives whose accessors have no elements otherwise, and supplies these.
+/// Decodes the primitives whose accessors have no other elements, and supplies these.
 pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Result<()> {
     // A stream of a few bytes may describe millions of equal vertices, so their number bounds all streams together.
     let mut vertices = 0_u64;
@@ -57,7 +55,6 @@ pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Re
     Ok(())
 }
 
-/// Decodes a stream of at most this many points and indices.
 fn decode(
     compressed: &Compressed,
     [points, indices]: [u64; 2],
@@ -77,7 +74,6 @@ fn decode(
     Ok(mesh)
 }
 
-/// Supplies the accessors of a primitive from its mesh.
 fn supply_primitive(
     primitive: &GltfPrimitive,
     compressed: &Compressed,
@@ -122,8 +118,7 @@ fn supply_primitive(
     Ok(())
 }
 
-/// Numbers as the bytes of a component type. A number beyond its type becomes the nearest of the type, and the
-/// bytes of an unknown type are refused when they are read.
+/// Numbers as bytes of a component type, clamped to it. Bytes of an unknown type are refused when read.
 fn encoded(numbers: impl Iterator<Item = f64>, component_type: u32) -> Vec<u8> {
     match component_type {
         5120 => numbers.flat_map(|n| whole::<i8>(n).to_le_bytes()).collect(),

@@ -12,7 +12,6 @@ use super::draco::DRACO;
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::GltfDocument;
 
-/// Extensions that are read.
 const READ: [&str; 10] = [
     DRACO,
     "KHR_mesh_quantization",
@@ -25,8 +24,8 @@ const READ: [&str; 10] = [
     "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
 ];
-/// Extensions that no picture of the document at rest depends on: metadata, sound, physics, interaction, coarser
-/// levels of detail, and alternatives to what the document describes without them.
+/// Extensions without effect on a picture of the document at rest: metadata, sound, physics, interaction,
+/// coarser levels of detail, and alternatives to other content.
 const WITHOUT_EFFECT: [&str; 23] = [
     "AGI_articulations",
     "AGI_stk_metadata",
@@ -52,8 +51,8 @@ const WITHOUT_EFFECT: [&str; 23] = [
     "VRMC_node_constraint",
     "VRMC_springBone",
 ];
-/// Extensions that hold data of the document in another encoding, often beside the plain data. The readers of the
-/// data name them where there is nothing else.
+/// Extensions with data in another encoding, often beside the plain data. Readers of the data name them if
+/// there is nothing else.
 const ENCODINGS: [&str; 5] = [
     "EXT_meshopt_compression",
     "EXT_texture_avif",
@@ -61,11 +60,11 @@ const ENCODINGS: [&str; 5] = [
     "KHR_texture_basisu",
     "MSFT_texture_dds",
 ];
-/// Prefix of the names of extensions that affect colours alone. A document may require any of them.
+/// Prefix of extensions that affect colours alone; a document may require any of them.
 const MATERIAL_PREFIX: &str = "KHR_materials_";
 
-/// Refuses a document that requires an extension which changes more than colours and is not read, and names every
-/// other extension that is left out and may change the picture.
+/// Refuses a document that requires an unread extension affecting more than colours; names every other ignored
+/// extension that may change the picture.
 pub(super) fn check(
     document: &GltfDocument,
     uses: &ExtensionUses,
@@ -84,7 +83,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Extensions by name, each with the place of the first object that has it.
+/// Extensions by name, each with its first place.
 pub(super) struct ExtensionUses(BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for ExtensionUses {
@@ -96,7 +95,7 @@ impl<'de> Deserialize<'de> for ExtensionUses {
     }
 }
 
-/// Place of a value in a document, which is written only where an extension is found.
+/// Place of a value in a document, formatted only if an extension is found.
 #[derive(Clone, Copy)]
 enum Place<'p> {
     Document,
@@ -115,7 +114,6 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A value that is searched for extensions.
 struct JsonValue<'u> {
     place: Place<'u>,
     /// Whether the value is the member `extensions` of the object at the place.

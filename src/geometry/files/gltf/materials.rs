@@ -11,7 +11,7 @@ use super::texture_mapping::{TextureMapping, textures};
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::{BufferStore, named_extension, read_uri};
 
-/// Numbers of OpenGL for wrapping and filters.
+/// OpenGL's numbers of wrapping and filters.
 const CLAMP: u32 = 33071;
 const MIRROR: u32 = 33648;
 const REPEAT: u32 = 10497;
@@ -22,7 +22,7 @@ const LINEAR_NEAREST: u32 = 9985;
 const NEAREST_LINEAR: u32 = 9986;
 const LINEAR_LINEAR: u32 = 9987;
 
-/// Materials of a document, each read when a primitive first uses it.
+/// Materials, each read when a primitive first uses it.
 pub(crate) struct Materials<'a> {
     scenery: &'a Scenery,
     store: &'a BufferStore<'a>,
@@ -35,7 +35,6 @@ impl<'a> Materials<'a> {
         Self { scenery, store, textures: TextureReader::default(), known: HashMap::new() }
     }
 
-    /// Returns the index in the mesh of the document's material `at`, or of the default for `None`.
     pub(super) fn index(
         &mut self,
         at: Option<usize>,
@@ -129,7 +128,7 @@ impl<'a> Materials<'a> {
         Ok(material)
     }
 
-    /// Returns the colour and opacity of a material, and its reflection, whose factors `texture` holds.
+    /// Colour, opacity and reflection of a material; `texture` holds the factors.
     fn reflection(
         &self,
         json: &json::Material,
@@ -161,7 +160,6 @@ impl<'a> Materials<'a> {
         Ok((self.factors(at, diffuse)?, facets))
     }
 
-    /// Checks that numbers of the material `at` are finite and not negative.
     fn factors<const N: usize>(&self, at: usize, factors: [f32; N]) -> Result<[f32; N]> {
         match factors.into_iter().find(|v| !(v.is_finite() && *v >= 0.0)) {
             None => Ok(factors),
@@ -173,7 +171,7 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// Returns the index in the mesh of a texture, or `None` if it cannot be read.
+    /// Index of a texture in the mesh; `None` if it cannot be read.
     fn texture(
         &mut self,
         info: &TextureInfo,
@@ -213,7 +211,7 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// Wrapping and filters; numbers that OpenGL does not define give the default, with a warning.
+/// Wrapping and filters; undefined numbers give the default, with a warning.
 fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
     use TextureFilter::{Linear, Nearest};
     let mut known = true;

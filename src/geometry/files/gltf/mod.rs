@@ -29,7 +29,7 @@ use quadrille_scene::formats::gltf::{
 };
 use skin::Skins;
 
-/// Number of positions to examine for the origin.
+/// Positions examined for the origin.
 const SAMPLES: usize = 4096;
 
 pub(crate) fn read(
@@ -110,7 +110,7 @@ pub(crate) fn read(
     Ok(loaded)
 }
 
-/// Some positions of all instances, evenly spaced: in the world, and as the file holds them.
+/// Evenly spaced positions of all instances: in the world, and as in the file.
 fn sampled_positions<'a>(
     instances: &'a [MeshInstance],
     shapes: &[Vec<CheckedPrimitive<'_>>],

@@ -6,17 +6,16 @@ use super::super::build::MeshBuilder;
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive, MeshInstance};
 
-/// Limit on the displacements of all instances. Targets may share accessors, so the size of the file does
-/// not bound them.
+/// Over all instances: targets may share accessors, so the file's size is no bound.
 pub(super) const MAX_DISPLACEMENTS: u64 = 1 << 26;
 
-/// The weights of an instance's morph targets, from its node or else from its mesh.
+/// Weights of an instance's morph targets, from its node or else its mesh.
 pub(super) fn weights<'d>(document: &'d GltfDocument, instance: &MeshInstance) -> &'d [f32] {
     let own = document.nodes[instance.node].weights.as_deref();
     own.unwrap_or(&document.meshes[instance.mesh].weights)
 }
 
-/// The targets of a primitive that displace something under `weights`, with their weights.
+/// Targets of a primitive with an effect under `weights`, with their weights.
 fn active<'t>(
     targets: &'t [BTreeMap<String, usize>],
     weights: &'t [f32],
@@ -24,8 +23,8 @@ fn active<'t>(
     targets.iter().zip(weights.iter().copied()).filter(|(_, weight)| *weight != 0.0)
 }
 
-/// Number of targets that displace the vertices of a primitive. Displacements of other attributes than positions
-/// and normals are left out with a warning.
+/// Number of targets that displace a primitive's vertices. Other attributes than positions and normals are
+/// ignored with a warning.
 pub(super) fn count(primitive: &GltfPrimitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
     let mut count = 0;
     for (target, _) in active(&primitive.targets, weights) {
@@ -40,7 +39,6 @@ pub(super) fn count(primitive: &GltfPrimitive, weights: &[f32], builder: &mut Me
     count
 }
 
-/// The vectors of the accessor `at` of the attribute `name`, displaced by the targets.
 pub(super) fn displaced(
     at: usize,
     name: &str,

@@ -14,10 +14,9 @@ use quadrille_scene::formats::gltf::{
     BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement,
 };
 
-/// Sets of four joints and weights that are read for each vertex.
+/// Sets of four joints and weights read per vertex.
 const INFLUENCE_SETS: usize = 2;
 
-/// Mode by which indices form triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TriangleMode {
     List,
@@ -26,7 +25,7 @@ enum TriangleMode {
 }
 
 impl TriangleMode {
-    /// Returns the corners of the triangle `at`, as positions in the sequence of indices.
+    /// Corners of triangle `at`, as positions in the sequence of indices.
     fn triangle(self, at: usize) -> [usize; 3] {
         match self {
             Self::List => [3 * at, 3 * at + 1, 3 * at + 2],
@@ -37,16 +36,14 @@ impl TriangleMode {
     }
 }
 
-/// Pose of an instance at rest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pose<'a> {
-    /// Weights of the morph targets.
     pub(super) weights: &'a [f32],
-    /// Maps of the joints of its skin, if it has one.
+    /// Maps of the skin's joints, if any.
     pub(super) joints: Option<&'a [NodePlacement]>,
 }
 
-/// A primitive whose attributes are consistent; their values are not yet read.
+/// Primitive with consistent attributes, whose values are not yet read.
 pub(crate) struct CheckedPrimitive<'a> {
     place: String,
     topology: TriangleMode,
@@ -59,13 +56,11 @@ pub(crate) struct CheckedPrimitive<'a> {
     influences: Vec<[usize; 2]>,
     pub(crate) json: &'a GltfPrimitive,
     pub(crate) vertices: usize,
-    /// Length of the sequence of indices.
     indices: usize,
 }
 
 impl<'a> CheckedPrimitive<'a> {
-    /// Checks the primitive at `place` of the document. One without triangles gives `None` and a
-    /// warning.
+    /// Checks the primitive at `place`; `None` with a warning if it has no triangles.
     pub(super) fn of(
         json: &'a GltfPrimitive,
         place: String,
@@ -150,7 +145,6 @@ impl<'a> CheckedPrimitive<'a> {
         }))
     }
 
-    /// Number of triangles.
     pub(super) fn triangles(&self) -> u64 {
         let indices = self.indices as u64;
         match self.topology {
@@ -159,14 +153,14 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// Up to about `count` evenly spaced positions, as the file holds them.
+    /// About `count` evenly spaced positions, as in the file.
     pub(super) fn sampled(&self, count: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 3]>> {
         let positions = store.vectors::<3>(self.position)?;
         let step = positions.len().div_ceil(count).max(1);
         Ok(positions.into_iter().step_by(step).collect())
     }
 
-    /// Adds the triangles of an instance in a pose, placed in the world, as a draw.
+    /// Adds the triangles of a placed instance in a pose, as a draw.
     pub(super) fn add(
         &self,
         instance: &MeshInstance,
@@ -204,7 +198,6 @@ impl<'a> CheckedPrimitive<'a> {
         Ok(())
     }
 
-    /// Adds the vertices of an instance. `skinned` places the vertices of a skinned mesh.
     fn corners(
         &self,
         instance: &MeshInstance,
@@ -255,7 +248,6 @@ impl<'a> CheckedPrimitive<'a> {
     }
 }
 
-/// The colours of an accessor, opaque where it holds no alpha.
 fn colours(at: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 4]>> {
     if store.accessor(at)?.shape == "VEC4" {
         return store.vectors::<4>(at);

@@ -9,16 +9,14 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
 use quadrille_scene::formats::gltf::{BufferStore, NodePlacement, PlacedNodes};
 
-/// Limit on the joints and matrices of all skins. Several skins may share matrices, so the size of the
-/// file does not bound them.
+/// Joints and matrices over all skins. Skins may share matrices, so the file's size is no bound.
 const MAX_JOINTS: u64 = 1 << 20;
 
-/// The skins of a document, each as the maps of its joints from the mesh to the world; `None` for a skin that
-/// is left out.
+/// For each skin, its joints' maps from mesh to world; `None` if it is left out.
 pub(super) struct Skins(Vec<Option<Vec<NodePlacement>>>);
 
 impl Skins {
-    /// Reads the skins of a document. One whose joints are not in the scene is left out with a warning.
+    /// Skins with joints outside the scene are left out with a warning.
     pub(super) fn of(
         read: &[Skin],
         placed: &PlacedNodes,
@@ -58,7 +56,6 @@ impl Skins {
         Ok(Self(skins))
     }
 
-    /// Returns the maps of the joints of the skin `at`, or `None` if it is left out.
     pub(super) fn joints(
         &self,
         at: usize,
@@ -68,7 +65,6 @@ impl Skins {
     }
 }
 
-/// The maps of an accessor of matrices.
 fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<NodePlacement>> {
     let matrices = store.vectors::<16>(at)?.into_iter();
     let maps = matrices.map(|matrix| {
@@ -80,20 +76,17 @@ fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<NodePlace
     maps.collect()
 }
 
-/// Four influences of each vertex.
 struct Influences {
     joints: Vec<[u32; 4]>,
     weights: Vec<[f32; 4]>,
 }
 
-/// Maps of the vertices of a skinned primitive.
 pub(super) struct SkinnedVertices<'a> {
     joints: &'a [NodePlacement],
     sets: Vec<Influences>,
 }
 
 impl<'a> SkinnedVertices<'a> {
-    /// Reads the joints and weights of a primitive at `place` from the accessors of each set.
     pub(super) fn of(
         joints: &'a [NodePlacement],
         accessors: &[[usize; 2]],
@@ -115,7 +108,7 @@ impl<'a> SkinnedVertices<'a> {
         Ok(Self { joints, sets })
     }
 
-    /// Returns the map of a vertex, or `None` for one without weights.
+    /// Map of a vertex; `None` without weights.
     pub(super) fn placement(&self, vertex: usize) -> Option<NodePlacement> {
         let influences = || {
             self.sets.iter().flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))

@@ -4,8 +4,8 @@
 use super::json::{Material, TextureInfo};
 use quadrille_base::math::narrow;
 
-/// A set of texture coordinates and a transform. A mesh has one texture coordinate per corner, so all
-/// textures of a material share the mapping of the first; others are left out.
+/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, so all textures of
+/// a material use the first one's mapping; others are left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TextureMapping {
     set: usize,
@@ -29,12 +29,10 @@ impl TextureMapping {
         }
     }
 
-    /// The mapping of the first of a material's textures.
     pub(super) fn of_material(material: &Material) -> Self {
         textures(material).into_iter().find_map(|(_, info)| info).map(Self::of).unwrap_or_default()
     }
 
-    /// Name of the primitive's attribute.
     pub(super) fn attribute(&self) -> String {
         format!("TEXCOORD_{}", self.set)
     }
@@ -46,14 +44,13 @@ impl TextureMapping {
 }
 
 impl Default for TextureMapping {
-    /// The first set as it is.
     fn default() -> Self {
         Self { set: 0, rows: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]] }
     }
 }
 
-/// The textures of a material by their names in the document, the most visible first: of the colour, of
-/// the reflection, of normals, emission and occlusion.
+/// Textures of a material with their names, most visible first: colour, reflection, normals, emission,
+/// occlusion.
 pub(super) fn textures(material: &Material) -> [(&'static str, Option<&TextureInfo>); 5] {
     let [colour, reflection] = match &material.extensions.specular_glossiness {
         Some(glossy) => [

@@ -13,10 +13,9 @@ use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, NodePlacement, P
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;
-/// Default outer cone angle (KHR_lights_punctual).
+/// Default of KHR_lights_punctual.
 const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
-/// Reads the lights into the mesh, and returns the cameras, in the order of their nodes.
 pub(super) fn read(
     (document, scenery): (&GltfDocument, &Scenery),
     placed: &PlacedNodes,
@@ -49,7 +48,7 @@ pub(super) fn read(
     Ok(cameras)
 }
 
-/// Returns a perspective camera, or `None` with a warning for one that is left out.
+/// Returns a perspective camera, or `None` with a warning.
 fn read_camera(
     camera: &Camera,
     (index, name): (usize, String),
@@ -87,8 +86,8 @@ fn read_camera(
     }))
 }
 
-/// Rotation from the world to the view (x right, y down, z forward) and position of a camera; `None` if
-/// the node's map is singular or not finite.
+/// World-to-view rotation (x right, y down, z forward) and position of a camera; `None` if the node's map is
+/// singular or not finite.
 fn view(placement: &NodePlacement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
     let (linear, eye) = placement.parts();
     let axis =

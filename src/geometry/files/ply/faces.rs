@@ -9,17 +9,13 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, to_count};
 
-/// Number between two strips of triangles in one list.
+/// Separates strips of triangles in one list.
 const STRIP_END: f64 = -1.0;
 
-/// Columns of the element `face`.
 #[derive(Default)]
 pub(super) struct FaceColumns {
-    /// List of the vertices of each polygon.
     vertices: usize,
-    /// List of two texture coordinates per corner.
     uvs: Option<usize>,
-    /// Number of the polygon's texture.
     texture: Option<usize>,
     colour: Option<ColourColumns>,
 }
@@ -49,7 +45,6 @@ impl FaceColumns {
     }
 }
 
-/// Returns the column of the list of vertices of an element's polygons or strips.
 pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
     let is_list = |name: &str, kind| {
         matches!(kind, PropertyKind::List { .. })
@@ -63,7 +58,6 @@ pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
     })
 }
 
-/// The polygons of a file, without the attributes of their vertices.
 #[derive(Default)]
 pub(super) struct Polygons {
     /// Vertex and texture coordinate of each corner of all polygons.
@@ -72,16 +66,12 @@ pub(super) struct Polygons {
 }
 
 struct Polygon {
-    /// End in [`Polygons::corners`].
     end: usize,
-    /// Number of the texture, or [`NONE`].
     texture: u32,
-    /// Index of the colour in the mesh, or [`NONE`].
     colour: u32,
 }
 
 impl Polygons {
-    /// Reads a row of a file with `count` vertices.
     pub(super) fn read(
         &mut self,
         columns: &FaceColumns,
@@ -133,8 +123,8 @@ impl Polygons {
         Ok(())
     }
 
-    /// Reads a row of strips of triangles: each vertex after the first two ends a triangle with the two before it,
-    /// whose sides alternate, and -1 begins a new strip.
+    /// Reads a row of strips: each vertex after the first two ends a triangle with alternating sides, and -1
+    /// begins a new strip.
     pub(super) fn strips(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
         for strip in indices.split(|index| *index == STRIP_END) {
             let mut vertices = Vec::with_capacity(strip.len());
@@ -154,8 +144,8 @@ impl Polygons {
         Ok(())
     }
 
-    /// Adds the faces, each of the material with the number of its texture, and returns whether there are
-    /// faces without one of the `textures`: these have the material after them.
+    /// Adds faces with the materials of their textures. Returns whether any has none of the `textures`; these
+    /// get the material after them.
     pub(super) fn add(
         &self,
         vertices: &[Corner],
@@ -188,7 +178,6 @@ impl Polygons {
     }
 }
 
-/// Checks a number in a list of vertices, of which the file has `count`.
 fn vertex(index: f64, count: u64) -> Result<u32, Mismatch> {
     let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
     let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());

@@ -22,9 +22,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_scene::formats::ply::{Body, Element, Header};
 use vertices::{VertexColumns, VertexValues};
 
-/// First word of the comments that name the pictures of textures.
+/// First word of comments that name pictures of textures.
 const TEXTURE_COMMENT: &str = "TextureFile";
-/// Number of properties that a warning names.
+/// Properties named in a warning.
 const MAX_NAMED: usize = 8;
 
 pub(super) fn read(
@@ -102,9 +102,9 @@ struct PlyReader {
     face_columns: FaceColumns,
     builder: MeshBuilder,
     positions: Vec<[f64; 3]>,
-    /// The vertices; their positions follow when all are known.
+    /// Positions follow once all are known.
     vertices: Vec<Corner>,
-    /// They may precede the vertices in the file.
+    /// Polygons may precede the vertices in the file.
     polygons: Polygons,
 }
 
@@ -129,7 +129,7 @@ impl PlyReader {
         Ok(())
     }
 
-    /// Names the properties of an element that are not among the `used` ones, or the element if none is used.
+    /// Names an element's properties without use, or the element if none is used.
     fn warn_of_unused(&mut self, element: &Element, used: &[usize]) {
         if used.is_empty() {
             let name = &element.name;

@@ -7,14 +7,13 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 
-/// Names of texture coordinates, in order of preference.
+/// In order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
-/// Names of colours, in order of preference, and of alpha.
+/// In order of preference, with alpha.
 const COLOURS: [[&str; 3]; 2] =
     [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
 const ALPHA: &str = "alpha";
 
-/// Columns of the element `vertex`.
 pub(super) struct VertexColumns {
     position: [usize; 3],
     normal: Option<[usize; 3]>,
@@ -22,7 +21,7 @@ pub(super) struct VertexColumns {
     colour: Option<ColourColumns>,
 }
 
-/// Columns of a colour, and the factors that bring each of a type of 8 or 16 bits into 0 to 1.
+/// Columns of a colour, and factors that scale 8 or 16 bits to 0 to 1.
 #[derive(Clone, Copy)]
 pub(super) struct ColourColumns {
     channels: [(usize, f32); 3],
@@ -53,7 +52,7 @@ impl ColourColumns {
         self.channels.into_iter().chain(self.alpha).map(|(at, _)| at)
     }
 
-    /// The colour of a vertex or a face as it is stored, in sRGB as scanners and editors write.
+    /// Stored colour, in sRGB, as scanners and editors write.
     pub(super) fn value(&self, row: &PlyRow) -> Result<[f32; 4], Mismatch> {
         let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
         let [r, g, b] = self.channels;
@@ -83,7 +82,6 @@ impl VertexColumns {
         })
     }
 
-    /// Whether the file holds positions in single precision.
     pub(super) fn has_single_positions(&self, element: &Element) -> bool {
         let is_single =
             |at: usize| matches!(element.properties[at].kind, PropertyKind::Scalar(Scalar::F32));
@@ -107,10 +105,8 @@ impl VertexColumns {
     }
 }
 
-/// Position, normal, texture coordinates and colour of a vertex.
 pub(super) type VertexValues = ([f64; 3], Option<[f32; 3]>, Option<[f32; 2]>, Option<[f32; 4]>);
 
-/// Returns the columns if all of them exist.
 fn all<const N: usize>(columns: [Option<usize>; N]) -> Option<[usize; N]> {
     let mut found = [0; N];
     for (slot, column) in found.iter_mut().zip(columns) {

@@ -8,41 +8,34 @@ use crate::files::Mesh;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::fit;
 
-/// Entry of [`Edges::sides`] without a face.
 const NO_FACE: u32 = u32::MAX;
 
-/// Face of the mesh from which a face of the cage originates, and the corners that it keeps.
+/// Original face, and the corners that it keeps.
 pub(super) type Origin = (u32, Vec<u32>);
 
-/// A polygon mesh at one level of subdivision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cage {
     pub(super) positions: Vec<Vector3<f64>>,
     /// Vertices of all faces, face by face, counter-clockwise.
     pub(super) corners: Vec<u32>,
-    /// Index of each face's first corner; one more entry ends the last face.
     pub(super) starts: Vec<u32>,
-    /// Sharpness of edges by their ends, the lesser first; absent for 0.
+    /// Sharpness by ends, the lesser first; absent for 0.
     pub(super) sharp_edges: HashMap<[u32; 2], f32>,
     pub(super) sharp_vertices: Vec<f32>,
 }
 
-/// Edges of a cage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edges {
-    /// For each corner of the cage, the edge to the next corner of its face.
+    /// Edge from each corner to the next of its face.
     pub(super) of_corner: Vec<u32>,
-    /// Ends of each edge, the lesser first.
     pub(super) ends: Vec<[u32; 2]>,
-    /// Corners at which each edge starts in the faces of either side, or [`NO_FACE`].
+    /// Corners where the edge starts in the faces on either side, or [`NO_FACE`].
     sides: Vec<[u32; 2]>,
-    /// Whether the surface ends or is cut at the edge.
     pub(super) is_cut: Vec<bool>,
-    /// Sharpness; infinite for cut edges.
+    /// Infinite for cut edges.
     pub(super) sharpness: Vec<f32>,
 }
 
-/// Returns two numbers, the lesser first.
 pub(super) fn ordered(a: u32, b: u32) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
@@ -52,13 +45,12 @@ impl Cage {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Returns the corners of a face, as indices into `corners`.
     pub(super) fn face(&self, face: usize) -> std::ops::Range<usize> {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// Creates the cage of `mesh`, and returns the origin of each face. Corners that repeat the
-    /// previous one are left out, and so are faces of fewer than three corners.
+    /// Creates the cage of `mesh`; also returns the origin of each face. Repeated corners, and faces with fewer
+    /// than three, are left out.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         let corners = mesh.corners.len() as u64;
@@ -101,7 +93,6 @@ impl Cage {
         Ok((cage, origins))
     }
 
-    /// Returns the corners of a face of `mesh` without those that repeat the previous one.
     fn kept_corners(&self, mesh: &Mesh, face: usize) -> Result<Vec<u32>> {
         let first = mesh.face_starts[face];
         let corners = mesh.face(face);
@@ -123,8 +114,8 @@ impl Cage {
         Ok(kept)
     }
 
-    /// Returns the edges. Edges of one face, of more than two faces, or of two faces with opposite
-    /// orientation are cut, which makes them infinitely sharp.
+    /// Computes the edges. Edges of one face, of more than two, or of two with opposite orientation are cut,
+    /// hence infinitely sharp.
     pub(super) fn edges(&self) -> Edges {
         let mut numbers: HashMap<[u32; 2], u32> = HashMap::with_capacity(self.corners.len());
         let mut edges = Edges::default();
@@ -160,7 +151,6 @@ impl Cage {
         edges
     }
 
-    /// Returns the corners before and after `corner` in its face, `face`.
     pub(super) fn neighbours(&self, face: usize, corner: usize) -> [usize; 2] {
         let (start, count) = (self.face(face).start, self.face(face).len());
         let at = corner - start;
@@ -172,18 +162,14 @@ impl Cage {
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
     pub(super) corners: Vec<u32>,
-    /// Whether the last face is adjacent to the first.
     pub(super) is_closed: bool,
 }
 
-/// Finder of the fans of a cage.
 pub(super) struct FanFinder<'a> {
     cage: &'a Cage,
     edges: &'a Edges,
     face_of_corner: Vec<u32>,
-    /// Corners of all vertices, vertex by vertex.
     at_vertex: Vec<u32>,
-    /// Index in `at_vertex` of each vertex's first corner; one more entry ends the last vertex.
     starts: Vec<u32>,
 }
 
@@ -210,13 +196,11 @@ impl<'a> FanFinder<'a> {
         Self { cage, edges, face_of_corner, at_vertex, starts }
     }
 
-    /// Returns the corners before and after `corner` in its face.
     pub(super) fn neighbours(&self, corner: u32) -> [usize; 2] {
         let face = self.face_of_corner[corner as usize];
         self.cage.neighbours(face as usize, corner as usize)
     }
 
-    /// Returns the corner across the edge that starts at `corner`, if there is one.
     fn across(&self, corner: usize) -> Option<u32> {
         let sides = self.edges.sides[self.edges.of_corner[corner] as usize];
         let own = usize::from(sides[1] as usize == corner);
@@ -224,8 +208,7 @@ impl<'a> FanFinder<'a> {
         is_known.then_some(sides[1 - own])
     }
 
-    /// Returns the fans of a vertex in the order of their faces, crossing the edges that `may_cross`
-    /// allows.
+    /// Fans of a vertex in the order of their faces, crossing the edges that `may_cross` allows.
     pub(super) fn fans(&self, vertex: usize, may_cross: impl Fn(u32) -> bool) -> Vec<Fan> {
         let all = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
         let all = &self.at_vertex[all];
@@ -263,8 +246,8 @@ impl<'a> FanFinder<'a> {
         fans
     }
 
-    /// Returns for each vertex whether a closed fan shares it, but no edge, with another fan. No rule
-    /// of subdivision holds for both.
+    /// Whether a closed fan shares each vertex, but no edge, with another fan. No rule of subdivision holds for
+    /// both.
     pub(super) fn pinched(&self) -> Vec<bool> {
         let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
         let is_pinched = |vertex: usize| {

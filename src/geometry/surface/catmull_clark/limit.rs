@@ -13,7 +13,6 @@ use super::refine::{Rule, Rules};
 use crate::surface::bezier::BicubicPatch;
 use quadrille_base::math::{fit, narrow};
 
-/// Control points of a cage by vertex, and by the nearest corner of a face.
 pub(super) struct ControlPoints {
     vertices: Vec<Vector3<f64>>,
     /// Control points on the edges to the next corner of the face.
@@ -25,7 +24,6 @@ pub(super) struct ControlPoints {
     pub(super) is_smooth: Vec<bool>,
 }
 
-/// Vertices that determine the control points next to a corner.
 struct CornerVertices {
     corner_vertex: Vector3<f64>,
     onwards: Vector3<f64>,
@@ -34,14 +32,14 @@ struct CornerVertices {
 }
 
 impl CornerVertices {
-    /// Returns the inner control point at a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
+    /// Inner control point at a vertex of `n` edges (Loop and Schaefer 2008, section 3.1).
     fn inner(&self, n: f64) -> Vector3<f64> {
         (self.corner_vertex * n + (self.onwards + self.backwards) * 2.0 + self.opposite) / (n + 5.0)
     }
 }
 
 impl ControlPoints {
-    /// Creates the control points of a cage of quads. All sharp edges count as infinitely sharp.
+    /// Creates the control points of a cage of quads; sharp edges count as infinitely sharp.
     pub(super) fn new(cage: &Cage, edges: &Edges, rules: &Rules, finder: &FanFinder) -> Self {
         let none = vec![Vector3::zeros(); cage.corners.len()];
         let mut points = Self {
@@ -83,7 +81,7 @@ impl ControlPoints {
         points
     }
 
-    /// Sets the control points around a vertex without creases.
+    /// Control points around a vertex without creases.
     fn smooth(&mut self, vertex: usize, fan: &Fan, around: &impl Fn(u32) -> CornerVertices) {
         let count = fan.corners.len();
         let n = count as f64;
@@ -107,7 +105,7 @@ impl ControlPoints {
         }
     }
 
-    /// Sets the control points of the faces between two sharp edges of a vertex.
+    /// Control points of the faces between two sharp edges of a vertex.
     fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
         // The valence is taken from a smooth vertex with twice the faces, for which a straight border is
         // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
@@ -133,7 +131,6 @@ impl ControlPoints {
         }
     }
 
-    /// Returns the Bezier patch of the face whose corners begin at `first`.
     pub(super) fn patch(&self, cage: &Cage, first: usize) -> BicubicPatch {
         let vertex = |c: usize| self.vertices[cage.corners[first + c] as usize];
         let on = |c: usize| self.onwards[first + c];
@@ -153,8 +150,8 @@ impl ControlPoints {
     }
 }
 
-/// Masks of the limit tangents along the edges of a vertex, times two thirds, which turns them into
-/// offsets of control points (Loop et al. 2009, section 3.1 and equation 1).
+/// Masks of the limit tangents along a vertex's edges, times two thirds, which makes them offsets of control
+/// points (Loop et al. 2009, section 3.1 and equation 1).
 struct Tangents {
     edges: Vec<f64>,
     faces: Vec<f64>,
@@ -172,7 +169,6 @@ impl Tangents {
         Self { edges: (0..count).map(edge).collect(), faces: (0..count).map(face).collect() }
     }
 
-    /// Returns the offset from the limit point to the control point on the edge that leaves `corner`.
     fn edge(&self, ring: &[CornerVertices], corner: usize) -> Vector3<f64> {
         let count = ring.len();
         let mut sum = Vector3::zeros();

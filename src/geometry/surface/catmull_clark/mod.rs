@@ -31,14 +31,13 @@ pub const DEFAULT_LEVELS: u32 = 1;
 /// Limit on the steps of subdivision (assumed): a thousand Bezier patches per quad. Sharper creases
 /// count as infinitely sharp.
 pub const MAX_LEVELS: u32 = 5;
-/// Limit on the Bezier patches of a surface (assumed): 4 GiB of control points.
+/// 4 GiB of control points (assumed).
 const MAX_CUBICS: u64 = 1 << 24;
 
 #[derive(Debug)]
 struct CatmullClark {
-    /// Bezier patches, `side * side` per patch, row by row.
+    /// `side * side` per patch, row by row.
     cubics: Vec<BicubicPatch>,
-    /// Number of Bezier patches along the side of a patch.
     side: u8,
     uvs: Vec<[[f32; 2]; 4]>,
 }
@@ -116,7 +115,7 @@ impl Surface {
 }
 
 impl CatmullClark {
-    /// Returns the Bezier patch at (u, v) of a patch, and the parameters in it.
+    /// Bezier patch at (u, v) of a patch, and the parameters in it.
     #[inline]
     fn cubic(&self, patch: usize, u: f32, v: f32) -> (&BicubicPatch, f32, f32) {
         let side = usize::from(self.side);
@@ -130,14 +129,13 @@ impl CatmullClark {
     }
 }
 
-/// Returns the number of steps after which every crease and corner of finite sharpness is smooth.
+/// Steps after which all finitely sharp creases and corners are smooth.
 fn creased_levels(cage: &Cage) -> u32 {
     let sharp = cage.sharp_edges.values().chain(&cage.sharp_vertices);
     let sharpest = sharp.copied().filter(|s| s.is_finite()).fold(0.0, f32::max).ceil();
     (0..MAX_LEVELS).find(|level| sharpest <= *level as f32).unwrap_or(MAX_LEVELS)
 }
 
-/// Returns the quad at a column and row of a patch after `steps` steps.
 fn quad_at(patch: usize, [column, row]: [usize; 2], steps: u32) -> usize {
     // Child `c` of a quad contains its corner `c`; corners are in cyclic order.
     const CHILD: [[usize; 2]; 2] = [[0, 1], [3, 2]];
@@ -147,10 +145,8 @@ fn quad_at(patch: usize, [column, row]: [usize; 2], steps: u32) -> usize {
     })
 }
 
-/// Texture coordinates of each patch's corners, and material and draw of each patch.
 type Attributes = (Vec<[[f32; 2]; 4]>, Vec<[u32; 2]>);
 
-/// Returns the attributes of the patches that the faces of `mesh` become.
 fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     let (mut uvs, mut parts) = (Vec::new(), Vec::new());
     let mut draw = 0;
@@ -187,8 +183,8 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     (uvs, parts)
 }
 
-/// Returns the owners among the quads of `base`. `is_smooth` holds for the vertices after `steps`
-/// further steps, which keep the indices of the vertices of `base`.
+/// Owners among the quads of `base`. `is_smooth` is for the vertices after `steps` further steps, which keep
+/// their indices.
 fn owners(base: &SubdivisionLevel, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
         let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);

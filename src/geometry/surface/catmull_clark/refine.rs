@@ -6,7 +6,6 @@ use nalgebra::Vector3;
 use super::cage::{Cage, Edges, ordered};
 use quadrille_base::math::fit;
 
-/// Rule by which subdivision moves a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
     /// Smoothing over all neighbours, for at most one sharp edge.
@@ -17,22 +16,19 @@ pub(super) enum Rule {
     Corner,
 }
 
-/// Rules of all vertices, each with its weight, 0 to 1; the remaining weight is of [`Rule::Smooth`].
+/// Rule and weight of each vertex, 0 to 1; the rest is [`Rule::Smooth`].
 pub(super) struct Rules(pub(super) Vec<(Rule, f32)>);
 
-/// Neighbourhood of a vertex.
 #[derive(Debug, Clone, Copy, Default)]
 struct Around {
     faces: u32,
     sharp_edges: u32,
     /// Other ends of the first two sharp edges.
     sharp_ends: [u32; 2],
-    /// Sum of the sharp edges' sharpness.
     sharpness: f32,
 }
 
 impl Rules {
-    /// Returns the rules of the vertices of a cage. Vertices in `is_pinched` stay.
     pub(super) fn new(cage: &Cage, edges: &Edges, is_pinched: &[bool]) -> Self {
         let mut around = vec![Around::default(); cage.positions.len()];
         for &vertex in &cage.corners {
@@ -71,7 +67,7 @@ impl Rules {
     }
 }
 
-/// Positions of the next level: vertex points, then edge points, then face points.
+/// Next positions: vertex points, then edge points, then face points.
 fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let centre = |face: usize| {
         let range = cage.face(face);

@@ -15,23 +15,22 @@ pub struct Bumps {
 }
 
 impl Default for Bumps {
-    /// Assumed: cells of about three pixels from the scene's viewpoint, and twice as high, so that
-    /// the skin folds in front of itself.
+    /// Assumed: cells of about three pixels from the scene's viewpoint, and twice as high, so that the skin
+    /// folds in front of itself.
     fn default() -> Self {
         Self { frequency: 120.0, height: 0.02 }
     }
 }
 
-/// An ellipsoid: its centre and radii, and its share of the displacement.
+/// Centre and radii of an ellipsoid, and its share of the displacement.
 type Part = ([f32; 3], [f32; 3], f32);
-/// Body, head and eyes.
 const PARTS: [Part; 4] = [
     ([0.0, 0.35, 0.0], [0.85, 1.0, 0.62], 1.0),
     ([0.0, -0.7, 0.25], [0.62, 0.55, 0.45], 1.0),
     ([-0.34, -0.8, 0.62], [0.18, 0.18, 0.18], 0.0),
     ([0.34, -0.8, 0.62], [0.18, 0.18, 0.18], 0.0),
 ];
-/// Distance in cells over which slopes of the noise are measured (assumed).
+/// Slopes of the noise are measured over this distance in cells (assumed).
 const SLOPE_REACH: f32 = 0.02;
 
 #[derive(Debug)]
@@ -73,7 +72,6 @@ impl Frog {
         (0..8).map(corner).sum()
     }
 
-    /// A pseudo-random number from 0 to 1 for an integer point.
     fn random(&self, point: [f32; 3]) -> f32 {
         // The finaliser of SplitMix64 (Steele, Lea and Flood 2014), chained over the coordinates.
         let hash = point.iter().fold(self.seed, |hash, x| {

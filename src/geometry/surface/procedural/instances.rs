@@ -7,11 +7,10 @@ use crate::files::{Material, bounds};
 use crate::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cross, unit};
 use quadrille_base::error::{Error, Result};
 
-/// Number of balls of PTCLOUD.
 const CLOUD_BALLS: u64 = 20_000;
-/// Least and greatest radius of the balls in world units: 2 to 6 pixels from the scene's viewpoint.
+/// In world units: 2 to 6 pixels from the scene's viewpoint.
 const CLOUD_RADII: [f32; 2] = [0.005, 0.015];
-/// Distance between the figures of an army, in widths of a figure.
+/// In widths of a figure.
 const ARMY_SPACING: f32 = 1.15;
 
 /// A copy of a surface: rotated, scaled, then translated.
@@ -36,7 +35,6 @@ impl Instance {
     }
 }
 
-/// Copies of a surface, each with draws of its own.
 #[derive(Debug)]
 struct Instances {
     base: Surface,
@@ -50,7 +48,6 @@ impl Instances {
         surface.with_geometry(Self { base, copies }, count)
     }
 
-    /// Returns the copy of a patch, and the patch of the base.
     fn at(&self, patch: usize) -> (&Instance, usize) {
         let patches = self.base.patches().max(1);
         (&self.copies[patch / patches], patch % patches)
@@ -113,8 +110,7 @@ impl Surface {
     }
 }
 
-/// Creates PTCLOUD: small balls within the unit ball, denser towards its centre, with streaks left by
-/// waves.
+/// Creates PTCLOUD: small balls in the unit ball, denser towards its centre, with streaks of waves.
 pub(super) fn point_cloud(seed: u64) -> Surface {
     let ball = |number: u64| {
         let mut rng = Rng::new(seed, number);
@@ -137,8 +133,7 @@ pub(super) fn point_cloud(seed: u64) -> Surface {
     Instances::of(Surface::ball(material), (0..CLOUD_BALLS).map(ball).collect())
 }
 
-/// Random number generator of an item, which depends on a seed and the item's index alone, so that
-/// scenes are the same on any thread.
+/// Generator that depends only on a seed and an item's index, so that scenes are the same on any thread.
 pub(super) struct Rng(Pcg32);
 
 impl Rng {
@@ -148,13 +143,11 @@ impl Rng {
         Self(Pcg32::seed_from_u64(seed ^ apart))
     }
 
-    /// Uniform in `low` to `high`.
     pub(super) fn range(&mut self, low: f32, high: f32) -> f32 {
         let t: f32 = self.0.random();
         low + (high - low) * t
     }
 
-    /// A direction, uniform over the sphere.
     pub(super) fn direction(&mut self) -> [f32; 3] {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();

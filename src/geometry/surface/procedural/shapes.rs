@@ -9,23 +9,19 @@ use crate::surface::patches::{
 };
 use quadrille_base::choice;
 
-/// A wave of a height field: `amplitude * sin(along . (x, y) + phase)`.
+/// `amplitude * sin(along . (x, y) + phase)`.
 #[derive(Debug)]
 struct Wave {
-    /// Amplitude in world units.
     amplitude: f32,
     /// Wave vector in radians per world unit.
     along: [f32; 2],
-    /// Phase in radians.
     phase: f32,
 }
 
-/// A rectangle of patches around the origin at z = 0 that faces up and has waves.
+/// Rectangle of patches around the origin at z = 0, facing up, with waves.
 #[derive(Debug)]
 struct Sheet {
-    /// Numbers of patches along x and y.
     counts: [u16; 2],
-    /// Lengths along x and y, in world units.
     lengths: [f32; 2],
     waves: Vec<Wave>,
 }
@@ -35,8 +31,8 @@ pub(super) fn plane() -> Surface {
     sheet([24, 15], [3.2, 2.0], Vec::new())
 }
 
-/// SINEWAVE: 32 by 32 patches over 6 by 6 world units with crossing waves, the shortest 0.25 long and
-/// 0.025 high, which are steep enough to occlude each other.
+/// SINEWAVE: 32 by 32 patches over 6 by 6 world units with crossing waves, the shortest 0.25 long and 0.025
+/// high, which are steep enough to occlude each other.
 pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -93,7 +89,6 @@ impl Geometry for Sheet {
 }
 
 impl Sheet {
-    /// Returns the parameters of a point in the whole rectangle, 0 to 1.
     fn whole(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         let columns = usize::from(self.counts[0]);
         let (column, row) = (patch % columns, patch / columns);
@@ -104,7 +99,7 @@ impl Sheet {
     }
 }
 
-/// Axes of u and v of each patch of a ball; the third axis points outwards.
+/// Axes of u and v; the third points outwards.
 const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[1, 0, 0], [0, 1, 0]],
     [[0, 1, 0], [1, 0, 0]],
@@ -113,10 +108,9 @@ const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[0, 0, 1], [1, 0, 0]],
     [[1, 0, 0], [0, 0, 1]],
 ];
-/// Number of patches of a ball.
 pub(super) const BALL_PATCHES: usize = FRAMES.len();
 
-/// Ball of radius 1 around the origin, whose six patches are the inflated faces of a cube.
+/// Unit ball of six inflated cube faces.
 #[derive(Debug)]
 struct Ball;
 
@@ -133,7 +127,6 @@ impl Surface {
     }
 }
 
-/// Returns the point on a cube of side 2 that corresponds to a point of the ball.
 fn on_cube(patch: usize, [u, v]: [f32; 2]) -> [f32; 3] {
     let [along_u, along_v] = FRAMES[patch].map(|axis| axis.map(f32::from));
     let out = cross(along_u, along_v);
@@ -142,7 +135,6 @@ fn on_cube(patch: usize, [u, v]: [f32; 2]) -> [f32; 3] {
     std::array::from_fn(|axis| out[axis] + s * along_u[axis] + t * along_v[axis])
 }
 
-/// Direction of a point of the ball from its centre.
 pub(super) fn ball_direction(patch: usize, uv: [f32; 2]) -> [f32; 3] {
     unit(on_cube(patch, uv))
 }
@@ -157,25 +149,22 @@ impl Geometry for Ball {
     }
 }
 
-/// Position of the viewer of FURBALL.
 pub(super) const FUR_EYE: [f64; 3] = [0.5, -5.0, 1.0];
 /// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is
 /// occluded.
 pub const HAIRS: u32 = 6000;
 /// Limit on the hairs, whose patches are held in memory.
 pub const MAX_HAIRS: u32 = 1 << 22;
-/// Least and greatest length of hairs, in radii of the ball.
+/// In radii of the ball.
 const LENGTHS: [f32; 2] = [0.5, 0.8];
-/// Width of a hair at its root in radii of the ball, about 3 pixels from the viewpoint.
+/// In radii of the ball, about 3 pixels from the viewpoint.
 const ROOT_WIDTH: f32 = 0.01;
-/// Width of a hair at its tip, about 1 pixel.
+/// About 1 pixel.
 const TIP_WIDTH: f32 = 0.0035;
 
 #[derive(Debug, Clone, Copy)]
 struct Hair {
-    /// Bezier control points of the centre line.
     curve: [[f32; 3]; 4],
-    /// Unit direction across the ribbon.
     across: [f32; 3],
 }
 
@@ -194,7 +183,7 @@ choice! {
     }
 }
 
-/// A ball of radius 1 with hairs. Each is a ribbon of one patch, with u across and v from root to tip.
+/// Unit ball with hairs, each a ribbon of one patch with u across and v from root to tip.
 #[derive(Debug)]
 struct FurBall(Vec<Hair>);
 
@@ -233,13 +222,12 @@ impl Surface {
 }
 
 impl FurBall {
-    /// Returns the hair of a patch, or `None` for a patch of the ball.
     fn hair(&self, patch: usize) -> Option<&Hair> {
         self.0.get(patch.checked_sub(BALL_PATCHES)?)
     }
 }
 
-/// Creates a hair that leaves the ball along its normal, then bends sideways and sags along -z.
+/// Creates a hair that leaves along the normal, then bends sideways and sags along -z.
 fn hair(seed: u64, number: u64) -> Hair {
     let mut rng = Rng::new(seed, number);
     let (root, aside) = (rng.direction(), rng.direction());
@@ -260,7 +248,6 @@ fn hair(seed: u64, number: u64) -> Hair {
 }
 
 impl Hair {
-    /// Squared distance of its middle from [`FUR_EYE`].
     fn distance(&self) -> f64 {
         let middle = self.point(0.5, 0.5).position;
         let across = |axis: usize| f64::from(middle[axis]) - FUR_EYE[axis];

@@ -2,47 +2,43 @@
 
 use crate::surface::patches::{cross, unit};
 
-/// A surface over the unit square.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Form {
-    /// A parallelogram.
-    Flat { corner: [f32; 3], sides: [[f32; 3]; 2] },
+    Flat {
+        corner: [f32; 3],
+        sides: [[f32; 3]; 2],
+    },
     /// Half of a cylinder above its axis, seen from inside: a vault, or the underside of an arch.
     Barrel {
-        /// Direction of the axis: 0 for x, 1 for y.
+        /// 0 for x, 1 for y.
         axis: usize,
-        /// Start of the axis.
         start: [f32; 3],
         length: f32,
         radius: f32,
     },
-    /// A wall across x with an arch cut out of its lower side.
+    /// Wall across x with an arch cut out of its lower side.
     Spandrel {
-        /// Centre of the arch's circle.
         centre: [f32; 3],
         radius: f32,
-        /// Height of the upper side.
         top: f32,
-        /// 1 for a wall that faces +x, -1 for one that faces -x.
+        /// 1 for a wall facing +x, -1 for -x.
         facing: f32,
     },
-    /// Part of a column.
     Turned {
-        /// Foot of the axis, which points up.
         foot: [f32; 3],
         height: f32,
         profile: Profile,
     },
-    /// A face of a ball. All six faces are alike.
+    /// Face of a ball; all six are alike.
     BallFace {
         centre: [f32; 3],
         radius: f32,
-        /// Axes of u and v; the third one points outwards.
+        /// Axes of u and v; the third points outwards.
         axes: [[f32; 3]; 2],
     },
 }
 
-/// Radius of a column over its height, from 0 to 1: `at_foot + slope * t + bulge * sin(pi t) + flare * t^2`.
+/// Radius over height, 0 to 1: `at_foot + slope * t + bulge * sin(pi t) + flare * t^2`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Profile {
     pub(super) at_foot: f32,
@@ -57,13 +53,11 @@ impl Profile {
         self.at_foot + self.slope * t + bulge + self.flare * t * t
     }
 
-    /// Derivative of the radius.
     fn derivative(&self, t: f32) -> f32 {
         let pi = std::f32::consts::PI;
         self.slope + self.bulge * pi * (pi * t).cos() + 2.0 * self.flare * t
     }
 
-    /// Upper bound of the radius.
     fn greatest(&self) -> f32 {
         let [slope, bulge, flare] = [self.slope, self.bulge, self.flare].map(|x| x.max(0.0));
         self.at_foot + slope + bulge + flare
@@ -71,7 +65,6 @@ impl Profile {
 }
 
 impl Form {
-    /// Position and unit normal at a point of the unit square.
     pub(super) fn point(&self, s: f32, t: f32) -> ([f32; 3], [f32; 3]) {
         let pi = std::f32::consts::PI;
         match *self {
@@ -134,8 +127,8 @@ impl Form {
         }
     }
 
-    /// Distance by which the surface may leave the box around 5 by 5 of a patch's points, when a patch
-    /// turns by at most a quarter.
+    /// Distance by which the surface may leave the box around 5 by 5 points of a patch that turns by at most a
+    /// quarter.
     pub(super) fn bulge(&self) -> f32 {
         // The rise of an arc of a quarter over four chords is 0.5 % of the radius.
         match *self {
@@ -147,7 +140,7 @@ impl Form {
         }
     }
 
-    /// Whether the left and the right side are the same line.
+    /// Whether left and right side coincide.
     pub(super) fn is_closed(&self) -> bool {
         matches!(self, Self::Turned { .. })
     }

@@ -13,55 +13,42 @@ use crate::surface::owners::{Owners, PatchKeys};
 use crate::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint};
 use forms::{Form, Profile};
 
-/// Length of the hall along y.
 const HALL_LENGTH: f32 = 48.0;
-/// Half of the width of the hall along x.
 const HALF_WIDTH: f32 = 9.0;
-/// Rows of columns, by x.
+/// Rows by x.
 const ROWS: [f32; 4] = [-6.0, -3.0, 3.0, 6.0];
-/// Columns of a row, and their distance.
 const COLUMNS: u16 = 12;
 const BAY: f32 = 4.0;
-/// Height of the columns and of the springing of the vaults.
 const COLUMN_HEIGHT: f32 = 2.55;
 const SPRINGING: f32 = 4.2;
-/// Radius and thickness of the arches between columns.
 const ARCH_RADIUS: f32 = 1.6;
 const ARCH_THICKNESS: f32 = 0.5;
 /// Axis by x and radius of each vault.
 const VAULTS: [[f32; 2]; 5] = [[-7.5, 1.5], [-4.5, 1.5], [0.0, 3.0], [4.5, 1.5], [7.5, 1.5]];
-/// Overlap of parts that meet.
 const OVERLAP: f32 = 0.2;
-/// Number of balls.
 const BALLS: u16 = 24;
 
-/// Side of a repetition of the floor, masonry and stone textures.
+/// Period of the floor, masonry and stone textures.
 const FLOOR_TILE: f32 = 4.0;
 const MASONRY_TILE: f32 = 1.6;
 const STONE_TILE: f32 = 2.0;
 
-/// Materials by index.
 const FLOOR: u32 = 0;
 const WALL: u32 = 1;
 const PLASTER: u32 = 2;
 const COLUMN: u32 = 3;
-/// First of the balls' materials.
 const FIRST_BALL: u32 = 4;
-/// Colours of the balls.
 const BALL_COLOURS: [[f32; 3]; 4] =
     [[0.75, 0.12, 0.08], [0.1, 0.25, 0.7], [0.8, 0.55, 0.1], [0.12, 0.5, 0.2]];
 
-/// A form divided into patches.
 #[derive(Debug)]
 struct Sheet {
     form: Form,
-    /// Numbers of patches along both parameters.
     counts: [u16; 2],
-    /// Side of a repetition of the texture.
+    /// Period of the texture.
     tile: f32,
     material: u32,
     draw: u32,
-    /// Index of its first patch.
     first: usize,
 }
 
@@ -71,7 +58,6 @@ impl Sheet {
         columns * rows
     }
 
-    /// Parameters in the form of a point of a patch.
     fn parameters(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         let columns = usize::from(self.counts[0]);
         let own = patch - self.first;
@@ -80,15 +66,13 @@ impl Sheet {
     }
 }
 
-/// All sheets, in order of their patches.
 #[derive(Debug, Default)]
 struct Arcade {
     sheets: Vec<Sheet>,
-    /// The current draw.
     draw: u32,
 }
 
-/// Creates ARCADE; the seed gives the places of the balls.
+/// Creates ARCADE; the seed places the balls.
 pub(super) fn arcade(seed: u64) -> Surface {
     let mut arcade = Arcade::default();
     arcade.hall();
@@ -154,7 +138,6 @@ impl Arcade {
         self.add(Form::Flat { corner, sides }, counts, tile, material);
     }
 
-    /// Floor, walls and vaults.
     fn hall(&mut self) {
         let [half, length] = [HALF_WIDTH + OVERLAP, HALL_LENGTH + 2.0 * OVERLAP];
         let floor = [[2.0 * half, 0.0, 0.0], [0.0, length, 0.0]];
@@ -177,7 +160,6 @@ impl Arcade {
         }
     }
 
-    /// Walls on arches between the columns of each row.
     fn arches(&mut self) {
         let top = SPRINGING + OVERLAP / 2.0;
         for x in ROWS {
@@ -215,7 +197,7 @@ impl Arcade {
         self.beam(x, [middle + ARCH_RADIUS, to], top, false);
     }
 
-    /// A wall with plane faces above the columns, with an underside if it `spans` a gap.
+    /// A plane wall above the columns, with an underside if it `spans` a gap.
     fn beam(&mut self, x: f32, [from, to]: [f32; 2], top: f32, spans: bool) {
         let half = ARCH_THICKNESS / 2.0;
         let up = [0.0, 0.0, top - COLUMN_HEIGHT];
@@ -250,7 +232,6 @@ impl Arcade {
         }
     }
 
-    /// A square slab without its upper or its lower face.
     fn slab(&mut self, [x, y]: [f32; 2], half: f32, [low, high]: [f32; 2], has_upper: bool) {
         let up = [0.0, 0.0, high - low];
         for [dx, dy] in [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]] {
@@ -264,7 +245,6 @@ impl Arcade {
         self.flat([x - half, y - half, z], sides, [1, 1], COLUMN);
     }
 
-    /// A ball between the columns: on the floor, or below the vault.
     fn ball(&mut self, seed: u64, number: u16) {
         let mut rng = Rng::new(seed, number.into());
         let radius = rng.range(0.25, 0.5);
@@ -286,7 +266,6 @@ impl Arcade {
         }
     }
 
-    /// Keys of the patches of all sheets, sheet by sheet.
     fn keys(&self) -> impl Iterator<Item = PatchKeys<[Corner; 2], Corner>> {
         (0_u32..).zip(&self.sheets).flat_map(|(number, sheet)| {
             let [columns, rows] = sheet.counts;

@@ -3,15 +3,12 @@
 use crate::files::Texture;
 use quadrille_base::math::whole;
 
-/// Side of the textures in texels.
+/// In texels.
 const SIDE: u32 = 256;
-/// Tiles, and courses of stones, along the side of a texture.
 const TILES: u32 = 4;
 const COURSES: u32 = 4;
-/// Width of joints in texels.
 const JOINT: u32 = 3;
 
-/// The textures: floor, masonry, stone.
 pub(super) fn textures() -> Vec<Texture> {
     vec![texture(floor), texture(masonry), texture(stone)]
 }
@@ -57,7 +54,7 @@ fn stone(x: u32, y: u32) -> f32 {
     205.0 + 16.0 * cloud(x, y, 32) + 9.0 * cloud(x, y, 8)
 }
 
-/// Smooth noise, -1 to 1, that repeats with the texture; `cell` is the distance of its knots in texels.
+/// Smooth periodic noise, -1 to 1, with knots `cell` texels apart.
 fn cloud(x: u32, y: u32, cell: u32) -> f32 {
     let cells = SIDE / cell;
     let [column, row] = [x / cell, y / cell];
@@ -72,7 +69,6 @@ fn cloud(x: u32, y: u32, cell: u32) -> f32 {
     mix(upper, mix(knot(0, 1), knot(1, 1), s), t)
 }
 
-/// Noise of a point of a lattice, -1 to 1.
 fn hash(x: u32, y: u32, kind: u32) -> f32 {
     let mut bits =
         x.wrapping_mul(0x9e37_79b1) ^ y.wrapping_mul(0x85eb_ca77) ^ kind.wrapping_mul(0xc2b2_ae3d);
