@@ -17,7 +17,7 @@ use quadrille_geometry::grid::GridSource;
 use quadrille_geometry::triangles::{Adjacency, Triangles};
 use quadrille_scene::Camera;
 
-/// Distance of the near plane as a share of the distance to the middle of the mesh.
+/// Near plane distance as a share of the distance to the mesh's middle.
 const NEAR_SHARE: f64 = 1e-3;
 
 /// Settings of [`draw_mesh`].

@@ -10,10 +10,10 @@ use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::surface::Surface;
 use quadrille_geometry::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessellated};
 
-/// Relative distance of the mean from its target at which the search ends.
+/// Relative tolerance of the mean area.
 const TOLERANCE: f64 = 0.005;
-/// Maximum number of steps of the search. Each scales the bound by the distance that is left; three
-/// suffice where the mean is proportional to the bound.
+/// Each step scales the bound by the remaining ratio; three suffice where the mean is proportional to the
+/// bound.
 const MOST_STEPS: u32 = 8;
 
 /// Finds the upper bound of areas with which the triangles of a frame have a mean area of

@@ -11,22 +11,20 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
 use quadrille_geometry::grid::Grid;
 
-/// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions'
-/// guard band.
+/// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions' guard band.
 const GUARD_PX: f64 = 1_048_576.0;
-/// Subpixel units per pixel.
 pub(super) const UNITS: f64 = 256.0;
 
 /// A vertex of a grid, projected.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedVertex {
     point: HomogeneousPoint,
-    /// Position on the picture, in 1/256 px, and depth; `None` if its triangles have to be clipped.
+    /// Position in 1/256 px, and depth; `None` if its triangles have to be clipped.
     snapped: Option<(Vertex, f32)>,
 }
 
 impl ProjectedVertex {
-    /// Its depth, or the depth of the near plane if its triangles have to be clipped.
+    /// Its depth, or the near plane's if its triangles have to be clipped.
     #[inline]
     fn depth(&self) -> f32 {
         self.snapped.map_or(1.0, |(_, depth)| depth)
@@ -45,14 +43,12 @@ pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     }
 }
 
-/// Snapped position of a point in front of the near plane and inside the guard band.
 #[inline]
 fn snap(point: &HomogeneousPoint) -> Vertex {
     let scale = UNITS / point.z;
     Vertex { x: whole((point.xz * scale).round()), y: whole((point.yz * scale).round()) }
 }
 
-/// Depth of a point in front of the near plane.
 #[inline]
 fn depth(view: &MeshCamera, point: &HomogeneousPoint) -> f64 {
     view.near / point.z
@@ -112,19 +108,16 @@ fn cut_plane(
     depth_plane(snapped, twice_area(vertices), origin)
 }
 
-/// A vertex as a position with a depth.
 #[inline]
 fn at_depth(vertex: Vertex, depth: f64) -> ([f64; 2], f64) {
     ([vertex.x.into(), vertex.y.into()], depth)
 }
 
-/// [`area`], rounded once.
 #[inline]
 fn twice_area(triangle: [Vertex; 3]) -> f64 {
     area(triangle) as f64
 }
 
-/// The point of the picture nearest to a vertex.
 fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
     let inside = |v: i32, side: u32| {
         let units = i64::from(side) << SUBPIXEL_BITS;
@@ -133,13 +126,13 @@ fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
     Vertex { x: inside(vertex.x, view.camera.width), y: inside(vertex.y, view.camera.height) }
 }
 
-/// Twice the area of a triangle, positive if it is clockwise with y down.
+/// Twice the area of a triangle, positive if clockwise with y down.
 fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// The plane through three positions in 1/256 px with depths, from `origin` on, given twice their area;
-/// `None` if that is zero.
+/// Plane through three positions in 1/256 px with depths, from `origin` on, given twice their area; `None` if
+/// that is zero.
 #[inline]
 fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Option<DepthPlane> {
     if area == 0.0 {
@@ -176,7 +169,6 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Twice its area, in squared units of 1/256 px.
     #[inline]
     pub(super) fn twice_area(&self) -> u64 {
         area(self.corners).unsigned_abs()
@@ -187,7 +179,6 @@ impl Piece {
         self.facing == Some(true)
     }
 
-    /// Whether it lies in the picture and shows a side that is drawn.
     #[inline]
     fn is_drawn(&self, draws_backs: bool) -> bool {
         !self.bounds.is_empty() && self.facing.is_some_and(|front| front || draws_backs)

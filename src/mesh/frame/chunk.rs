@@ -42,24 +42,20 @@ pub struct RasterGrid {
     pub quads: Range<u32>,
     /// Index into [`Chunk::planes`] of its first triangle's plane.
     pub first_plane: u32,
-    /// Number of triangles that the chunk tessellates before it, drawn or not.
+    /// Triangles that the chunk tessellates before it, drawn or not.
     pub(crate) first_triangle: u32,
-    /// Shading pixels that it may cover.
     pub(crate) bounds: PixelRect,
-    /// Depth of its nearest vertex.
     pub(crate) nearest: f32,
-    /// Whether the depth test finds any part of it that earlier grids do not hide for sure.
+    /// Whether the depth test finds a part of it that earlier grids do not hide for sure.
     pub(crate) is_visible: AtomicBool,
 }
 
 /// Grids that one task rasterizes, and their quads.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    /// The draw that it belongs to.
     pub(crate) draw: u32,
-    /// Whether its materials are blended. Such fragments are tested but write no depth.
+    /// Blended fragments are tested but write no depth.
     pub(crate) is_blended: bool,
-    /// Its first batch.
     pub(crate) first_batch: usize,
     /// Its grids with at least one drawn triangle.
     pub grids: Vec<RasterGrid>,
@@ -67,26 +63,23 @@ pub struct Chunk {
     pub planes: Vec<DepthPlane>,
     /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
     pub quads: Vec<RasterQuad>,
-    /// For each quad: the samples that an alpha test keeps; none if no material has a test.
+    /// Samples of each quad that an alpha test keeps; empty if no material has a test.
     kept: Vec<u64>,
-    /// For each quad: the samples that pass the early depth test.
+    /// Samples of each quad that pass the early depth test.
     pub(crate) passed: Vec<AtomicU64>,
-    /// Indices of quads, sorted by bin.
+    /// Quads sorted by bin.
     by_bin: Vec<u32>,
-    /// Index into `by_bin` of the first quad of each bin; one more item than there are bins.
+    /// Start of each bin in `by_bin`, and the end.
     bin_starts: Vec<u32>,
     /// Index in the frame of its first quad.
     pub first_quad: u32,
-    /// Number of grids tessellated.
     pub(crate) grids_in: u64,
-    /// Number of triangles in them.
     pub(crate) triangles_in: u64,
-    /// The triangles that are drawn, hidden or not.
     pub(crate) drawn: DrawnArea,
 }
 
-/// Bytes that a grid counts for at least, even if it is not kept, so that the budget bounds the work on a
-/// surface that jumps everywhere: 2 million grids in 1 GiB (assumed; a grid of two triangles takes as much).
+/// Bytes that any grid counts for, even if not kept, so that the budget bounds the work on a surface that jumps
+/// everywhere: 2 million grids in 1 GiB (assumed; a grid of two triangles takes as much).
 const LEAST_GRID_BYTES: usize = 512;
 
 /// The memory that the chunks of a frame take, counted while they grow, and the task of the frame.
@@ -108,7 +101,6 @@ impl MemoryBudget {
         if self.is_spent() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether the chunks take more than the limit.
     pub(super) fn is_spent(&self) -> bool {
         self.taken.load(Ordering::Relaxed) > self.limit
     }
@@ -150,7 +142,7 @@ impl Chunk {
         chunk
     }
 
-    /// Rasterizes a grid; keeps it if a triangle of it is drawn. Returns the bytes that it takes.
+    /// Rasterizes a grid; keeps it if a triangle is drawn. Returns its bytes.
     fn raster(
         &mut self,
         grid: Grid,
@@ -205,7 +197,6 @@ impl Chunk {
                 * (per_quad + if is_tested { size_of::<u64>() } else { 0 })
     }
 
-    /// Adds the quads of a triangle or of a clipped piece of one.
     #[inline]
     fn add_quads(&mut self, piece: &Piece, settings: &FrameSettings) {
         let outline = SampledPolygon::triangle(piece.corners, settings.pattern, settings.level);
@@ -221,7 +212,7 @@ impl Chunk {
         });
     }
 
-    /// Sorts the indices of the quads by bin, in submission order within each.
+    /// Sorts quads by bin, in submission order within each.
     fn sort_by_bin(&mut self, settings: &FrameSettings) {
         let mut starts = vec![0; settings.bins() + 1];
         for quad in &self.quads {
@@ -240,33 +231,29 @@ impl Chunk {
         self.bin_starts = starts;
     }
 
-    /// The samples of a quad that write their depth if they pass the depth test: those that its alpha test
-    /// keeps, and none of a blended quad.
+    /// Samples of a quad that write depth if they pass: those kept by its alpha test, and none if it is
+    /// blended.
     #[inline]
     pub(crate) fn written(&self, quad: u32) -> u64 {
         let all = if self.is_blended { 0 } else { u64::MAX };
         self.kept.get(quad as usize).copied().unwrap_or(all)
     }
 
-    /// The samples of a quad that pass the depth test.
     #[inline]
     pub(crate) fn passed(&self, quad: u32) -> u64 {
         self.passed[quad as usize].load(Ordering::Relaxed)
     }
 
-    /// Indices of the quads of a bin, in submission order.
     pub(crate) fn in_bin(&self, bin: usize) -> &[u32] {
         &self.by_bin[self.bin_starts[bin] as usize..self.bin_starts[bin + 1] as usize]
     }
 
-    /// The samples of a quad that are shaded: the samples that pass the depth test or, without a test before
-    /// shading, all.
+    /// Shaded samples of a quad: those that pass the depth test or, without a test before shading, all.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
         if settings.culls_quads() { self.passed(quad) } else { self.quads[quad as usize].coverage }
     }
 
-    /// The grids that the depth test finds visible.
     pub(crate) fn visible(&self) -> impl Iterator<Item = &RasterGrid> {
         self.grids.iter().filter(|grid| grid.is_visible.load(Ordering::Relaxed))
     }

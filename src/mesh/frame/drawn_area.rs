@@ -14,19 +14,17 @@ use quadrille_geometry::grid::{GridSource, batch_runs};
 pub struct DrawnArea {
     /// Number of triangles.
     pub triangles: u64,
-    /// Twice the sum of their areas, in squared units of 1/256 px.
+    /// Twice the summed area, in squared units of 1/256 px.
     twice_area: u64,
 }
 
 impl DrawnArea {
-    /// Adds a triangle.
     #[inline]
     pub(super) fn add(&mut self, piece: &Piece) {
         self.triangles += 1;
         self.twice_area += piece.twice_area();
     }
 
-    /// The triangles of both.
     #[must_use]
     pub(super) fn with(self, other: Self) -> Self {
         Self {

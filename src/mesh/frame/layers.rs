@@ -16,29 +16,24 @@ use quadrille_base::math::{fit, narrow};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_geometry::grid::GridVertex;
 
-/// Identifier of a pixel that shows no triangle.
 const NO_ID: u32 = u32::MAX;
 
-/// Visible surface of the samples of a pixel.
 #[derive(Debug, Clone, Copy)]
 struct PixelLayers {
     /// Share of the samples that show the scene.
     coverage: f32,
-    /// Mean distance of these samples along the line of sight, in world units.
+    /// Mean depth of these samples along the line of sight, in world units.
     depth: f32,
-    /// Sum over samples of the unit normals that face the camera, over their number; x right, y down,
-    /// z forward.
+    /// Mean of the samples' unit normals towards the camera (not normalised); x right, y down, z forward.
     normal: [f32; 3],
-    /// The triangle that most samples show, by its number in the order of submission.
+    /// Triangle that most samples show, numbered in submission order.
     id: u32,
 }
 
-/// The triangle of a sample.
 struct ShownTriangle<'a> {
     planes: Option<TrianglePlanes>,
     vertices: [&'a GridVertex; 3],
     is_front: bool,
-    /// Number in the frame.
     id: u32,
 }
 
@@ -85,7 +80,6 @@ impl VisibleFrame {
         ids
     }
 
-    /// For each chunk, the number of its first triangle in the order of submission.
     fn first_triangles(&self) -> Vec<u32> {
         let mut submitted: Vec<_> = (0..self.chunks.len()).collect();
         submitted.sort_by_key(|&chunk| self.chunks[chunk].first_batch);
@@ -106,8 +100,8 @@ impl VisibleFrame {
         found
     }
 
-    /// Visits the pixels of a bin that show the scene: the index of the pixel in row order, the owners of its
-    /// samples, the first pixel of its shading pixel, and the number of its first sample there.
+    /// Visits the pixels of a bin that show the scene: index in row order, owners of the samples, first pixel
+    /// of the shading pixel, and number of the first sample there.
     fn each_pixel(
         &self,
         bin: &VisibilityBuffer,
@@ -132,8 +126,8 @@ impl VisibleFrame {
         });
     }
 
-    /// The layers of a pixel from the owners of its samples, which are the samples of the shading
-    /// pixel at `corner` from `first` on.
+    /// Layers of a pixel from its samples' owners; its samples are those of the shading pixel at `corner` from
+    /// `first` on.
     fn pixel_layers(
         &self,
         owners: &[u32],
@@ -174,7 +168,7 @@ impl VisibleFrame {
         }
     }
 
-    /// The quad that a sample shows, its grid, and the number of its triangle in the frame.
+    /// Quad that a sample shows, its grid, and its triangle's number in the frame.
     fn quad_shown(&self, owner: u32, firsts: &[u32]) -> (&RasterQuad, &RasterGrid, u32) {
         let (number, quad) = self.find(owner);
         let chunk = &self.chunks[number];
@@ -196,8 +190,8 @@ impl VisibleFrame {
         }
     }
 
-    /// Distance along the line of sight, and normal towards the camera, of a triangle at a position on the
-    /// picture. A triangle that is seen exactly edge on has the distance of its first corner.
+    /// Distance along the line of sight, and normal towards the camera, of a triangle at a picture position.
+    /// Edge on, the first corner's distance.
     fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
         let Some(planes) = &shown.planes else {
             let z = self.view.project(shown.vertices[0].position).z;
@@ -217,7 +211,7 @@ impl VisibleFrame {
 }
 
 impl PixelLayers {
-    /// The bits of the values of a layer, plane by plane.
+    /// Bits of a layer's values, plane by plane.
     fn bits(&self, layer: Layer) -> [Option<u32>; 3] {
         let one = |value: f32| [Some(value.to_bits()), None, None];
         match layer {

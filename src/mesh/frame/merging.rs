@@ -16,7 +16,7 @@ use quadrille_base::task::Task;
 use quadrille_geometry::grid::{Grid, GridSource};
 use quadrille_machine::Counter;
 
-/// Number of identifiers of vertices in a cache line of the host, of 64 bytes.
+/// Vertex ids per cache line of the host, of 64 bytes.
 const IDS_PER_LINE: usize = 16;
 
 /// A quad that the shader runs on.
@@ -35,7 +35,6 @@ pub struct ShaderQuad {
 pub struct Shading {
     /// Quads that the shader receives.
     pub quads: Vec<ShaderQuad>,
-    /// The targets of the quads of each group of chunks.
     groups: Vec<GroupTargets>,
     /// Group of each chunk, and the number of quads in earlier chunks of the group.
     chunks: Vec<[u32; 2]>,
@@ -43,16 +42,15 @@ pub struct Shading {
     pub counters: MergeCounters,
 }
 
-/// The targets of the quads of the chunks that one task sends through a unit.
 #[derive(Debug, Clone)]
 struct GroupTargets {
     targets: Targets,
-    /// Index of the quad of the shader that they count from.
+    /// Shader quad that they count from.
     base: u32,
 }
 
-/// For each quad of a group, the quad of the shader that it became part of, counted within the group, as
-/// [`target`] takes it.
+/// For each quad of a group, the shader quad it became part of, counted within the group, as [`target`] takes
+/// it.
 #[derive(Debug, Clone)]
 enum Targets {
     Whole(Vec<u32>),
@@ -61,8 +59,7 @@ enum Targets {
 }
 
 impl Shading {
-    /// Index of the quad of the shader that colours a shading pixel of a chunk's quad; `None` for a quad that
-    /// reaches none.
+    /// Shader quad that colours a shading pixel of a chunk's quad; `None` if there is none.
     #[inline]
     pub(crate) fn target(&self, chunk: usize, quad: u32, pixel: usize) -> Option<u32> {
         let [group, first] = self.chunks[chunk];
@@ -142,18 +139,15 @@ impl VisibleFrame {
     }
 }
 
-/// Chunks that one task sends through a unit. Their quads are numbered through.
+/// Chunks that one task sends through a unit, with consecutive quad numbers.
 struct Group {
     driver: MergeDriver,
-    /// Index of the first chunk in the frame.
     first: u32,
-    /// Number of the first quad of each chunk.
     starts: Vec<u32>,
-    /// Number of quads.
     end: u32,
     quads: Vec<ShaderQuad>,
     targets: Targets,
-    /// Number of the quad that is fragment 0 of the unit's stream.
+    /// Quad that is fragment 0 of the unit's stream.
     stream_start: u32,
     counters: MergeCounters,
 }
@@ -190,7 +184,7 @@ impl Group {
         }
     }
 
-    /// Counts a quad of a visible grid; returns its samples that are shaded.
+    /// Counts a quad of a visible grid; returns its shaded samples.
     #[inline]
     fn count(&mut self, chunk: &Chunk, quad: u32, settings: &FrameSettings) -> u64 {
         if chunk.quads[quad as usize].coverage == 0 {
@@ -202,8 +196,8 @@ impl Group {
         coverage
     }
 
-    /// Shades every quad of a chunk as it is: the result of [`merge`](Self::merge) without a unit, and
-    /// without the cost of its bookkeeping.
+    /// Shades every quad of a chunk unchanged: the result of [`merge`](Self::merge) without a unit, and without
+    /// its bookkeeping.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
         let mut targets = vec![NO_TARGET; chunk.quads.len()];
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
@@ -265,7 +259,7 @@ impl Group {
         self.counters.add(&self.driver.counters());
     }
 
-    /// Takes the quads that have left the unit. They come from chunk `last` of the group or from earlier ones.
+    /// Takes the quads that have left the unit; they are from chunk `last` of the group or earlier ones.
     fn collect(&mut self, last: usize) {
         let stream = &mut self.driver.stream;
         for merged in stream.out.drain(..) {
@@ -289,8 +283,7 @@ impl Group {
         }
     }
 
-    /// Empties the unit and records which quad of the shader each fragment became part of; `last` as for
-    /// [`collect`](Self::collect).
+    /// Empties the unit and records the shader quad of each fragment; `last` as for [`collect`](Self::collect).
     fn flush(&mut self, last: usize) {
         self.driver.flush();
         self.collect(last);
@@ -312,7 +305,7 @@ impl Group {
 }
 
 impl Targets {
-    /// Adds quads that are not shaded until there are `quads` quads.
+    /// Pads with quads that are not shaded up to `quads`.
     fn fill_to(&mut self, quads: u32) {
         let quads = quads as usize;
         match self {
@@ -322,7 +315,6 @@ impl Targets {
     }
 }
 
-/// Returns a quad in the form that merging units take.
 #[inline]
 fn fragment(chunk: &Chunk, grid: &Grid, quad: u32, coverage: u64) -> QuadFragment {
     let quad = &chunk.quads[quad as usize];

@@ -12,21 +12,19 @@ use quadrille_base::image::srgb::decode_srgb;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
-/// Quads shaded per task.
 const QUADS_PER_TASK: usize = 1024;
 
-/// Colours of a quad's shading pixels in linear light, each followed by its opacity.
+/// Linear colours of a quad's shading pixels, each with its opacity.
 type QuadColours = [[f32; 4]; 4];
 
-/// Source of the colours of samples.
 pub(super) trait SampleColours: Sync {
     /// Data common to all samples of a shading pixel with the same owner.
     type Key: Copy;
 
-    /// The key of a shading pixel (0 to 3 in its quad) of an owner, a quad's index in the frame.
+    /// Key of a shading pixel (0 to 3) of an owner, a quad's index in the frame.
     fn key(&self, owner: u32, pixel: usize) -> Self::Key;
 
-    /// The colour in linear light of a sample of a shading pixel, followed by its opacity, given the pixel's key.
+    /// Linear colour of a sample, with its opacity, given its pixel's key.
     fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 4];
 }
 
@@ -49,8 +47,7 @@ impl VisibleFrame {
         self.resolve(&quads, background)
     }
 
-    /// Runs the shader on the quads of `shading` that show in the picture. (A GPU shades the others
-    /// as well, and they are counted.)
+    /// Runs the shader on the visible quads of `shading`. (A GPU shades the others too, and they are counted.)
     fn shade_quads(
         &self,
         shader: &Shader<'_>,
@@ -96,8 +93,7 @@ impl VisibleFrame {
         colours
     }
 
-    /// Visits the shading pixels of a bin with the position of the quad, the index in the quad, and
-    /// the owners of the samples.
+    /// Visits a bin's shading pixels with the quad's position, the index in the quad, and the samples' owners.
     pub(super) fn each_shading_pixel(
         &self,
         bin: &VisibilityBuffer,
@@ -160,8 +156,8 @@ impl VisibleFrame {
         })
     }
 
-    /// Blends the samples of each pixel and averages them in linear light. The background (sRGB) is part of the
-    /// mean; without one, pixels are premultiplied by the mean alpha of their samples.
+    /// Blends each pixel's samples and averages them in linear light. The background (sRGB) takes part; without
+    /// one, pixels are premultiplied by the mean alpha.
     pub(super) fn resolve(
         &self,
         colours: &impl SampleColours,
@@ -209,8 +205,8 @@ impl VisibleFrame {
         Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
     }
 
-    /// Computes the premultiplied colours and alphas of the samples of a quad of a bin: the opaque surface, and
-    /// over it the blended ones in drawing order.
+    /// Premultiplied colours and alphas of a quad's samples: the opaque surface, and over it the blended ones
+    /// in drawing order.
     fn blend_samples<C: SampleColours>(
         &self,
         colours: &C,
@@ -271,7 +267,7 @@ pub fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>)
     }
 }
 
-/// Colours of shaded quads: one for all samples of a shading pixel.
+/// One colour for all samples of a shading pixel.
 struct ShadedColours<'a> {
     visible: &'a VisibleFrame,
     shading: &'a Shading,

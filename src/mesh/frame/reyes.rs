@@ -15,7 +15,6 @@ use quadrille_base::math::fit;
 use quadrille_geometry::grid::Grid;
 
 impl VisibleFrame {
-    /// Number of vertices of grids that are not hidden. Reyes shades all of them.
     pub(crate) fn vertices_shaded(&self) -> u64 {
         self.chunks.iter().flat_map(Chunk::visible).map(|g| g.grid.vertices.len() as u64).sum()
     }
@@ -53,13 +52,11 @@ impl VisibleFrame {
     }
 }
 
-/// Colours of all vertices of visible grids. A vertex of a grid that shows both sides has a colour
-/// for each, and counts once.
+/// Colours of all vertices of visible grids. A vertex of a grid that shows both sides has a colour for each,
+/// and counts once.
 struct VertexColours<'a> {
     visible: &'a VisibleFrame,
-    /// Colours of the vertices per chunk, in grid order.
     colours: Vec<Vec<SideColours>>,
-    /// Index of the first vertex of each grid, per chunk.
     firsts: Vec<Vec<u32>>,
 }
 
@@ -82,11 +79,11 @@ impl<'a> VertexColours<'a> {
     }
 }
 
-/// Colours of a vertex seen from the front and from the back, each followed by its opacity.
+/// Colours of a vertex from front and back, with opacities.
 type SideColours = [[f32; 4]; 2];
 
-/// Shades the vertices of a grid for the sides, front and back, that it `shows`. The derivatives at a
-/// vertex are taken along two edges of a triangle.
+/// Shades a grid's vertices for the sides, front and back, that it `shows`. Derivatives are along two edges of
+/// a triangle.
 fn shade_grid(
     visible: &VisibleFrame,
     shader: &Shader<'_>,
@@ -116,7 +113,6 @@ fn shade_grid(
     }
 }
 
-/// A triangle and the colours of its corners.
 #[derive(Clone, Copy)]
 pub(super) struct ColouredTriangle {
     planes: Option<TrianglePlanes>,

@@ -39,7 +39,7 @@ choice! {
     }
 }
 
-/// Side of a bin in quads. One task tests the depths of a bin.
+/// Side of a bin in quads; one task tests the depths of a bin.
 const BIN_QUADS: u16 = 32;
 
 /// The settings of a frame.
@@ -116,7 +116,6 @@ impl FrameSettings {
         PixelRect { x0, y0, x1: x0 + side, y1: y0 + side }
     }
 
-    /// Number of quads along the side of a bin.
     pub(crate) fn bin_quads(&self) -> u16 {
         BIN_QUADS
     }

@@ -18,9 +18,7 @@ use quadrille_base::raster::geometry::PixelRect;
 use quadrille_base::raster::sample_depth::{DepthFragment, NO_OWNER, QuadDepths};
 use quadrille_base::task::Task;
 
-/// Shading pixels along the side of a raster tile.
 const TILE_SIDE: i32 = 8;
-/// Quads per raster tile.
 const TILE_QUADS: usize = 16;
 
 /// The fragment that each sample of a quad shows.
@@ -48,12 +46,11 @@ pub struct VisibilityBuffer {
     pub blended: Vec<u32>,
 }
 
-/// Cached depth bound of a raster tile.
 #[derive(Debug, Clone, Copy)]
 struct TileBound {
-    /// The farthest depth; `None` if a depth has changed since it was computed.
+    /// `None` if a depth has changed since it was computed.
     farthest: Option<f32>,
-    /// The quad that was too far at the last test; it is tried first.
+    /// Quad that was too far at the last test; it is tried first.
     far_quad: usize,
 }
 
@@ -63,11 +60,10 @@ const EMPTY: TileBound = TileBound { farthest: Some(0.0), far_quad: 0 };
 #[derive(Debug)]
 pub struct DepthBin {
     settings: FrameSettings,
-    /// Position of the bin's first quad.
     corner: [u16; 2],
     quads: Vec<QuadDepths>,
     tiles: Vec<Cell<TileBound>>,
-    /// Blended quads that pass: the place in `quads`, and the index in the frame.
+    /// Passing blended quads: position in `quads`, and index in the frame.
     blended: Vec<[u32; 2]>,
 }
 
@@ -84,7 +80,6 @@ impl DepthBin {
         }
     }
 
-    /// Clears the buffer for another bin.
     fn begin(&mut self, bin: usize) {
         self.corner = self.settings.bin_corner(bin);
         self.quads.fill(QuadDepths::default());
@@ -92,13 +87,11 @@ impl DepthBin {
         self.blended.clear();
     }
 
-    /// Column and row of a quad within the bin.
     #[inline]
     fn local(&self, position: [u16; 2]) -> [usize; 2] {
         [0, 1].map(|axis| usize::from(position[axis] - self.corner[axis]))
     }
 
-    /// Index of a quad of the bin.
     #[inline]
     fn place(&self, position: [u16; 2]) -> usize {
         let [column, row] = self.local(position);
@@ -133,7 +126,6 @@ impl DepthBin {
         passed
     }
 
-    /// Tests the samples of a fragment; returns the mask of samples that pass.
     #[inline(always)]
     pub(crate) fn test<S: Simd>(
         &mut self,
@@ -189,7 +181,6 @@ impl DepthBin {
         true
     }
 
-    /// Tests the quads of a chunk that lie in the bin.
     #[inline(always)]
     fn test_chunk<S: Simd>(&mut self, simd: S, chunk: &Chunk, quads: &[u32]) {
         let unit = self.settings.pattern.side_units() * 2;

@@ -15,7 +15,7 @@ use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, draw_runs};
 
-/// Maximum number of quads of a frame: indices are 32 bits wide, and the sets of merged fragments need a bit.
+/// Indices have 32 bits, and the sets of merged fragments need one.
 const MAX_QUADS: u64 = (1 << 31) - 1;
 
 /// A frame with its visibility resolved, before any shading.
@@ -35,8 +35,7 @@ pub struct VisibleFrame {
     pub triangles: u64,
     /// The triangles that are drawn, hidden or not.
     pub drawn: DrawnArea,
-    /// Task of the frame. Once it is cancelled, merging and shading skip the work left, and their results have
-    /// no meaning.
+    /// Once cancelled, merging and shading stop, and their results have no meaning.
     pub(super) task: Task,
 }
 
@@ -115,7 +114,6 @@ impl VisibleFrame {
         (after - 1, quad - self.chunks[after - 1].first_quad)
     }
 
-    /// Number of pixels with a sample that shows the scene.
     pub(crate) fn pixels_covered(&self) -> u64 {
         let pattern = self.settings.pattern;
         let (per_pixel, count) = (pattern.per_pixel() as usize, pattern.count() as usize);

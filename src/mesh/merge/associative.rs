@@ -5,17 +5,15 @@
 //! entries that may match; a second chain links all entries by age. Memory is allocated only when an
 //! unbounded memory grows.
 
-/// No entry.
 const NONE: u32 = u32::MAX;
-/// Least number of buckets per entry of a bounded memory: few entries of another key are in the way.
+/// Least number of buckets per entry of a bounded memory: chains stay short.
 const BUCKETS_PER_ENTRY: usize = 4;
-/// Initial capacity of an unbounded memory.
 const FIRST_ENTRIES: usize = 1024;
 
 #[derive(Debug, Clone, Copy)]
 struct Links {
     key: u64,
-    /// Neighbours in the chain of the bucket.
+    /// Neighbours in the bucket's chain.
     older: u32,
     newer: u32,
     /// Neighbours by age; `after` also links the free entries.
@@ -24,7 +22,6 @@ struct Links {
 }
 
 impl Links {
-    /// The links of an entry that follows another one in age and is in no bucket.
     #[inline]
     fn of(key: u64, before: u32) -> Self {
         Self { key, older: NONE, newer: NONE, before, after: NONE }
@@ -40,7 +37,6 @@ struct Entry<T> {
 /// A content-addressable memory with entries in order of age.
 #[derive(Debug, Clone)]
 pub struct AssociativeMemory<T> {
-    /// By slot.
     entries: Vec<Entry<T>>,
     /// Newest entry of each bucket; their number is a power of two.
     heads: Vec<u32>,
@@ -48,7 +44,7 @@ pub struct AssociativeMemory<T> {
     oldest: u32,
     newest: u32,
     free: u32,
-    /// Holds a value that is not an entry yet.
+    /// Slot of a value that is not an entry yet.
     staged: u32,
     len: u32,
 }
@@ -154,7 +150,7 @@ impl<T> AssociativeMemory<T> {
         &mut self.entries[slot as usize].value
     }
 
-    /// Two different entries; `None` if they are the same one.
+    /// Two different entries; `None` if they are the same.
     #[inline]
     pub(crate) fn pair_mut(&mut self, slots: [u32; 2]) -> Option<[&mut T; 2]> {
         let slots = slots.map(|slot| slot as usize);
@@ -170,9 +166,8 @@ impl<T> AssociativeMemory<T> {
         slot
     }
 
-    /// Stores a value where it can be read and changed but not found, until
-    /// [`link_staged`](Self::link_staged) makes it an entry; returns its slot. Another staged value
-    /// overwrites it.
+    /// Stores a value that can be read and changed but not found until [`link_staged`](Self::link_staged) makes
+    /// it an entry; returns its slot. Another staged value overwrites it.
     #[inline]
     pub(crate) fn stage(&mut self, value: T) -> u32 {
         if self.staged == NONE {
@@ -189,7 +184,6 @@ impl<T> AssociativeMemory<T> {
         self.staged
     }
 
-    /// Makes the staged value the newest entry.
     #[inline]
     pub(crate) fn link_staged(&mut self, key: u64) {
         let slot = std::mem::replace(&mut self.staged, NONE);

@@ -57,7 +57,6 @@ impl MergeUnitKind {
     }
 }
 
-/// No merging: quads leave as they arrive.
 #[derive(Debug)]
 struct NoMerging;
 

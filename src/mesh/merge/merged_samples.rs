@@ -5,7 +5,6 @@ use super::unit::{MergeStream, MergedQuad};
 use quadrille_base::math::fit;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
-/// No fragment.
 const NONE: u32 = u32::MAX;
 /// Owner of samples of blended fragments: they passed the depth test and wrote nothing, so they show whatever
 /// triangle the depth buffer holds.
@@ -36,20 +35,20 @@ impl ShownFragment {
     }
 }
 
-/// A fragment in the unit; its coverage has the samples whose quad has not left the unit yet.
+/// Fragment in the unit; its coverage is of samples whose quad has not left the unit.
 #[derive(Debug, Clone, Copy)]
 struct PendingFragment {
     fragment: ShownFragment,
-    /// The fragment at the same position before it.
+    /// Previous fragment at the same position.
     older: u32,
 }
 
 /// The samples of the fragments since the merging unit was last empty.
 #[derive(Debug, Default)]
 pub struct MergedSamples {
-    /// The fragments, by their numbers in the stream.
+    /// By number in the stream.
     fragments: Vec<PendingFragment>,
-    /// The latest fragment with samples left at each position.
+    /// Latest fragment with samples left at each position.
     latest: Vec<u32>,
 }
 

@@ -27,8 +27,8 @@ pub struct QuadFragment {
 }
 
 impl QuadFragment {
-    /// Distance of the triangle from the centre of a shading pixel: 0 if it covers the centre, else
-    /// 1 + the rank of its nearest covered sample; `None` if it covers no sample.
+    /// Distance of the triangle from a shading pixel's centre: 0 if it covers the centre, else 1 + the rank of
+    /// its nearest covered sample; `None` if it covers no sample.
     #[inline]
     pub(crate) fn distance(&self, pixel: usize, pattern: &SamplePattern) -> Option<u8> {
         if self.centres >> pixel & 1 == 1 {
@@ -52,16 +52,15 @@ pub struct MergedQuad {
 }
 
 impl MergedQuad {
-    /// Creates a quad with the shading inputs of its leader alone.
     pub(crate) fn of(leader: u32, coverage: u64) -> Self {
         Self { leader, coverage, inputs: [leader; 4] }
     }
 }
 
-/// The target of fragments that do not reach the shader.
+/// Target of fragments that do not reach the shader.
 pub(crate) const NO_TARGET: u32 = u32::MAX;
 
-/// Set in a target, and not in a number of a fragment.
+/// Set in a target, and not in a fragment's number.
 const TARGET: u32 = 1 << 31;
 
 /// Disjoint sets of merged fragments, one forest per shading pixel of a quad. Fragments are numbered
@@ -70,7 +69,7 @@ const TARGET: u32 = 1 << 31;
 pub struct DisjointSet {
     /// Parent or target of the set, per fragment and shading pixel.
     parents: Vec<[u32; 4]>,
-    /// Number of fragments whose targets are known, without gaps from 0 on.
+    /// Fragments with known targets, without gaps from 0 on.
     resolved: usize,
 }
 
@@ -82,7 +81,7 @@ impl DisjointSet {
         number
     }
 
-    /// Skips numbers, so that the next fragment gets `number`, which no fragment has yet.
+    /// Skips numbers, so that the next fragment gets the unused `number`.
     #[inline]
     pub(crate) fn skip_to(&mut self, number: u32) {
         while self.parents.len() < number as usize {
@@ -133,8 +132,7 @@ impl DisjointSet {
         *parents = parents.map(|parent| if parent == leader { with } else { parent });
     }
 
-    /// For each shading pixel of a fragment, the target of its set; a parent instead of a target where the
-    /// set has none yet.
+    /// Per shading pixel of a fragment, the target of its set, or a parent if there is none yet.
     #[inline]
     fn last_known(&self, fragment: usize) -> [u32; 4] {
         let mut at = self.parents[fragment];
@@ -155,9 +153,8 @@ impl DisjointSet {
         }
     }
 
-    /// Replaces the parents of fragments by the targets of their sets, from the first unresolved fragment up
-    /// to the first one without a target. Called while fragments arrive, when the latest ones are still in
-    /// the host's caches.
+    /// Replaces parents by targets, from the first unresolved fragment up to the first without a target. Called
+    /// while fragments arrive, when the latest ones are still in the host's caches.
     pub(crate) fn resolve(&mut self) {
         while self.resolved < self.parents.len() {
             let targets = self.last_known(self.resolved);
@@ -169,7 +166,6 @@ impl DisjointSet {
         }
     }
 
-    /// The targets of each fragment by shading pixel, for [`target`]. The caller may change or take the list.
     pub(crate) fn targets(&mut self) -> &mut Vec<[u32; 4]> {
         self.resolve();
         for fragment in self.resolved..self.parents.len() {
@@ -202,7 +198,6 @@ impl DisjointSet {
         self.parents.len()
     }
 
-    /// Makes room for this number of fragments.
     pub(crate) fn reserve(&mut self, fragments: usize) {
         self.parents.reserve(fragments);
     }
@@ -214,13 +209,11 @@ impl DisjointSet {
     }
 }
 
-/// Whether all four are targets.
 #[inline]
 fn has_targets([a, b, c, d]: [u32; 4]) -> bool {
     a & b & c & d & TARGET != 0
 }
 
-/// The target as it was [set](DisjointSet::set_target); `None` for [`NO_TARGET`].
 #[inline]
 pub(crate) fn target(of: u32) -> Option<u32> {
     (of != NO_TARGET).then_some(of & !TARGET)
@@ -235,7 +228,7 @@ pub struct MergeStream {
     pub fragments: DisjointSet,
     /// Quads that have left the unit, in order.
     pub out: Vec<MergedQuad>,
-    /// Number of fragments that have entered it with a shading pixel that they cover in part.
+    /// Number of fragments that have entered it with a partially covered shading pixel.
     pub(crate) partial: u64,
 }
 
@@ -245,8 +238,8 @@ impl MergeStream {
         Self { pattern, fragments: DisjointSet::default(), out: Vec::new(), partial: 0 }
     }
 
-    /// Takes note of the next fragment, which covers the samples of `coverage`; returns its number and the
-    /// shading pixels that it covers in part: bit `c` for shading pixel `c`.
+    /// Registers the next fragment, with samples `coverage`; returns its number and its partially covered
+    /// shading pixels: bit `c` for shading pixel `c`.
     #[inline]
     pub(crate) fn enter(&mut self, coverage: u64) -> (u32, u8) {
         let partial = self.pattern.partial_pixels(coverage);

@@ -15,7 +15,6 @@ use quadrille_geometry::grid::Grid;
 /// The alpha tests of a scene's materials.
 #[derive(Debug, Default)]
 pub struct AlphaTests {
-    /// Cutoff of each material that has one.
     cutoffs: Vec<Option<f32>>,
     base_textures: Vec<Option<u32>>,
     textures: Textures,
@@ -40,7 +39,6 @@ impl AlphaTests {
         }
     }
 
-    /// Whether fragments of a material may be discarded.
     #[inline]
     pub(crate) fn tests(&self, material: u32) -> bool {
         self.cutoffs.get(material as usize).is_some_and(Option::is_some)
@@ -88,7 +86,6 @@ pub struct TriangleAlpha<'a> {
 #[derive(Debug)]
 pub struct SurfaceAlpha<'a> {
     uvs: [[f32; 2]; 3],
-    /// Alpha of the corners' colours.
     alphas: Option<[[f32; 1]; 3]>,
     texture: Option<&'a MipChain>,
     cutoff: f32,

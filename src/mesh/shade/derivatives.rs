@@ -1,26 +1,24 @@
 //! Screen derivatives of the values at the four shading pixels of a quad. Lengths on the screen are
 //! in shading pixels, so that coarse shading filters a texture as wide as a shading pixel.
 
-/// Least determinant of the two steps to a shading pixel's neighbours, in shading pixels squared, for
-/// which they are trusted: below it differences would be magnified more than four times. An
-/// assumption.
+/// Least determinant of the two steps to a shading pixel's neighbours, in shading pixels squared; below it,
+/// differences would be magnified more than four times. An assumption.
 const LEAST_DETERMINANT: f32 = 0.25;
-/// The same for a fit to all four: the determinant of the second moments of their sampling points, 1
-/// for a regular quad. An assumption.
+/// The same for a fit to all four: the determinant of the second moments of their sampling points, 1 for a
+/// regular quad. An assumption.
 const LEAST_MOMENTS: f32 = 0.05;
 
 /// Derivatives as weighted sums of the values at the shading pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stencil {
-    /// `x[i][c]`: weight of shading pixel `i` in the derivative along x at shading pixel `c`. For
-    /// each `c` the sum over `i` is 0.
+    /// `x[i][c]`: weight of shading pixel `i` in the x derivative at shading pixel `c`. The sum over `i` is 0.
     x: [[f32; 4]; 4],
     y: [[f32; 4]; 4],
 }
 
 impl Stencil {
-    /// The derivatives of GPUs: plain differences of each row along x, of each column along y
-    /// (Direct3D's fine derivatives).
+    /// Derivatives of GPUs: plain differences of each row along x, of each column along y (Direct3D's fine
+    /// derivatives).
     pub(super) const PLAIN: Self = Self {
         x: [
             [-1.0, -1.0, 0.0, 0.0],
@@ -63,8 +61,7 @@ impl Stencil {
         stencil
     }
 
-    /// Sets the weights at shading pixel `c` to the slopes of the plane that fits all four values
-    /// best.
+    /// Sets the weights at shading pixel `c` to the slopes of the plane that fits all four values best.
     fn fit(&mut self, points: &[[f32; 2]; 4], c: usize) {
         let mean = [0, 1].map(|k| points.iter().map(|p| p[k]).sum::<f32>() / 4.0);
         let offsets = points.map(|p| step(mean, p));
@@ -80,7 +77,6 @@ impl Stencil {
         }
     }
 
-    /// Derivatives along x and y at each shading pixel, from the values there.
     #[inline]
     pub(super) fn apply(&self, values: [f32; 4]) -> [[f32; 4]; 2] {
         // The weights sum to 0, so the first value may be subtracted from all: no large numbers
@@ -90,14 +86,14 @@ impl Stencil {
     }
 }
 
-/// Derivatives along x and y from two steps across the screen and the changes along them; `None` if
-/// the steps are nearly parallel or have no length.
+/// Derivatives from two steps across the screen and the changes along them; `None` if the steps are nearly
+/// parallel or have no length.
 pub(super) fn from_steps<const N: usize>(
     steps_px: [[f32; 2]; 2],
     changes: [[f32; N]; 2],
 ) -> Option<[[f32; N]; 2]> {
-    /// Least sine of the angle between the steps: below it changes would be magnified more than 20
-    /// times. An assumption.
+    /// Least sine of the angle between the steps; below it, changes would be magnified more than 20 times. An
+    /// assumption.
     const LEAST_SINE: f32 = 0.05;
     let [[a, b], [p, q]] = steps_px;
     let determinant = a * q - b * p;

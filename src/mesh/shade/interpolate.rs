@@ -18,8 +18,8 @@ use quadrille_base::math::narrow;
 use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
 use quadrille_geometry::grid::GridVertex;
 
-/// Determinant over the product of the corners' lengths below which a triangle has no area: a few
-/// times the rounding error of one that has none.
+/// Determinant over the product of the corners' lengths below which a triangle has no area: a few rounding
+/// errors.
 const LEAST_DETERMINANT: f64 = 1e-14;
 
 /// Barycentrics and depth of a point on a triangle.

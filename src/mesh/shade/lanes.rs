@@ -1,8 +1,8 @@
 //! Arithmetic on four numbers at once, in plain arrays that the compiler turns into vectors.
 
-/// A number for each of four shading pixels.
+/// One number per shading pixel.
 pub(super) type Lanes = [f32; 4];
-/// A vector for each of four shading pixels, component by component.
+/// One vector per shading pixel, component by component.
 pub(super) type Vectors = [Lanes; 3];
 
 /// Square of a length that counts as zero.
@@ -19,7 +19,6 @@ pub(super) fn cross(a: &Vectors, b: &Vectors) -> Vectors {
         .map(|[i, j]| std::array::from_fn(|k| a[i][k] * b[j][k] - a[j][k] * b[i][k]))
 }
 
-/// The vectors scaled to length 1, or zero without a length.
 #[inline(always)]
 pub(super) fn normalized(v: &Vectors) -> Vectors {
     let scale =
@@ -27,12 +26,11 @@ pub(super) fn normalized(v: &Vectors) -> Vectors {
     v.map(|c| std::array::from_fn(|k| c[k] * scale[k]))
 }
 
-/// Binary logarithm of a normal number above zero, to 2e-7 absolute or relative, without a call: the
-/// exponent, plus a series for the mantissa. About -127 for zero, 128 or more for infinity and NaN.
+/// Binary logarithm of a normal number above zero, to 2e-7 absolute or relative, without a call: exponent plus
+/// a series for the mantissa. About -127 for zero, 128 or more for infinity and NaN.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     use std::f32::consts::{LN_2, SQRT_2};
-    /// Mantissa bits of an f32, and the bits of 1.
     const MANTISSA: u32 = (1 << 23) - 1;
     const ONE: u32 = 127 << 23;
     let bits = x.to_bits();

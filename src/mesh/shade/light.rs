@@ -36,9 +36,8 @@ const HEADLIGHTS: [([f64; 3], [f32; 3]); 3] = [
     ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
     ([0.2, -0.7, 0.7], [0.18, 0.18, 0.20]),
 ];
-/// Ambient light of [`Lighting::Headlight`]: an assumption.
 const HEADLIGHT_AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
-/// Radiance of the sky and of the ground of [`Lighting::Sky`]: assumptions.
+/// Radiance of sky and ground of [`Lighting::Sky`]: assumptions.
 const SKY: [f32; 3] = [0.30, 0.36, 0.45];
 const GROUND: [f32; 3] = [0.12, 0.11, 0.10];
 /// Colour of the sun, and the cosine of its distance from the zenith: assumptions.
@@ -47,18 +46,15 @@ const SUN_HEIGHT: f64 = 0.7;
 /// Least width of the horizon in reflections, as the sine of an angle: an assumption.
 const HORIZON: f32 = 0.02;
 
-/// A source of directed light.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Directional {
-        /// Unit direction towards the light.
         towards: [f32; 3],
         colour: [f32; 3],
         /// Whether the Phong highlight reflects it.
         has_highlight: bool,
     },
     Point {
-        /// From the eye to the light.
         from_eye: [f32; 3],
         /// Intensity over pi.
         intensity: [f32; 3],
@@ -69,17 +65,13 @@ enum Source {
     },
 }
 
-/// Directed light that reaches four points.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IncomingLight {
-    /// Unit directions towards the light.
     pub(super) towards: Vectors,
     pub(super) colour: Vectors,
-    /// Whether the Phong highlight reflects it.
     pub(super) has_highlight: bool,
 }
 
-/// Ambient light, by the direction from which it comes.
 #[derive(Debug, Clone, Copy)]
 enum Ambient {
     Uniform([f32; 3]),
@@ -89,7 +81,6 @@ enum Ambient {
     },
 }
 
-/// All light of a scene in a view.
 #[derive(Debug, Clone)]
 pub(super) struct Lights {
     sources: Vec<Source>,
@@ -97,7 +88,6 @@ pub(super) struct Lights {
 }
 
 impl Lights {
-    /// Creates the lights of a scene without its own.
     pub(super) fn new(lighting: Lighting, view: &MeshCamera) -> Self {
         match lighting {
             Lighting::Headlight => Self::headlight(view),
@@ -137,7 +127,6 @@ impl Lights {
         }
     }
 
-    /// Creates the lights of a file, without ambient light.
     pub(super) fn punctual(lights: &[PunctualLight], eye: [f64; 3]) -> Self {
         let inverse_pi = narrow(PI.recip());
         let source = |light: &PunctualLight| {
@@ -159,7 +148,6 @@ impl Lights {
         Self { sources: lights.iter().map(source).collect(), ambient: Ambient::Uniform([0.0; 3]) }
     }
 
-    /// The directed light at some points, source by source.
     #[inline]
     pub(super) fn incoming<'a>(
         &'a self,
@@ -168,8 +156,8 @@ impl Lights {
         self.sources.iter().map(|source| source.at(&points.to_eye))
     }
 
-    /// Ambient irradiance over pi of surfaces with these unit normals. Between two hemispheres of
-    /// constant radiance it is exact: the sky's share is (1 + cos) / 2.
+    /// Ambient irradiance over pi for these unit normals. Exact between two hemispheres of constant radiance:
+    /// the sky's share is (1 + cos) / 2.
     #[inline]
     pub(super) fn ambient(&self, normal: &Vectors) -> Vectors {
         match self.ambient {
@@ -244,8 +232,8 @@ pub fn illuminance(lights: &[PunctualLight], point: [f64; 3], normal: [f64; 3]) 
     incoming.sum::<f32>() * narrow(PI)
 }
 
-/// Illuminance of a light of 1 cd at a distance with this square, faded out towards its range as the
-/// extension recommends: 0 beyond it, and where the light has no direction.
+/// Illuminance of a 1 cd light at this squared distance, faded out towards its range as the extension
+/// recommends; 0 beyond it, and where the light has no direction.
 #[inline]
 fn attenuation(squared: f32, inverse_range: f32) -> f32 {
     if squared <= NO_LENGTH {

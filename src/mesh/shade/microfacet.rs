@@ -18,13 +18,11 @@
 use super::lanes::{Lanes, Vectors, dot, normalized};
 use quadrille_base::math::unfused::exp2;
 
-/// Reflectance of dielectrics along the normal, for a refractive index of 1.5.
+/// Reflectance along the normal, for a refractive index of 1.5.
 const DIELECTRIC: f32 = 0.04;
-/// Least roughness: below it the highlight of a light without extent would be lost between pixels.
-/// An assumption.
+/// Below this roughness, the highlight of a light without extent would be lost between pixels. An assumption.
 const LEAST_ROUGHNESS: f32 = 0.045;
 
-/// Reflection at four points.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Microfacet {
     diffuse: Vectors,
@@ -35,7 +33,7 @@ pub(super) struct Microfacet {
 }
 
 impl Microfacet {
-    /// The reflection of a mixture of a dielectric and a metal.
+    /// Mixture of a dielectric and a metal.
     #[inline]
     pub(super) fn metallic(base: &Vectors, metalness: &Lanes, roughness: Lanes) -> Self {
         let metalness = metalness.map(|m| m.clamp(0.0, 1.0));
@@ -49,7 +47,7 @@ impl Microfacet {
         )
     }
 
-    /// The reflection of a surface with a diffuse colour, and the reflectance `f0` along the normal.
+    /// Surface with a diffuse colour, and the reflectance `f0` along the normal.
     #[inline]
     pub(super) fn specular(colour: &Vectors, f0: Vectors, roughness: Lanes) -> Self {
         let rest = |k: usize| 1.0 - f0[0][k].max(f0[1][k]).max(f0[2][k]);
@@ -63,7 +61,7 @@ impl Microfacet {
         Self { diffuse, f0, roughness, alpha: roughness.map(|r| r * r) }
     }
 
-    /// Radiance towards `view` of light from `towards`, whose irradiance of a facing surface is pi.
+    /// Radiance towards `view` of light from `towards`, with irradiance pi on a facing surface.
     #[inline]
     pub(super) fn reflected(&self, normal: &Vectors, view: &Vectors, towards: &Vectors) -> Vectors {
         let sum = [0, 1, 2].map(|c| std::array::from_fn(|k| view[c][k] + towards[c][k]));

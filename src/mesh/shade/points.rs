@@ -3,7 +3,6 @@
 use super::lanes::{Lanes, Vectors};
 use super::texture::MipChain;
 
-/// Four points of a surface of one material.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SurfacePoints {
     /// From the points to the eye, in world units.
@@ -11,19 +10,16 @@ pub(super) struct SurfacePoints {
     /// Normals of any length; zero where there is none.
     pub(super) normal: Vectors,
     pub(super) uv: [Lanes; 2],
-    /// Linear colours of the vertices, with alpha; `None` for white.
     pub(super) colour: Option<[Lanes; 4]>,
     /// Changes of the position along the screen's x and y.
     pub(super) position_slopes: [Vectors; 2],
     /// Changes of the texture coordinates along the screen's x and y.
     pub(super) uv_slopes: [[Lanes; 2]; 2],
     pub(super) is_front: bool,
-    /// Points whose colour is wanted: bit `k` for point `k`.
     pub(super) wanted: u8,
 }
 
 impl SurfacePoints {
-    /// Samples a texture at each wanted point, at `scale` times the texture coordinates.
     #[inline]
     pub(super) fn sample(&self, texture: &MipChain, scale: f32) -> [Lanes; 4] {
         let [dx, dy] = self.uv_slopes.map(|slopes| slopes.map(|v| v.map(|v| v * scale)));

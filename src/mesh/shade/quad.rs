@@ -9,7 +9,6 @@ use quadrille_base::raster::geometry::SUBPIXEL_BITS;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_geometry::grid::GridVertex;
 
-/// Subpixel units per pixel, the unit of [`SamplePattern::offsets`].
 const UNITS_PER_PIXEL: f32 = (1 << SUBPIXEL_BITS) as f32;
 
 choice! {
@@ -99,7 +98,6 @@ pub struct QuadPoints<'a> {
 }
 
 impl QuadPoints<'_> {
-    /// The colours of the vertices at the points, at least 0.
     #[inline]
     fn colour(&self) -> Option<[[f32; 4]; 4]> {
         if self.colours.iter().all(Option::is_none) {

@@ -11,10 +11,9 @@ use quadrille_base::math::unfused::exp2;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{Material, Microfacets, PunctualLight, Texture};
 
-/// Side of the built-in checker texture, in texels; a check is half as wide.
+/// Side in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;
-/// The two shades of the built-in checker in 8-bit sRGB: assumptions, light and dark enough to make a
-/// wrong mip level visible.
+/// 8-bit sRGB shades: assumptions, light and dark enough to make a wrong mip level visible.
 const CHECKER_SHADES: [u8; 2] = [250, 90];
 
 /// Colour of materials without a base texture.
@@ -57,10 +56,8 @@ pub struct Shader<'a> {
     textures: &'a Textures,
     lights: Lights,
     exposure: f32,
-    /// Position of the camera relative to the origin of positions.
     eye: [f64; 3],
     eye_in_world: [f64; 3],
-    /// Substitute for materials that the scene lacks.
     fallback: Material,
     checker: Option<(MipChain, f32)>,
 }
@@ -102,14 +99,12 @@ impl<'a> Shader<'a> {
         self.materials.get(index as usize).unwrap_or(&self.fallback)
     }
 
-    /// Vector from a point of the world to the eye.
     #[inline]
     pub(super) fn eye_from(&self, point: [f32; 3]) -> [f32; 3] {
         std::array::from_fn(|k| narrow(self.eye[k] - f64::from(point[k])))
     }
 }
 
-/// The built-in checker: 2x2 checks.
 fn checker() -> Option<MipChain> {
     let side = CHECKER_TEXELS;
     let texel = |k: u32| {
@@ -126,14 +121,14 @@ fn checker() -> Option<MipChain> {
     MipChain::new(&texture, TextureRole::Colour)
 }
 
-/// Share of a light that a highlight reflects: an assumption.
+/// Share of a light in highlights: an assumption.
 const HIGHLIGHT: f32 = 0.35;
-/// 8-bit value that stands for 0 in a normal map, as stored by flat maps.
+/// Stands for 0 in a normal map, as stored by flat maps.
 const NORMAL_ZERO: f32 = 128.0;
 
 impl Shader<'_> {
-    /// Colours in linear light, at least 0, and opacities; black where a colour would be NaN, unspecified for
-    /// points that are not wanted.
+    /// Linear colours, at least 0, and opacities; black instead of NaN, undefined for points that are not
+    /// wanted.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
         let [r, g, b, opacity] = self.albedo(material, points);
@@ -157,7 +152,7 @@ impl Shader<'_> {
         std::array::from_fn(|k| [r[k], g[k], b[k], opacity[k]])
     }
 
-    /// Light reflected by a matt surface with a highlight (Lambert and Blinn-Phong).
+    /// Matt surface with a highlight (Lambert and Blinn-Phong).
     #[inline]
     fn matt(
         &self,
@@ -183,7 +178,6 @@ impl Shader<'_> {
         [0, 1, 2].map(|c| std::array::from_fn(|k| albedo[c][k] * light[c][k] + shine[c][k]))
     }
 
-    /// Light reflected by a microfacet surface.
     fn microfacets(
         &self,
         material: &Material,
@@ -239,7 +233,6 @@ impl Shader<'_> {
         ambient.map(|light| std::array::from_fn(|k| light[k] * share[k]))
     }
 
-    /// Share of the ambient light that reaches the points.
     #[inline]
     fn occlusion(&self, material: &Material, points: &SurfacePoints) -> Lanes {
         match material.occlusion_texture.and_then(|t| self.textures.get(t)) {
@@ -251,7 +244,6 @@ impl Shader<'_> {
         }
     }
 
-    /// Emitted colour.
     #[inline]
     fn emission(&self, material: &Material, points: &SurfacePoints) -> Vectors {
         let factor = material.emission;
@@ -268,7 +260,6 @@ impl Shader<'_> {
         }
     }
 
-    /// Colour without light, and opacity.
     #[inline]
     fn albedo(&self, material: &Material, points: &SurfacePoints) -> [Lanes; 4] {
         let [r, g, b] = material.base_colour;
@@ -297,7 +288,6 @@ impl Shader<'_> {
         albedo
     }
 
-    /// Shading normals, of length 1.
     #[inline]
     fn normal(&self, material: &Material, points: &SurfacePoints) -> Vectors {
         let [dx, dy] = &points.position_slopes;
@@ -326,8 +316,7 @@ impl Shader<'_> {
     }
 }
 
-/// Share of a light in the highlight (Blinn-Phong); `facing` is the cosine of the angle to that light,
-/// or 0.
+/// Share of a light in the highlight (Blinn-Phong); `facing` is the cosine to that light, or 0.
 #[inline]
 fn highlight(
     shininess: f32,
@@ -347,7 +336,6 @@ fn highlight(
     })
 }
 
-/// Normals perturbed by the texels of a normal map.
 #[inline]
 fn perturbed(
     normal: &Vectors,

@@ -7,9 +7,7 @@ use quadrille_base::image::srgb::srgb_decoding_table;
 use quadrille_base::math::whole;
 use quadrille_geometry::files::{Material, Microfacets, Sampler, Texture, TextureFilter, Wrap};
 
-/// Stored value of a channel of 1.
 const ONE: f32 = 65535.0;
-/// Rows of a level computed per task.
 const ROWS_PER_TASK: usize = 64;
 
 /// Encoding of a texture's channels.
@@ -59,7 +57,7 @@ pub struct MipChain {
     is_plain: bool,
 }
 
-/// A level, with 16 bits per channel: enough for dark colours in linear light, half the size of f32.
+/// 16 bits per channel: enough for dark colours in linear light, half the size of f32.
 #[derive(Debug, Clone)]
 struct MipLevel {
     sides: [u32; 2],
@@ -132,7 +130,6 @@ impl MipChain {
         std::array::from_fn(|c| a[c] + t * (b[c] - a[c]))
     }
 
-    /// Samples with a sampler other than the default.
     fn sample_as_said(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         let wrap = self.sampler.wrap;
         if level.is_nan() || level <= 0.0 {
@@ -155,7 +152,6 @@ impl MipChain {
 }
 
 impl MipLevel {
-    /// A value of the level by wrapping and filter.
     fn filtered(&self, uv: [f32; 2], wrap: [Wrap; 2], filter: TextureFilter) -> [f32; 4] {
         let [columns, rows] = [0, 1].map(|axis| {
             let texels = self.sides[axis];
@@ -172,7 +168,7 @@ impl MipLevel {
         sum
     }
 
-    /// The next level, of half the size, rounded down; `None` after one texel.
+    /// Next level, of half the size, rounded down; `None` after one texel.
     fn smaller(&self) -> Option<Self> {
         if self.sides == [1; 2] {
             return None;
@@ -235,10 +231,9 @@ fn add(sum: &mut [f32; 4], part: [f32; 4]) {
     }
 }
 
-/// The texels of a row that one of the next level covers.
 struct TexelShare {
     first: usize,
-    /// Weights of the first texel and the two after it; a weight of 0 may lie past the row.
+    /// Weights of the first texel and the two after it; a weight of 0 may lie beyond the row.
     weights: [f32; 3],
 }
 
@@ -248,8 +243,8 @@ impl TexelShare {
     }
 }
 
-/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level is a
-/// little wider than two texels and overlaps three.
+/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level
+/// overlaps three.
 fn shares(size: usize) -> Vec<TexelShare> {
     let half = size / 2;
     if half == 0 {
@@ -267,11 +262,10 @@ fn shares(size: usize) -> Vec<TexelShare> {
     (0..half).map(share).collect()
 }
 
-/// The texels to the left and right of `u`, and its fraction of the way from the first to the second.
-/// Beyond 2^22 and for NaN the result is any texel.
+/// Texels to the left and right of `u`, and its fraction between them. Any texel beyond 2^22 and for NaN.
 #[inline(always)]
 fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
-    /// 1.5 * 2^23: added to a number, it leaves the nearest integer in the low bits.
+    /// 1.5 * 2^23: adding it leaves the nearest integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let size = texels as f32;
     // Relative to the centre of the first texel, less than half a row to either side.
@@ -287,7 +281,7 @@ fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
     (left, right, if part < 1.0 { part } else { 1.0 })
 }
 
-/// A texture coordinate in 0 to 1, or 0 for one that is not finite.
+/// Texture coordinate wrapped to 0 to 1; 0 if it is not finite.
 fn wrapped(u: f32, wrap: Wrap) -> f32 {
     let inside = match wrap {
         Wrap::Repeat => u - u.floor(),
@@ -321,7 +315,6 @@ fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u3
     [(left, 1.0 - part), (right, part)]
 }
 
-/// The stored value of a channel of 0 to 1.
 fn to_stored(value: f32) -> u16 {
     whole(value * ONE + 0.5)
 }

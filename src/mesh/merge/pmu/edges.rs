@@ -9,10 +9,9 @@
 //! per entry has a bit for each edge, the same for both directions: entries without a common bit have
 //! no edge in common and need no comparison.
 
-/// An edge from the vertex in the high half to the vertex in the low half.
+/// From the vertex in the high half to the vertex in the low half.
 type DirectedEdge = u64;
 
-/// The edge in the other direction.
 #[inline]
 fn reversed(edge: DirectedEdge) -> DirectedEdge {
     edge.rotate_left(32)
@@ -23,7 +22,7 @@ fn directed(from: u32, to: u32) -> DirectedEdge {
     u64::from(from) << 32 | u64::from(to)
 }
 
-/// The bit of an edge in signatures, by Fibonacci hashing of the sum of its ends.
+/// Signature bit of an edge, by Fibonacci hashing of the sum of its ends.
 #[inline]
 fn bit_of(from: u32, to: u32) -> u64 {
     let sum = u64::from(from) + u64::from(to);
@@ -38,14 +37,12 @@ fn places_of(sought: DirectedEdge, edges: &[DirectedEdge]) -> u64 {
     equal.fold(0, |all: u64, hit: u64| all | hit)
 }
 
-/// The edges of a shading pixel that two entries have in common: bit `k` for edge `k` of each.
+/// Common edges of a shading pixel in two entries: bit `k` for edge `k` of each.
 pub(super) type Shared = [u64; 2];
 
-/// The edges of a new triangle.
 #[derive(Debug)]
 pub(super) struct Triangle {
     edges: [DirectedEdge; 3],
-    /// Their bits in signatures.
     bits: [u64; 3],
 }
 
@@ -58,14 +55,13 @@ impl Triangle {
         }
     }
 
-    /// Mask of the edges that have their bit set in a signature: bit `k` for edge `k`.
+    /// Edges whose signature bit is set: bit `k` for edge `k`.
     #[inline]
     fn edges_in(&self, signature: u64) -> u32 {
         let [a, b, c] = self.bits.map(|bit| u32::from(bit & signature != 0));
         a | b << 1 | c << 2
     }
 
-    /// The edges that others with this signature have in common with the triangle's.
     #[inline]
     fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
         let mut shared = [0; 2];
@@ -82,7 +78,7 @@ impl Triangle {
     }
 }
 
-/// The edges of two triangles with a common edge, without that edge.
+/// Edges of two triangles without their common edge.
 #[derive(Debug)]
 pub(super) struct JoinedEdges {
     /// Edge lists in both orders: first-second, second-first.
@@ -91,10 +87,8 @@ pub(super) struct JoinedEdges {
     signature: u64,
 }
 
-/// The outer edges of an entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OuterEdges {
-    /// Edges of its triangle.
     triangle: [DirectedEdge; 3],
     /// Union of the signature bits of its edges; may have additional bits.
     signature: u64,
@@ -102,13 +96,12 @@ pub(super) struct OuterEdges {
     open: u8,
     /// Shading pixels whose edges are in the list, because they differ from the triangle's.
     listed: u8,
-    /// Number of edges in the list, per shading pixel.
     counts: [u8; 4],
 }
 
 impl OuterEdges {
-    /// The edges of a new entry: the triangle's edges in the shading pixels of the mask `pixels`, no edges in
-    /// the others. Edges between vertices with the same id are left out.
+    /// Edges of a new entry: the triangle's in the shading pixels `pixels`, none in others. Edges between
+    /// vertices with the same id are left out.
     #[inline]
     pub(super) fn of(triangle: &Triangle, pixels: u8) -> Self {
         let ([a, b, c], bits) = (triangle.edges, triangle.bits);
@@ -122,13 +115,12 @@ impl OuterEdges {
         }
     }
 
-    /// Open shading pixels that still have exactly the triangle's edges: bit `c` for shading pixel `c`.
+    /// Open shading pixels with exactly the triangle's edges: bit `c` for shading pixel `c`.
     #[inline]
     pub(super) fn whole(&self) -> u8 {
         self.open & !self.listed
     }
 
-    /// The edges of two triangles without the shared edge, in both orders.
     #[inline]
     pub(super) fn joined(&self, other: &Self, shared: Shared) -> JoinedEdges {
         // Which edge is shared is hard to predict, so the others are found by index.
@@ -144,7 +136,7 @@ impl OuterEdges {
         }
     }
 
-    /// Leaves the shading pixels of the mask `pixels` without edges.
+    /// Removes all edges of the shading pixels `pixels`.
     #[inline]
     pub(super) fn close(&mut self, pixels: u8) {
         self.open &= !pixels;
@@ -156,38 +148,34 @@ impl OuterEdges {
         (self.signature & other.signature != 0) & (self.open & other.open != 0)
     }
 
-    /// The edges that the entry's own triangle has in common with another one.
     #[inline]
     pub(super) fn shared_with(&self, triangle: &Triangle) -> Shared {
         triangle.shared_by(&self.triangle, self.signature)
     }
 
-    /// Shading pixels with outer edges: bit `c` for shading pixel `c`.
     #[inline]
     pub(super) fn open(&self) -> u8 {
         self.open
     }
 
-    /// Whether the edges of a shading pixel differ from the triangle's and are therefore in the list.
+    /// Whether the edges of a shading pixel are in the list, because they differ from the triangle's.
     #[inline]
     pub(super) fn is_listed(&self, pixel: usize) -> bool {
         self.listed >> pixel & 1 == 1
     }
 }
 
-/// The edges of shading pixels that have merged.
+/// Edges of merged shading pixels.
 #[derive(Debug, Clone)]
 pub(super) struct EdgeLists {
-    /// Edges, indexed by the entry's slot and the shading pixel.
+    /// By slot and shading pixel.
     edges: Vec<DirectedEdge>,
-    /// Number of slots with room in it.
     slots: u32,
     /// Maximum number of edges per shading pixel.
     most: usize,
 }
 
 impl EdgeLists {
-    /// Creates an empty store for `most` edges per shading pixel, 1 to 64.
     pub(super) fn new(most: u32) -> Self {
         Self { edges: Vec::new(), slots: 0, most: most.clamp(1, 64) as usize }
     }
@@ -197,8 +185,7 @@ impl EdgeLists {
         (slot as usize * 4 + pixel) * self.most
     }
 
-    /// Makes room for a new entry in a slot; returns whether its edges must be
-    /// [listed](Self::begin_lists).
+    /// Makes room for a new entry; returns whether its edges must be [listed](Self::begin_lists).
     #[inline]
     pub(super) fn begin(&mut self, slot: u32, edges: &OuterEdges) -> bool {
         if slot >= self.slots {
@@ -211,8 +198,8 @@ impl EdgeLists {
         edges.listed != 0 || self.most < 3
     }
 
-    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number of
-    /// them that are lost for lack of room.
+    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number lost for
+    /// lack of room.
     #[cold]
     pub(super) fn begin_lists(&mut self, slot: u32, edges: &mut OuterEdges) -> u64 {
         let mut kept = edges.triangle;
@@ -235,7 +222,6 @@ impl EdgeLists {
         u64::from(pixels) * (count - room) as u64
     }
 
-    /// The edges of a shading pixel of the entry in a slot, if it has any.
     #[inline]
     fn of<'a>(&'a self, slot: u32, edges: &'a OuterEdges, pixel: usize) -> &'a [DirectedEdge] {
         if edges.is_listed(pixel) {
@@ -246,15 +232,14 @@ impl EdgeLists {
         }
     }
 
-    /// Whether two triangles have one edge in common and there is room for all others.
+    /// Whether two triangles have one edge in common and the others fit.
     #[inline]
     pub(super) fn has_room_for(&self, shared: Shared) -> bool {
         let is_one = |edges: u64| edges != 0 && edges & (edges - 1) == 0;
         self.most >= 4 && is_one(shared[0]) && is_one(shared[1])
     }
 
-    /// Stores the edges of two triangles for a shading pixel of the entry in a slot. `first` (0 or 1) is the
-    /// triangle whose edges come first.
+    /// Stores the edges of two triangles for a shading pixel; those of triangle `first` (0 or 1) come first.
     #[inline]
     pub(super) fn set(
         &mut self,
@@ -271,7 +256,6 @@ impl EdgeLists {
         edges.signature = joined.signature;
     }
 
-    /// The edges that an entry has in common with a triangle in a shading pixel that is open.
     #[inline]
     pub(super) fn shared_with(
         &self,
@@ -283,7 +267,6 @@ impl EdgeLists {
         triangle.shared_by(self.of(slot, edges, pixel), edges.signature)
     }
 
-    /// The edges that two entries have in common in a shading pixel that is open in both.
     #[inline(never)]
     pub(super) fn shared(&self, slots: [u32; 2], edges: [&OuterEdges; 2], pixel: usize) -> Shared {
         let [ones, others] = [0, 1].map(|k| self.of(slots[k], edges[k], pixel));
@@ -296,8 +279,8 @@ impl EdgeLists {
         shared
     }
 
-    /// Moves the edges of a shading pixel from the second entry to the first one, without the `shared`
-    /// ones; returns the number of edges lost for lack of room.
+    /// Moves the edges of a shading pixel from the second entry to the first, without the `shared` ones;
+    /// returns the number lost for lack of room.
     #[inline(never)]
     pub(super) fn join(
         &mut self,

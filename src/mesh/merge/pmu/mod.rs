@@ -72,17 +72,16 @@ impl Default for PmuSettings {
     }
 }
 
-/// Maximum number of entries at one position: each covers a sample that no other one covers.
+/// Each entry at a position covers a sample that no other covers.
 const MOST_HERE: usize = 64;
 
-/// A quad that waits for its neighbours. Its position is its key.
+/// A quad that waits for neighbours. Its position is its key.
 #[derive(Debug, Clone, Copy)]
 struct PmuEntry {
     coverage: u64,
     /// Samples that its own triangle covers.
     own: u64,
     edges: OuterEdges,
-    /// Number of the fragment in the stream.
     number: u32,
     /// Shading pixels whose centre its own triangle covers.
     centres: u8,
@@ -90,8 +89,8 @@ struct PmuEntry {
 }
 
 impl PmuEntry {
-    /// The shading pixels of the mask `pixels` that the entry, not a later one, keeps when they merge: those
-    /// to whose centres its own triangle is no farther, see [`QuadFragment::distance`].
+    /// Of the shading pixels `pixels`, those that this entry keeps when merging with a later one: its own
+    /// triangle is no farther from the centre, see [`QuadFragment::distance`].
     #[inline]
     fn keeps(&self, later: &Self, pixels: u8, pattern: &SamplePattern) -> u8 {
         let mut keeps = self.centres & pixels;
@@ -109,15 +108,13 @@ impl PmuEntry {
     }
 }
 
-/// The pixel merge unit, without time.
 #[derive(Debug)]
 pub(crate) struct PixelMerging {
     settings: PmuSettings,
-    /// Has one entry more than the settings allow once a new quad is in.
+    /// One entry more than the settings allow once a new quad is in.
     entries: AssociativeMemory<PmuEntry>,
     lists: EdgeLists,
-    /// The first `candidates`: entries at the position of the new quad that may merge with it, newest
-    /// first.
+    /// The first `candidates`: entries at the new quad's position that may merge with it, newest first.
     here: [u32; MOST_HERE],
     candidates: usize,
     counters: PmuCounters,
@@ -159,8 +156,8 @@ impl PixelMerging {
         }
     }
 
-    /// Finds the entries of a key that may merge with a new quad; returns whether any entry of the key
-    /// covers one of its samples.
+    /// Collects the entries of a key that may merge with a new quad; returns whether any covers one of its
+    /// samples.
     #[inline]
     fn look_up(&mut self, key: u64, new: u32, coverage: u64) -> bool {
         let new = self.entries.get(new);
@@ -178,8 +175,8 @@ impl PixelMerging {
         covered & coverage != 0
     }
 
-    /// Merges the shading pixels of the mask `pixels` of the staged quad `new` with the candidates' pixels;
-    /// returns the mask of candidates that changed: bit `k` for candidate `k`.
+    /// Merges the shading pixels `pixels` of the staged quad `new` with the candidates; returns the changed
+    /// candidates: bit `k` for candidate `k`.
     #[inline(never)]
     fn merge(
         &mut self,
@@ -307,7 +304,7 @@ impl PixelMerging {
         Some(slots[0])
     }
 
-    /// Removes the `changed` candidates that are empty or have nothing to wait for, oldest first.
+    /// Removes the `changed` candidates that are empty or complete, oldest first.
     #[inline]
     fn settle(&mut self, mut changed: u64, stream: &mut MergeStream) {
         while changed != 0 {
@@ -321,7 +318,7 @@ impl PixelMerging {
         }
     }
 
-    /// Whether a quad that has changed is empty, or has nothing to wait for and leaves.
+    /// Whether a changed quad is empty, or complete and leaves.
     #[inline(always)]
     fn has_settled(&mut self, slot: u32, stream: &mut MergeStream) -> bool {
         let &PmuEntry { coverage, number, .. } = self.entries.get(slot);
@@ -424,7 +421,6 @@ impl MergeUnit for PixelMerging {
     }
 }
 
-/// The key of the entries at a position.
 #[inline]
 fn key([x, y]: [u16; 2]) -> u64 {
     u64::from(y) << 16 | u64::from(x)

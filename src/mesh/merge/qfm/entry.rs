@@ -15,19 +15,16 @@ use quadrille_base::math::low;
 use quadrille_base::raster::samples::SamplePattern;
 use quadrille_geometry::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
-/// Words of a triangle mask.
 const WORDS: usize = MAX_GRID_TRIANGLES / 64;
-/// Selection of a shading pixel that no fragment covers.
 const UNCOVERED: u64 = u64::MAX;
 /// Bits of a fragment's number in a selection, below the distance.
 const NUMBER_BITS: u32 = 32;
 
-/// A set of triangles of a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct TriangleMask([u64; WORDS]);
 
 impl TriangleMask {
-    /// Adds a triangle. One past the mask's size is left out, so it never merges.
+    /// Adds a triangle. One beyond the mask's size is left out, so it never merges.
     #[inline]
     fn insert(&mut self, triangle: u16) {
         if let Some(word) = self.0.get_mut(usize::from(triangle >> 6)) {
@@ -53,7 +50,7 @@ impl TriangleMask {
     }
 }
 
-/// A quad in the buffer. Position, facing and grid are its key.
+/// Quad in the buffer. Position, facing and grid are its key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QfmEntry {
     triangles: TriangleMask,
@@ -62,12 +59,10 @@ pub(super) struct QfmEntry {
     pub(super) coverage: u64,
     /// Least (distance, fragment) of each shading pixel: see [`QuadFragment::distance`].
     selection: [u64; 4],
-    /// First fragment of the entry.
     pub(super) leader: u32,
 }
 
 impl QfmEntry {
-    /// Creates an entry of one fragment, whose triangle has these neighbours.
     #[inline]
     pub(super) fn new(
         fragment: &QuadFragment,
@@ -86,7 +81,6 @@ impl QfmEntry {
         entry
     }
 
-    /// Whether a triangle shares an edge with one of the entry's.
     #[inline]
     pub(super) fn is_adjacent(&self, triangle: u16) -> bool {
         self.adjacent.contains(triangle)
@@ -98,7 +92,6 @@ impl QfmEntry {
         self.coverage & other.coverage == 0 && self.triangles.meets(&other.adjacent)
     }
 
-    /// Merges a new fragment into the entry.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -121,7 +114,6 @@ impl QfmEntry {
         }
     }
 
-    /// Merges another entry into this one.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.triangles.unite(&other.triangles);
         self.adjacent.unite(&other.adjacent);
@@ -131,7 +123,7 @@ impl QfmEntry {
         }
     }
 
-    /// The quad for the shader. Its inputs are its leader's if no sample is covered.
+    /// Quad for the shader. Its inputs are its leader's if no sample is covered.
     pub(super) fn quad(&self) -> MergedQuad {
         let input = |pixel: usize| {
             // Itself, then the horizontal, vertical and diagonal neighbours.

@@ -88,7 +88,7 @@ impl Default for QfmSettings {
     }
 }
 
-/// Bit of the key of an entry that tells front from back.
+/// Bit of an entry's key that distinguishes front and back.
 const FACING_BIT: u64 = 1 << 32;
 
 /// Reason why a fragment merges into no entry, by its most recent candidate.
@@ -99,16 +99,13 @@ enum Unmerged {
     Apart,
 }
 
-/// Quad-fragment merging, without time.
 #[derive(Debug)]
 pub(crate) struct QuadFragmentMerging {
     settings: QfmSettings,
     buffer: AssociativeMemory<QfmEntry>,
-    /// Neighbours of each triangle of the current grid.
     neighbours: Vec<[u16; 3]>,
-    /// Number of the current grid; it wraps long after its entries have left.
+    /// Wraps long after its entries have left.
     grid: u32,
-    /// Whether the current grid is blended.
     is_blended: bool,
     counters: QfmCounters,
 }
@@ -132,7 +129,7 @@ impl QuadFragmentMerging {
         u64::from(self.grid) << 33 | facing | u64::from(y) << 16 | u64::from(x)
     }
 
-    /// The entry that a fragment merges into, or the reason why there is none.
+    /// Entry that a fragment merges into, or the reason why there is none.
     #[inline]
     fn partner(&self, key: u64, fragment: &QuadFragment) -> Result<u32, Unmerged> {
         let mut reason = Unmerged::Alone;
@@ -148,7 +145,6 @@ impl QuadFragmentMerging {
         Err(reason)
     }
 
-    /// Removes an entry if it has become fully covered.
     fn release_full(&mut self, slot: u32, stream: &mut MergeStream) {
         let entry = self.buffer.get(slot);
         if entry.coverage == stream.pattern.full_quad() {
@@ -158,8 +154,8 @@ impl QuadFragmentMerging {
         }
     }
 
-    /// Sends the entries at the position of a blended fragment that cover one of its samples to the shader. As
-    /// each of them did so before, no two entries cover the same sample, and their order is free.
+    /// Sends the entries that a blended fragment overlaps to the shader. Earlier blended fragments did the
+    /// same, so no two entries cover the same sample, and their order is free.
     fn evict_overlapping(&mut self, key: u64, coverage: u64, stream: &mut MergeStream) {
         for key in [key, key ^ FACING_BIT] {
             let overlapping = |buffer: &AssociativeMemory<QfmEntry>| {
@@ -212,7 +208,7 @@ impl MergeUnit for QuadFragmentMerging {
         }
     }
 
-    /// Triangles past [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
+    /// Triangles beyond [`MAX_GRID_TRIANGLES`] have no bit in a mask and never merge.
     fn begin_grid(&mut self, topology: &Topology, is_blended: bool) {
         let count = topology.neighbours.len().min(MAX_GRID_TRIANGLES);
         self.neighbours.clear();
@@ -279,8 +275,8 @@ impl MergeUnit for QuadFragmentMerging {
         self.buffer.len()
     }
 
-    /// Also counts entries that merge or are dropped at a flush, so that only the difference across
-    /// one fragment is the number of entries that left for it.
+    /// Also counts entries that merge or are dropped at a flush; only the difference across one fragment is the
+    /// number of entries that made room for it.
     fn made_room(&self) -> u64 {
         let counters = &self.counters;
         counters.evicted + counters.merged_at_eviction + counters.dropped_empty
