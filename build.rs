@@ -57,7 +57,8 @@ fn commit() -> Option<String> {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    git(&["describe", "--always", "--dirty", "--abbrev=12"])
+    // The commit, whether or not tags of releases lie before it.
+    git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
 }
 
 /// What git prints for `arguments`; `None` where there is no git or no repository.

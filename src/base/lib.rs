@@ -11,6 +11,7 @@
 //! | [`parse`], [`text_file`] | numbers in texts of users; files that users write |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`quantise`] | codebooks and palettes, which stand for many numbers |
+//! | [`trace`] | spans around the parts of a call, with the feature of that name |
 //! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
@@ -26,6 +27,7 @@ pub mod raster;
 pub mod shading;
 pub mod task;
 pub mod text_file;
+pub mod trace;
 pub mod words;
 
 pub use bytes::Bytes;

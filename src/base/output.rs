@@ -58,6 +58,7 @@ pub fn write_whole_if(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
+    crate::span!("write");
     let real = link_target(path);
     let written = match fs::metadata(&real) {
         Ok(there) if !there.is_file() => {
@@ -85,6 +86,7 @@ pub fn write_folder(
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
+    crate::span!("write");
     let written = write_and_swap(&link_target(path), files, is_replaceable, task, accept);
     written.unwrap_or_else(|error| task.check().and(Err(Error::write(path, error))))
 }

@@ -26,9 +26,10 @@ pub(crate) struct Verbosity {
     /// Print no warnings, remarks or progress bars; results and errors are printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print remarks on stderr about input files, choices and progress
-    #[arg(short, long, global = true)]
-    pub(super) verbose: bool,
+    /// Print remarks on stderr about input files, choices and progress; twice, also the time of each part of the work, in
+    /// builds with the feature `trace`
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
 }
 
 /// Arguments of the command that runs, without the name of the program.
@@ -87,13 +88,25 @@ impl Verbosity {
 
     /// Prints a remark on stderr, if verbose.
     pub(crate) fn remark(self, text: &str) {
-        if self.verbose {
+        if self.verbose > 0 {
             eprintln!("quadrille: {}", plain(text));
         }
     }
 
+    /// Prints the times of the parts of the command from here on, if verbose twice.
+    pub(super) fn print_spans(self) {
+        #[cfg(feature = "trace")]
+        if self.verbose > 1 {
+            super::trace::print_spans();
+        }
+        #[cfg(not(feature = "trace"))]
+        if self.verbose > 1 {
+            self.remark("-vv prints times in builds with the feature `trace` only; -v is used");
+        }
+    }
+
     /// Creates the task of a call whose progress counts `what`. Its bar is hidden for a single step, if stderr
-    /// is not a terminal, and if quiet.
+    /// is not a terminal, if quiet, and beside times.
     pub(crate) fn progress(self, what: &str) -> Progress {
         let template =
             format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
@@ -101,7 +114,8 @@ impl Verbosity {
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let bar = bar.with_style(style);
-        let (shown, is_shown) = (bar.clone(), !self.quiet && io::stderr().is_terminal());
+        let (shown, is_shown) =
+            (bar.clone(), !self.quiet && self.verbose < 2 && io::stderr().is_terminal());
         let task = interrupt::task().clone().on_progress(move |done, total| {
             if is_shown && total > 1 && shown.is_hidden() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());

@@ -30,6 +30,8 @@ mod resume;
 mod sim;
 mod splat_film;
 mod synth;
+#[cfg(feature = "trace")]
+mod trace;
 mod usage;
 #[cfg(feature = "view")]
 mod view;
@@ -128,6 +130,7 @@ fn run_command(args: &[OsString]) -> u8 {
         }
     };
     interrupt::install();
+    verbosity.print_spans();
     match command.run(verbosity, program.clone()) {
         Ok(Exit::Done) => 0,
         Ok(Exit::CheckFailed) => 1,

@@ -134,6 +134,7 @@ impl StochasticFrame {
 
     /// Rasterizes all bins, a row of blocks per task.
     pub(super) fn raster(&mut self) {
+        quadrille_base::span!("raster");
         let keeps_depths = self.settings.keeps_depths || self.geometry.forward() > 0;
         let samples = self.settings.samples;
         let mut visible = VisibleSamples::background(self.view.size(), samples, keeps_depths);

@@ -103,6 +103,7 @@ impl Geometry {
         faces: Faces,
         task: &Task,
     ) -> Result<Self> {
+        quadrille_base::span!("geometry");
         let tessellation_view = widened(view, source.bounds(), source);
         let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()

@@ -111,6 +111,7 @@ pub fn simulate(
     runs: &[PipelineRun],
     settings: &SimulationSettings<'_>,
 ) -> Result<SharedSimulation> {
+    quadrille_base::span!("pipelines");
     settings.memory.validate()?;
     let order = SampleOrder { size: stream.size(), samples: stream.samples() };
     let pipelines = runs.iter().map(|run| settings.pipeline(*run, order));

@@ -88,6 +88,7 @@ impl Machine {
 
     /// Renders a view, with progress in splats; meaningless once `task` is cancelled.
     fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
+        quadrille_base::span!("simulate");
         let start = Instant::now();
         let outcome = match self {
             Self::Pipeline(method, simulator) => {

@@ -94,6 +94,7 @@ impl Plan {
                     watch(Event::Warning(text));
                 }
                 for job in of_view {
+                    quadrille_base::span!("row");
                     watch(Event::Begun(&job.key));
                     let methods = self.run_methods(job, &view, &records, &part, watch)?;
                     let host_s = start.elapsed().as_secs_f64();

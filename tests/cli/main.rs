@@ -52,6 +52,8 @@ mod sizes;
 mod statistics;
 mod suites;
 mod sweeps;
+#[cfg(feature = "trace")]
+mod trace;
 mod unused_fields;
 mod usage;
 #[cfg(all(unix, feature = "view"))]

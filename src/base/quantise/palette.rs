@@ -120,6 +120,7 @@ impl Group {
 
 /// Computes the palette of `columns`, which must have equal lengths.
 pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Palette> {
+    crate::span!("palette");
     let rows = columns.first().map_or(0, Vec::len);
     let size = palette_size(rows).min(rows.max(1));
     if let Some(exact) = exact_palette(columns, size) {

@@ -120,6 +120,7 @@ fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Load
 /// content does not follow its format; [`Error::Limit`] for more than 2^26 triangles or vertices, or
 /// more than 4 GiB in the files that the mesh names.
 pub fn load(path: &Path) -> Result<Loaded> {
+    quadrille_base::span!("load");
     parse_in_folder(&open(path)?, path, TEXTURE_BYTES)
 }
 

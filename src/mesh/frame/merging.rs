@@ -76,6 +76,7 @@ impl Shading {
 impl VisibleFrame {
     /// Sends the quads through a unit.
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
+        quadrille_base::span!("merge");
         let groups: Vec<_> = match unit.build().rules().scope {
             MergeScope::Grid => self.chunks.chunks(1).collect(),
             MergeScope::Draw => {

@@ -39,6 +39,7 @@ impl VisibleFrame {
         sampling: Sampling,
         background: Option<[f32; 3]>,
     ) -> Frame {
+        quadrille_base::span!("shade");
         let quads = ShadedColours {
             visible: self,
             shading,

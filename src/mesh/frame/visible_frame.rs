@@ -62,6 +62,7 @@ impl VisibleFrame {
         settings: &FrameSettings,
         task: &Task,
     ) -> Result<Self> {
+        quadrille_base::span!("visibility");
         let alpha = AlphaTests::new(source.materials(), source.textures());
         let budget = MemoryBudget::new(settings.memory_bytes, task);
         let mut chunks: Vec<_> = draw_runs(source)

@@ -269,6 +269,7 @@ pub fn apply_step(
     path: &Path,
     task: &Task,
 ) -> Result<()> {
+    quadrille_base::span!("step");
     let before = table.rows();
     action.apply_task(table, path, task).map_err(|error| match action {
         // The condition may name a column that the table does not have.

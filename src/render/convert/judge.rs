@@ -78,6 +78,7 @@ impl Judge {
         scene: &Path,
         host: &mut dyn ConversionHost,
     ) -> Result<ConversionLoss> {
+        quadrille_base::span!("compare");
         let task = host.begin("splats");
         let written = load_table_task(format.main_file(written), LoadOptions::default(), &task)?;
         let input = before.splats_with(&task)?.0;

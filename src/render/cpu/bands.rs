@@ -26,7 +26,10 @@ impl Renderer {
             clock.lap(|times| &mut times.bin);
             self.bins.sort(level, task);
             clock.lap(|times| &mut times.sort);
-            fragments_blended += draw(self, band);
+            {
+                quadrille_base::span!("raster");
+                fragments_blended += draw(self, band);
+            }
             clock.lap(|times| &mut times.raster);
         }
         fragments_blended

@@ -290,6 +290,7 @@ impl TileLists {
         grid: TileGrid,
         frame: &Projected,
     ) -> Vec<TileGrid> {
+        quadrille_base::span!("bin");
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, ChunkShare::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
@@ -326,6 +327,7 @@ impl TileLists {
         (grid, band): (TileGrid, TileGrid),
         frame: &Projected,
     ) {
+        quadrille_base::span!("bin");
         let tiles = band.tiles_in(grid);
         self.ends.clear();
         let mut position = 0;
@@ -354,6 +356,7 @@ impl TileLists {
 
     /// Sorts every list, nearest first, ties by slot. Stops once `task` is cancelled.
     pub(super) fn sort(&mut self, level: SimdLevel, task: &Task) {
+        quadrille_base::span!("sort");
         let mut lists = Vec::with_capacity(self.ends.len());
         let mut rest = &mut self.entries[..];
         let mut start = 0;

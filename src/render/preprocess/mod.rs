@@ -100,6 +100,7 @@ impl Preprocessed {
             let entries = slots.map(|(&key, slot)| u64::from(key) << 32 | u64::from(slot));
             self.order.extend(entries);
         }
+        quadrille_base::span!("sort");
         let mut order = std::mem::take(&mut self.order);
         let sorted = task.uninterrupted(move || {
             order.par_sort_unstable();

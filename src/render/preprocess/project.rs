@@ -70,6 +70,7 @@ impl Projected {
         level: Option<SimdLevel>,
         task: &Task,
     ) {
+        quadrille_base::span!("preprocess");
         let chunks = splats.len().div_ceil(CHUNK);
         // Slots of 2^31 splats would take 300 GB. Larger scenes get no slots for second footprints, which are
         // then left out if the chunk is full.

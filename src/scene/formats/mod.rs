@@ -170,6 +170,7 @@ fn open<T>(
     task: &Task,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
+    quadrille_base::span!("load");
     let path = &scene_file(path)?;
     let source = SceneSource {
         bytes: &FileBytes::open(path)?,

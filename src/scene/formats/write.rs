@@ -271,6 +271,7 @@ pub fn write_levels_if(
     task: &Task,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
+    quadrille_base::span!("encode");
     options.check(format)?;
     let table = match levels {
         [table] => table,

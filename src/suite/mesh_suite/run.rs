@@ -75,6 +75,7 @@ impl MeshPlan {
         let part = task.without_progress();
         let steps = task.steps(open.len() as u64);
         for job in open {
+            quadrille_base::span!("row");
             watch(Event::BegunMesh(&job.key));
             let warnings = Warnings::default();
             let mut row = self.row(job, folder, (level, &part), &warnings)?;

@@ -1,0 +1,40 @@
+//! `-vv` of a build with the feature `trace`: the times of the parts of a command, on standard error.
+
+use crate::support::program::{DONE, Place, SHOT};
+
+/// The spans that a command prints, from the outermost one on.
+fn spans(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let errors = String::from_utf8(place.expect(DONE, arguments).stderr).unwrap();
+    let span = |line: &str| {
+        let (ms, names) = line.strip_prefix("quadrille: ")?.split_once(" ms  ")?;
+        assert!(ms.trim().parse::<f64>().unwrap() >= 0.0, "{line}");
+        Some(names.to_owned())
+    };
+    errors.lines().filter_map(span).collect()
+}
+
+#[test]
+fn a_command_prints_the_times_of_its_parts() {
+    let place = Place::new();
+    let render = [&["render", "scene.ply", "-o", "a.png"], &SHOT[..]].concat();
+    let printed = spans(&place, &[&render[..], &["-vv"]].concat());
+    assert_eq!(printed, ["load", "preprocess", "bin", "bin", "sort", "raster", "write"]);
+    assert!(spans(&place, &[&render[..], &["-v"]].concat()).is_empty());
+
+    let convert = ["convert", "scene.ply", "--scale", "2", "-o", "a.sog", "-vv"];
+    let printed = spans(&place, &convert);
+    for expected in ["load", "step", "encode", "encode > palette", "encode > write"] {
+        assert!(printed.iter().any(|span| span == expected), "{expected}: {printed:?}");
+    }
+}
+
+#[test]
+fn a_suite_prints_the_time_of_each_row() {
+    let place = Place::new();
+    let suite = "scenes = [{ path = \"scene.ply\", cameras = \"cameras.json\" }]\nmethods = [\"baseline\"]\n";
+    std::fs::write(place.path("suite.toml"), suite).unwrap();
+    let printed = spans(&place, &["bench", "suite.toml", "-o", "rows.jsonl", "-vv"]);
+    let rows = printed.iter().filter(|span| *span == "row").count();
+    assert_eq!(rows, crate::support::program::CAMERAS, "{printed:?}");
+    assert!(printed.iter().any(|span| span == "row > simulate"), "{printed:?}");
+}
