@@ -1,15 +1,18 @@
 //! Small files of every format that is read, which fuzzing starts from: `QUADRILLE_CORPUS` names a folder into which
-//! they are written, in a folder per run of a target of `tests/fuzz`.
+//! they are written, in a folder per reader.
 
-use std::path::PathBuf;
-
-use quadrille::load_cameras;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::camera_colmap::{CAMERAS_TXT, IMAGES_TXT, cameras_bin, images_bin};
 use crate::camera_files::{INRIA, TRANSFORMS};
 use crate::camera_paths::{nerfstudio_path, settings};
-use crate::packed_hostile::try_load;
-use crate::packed_mutations::seeds;
+use crate::fuzz::readers;
+use crate::support::packing::Packed;
+use crate::{
+    mesh_gltf, mesh_gltf_draco, mesh_gltf_extensions, mesh_gltf_lights, mesh_gltf_morphs,
+    mesh_gltf_skins, packed_seeds,
+};
 
 /// Names, numbers and numbers of parameters of COLMAP's camera models.
 const MODELS: [(&str, i32, usize); 18] = [
@@ -92,41 +95,104 @@ fn json_files() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Mesh files: a reader, a name, and bytes.
+fn mesh_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let obj = "mtllib a.mtl\nv 0 0 0\nv 1 0 0 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1\nvn 0 0 2\no square\nusemtl red\n\
+        f 1/1/1 2//-1 -2/2 4\nf 1 2 \\\n  3 # 4\nt crease 2/1/0 0 1 2.5\nnewmtl red\nKd 1 0.5 0\nNs 20\nKs 1 1 1\nd 0.5\n";
+    let ply = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+        property uchar red\nproperty uchar green\nproperty uchar blue\nelement face 1\nproperty uchar flags\n\
+        property list uchar int vertex_indices\nproperty list uchar float texcoord\nend_header\n0 0 0 1 2 3\n\
+        1 0 0 255 0 0\n1 1 0 0 9 9\n0 1 0 4 5 6\n7 4 0 1 2 3 8 0 0 1 0 1 1 0 1\n";
+    let mut binary = b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty double x\nproperty float y\n\
+        property float z\nelement face 1\nproperty list uchar uint vertex_index\nend_header\n"
+        .to_vec();
+    for (x, y) in [(0.0_f64, 0.0_f32), (1.0, 0.0), (1.0, 1.0)] {
+        binary.extend(x.to_le_bytes().into_iter().chain(y.to_le_bytes()).chain([0; 4]));
+    }
+    binary.extend([3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+    let row = (1..=16).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let points: String = (0..16).map(|n| format!("{},{},0.5\n", n % 4, n / 4)).collect();
+    let bezier = format!("1\n{row}\n16\n{points}");
+    let [sequential, edgebreaker] = mesh_gltf_draco::streams();
+    let mut files = vec![
+        ("mesh-obj", "square", obj.into()),
+        ("mesh-ply", "text", ply.into()),
+        ("mesh-ply", "binary", binary),
+        ("mesh-bezier", "patch", bezier.into()),
+        ("mesh-draco", "sequential", sequential),
+        ("mesh-draco", "edgebreaker", edgebreaker),
+    ];
+    let square = mesh_gltf::document();
+    let json = square.to_string();
+    files.push(("mesh-gltf", "container", mesh_gltf::glb(0, &[(b"JSON", json.as_bytes())])));
+    let documents = [
+        ("square", square),
+        ("instanced", mesh_gltf_extensions::instanced()),
+        ("lit", mesh_gltf_lights::lit()),
+        ("morphed", mesh_gltf_morphs::morphed(&serde_json::json!([0.5]))),
+        ("skinned", mesh_gltf_skins::skinned()),
+    ];
+    files.extend(documents.map(|(name, text)| ("mesh-gltf", name, text.to_string().into_bytes())));
+    files
+}
+
+/// Small files of a reader that this module makes, by name.
+fn seeds(reader: &str) -> BTreeMap<String, Vec<u8>> {
+    let is_of = |name: &str| {
+        let extension = name.split_once('.').map_or("", |(_, extension)| extension);
+        extension == reader || reader == "folder" && ["sog", "ssog"].contains(&extension)
+    };
+    let Some((kind, format)) = reader.split_once('-') else {
+        return packed_seeds::seeds().into_iter().filter(|(name, _)| is_of(name)).collect();
+    };
+    match (kind, format) {
+        ("mesh", _) => {
+            let files = mesh_files().into_iter().filter(|(of, ..)| *of == reader);
+            files.map(|(_, name, bytes)| (name.to_owned(), bytes)).collect()
+        }
+        (_, "json") => {
+            let files = json_files().into_iter();
+            files.map(|(name, text)| (name.to_owned(), text.into_bytes())).collect()
+        }
+        _ => {
+            let files = colmap_files().into_iter().filter(|(of, ..)| *of == format);
+            files.map(|(_, name, files)| (name, files.join(readers::CUT))).collect()
+        }
+    }
+}
+
+/// Files of a reader that fuzzing found to have other errors than its other files, by name.
+fn kept(reader: &str) -> BTreeMap<String, Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
+    let Ok(bytes) = std::fs::read(folder.join(reader).with_added_extension("zip")) else {
+        return BTreeMap::new();
+    };
+    Packed::open(&bytes).map_or(BTreeMap::new(), |zip| zip.parts.into_iter().collect())
+}
+
+/// The files that the fuzzing of a reader starts from, by name.
+pub(crate) fn files(reader: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut files = seeds(reader);
+    files.extend(kept(reader));
+    files
+}
+
 #[test]
 fn files_to_fuzz_from_are_read() {
-    let temporary = tempfile::tempdir().unwrap();
-    let named = std::env::var_os("QUADRILLE_CORPUS").map(PathBuf::from);
-    let corpus = named.unwrap_or_else(|| temporary.path().join("corpus"));
-    let write = |run: &str, name: &str, bytes: &[u8]| {
-        let folder = corpus.join(run);
+    let corpus = std::env::var_os("QUADRILLE_CORPUS").map(PathBuf::from);
+    for reader in readers::READERS {
+        let made = seeds(reader);
+        assert!(!made.is_empty(), "{reader}");
+        for (name, bytes) in made {
+            assert!(readers::has_mark(reader, &bytes), "{reader} {name}");
+            let read = readers::read(reader, &bytes);
+            assert!(read.is_ok(), "{reader} {name}: {read:?}");
+        }
+        let Some(folder) = corpus.as_ref().map(|corpus| corpus.join(reader)) else { continue };
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(name), bytes).unwrap();
-    };
-    for (name, bytes) in seeds() {
-        assert!(try_load(&bytes, &name), "{name}");
-        let (_, extension) = name.split_once('.').unwrap();
-        write(extension, &name, &bytes);
-        if extension == "sog" || extension == "ssog" {
-            write("folder", &name, &bytes);
+        for (name, bytes) in files(reader) {
+            std::fs::write(folder.join(name), bytes).unwrap();
         }
     }
-    for (name, text) in json_files() {
-        let path = temporary.path().join("cameras.json");
-        std::fs::write(&path, &text).unwrap();
-        assert_eq!(load_cameras(&path).is_ok(), name != "exposures", "{name}");
-        write("cameras-json", name, text.as_bytes());
-    }
-    for (extension, name, files) in colmap_files() {
-        let folder = temporary.path().join(extension);
-        std::fs::create_dir_all(&folder).unwrap();
-        for (stem, bytes) in ["cameras", "images"].into_iter().zip(&files) {
-            std::fs::write(folder.join(stem).with_extension(extension), bytes).unwrap();
-        }
-        let loaded = load_cameras(&folder);
-        assert!(loaded.is_ok(), "{extension} {name}: {loaded:?}");
-        // The target of cameras cuts its bytes here.
-        write(&format!("cameras-{extension}"), &name, &files.join(&b"\n---\n"[..]));
-    }
-    let runs = std::fs::read_dir(&corpus).unwrap().count();
-    assert_eq!(runs, 12, "a folder for each run of tests/fuzz/run.sh");
+    readers::remove_files();
 }

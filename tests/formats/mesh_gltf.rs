@@ -483,7 +483,7 @@ fn blended_materials_have_an_opacity() {
 }
 
 /// A GLB of a claimed length beyond the real one, and of chunks.
-fn glb(beyond: i32, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+pub(super) fn glb(beyond: i32, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (kind, content) in chunks {
         body.extend_from_slice(&u32::try_from(content.len()).unwrap().to_le_bytes());

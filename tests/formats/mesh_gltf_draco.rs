@@ -28,6 +28,11 @@ fn bytes(stream: &str) -> Vec<u8> {
     STANDARD.decode(stream).unwrap()
 }
 
+/// Both streams.
+pub(super) fn streams() -> [Vec<u8>; 2] {
+    [SEQUENTIAL, EDGEBREAKER].map(bytes)
+}
+
 /// The document of a stream of this mesh.
 fn document(stream: &[u8]) -> Value {
     let uri = format!("data:application/octet-stream;base64,{}", STANDARD.encode(stream));

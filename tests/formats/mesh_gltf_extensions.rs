@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::mesh_gltf::{document, parse, set, with};
 
 /// The square as four instances: moved to its own corners, turned by half a turn around z, and scaled.
-fn instanced() -> Value {
+pub(super) fn instanced() -> Value {
     let mut document = document();
     let mut bytes: Vec<u8> =
         [0i8, 0, 127, 0].repeat(4).iter().map(|v| v.to_le_bytes()[0]).collect();

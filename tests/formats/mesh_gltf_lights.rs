@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::mesh_gltf::{parse, set, with};
 
 /// A document with a node that holds a camera and a light, turned by a quarter around y.
-fn lit() -> Value {
+pub(super) fn lit() -> Value {
     let mut document = with("/scenes/0/nodes", json!([0, 1]));
     let half = std::f64::consts::FRAC_1_SQRT_2;
     set(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::mesh_gltf::{document, parse, set};
 
 /// The square with two morph targets: the first doubles it, the second moves corner 3 by (5, 6, 7).
-fn morphed(weights: &Value) -> Value {
+pub(super) fn morphed(weights: &Value) -> Value {
     let mut document = document();
     let accessors = document["accessors"].as_array_mut().unwrap();
     accessors.push(json!({

@@ -10,7 +10,7 @@ use super::mesh_gltf::{document, parse, set};
 /// Two joints: the first 10 to the right, the second, its child, another 5 up and of twice the size. The
 /// first has no inverse bind matrix, the matrix of the second moves by (-1, 0, 0). Corners 0 and 1 of the
 /// square follow the first joint, corner 2 the second, corner 3 both in equal shares.
-fn skinned() -> Value {
+pub(super) fn skinned() -> Value {
     let mut bytes = Vec::new();
     bytes.extend([0u8, 1, 0, 0].repeat(4));
     let weights = [[1.0f32, 0.0], [1.0, 0.0], [0.0, 0.5], [0.25, 0.25]];
