@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks that two builds of quadrille give the same results: a change of structure leaves them alone.
 
-usage: benches/compare_builds.py OLD NEW [--shared DIR] [--quick] [--time RUNS]
+usage: benches/compare_builds.py OLD NEW [--shared DIR] [--quick] [--time RUNS | --only-time RUNS]
 
 Runs the same commands with both programs and compares pictures byte for byte and JSON documents
 value for value, without host times. `--shared` names a folder with trained scenes and meshes;
 without it only the scenes of this repository are used. `--time` also runs render, sim, mesh and deferred in
-pairs and prints the median ratios NEW / OLD of the host times and of the whole processes.
+pairs and prints the median ratios NEW / OLD of the host times and of the whole processes; `--only-time` compares nothing else.
 Exits with 1 when anything differs.
 """
 
@@ -275,6 +275,9 @@ def timed(programs, shared, runs):
 
 def main():
     programs = (ARGUMENTS.old, ARGUMENTS.new)
+    if ARGUMENTS.only_time:
+        timed(programs, ARGUMENTS.shared, ARGUMENTS.only_time)
+        return 0
     counts, failed = {}, 0
     with tempfile.TemporaryDirectory() as scratch:
         for number, case in enumerate(cases(ARGUMENTS.shared, ARGUMENTS.quick)):
@@ -300,5 +303,6 @@ if __name__ == "__main__":
     parser.add_argument("--shared", type=Path, help="folder with trained scenes and meshes")
     parser.add_argument("--quick", action="store_true", help="fewer scenes, smaller pictures")
     parser.add_argument("--time", type=int, default=0, metavar="RUNS", help="pairs of timed runs")
+    parser.add_argument("--only-time", type=int, default=0, metavar="RUNS", help="pairs of timed runs, and no results")
     ARGUMENTS = parser.parse_args()
     sys.exit(main())

@@ -3,20 +3,30 @@
 //! A block fenced as `sh` is run whole by a shell, in a folder of its own with links to `scenes` and
 //! `benches`. Of a block fenced as `sh slow`, which would take minutes, the flags are checked against
 //! the help of the command, and so are the flags of commands in tables. Where a block fenced as `text` follows a
-//! block that is run, its lines are printed.
+//! block that is run, its lines are printed. The feature `slow-tests` runs all pages; without it, [`FIRST`] ones are run.
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
 
 use crate::support::{shared, skipped};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_quadrille");
 
+/// Pages that a newcomer reads first.
+const FIRST: [&str; 3] = ["README.md", "getting-started.md", "install.md"];
+
 /// Relative difference of numbers in an output of another machine, whose vectors may round otherwise.
 const ROUNDING: f64 = 1e-3;
+
+/// Help of each command, by its name.
+static HELPS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
 /// A fenced block of shell commands.
 #[derive(Default)]
@@ -122,8 +132,11 @@ fn check_flags(block: &Block) {
             skipped::note(format!("{} needs the feature view", block.place));
             continue;
         }
-        let help = Command::new(PROGRAM).args([words[1], "--help"]).output().unwrap();
-        let help = String::from_utf8(help.stdout).unwrap();
+        let mut helps = HELPS.lock().unwrap();
+        let help = helps.entry(words[1].to_owned()).or_insert_with(|| {
+            let help = Command::new(PROGRAM).args([words[1], "--help"]).output().unwrap();
+            String::from_utf8(help.stdout).unwrap()
+        });
         for flag in words.iter().filter(|word| word.starts_with("--")) {
             let flag = flag.split('=').next().unwrap();
             assert!(help.contains(flag), "{}: {} has no flag {flag}", block.place, words[1]);
@@ -175,19 +188,22 @@ fn commands_of_the_readme_and_the_docs_run() {
     let in_tables: Vec<_> = pages().iter().flat_map(|page| commands_in_tables(page)).collect();
     in_tables.iter().for_each(check_flags);
     assert!(in_tables.len() > 20, "commands in tables were not found");
+    let mut runs = Vec::new();
     for block in pages().iter().flat_map(|page| blocks(page)) {
         check_flags(&block);
         counts[usize::from(block.is_slow)] += 1;
-        if block.is_slow {
+        let is_first = FIRST.iter().any(|page| block.place.starts_with(page));
+        if block.is_slow || !is_first && skipped::is_slow() {
             continue;
         }
         let needs_shared = block.commands.contains("$SCENES") || block.commands.contains("$MESHES");
         let shared = if needs_shared { shared::path("") } else { Some(root()) };
         match shared {
-            Some(shared) => run(&block, &shared),
+            Some(shared) => runs.push((block, shared)),
             None => skipped::note(format!("{} needs $SCENES or $MESHES", block.place)),
         }
     }
+    runs.par_iter().with_max_len(1).for_each(|(block, shared)| run(block, shared));
     assert!(counts[0] > 10 && counts[1] > 2, "blocks were not found: {counts:?}");
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod imports;
+#[allow(dead_code, reason = "no test here is slow")]
 #[path = "../support/skipped.rs"]
 mod skipped;
 

@@ -1,4 +1,4 @@
-//! Tests that cannot run where they are: each names its reason, and the test program lists them all
+//! Tests that do not run where they are: each names its reason, and the test program lists them all
 //! when it ends, since the output of a test that passes is not shown.
 
 use std::collections::BTreeMap;
@@ -21,11 +21,24 @@ pub(crate) fn note(reason: impl Into<String>) {
     });
 }
 
+/// Whether the test under way takes more than a few seconds, and the feature `slow-tests` is off: it is then skipped.
+pub(crate) fn is_slow() -> bool {
+    let is_skipped = cfg!(not(feature = "slow-tests"));
+    if is_skipped {
+        note("slow; the feature `slow-tests` runs it");
+    }
+    is_skipped
+}
+
 extern "C" fn list() {
     let Ok(skipped) = SKIPPED.lock() else { return };
     let mut text = format!("\nskipped tests: {}\n", skipped.len());
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (test, reason) in &*skipped {
-        text += &format!("  {test}: {reason}\n");
+        by_reason.entry(reason).or_default().push(test);
+    }
+    for (reason, tests) in by_reason {
+        text += &format!("  {reason}:\n    {}\n", tests.join("\n    "));
     }
     // Not `eprint!`, which the harness captures.
     let _ = std::io::stderr().write_all(text.as_bytes());
