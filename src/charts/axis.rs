@@ -64,8 +64,7 @@ impl Axis {
             return self.around(least, values.iter().copied().fold(least, f64::max));
         }
         let (from, to) = if self.is_log {
-            let least = least.max(top * LOG_RANGE);
-            let from = round_below(least * 0.999);
+            let from = round_below(least.max(top * LOG_RANGE) * 0.999);
             let to = round_above(top * 1.001);
             (from, if to > from { to } else { from * 10.0 })
         } else {
@@ -148,8 +147,7 @@ impl Scale {
     /// Position of a value, 0 to 1; values outside are moved to the ends.
     pub(crate) fn position(&self, value: f64) -> f64 {
         let share = if self.is_log {
-            let value = value.max(self.from);
-            (value / self.from).ln() / (self.to / self.from).ln()
+            (value.max(self.from) / self.from).ln() / (self.to / self.from).ln()
         } else {
             (value - self.from) / (self.to - self.from)
         };

@@ -27,8 +27,7 @@ impl Canvas {
         let level = labels.iter().map(|(x, text)| {
             // A label at the end of the axis moves into the picture.
             let most = self.look.width - half(text);
-            let x = x.min(most).max(half(text));
-            ([x, top + 19.0], 0.0, Anchor::Middle)
+            ([x.min(most).max(half(text)), top + 19.0], 0.0, Anchor::Middle)
         });
         let slanted = labels.iter().map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
         let ways = [level.collect::<Vec<_>>(), slanted.collect()];

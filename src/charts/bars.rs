@@ -198,8 +198,7 @@ impl BarChart {
             let Some(value) = value.filter(|v| v.value.is_finite()) else {
                 // Published numbers that no text states are not missing.
                 if !self.is_stacked && is_stated && bar >= NARROWEST_GAP {
-                    let at = [middle, plot.bottom() - 4.0];
-                    canvas.text(at, Anchor::Middle, Size::Gap, "×");
+                    canvas.text([middle, plot.bottom() - 4.0], Anchor::Middle, Size::Gap, "×");
                 }
                 x += if self.is_stacked { 0.0 } else { bar };
                 continue;

@@ -92,8 +92,7 @@ impl Canvas {
         size: Size,
         text: &str,
     ) {
-        let area = self.look.metrics.area(at, angle, anchor, size, text);
-        self.texts.push(area);
+        self.texts.push(self.look.metrics.area(at, angle, anchor, size, text));
         self.elements.push(Element::Text { at, angle, anchor, size, text: text.to_owned() });
     }
 

@@ -60,8 +60,7 @@ impl HeatChart {
             .filter(|v| v.is_finite() && (!self.values.is_log || *v > 0.0))
             .collect();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        [least, most]
+        [least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
     }
 
     /// Colour of a value between two others.

@@ -126,8 +126,7 @@ impl LineChart {
         let (metrics, all) = (canvas.look.metrics, canvas.look.width);
         for line in metrics.wrapped(&self.x.label, Size::Axis, all - 8.0) {
             below += 16.0;
-            let middle = all / 2.0;
-            canvas.text([middle, below], Anchor::Middle, Size::Axis, &line);
+            canvas.text([all / 2.0, below], Anchor::Middle, Size::Axis, &line);
         }
         for one in &self.series {
             draw(canvas, one, &x, &plot);
@@ -154,8 +153,7 @@ impl LineChart {
 /// Least and largest value.
 fn ends(values: &[f64]) -> (f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (least, most)
+    (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }
 
 fn draw(canvas: &mut Canvas, one: &LineSeries, x: &impl Fn(f64) -> f64, plot: &Plot) {

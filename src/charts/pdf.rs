@@ -74,8 +74,7 @@ impl Page {
         if paint.fill_opacity < 1.0 {
             let percent = byte(paint.fill_opacity * 100.0);
             self.opacities.insert(percent);
-            let name = opacity_name(percent);
-            self.content.set_parameters(Name(name.as_bytes()));
+            self.content.set_parameters(Name(opacity_name(percent).as_bytes()));
         }
         if let Some(stroke) = &paint.stroke {
             self.stroke_colour(stroke.colour);

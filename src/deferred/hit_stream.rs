@@ -163,8 +163,7 @@ fn count_bins<S: Simd>(
             let [left, upper] = [column * BIN_PX, row * BIN_PX];
             let [from, to] = [upper.max(top), (upper + BIN_PX).min(bottom)];
             if from < to {
-                let area = [left.max(x0), from, (left + BIN_PX).min(x1), to];
-                counters.tile_tests += tiles(area);
+                counters.tile_tests += tiles([left.max(x0), from, (left + BIN_PX).min(x1), to]);
             }
         }
     }

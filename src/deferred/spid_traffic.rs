@@ -145,8 +145,7 @@ impl HitConsumer for SpidTraffic {
                 mortons[bit as usize] = hits.next().map_or(0, |hit| hit.morton);
             });
             self.spids.write(first, passed, |_| [quad.primitive]);
-            let second = self.second_half + first;
-            self.spids.write(second, passed, |bit| [mortons[bit as usize]]);
+            self.spids.write(self.second_half + first, passed, |bit| [mortons[bit as usize]]);
         }
     }
 

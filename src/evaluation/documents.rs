@@ -45,8 +45,7 @@ fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
         // Writing to memory cannot fail.
         let _ = writer.write_record(cells);
     };
-    let headings = ["name", "a", "b"].into_iter().chain(keys).chain(share);
-    write(headings.map(str::to_owned).collect());
+    write(["name", "a", "b"].into_iter().chain(keys).chain(share).map(str::to_owned).collect());
     for row in rows {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let numbers = columns.iter().map(|column| match (column.value)(row) {
@@ -58,8 +57,7 @@ fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
         let share = has_masks.then(|| number(row.mask_share));
         write(names.into_iter().chain(numbers).chain(share).collect());
     }
-    let bytes = writer.into_inner().unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
 }
 
 /// Columns that papers print, and the rows of numbers as text: one per pair, and the means of several.

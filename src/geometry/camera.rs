@@ -109,8 +109,7 @@ impl MeshCamera {
     /// Position of the camera relative to the origin.
     pub fn eye(&self) -> [f64; 3] {
         let camera = &self.camera;
-        let inverse = camera.view_from_world.transpose();
-        (inverse * -camera.translation_in_view).into()
+        (camera.view_from_world.transpose() * -camera.translation_in_view).into()
     }
 
     /// Position of the camera in the world.

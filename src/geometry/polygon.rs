@@ -31,8 +31,7 @@ impl PolygonCutter {
     ) {
         let count = corners.len();
         if count > 3 && count <= MAX_CONCAVE_CORNERS && self.project(mesh, corners) {
-            let outline = self.outline.iter().copied();
-            self.earcut.earcut(outline, &[], &mut self.cuts);
+            self.earcut.earcut(self.outline.iter().copied(), &[], &mut self.cuts);
             if self.cuts.len() == 3 * (count - 2) {
                 for cut in self.cuts.chunks_exact(3) {
                     visit([cut[0], cut[1], cut[2]].map(|k| k as usize));
@@ -120,8 +119,7 @@ mod tests {
 
     #[test]
     fn a_convex_face_is_a_fan() {
-        let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
-        assert_eq!(areas(&square, 0), [1.0, 1.0]);
+        assert_eq!(areas(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], 0), [1.0, 1.0]);
         // A corner on an edge is not concave.
         let flat = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 2.0]];
         assert_eq!(areas(&flat, 0), [0.0, 4.0]);

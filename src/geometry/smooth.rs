@@ -279,8 +279,7 @@ mod tests {
             let found = is_shared(&hinge(degrees, before), None);
             assert_eq!(found, expected, "{before:?} at {degrees}");
         }
-        let flat = hinge(90.0, ["s off", ""]);
-        assert!(is_shared(&flat, Some(Smoothing::Crease(180.0))));
+        assert!(is_shared(&hinge(90.0, ["s off", ""]), Some(Smoothing::Crease(180.0))));
     }
 
     #[test]

@@ -188,8 +188,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
                 let mut positions = HashMap::with_capacity(vertices.len());
                 let mut position = |vertex: u16| {
                     let next = fit::<u16>(positions.len());
-                    let id = ids[usize::from(vertex)];
-                    *positions.entry(id).or_insert(next)
+                    *positions.entry(ids[usize::from(vertex)]).or_insert(next)
                 };
                 let welded = triangles.iter().map(|t| t.map(&mut position));
                 neighbours(&welded.collect::<Vec<_>>())

@@ -150,8 +150,7 @@ mod tests {
         let mut outer = disc.clone();
         drop_inner(&mut outer);
         assert!(outer.len() < disc.len() / 5, "{}", outer.len());
-        let equal = vec![[1.0, 2.0]; 9];
-        assert!(hull_area(equal).abs() < 1e-12);
+        assert!(hull_area(vec![[1.0, 2.0]; 9]).abs() < 1e-12);
     }
 
     /// Points of a cone with its base in the plane where coordinate `axis` is 0.

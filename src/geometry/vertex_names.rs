@@ -41,8 +41,7 @@ impl VertexNames {
             return corner.position;
         }
         let next = fit::<u32>(self.numbers.len());
-        let vertex = [corner.position, uv, normal, colour];
-        *self.numbers.entry(vertex).or_insert(next)
+        *self.numbers.entry([corner.position, uv, normal, colour]).or_insert(next)
     }
 }
 

@@ -98,8 +98,7 @@ impl<'a> DrawState<'a> {
         self.near_cut += u64::from(counts.decided);
         if let Some(maps) = &mut self.maps {
             for quad in warp.quads.iter() {
-                let index = quad_index(warp.tile, quad.position);
-                maps.count(MapKind::Shaded, index, quad.mask);
+                maps.count(MapKind::Shaded, quad_index(warp.tile, quad.position), quad.mask);
             }
         }
         counts

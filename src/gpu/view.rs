@@ -50,8 +50,7 @@ impl<'a> PreparedView<'a> {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
         let times = frame.run(splats, camera, profile);
-        let scene = (splats, camera, profile);
-        Self::of_frame(scene, &frame, level, (start, times.sort))
+        Self::of_frame((splats, camera, profile), &frame, level, (start, times.sort))
     }
 
     /// As [`Self::new`], as a task.
@@ -65,8 +64,7 @@ impl<'a> PreparedView<'a> {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
         let times = frame.run_task(splats, camera, profile, task)?;
-        let scene = (splats, camera, profile);
-        let view = Self::of_frame(scene, &frame, level, (start, times.sort));
+        let view = Self::of_frame((splats, camera, profile), &frame, level, (start, times.sort));
         task.check()?;
         Ok(view)
     }

@@ -189,8 +189,7 @@ pub fn draw_state<'a>(
     let l2 = L2Spec { bytes: config.l2.bytes - reserved, ..config.l2.clone() };
     let memory = Memory::new(&l2, &config.dram, config.gpu.clock_mhz, lines.tests.end);
     let gpcs = config.gpu.gpcs;
-    let schedulers = config.cores.all_schedulers();
-    let issue = ShaderIssue::new(gpcs, schedulers, config.cores.issue_cycles);
+    let issue = ShaderIssue::new(gpcs, config.cores.all_schedulers(), config.cores.issue_cycles);
     let updates = (0..gpcs)
         .map(|_| Updates::new(config.zrop.update_queue, config.zrop.update_cycles))
         .collect();

@@ -193,8 +193,7 @@ impl IssuePort {
         next: &mut impl Sink<P, M>,
     ) -> Cycle {
         let issued = end - 1;
-        let ready = (issued + self.latency).max(self.last_taken);
-        let taken = next.offer(item, ready, state);
+        let taken = next.offer(item, (issued + self.latency).max(self.last_taken), state);
         self.stages.leave(taken);
         self.last_taken = taken;
         taken

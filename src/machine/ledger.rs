@@ -159,8 +159,7 @@ impl Record {
                 self.double(columns);
             }
             let interval = index(at.div_euclid(self.spec.interval));
-            let rows = self.intervals.len().max((interval + 1) * columns);
-            self.intervals.resize(rows, 0);
+            self.intervals.resize(self.intervals.len().max((interval + 1) * columns), 0);
             add_to_row(&mut self.intervals, interval, changes);
         }
     }

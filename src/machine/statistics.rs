@@ -179,11 +179,9 @@ impl StatisticsByUnit {
 impl Serialize for StatisticsByUnit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let named = |counts: Vec<Count>| {
-            let counts = counts.into_iter();
-            BTreeMap::from_iter(counts.map(|count| (count.name, count.value)))
+            BTreeMap::from_iter(counts.into_iter().map(|count| (count.name, count.value)))
         };
-        let units = self.units();
-        serializer.collect_map(units.map(|(name, counts)| (name, named(counts))))
+        serializer.collect_map(self.units().map(|(name, counts)| (name, named(counts))))
     }
 }
 

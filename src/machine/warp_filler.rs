@@ -133,8 +133,7 @@ impl WarpFiller {
             merge: std::mem::take(&mut self.merge),
             begins_flush: std::mem::take(&mut self.begins_flush),
         };
-        let at = at.max(self.passed);
-        let start = self.output.issue_on(warp, at, 1, state, next);
+        let start = self.output.issue_on(warp, at.max(self.passed), 1, state, next);
         self.clock.wait_until(start);
     }
 

@@ -93,8 +93,7 @@ fn cut_plane(
 ) -> Option<DepthPlane> {
     let exact = corners.map(|point| {
         let scale = UNITS / point.z;
-        let position = [point.xz * scale, point.yz * scale];
-        (position, depth(view, &point))
+        ([point.xz * scale, point.yz * scale], depth(view, &point))
     });
     let [a, b, c] = exact.map(|(position, _)| position);
     let sides = [[a, b], [b, c], [c, a]].map(|[p, q]| f64::hypot(q[0] - p[0], q[1] - p[1]));
@@ -120,8 +119,7 @@ fn twice_area(triangle: [Vertex; 3]) -> f64 {
 
 fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
     let inside = |v: i32, side: u32| {
-        let units = i64::from(side) << SUBPIXEL_BITS;
-        v.clamp(0, i32::try_from(units).unwrap_or(i32::MAX))
+        v.clamp(0, i32::try_from(i64::from(side) << SUBPIXEL_BITS).unwrap_or(i32::MAX))
     };
     Vertex { x: inside(vertex.x, view.camera.width), y: inside(vertex.y, view.camera.height) }
 }
@@ -256,8 +254,7 @@ pub fn touched_quads(
         while left != 0 {
             let at = left.trailing_zeros();
             left &= left - 1;
-            let position = [fit(x + (at & 3)), fit(y + (at >> 2))];
-            visit(position, tile.quads[at as usize]);
+            visit([fit(x + (at & 3)), fit(y + (at >> 2))], tile.quads[at as usize]);
         }
     });
 }

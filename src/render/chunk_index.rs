@@ -188,9 +188,7 @@ impl ChunkIndex {
         let mut chunks = Vec::new();
         batches.for_each(CHUNK, task, &mut |splats| {
             let rows = rows.next().unwrap_or_default();
-            let count = rows.len();
-            let checksum = crc32fast::hash(batches.row_bytes(rows));
-            chunks.push(Chunk::of(splats, count, checksum));
+            chunks.push(Chunk::of(splats, rows.len(), crc32fast::hash(batches.row_bytes(rows))));
             Ok(())
         })?;
         Ok(Self { stamp, chunks })

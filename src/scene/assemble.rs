@@ -290,8 +290,7 @@ impl Arrays {
             self.blocks.truncate(len.div_ceil(BLOCK));
             self.rest.truncate(len.div_ceil(BLOCK) * rest_slots);
         }
-        let splats = Splats::from_buffers(len, sh_degree, self.blocks, self.rest);
-        (splats, dropped)
+        (Splats::from_buffers(len, sh_degree, self.blocks, self.rest), dropped)
     }
 }
 

@@ -47,8 +47,7 @@ impl SceneEncoding {
     }
 
     pub(super) fn warn_of_unused(&mut self, options: LoadOptions) {
-        let unused = options.unused(self.axes, self.lod_levels);
-        self.warnings.extend(unused);
+        self.warnings.extend(options.unused(self.axes, self.lod_levels));
     }
 }
 

@@ -35,8 +35,7 @@ impl Scene {
 
     pub(super) fn warn_of_rounding(&mut self) {
         if self.splats.origin() == [0.0; 3] {
-            let warning = rounding_warning(self.splats.sampled(SAMPLES));
-            self.encoding.warnings.extend(warning);
+            self.encoding.warnings.extend(rounding_warning(self.splats.sampled(SAMPLES)));
         }
     }
 

@@ -225,8 +225,7 @@ impl Artist {
             (Saved::A, Some(still), _) => (&still.a, still.size),
             (Saved::B, Some(still), _) => (still.b.as_ref().ok_or_else(missing)?, still.size),
             (Saved::Difference, Some(still), _) => {
-                let difference = still.difference.as_ref();
-                (difference.ok_or_else(missing)?, still.size)
+                (still.difference.as_ref().ok_or_else(missing)?, still.size)
             }
             (Saved::Map, _, Some(map)) => (&map.rgb, map.key.size),
             _ => return Err(missing()),
@@ -253,10 +252,10 @@ impl Artist {
 
     fn fly(&self, id: ClientId, request: &FlyRequest) -> Result<()> {
         let views = &self.look.views;
-        let keys = request.keys.iter().map(|key| {
-            let camera = camera_of(&key.cam, PATH_SIZE_PX, views)?;
-            Ok((camera, key.seconds))
-        });
+        let keys = request
+            .keys
+            .iter()
+            .map(|key| Ok((camera_of(&key.cam, PATH_SIZE_PX, views)?, key.seconds)));
         let keys: Vec<_> = keys.collect::<Result<_>>()?;
         let cameras = fly_keys(&keys, request.fps)?;
         let path = camera_path_json(&cameras, request.fps)?;

@@ -207,8 +207,7 @@ pub fn serve(
     let emulating = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let emulating = emulating.map_err(|error| system(std::io::Error::other(error)))?;
     let listener = runtime.block_on(async { listen(access) })?;
-    let address = listener.local_addr().map_err(system)?;
-    ready(address)?;
+    ready(listener.local_addr().map_err(system)?)?;
     std::thread::scope(|scope| {
         let artist = Artist::new(Arc::clone(&hub), Arc::clone(&look), pool);
         scope.spawn(|| artist.run());

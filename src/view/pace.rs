@@ -192,8 +192,7 @@ impl Link {
     /// Takes the confirmation of bytes that were sent at a time.
     pub(crate) fn confirmed(&mut self, bytes: usize, sent: Duration, now: Duration) {
         let arrived = sent + self.round_trip.unwrap_or_default();
-        let begin = arrived.max(self.last_confirmed);
-        let time = now.saturating_sub(begin).max(LEAST_TIME);
+        let time = now.saturating_sub(arrived.max(self.last_confirmed)).max(LEAST_TIME);
         self.last_confirmed = now;
         self.bytes = PAST_SHARE * self.bytes + bytes as f64;
         self.seconds = PAST_SHARE * self.seconds + time.as_secs_f64();

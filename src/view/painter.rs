@@ -217,8 +217,7 @@ impl Painter {
         let difference = match (show.second(), show.mode) {
             (Some(_), Mode::Difference) => {
                 let [a, b] = [a, b].map(|canvas| canvas.frame.over(background));
-                let difference = scaled_difference(&a, &b, narrow(show.gain))?;
-                Some(rgb_over(&difference, background))
+                Some(rgb_over(&scaled_difference(&a, &b, narrow(show.gain))?, background))
             }
             _ => None,
         };

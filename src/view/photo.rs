@@ -67,8 +67,7 @@ mod tests {
 
     #[test]
     fn pixels_are_means_of_the_area_that_they_cover() {
-        let half = area_averaged(&row(&[1.0, 3.0, 5.0, 7.0]), [2, 1]);
-        assert_eq!(reds(&half), [2.0, 6.0]);
+        assert_eq!(reds(&area_averaged(&row(&[1.0, 3.0, 5.0, 7.0]), [2, 1])), [2.0, 6.0]);
         // Two thirds: the middle old pixel belongs to both new ones.
         let some = area_averaged(&row(&[3.0, 6.0, 9.0]), [2, 1]);
         let expected = [(3.0 + 6.0 / 2.0) / 1.5, (6.0 / 2.0 + 9.0) / 1.5];

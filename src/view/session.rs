@@ -90,8 +90,7 @@ async fn send(
 
 /// The time of a ping, which its answer brings back.
 fn stamp(now: Duration) -> Bytes {
-    let nanoseconds = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-    Bytes::copy_from_slice(&nanoseconds.to_le_bytes())
+    Bytes::copy_from_slice(&u64::try_from(now.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())
 }
 
 /// Receives messages until the page leaves or breaks a rule.
@@ -188,8 +187,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
         }
         ClientMessage::Fly(request) => return client.mailbox.side(SideJob::Fly(request)),
         ClientMessage::Flags(request) => {
-            let flags = site.commands.flags(&request, &site.look.views)?;
-            client.send(&flags);
+            client.send(&site.commands.flags(&request, &site.look.views)?);
         }
     }
     Ok(())

@@ -40,8 +40,7 @@ pub fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
 pub fn srgb_decoding_table() -> [f32; 256] {
     let mut values = 0..=u8::MAX;
     std::array::from_fn(|_| {
-        let value = f32::from(values.next().unwrap_or(u8::MAX));
-        decode_srgb([value / 255.0; 3])[0]
+        decode_srgb([f32::from(values.next().unwrap_or(u8::MAX)) / 255.0; 3])[0]
     })
 }
 

@@ -164,8 +164,7 @@ pub fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
     // Three channels with one coefficient of 1 each evaluate three functions at once.
     for (first, out) in (0..).step_by(3).zip(values[1..].chunks_mut(3)) {
         let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
-        let shown = sh_colour(degree, dir, [0.0; 3], one_each);
-        out.copy_from_slice(&shown[..out.len()]);
+        out.copy_from_slice(&sh_colour(degree, dir, [0.0; 3], one_each)[..out.len()]);
     }
     values
 }

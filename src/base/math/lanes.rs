@@ -237,8 +237,7 @@ fearless_simd::kernel!(
         use std::arch::x86_64::*;
         /// Compensates for the reciprocal root's relative error of 2^-14.
         const ABOVE: f32 = 1.0 + 1.0 / 8192.0;
-        let x_above = _mm512_mul_ps(x, _mm512_set1_ps(ABOVE));
-        _mm512_mul_ps(x_above, _mm512_rsqrt14_ps(x))
+        _mm512_mul_ps(_mm512_mul_ps(x, _mm512_set1_ps(ABOVE)), _mm512_rsqrt14_ps(x))
     }
 );
 

@@ -34,8 +34,7 @@ pub fn codebook<'v>(
             return Ok(lloyd(&sorted));
         }
     }
-    let last = distinct.last().copied().unwrap_or(0.0);
-    distinct.resize(ENTRIES, last);
+    distinct.resize(ENTRIES, distinct.last().copied().unwrap_or(0.0));
     Ok(std::array::from_fn(|at| distinct[at]))
 }
 

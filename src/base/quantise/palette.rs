@@ -39,8 +39,7 @@ pub struct Palette {
 
 /// Number of centroids of `rows` rows: a power of two times 1024, up to 65,536.
 fn palette_size(rows: usize) -> usize {
-    let factor = (rows as f64 / 1024.0).log2().floor().min(6.0).exp2();
-    whole::<usize>(factor * 1024.0).max(1)
+    whole::<usize>((rows as f64 / 1024.0).log2().floor().min(6.0).exp2() * 1024.0).max(1)
 }
 
 struct Group {
@@ -251,8 +250,7 @@ fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     let middle = rows.len() / 2;
     // Keys, and rows with equal keys, compare as integers.
     let key = |row: &u32| {
-        let value = total_order(points.row(*row as usize)[widest]);
-        u64::from(value) << 32 | u64::from(*row)
+        u64::from(total_order(points.row(*row as usize)[widest])) << 32 | u64::from(*row)
     };
     let mut keys: Vec<u64> = rows.iter().map(key).collect();
     if middle > 0 {

@@ -200,8 +200,7 @@ impl Polygon {
         // The power of two with the number of the column nearest to `x` as exponent, from its bits.
         let bias = i64::from(EXPONENT_BIAS - x0).cast_unsigned();
         let power = |x: f64| {
-            let exponent = (x + NO_FRACTION).to_bits().wrapping_add(bias);
-            f64::from_bits(exponent << FRACTION_BITS)
+            f64::from_bits((x + NO_FRACTION).to_bits().wrapping_add(bias) << FRACTION_BITS)
         };
         let mut words = [0; HALF_ROWS];
         for k in 0..HALF_ROWS {

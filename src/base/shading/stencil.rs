@@ -93,8 +93,7 @@ impl StencilTest {
     #[inline]
     pub fn passes(&self, stored: u8) -> bool {
         let mask = self.read_mask & self.greatest();
-        let reference = self.reference.min(self.greatest());
-        self.compare.passes(reference & mask, stored & mask)
+        self.compare.passes(self.reference.min(self.greatest()) & mask, stored & mask)
     }
 
     /// The value stored after a fragment with this outcome. Bits outside the write mask are kept.

@@ -41,8 +41,7 @@ impl ShadingTriangle {
     }
 
     pub(crate) fn of(frame: &StochasticFrame, found: &PrimitiveRef<'_>, primitive: u32) -> Self {
-        let moving = found.moving(&frame.view, primitive);
-        let grid = ShadingGrid::new(&moving, &frame.grid_view());
+        let grid = ShadingGrid::new(&found.moving(&frame.view, primitive), &frame.grid_view());
         let [_, middle, _] = found.chunk.placements;
         let vertices = found.grid.topology.triangles[usize::from(found.triangle)].map(|c| {
             let vertex = found.grid.vertices[usize::from(c)];

@@ -143,8 +143,7 @@ impl TileSort {
             shuffle(entries, &mut self.other, |spid| digits.digit(spid, number));
             std::mem::swap(entries, &mut self.other);
             let after = self.measured(entries, digits, value_bits);
-            let histogram = before.planes[number as usize];
-            let bits = histogram + before.total() + after.total();
+            let bits = before.planes[number as usize] + before.total() + after.total();
             counters.packed_bytes += bits.div_ceil(8);
             before = after;
         }

@@ -52,8 +52,7 @@ impl SampleColour {
             Self::Rgba8 => {
                 let [r, g, b, a] = colour;
                 let [r, g, b] = encode_srgb([r, g, b]);
-                let bytes = [r, g, b, a].map(to_8_bit);
-                [u32::from_le_bytes(bytes), 0]
+                [u32::from_le_bytes([r, g, b, a].map(to_8_bit)), 0]
             }
         }
     }

@@ -96,8 +96,7 @@ pub struct PackedBlock {
 /// First codec with the fewest bits, and these bits with the prefix.
 #[inline]
 fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
-    let offset = PREFIX_BITS + ColourOffset::of(block, layout).bits();
-    let mut best = (Codec::Offset, offset);
+    let mut best = (Codec::Offset, PREFIX_BITS + ColourOffset::of(block, layout).bits());
     if layout != ChannelLayout::U32 {
         return best;
     }
@@ -132,10 +131,7 @@ impl PackedSize {
     #[inline]
     pub fn of(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
         match format.depth_bits() {
-            Some(bits) => {
-                let depths = DepthOffset::of(block, clear);
-                Self::new(spec, Codec::Depth, depths.bits(bits))
-            }
+            Some(bits) => Self::new(spec, Codec::Depth, DepthOffset::of(block, clear).bits(bits)),
             None => {
                 let (codec, bits) = smallest(block, format.layout());
                 Self::new(spec, codec, bits)

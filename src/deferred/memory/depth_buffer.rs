@@ -139,8 +139,7 @@ impl DepthBlocks {
             left &= left.wrapping_sub(1);
         }
         if passed != 0 && rule == DepthRule::Nearer {
-            let header = header.after(passed, depths);
-            self.headers.write(block, header);
+            self.headers.write(block, header.after(passed, depths));
             let is_whole = passed == u64::MAX;
             let access = if is_whole { CacheAccess::WriteWhole } else { CacheAccess::Write };
             self.access(block, access);
@@ -155,8 +154,7 @@ impl DepthBlocks {
 
     /// Writes back all dirty blocks.
     pub fn flush(&mut self) {
-        let pack = packer(&self.spec, self.format, &self.depths, &self.headers);
-        self.cache.flush(pack);
+        self.cache.flush(packer(&self.spec, self.format, &self.depths, &self.headers));
         self.headers.flush();
     }
 

@@ -111,8 +111,7 @@ mod tests {
 
     #[test]
     fn four_headers_share_a_line() {
-        let spec = MemorySpec::default();
-        let mut headers = DepthHeaders::new(&spec, Capacity::Bytes(64), 12);
+        let mut headers = DepthHeaders::new(&MemorySpec::default(), Capacity::Bytes(64), 12);
         let header = DepthHeader { far: 1.0, clear: 0 };
         (0..4).for_each(|block| headers.write(block, header));
         assert_eq!(headers.traffic(), BufferTraffic::default());

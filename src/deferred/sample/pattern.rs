@@ -89,8 +89,7 @@ impl StochasticPattern {
         let standard = standard.lanes_f32().map(|axis| axis.map(|v| v / UNITS_PER_PIXEL));
         let pixel = |at: [u32; 2]| -> ArrayVec<PixelSample, LANES> {
             let scrambles: [u32; sobol::DIMENSIONS] = std::array::from_fn(|dimension| {
-                let dimension = u32::try_from(dimension).unwrap_or(u32::MAX);
-                sobol::scramble(seed, at, dimension)
+                sobol::scramble(seed, at, u32::try_from(dimension).unwrap_or(u32::MAX))
             });
             let samples = points.iter().enumerate().map(|(sample, point)| {
                 let value = |dimension| unit_interval(point[dimension] ^ scrambles[dimension]);

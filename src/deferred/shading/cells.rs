@@ -96,8 +96,7 @@ impl Cells {
         let along = x * self.basis[k][0] + y * self.basis[k][1];
         let cell = (along - self.first[k]).floor();
         let cell = cell.simd_gt(zero).select(cell, zero);
-        let cell = cell.simd_lt(last).select(cell, last);
-        cell + f32::from(self.offset[k])
+        cell.simd_lt(last).select(cell, last) + f32::from(self.offset[k])
     }
 
     /// Picture position of a grid point, in pixels from the centre; it may lie beyond the cells.

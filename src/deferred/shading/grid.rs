@@ -217,8 +217,7 @@ mod tests {
         assert_eq!(moving.cells.last, grid.cells.last);
         // Half-way through the exposure the triangle is nearer than the near plane.
         let near = [a, b, c].map(|[x, y, z]| [[x, y, z], [x, y, -1.5]]);
-        let at_start = ShadingGrid::new(&triangle(near), &VIEW);
-        assert_eq!(at_start.corners, grid.corners);
+        assert_eq!(ShadingGrid::new(&triangle(near), &VIEW).corners, grid.corners);
         let never = [a, b, c].map(|[x, y, _]| [[x, y, 0.1], [x, y, 0.2]]);
         let never = ShadingGrid::new(&triangle(never), &VIEW);
         assert!(never.is_barycentric && never.is_front());

@@ -115,10 +115,7 @@ impl<'a> ScenePhotos<'a> {
         let own = [photo.width(), photo.height()];
         match self.settings.sizes {
             _ if own == size => Ok((photo, camera.clone())),
-            PhotoSizes::ResizePhotos => {
-                let photo = fitted(path, photo, size, values)?;
-                Ok((photo, camera.clone()))
-            }
+            PhotoSizes::ResizePhotos => Ok((fitted(path, photo, size, values)?, camera.clone())),
             PhotoSizes::DrawAtPhotos => {
                 check_proportions(path, &photo, size)?;
                 Ok((photo, camera.resized(own[0], own[1])?))

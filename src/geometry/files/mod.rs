@@ -86,8 +86,7 @@ impl MeshFile {
         if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
             return BezierPatches::parse(&bytes, path).map(Self::Patches);
         }
-        let loaded = parse_in_folder(&bytes, path, texture_bytes)?;
-        Ok(Self::Polygons(Box::new(loaded)))
+        Ok(Self::Polygons(Box::new(parse_in_folder(&bytes, path, texture_bytes)?)))
     }
 }
 

@@ -98,8 +98,7 @@ fn parse(
                         .insert(MtlMaterial { folder: folder.to_owned(), ..MtlMaterial::default() })
                 });
         } else if let Some(material) = &mut current {
-            let keyword = keyword.to_ascii_lowercase();
-            match material.line(&keyword, rest) {
+            match material.line(&keyword.to_ascii_lowercase(), rest) {
                 Ok(None) => {}
                 Ok(Some(warning)) => builder.warn(warning),
                 Err((expected, found)) => builder.warn(format!(

@@ -43,8 +43,7 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let are_inside_out = are_inside_out(mesh, &is_closed);
     for face in faces {
         if are_inside_out || !is_closed[face] {
-            let material = mesh.face_materials[face] as usize;
-            mesh.materials[material].two_sided = true;
+            mesh.materials[mesh.face_materials[face] as usize].two_sided = true;
         }
     }
 }

@@ -91,8 +91,7 @@ pub(crate) fn numbers<'a, T: FromStr + Copy + Into<f64> + Default, const N: usiz
 ) -> Result<[T; N], Mismatch> {
     let mut values = [T::default(); N];
     for (at, value) in values.iter_mut().enumerate() {
-        let word = words.next();
-        *value = number(word.ok_or_else(|| (format!("{N} numbers"), at.to_string()))?)?;
+        *value = number(words.next().ok_or_else(|| (format!("{N} numbers"), at.to_string()))?)?;
     }
     Ok(values)
 }

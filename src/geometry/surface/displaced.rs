@@ -96,10 +96,7 @@ fn taps(t: f32, size: i64, filter: HeightFilter) -> (([usize; 4], usize), [f32; 
     let at = t * size as f32 - 0.5;
     let f = at - at.floor();
     let first = whole::<i64>(at.floor()) - 1;
-    let texels = [0, 1, 2, 3].map(|i| {
-        let wrapped = (first + i).rem_euclid(size);
-        usize::try_from(wrapped).unwrap_or(0)
-    });
+    let texels = [0, 1, 2, 3].map(|i| usize::try_from((first + i).rem_euclid(size)).unwrap_or(0));
     let g = 1.0 - f;
     let weights = match filter {
         HeightFilter::Spline => [

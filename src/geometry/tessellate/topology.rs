@@ -120,8 +120,7 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
             |axis: usize| (t[0].position[axis] + t[1].position[axis] + t[2].position[axis]) / 3.0;
         [mean(0), mean(1)]
     };
-    let sides = [columns, rows].map(f32::from);
-    order.sort(&mut triangles, sides, seed, centroid);
+    order.sort(&mut triangles, [columns, rows].map(f32::from), seed, centroid);
     let triangles: Vec<[u16; 3]> = triangles.iter().map(|t| t.map(|node| node.vertex)).collect();
     Topology { neighbours: neighbours(&triangles), triangles }
 }
@@ -188,8 +187,7 @@ mod tests {
 
     #[test]
     fn even_grids_are_quads_in_rows() {
-        let topology = stitched([4, 3, 4, 3], GridOrder::Rows, 1);
-        assert_eq!(topology.triangles.len(), 24);
+        assert_eq!(stitched([4, 3, 4, 3], GridOrder::Rows, 1).triangles.len(), 24);
         assert_eq!(stitched([16; 4], GridOrder::Rows, 1).triangles.len(), MAX_GRID_TRIANGLES);
         assert_eq!(stitched([1; 4], GridOrder::Rows, 1).triangles, [[0, 1, 3], [1, 2, 3]]);
     }

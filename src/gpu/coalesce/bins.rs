@@ -153,8 +153,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
 
     #[inline]
     pub(super) fn charge_wait(&mut self, bin: u32, cycle: Cycle) {
-        let last_flush = self.bins.bin(bin).last_flush;
-        self.input.idle_in_storage(last_flush, cycle);
+        self.input.idle_in_storage(self.bins.bin(bin).last_flush, cycle);
     }
 
     pub(super) fn victim(&mut self) -> Option<u32> {

@@ -170,8 +170,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         self.bins.visit(["tc", "tc_out"], visitor);
-        let names = ("tc", Some("tc_out"));
-        visitor.ledger(names, &mut self.ledger, &self.bins.flushes);
+        visitor.ledger(("tc", Some("tc_out")), &mut self.ledger, &self.bins.flushes);
     }
 }
 

@@ -102,8 +102,7 @@ impl TileGridCoalescing {
     ) {
         let mut flushed = self.bins.take(bin, reason);
         for item in 0..flushed.items.len() {
-            let primitive = flushed.items[item];
-            let start = self.bins.output.issue_on(primitive, at, 1, state, next);
+            let start = self.bins.output.issue_on(flushed.items[item], at, 1, state, next);
             self.bins.bins.leave(&mut flushed, 1, start);
         }
         self.bins.give_back(flushed);

@@ -167,8 +167,7 @@ mod tests {
         assert_eq!(few[0].bytes, 100 * (119 + 192));
         assert_eq!((few[3].bytes, few[3].cycles), (152_000, 1_298 + 6_426));
         assert_eq!(few[3].limited_by, Limit::Gap);
-        let many = kernels(&work(1_000_000), &config);
-        assert_eq!(many[3].limited_by, Limit::Memory);
+        assert_eq!(kernels(&work(1_000_000), &config)[3].limited_by, Limit::Memory);
         let slow = config.with("kernels.pass_instructions=1000").unwrap();
         let slow = kernels(&work(1_000_000), &slow);
         // 1000 instructions of six passes, a warp of 32 at 32 per cycle.

@@ -224,8 +224,7 @@ mod tests {
             "compute-aabb:none",
             "compute-aabb:hw",
         ] {
-            let method = ComputeMethod::parse(name).unwrap().unwrap();
-            assert_eq!(method.to_string(), name);
+            assert_eq!(ComputeMethod::parse(name).unwrap().unwrap().to_string(), name);
         }
         assert_eq!(ComputeMethod::parse("het").unwrap(), None);
         let error = ComputeMethod::parse("compute:inria").unwrap_err().to_string();

@@ -130,9 +130,7 @@ mod tests {
             chain: 1380 + 80 + 219,
         };
         assert_eq!(before, expected);
-        let never = spec.cost(&work, StopRule::Never);
-        assert_eq!(never.instructions, 15 + 360 + 48);
-        let after = spec.cost(&work, StopRule::After(0.996));
-        assert_eq!(after.instructions, 15 + 360 + 57);
+        assert_eq!(spec.cost(&work, StopRule::Never).instructions, 15 + 360 + 48);
+        assert_eq!(spec.cost(&work, StopRule::After(0.996)).instructions, 15 + 360 + 57);
     }
 }

@@ -212,8 +212,7 @@ impl Crop {
         blended: &mut Cycle,
         memory: &mut Memory,
     ) -> Cycle {
-        let entry = self.waiting.entry(arrival);
-        let looked_up = self.lookup.serve(entry);
+        let looked_up = self.lookup.serve(self.waiting.entry(arrival));
         let access = self.cache.request(line, sectors, looked_up, memory);
         let ready = access.ready;
         let begin = self.blend.serve(ready.max(*blended));
@@ -254,8 +253,7 @@ impl Crop {
         self.counters.fragments += warp.quads.fragments();
         if let Some(maps) = &mut state.maps {
             for quad in warp.quads.iter() {
-                let index = quad_index(warp.tile, quad.position);
-                maps.count(MapKind::Blended, index, quad.mask);
+                maps.count(MapKind::Blended, quad_index(warp.tile, quad.position), quad.mask);
             }
         }
         looked_up

@@ -54,8 +54,7 @@ impl InFlight {
         };
         self.fetched = Some((splat, arrived));
         self.arrivals.leave(arrived);
-        let ready = arrived.max(self.left);
-        self.left = next.offer(primitive, ready, state);
+        self.left = next.offer(primitive, arrived.max(self.left), state);
         self.queue.leave(self.left);
         entered
     }

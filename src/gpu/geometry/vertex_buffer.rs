@@ -53,8 +53,7 @@ impl VertexBuffer {
     /// Last splat whose entry must be free before a warp can write its `splats` entries, the last ones before
     /// `end`; `None` if there is room.
     pub fn must_leave(&self, end: u64, splats: u64) -> Option<u32> {
-        let entries = self.entries?.max(splats);
-        end.checked_sub(entries + 1).map(fit)
+        end.checked_sub(self.entries?.max(splats) + 1).map(fit)
     }
 
     /// Frees the entries of splats up to `splat`, which have been read, in order; returns the cycle of the last

@@ -83,8 +83,7 @@ impl Colour {
     fn shown(quad: &Quad, state: &mut MeshDrawState) -> ([u64; 3], u32) {
         let count = state.pattern().count();
         let record = state.records.remove(quad.primitive as usize);
-        let position = state.depths.position(record.index);
-        let owners = &state.depths.quad(position).owners;
+        let owners = &state.depths.quad(state.depths.position(record.index)).owners;
         let (mut covered, mut shown, mut blended) = (0, 0, 0);
         for (owner, samples) in record.parts {
             covered |= samples;
@@ -123,8 +122,7 @@ impl Colour {
         let first = u64::from(index) * bytes;
         let first_sector = first / SECTOR_BYTES % LINE_SECTORS;
         let lines = written << first_sector;
-        let entry = self.waiting.entry(arrival);
-        let looked_up = self.lookup.serve(entry);
+        let looked_up = self.lookup.serve(self.waiting.entry(arrival));
         let mut ready = looked_up;
         let mut slots = ArrayVec::<u32, 2>::new();
         for k in 0..2 {
@@ -147,8 +145,7 @@ impl Colour {
         self.activity.moved += 1;
         self.counters.sectors += u64::from(written.count_ones());
         self.activity.idle_for_data(arrival, begin);
-        let free = self.quads.free().max(self.sectors.free());
-        self.activity.busy_until(free.max(begin + 1));
+        self.activity.busy_until(self.quads.free().max(self.sectors.free()).max(begin + 1));
         self.waiting.leave(begin);
         let done = begin + self.write_cycles;
         self.written[index as usize] = done;

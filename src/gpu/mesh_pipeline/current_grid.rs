@@ -83,8 +83,7 @@ impl CurrentGrid {
             out.truncate(first);
             return GridVisibility::Outside;
         };
-        let triangles = fit::<u32>(grid.topology.triangles.len());
-        self.owners = self.owners.saturating_add(triangles);
+        self.owners = self.owners.saturating_add(fit::<u32>(grid.topology.triangles.len()));
         if self.is_visible(depths, bounds, &out[first..]) {
             return GridVisibility::Visible;
         }

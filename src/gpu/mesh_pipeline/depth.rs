@@ -77,7 +77,6 @@ impl DepthBuffer {
         let [x0, y0] = [x, y].map(u32::cast_signed);
         let side = RASTER_TILE_PX.cast_signed();
         let area = PixelRect { x0, y0, x1: x0 + side, y1: y0 + side };
-        let bin = self.settings.bin_of(self.position(tile * QUADS_PER_TILE));
-        self.bins[bin].hides(area, depth)
+        self.bins[self.settings.bin_of(self.position(tile * QUADS_PER_TILE))].hides(area, depth)
     }
 }

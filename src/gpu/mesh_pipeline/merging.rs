@@ -162,8 +162,7 @@ impl TimedMergeUnit {
             compared = self.driver.unit.compared_at(position);
         }
         let index = state.depths.index(position);
-        let shown = fragment.shown(index);
-        self.samples.push(shown, state.depths.quads());
+        self.samples.push(fragment.shown(index), state.depths.quads());
         let before = self.driver.unit.made_room();
         self.driver.push(&fragment.quad, is_barred);
         let evictions = self.driver.unit.made_room() - before;
@@ -174,8 +173,7 @@ impl TimedMergeUnit {
         if self.write_cycles > 0 {
             self.written.push_back((index, start + self.write_cycles));
         }
-        let slots = (compared * self.cycles_per_entry).max(1);
-        self.send(start, slots, state, next);
+        self.send(start, (compared * self.cycles_per_entry).max(1), state, next);
         start
     }
 

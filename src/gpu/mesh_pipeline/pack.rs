@@ -31,8 +31,7 @@ impl Pack {
         next: &mut impl Sink<Warp, MeshDrawState>,
     ) {
         if let Some(first) = self.filler.first() {
-            let tile = state.record_of(first).index / QUADS_PER_TILE;
-            self.filler.emit(tile, at, state, next);
+            self.filler.emit(state.record_of(first).index / QUADS_PER_TILE, at, state, next);
         }
     }
 }

@@ -146,8 +146,7 @@ impl AttributeCaches {
             moved.ready
         } else {
             self.counters.misses += 1;
-            let sent = self.ports[core].serve(at);
-            buffer.read_attributes(splat, sent, memory)
+            buffer.read_attributes(splat, self.ports[core].serve(at), memory)
         };
         set[0].ready = ready;
         ready.max(at)

@@ -254,8 +254,7 @@ impl Cores {
             self.counters.quads_merged += u64::from(first.mask != 0 && second.mask != 0);
             self.counters.fragments_merged += fragments(both);
             if let Some(maps) = &mut state.maps {
-                let quad = quad_index(warp.tile, first.position);
-                maps.count(MapKind::Merged, quad, both);
+                maps.count(MapKind::Merged, quad_index(warp.tile, first.position), both);
             }
             first.colour = under(&first.colour, &second.colour);
             first.mask |= second.mask;
@@ -325,8 +324,7 @@ impl<'m> Stage<DrawState<'m>> for Cores {
             state.spare_quads.push(out.quads);
             return self.schedule.leave(done, None::<fn(Cycle) -> Cycle>);
         }
-        let take = |ready| next.offer(out, ready, state);
-        self.schedule.leave(done, Some(take))
+        self.schedule.leave(done, Some(|ready| next.offer(out, ready, state)))
     }
 
     fn drain(

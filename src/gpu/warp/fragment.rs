@@ -207,8 +207,7 @@ impl<'a> FragmentShader<'a> {
             let low = self.exponent_lanes(simd, first_px, a);
             let low = low.combine(self.exponent_lanes(simd, first_px, b));
             let high = self.exponent_lanes(simd, first_px, c);
-            let high = high.combine(self.exponent_lanes(simd, first_px, d));
-            *exponents = low.combine(high);
+            *exponents = low.combine(high.combine(self.exponent_lanes(simd, first_px, d)));
         }
         let (mut alpha, mut survive, mut near, mut covered) = (exponents, 0, 0, 0);
         for i in 0..GROUPS {

@@ -143,8 +143,7 @@ mod tests {
         }
 
         fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
-            let level = SimdLevel::best();
-            self.picture.blend_in_order(level, &warp);
+            self.picture.blend_in_order(SimdLevel::best(), &warp);
             self.race.add(warp, loads, stores);
         }
 

@@ -194,8 +194,7 @@ impl ShaderBlend {
         self.counters.quads += warp.quads.len() as u64;
         for quad in warp.quads.iter() {
             if let Some(maps) = &mut state.maps {
-                let index = quad_index(warp.tile, quad.position);
-                maps.count(MapKind::Blended, index, quad.mask);
+                maps.count(MapKind::Blended, quad_index(warp.tile, quad.position), quad.mask);
             }
         }
         self.counters.fragments += warp.quads.fragments();

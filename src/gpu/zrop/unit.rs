@@ -87,8 +87,7 @@ fn sectors_at(address: u64, bytes: u64) -> impl Iterator<Item = LineSectors> {
 
 #[inline]
 fn line_sector(sector: u64) -> LineSectors {
-    let line = line_at(sector * SECTOR_BYTES);
-    (line, 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
+    (line_at(sector * SECTOR_BYTES), 1 << (sector % (LINE_BYTES / SECTOR_BYTES)))
 }
 
 statistics! {
@@ -188,8 +187,7 @@ impl Zrop {
             for quads in beat.quads.chunks(self.width) {
                 start = self.pipe.free().max(ready).max(start);
                 for quad in quads {
-                    let index = quad_index(beat.tile, quad.position);
-                    state.terminate(index, quad.mask, start);
+                    state.terminate(quad_index(beat.tile, quad.position), quad.mask, start);
                 }
                 let mark = self.mark();
                 self.pipe.work(start, quads.len() as u64);

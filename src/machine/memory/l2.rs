@@ -247,13 +247,11 @@ impl L2 {
         start: Cycle,
         dram: &mut Dram,
     ) {
-        let fetched = sectors_in(missing);
-        let bytes = fetched * SECTOR_BYTES;
+        let bytes = sectors_in(missing) * SECTOR_BYTES;
         let sent = start + self.latency;
         self.count((client, Some(line)), bytes, sent, |t| &mut t.dram_read_bytes);
         dram.note_sectors(client, (line, missing), false, sent);
-        let ready = dram.read(bytes, sent);
-        self.tags.fetch_all(slot, missing, start, ready);
+        self.tags.fetch_all(slot, missing, start, dram.read(bytes, sent));
     }
 
     /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are

@@ -194,8 +194,7 @@ impl VisibleFrame {
     /// Edge on, the first corner's distance.
     fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
         let Some(planes) = &shown.planes else {
-            let z = self.view.project(shown.vertices[0].position).z;
-            return (z, Vector3::zeros());
+            return (self.view.project(shown.vertices[0].position).z, Vector3::zeros());
         };
         let at = planes.at(x, y);
         let mixed: [f32; 3] = at.mix(shown.vertices.map(|vertex| vertex.normal));

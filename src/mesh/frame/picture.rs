@@ -140,8 +140,7 @@ impl VisibleFrame {
             let input = inputs[from[pixel]];
             let samples = pattern.pixel(input.coverage, pixel);
             let covers_centre = input.centres >> pixel & 1 == 1;
-            let position = inputs[0].position;
-            sampling_point(position, pixel, pattern, sampling, (samples, covers_centre))
+            sampling_point(inputs[0].position, pixel, pattern, sampling, (samples, covers_centre))
         });
         shader.quad(&QuadInputs {
             triangles: std::array::from_fn(|k| TriangleRef {

@@ -34,8 +34,7 @@ impl QuadFragment {
         if self.centres >> pixel & 1 == 1 {
             return Some(0);
         }
-        let samples = pattern.pixel(self.coverage, pixel);
-        pattern.nearest_to_centre(samples).map(|(_, rank)| 1 + rank)
+        pattern.nearest_to_centre(pattern.pixel(self.coverage, pixel)).map(|(_, rank)| 1 + rank)
     }
 }
 

@@ -148,8 +148,7 @@ mod tests {
         let [dx, dy] = Stencil::at(points).apply(points.map(plane));
         assert!((dx[0] - 0.25).abs() < 1e-3, "{dx:?}");
         assert!((dy[0] + 3.0).abs() < 1e-3, "{dy:?}");
-        let line = [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [2.0, 2.0]];
-        assert_eq!(Stencil::at(line), Stencil::PLAIN);
+        assert_eq!(Stencil::at([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [2.0, 2.0]]), Stencil::PLAIN);
         assert_eq!(Stencil::at([[f32::NAN; 2]; 4]), Stencil::PLAIN);
     }
 

@@ -64,8 +64,7 @@ mod tests {
         let a = [[1.0, 0.0, 3.0, 0.0], [2.0; 4], [0.0, 0.0, 4.0, 0.0]];
         let b = [[0.0; 4], [1.0; 4], [5.0; 4]];
         assert_eq!(dot(&a, &b), [2.0, 2.0, 22.0, 2.0]);
-        let across = cross(&a, &b);
-        assert_eq!(across.map(|c| c[2]), [6.0, -15.0, 3.0]);
+        assert_eq!(cross(&a, &b).map(|c| c[2]), [6.0, -15.0, 3.0]);
         assert_eq!(normalized(&a).map(|c| c[1]), [0.0, 1.0, 0.0]);
         assert_eq!(normalized(&[[0.0; 4]; 3]), [[0.0; 4]; 3]);
     }

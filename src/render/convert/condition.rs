@@ -168,8 +168,7 @@ impl Operand {
                     *value = pick(*value, axis.get(row));
                 }
             }
-            let scales = values.into_iter().map(f64::exp);
-            Ok(OperandValues::Derived(scales.collect()))
+            Ok(OperandValues::Derived(values.into_iter().map(f64::exp).collect()))
         };
         match name {
             "opacity" => {

@@ -100,8 +100,7 @@ const KINDS: [ChangeKind; 13] = [
         help: "Drop spherical harmonics above a degree, 0 to 4",
         parse: |text| {
             let degree = whole_number(text).ok().filter(|degree| *degree <= 4);
-            let degree = degree.ok_or("expected a degree from 0 to 4")?;
-            Ok(Change::Action(Action::LimitSh(degree)))
+            Ok(Change::Action(Action::LimitSh(degree.ok_or("expected a degree from 0 to 4")?)))
         },
     },
     ChangeKind {
@@ -151,8 +150,7 @@ const KINDS: [ChangeKind; 13] = [
          this, for example 0.01; the views are the cameras beside the scene, or given by flags",
         parse: |text| {
             let weight = text.parse().ok().filter(|w| (0.0..=1.0).contains(w));
-            let weight = weight.ok_or("expected a weight from 0 to 1")?;
-            Ok(Change::Prune(weight))
+            Ok(Change::Prune(weight.ok_or("expected a weight from 0 to 1")?))
         },
     },
     ChangeKind {

@@ -95,8 +95,7 @@ impl Renderer {
         let view = ViewTransform::new(splats, camera, &settings.profile);
         // Splats elsewhere in the picture would be projected only to be passed over.
         let around = view.around(pixel, MARGIN_PX);
-        let level = Some(settings.level);
-        self.projected.run_view(splats, &around, level, &Task::NEVER);
+        self.projected.run_view(splats, &around, Some(settings.level), &Task::NEVER);
         let mut indices: Vec<u32> = self.drawn().map(|(splat, _)| splat.index).collect();
         // At the seam of a panorama, a splat has two footprints.
         indices.dedup();

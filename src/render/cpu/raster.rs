@@ -155,8 +155,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     #[inline(always)]
     fn cover(&mut self, fragments: &Fragments<S>, number: usize) -> f32x16<S> {
         let (simd, splat) = (self.simd, &self.batch[number]);
-        let stop_at = self.limits.stop_at;
-        let blended = self.pixels.cover::<STOP>(simd, stop_at, fragments);
+        let blended = self.pixels.cover::<STOP>(simd, self.limits.stop_at, fragments);
         self.sink.add(simd, number % BATCH, splat, self.block, &blended);
         self.counts.add(simd, fragments.over_cut & blended.open);
         blended.weight
@@ -226,8 +225,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
                 self.cover(&Fragments::of_alpha(simd, alpha), number).store_array(lanes);
             }
             for (i, number) in run.enumerate() {
-                let weight = f32x16::load_array_ref(simd, &lanes[i % BATCH]);
-                self.add(weight, number);
+                self.add(f32x16::load_array_ref(simd, &lanes[i % BATCH]), number);
             }
         }
     }

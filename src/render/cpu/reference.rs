@@ -42,8 +42,7 @@ pub fn render_layers(
         let bits = planes.map(|(pixel, part)| pixel.bits(layer, part));
         LayerPicture::from_bits(layer, [camera.width, camera.height], bits.collect())
     };
-    let pictures = layers.layers.iter().map(picture).collect();
-    (frame, pictures, counts)
+    (frame, layers.layers.iter().map(picture).collect(), counts)
 }
 
 pub(super) struct BlendedFragment {
@@ -132,8 +131,7 @@ fn draw(
         let [r, g, b] = p.colour.map(narrow);
         [r, g, b, narrow(1.0 - p.transmittance)]
     };
-    let pixels = pixels.iter().map(rgba).collect();
-    (Frame::from_pixels(width, height, pixels), counts)
+    (Frame::from_pixels(width, height, pixels.iter().map(rgba).collect()), counts)
 }
 
 /// Projects the splats at ascending `indices`.
@@ -144,13 +142,11 @@ pub(super) fn footprints(
 ) -> Vec<Footprint> {
     let projected = indices.into_iter().filter_map(|index| {
         let splat = splats.splat(index as usize);
-        let projected = ExactSplat::project(view, splats.sh_degree(), &splat)?;
-        Some((index, projected))
+        Some((index, ExactSplat::project(view, splats.sh_degree(), &splat)?))
     });
     let mut footprints = Vec::new();
     for (index, splat) in projected {
-        let of_splat = splat.footprints(view);
-        footprints.extend(of_splat.map(|(splat, bounds)| (splat, bounds, index)));
+        footprints.extend(splat.footprints(view).map(|(splat, bounds)| (splat, bounds, index)));
     }
     footprints
 }

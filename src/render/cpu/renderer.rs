@@ -74,8 +74,7 @@ impl Renderer {
         settings: &RenderSettings,
     ) -> (Counts, RenderTimes) {
         frame.resize(camera.width, camera.height);
-        let pixels = frame.pixels_mut();
-        self.draw(pixels, splats, camera, settings, &Task::NEVER)
+        self.draw(frame.pixels_mut(), splats, camera, settings, &Task::NEVER)
     }
 
     /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
@@ -152,8 +151,7 @@ impl Renderer {
         let mut band = Frame::new(0, 0);
         let mut fragments_blended = 0;
         let rows = (band_pixels / (camera.width as usize * TILE_PX)).max(1);
-        let bands = TileGrid::new(camera.width, camera.height).bands(rows);
-        for grid in bands {
+        for grid in TileGrid::new(camera.width, camera.height).bands(rows) {
             task.check()?;
             let first: u32 = fit(grid.first_row * TILE_PX);
             let most: u32 = fit(grid.rows * TILE_PX);

@@ -116,8 +116,7 @@ impl SplatSource for InPlace<'_> {
         let mut scratch = ShScratch::zeroed();
         let rest = &mut scratch.rest[..self.file.rest()];
         let constant = &mut scratch.constant;
-        let lanes = (index / BLOCK, 1 << lane);
-        let invalid = self.file.coefficients(lanes, None, constant, rest);
+        let invalid = self.file.coefficients((index / BLOCK, 1 << lane), None, constant, rest);
         self.count(u64::from(invalid.count_ones()));
         Splat::load(&block, rest, lane)
     }

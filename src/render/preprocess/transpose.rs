@@ -19,8 +19,7 @@ pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>;
         }
         return m;
     }
-    let zero = f32x8::splat(simd, 0.0);
-    let mut quarters = [[[zero; 8]; 2]; 2];
+    let mut quarters = [[[f32x8::splat(simd, 0.0); 8]; 2]; 2];
     for (row, lanes) in m.into_iter().enumerate() {
         let (low, high) = lanes.split();
         quarters[row / 8][0][row % 8] = low;

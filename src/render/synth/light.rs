@@ -139,8 +139,7 @@ impl Light {
         for o in &self.occluders {
             let to = o.centre - p;
             let distance = to.norm().max(1e-3);
-            let radius = o.radii.mean();
-            let seen = (radius / distance).min(1.0);
+            let seen = (o.radii.mean() / distance).min(1.0);
             if seen < 0.15 {
                 continue;
             }

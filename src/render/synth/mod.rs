@@ -163,8 +163,7 @@ impl Synthetic {
         let material = (part.paint)(&sample, &mut rng);
         let spacing = self.spacing * sample.stretch / part.density.sqrt();
         let unlit = splat::unlit(&sample, &material, spacing, &mut rng);
-        let light = &self.built.light;
-        splat::finish(&unlit, &material, light, self.sh_degree, &mut rng)
+        splat::finish(&unlit, &material, &self.built.light, self.sh_degree, &mut rng)
     }
 
     /// Computes all splats.

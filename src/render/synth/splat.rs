@@ -52,8 +52,7 @@ pub(crate) fn unlit(
 fn solid(sample: &SurfaceSample, spacing: f32, rng: &mut Rng) -> UnlitSplat {
     let kind = rng.unit();
     let (depth, opacity, size) = if kind < BURIED {
-        let depth = -spacing * rng.range(0.3, 2.5);
-        (depth, 1.0 - 0.3 * rng.unit(), 1.1)
+        (-spacing * rng.range(0.3, 2.5), 1.0 - 0.3 * rng.unit(), 1.1)
     } else if kind < BURIED + HAZE {
         let opacity = 0.05 * rng.log_normal(0.5);
         (spacing * rng.range(-0.5, 0.25), opacity, 1.6)
@@ -161,8 +160,7 @@ pub(crate) fn finish(
     for channel in 0..3 {
         sh[0][channel] += (colour[channel] - 0.5) / Y00;
     }
-    let kept = (usize::from(sh_degree) + 1).pow(2);
-    sh[kept..].fill([0.0; 3]);
+    sh[(usize::from(sh_degree) + 1).pow(2)..].fill([0.0; 3]);
     let half_turn = UnitQuaternion::from_quaternion(Quaternion::new(0.0, 1.0, 0.0, 0.0));
     let rotation = Rotation3::from_matrix_unchecked(splat.axes);
     let q = half_turn * UnitQuaternion::from_rotation_matrix(&rotation);

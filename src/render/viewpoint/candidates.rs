@@ -49,8 +49,7 @@ impl Extent {
     ) -> Self {
         let up = up.and_then(|up| up.try_normalize(0.0));
         let up = up.unwrap_or_else(|| upright::up(splats, default_up));
-        let first = Vector3::ith(up.iamin(), 1.0);
-        let right = up.cross(&first).normalize();
+        let right = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
         let level = [right, right.cross(&up)];
         let samples = weighted_samples(splats);
         let along = |axis: Vector3<f64>, shares: &[f64]| {

@@ -31,8 +31,7 @@ impl SplatSample {
                 if block.opacity[lane] < LEAST_OPACITY {
                     continue;
                 }
-                let area = area(block, lane);
-                let share = share(area, least);
+                let share = share(area(block, lane), least);
                 due += share;
                 if due < 1.0 {
                     continue;

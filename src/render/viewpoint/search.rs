@@ -142,8 +142,7 @@ pub fn proposals(
     let digits = (count - 1).to_string().len().max(2);
     let camera = |(i, view): (usize, &ChosenView)| {
         let name = format!("auto_{i:0digits$}");
-        let lens = request.intrinsics;
-        let camera = Camera::look_at(name, lens, view.eye, view.target, view.up)?;
+        let camera = Camera::look_at(name, request.intrinsics, view.eye, view.target, view.up)?;
         Ok((described.placed([view.eye, view.target, view.up], &framing), camera))
     };
     views.iter().enumerate().map(camera).collect()
@@ -303,8 +302,7 @@ impl<'a> Search<'a> {
         let mut step = share * self.target().radius;
         for _ in 0..ROUNDS {
             let before = best.1.total;
-            let neighbours = self.extent.beside(&best.0, step, degrees, self.is_fixed());
-            for candidate in neighbours {
+            for candidate in self.extent.beside(&best.0, step, degrees, self.is_fixed()) {
                 let score = scorer.score(scoring, &candidate);
                 if score.total > best.1.total {
                     best = (candidate, score);

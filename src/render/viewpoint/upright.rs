@@ -55,8 +55,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
     }
     let usual = if vertical == 1 { -1.0 } else { 1.0 };
     let sign = sign_of_up(&peaks[vertical], usual);
-    let axis = Vector3::ith(vertical, sign);
-    tilted(&patches, axis)
+    tilted(&patches, Vector3::ith(vertical, sign))
 }
 
 /// Position along an axis at which level splats are most concentrated.
@@ -193,8 +192,7 @@ mod tests {
         let mut splats = square(Vector3::zeros(), up);
         let wall = Vector3::ith(up.iamin(), 1.0);
         let wall = (wall - up * wall.dot(&up)).normalize();
-        let small = square(up, wall).into_iter().step_by(4);
-        splats.extend(small);
+        splats.extend(square(up, wall).into_iter().step_by(4));
         splats
     }
 

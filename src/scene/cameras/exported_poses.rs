@@ -39,10 +39,10 @@ pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFil
         let camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
         Ok(NamedCamera { camera, in_file })
     };
-    let cameras = root.items()?.enumerate().map(|(index, node)| {
-        let name = shown_name(&node, "file_path", index);
-        (name, read(index, &node))
-    });
+    let cameras = root
+        .items()?
+        .enumerate()
+        .map(|(index, node)| (shown_name(&node, "file_path", index), read(index, &node)));
     let mut file = CameraFile::of(root.path, cameras)?;
     file.lacks_intrinsics = true;
     if options.fallback_size_px.is_none() {

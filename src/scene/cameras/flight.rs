@@ -219,8 +219,7 @@ fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     let at = share * (values.len() - 1) as f64;
     let below = values.iter().enumerate().take_while(|(i, _)| *i as f64 <= at);
     let (index, low) = below.last().map_or((0, 0.0), |(i, v)| (i, *v));
-    let high = values.get(index + 1).copied().unwrap_or(low);
-    low + (high - low) * (at - index as f64)
+    low + (values.get(index + 1).copied().unwrap_or(low) - low) * (at - index as f64)
 }
 
 /// Radius along `axis` that contains [`RADIUS_SHARE`] of the cameras.
@@ -279,8 +278,7 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
 /// Main axes of the positions in the plane across `up`, longer one first. Each points to the side where its
 /// largest component is positive.
 fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
-    let level = Vector3::ith(up.iamin(), 1.0);
-    let x = up.cross(&level).normalize();
+    let x = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
     let y = up.cross(&x);
     let middle = mean(poses, |p| p.eye);
     let spread: Matrix2<f64> = poses

@@ -157,10 +157,10 @@ pub fn fitting_eye(
     points: &[[f32; 3]],
 ) -> Vector3<f64> {
     let back = direction.normalize();
-    let side = up.cross(&back).try_normalize(1e-9).unwrap_or_else(|| {
-        let level = Vector3::ith(back.iamin(), 1.0);
-        level.cross(&back).normalize()
-    });
+    let side = up
+        .cross(&back)
+        .try_normalize(1e-9)
+        .unwrap_or_else(|| Vector3::ith(back.iamin(), 1.0).cross(&back).normalize());
     let above = back.cross(&side);
     let half = [
         f64::from(intrinsics.width) / intrinsics.focal_px[0] / 2.0,

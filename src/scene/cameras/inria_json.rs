@@ -17,10 +17,10 @@ use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::Result;
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {
-    let cameras = root.items()?.enumerate().map(|(index, node)| {
-        let name = shown_name(&node, "img_name", index);
-        (name, read_camera(&node, index))
-    });
+    let cameras = root
+        .items()?
+        .enumerate()
+        .map(|(index, node)| (shown_name(&node, "img_name", index), read_camera(&node, index)));
     CameraFile::of(root.path, cameras)
 }
 

@@ -72,8 +72,7 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
     }
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     if extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt") {
-        let model = colmap::read(path.parent().unwrap_or(Path::new("")))?;
-        return with_file(model, options);
+        return with_file(colmap::read(path.parent().unwrap_or(Path::new("")))?, options);
     }
     read_json(path, options)
 }
@@ -102,8 +101,7 @@ fn read_json_bytes(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result
         refuse_transform(path, options)?;
         return playcanvas::read(&root, options);
     }
-    let file = transforms::read(&root, options.fallback_size_px)?;
-    with_transform(file, &root, options)
+    with_transform(transforms::read(&root, options.fallback_size_px)?, &root, options)
 }
 
 /// Refuses a transform for files whose cameras are already in the scene's world.

@@ -62,10 +62,10 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
         Ok(NamedCamera { camera, in_file })
     };
-    let cameras = frames.items()?.enumerate().map(|(index, frame)| {
-        let name = shown_name(&frame, "file_path", index);
-        (name, read(index, &frame))
-    });
+    let cameras = frames
+        .items()?
+        .enumerate()
+        .map(|(index, frame)| (shown_name(&frame, "file_path", index), read(index, &frame)));
     let mut file = CameraFile::of(root.path, cameras)?;
     file.warnings.extend(warnings(root, sizes_assumed, &lenses));
     file.split = split(root)?;

@@ -71,8 +71,7 @@ impl WorldTransform {
         let value = json::parse(path, &json::read_bounded(path)?)?;
         let root = JsonNode::root(path, &value);
         let scale = root.get("scale").map(|scale| positive(&scale));
-        let matrix = root.get("transform").unwrap_or(root);
-        Self::of_rows(&matrix, scale.transpose()?.unwrap_or(1.0))
+        Self::of_rows(&root.get("transform").unwrap_or(root), scale.transpose()?.unwrap_or(1.0))
     }
 
     /// `applied_transform` and `applied_scale` of a `transforms.json`, unless they change nothing.

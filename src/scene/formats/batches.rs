@@ -37,8 +37,7 @@ impl SplatBatches {
         let source =
             SceneSource { options, has_folder: true, ..SceneSource::of_bytes(&bytes, &path) };
         let facts = (reader.facts)(&source)?;
-        let all = 0..facts.rows;
-        Ok(Self { spans: vec![all], bytes, path, options, reader, facts })
+        Ok(Self { spans: vec![0..facts.rows], bytes, path, options, reader, facts })
     }
 
     /// Name of the profile that the scene was trained for, if the file says so.

@@ -100,8 +100,7 @@ fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     }
     let mut encoding = encoding();
     encoding.warnings.extend(take_linear_scales(&mut raw.scale));
-    let described = source.describe(FORMAT.format, encoding);
-    Ok(SplatTable::of_raw(raw, described))
+    Ok(SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding)))
 }
 
 fn read(source: &SceneSource<'_>) -> Result<Scene> {

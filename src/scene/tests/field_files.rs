@@ -214,6 +214,5 @@ fn logarithms_in_a_dot_splat_are_read_as_such() {
     assert_eq!([0, 1, 2].map(|axis| raw.scale[axis][0]), [-2.0, -3.0, 0.5]);
     // One negative scale among others counts by its size.
     std::fs::write(&path, [record([0.25, -0.5, 0.125]), record([1.0; 3])].concat()).unwrap();
-    let scene = load(&path).unwrap();
-    assert!(scene.encoding.warnings.is_empty());
+    assert!(load(&path).unwrap().encoding.warnings.is_empty());
 }

@@ -52,8 +52,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrienta
         let [r, g, b] = pixel.0.map(from_8_bit);
         [r, g, b, 1.0]
     });
-    let frame = Frame::from_pixels(width, height, pixels.collect());
-    Ok((frame, orientation))
+    Ok((Frame::from_pixels(width, height, pixels.collect()), orientation))
 }
 
 /// Refuses a file that ends within its picture, whose missing rows the decoder would make grey. Scan data never

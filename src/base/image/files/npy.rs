@@ -197,8 +197,7 @@ fn gather(
 }
 
 pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
-    let size = [frame.width(), frame.height()];
-    encode_bands(out, size, |push| push(frame))
+    encode_bands(out, [frame.width(), frame.height()], |push| push(frame))
 }
 
 /// As [`encode`], of a picture of a size (width, height) whose bands `draw` hands over.

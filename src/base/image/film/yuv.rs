@@ -143,8 +143,7 @@ mod tests {
     fn planes_give_the_colours_back_where_chroma_is_even() {
         let colours = [[0.1, 0.7, 0.3, 1.0], [1.0, 0.0, 0.0, 1.0], [0.5, 0.5, 0.5, 1.0]];
         for colour in colours {
-            let frame = Frame::from_pixels(5, 3, vec![colour; 15]);
-            let planes = planes(&frame, None);
+            let planes = planes(&Frame::from_pixels(5, 3, vec![colour; 15]), None);
             assert_eq!(planes.len() as u64, Subsampling::Both.bytes([5, 3]));
             for pixel in frame_of_planes(&planes, [5, 3], Subsampling::Both, false).pixels() {
                 for (a, b) in pixel.iter().zip(&colour) {

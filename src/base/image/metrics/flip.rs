@@ -124,8 +124,7 @@ fn to_ycxcz(colours: &Planes, pair: &Pair, (matrices, level): (&Matrices, SimdLe
 /// The largest colour difference, between pure green and pure blue, raised to the exponent.
 pub(super) fn largest_colour_difference() -> f64 {
     let green = hunt_lab_from_rgb([0.0, 1.0, 0.0]);
-    let blue = hunt_lab_from_rgb([0.0, 0.0, 1.0]);
-    flip_colour::hyab(green, blue).powf(COLOUR_EXPONENT)
+    flip_colour::hyab(green, hunt_lab_from_rgb([0.0, 0.0, 1.0])).powf(COLOUR_EXPONENT)
 }
 
 /// The colour difference of two filtered `YCxCz` pixels, mapped to `[0, 1]` (section 4.1.3).

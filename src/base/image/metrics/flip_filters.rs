@@ -109,8 +109,7 @@ mod tests {
             let sum = |values: &[f64]| values.iter().sum::<f64>();
             let weights = channel.iter().map(|[down, across]| sum(down) * sum(across));
             assert!((weights.sum::<f64>() - 1.0).abs() < 1e-12);
-            let length = channel[0][0].len();
-            assert_eq!(length, 21, "3 sigma of the widest are 9.05 pixels");
+            assert_eq!(channel[0][0].len(), 21, "3 sigma of the widest are 9.05 pixels");
         }
         let [gaussian, first, second] = &filters.derivatives;
         assert_eq!(gaussian.len(), 19, "3 sigma are 8.24 pixels");

@@ -48,11 +48,9 @@ fn assert_like_half(x: f32) {
 fn rounds_as_half_does_around_every_f16() {
     for bits in 0..=u16::MAX {
         let at = f16::from_bits(bits).to_f32();
-        let next = f16::from_bits(bits.wrapping_add(1)).to_f32();
-        for x in [at, f32::midpoint(at, next)] {
+        for x in [at, f32::midpoint(at, f16::from_bits(bits.wrapping_add(1)).to_f32())] {
             for step in -2_i32..=2 {
-                let near = x.to_bits().wrapping_add_signed(step);
-                assert_like_half(f32::from_bits(near));
+                assert_like_half(f32::from_bits(x.to_bits().wrapping_add_signed(step)));
             }
         }
     }
@@ -96,10 +94,8 @@ fn stores_each_place_and_names_itself() {
     assert_eq!(ColourFormat::Rgba16F.store(value), halves);
     for format in ColourFormat::ALL {
         assert_eq!(format.name().parse::<ColourFormat>().unwrap(), format);
-        let json = serde_json::to_string(&format).unwrap();
-        assert_eq!(json, format!("\"{}\"", format.name()));
+        assert_eq!(serde_json::to_string(&format).unwrap(), format!("\"{}\"", format.name()));
     }
     assert!("rgba4".parse::<ColourFormat>().is_err());
-    let bytes = ColourFormat::ALL.map(ColourFormat::bytes_per_pixel);
-    assert_eq!(bytes, [4, 8, 16]);
+    assert_eq!(ColourFormat::ALL.map(ColourFormat::bytes_per_pixel), [4, 8, 16]);
 }

@@ -111,8 +111,7 @@ fn content(net: LpipsNet, change: impl FnOnce(&mut serde_json::Value, &mut Vec<u
     }
     change(&mut header, &mut data);
     let header = header.to_string();
-    let length = (header.len() as u64).to_le_bytes();
-    [&length, header.as_bytes(), &data].concat()
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
 }
 
 fn read(content: &[u8], net: LpipsNet) -> Result<LpipsWeights, Error> {

@@ -84,8 +84,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
     let mut random = Random(5);
     let [mut coarse, mut cut, mut cut_behind_eye] = [0, 0, 0];
     for round in 0..400 {
-        let diameter = random.next(2.0, 60.0);
-        let lens = Lens::from_blur_at_infinity(diameter, 300.0, 4.0).unwrap();
+        let lens = Lens::from_blur_at_infinity(random.next(2.0, 60.0), 300.0, 4.0).unwrap();
         let view = GridView {
             rule: GridRule::Adaptive { quality: QUALITY },
             shear: lens.shear([300.0; 2]),

@@ -38,8 +38,7 @@ fn round_trip(block: &Block, format: BlockFormat, clear: u64) -> PackedSize {
 
 /// A block of random values of a kind that buffers hold: few or many values, in one range or two.
 fn random_block(rng: &mut Pcg64) -> Block {
-    let bits = rng.random_range(0..=32_u32);
-    let mask = u32::MAX.checked_shr(32 - bits).unwrap_or(0);
+    let mask = u32::MAX.checked_shr(32 - rng.random_range(0..=32_u32)).unwrap_or(0);
     let bases: [u32; 2] = [rng.random(), rng.random()];
     let palette: [u32; 8] = std::array::from_fn(|_| rng.random::<u32>() & mask);
     let kind = rng.random_range(0..4_u8);

@@ -102,8 +102,7 @@ fn supply_primitive(
             return Err(store.malformed(place, expected, found));
         }
         let numbers = attribute.read_f32s(points, components).into_iter().map(f64::from);
-        let elements = encoded(numbers, accessor.component_type);
-        store.supply(at, elements);
+        store.supply(at, encoded(numbers, accessor.component_type));
     }
     let Some(at) = primitive.indices else { return Ok(()) };
     let accessor = store.accessor(at)?;
@@ -113,8 +112,7 @@ fn supply_primitive(
         return Err(store.malformed(place, expected, corners.len().to_string()));
     }
     let indices = corners.iter().map(|point| f64::from(point.0));
-    let elements = encoded(indices, accessor.component_type);
-    store.supply(at, elements);
+    store.supply(at, encoded(indices, accessor.component_type));
     Ok(())
 }
 

@@ -169,8 +169,7 @@ impl<'a> CheckedPrimitive<'a> {
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<()> {
-        let of_vertices = |at| store.indices(at, self.vertices);
-        let indices = self.json.indices.map(of_vertices).transpose()?;
+        let indices = self.json.indices.map(|at| store.indices(at, self.vertices)).transpose()?;
         let joints = pose.joints.filter(|_| !self.influences.is_empty());
         let skinned = joints
             .map(|joints| SkinnedVertices::of(joints, &self.influences, &self.place, store))

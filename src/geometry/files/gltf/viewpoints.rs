@@ -41,8 +41,7 @@ pub(super) fn read(
             let index = extension.light;
             let lights = &scenery.extensions.lights.lights;
             let light = store.get(lights, index, "KHR_lights_punctual.lights")?;
-            let light = read_light(light, index, placement, store)?;
-            builder.mesh.lights.push(light);
+            builder.mesh.lights.push(read_light(light, index, placement, store)?);
         }
     }
     Ok(cameras)

@@ -197,8 +197,7 @@ impl<'a> FanFinder<'a> {
     }
 
     pub(super) fn neighbours(&self, corner: u32) -> [usize; 2] {
-        let face = self.face_of_corner[corner as usize];
-        self.cage.neighbours(face as usize, corner as usize)
+        self.cage.neighbours(self.face_of_corner[corner as usize] as usize, corner as usize)
     }
 
     fn across(&self, corner: usize) -> Option<u32> {

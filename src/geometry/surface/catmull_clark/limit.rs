@@ -100,8 +100,7 @@ impl ControlPoints {
         for (i, corner) in fan.corners.iter().enumerate() {
             let edge = limit + tangents.edge(&ring, i);
             self.onwards[*corner as usize] = edge;
-            let right = fan.corners[(i + count - 1) % count];
-            self.backwards[right as usize] = edge;
+            self.backwards[fan.corners[(i + count - 1) % count] as usize] = edge;
         }
     }
 

@@ -154,8 +154,7 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
         while mesh.draws.get(draw).is_some_and(|d| d.end <= *face) && draw + 1 < mesh.draws.len() {
             draw += 1;
         }
-        let material = mesh.face_materials[*face as usize];
-        let part = [material, fit::<u32>(draw)];
+        let part = [mesh.face_materials[*face as usize], fit::<u32>(draw)];
         let uv = |corner: &u32| {
             let uv = mesh.corners[*corner as usize].uv;
             (uv != NONE).then(|| mesh.uvs.get(uv as usize)).flatten().copied().unwrap_or_default()

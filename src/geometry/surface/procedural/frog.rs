@@ -66,8 +66,7 @@ impl Frog {
             let on = |axis: usize| number >> axis & 1 == 1;
             let weight = |axis: usize| if on(axis) { weights[axis] } else { 1.0 - weights[axis] };
             let steps = |axis: usize| cell[axis] + if on(axis) { 1.0 } else { 0.0 };
-            let value = self.random([0, 1, 2].map(steps));
-            value * weight(0) * weight(1) * weight(2)
+            self.random([0, 1, 2].map(steps)) * weight(0) * weight(1) * weight(2)
         };
         (0..8).map(corner).sum()
     }

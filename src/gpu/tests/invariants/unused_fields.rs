@@ -45,12 +45,10 @@ fn fields_are_named_that_no_variant_reads() {
         let unused = in_shader.as_ref().unwrap().unused_by(&[method], &base);
         unused.into_iter().map(|field| field.name).collect::<Vec<_>>()
     };
-    let baseline = Method::from(Variant::BASELINE);
-    assert_eq!(unread_by(baseline), ["interlock.regions"]);
+    assert_eq!(unread_by(Method::from(Variant::BASELINE)), ["interlock.regions"]);
     let [raced, locked] = ShaderOrder::ALL.map(Method::InShader).map(unread_by);
     assert_eq!(raced, ["crop.queue", "interlock.regions"]);
     assert_eq!(locked, ["crop.queue"]);
-    let two = config.with("gpu.gpcs=2").unwrap();
-    assert_eq!(names(&two, &Variant::ALL), <[&str; 0]>::default());
+    assert_eq!(names(&config.with("gpu.gpcs=2").unwrap(), &Variant::ALL), <[&str; 0]>::default());
     assert_eq!(names(&base, &[Variant::BASELINE]), <[&str; 0]>::default(), "defaults");
 }

@@ -280,8 +280,7 @@ impl PixelMerging {
             shared = self.lists.shared_with(slots[0], edges, pixel, triangle);
         }
         if shared != [0; 2] && holder.edges.is_listed(pixel) {
-            let edges = [&entry.edges, &holder.edges];
-            shared = self.lists.shared(slots, edges, pixel);
+            shared = self.lists.shared(slots, [&entry.edges, &holder.edges], pixel);
         }
         if shared == [0; 2] {
             return None;

@@ -114,8 +114,7 @@ fn path_distance(x: f32, z: f32) -> f32 {
 }
 
 pub(crate) fn sea() -> Part {
-    let disk = Disk::new(Vec3::zeros(), NEAR_SEA_RADIUS, HORIZON_RADIUS);
-    Part::new(disk, 0.34, water)
+    Part::new(Disk::new(Vec3::zeros(), NEAR_SEA_RADIUS, HORIZON_RADIUS), 0.34, water)
 }
 
 fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
@@ -127,8 +126,7 @@ fn water(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let swell = calm * fractal(p.component_mul(&Vec3::new(0.55, 0.0, 1.9)), 3, 31);
     let ripple = noise(p.component_mul(&Vec3::new(1.6, 0.0, 6.0)), 37);
     let deep = Vec3::new(0.012, 0.05, 0.085);
-    let shallow = Vec3::new(0.06, 0.32, 0.3);
-    let body = deep.lerp(&shallow, step(0.3, 0.02, depth + 0.03 * swell));
+    let body = deep.lerp(&Vec3::new(0.06, 0.32, 0.3), step(0.3, 0.02, depth + 0.03 * swell));
     // The waves mirror the evening sky, which is warm towards the sun and blue opposite.
     let towards_sun =
         Vec3::new(p.x, 0.0, p.z).try_normalize(1e-3).map_or(0.0, |d| d.dot(&Vec3::from(TO_SUN)));

@@ -113,8 +113,7 @@ fn only_splats_of_the_rows_that_may_be_seen_are_projected() {
     let camera = &cameras::load(scenes.join("island.cameras.json")).unwrap().cameras[0];
     let (mut projected, profile) = (Projected::default(), Profile::default());
     let mut in_view = |source: InPlace<'_>| {
-        let level = Some(SimdLevel::best());
-        projected.run(&source, camera, &profile, level, &Task::NEVER);
+        projected.run(&source, camera, &profile, Some(SimdLevel::best()), &Task::NEVER);
         let slots = (0..projected.chunks()).flat_map(|chunk| {
             let first = projected.chunk(chunk).first_slot as usize;
             first..first + projected.chunk(chunk).keys.len()

@@ -47,8 +47,7 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
         let lenses = binary::read_cameras(&cameras, &cameras_path)?;
         (lenses, binary::read_images(&images, &images_path)?)
     } else {
-        let lenses = text::read_cameras(&cameras, &cameras_path)?;
-        (lenses, text::read_images(&images, &images_path)?)
+        (text::read_cameras(&cameras, &cameras_path)?, text::read_images(&images, &images_path)?)
     };
     images.sort_by(|a, b| a.name.cmp(&b.name));
     let cameras = images.into_iter().map(|image| {
@@ -61,13 +60,11 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let of = |count: usize| format!("{count} of {} cameras", lenses.len());
     let distorted = count(FileLens::Distorted);
     if distorted > 0 {
-        let warning = distortion_warning(&cameras_path, &of(distorted));
-        file.warnings.push(warning);
+        file.warnings.push(distortion_warning(&cameras_path, &of(distorted)));
     }
     let fisheye = count(FileLens::OtherFisheye);
     if fisheye > 0 {
-        let warning = fisheye_warning(&cameras_path, &of(fisheye));
-        file.warnings.push(warning);
+        file.warnings.push(fisheye_warning(&cameras_path, &of(fisheye)));
     }
     Ok(file)
 }

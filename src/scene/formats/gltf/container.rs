@@ -23,8 +23,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Returns the JSON of a file, and the buffer of a GLB.
 pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     if !bytes.starts_with(b"glTF") {
-        let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        return Ok((json, None));
+        return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
     }
     let wrong = |place: &str, expected: &str, found: String| {
         Err(Error::malformed(path, place, expected, found))

@@ -115,8 +115,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     encoding.axes = SplatAxes::LUF;
     encoding.notes.push(SORTING_NOTE.to_owned());
     encoding.warnings.extend(warnings);
-    let described = source.describe(FORMAT.format, encoding);
-    Ok(SplatTable::of_raw(joined, described))
+    Ok(SplatTable::of_raw(joined, source.describe(FORMAT.format, encoding)))
 }
 
 /// Warnings about unsupported settings of the extension, without repetitions.
@@ -139,8 +138,7 @@ fn read_beside(source: &SceneSource<'_>, name: &str) -> Result<Vec<u8>> {
         let expected = "buffers inside the document or in files beside it";
         return Err(source.malformed("buffers", expected, name));
     }
-    let folder = source.path.parent().unwrap_or(Path::new(""));
-    Ok(FileBytes::open(&folder.join(name))?.to_vec())
+    Ok(FileBytes::open(&source.path.parent().unwrap_or(Path::new("")).join(name))?.to_vec())
 }
 
 fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {

@@ -180,8 +180,7 @@ impl Draft {
         let end = line.iter().position(u8::is_ascii_whitespace);
         let (keyword, rest) = line.split_at(end.unwrap_or(line.len()));
         if keyword == b"comment" || keyword == b"obj_info" {
-            let text = String::from_utf8_lossy(rest.trim_ascii());
-            self.comments.push(text.into_owned());
+            self.comments.push(String::from_utf8_lossy(rest.trim_ascii()).into_owned());
             return Ok(ControlFlow::Continue(()));
         }
         let Some(text) = printable(line) else { return mismatch("printable text", quoted(line)) };

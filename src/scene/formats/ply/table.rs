@@ -51,8 +51,7 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut encoding = SceneEncoding::new(header.encoding.in_words(), LOSSES);
     encoding.antialiased = antialiased_in(&header.comments);
     for other in header.elements.iter().filter(|e| e.name != element.name) {
-        let note = format!("element \"{}\" is left out", other.name);
-        encoding.warnings.push(note);
+        encoding.warnings.push(format!("element \"{}\" is left out", other.name));
     }
     let mut table = SplatTable::of_columns(rows, columns, source.describe(NAME, encoding));
     let names = element.properties.iter().map(|p| p.name.as_str());

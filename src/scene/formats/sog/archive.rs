@@ -59,10 +59,9 @@ fn indices(
         return Err(source.malformed("zip", expected, found));
     };
     let prefix = if top.is_empty() { String::new() } else { format!("{top}/") };
-    let below = names.into_iter().filter_map(|(name, index)| {
-        let name = name.strip_prefix(&prefix)?;
-        Some((name.to_owned(), index))
-    });
+    let below = names
+        .into_iter()
+        .filter_map(|(name, index)| Some((name.strip_prefix(&prefix)?.to_owned(), index)));
     Ok(below.collect())
 }
 
@@ -130,8 +129,7 @@ impl<'a> Archive<'a> {
         let (bytes, stored) = match &self.files {
             Files::Zip { zip, indices } => self.read_zip(zip, indices.get(name), name)?,
             Files::Folder(folder) => {
-                let path = folder.join(name);
-                let bytes = FileBytes::open(&path)?.to_vec();
+                let bytes = FileBytes::open(&folder.join(name))?.to_vec();
                 let size = bytes.len() as u64;
                 (bytes, size)
             }

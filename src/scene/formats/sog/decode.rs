@@ -21,8 +21,7 @@ pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> 
         let note = "trained as 2D Gaussians, which are drawn as flat 3D ones";
         encoding.notes.push(note.to_owned());
     }
-    let described = archive.source().describe(NAME, encoding);
-    SplatTable::of_raw(raw, described)
+    SplatTable::of_raw(raw, archive.source().describe(NAME, encoding))
 }
 
 pub(super) fn parse<T: serde::de::DeserializeOwned>(

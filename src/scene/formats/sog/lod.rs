@@ -73,8 +73,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
         start += rows;
         span
     });
-    let spans = spans.collect();
-    Ok(SogRows::new(files, spans, Some((level, meta.lod_levels))))
+    Ok(SogRows::new(files, spans.collect(), Some((level, meta.lod_levels))))
 }
 
 fn file(archive: &Archive<'_>, name: &str) -> Result<SogFile> {

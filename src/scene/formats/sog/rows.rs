@@ -138,8 +138,7 @@ impl ColumnRows for SogRows {
     fn columns(&self, rows: Rows) -> Result<RawColumns> {
         let mut joined = RawColumns::zeroed(0, self.sh_degree());
         let is_before = |span: &Span| span.start + span.rows <= rows.first();
-        let first = self.spans.partition_point(is_before);
-        for span in &self.spans[first..] {
+        for span in &self.spans[self.spans.partition_point(is_before)..] {
             let of_span = rows.moved(&(span.start..span.start + span.rows), span.offset);
             if let Some(planes) = &self.planes[span.file]
                 && of_span.len() > 0

@@ -41,8 +41,7 @@ impl Pixels {
             let found = "a lossy or animated one".to_owned();
             return Err(wrong("a lossless WebP".into(), found));
         }
-        let size = decoder.output_buffer_size().unwrap_or(0);
-        let mut values = vec![0; size];
+        let mut values = vec![0; decoder.output_buffer_size().unwrap_or(0)];
         decoder.read_image(&mut values).map_err(unread)?;
         let rgba: Vec<[u8; 4]> = if decoder.has_alpha() {
             values.as_chunks::<4>().0.to_vec()

@@ -134,8 +134,7 @@ fn means(raw: &RawColumns, task: &Task) -> Result<PackedMeans> {
 fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
     let (largest, others) = without_largest(q);
     let [a, b, c] = others.map(|v| byte((v / FRAC_1_SQRT_2 + 1.0) / 2.0 * 255.0));
-    let index = u8::try_from(largest).unwrap_or(0);
-    [a, b, c, FIRST_QUATERNION_ALPHA + index]
+    [a, b, c, FIRST_QUATERNION_ALPHA + u8::try_from(largest).unwrap_or(0)]
 }
 
 /// Picture of the palette's rows, and the codebook of its numbers.

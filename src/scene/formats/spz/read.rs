@@ -51,8 +51,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             "its extension states axes of the unknown code {code}, and {axes} is assumed; --axes changes them"
         ));
     }
-    let described = source.describe(FORMAT.format, encoding);
-    Ok(SplatTable::of_raw(raw, described))
+    Ok(SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding)))
 }
 
 fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHeader> {
@@ -211,8 +210,7 @@ fn axes_of(code: u32) -> Option<SplatAxes> {
         "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF", "LFD", "RFD", "LFU", "RFU", "LBD",
         "RBD", "LBU", "RBU",
     ];
-    let index = usize::try_from(code.checked_sub(1)?).ok()?;
-    CODES.get(index)?.parse().ok()
+    CODES.get(usize::try_from(code.checked_sub(1)?).ok()?)?.parse().ok()
 }
 
 fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<RawColumns> {

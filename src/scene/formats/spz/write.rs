@@ -85,14 +85,12 @@ fn streams(
     for row in 0..raw.rows() {
         task.check()?;
         for axis in 0..3 {
-            let value = raw.mean[axis][row];
-            positions.extend(packed::pack_position(value, header.fraction_bits));
+            positions.extend(packed::pack_position(raw.mean[axis][row], header.fraction_bits));
             colours.push(packed::pack_colour(raw.sh_constant[axis][row]));
             scales.push(packed::pack_scale(raw.scale[axis][row]));
         }
         opacities.push(byte(sigmoid(f64::from(raw.opacity[row])) * 255.0));
-        let rotation = packed::pack_rotation(raw.unit_rotation(row));
-        rotations.extend(rotation.to_le_bytes());
+        rotations.extend(packed::pack_rotation(raw.unit_rotation(row)).to_le_bytes());
     }
     if !rest.is_empty() {
         *coefficients = pack_coefficients(rest, &are_wide(scales, opacities), task)?;
@@ -137,8 +135,7 @@ fn are_wide(scales: &[u8], opacities: &[u8]) -> Vec<bool> {
     let width = |(scales, opacity): (&[u8], &u8)| {
         let mut logarithms = [0, 1, 2].map(|axis| packed::scale(scales[axis]));
         logarithms.sort_by(f32::total_cmp);
-        let area = f64::from(logarithms[1] + logarithms[2]).exp();
-        (area * f64::from(*opacity)).sqrt()
+        (f64::from(logarithms[1] + logarithms[2]).exp() * f64::from(*opacity)).sqrt()
     };
     let widths: Vec<f64> = scales.chunks_exact(3).zip(opacities).map(width).collect();
     let mean = widths.iter().sum::<f64>() / widths.len() as f64;

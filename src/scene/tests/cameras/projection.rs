@@ -98,7 +98,6 @@ fn hostile_coefficients_are_refused() {
     assert!(turning.max_angle() < 0.01 && turning.reach() > 0.0);
     for p in [[f64::NAN; 3], [0.0; 3], [f64::INFINITY; 3]] {
         assert_eq!(Projection::Equirectangular.point(p), None);
-        let fisheye = Projection::Fisheye(FisheyeLens::EQUIDISTANT);
-        assert_eq!(fisheye.point(p), None);
+        assert_eq!(Projection::Fisheye(FisheyeLens::EQUIDISTANT).point(p), None);
     }
 }

@@ -50,6 +50,5 @@ fn an_ordered_table_stays_as_it_is() {
         *column = order.iter().map(|row| column[*row as usize]).collect();
     }
     assert_eq!(improved(&raw), None);
-    let order = morton_order(&raw, &Task::NEVER).unwrap();
-    assert_eq!(order, (0..4096).collect::<Vec<_>>());
+    assert_eq!(morton_order(&raw, &Task::NEVER).unwrap(), (0..4096).collect::<Vec<_>>());
 }

@@ -31,8 +31,7 @@ fn files_are_served_to_the_own_hosts_with_the_headers_that_keep_them_there() {
             assert!(answer.contains(header), "{path}: {header}\n{answer}");
         }
     }
-    let named = server.raw("GET / HTTP/1.1\r\nHost: render.lab\r\n\r\n");
-    assert_eq!(status(&named), "200");
+    assert_eq!(status(&server.raw("GET / HTTP/1.1\r\nHost: render.lab\r\n\r\n")), "200");
 }
 
 #[test]

@@ -22,8 +22,7 @@ fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
         assert_eq!(facts["id"], id);
         assert!(facts["cycles"].as_u64().unwrap() > 0 && facts["top"].as_u64().unwrap() > 0);
         titles.push(facts["title"].clone());
-        let picture = page.picture(5, id);
-        assert_eq!(picture.rgb().len(), 3 * 320 * 180);
+        assert_eq!(page.picture(5, id).rgb().len(), 3 * 320 * 180);
     }
     assert_eq!(titles[0], "het+qm: fragments shaded");
     page.send(&json!({"t": "probe", "id": 4, "cam": placed(0.0), "w": SIZE[0], "h": SIZE[1], "x": 160, "y": 90, "source": show()["a"]}));

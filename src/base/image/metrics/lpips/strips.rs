@@ -62,8 +62,7 @@ pub(super) fn distance(
     let mut behind = [new_maps(), new_maps()];
     let strip_rows = (STRIP_ROWS * size_behind.height / size.height).max(1);
     for start in all_rows.clone().step_by(strip_rows) {
-        let rows = start..all_rows.end.min(start + strip_rows);
-        let plan = Plan::new(first, size, rows);
+        let plan = Plan::new(first, size, start..all_rows.end.min(start + strip_rows));
         let strip = [0, 1].map(|i| input(i, plan.input.clone(), evaluation.memory()));
         let strip = evaluation.apply(first, &plan, strip);
         for (maps, strip) in behind.iter_mut().zip(strip) {
@@ -151,8 +150,7 @@ impl Evaluation {
     fn replace(&mut self, pair: &mut [Maps; 2], layer: impl Fn(&Maps, Buffer<Lanes>) -> Maps) {
         for maps in pair {
             let output = layer(maps, self.memory());
-            let input = std::mem::replace(maps, output);
-            self.free.push(input.into_buffer());
+            self.free.push(std::mem::replace(maps, output).into_buffer());
         }
     }
 }

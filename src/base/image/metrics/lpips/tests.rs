@@ -183,8 +183,7 @@ fn vgg_follows_its_definition() {
 
 #[test]
 fn alex_follows_its_definition() {
-    let network = Network::alex([18, 3, 40, 16, 32]);
-    hold(network, &[[31, 31], [34, 62], [131, 33]]);
+    hold(Network::alex([18, 3, 40, 16, 32]), &[[31, 31], [34, 62], [131, 33]]);
     hold(Network::alex([4; 5]), &[[31, 1051], [40, 1066]]);
 }
 

@@ -95,8 +95,7 @@ impl Form {
                 let (sin, cos) = (2.0 * pi * s).sin_cos();
                 let r = profile.radius(t);
                 let position = [foot[0] + r * cos, foot[1] + r * sin, foot[2] + height * t];
-                let rise = -profile.derivative(t) / height;
-                (position, unit([cos, sin, rise]))
+                (position, unit([cos, sin, -profile.derivative(t) / height]))
             }
             Self::BallFace { centre, radius, axes } => {
                 // Tangents of equal angles give more uniform patches than equal steps on a cube.

@@ -237,8 +237,7 @@ impl Arcade {
         for [dx, dy] in [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]] {
             // The side faces (dx, dy) and runs to its left.
             let corner = [x + half * (dx + dy), y + half * (dy - dx), low];
-            let side = [-2.0 * half * dy, 2.0 * half * dx, 0.0];
-            self.flat(corner, [side, up], [1, 1], COLUMN);
+            self.flat(corner, [[-2.0 * half * dy, 2.0 * half * dx, 0.0], up], [1, 1], COLUMN);
         }
         let [a, b] = [[2.0 * half, 0.0, 0.0], [0.0, 2.0 * half, 0.0]];
         let (z, sides) = if has_upper { (high, [a, b]) } else { (low, [b, a]) };

@@ -65,8 +65,7 @@ fn cloud(x: u32, y: u32, cell: u32) -> f32 {
     let knot = |dx: u32, dy: u32| hash((column + dx) % cells, (row + dy) % cells, cell);
     let [s, t] = [smooth(x), smooth(y)];
     let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let upper = mix(knot(0, 0), knot(1, 0), s);
-    mix(upper, mix(knot(0, 1), knot(1, 1), s), t)
+    mix(mix(knot(0, 0), knot(1, 0), s), mix(knot(0, 1), knot(1, 1), s), t)
 }
 
 fn hash(x: u32, y: u32, kind: u32) -> f32 {
