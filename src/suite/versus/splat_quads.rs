@@ -41,48 +41,21 @@ const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
 const SPLATS_PER_BATCH: u32 = 1 << 16;
 /// Splats per task.
 const SPLATS_PER_TASK: usize = 256;
-/// Limit on the number of quads. A quad takes 24 bytes, and 16 more during merging.
+/// Limit on the number of splats, whose corners have 32-bit numbers.
+const MAX_SPLATS: u64 = 1 << 30;
+/// Limit on the number of quads. A quad takes 32 bytes, and 16 more during merging.
 const MAX_QUADS: u64 = 1 << 26;
 
-/// A quad of one triangle of a splat's box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SplatQuad {
-    /// Coverage mask of the samples; 0 where the triangle only touches the quad.
-    pub coverage: u64,
-    /// Index of the splat in drawing order.
-    pub splat: u32,
-    /// Column and row, in quads.
-    pub position: [u16; 2],
-    /// Mask of the pixels whose centre is covered.
-    pub centres: u8,
-    /// Index of the triangle in the box, 0 or 1.
-    pub half: u8,
-    /// Whether the triangle is front-facing.
-    pub is_front: bool,
-}
-
-impl SplatQuad {
-    /// Returns the quad in the form that merging units accept.
-    #[inline]
-    fn fragment(&self) -> QuadFragment {
-        let first = self.splat.wrapping_mul(4);
-        let corners = if self.half == 0 { [0, 1, 2] } else { [0, 2, 3] };
-        QuadFragment {
-            position: self.position,
-            coverage: self.coverage,
-            centres: self.centres,
-            is_front: self.is_front,
-            triangle: (self.splat % SPLATS_PER_GRID * 2) as u16 + u16::from(self.half),
-            ids: corners.map(|c| first.wrapping_add(c)),
-        }
-    }
+/// Index in drawing order of the splat of a quad, whose box has four corners of its own.
+fn splat_of(quad: &QuadFragment) -> u32 {
+    quad.ids[0] / 4
 }
 
 /// The quads of a draw's splats in drawing order.
 #[derive(Debug)]
 pub struct SplatQuads {
     /// The quads, including quads without coverage.
-    pub quads: Vec<SplatQuad>,
+    pub quads: Vec<QuadFragment>,
     /// Sample positions.
     pub pattern: &'static SamplePattern,
     /// Width and height of the picture in pixels.
@@ -93,20 +66,21 @@ impl SplatQuads {
     /// Rasterizes the splats of a draw; the level changes no result.
     ///
     /// # Errors
-    /// [`Error::Limit`] when there are more than 2^26 quads, and [`Error::Cancelled`].
+    /// [`Error::Limit`] when there are more than 2^30 splats or 2^26 quads, and [`Error::Cancelled`].
     pub fn new(
         draw: &Draw,
         pattern: &'static SamplePattern,
         level: SimdLevel,
         task: &Task,
     ) -> Result<Self> {
+        Error::check_limit("splats in view", MAX_SPLATS, draw.len().into())?;
         let size = [draw.width, draw.height];
-        let mut quads: Vec<SplatQuad> = Vec::new();
+        let mut quads: Vec<QuadFragment> = Vec::new();
         let mut next = 0;
         while next < draw.len() {
             let end = draw.len().min(next.saturating_add(SPLATS_PER_BATCH));
             let batch: Vec<u32> = (next..end).collect();
-            let tasks: Vec<Vec<SplatQuad>> = batch
+            let tasks: Vec<Vec<_>> = batch
                 .par_chunks(SPLATS_PER_TASK)
                 .map(|splats| {
                     let mut out = Vec::new();
@@ -159,13 +133,13 @@ impl SplatQuads {
             }
         };
         for quad in &self.quads {
-            let grid_of_quad = quad.splat / SPLATS_PER_GRID;
+            let grid_of_quad = splat_of(quad) / SPLATS_PER_GRID;
             if grid != Some(grid_of_quad) {
                 task.check()?;
                 grid = Some(grid_of_quad);
                 driver.unit.begin_grid(&boxes, false);
             }
-            driver.push(&quad.fragment(), false);
+            driver.push(quad, false);
             blend(&mut driver.stream);
         }
         driver.flush();
@@ -209,7 +183,7 @@ fn raster(
     [splat, half]: [u32; 2],
     size: [u32; 2],
     (pattern, level): (&'static SamplePattern, SimdLevel),
-    out: &mut Vec<SplatQuad>,
+    out: &mut Vec<QuadFragment>,
 ) {
     let [x1, y1] = size.map(u32::cast_signed);
     let (x0, y0) = (0, 0);
@@ -221,14 +195,15 @@ fn raster(
     if area.is_empty() {
         return;
     }
+    let ids = [0, 1 + half, 2 + half].map(|corner| 4 * splat + corner);
     touched_quads(&outline, area, |position, quad| {
-        out.push(SplatQuad {
-            coverage: quad.coverage,
-            splat,
+        out.push(QuadFragment {
             position,
+            coverage: quad.coverage,
             centres: quad.centres,
-            half: half as u8,
             is_front: outline.is_front(),
+            triangle: (splat % SPLATS_PER_GRID * 2 + half) as u16,
+            ids,
         });
     });
 }
@@ -250,8 +225,8 @@ fn topology() -> Topology {
 /// Counts the quads in which at least one pixel is shaded with a quad of another splat.
 fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
     let all = quads.quads.iter().zip(0..);
-    let is_between = |&(quad, number): &(&SplatQuad, u32)| {
-        let of_other = |root: u32| quads.quads[root as usize].splat != quad.splat;
+    let is_between = |&(quad, number): &(&QuadFragment, u32)| {
+        let of_other = |root: u32| splat_of(&quads.quads[root as usize]) != splat_of(quad);
         (0..4).any(|pixel| of_other(merged.find(number, pixel)))
     };
     all.filter(is_between).count() as u64
@@ -287,7 +262,7 @@ impl<'a> Blending<'a> {
             let input = &self.quads.quads[input as usize];
             let x = u32::from(input.position[0]) * 2 + (pixel as u32 & 1);
             let y = u32::from(input.position[1]) * 2 + (pixel as u32 >> 1);
-            let splat = &self.draw.splats[input.splat as usize];
+            let splat = &self.draw.splats[splat_of(input) as usize];
             let Some(alpha) = self.shader.fragment(splat, x, y) else {
                 continue;
             };
@@ -324,13 +299,13 @@ mod tests {
     /// The merges are made by hand, since no unit merges quads of different splats.
     #[test]
     fn merges_between_splats_are_seen() {
-        let quad = |splat, half| SplatQuad {
-            coverage: 1,
-            splat,
+        let quad = |splat: u32, half| QuadFragment {
             position: [3, 4],
+            coverage: 1,
             centres: 1,
-            half,
             is_front: true,
+            triangle: half,
+            ids: [4 * splat, 0, 0],
         };
         let quads = SplatQuads {
             quads: vec![quad(0, 0), quad(0, 1), quad(1, 0), quad(1, 1)],
