@@ -6,12 +6,9 @@ use quadrille::{
     Camera, CameraFile, CameraOptions, CameraTransform, Error, FisheyeLens, Intrinsics,
     PictureSize, Projection,
 };
-use quadrille_render::viewpoint::framing;
-use quadrille_scene::cameras::ViewSpec;
 
 use crate::errors::to_python;
 use crate::run::run;
-use crate::scene::RawScene;
 
 /// A matrix by rows.
 type Rows<const N: usize> = [[f64; N]; N];
@@ -183,39 +180,4 @@ pub(crate) fn warnings_of(file: &CameraFile) -> Vec<String> {
     let refused =
         refused.map(|camera| format!("{} is left out: {}", camera.name_in_file, camera.error));
     file.warnings.iter().cloned().chain(refused).collect()
-}
-
-/// The views of a circle around the content of a scene, or of a single view if `count` is `None`.
-fn described(
-    py: Python<'_>,
-    scene: &RawScene,
-    count: Option<u32>,
-    (width, height): (u32, u32),
-) -> PyResult<Vec<RawCamera>> {
-    let spec =
-        ViewSpec { orbit: count, width: Some(width), height: Some(height), ..ViewSpec::default() };
-    let splats = &scene.splats;
-    let views = run(py, |task| spec.views(None, || framing(splats, &spec, task)))?;
-    Ok(views.cameras.into_iter().map(RawCamera).collect())
-}
-
-/// The views of a circle around the content of a scene.
-#[pyfunction]
-pub(crate) fn orbit(
-    py: Python<'_>,
-    scene: &RawScene,
-    count: u32,
-    size: (u32, u32),
-) -> PyResult<Vec<RawCamera>> {
-    described(py, scene, Some(count), size)
-}
-
-/// A good view of a scene.
-#[pyfunction]
-pub(crate) fn default_camera(
-    py: Python<'_>,
-    scene: &RawScene,
-    size: (u32, u32),
-) -> PyResult<Vec<RawCamera>> {
-    described(py, scene, None, size)
 }

@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _quadrille {
     #[pymodule_export]
-    use super::camera::{RawCamera, default_camera, load_cameras, orbit};
+    use super::camera::{RawCamera, load_cameras};
     #[pymodule_export]
     use super::convert::{RawTable, convert, load_table};
     #[pymodule_export]
@@ -36,7 +36,7 @@ mod _quadrille {
     #[pymodule_export]
     use super::render::{profiles, render};
     #[pymodule_export]
-    use super::scene::{RawScene, load, loads, synth};
+    use super::scene::{RawScene, load, loads, synth, views};
     #[pymodule_export]
     use super::simulate::{presets, simulate};
     #[pymodule_export]

@@ -13,6 +13,8 @@ use quadrille::{
     Task,
 };
 use quadrille_base::choice::Choice;
+use quadrille_render::viewpoint::framing;
+use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::rest_coefficients;
 use rayon::prelude::*;
 
@@ -379,4 +381,19 @@ pub(crate) fn output_format(path: &Path, name: Option<&str>) -> PyResult<OutputF
                         /meta.json or /lod-meta.json, or a format";
         to_python(Error::argument("path", expected, path.display().to_string()))
     })
+}
+
+/// The views of a circle around the content of a scene, or a good view of it if `count` is `None`.
+#[pyfunction]
+pub(crate) fn views(
+    py: Python<'_>,
+    scene: &RawScene,
+    count: Option<u32>,
+    size: (u32, u32),
+) -> PyResult<Vec<RawCamera>> {
+    let (width, height) = (Some(size.0), Some(size.1));
+    let spec = ViewSpec { orbit: count, width, height, ..ViewSpec::default() };
+    let splats = &scene.splats;
+    let views = run(py, |task| spec.views(None, || framing(splats, &spec, task)))?;
+    Ok(views.cameras.into_iter().map(RawCamera).collect())
 }

@@ -50,6 +50,30 @@ pub(crate) fn circles<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> 
     circles.collect()
 }
 
+/// As [`circles`], of the modules of a Python package, by their relative imports. Imports in functions and those for
+/// type checkers count too.
+pub(crate) fn circles_of_python<'a>(
+    sources: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<Vec<&'a str>> {
+    let mut graph = DiGraphMap::<&str, ()>::new();
+    for (path, text) in sources {
+        for line in text.lines() {
+            let words = Vec::from_iter(line.split([' ', ',', '(']).filter(|word| !word.is_empty()));
+            let imported = match words[..] {
+                ["from", ".", "import", ref modules @ ..] => modules.to_vec(),
+                ["from", module, "import", ..] if module.starts_with('.') => vec![&module[1..]],
+                _ => Vec::new(),
+            };
+            for module in imported {
+                graph.add_edge(path.trim_end_matches(".py"), module, ());
+            }
+        }
+    }
+    let mut circles = petgraph::algo::tarjan_scc(&graph);
+    circles.retain(|group| group.len() > 1);
+    circles
+}
+
 /// Names that a file re-exports.
 pub(crate) fn public_names(path: &str, text: &str) -> Vec<String> {
     File::parse(path, text).re_exports.into_keys().collect()
@@ -187,5 +211,21 @@ mod tests {
         ];
         let circles = Vec::from_iter(super::circles(files.into_iter()));
         assert_eq!(circles, ["a, a::b", "x, y, z"]);
+    }
+
+    #[test]
+    fn circles_of_python_are_found() {
+        let files = [
+            ("a.py", "from . import native\nfrom .b import B\nfrom .d import D"),
+            ("b.py", "if TYPE_CHECKING:\n    from .c import C"),
+            ("c.py", "from . import native, a\nimport d"),
+            ("d.py", "from .e import a"),
+        ];
+        let circles = super::circles_of_python(files.into_iter());
+        let circles = Vec::from_iter(circles.into_iter().map(|mut circle| {
+            circle.sort_unstable();
+            circle
+        }));
+        assert_eq!(circles, [["a", "b", "c"]]);
     }
 }

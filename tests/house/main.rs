@@ -20,7 +20,7 @@ const MAX_MEMBER_LINES: usize = 16_000;
 const MAX_FACADE_ITEMS: usize = 170;
 /// Names that the repository's top level may hold, beside dot-files.
 const TOP_LEVEL: &str = "Cargo.toml Cargo.lock Dockerfile README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff LICENSE-APACHE \
-    LICENSE-MIT build.rs deny.toml src python scenes reference benches tests examples docs";
+    LICENSE-MIT build.rs deny.toml rustfmt.toml src python scenes reference benches tests examples docs";
 
 /// Paths (with `/`, from its root) and texts of each member's files without its tests. `cli` is one, with a folder `cli`.
 fn members() -> BTreeMap<String, Vec<(String, String)>> {
@@ -45,12 +45,28 @@ fn members() -> BTreeMap<String, Vec<(String, String)>> {
     members
 }
 
+/// Names and texts of the files of a folder that have an extension.
+fn files_in(folder: &str, extension: &str) -> Vec<(String, String)> {
+    let files = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|e| e.unwrap().path());
+    let sources = files.filter(|path| path.extension().is_some_and(|own| own == extension));
+    let named = sources.map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read_to_string(path).unwrap())
+    });
+    named.collect()
+}
+
 #[test]
 fn no_file_imports_itself_through_others() {
-    for (member, files) in members() {
+    let python = ("python".to_owned(), files_in("python/src", "rs"));
+    for (member, files) in members().into_iter().chain([python]) {
         let circles = imports::circles(files.iter().map(|(path, text)| (&**path, &**text)));
         assert!(circles.is_empty(), "{member}: {circles:#?}");
     }
+    let package = files_in("python/python/quadrille", "py");
+    assert!(!package.is_empty(), "python was not read");
+    let circles = imports::circles_of_python(package.iter().map(|(path, text)| (&**path, &**text)));
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]

@@ -24,12 +24,12 @@ if (pathlib.Path(__file__).parent / "cogol.py").exists():
     )
 
 if TYPE_CHECKING:
-    from ._camera import Camera, default_camera, load_cameras, orbit
+    from ._camera import Camera, load_cameras
     from ._convert import Table, convert, load_table
     from ._draw import presets, profiles, render, render_many, simulate
     from ._picture import Picture, compare, read_picture
     from ._quadrille import FormatError, LimitError
-    from ._scene import Scene, load, loads, synth
+    from ._scene import Scene, default_camera, load, loads, orbit, synth
     from ._threads import build_info, set_threads
 
 __all__ = [
@@ -60,12 +60,12 @@ __all__ = [
 
 # Modules are imported when they are used, so that the command line does not wait for numpy.
 _MODULES = {
-    "_camera": ["Camera", "default_camera", "load_cameras", "orbit"],
+    "_camera": ["Camera", "load_cameras"],
     "_convert": ["Table", "convert", "load_table"],
     "_draw": ["presets", "profiles", "render", "render_many", "simulate"],
     "_picture": ["Picture", "compare", "read_picture"],
     "_quadrille": ["FormatError", "LimitError"],
-    "_scene": ["Scene", "load", "loads", "synth"],
+    "_scene": ["Scene", "default_camera", "load", "loads", "orbit", "synth"],
     "_threads": ["build_info", "set_threads"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
 from ._arrays import matrix, raw, take
-
-if TYPE_CHECKING:
-    from ._scene import Scene
 
 # From x right, y up, z back to x right, y down, z forward.
 _OPENCV_OF_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -224,30 +221,6 @@ def load_cameras(
     for remark in remarks:
         warnings.warn(f"{os.fspath(path)}: {remark}", stacklevel=2)
     return [Camera._of(raw) for raw in cameras]
-
-
-def orbit(scene: Scene, n: int, *, width: int = 1280, height: int = 720) -> list[Camera]:
-    """``n`` cameras on a circle around the main content of a scene.
-
-    >>> import quadrille
-    >>> scene, _ = quadrille.synth("object", splats=1000)
-    >>> [camera.name for camera in quadrille.orbit(scene, 3)]
-    ['orbit_00', 'orbit_01', 'orbit_02']
-    """
-    raws = _quadrille.orbit(raw(scene, "scene", _quadrille.Scene, "load"), n, checked_size(width, height))
-    return [Camera._of(raw) for raw in raws]
-
-
-def default_camera(scene: Scene, width: int = 1280, height: int = 720) -> Camera:
-    """A good view of a scene, found by trying some hundred: the one whose picture shows most detail.
-
-    >>> import quadrille
-    >>> scene, _ = quadrille.synth("object", splats=1000)
-    >>> quadrille.default_camera(scene, 64, 36)
-    Camera('auto', 64x36, pinhole)
-    """
-    native = raw(scene, "scene", _quadrille.Scene, "load")
-    return Camera._of(_quadrille.default_camera(native, checked_size(width, height))[0])
 
 
 def raw_camera(camera: object) -> _quadrille.Camera:

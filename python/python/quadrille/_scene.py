@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _quadrille
 from ._arrays import raw, take
-from ._camera import Camera
+from ._camera import Camera, checked_size
 from ._progress import Progress, watched
 
 
@@ -314,6 +314,29 @@ def synth(
     """
     raw, cameras = _quadrille.synth(recipe, splats, seed, sh_degree)
     return Scene._of(raw), [Camera._of(camera) for camera in cameras]
+
+
+def orbit(scene: Scene, n: int, *, width: int = 1280, height: int = 720) -> list[Camera]:
+    """``n`` cameras on a circle around the main content of a scene.
+
+    >>> import quadrille
+    >>> scene, _ = quadrille.synth("object", splats=1000)
+    >>> [camera.name for camera in quadrille.orbit(scene, 3)]
+    ['orbit_00', 'orbit_01', 'orbit_02']
+    """
+    raws = _quadrille.views(raw_scene(scene), n, checked_size(width, height))
+    return [Camera._of(raw) for raw in raws]
+
+
+def default_camera(scene: Scene, width: int = 1280, height: int = 720) -> Camera:
+    """A good view of a scene, found by trying some hundred: the one whose picture shows most detail.
+
+    >>> import quadrille
+    >>> scene, _ = quadrille.synth("object", splats=1000)
+    >>> quadrille.default_camera(scene, 64, 36)
+    Camera('auto', 64x36, pinhole)
+    """
+    return Camera._of(_quadrille.views(raw_scene(scene), None, checked_size(width, height))[0])
 
 
 def raw_scene(scene: object) -> _quadrille.Scene:
