@@ -14,10 +14,8 @@ use crate::task::Task;
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Marks temporary files and folders.
 const PART: &str = ".part";
 
-/// As in Linux.
 const MAX_LINKS: usize = 40;
 
 /// Temporary files of writes in progress: global, because an interrupt ends the process, not one writer.

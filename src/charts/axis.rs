@@ -1,11 +1,10 @@
 //! Axes: from values to positions, and the values that are written beside them.
 
-/// Most ticks of a linear axis.
 const MOST_TICKS: f64 = 6.0;
 /// Smallest positive number of a logarithmic axis, relative to the largest.
 const LOG_RANGE: f64 = 1e-9;
 
-/// Sizes of numbers that axes are made for; smaller ones are drawn as 0.
+/// Magnitudes that axes are made for; smaller numbers are drawn as 0.
 const SIZES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
 /// An axis before its values are known.
@@ -44,7 +43,7 @@ impl Axis {
         Self { reaches: None, ..Self::share(label) }
     }
 
-    /// The scale that holds all `values`; values that the axis cannot show are left out.
+    /// Scale of all `values` that the axis can show.
     pub(crate) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let is_in_range = |v: f64| v == 0.0 || SIZES.contains(&v.abs());
         let shown = |v: &f64| is_in_range(*v) && (!self.is_log || *v > 0.0);
@@ -76,8 +75,8 @@ impl Axis {
         Scale { from, to, step: step(top), is_log: self.is_log, is_share: self.is_share }
     }
 
-    /// A linear scale from a tick at or below `least` to a tick at or above `most`; of values below 0 it holds 0 too,
-    /// unless it is fitted to them.
+    /// Linear scale from a tick at or below `least` to a tick at or above `most`, including 0 below it unless
+    /// fitted.
     fn around(&self, least: f64, most: f64) -> Scale {
         let (least, most) =
             if self.is_fitted { (least, most) } else { (least.min(0.0), most.max(0.0)) };
@@ -96,55 +95,50 @@ impl Axis {
     }
 }
 
-/// The largest of 1, 2 and 5 times a power of ten that is at most `value`.
+/// Largest of 1, 2 and 5 times a power of ten that is at most `value`.
 fn round_below(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let steps = [5.0, 2.0, 1.0].map(|n| n * decade);
     steps.into_iter().find(|s| *s <= value * (1.0 + 1e-9)).unwrap_or(decade)
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is at least `value`.
+/// Least of 1, 2 and 5 times a power of ten that is at least `value`.
 fn round_above(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|n| n * decade);
     steps.into_iter().find(|s| *s >= value * (1.0 - 1e-9)).unwrap_or(decade * 10.0)
 }
 
-/// Distance of the ticks of a linear axis up to `top`.
 fn step(top: f64) -> f64 {
     round_above(top / MOST_TICKS)
 }
 
-/// Relation of values to positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Distance of the ticks, if the scale is linear.
     step: f64,
     is_log: bool,
     is_share: bool,
 }
 
 impl Scale {
-    /// A linear scale between two values.
     pub(crate) fn between(from: f64, to: f64) -> Self {
         let to = if to > from { to } else { from + 1.0 };
         Self { from, to, step: step(to - from), is_log: false, is_share: false }
     }
 
-    /// A scale from the least to the largest of the values, without room around them.
     pub(crate) fn tight(from: f64, to: f64, is_log: bool) -> Self {
         let is_log = is_log && from > 0.0 && to > from;
         Self { is_log, ..Self::between(from, to) }
     }
 
-    /// Value at which bars begin: 0, or the beginning of the scale.
+    /// Value at which bars begin: 0, or the start of the scale.
     pub(crate) fn base(&self) -> f64 {
         if self.is_log { self.from } else { 0.0_f64.clamp(self.from, self.to) }
     }
 
-    /// Position of a value, 0 to 1; values outside are moved to the ends.
+    /// Position of a value, 0 to 1, clamped.
     pub(crate) fn position(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value.max(self.from) / self.from).ln() / (self.to / self.from).ln()
@@ -154,7 +148,6 @@ impl Scale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Values with a tick, ascending.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.is_log {
             let count = ((self.to - self.from) / self.step + 1e-9).floor();
@@ -178,7 +171,6 @@ impl Scale {
         ticks
     }
 
-    /// Text of a value beside the axis.
     pub(crate) fn text(&self, value: f64) -> String {
         if self.is_share {
             return format!("{} %", number((value * 1000.0).round() / 10.0));

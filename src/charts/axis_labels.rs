@@ -3,12 +3,12 @@
 use crate::canvas::Canvas;
 use crate::labels::{ABOVE, Anchor, Area, BELOW, Size};
 
-/// Angle of slanted labels in degrees.
+/// In degrees.
 const SLANT: f64 = -35.0;
-/// Longest label in pixels; longer ones are abridged.
+/// In pixels; longer labels are abridged.
 const LONGEST: f64 = 130.0;
 
-/// Whether texts at these places cover each other or leave the picture.
+/// Whether texts cover each other or leave the picture.
 fn collide(places: &[Area], width: f64) -> bool {
     let inside = places.iter().all(|place| place.is_within(width));
     let apart = |(at, place): (usize, &Area)| places[..at].iter().all(|p| !place.overlaps(p));
@@ -16,8 +16,8 @@ fn collide(places: &[Area], width: f64) -> bool {
 }
 
 impl Canvas {
-    /// Writes labels below the axis at `top`: beside each other, or else slanted, or else upright, of which each that
-    /// would cover the one before it is left out. Returns the height at which they end.
+    /// Writes labels below the axis at `top`: side by side, else slanted, else upright without those that would
+    /// cover the previous one. Returns the height at which they end.
     pub(crate) fn labels_below(&mut self, top: f64, size: Size, labels: &[(f64, String)]) -> f64 {
         let metrics = self.look.metrics;
         let named = labels.iter().filter(|(_, text)| !text.is_empty());

@@ -11,11 +11,9 @@ use quadrille_base::error::Result;
 
 /// Share of a group's width between its bars and the next group's.
 const GROUP_GAP: f64 = 0.24;
-/// Widest bar.
 const WIDEST: f64 = 34.0;
-/// Narrowest bar whose absence is a cross.
+/// Narrowest bar whose absence is marked by a cross.
 const NARROWEST_GAP: f64 = 14.0;
-/// Radius of a dot.
 const DOT: f64 = 4.0;
 
 /// A bar.
@@ -146,7 +144,6 @@ impl BarChart {
         (canvas.look.width - canvas.left - RIGHT) / self.groups.len().max(1) as f64
     }
 
-    /// Whether values are dots.
     fn has_dots(&self) -> bool {
         self.axis.is_log && !self.is_stacked
     }
@@ -163,7 +160,6 @@ impl BarChart {
         self.axis.scale(values.into_iter().chain(marks))
     }
 
-    /// Draws the bars, and returns the values to write above them.
     fn draw_groups(&self, canvas: &mut Canvas, plot: &Plot) -> Vec<Label> {
         let width = self.width_of_group(canvas);
         let mut labels = Vec::new();
@@ -241,14 +237,13 @@ impl BarChart {
     }
 }
 
-/// The value of a bar, above the middle of its top.
 struct Label {
     at: [f64; 2],
     text: String,
 }
 
-/// How the values above bars are written. If they cover each other or a bar either way, none is written, since some
-/// without the others would mislead; browsers show them beside the pointer.
+/// Placement of values above bars. If they cover each other in any way, none is written, since some without the
+/// others would mislead; browsers show them beside the pointer.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Level,
@@ -258,7 +253,6 @@ enum Way {
 impl Way {
     const ALL: [Self; 2] = [Self::Level, Self::Upright];
 
-    /// Room above the plot in pixels, for the values of the highest bars.
     fn room(self) -> f64 {
         match self {
             Self::Level => 8.0,
@@ -266,7 +260,6 @@ impl Way {
         }
     }
 
-    /// Point, angle and anchor of a label.
     fn place(self, label: &Label) -> ([f64; 2], f64, Anchor) {
         let [x, y] = label.at;
         match self {

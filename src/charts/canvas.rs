@@ -5,30 +5,26 @@ use crate::labels::{Anchor, Area, Metrics, Size};
 use crate::style::Style;
 use crate::{LEFT, PLOT_HEIGHT, Series, axis::Scale};
 
-/// Height of a line of the legend.
 const LEGEND_LINE: f64 = 19.0;
-/// Margin of a drawing on paper, which a page adds around its charts.
+/// Margin of a drawing on paper; a page adds its own around charts.
 pub(crate) const MARGIN: f64 = 4.0;
 
-/// Sizes and manners of a drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Look {
-    /// Width in units.
     pub(crate) width: f64,
-    /// Height of the area of the plot in units.
     pub(crate) plot_height: f64,
     pub(crate) metrics: Metrics,
-    /// Heading of the drawing; empty for a chart that the page around it names.
+    /// Empty for a chart that the page around it names.
     pub(crate) heading: String,
 }
 
 impl Look {
-    /// A chart in a page for screens, whose fonts are not known.
+    /// Chart in a page, whose fonts are unknown.
     pub(crate) fn screen(width: f64) -> Self {
         Self { width, plot_height: PLOT_HEIGHT, metrics: Metrics::Bound, heading: String::new() }
     }
 
-    /// A chart on paper, in the font of files. Series differ in the shape of their dots too.
+    /// Chart on paper, in the font of files. Series also differ in the shape of their dots.
     pub(crate) fn paper(width: f64, plot_height: f64, heading: &str) -> Self {
         Self { width, plot_height, metrics: Metrics::Font, heading: heading.to_owned() }
     }
@@ -37,23 +33,19 @@ impl Look {
         self.metrics == Metrics::Font
     }
 
-    /// Shape of the dots of a series.
     pub(crate) fn shape(&self, series: usize) -> Shape {
         if self.is_paper() { Shape::of(series) } else { Shape::of(0) }
     }
 }
 
-/// A drawing in the making.
 pub(crate) struct Canvas {
     pub(crate) look: Look,
-    /// Left end of the plot.
     pub(crate) left: f64,
     pub(crate) elements: Vec<Element>,
-    /// Places of texts.
     pub(crate) texts: Vec<Area>,
-    /// Places of bars, dots and curves, which no text may cover.
+    /// Bars, dots and curves, which no text may cover.
     pub(crate) shapes: Vec<Area>,
-    /// Places of lines across the plot, which only values may cross.
+    /// Lines across the plot, which only values may cross.
     pub(crate) rules: Vec<Area>,
 }
 
@@ -69,7 +61,7 @@ impl Canvas {
         }
     }
 
-    /// Makes the room left of the plot as wide as the values of the axis need, where their font is known.
+    /// Fits the left margin to the axis labels, where their font is known.
     pub(crate) fn fit_left(&mut self, scale: &Scale) {
         if !self.look.is_paper() {
             return;
@@ -83,7 +75,6 @@ impl Canvas {
         self.turned_text(at, 0.0, anchor, size, text);
     }
 
-    /// Draws a text turned clockwise about its point by an angle in degrees.
     pub(crate) fn turned_text(
         &mut self,
         at: [f64; 2],
@@ -96,7 +87,6 @@ impl Canvas {
         self.elements.push(Element::Text { at, angle, anchor, size, text: text.to_owned() });
     }
 
-    /// Draws a rectangle with a text that browsers show beside the pointer.
     pub(crate) fn rect(&mut self, [x, y]: [f64; 2], size: [f64; 2], style: Style, title: &str) {
         let size = size.map(|side| side.max(0.0));
         let end = [x + size[0], y + size[1]];
@@ -109,7 +99,6 @@ impl Canvas {
         self.elements.push(Element::Shade { at, size, style });
     }
 
-    /// Draws a dot of a series with a text that browsers show beside the pointer.
     pub(crate) fn dot(&mut self, [x, y]: [f64; 2], radius: f64, style: Style, title: &str) {
         let corner = |sign: f64| [x + sign * radius, y + sign * radius];
         self.shapes.push(Area::new(corner(-1.0), corner(1.0)));
@@ -126,7 +115,7 @@ impl Canvas {
         });
     }
 
-    /// Draws a line that texts may cross, such as a line of the grid.
+    /// Draws a line that texts may cross, such as of the grid.
     pub(crate) fn line(&mut self, from: [f64; 2], to: [f64; 2], style: Style) {
         self.elements.push(Element::Line { from, to, style });
     }
@@ -144,7 +133,6 @@ impl Canvas {
         self.elements.push(Element::Polyline { points, style });
     }
 
-    /// Draws the bounds of a value: a line with two ends.
     pub(crate) fn band(&mut self, x: f64, [low, high]: [f64; 2]) {
         const END: f64 = 4.0;
         self.stroke([x, low], [x, high], Style::Band);
@@ -153,14 +141,14 @@ impl Canvas {
         }
     }
 
-    /// Whether a place lies within the picture's sides and covers neither text nor shape.
+    /// Whether a place is within the picture's sides and free of text and shapes.
     pub(crate) fn is_free(&self, area: &Area) -> bool {
         let shapes = self.shapes.iter().chain(&self.rules);
         let mut taken = self.texts.iter().chain(shapes);
         area.is_within(self.look.width) && !taken.any(|other| area.overlaps(other))
     }
 
-    /// Writes the heading at the height `top`, if there is one; returns its height.
+    /// Writes the heading, if any, at `top`; returns its height.
     pub(crate) fn heading(&mut self, top: f64) -> f64 {
         const LINE: f64 = 17.0;
         const GAP: f64 = 5.0;
@@ -175,8 +163,8 @@ impl Canvas {
         y + gap - top
     }
 
-    /// Writes the legend of all named series at the height `top`, unless there is only one series; returns
-    /// the height of the legend. On paper, samples of series that have dots are dots.
+    /// Writes the legend of all named series at `top`, unless there is only one series; returns its height. On
+    /// paper, samples of series with dots are dots.
     pub(crate) fn legend(&mut self, top: f64, series: &[Series], has_dots: bool) -> f64 {
         const SWATCH: f64 = 11.0;
         const GAP: f64 = 16.0;

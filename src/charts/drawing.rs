@@ -6,25 +6,20 @@ use crate::font;
 use crate::labels::TEXT_SIZE;
 use quadrille_base::error::{Error, Result};
 
-/// Widths in pixels of the drawings for wide and for narrow screens.
+/// Widths in pixels for wide and for narrow screens.
 pub(crate) const WIDTHS: [f64; 2] = [520.0, 320.0];
-/// Points per inch.
 pub(crate) const POINTS_PER_INCH: f64 = 72.0;
-/// Points per pixel of a page: CSS has 96 pixels per inch.
+/// CSS has 96 pixels per inch.
 const POINTS_PER_PIXEL: f64 = 0.75;
-/// Millimetres per inch.
 pub(crate) const MM_PER_INCH: f64 = 25.4;
-/// Height of the area of a plot over the width of the drawing, without a height of its own.
+/// Plot height over drawing width, by default.
 const PLOT_OVER_WIDTH: f64 = 0.42;
-/// Least height of the area of a plot in units.
 const LEAST_PLOT: f64 = 30.0;
 
 /// A finished drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
-    /// Accessible title.
     pub(crate) title: String,
-    /// Width and height in units.
     pub(crate) size: [f64; 2],
     pub(crate) elements: Vec<Element>,
     /// Points per unit.
@@ -32,7 +27,6 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Draws at a look. `paint` returns the height.
     fn draw(title: &str, look: Look, points: f64, paint: impl Fn(&mut Canvas) -> f64) -> Self {
         let mut canvas = Canvas::new(look);
         let height = paint(&mut canvas);
@@ -65,7 +59,7 @@ impl Drawing {
 pub struct Drawings(pub(crate) [Drawing; 2]);
 
 impl Drawings {
-    /// Draws a chart at both widths. `paint` draws it and returns its height.
+    /// Draws a chart at both widths; `paint` returns its height.
     pub(crate) fn draw(title: &str, paint: impl Fn(&mut Canvas) -> f64) -> Self {
         let draw = |width| Drawing::draw(title, Look::screen(width), POINTS_PER_PIXEL, &paint);
         Self(WIDTHS.map(draw))
@@ -97,7 +91,6 @@ impl PrintFormat {
         Self { width_mm: 88.9, height_mm: None, text_pt: 8.0, heading: String::new() }
     }
 
-    /// Draws a chart.
     pub(crate) fn draw(&self, title: &str, paint: impl Fn(&mut Canvas) -> f64) -> Result<Drawing> {
         let points = self.text_pt / TEXT_SIZE;
         let units = |mm: f64| mm / MM_PER_INCH * POINTS_PER_INCH / points;

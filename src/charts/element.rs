@@ -3,8 +3,8 @@
 use crate::labels::{Anchor, Size};
 use crate::style::Style;
 
-/// A shape of dots: a regular polygon, by its number of corners and the direction of the first in degrees clockwise
-/// from the right; a circle without corners.
+/// Regular polygon: number of corners (0 for a circle), and direction of the first in degrees clockwise from
+/// the right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     corners: u32,
@@ -13,7 +13,7 @@ pub(crate) struct Shape {
     reach: f64,
 }
 
-/// The shapes of series, in order: circle, square, triangle, diamond, triangle on its tip, pentagon.
+/// Circle, square, triangle, diamond, triangle on its tip, pentagon.
 const SHAPES: [Shape; 6] = [
     Shape::polygon(0, 0.0, 1.0),
     Shape::polygon(4, 45.0, 1.25),
@@ -28,12 +28,10 @@ impl Shape {
         Self { corners, first_degrees, reach }
     }
 
-    /// The shape of a series.
     pub(crate) fn of(series: usize) -> Self {
         SHAPES[series % SHAPES.len()]
     }
 
-    /// The corners about a point; none of a circle.
     pub(crate) fn corners(self, [x, y]: [f64; 2], radius: f64) -> Vec<[f64; 2]> {
         let corners = (0..self.corners).map(|n| {
             let turn = 360.0 * f64::from(n) / f64::from(self.corners);
@@ -44,7 +42,6 @@ impl Shape {
     }
 }
 
-/// An element of a drawing, in its units, from the top left.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Element {
     Text {

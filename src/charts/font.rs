@@ -2,28 +2,27 @@
 
 use crate::widths::WIDTHS;
 
-/// The font file that PDF files embed: the characters of Windows-1252, made by `font/make.py`. Its licence is OFL-1.1,
-/// in `font/OFL.txt`.
+/// Font file embedded in PDF files: the characters of Windows-1252, made by `font/make.py`. Its licence is
+/// OFL-1.1, in `font/OFL.txt`.
 pub(crate) const FILE: &[u8] = include_bytes!("font/charts-sans.ttf");
-/// Fonts of SVG files, the first that is installed; all have the same widths.
+/// Fonts of SVG files, in order of preference; all have the same widths.
 pub(crate) const FAMILIES: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
-/// Code of the first width.
 pub(crate) const FIRST: u8 = 32;
-/// Ends of the font above and below the baseline, its height of capitals, and its box, in thousandths of its size (tables
-/// hhea, OS/2 and head of the font file).
+/// Ascent, descent, capital height and box, in thousandths of the size (tables hhea, OS/2 and head of the font
+/// file).
 pub(crate) const ASCENT: f32 = 905.0;
 pub(crate) const DESCENT: f32 = -212.0;
 pub(crate) const CAP_HEIGHT: f32 = 688.0;
 pub(crate) const BOX: [f32; 4] = [-544.0, -303.0, 1302.0, 980.0];
-/// Character in the place of one that the font lacks.
+/// Replaces characters that the font lacks.
 const REPLACEMENT: u8 = b'?';
-/// Width of a character that the font lacks, in units of the text size: an ideograph's.
+/// Width of a missing character in text sizes: an ideograph's.
 const WIDEST: f64 = 1.0;
 
-/// Characters of the codes 0x80 to 0x9f of Windows-1252; codes without a character have a space.
+/// Characters 0x80 to 0x9f of Windows-1252; undefined codes have a space.
 const HIGH: &str = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
 
-/// Code of a character in Windows-1252, which PDF calls `WinAnsiEncoding`; `None` for a character that the font lacks.
+/// Code in Windows-1252, PDF's `WinAnsiEncoding`; `None` if the font lacks the character.
 fn code(character: char) -> Option<u8> {
     match u32::from(character) {
         code @ (0x20..=0x7e | 0xa0..=0xff) => u8::try_from(code).ok(),
@@ -34,12 +33,10 @@ fn code(character: char) -> Option<u8> {
     }
 }
 
-/// The codes of a text, with `?` for each character that the font lacks.
 pub(crate) fn codes(text: &str) -> Vec<u8> {
     text.chars().map(|c| code(c).unwrap_or(REPLACEMENT)).collect()
 }
 
-/// The characters of a text that the font lacks.
 pub(crate) fn lacking(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| code(*c).is_none())
 }

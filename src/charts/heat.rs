@@ -8,13 +8,12 @@ use crate::labels::{Anchor, Size};
 use crate::style::{Rgb, Style};
 use quadrille_base::error::Result;
 
-/// Cells of the bar that explains the colours.
+/// Cells of the colour bar.
 const BAR_CELLS: u32 = 60;
-/// Size of that bar.
 const BAR: [f64; 2] = [120.0, 9.0];
-/// Luminance below which a cell is dark, of 255.
+/// Luminance, of 255, below which a cell is dark.
 const DARK: f64 = 140.0;
-/// Least height of a row with a name of its own.
+/// Least height of a row with a name.
 const ROW: f64 = 13.0;
 /// Widest name of a row, as a share of the drawing.
 const NAMES: f64 = 0.35;
@@ -36,7 +35,6 @@ pub struct HeatChart {
     pub ramp: fn(f32) -> Rgb,
 }
 
-/// Whether white text is readable on a colour and dark text is not.
 fn is_dark([r, g, b]: Rgb) -> bool {
     // Luma of Rec. 709.
     0.2126 * f64::from(r) + 0.7152 * f64::from(g) + 0.0722 * f64::from(b) < DARK
@@ -51,7 +49,6 @@ impl HeatChart {
         format.draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    /// Least and largest value.
     fn ends(&self) -> [f64; 2] {
         let values = self.rows.iter().flat_map(|(_, values)| values);
         let values: Vec<f64> = values
@@ -63,7 +60,6 @@ impl HeatChart {
         [least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
     }
 
-    /// Colour of a value between two others.
     #[allow(clippy::cast_possible_truncation, reason = "a position from 0 to 1")]
     fn colour(&self, value: f64, [least, most]: [f64; 2]) -> Rgb {
         let on_scale = |v: f64| if self.values.is_log { v.ln() } else { v };
@@ -153,7 +149,6 @@ impl HeatChart {
         }
     }
 
-    /// Draws the bar of colours with its ends and its label; returns the height at which it ends.
     fn explain(&self, canvas: &mut Canvas, top: f64, ends: [f64; 2]) -> f64 {
         if ends[0] >= ends[1] {
             return top;

@@ -3,17 +3,15 @@
 use crate::font;
 use crate::style::{Rgb, light};
 
-/// Mean width of a character over the size of its text: an upper bound of common sans-serif fonts.
+/// Mean character width over the text size: an upper bound of common sans-serif fonts.
 const WIDTH_OF_ASCII: f64 = 0.62;
-/// Width of the widest characters, such as `%`, and of those beyond ASCII, which may be ideographs.
+/// Width of the widest characters, such as `%`, and of non-ASCII ones, which may be ideographs.
 const WIDEST: f64 = 1.0;
-/// Size of the names of groups and series, in units of the drawing.
 pub(crate) const TEXT_SIZE: f64 = 13.0;
-/// Parts of the size of a text above and below its baseline.
+/// Extent above and below the baseline, in text sizes.
 pub(crate) const ABOVE: f64 = 0.9;
 pub(crate) const BELOW: f64 = 0.24;
 
-/// Position of a text relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -22,7 +20,7 @@ pub(crate) enum Anchor {
 }
 
 impl Anchor {
-    /// Part of the text ahead of its point.
+    /// Part of the text before its point.
     pub(crate) fn share(self) -> f64 {
         match self {
             Self::Start => 0.0,
@@ -32,22 +30,14 @@ impl Anchor {
     }
 }
 
-/// Kind of a text, which decides its size and colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Names of groups and series.
     Text,
-    /// Axes.
     Axis,
-    /// Values above bars.
     Value,
-    /// Lines across the plot.
     Line,
-    /// The cross of a missing bar.
     Gap,
-    /// The heading of a chart on paper.
     Heading,
-    /// Values in dark and in light cells of a heat map.
     Cell { is_dark: bool },
 }
 
@@ -62,7 +52,7 @@ impl Size {
         }
     }
 
-    /// Size in units of the drawing, which are pixels in a page; the same as in the style sheet of charts.
+    /// In units of the drawing, which are pixels in a page; the same as in the style sheet.
     pub(crate) fn pixels(self) -> f64 {
         match self {
             Self::Heading => 14.0,
@@ -73,7 +63,7 @@ impl Size {
         }
     }
 
-    /// Colour in a file, and width of the halo in the colour of the ground around texts that cross lines.
+    /// Colour in a file, and width of the halo around texts that cross lines.
     pub(crate) fn paint(self) -> (Rgb, Option<f64>) {
         match self {
             Self::Text | Self::Heading | Self::Cell { is_dark: false } => (light("ink"), None),
@@ -86,17 +76,14 @@ impl Size {
     }
 }
 
-/// Source of the widths of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metrics {
-    /// An upper bound for the fonts of screens, which are not known.
+    /// An upper bound for the unknown fonts of screens.
     Bound,
-    /// The font of files.
     Font,
 }
 
 impl Metrics {
-    /// Width of a text in units of the drawing.
     pub(crate) fn width(self, text: &str, size: Size) -> f64 {
         let widths = text.chars().map(|c| match c {
             '%' | '@' | 'm' | 'w' | 'M' | 'W' => WIDEST,
@@ -109,7 +96,7 @@ impl Metrics {
         }
     }
 
-    /// The text, or its beginning with an ellipsis if it is wider than `width`.
+    /// The text, or its beginning with an ellipsis if wider than `width`.
     pub(crate) fn abridged(self, text: &str, size: Size, width: f64) -> String {
         if self.width(text, size) <= width {
             return text.to_owned();
@@ -124,7 +111,7 @@ impl Metrics {
         kept
     }
 
-    /// Lines of whole words that are at most `width` wide, where words allow it.
+    /// Lines of whole words up to `width` wide, where possible.
     pub(crate) fn wrapped(self, text: &str, size: Size, width: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -140,7 +127,6 @@ impl Metrics {
         lines
     }
 
-    /// The place of a text that is turned about its point by an angle in degrees.
     pub(crate) fn area(
         self,
         [x, y]: [f64; 2],
@@ -158,17 +144,15 @@ impl Metrics {
     }
 }
 
-/// A rectangle in any direction: its corners in turn.
+/// Rectangle of any direction: its corners in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Area([[f64; 2]; 4]);
 
 impl Area {
-    /// An upright rectangle.
     pub(crate) fn new([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> Self {
         Self([[left, top], [right, top], [right, bottom], [left, bottom]])
     }
 
-    /// The place of a line.
     pub(crate) fn of_line(from: [f64; 2], to: [f64; 2]) -> Self {
         Self([from, to, to, from])
     }
@@ -181,7 +165,7 @@ impl Area {
         ]
     }
 
-    /// Whether two places have an area in common: no side of either separates them.
+    /// Whether two places overlap, by separating axes.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         const TOUCH: f64 = 1e-6;
         let sides = [self, other].into_iter().flat_map(|area| {
@@ -197,7 +181,6 @@ impl Area {
         })
     }
 
-    /// Whether an upright rectangle holds all of another place.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         [[1.0, 0.0], [0.0, 1.0]].into_iter().all(|direction| {
             let [low, high] = self.range(direction);
@@ -206,13 +189,11 @@ impl Area {
         })
     }
 
-    /// Whether it lies between the left and the right side of a picture of this width.
     pub(crate) fn is_within(&self, width: f64) -> bool {
         let [left, right] = self.range([1.0, 0.0]);
         left >= 0.0 && right <= width
     }
 
-    /// Height of its lowest corner.
     pub(crate) fn bottom(&self) -> f64 {
         self.range([0.0, 1.0])[1]
     }

@@ -51,13 +51,9 @@ pub use svg::escaped;
 
 use style::SeriesColour;
 
-/// Height of the area of the plot.
 const PLOT_HEIGHT: f64 = 190.0;
-/// Room to the left of the plot, for the labels of the axis.
 const LEFT: f64 = 54.0;
-/// Room to the right of the plot.
 const RIGHT: f64 = 10.0;
-/// Number of colours of series.
 const COLOURS: usize = 8;
 
 /// Name and colour of a series.

@@ -135,7 +135,6 @@ impl LineChart {
         plot.name_lines(canvas, &self.marks, below)
     }
 
-    /// The scale of the horizontal axis, which need not begin at 0.
     fn x_scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let values: Vec<f64> = values.collect();
         if self.x.is_fitted && !self.x_labels.is_empty() {
@@ -150,7 +149,6 @@ impl LineChart {
     }
 }
 
-/// Least and largest value.
 fn ends(values: &[f64]) -> (f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))

@@ -16,7 +16,6 @@ use crate::style::{Paint, Rgb, light};
 use crate::widths::WIDTHS;
 use quadrille_base::math::{byte, fit, narrow};
 
-/// Objects of the file.
 const CATALOG: i32 = 1;
 const PAGES: i32 = 2;
 const PAGE: i32 = 3;
@@ -25,16 +24,15 @@ const FONT: i32 = 5;
 const DESCRIPTOR: i32 = 6;
 const FONT_FILE: i32 = 7;
 const INFORMATION: i32 = 8;
-/// The first state of an opacity; its percentage is added.
+/// First opacity state; the percentage is added.
 const OPACITIES: i32 = 100;
 
-/// Name of the font in the page's resources.
 const FONT_NAME: Name<'static> = Name(b"F");
-/// Name of the embedded font. A prefix of six letters marks a subset.
+/// A prefix of six letters marks a subset.
 const BASE_FONT: Name<'static> = Name(b"CHARTS+LiberationSans");
-/// Thickness of vertical stems in thousandths of the size; readers use it only in place of a font that is not embedded.
+/// Vertical stem width in thousandths of the size; readers use it only without the embedded font.
 const STEM_V: f32 = 80.0;
-/// Distance of the control points of a quarter of a circle over its radius: 4/3 (sqrt(2) - 1).
+/// Control point distance of a quarter circle over its radius: 4/3 (sqrt(2) - 1).
 const CIRCLE: f64 = 0.552_284_75;
 
 fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -47,10 +45,9 @@ fn opacity_name(percent: u8) -> String {
     format!("G{percent}")
 }
 
-/// The content of the page.
 struct Page {
     content: Content,
-    /// Opacities of fills that occur, in percent.
+    /// In percent.
     opacities: BTreeSet<u8>,
 }
 
@@ -65,7 +62,6 @@ impl Page {
         self.content.set_stroke_rgb(r, g, b);
     }
 
-    /// Paints the path that `path` draws.
     fn paint(&mut self, paint: &Paint, path: impl FnOnce(&mut Content)) {
         self.content.save_state();
         if let Some(fill) = paint.fill {
@@ -181,7 +177,6 @@ fn circle(content: &mut Content, [x, y]: [f64; 2], radius: f64) {
     }
 }
 
-/// Writes the font, its descriptor and its file.
 fn write_font(pdf: &mut Pdf) -> io::Result<()> {
     let mut dict = pdf.indirect(Ref::new(FONT)).dict();
     dict.pair(Name(b"Type"), Name(b"Font"));
@@ -222,7 +217,6 @@ impl Drawing {
     }
 }
 
-/// A drawing as a file.
 fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
     let [width, height] = drawing.size.map(|side| narrow(side * drawing.points));
     let mut page = Page { content: Content::new(), opacities: BTreeSet::new() };

@@ -6,17 +6,14 @@ use crate::labels::{Anchor, Area, Size};
 use crate::style::Style;
 use crate::{AxisMark, RIGHT, Series};
 
-/// Distance of the lines of a text.
 const LINE: f64 = 15.0;
-/// Length of the sample of a line that is explained below the plot.
+/// Length of a line's sample in the explanation below the plot.
 const SAMPLE: f64 = 22.0;
 
-/// Style of a line across the plot.
 fn style(mark: &AxisMark) -> Style {
     Style::Mark { is_published: mark.is_published }
 }
 
-/// The area of a plot with its vertical axis.
 pub(crate) struct Plot {
     top: f64,
     left: f64,
@@ -25,12 +22,11 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// A plot whose area begins at the height `top`.
     pub(crate) fn new(canvas: &Canvas, top: f64, scale: Scale) -> Self {
         Self { top, left: canvas.left, height: canvas.look.plot_height, scale }
     }
 
-    /// Draws the legend and the axis with its ticks and its label, and leaves `room` between the label and the plot.
+    /// Draws legend and axis, and leaves `room` between label and plot.
     pub(crate) fn begin(
         canvas: &mut Canvas,
         (series, has_dots): (&[Series], bool),
@@ -58,17 +54,14 @@ impl Plot {
         plot
     }
 
-    /// Height of a value.
     pub(crate) fn y(&self, value: f64) -> f64 {
         self.top + self.height * (1.0 - self.scale.position(value))
     }
 
-    /// Height of the horizontal axis.
     pub(crate) fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
-    /// Draws lines across the plot.
     pub(crate) fn draw_lines(&self, canvas: &mut Canvas, marks: &[AxisMark]) {
         for mark in marks {
             let y = self.y(mark.value);
@@ -78,8 +71,8 @@ impl Plot {
         }
     }
 
-    /// Writes the labels of lines beside them, where these cover nothing, or else below the plot, from the height
-    /// `below`. Returns the height at which the picture ends.
+    /// Writes the labels of lines beside them where free, else below the plot, from the height `below`. Returns
+    /// the height at which the picture ends.
     pub(crate) fn name_lines(&self, canvas: &mut Canvas, marks: &[AxisMark], below: f64) -> f64 {
         let mut end = below;
         for mark in marks.iter().filter(|mark| !mark.label.is_empty()) {
@@ -100,7 +93,7 @@ impl Plot {
         end + 8.0
     }
 
-    /// A place for the label of a line, above or below it, as near as possible to its end.
+    /// Free place for a line's label, above or below it, as near as possible to its end.
     fn free_place(&self, canvas: &Canvas, mark: &AxisMark) -> Option<([f64; 2], Anchor)> {
         const STEP: f64 = 6.0;
         let (left, width) = (self.left, canvas.look.width);

@@ -5,11 +5,9 @@ use crate::drawing::Drawings;
 use crate::labels::{Anchor, Size};
 use crate::style::Style;
 
-/// Room for the names of the strips.
 const NAMES: f64 = 84.0;
-/// Height of a strip.
 const HEIGHT: f64 = 14.0;
-/// Shades that are told apart.
+/// Number of distinct shades.
 const SHADES: f64 = 20.0;
 
 /// A unit over time.
@@ -71,7 +69,7 @@ impl StripChart {
     }
 }
 
-/// Joins neighbours of one shade: first window, end, share; windows without work are left out.
+/// Joins neighbours of one shade: first window, end, share. Windows without work are left out.
 fn runs(shares: &[f64]) -> Vec<(usize, usize, f64)> {
     let mut runs: Vec<(usize, usize, f64)> = Vec::new();
     for (at, share) in shares.iter().enumerate() {

@@ -2,7 +2,6 @@
 
 use crate::COLOURS;
 
-/// Rules of the elements of charts, over the variables of [`VARIABLES`].
 const RULES: &str = include_str!("chart.css");
 /// Variables with their colours in light and in dark.
 const VARIABLES: [(&str, [&str; 2]); 16] = [
@@ -27,48 +26,34 @@ const VARIABLES: [(&str, [&str; 2]); 16] = [
 /// A colour in sRGB.
 pub type Rgb = [u8; 3];
 
-/// Colour of a series, and whether its values are published ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SeriesColour {
     pub(crate) number: usize,
     pub(crate) is_published: bool,
 }
 
-/// Meaning of a shape, which decides its colours.
+/// Meaning of a shape, which determines its colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Style {
-    /// Ground of a strip.
     Ground,
-    /// Lines of the grid.
     Grid,
-    /// Axes and their ticks.
     Axis,
-    /// Bounds of an uncertain value.
     Band,
-    /// Line across the plot, at a published value or at another one.
     Mark { is_published: bool },
-    /// Bars and dots of a series.
     Fill(SeriesColour),
-    /// Line at the largest value of a series.
     Most(SeriesColour),
-    /// Curve of a series.
     Line(SeriesColour),
-    /// Shade of a colour, of this opacity.
     Shade { number: usize, opacity: f64 },
-    /// Cell of a heat map.
     Cell(Rgb),
 }
 
-/// A stroke.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {
     pub(crate) colour: Rgb,
     pub(crate) width: f64,
-    /// Lengths of dashes and gaps, if it is dashed.
     pub(crate) dash: Option<[f64; 2]>,
 }
 
-/// Colours of a shape in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Paint {
     pub(crate) fill: Option<Rgb>,
@@ -99,7 +84,6 @@ impl SeriesColour {
 }
 
 impl Style {
-    /// Classes of the shape in a page.
     pub(crate) fn class(self) -> String {
         match self {
             Self::Ground | Self::Cell(_) => "ground".to_owned(),
@@ -115,8 +99,7 @@ impl Style {
         }
     }
 
-    /// Colours of the shape in a file, equal to the light colours of `chart.css`. Only bars of published values are
-    /// dashed.
+    /// Colours in a file, equal to the light colours of `chart.css`. Only bars of published values are dashed.
     pub(crate) fn paint(self, is_bar: bool) -> Paint {
         match self {
             Self::Ground => Paint::filled(light("raised")),
@@ -142,24 +125,20 @@ impl Style {
     }
 }
 
-/// Colour of a series in light.
 fn of_series(number: usize) -> Rgb {
     light(&format!("s{}", number % COLOURS))
 }
 
-/// A variable's colour in light.
 pub(crate) fn light(name: &str) -> Rgb {
     let found = VARIABLES.iter().find(|(variable, _)| *variable == name);
     let hex = found.map_or("#000000", |(_, [light, _])| light);
     [1, 3, 5].map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap_or(0))
 }
 
-/// Rules that hold in dark.
 fn in_dark(rules: &str) -> String {
     format!("@media (prefers-color-scheme: dark) {{\n{rules}\n}}\n")
 }
 
-/// The rules of charts.
 fn rules() -> String {
     let series = (0..COLOURS).map(|n| {
         format!(

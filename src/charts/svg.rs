@@ -37,7 +37,6 @@ fn anchor_name(anchor: Anchor) -> &'static str {
     }
 }
 
-/// Attributes of the place of a text.
 fn place([x, y]: [f64; 2], angle: f64) -> String {
     if angle == 0.0 {
         format!("x=\"{x:.1}\" y=\"{y:.1}\"")
@@ -50,11 +49,8 @@ fn pairs(points: &[[f64; 2]]) -> String {
     points.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Attributes of the colours of a shape or a text.
 enum Colours {
-    /// Classes, which a style sheet fills.
     OfPage,
-    /// Values.
     OfFile,
 }
 
@@ -85,7 +81,7 @@ impl Colours {
         attributes
     }
 
-    /// Text elements at a place: in a file, a halo goes ahead of a text that crosses lines, since not every program
+    /// Text elements; in a file, a halo element precedes a text that crosses lines, since not every program
     /// knows `paint-order`.
     fn text(&self, place: &str, anchor: Anchor, size: Size, text: &str) -> String {
         let (anchor, text) = (anchor_name(anchor), escaped(text));
@@ -178,7 +174,6 @@ impl Drawings {
     }
 }
 
-/// A drawing as an element of a page, with a class of its own.
 fn inline(drawing: &Drawing, class: &str) -> String {
     let ([width, height], title) = (drawing.size, escaped(&drawing.title));
     let body = Colours::OfPage.body(drawing);
@@ -187,7 +182,6 @@ fn inline(drawing: &Drawing, class: &str) -> String {
     )
 }
 
-/// A drawing as a file.
 fn file(drawing: &Drawing) -> String {
     let [width, height] = drawing.size;
     let mm = drawing.points / POINTS_PER_INCH * MM_PER_INCH;

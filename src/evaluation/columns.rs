@@ -18,7 +18,6 @@ pub struct MetricColumn {
     style: Style,
 }
 
-/// How numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Decibels,
@@ -45,7 +44,6 @@ const fn printed(column: MetricColumn) -> MetricColumn {
     MetricColumn { is_in_papers: true, ..column }
 }
 
-/// All columns, in the order of the tables.
 const ALL: [MetricColumn; 10] = [
     MetricColumn {
         is_higher_better: true,
@@ -76,7 +74,7 @@ impl MetricColumn {
         ALL.into_iter().filter(is_shown).collect()
     }
 
-    /// Whether the metric is PSNR, which identical pictures do not have.
+    /// PSNR is undefined for identical pictures.
     pub(crate) fn is_psnr(&self) -> bool {
         self.style == Style::Decibels
     }
@@ -92,7 +90,7 @@ impl MetricColumn {
         }
     }
 
-    /// The number as papers write it.
+    /// Number as papers write it.
     pub(crate) fn short_text(&self, value: Option<f64>) -> String {
         match (value, self.style) {
             (Some(db), Style::Decibels) => format!("{db:.2}"),

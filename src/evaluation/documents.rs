@@ -60,7 +60,7 @@ fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
     String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
 }
 
-/// Columns that papers print, and the rows of numbers as text: one per pair, and the means of several.
+/// Columns that papers print, and the rows as text: one per pair, and the means of several.
 fn paper_rows(
     rows: &[PairRow],
     columns: &[MetricColumn],
@@ -134,7 +134,6 @@ fn latex(
     text + "\\bottomrule\n\\end{tabular}\n"
 }
 
-/// Text in HTML and in its attributes.
 pub(super) fn escaped_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -16,7 +16,7 @@ pub struct Evaluated {
 }
 
 impl Evaluated {
-    /// Adds a row. Of more rows than a page shows, only the worst ones keep their pictures.
+    /// Adds a row. Beyond the number that a page shows, only the worst rows keep their pictures.
     pub(super) fn push(&mut self, recorded: Recorded) {
         self.rows.push(recorded.row);
         self.pictures.push(recorded.pictures);

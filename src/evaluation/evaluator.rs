@@ -70,11 +70,10 @@ pub struct Evaluator<'a> {
     pub page_bytes: Option<usize>,
 }
 
-/// The result of a pair before it is reported.
 enum One {
-    /// Of an earlier run.
+    /// From an earlier run.
     Known(Recorded),
-    /// Of this run, with its key in the journal, both pictures and the error of every pixel.
+    /// From this run, with the journal key, both pictures and the error of every pixel.
     New { key: Option<u64>, row: PairRow, frames: [Frame; 2], errors: Vec<f32> },
 }
 
@@ -110,7 +109,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// The result of a pair, known or measured. Its errors are the pair's own.
+    /// Result of a pair, known or measured. Its errors are the pair's own.
     fn one(
         &mut self,
         source: &mut dyn PairSource,
@@ -134,7 +133,7 @@ impl Evaluator<'_> {
         Ok(One::New { key, row, frames: [a, b], errors })
     }
 
-    /// Hands a result to the observer, and notes a new one in the journal.
+    /// Reports a result to the observer, and writes a new one to the journal.
     fn reported(&mut self, one: One, observer: &mut dyn Observer) -> Result<Recorded> {
         let (key, mut row, [a, b], errors) = match one {
             One::Known(mut known) => {
@@ -186,7 +185,7 @@ impl Evaluator<'_> {
         Ok((row, errors))
     }
 
-    /// The picture over the background, and black where pixels do not count.
+    /// Picture over the background, black where pixels do not count.
     fn masked(&self, picture: &Frame, mask: Option<&[bool]>) -> Frame {
         let mut picture = picture.to_srgb().over(self.background);
         for (pixel, counts) in picture.pixels_mut().iter_mut().zip(mask.unwrap_or_default()) {

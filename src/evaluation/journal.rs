@@ -18,14 +18,12 @@ use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
 use super::row::PairRow;
 
-/// The result of a pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recorded {
     pub(super) row: PairRow,
     pub(super) pictures: PairPictures,
 }
 
-/// A line of the file, whose result is borrowed when it is written.
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
     key: u64,
@@ -37,7 +35,7 @@ struct Line<R> {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// Hash of the settings of the comparison.
+    /// Hash of the comparison's settings.
     settings: u64,
     known: HashMap<u64, Recorded>,
 }
@@ -66,7 +64,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), file, settings: hash.0, known })
     }
 
-    /// The hash of a pair's settings, pictures and mask; `None` if its pictures have no hash.
+    /// Hash of a pair's settings, pictures and mask; `None` if its pictures have no hash.
     pub(super) fn key(
         &self,
         pictures: Option<u64>,
@@ -83,7 +81,6 @@ impl Journal {
         Ok(Some(hash.0))
     }
 
-    /// Returns the result of an earlier run.
     pub(super) fn take(&mut self, key: u64) -> Option<Recorded> {
         self.known.remove(&key)
     }
@@ -95,7 +92,7 @@ impl Journal {
         written.map_err(|e| Error::write(&self.path, e))
     }
 
-    /// Removes the file of a comparison that is complete. One that stays is read again, and does no harm.
+    /// Removes the file of a complete comparison. A remaining one is read again, and does no harm.
     pub(super) fn remove(self) {
         drop(self.file);
         let _ = fs::remove_file(&self.path);

@@ -11,7 +11,7 @@ use quadrille_base::image::resize::{ResizedValues, resized};
 
 use super::pairing::photos_in;
 
-/// Minimum value of a pixel of a mask that counts.
+/// Minimum mask value of pixels that count.
 const COUNTS_FROM: f32 = 0.5;
 
 /// Where masks come from.

@@ -12,25 +12,24 @@ use quadrille_base::image::difference::heat_picture;
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::resize::{ResizedValues, resized};
 
-/// Pairs whose pictures a page shows, the worst ones (assumed); all pairs are in its table.
+/// Number of worst pairs with pictures on a page (assumed); the table has all pairs.
 pub(super) const MOST_SHOWN: usize = 250;
-/// Widths in pixels to which pictures are reduced until all three fit (assumed). Their own width comes first.
+/// Widths in pixels that are tried until all three pictures fit, after their own width (assumed).
 const WIDTHS_PX: [u32; 8] = [1600, 1280, 960, 800, 640, 480, 320, 200];
-/// Quality of the pictures, 1 to 100 (assumed): errors of the compression are smaller than the differences that a page shows.
+/// JPEG quality (assumed): compression errors are smaller than the differences that a page shows.
 const QUALITY: u8 = 85;
 
 /// The pictures of a pair as base64 of JPEG.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairPictures {
-    /// Width and height in pixels; 0 without pictures.
+    /// 0 without pictures.
     pub(super) size: [u32; 2],
     /// Both pictures, and the map of the FLIP error.
     encoded: [String; 3],
 }
 
 impl PairPictures {
-    /// Encodes opaque pictures and the errors of their pixels in at most `most` bytes; at the least width, in as many
-    /// as they take.
+    /// Encodes opaque pictures and their errors in at most `most` bytes, or at the least width.
     pub(crate) fn encoded([a, b]: [&Frame; 2], errors: &[f32], most: usize) -> Result<Self> {
         let size = [a.width(), a.height()];
         let map = heat_picture(size, errors);
@@ -57,12 +56,11 @@ impl PairPictures {
         }
     }
 
-    /// Whether there are no pictures.
     pub(crate) fn is_empty(&self) -> bool {
         self.size == [0; 2]
     }
 
-    /// The pictures as CSS variables, each of which several boxes show.
+    /// Pictures as CSS variables, each of which several boxes show.
     pub(super) fn variables(&self) -> String {
         let mut style = String::new();
         for (name, encoded) in ["a", "b", "e"].iter().zip(&self.encoded) {

@@ -165,7 +165,7 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
     pairs.collect()
 }
 
-/// Paths with `/` of the pictures in a folder and in the folders below, recognised by their extension.
+/// Paths with `/` of the pictures in a folder and below, by extension.
 fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     let mut open = vec![(folder.to_path_buf(), String::new())];

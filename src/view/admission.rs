@@ -8,20 +8,17 @@
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
 
-/// Subprotocol that is answered.
 pub(crate) const SUBPROTOCOL: &str = "quadrille.v1";
-/// Prefix of the subprotocol that carries the token: a page cannot set headers of a WebSocket.
+/// Prefix of the subprotocol with the token: a page cannot set headers of a WebSocket.
 const TOKEN_PREFIX: &str = "token.";
-/// Names of this machine that every server admits.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Hexadecimal digits of a token of 128 bits.
+/// 128 bits.
 pub(crate) const TOKEN_DIGITS: usize = 32;
 
-/// The rules of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Admission {
     token: String,
-    /// Names of this server besides the names of its loopback.
+    /// Names of this server besides its loopback names.
     names: Vec<String>,
 }
 
@@ -30,7 +27,7 @@ impl Admission {
         Self { token, names }
     }
 
-    /// The host that a request names, with its port; `None` if it is not this server, or not one host.
+    /// Host of a request, with its port; `None` if it is not this server, or not a single host.
     pub(crate) fn host<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         let host = single(headers, HOST.as_str())?;
         let name = match host.rsplit_once(':') {
@@ -62,14 +59,13 @@ impl Admission {
         is_own_page && is_version && token.is_some_and(|token| self.is_token(token))
     }
 
-    /// Whether a request has the token as its bearer.
     pub(crate) fn admits_bearer(&self, headers: &HeaderMap) -> bool {
         let value = single(headers, "authorization");
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
         token.is_some_and(|token| self.is_token(token))
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Compares in constant time.
     fn is_token(&self, token: &str) -> bool {
         let [own, given] = [self.token.as_bytes(), token.as_bytes()];
         let pairs = own.iter().zip(given);
@@ -78,13 +74,12 @@ impl Admission {
     }
 }
 
-/// Whether a text is a token: 32 hexadecimal digits, in lower case.
 pub(crate) fn is_well_formed(token: &str) -> bool {
     let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
     token.len() == TOKEN_DIGITS && token.bytes().all(is_digit)
 }
 
-/// The value of a header that stands once, as text.
+/// Value of a header that occurs once, as text.
 fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

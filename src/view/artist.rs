@@ -30,14 +30,10 @@ use quadrille_suite::report::cameras::{camera_json, camera_path_json};
 
 /// A lossy still goes first if the lossless one takes longer on the link.
 const LONG: Duration = Duration::from_millis(300);
-/// Quality of a lossy still.
 const PREVIEW_QUALITY: u8 = 90;
-/// Number of splats that a probe lists.
 const LISTED_SPLATS: usize = 64;
-/// Size of the pictures of a path, in pixels, which its file states.
 const PATH_SIZE_PX: [u32; 2] = [1920, 1080];
 
-/// Draws for all pages.
 pub(crate) struct Artist {
     hub: Arc<Hub>,
     look: Arc<Look>,
@@ -51,7 +47,6 @@ impl Artist {
         Self { hub, look, pool, painter }
     }
 
-    /// Serves jobs until the server closes.
     pub(crate) fn run(mut self) {
         while let Some((id, job, stage)) = self.hub.next_job() {
             let reference = reference_of(&job);
@@ -207,7 +202,6 @@ impl Artist {
         Ok(())
     }
 
-    /// Sends a picture as the PNG that `render -o` writes.
     fn save(
         &self,
         id: ClientId,
@@ -273,7 +267,6 @@ impl Artist {
     }
 }
 
-/// A camera as pages name it.
 pub(crate) fn page_camera(camera: &Camera) -> Value {
     let mut page = camera_json(camera);
     if let Some(fields) = page.as_object_mut() {
@@ -294,7 +287,7 @@ fn reference_of(job: &DrawJob) -> Reference {
     }
 }
 
-/// Sends the pictures of a still: without loss, after a lossy preview where the link is slow.
+/// Sends a still losslessly, after a lossy preview if the link is slow.
 pub(crate) fn send_still(
     hub: &Hub,
     id: ClientId,
@@ -325,7 +318,6 @@ pub(crate) fn send_still(
     Ok(())
 }
 
-/// The pictures of a still that the page shows.
 fn shown(still: &StillPictures, generation: u32, flags: u16) -> Vec<Uncoded<'_>> {
     let pictures = match (&still.difference, &still.b) {
         (Some(difference), _) => vec![(Kind::Difference, difference)],

@@ -2,23 +2,18 @@
 
 use serde::Deserialize;
 
-/// Maximum magnitude of a coordinate, in world units: beyond it, a double resolves less than a millionth of a unit.
+/// In world units; beyond it, a double resolves less than a millionth of a unit.
 const MAX_COORDINATE: f64 = 1e9;
-/// Limits of a vertical field of view, in degrees.
 const FOV_DEGREES: [f64; 2] = [0.1, 175.0];
-/// Maximum number of seconds between two keys.
 const MAX_KEY_SECONDS: f64 = 600.0;
 
-/// A camera: a listed view, or a position.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawCamera")]
 pub(crate) enum CameraRequest {
-    /// Index of a listed view.
     Listed(usize),
     Placed(Placed),
 }
 
-/// A camera at a position in world units.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) eye: [f64; 3],
@@ -30,12 +25,11 @@ pub(crate) struct Placed {
     pub(crate) lens: Option<usize>,
 }
 
-/// A key of a path.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawCamera")]
 pub(crate) struct Key {
     pub(crate) cam: CameraRequest,
-    /// Time since the key before.
+    /// Time since the previous key.
     pub(crate) seconds: f64,
 }
 

@@ -28,11 +28,9 @@ pub struct Commands {
     pub camera_file: Option<PathBuf>,
 }
 
-/// Name of the file that pages save cameras in.
 const SAVED_CAMERAS: &str = "cameras.json";
 
 impl Commands {
-    /// The message that answers a request for a camera as flags.
     pub(crate) fn flags(&self, request: &FlagsRequest, views: &[ListedView]) -> Result<Value> {
         let size = [request.w, request.h];
         let camera = camera_of(&request.cam, size, views)?;

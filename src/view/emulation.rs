@@ -24,15 +24,13 @@ use quadrille_gpu::wiring::Watch;
 use quadrille_suite::report::heat::{self, VIRIDIS};
 use quadrille_suite::report::maps::PixelMap;
 
-/// Size of the runs that are kept, in bytes: about six of 980 x 545 pixels. The last one is kept in any case.
+/// Bytes of kept runs: about six of 980 x 545 pixels. The last one is kept in any case.
 const KEPT_BYTES: usize = 24 << 20;
 
-/// Emulates for all pages.
 pub(crate) struct Emulation {
     hub: Arc<Hub>,
     look: Arc<Look>,
     pool: ThreadPool,
-    /// The latest runs, the newest last.
     runs: VecDeque<(RunKey, Arc<RunMaps>)>,
 }
 
@@ -41,7 +39,6 @@ impl Emulation {
         Self { hub, look, pool, runs: VecDeque::new() }
     }
 
-    /// Serves jobs until the server closes.
     pub(crate) fn run(mut self) {
         while let Some((id, job, task, stage)) = self.hub.next_slow_job() {
             let reference = match &job {

@@ -10,25 +10,21 @@ use super::header::{Codec, Header, Kind};
 use super::outbox::Picture;
 use quadrille_base::error::{Error, Result};
 
-/// Minimum quality of pictures whose chroma is not subsampled.
+/// JPEG quality from which chroma is not subsampled.
 const FULL_CHROMA_QUALITY: u8 = 90;
 
-/// A picture of 8-bit colours, before it is encoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uncoded<'a> {
     pub(crate) kind: Kind,
-    /// Number of the picture, or the request that it answers.
     pub(crate) number: u32,
     pub(crate) generation: u32,
     pub(crate) flags: u16,
     pub(crate) render_us: u32,
     pub(crate) size: [u32; 2],
-    /// Red, green and blue, row by row.
     pub(crate) rgb: &'a [u8],
 }
 
 impl Uncoded<'_> {
-    /// Encodes as JPEG.
     pub(crate) fn jpeg(&self, quality: u8) -> Result<Picture> {
         let start = Instant::now();
         let mut bytes = Vec::new();
@@ -43,7 +39,6 @@ impl Uncoded<'_> {
         Ok(self.picture(Codec::Jpeg, bytes.into(), start))
     }
 
-    /// Encodes as WebP without loss.
     pub(crate) fn webp(&self) -> Result<Picture> {
         let start = Instant::now();
         let mut bytes = Vec::new();
@@ -53,7 +48,6 @@ impl Uncoded<'_> {
         Ok(self.picture(Codec::WebP, bytes.into(), start))
     }
 
-    /// A picture that is encoded already.
     pub(crate) fn picture(&self, codec: Codec, bytes: Bytes, start: Instant) -> Picture {
         let header = Header {
             kind: self.kind,
@@ -70,13 +64,13 @@ impl Uncoded<'_> {
         Picture { header, bytes }
     }
 
-    /// Sides are checked where requests come in.
+    /// Cannot overflow: sides are checked when requests arrive.
     fn sides(&self) -> [u16; 2] {
         self.size.map(quadrille_base::math::fit)
     }
 }
 
-/// A duration in a header: at most 71 minutes.
+/// At most 71 minutes.
 pub(crate) fn microseconds(duration: std::time::Duration) -> u32 {
     u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
 }

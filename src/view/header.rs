@@ -1,6 +1,5 @@
 //! Header of binary messages.
 
-/// Content of a binary message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Frame = 1,
@@ -11,7 +10,6 @@ pub(crate) enum Kind {
     File = 6,
 }
 
-/// Encoding of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Jpeg = 1,
@@ -19,13 +17,12 @@ pub(crate) enum Codec {
     Png = 3,
 }
 
-/// Length of the header of binary messages.
+/// Header bytes of binary messages.
 pub(crate) const HEADER_BYTES: usize = 32;
-/// Flag of the last part of a picture.
 pub(crate) const LAST_PART: u16 = 1;
-/// Flag of a lossy picture that a lossless one follows.
+/// A lossy picture that a lossless one follows.
 pub(crate) const PREVIEW: u16 = 2;
-/// Flag of a picture without a splat in view.
+/// A picture without a splat in view.
 pub(crate) const NOTHING_IN_VIEW: u16 = 4;
 
 /// Header of a binary message: little-endian, in this order.
@@ -34,17 +31,15 @@ pub(crate) struct Header {
     pub(crate) kind: Kind,
     pub(crate) codec: Codec,
     pub(crate) flags: u16,
-    /// Number of the picture, or the request that a map or file answers.
+    /// Number of the picture, or of the request that a map or file answers.
     pub(crate) number: u32,
-    /// Generation of the scenes.
     pub(crate) generation: u32,
-    /// Width and height in pixels.
     pub(crate) size: [u16; 2],
     pub(crate) render_us: u32,
     pub(crate) encode_us: u32,
     /// Length of the whole encoded picture.
     pub(crate) bytes: u32,
-    /// Place of this part in it.
+    /// Offset of this part.
     pub(crate) offset: u32,
 }
 

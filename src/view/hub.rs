@@ -20,10 +20,10 @@ use super::stage::Stage;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Time without a new camera after which the emulator starts. While a camera moves, it would take cores from frames.
+/// Time without a new camera before the emulator starts; while a camera moves, it would take cores from frames.
 const EMULATION_DELAY: Duration = Duration::from_millis(400);
 
-/// Number of a page, in the order of connections.
+/// In the order of connections.
 pub(crate) type ClientId = u64;
 
 /// Work for the emulating thread.
@@ -47,39 +47,35 @@ impl SlowJob {
     }
 }
 
-/// A connected page.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) mailbox: Mailbox,
     pub(crate) pace: Pace,
     pub(crate) link: Link,
     pub(crate) outbox: Outbox,
-    /// The pictures of the last still.
     pub(crate) still: Option<Arc<StillPictures>>,
-    /// The work that waits for the emulating thread, and the work that it does.
+    /// Waiting and current work of the emulating thread.
     slow: Option<SlowJob>,
     running_slow: Option<(SlowJob, Task)>,
-    /// The last map.
     pub(crate) map: Option<Arc<ShownMap>>,
     last_move: Duration,
     wake: Arc<Notify>,
 }
 
 impl Client {
-    /// Receives a new camera: maps and slow stills of older ones end.
+    /// Receives a new camera, which ends maps and slow stills of older ones.
     pub(crate) fn moved(&mut self, now: Duration) {
         self.last_move = now;
         self.outbox.drop_stills();
         self.stop_slow(|job| !job.survives_moves());
     }
 
-    /// Queues work for the emulating thread, in place of the work that waits or runs.
+    /// Queues work for the emulating thread, replacing waiting or current work.
     pub(crate) fn queue_slow(&mut self, job: SlowJob) {
         self.stop_slow(|_| true);
         self.slow = Some(job);
     }
 
-    /// Cancels a map or a slow still.
     pub(crate) fn cancel(&mut self, number: u32) {
         self.stop_slow(|job| job.number() == number);
     }
@@ -91,12 +87,11 @@ impl Client {
         }
     }
 
-    /// Sends a text.
     pub(crate) fn send(&mut self, text: &Value) {
         self.outbox.text(text.to_string());
     }
 
-    /// Sends an error, unless it is a cancellation, which the page asked for.
+    /// Sends an error, unless it is a cancellation, which the page requested.
     pub(crate) fn send_error(&mut self, reference: Reference, error: &Error) {
         if !matches!(error, Error::Cancelled) {
             self.send(&error_message(reference, error));
@@ -104,7 +99,6 @@ impl Client {
     }
 }
 
-/// An error as a message.
 fn error_message(reference: Reference, error: &Error) -> Value {
     let mut message = match error {
         Error::Argument { what, expected, found } => {
@@ -123,17 +117,16 @@ fn error_message(reference: Reference, error: &Error) -> Value {
 struct State {
     clients: BTreeMap<ClientId, Client>,
     next_id: ClientId,
-    /// The page that was served last: the others have their turns first.
+    /// Page served last; the others come first.
     last_served: ClientId,
     stage: Arc<Stage>,
     is_closing: bool,
 }
 
-/// The shared state.
 pub(crate) struct Hub {
     started: Instant,
     state: Mutex<State>,
-    /// Signals of new requests, for the render thread and for the emulating thread.
+    /// Wakes the render thread and the emulating thread.
     render: Condvar,
     emulate: Condvar,
     max_clients: usize,
@@ -156,7 +149,6 @@ impl Hub {
         }
     }
 
-    /// Time since the start of the server.
     pub(crate) fn now(&self) -> Duration {
         self.started.elapsed()
     }
@@ -165,12 +157,11 @@ impl Hub {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of pages that can still connect.
     pub(crate) fn free(&self) -> usize {
         self.max_clients.saturating_sub(self.lock().clients.len())
     }
 
-    /// Adds a page; `None` if there are as many as allowed. The second value wakes its sender.
+    /// Adds a page, unless there are too many. The second value wakes its sender.
     pub(crate) fn join(&self) -> Option<(ClientId, Arc<Notify>)> {
         let mut state = self.lock();
         if state.clients.len() >= self.max_clients || state.is_closing {
@@ -195,7 +186,6 @@ impl Hub {
         Some((id, wake))
     }
 
-    /// Removes a page, and ends its work.
     pub(crate) fn leave(&self, id: ClientId) {
         if let Some(mut client) = self.lock().clients.remove(&id) {
             client.mailbox.stop_still();
@@ -203,7 +193,7 @@ impl Hub {
         }
     }
 
-    /// Changes the state of a page, and wakes all who may have work then; `None` if it has left.
+    /// Changes a page's state, and wakes all threads that may have work then; `None` if the page has left.
     pub(crate) fn with<T>(&self, id: ClientId, change: impl FnOnce(&mut Client) -> T) -> Option<T> {
         let mut state = self.lock();
         let client = state.clients.get_mut(&id)?;
@@ -215,7 +205,6 @@ impl Hub {
         Some(value)
     }
 
-    /// The next message to a page.
     pub(crate) fn next_message(&self, id: ClientId) -> Result<Option<Outgoing>> {
         let now = self.now();
         let mut state = self.lock();
@@ -227,7 +216,6 @@ impl Hub {
         Ok(client.outbox.next(now, &client.link))
     }
 
-    /// Waits for the next job of a page, in turns; `None` when the server closes.
     pub(crate) fn next_job(&self) -> Option<(ClientId, DrawJob, Arc<Stage>)> {
         let mut state = self.lock();
         loop {
@@ -252,7 +240,6 @@ impl Hub {
         }
     }
 
-    /// Waits for the next slow job of a page whose camera rests; `None` when the server closes.
     pub(crate) fn next_slow_job(&self) -> Option<(ClientId, SlowJob, Task, Arc<Stage>)> {
         let mut state = self.lock();
         loop {
@@ -278,12 +265,10 @@ impl Hub {
         }
     }
 
-    /// The end of the slow job of a page.
     pub(crate) fn slow_job_ended(&self, id: ClientId) {
         self.with(id, |client| client.running_slow = None);
     }
 
-    /// Replaces the scenes and tells all pages.
     pub(crate) fn replace(&self, stage: Stage) {
         let message = scene_message(&stage, None);
         let mut state = self.lock();
@@ -294,7 +279,6 @@ impl Hub {
         }
     }
 
-    /// Tells all pages why the scenes stay as they are.
     pub(crate) fn warn(&self, warning: &str) {
         let mut state = self.lock();
         let message = scene_message(&state.stage, Some(warning));
@@ -304,12 +288,10 @@ impl Hub {
         }
     }
 
-    /// The scenes.
     pub(crate) fn stage(&self) -> Arc<Stage> {
         Arc::clone(&self.lock().stage)
     }
 
-    /// Ends all work.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closing = true;
@@ -323,7 +305,6 @@ impl Hub {
         self.emulate.notify_all();
     }
 
-    /// Whether [`Self::close`] was called.
     pub(crate) fn is_closing(&self) -> bool {
         self.lock().is_closing
     }

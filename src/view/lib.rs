@@ -66,11 +66,10 @@ use quadrille_scene::cameras::Exposures;
 use quadrille_suite::Program;
 use quadrille_suite::report::maps::PixelMap;
 
-/// Number of ports that are tried after a taken one.
+/// Ports tried after a taken one.
 const PORT_TRIES: u16 = 10;
-/// Bytes that the system holds for a connection: a new camera waits behind them.
+/// Send buffer of a connection; a new camera waits behind it.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
-/// Connections that wait to be accepted.
 const BACKLOG: u32 = 128;
 
 /// Where the server listens, and whom it admits.
@@ -136,8 +135,8 @@ pub fn new_token() -> String {
     format!("{bits:0width$x}", width = TOKEN_DIGITS)
 }
 
-/// Minimum size in bytes of the blocks of memory that the allocator of glibc returns to the system once they are freed
-/// (assumed: pictures and tables of the emulator are larger, messages smaller).
+/// Minimum size of freed blocks that glibc returns to the system (assumed: pictures and tables of the emulator
+/// are larger, messages smaller).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED_BYTES: libc::c_int = 256 << 10;
 
@@ -234,7 +233,6 @@ pub fn serve(
     task.check()
 }
 
-/// Opens the first free port.
 fn listen(access: &Access) -> Result<TcpListener> {
     let last = match access.port {
         0 => 0,
@@ -267,7 +265,6 @@ fn open(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The message that greets a page, without the scenes.
 fn welcome(show: &Show, access: &Access, program: &Program) -> Value {
     let views: Vec<Value> = show.views.iter().map(listed_view).collect();
     let home = show.views.first().map(|view| {
@@ -314,7 +311,7 @@ fn listed_view(view: &ListedView) -> Value {
     })
 }
 
-/// A camera as pages name it, with its target at the distance of `centre` instead of 1.
+/// A camera for pages, with its target at the distance of `centre` instead of 1.
 fn aimed(camera: &Camera, centre: [f64; 3]) -> Value {
     let eye = camera.eye();
     let forward = camera.view_from_world.row(2).transpose();

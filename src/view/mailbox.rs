@@ -9,15 +9,14 @@ use super::message::{FlyRequest, PictureRequest, ProbeRequest, Saved};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 
-/// Frames between the start of rendering and their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and 3 gave 5.7, 7.7
-/// and 7.5 frames per second (measured): a third frame only waits in buffers.
+/// Frames from the start of rendering to their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and 3 gave
+/// 5.7, 7.7 and 7.5 frames per second (measured): a third frame only waits in buffers.
 const MAX_IN_FLIGHT: usize = 2;
-/// Time after which a frame counts as shown without its confirmation.
+/// Time after which an unconfirmed frame counts as shown.
 const LOST: Duration = Duration::from_secs(2);
-/// Maximum number of requests that wait besides pictures.
+/// Waiting requests besides pictures.
 const MAX_WAITING: usize = 64;
 
-/// Requests besides pictures.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SideJob {
     Probe(ProbeRequest),
@@ -26,7 +25,6 @@ pub(crate) enum SideJob {
     Fly(FlyRequest),
 }
 
-/// Work for the render thread.
 #[derive(Debug, Clone)]
 pub(crate) enum DrawJob {
     Frame(PictureRequest),
@@ -35,32 +33,30 @@ pub(crate) enum DrawJob {
     Side(SideJob),
 }
 
-/// The waiting requests of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     frame: Option<PictureRequest>,
     still: Option<PictureRequest>,
     side: VecDeque<SideJob>,
-    /// Number of each frame in flight, and the time at which its rendering began.
+    /// Number and start of rendering of each frame in flight.
     in_flight: Vec<(u32, Duration)>,
     running_still: Option<Task>,
 }
 
 impl Mailbox {
-    /// Receives a request for a frame: it replaces the waiting frame, and stills of older cameras end.
+    /// Receives a frame request, which replaces the waiting one and ends stills of older cameras.
     pub(crate) fn frame(&mut self, request: PictureRequest) {
         self.frame = Some(request);
         self.still = None;
         self.stop_still();
     }
 
-    /// Receives a request for a still, which replaces the one that waits or is drawn.
+    /// Receives a still request, which replaces the waiting or current one.
     pub(crate) fn still(&mut self, request: PictureRequest) {
         self.still = Some(request);
         self.stop_still();
     }
 
-    /// Receives another request.
     pub(crate) fn side(&mut self, job: SideJob) -> Result<()> {
         if self.side.len() >= MAX_WAITING {
             return Err(Error::Limit {
@@ -73,22 +69,20 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Receives the confirmation that frame `seq` is on the screen; earlier ones are too, or were replaced.
+    /// Receives the confirmation that frame `seq` is on the screen; earlier ones were shown or replaced.
     pub(crate) fn shown(&mut self, seq: u32) {
         self.in_flight.retain(|(other, _)| *other > seq);
     }
 
-    /// Takes a frame out of flight that will not be sent.
     pub(crate) fn abandoned(&mut self, seq: u32) {
         self.in_flight.retain(|(other, _)| *other != seq);
     }
 
-    /// The end of the still that was taken last.
     pub(crate) fn still_ended(&mut self) {
         self.running_still = None;
     }
 
-    /// Takes the next job: a frame, a probe, a still, or another request, in this order.
+    /// Next job by priority: a frame, a probe, a still, another request.
     pub(crate) fn take(&mut self, now: Duration) -> Option<DrawJob> {
         self.in_flight.retain(|(_, since)| now.saturating_sub(*since) < LOST);
         if self.in_flight.len() < MAX_IN_FLIGHT
@@ -109,13 +103,12 @@ impl Mailbox {
         self.side.pop_front().map(DrawJob::Side)
     }
 
-    /// The time at which a frame can be taken that waits for confirmations, if they do not come.
+    /// Time at which a waiting frame can be taken if confirmations do not come.
     pub(crate) fn wakes_at(&self) -> Option<Duration> {
         let oldest = self.in_flight.iter().map(|(_, since)| *since).min();
         self.frame.as_ref().and(oldest).map(|since| since + LOST)
     }
 
-    /// Cancels the still that is drawn.
     pub(crate) fn stop_still(&mut self) {
         if let Some(task) = self.running_still.take() {
             task.cancel();

@@ -9,20 +9,14 @@ use super::camera_request::{CameraRequest, Key};
 use super::source::{MAX_GAIN, Show, Source, VariantName};
 use quadrille_base::error::{Error, Result};
 
-/// Version of the protocol.
 pub(crate) const PROTOCOL: u32 = 1;
-/// Maximum length of a text message of a page.
 pub(crate) const MAX_TEXT_BYTES: usize = 16 << 10;
-/// Limits of the sides of a picture, in pixels.
 pub(crate) const SIDES_PX: [u32; 2] = [16, 8192];
-/// Maximum number of key cameras of a path.
 const MAX_KEYS: usize = 64;
-/// Limits of the frames per second of a path.
 const FRAMES_PER_SECOND: [f64; 2] = [1.0, 240.0];
-/// Maximum number of frames of a path: its answer takes 600 bytes for each.
+/// An answer takes 600 bytes per frame.
 const MAX_PATH_FRAMES: f64 = 5000.0;
 
-/// A message of a page.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum ClientMessage {
@@ -30,15 +24,13 @@ pub(crate) enum ClientMessage {
     Frame(PictureRequest),
     /// A picture of full size without loss.
     Still(PictureRequest),
-    /// A frame is on the screen.
     Shown { seq: u32 },
     /// Bytes of pictures that arrived since the connection began.
     Got { bytes: u64 },
-    /// Choice of size and quality while the camera moves.
     Pace { scale: Chosen, quality: Chosen },
     /// A map of the emulated pipeline.
     Map(MapRequest),
-    /// The end of a map or of a slow still.
+    /// Ends a map or a slow still.
     Cancel { id: u32 },
     /// The splats of a pixel.
     Probe(ProbeRequest),
@@ -46,13 +38,12 @@ pub(crate) enum ClientMessage {
     Measure { id: u32 },
     /// A camera as commands and as a file.
     Flags(FlagsRequest),
-    /// The cameras of a path through keys.
+    /// Cameras of a path through keys.
     Fly(FlyRequest),
     /// A picture of the last still as a PNG.
     Save { id: u32, seq: u32, what: Saved },
 }
 
-/// A picture of the scene.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PictureRequest {
@@ -63,7 +54,6 @@ pub(crate) struct PictureRequest {
     pub(crate) show: Show,
 }
 
-/// A map of the emulated pipeline for a view of the first scene.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MapRequest {
@@ -77,7 +67,6 @@ pub(crate) struct MapRequest {
     pub(crate) pinned: bool,
 }
 
-/// A pixel of a picture.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbeRequest {
@@ -90,7 +79,6 @@ pub(crate) struct ProbeRequest {
     pub(crate) source: Source,
 }
 
-/// A camera to be written as flags.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlagsRequest {
@@ -100,7 +88,6 @@ pub(crate) struct FlagsRequest {
     pub(crate) h: u32,
 }
 
-/// A path through key cameras.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FlyRequest {
@@ -109,7 +96,6 @@ pub(crate) struct FlyRequest {
     pub(crate) fps: f64,
 }
 
-/// A picture of a still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Saved {
@@ -119,7 +105,6 @@ pub(crate) enum Saved {
     Map,
 }
 
-/// A value that a page chooses or leaves to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "RawChosen")]
 pub(crate) enum Chosen {
@@ -146,17 +131,14 @@ impl TryFrom<RawChosen> for Chosen {
     }
 }
 
-/// Numbers of things that a request can name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) scenes: usize,
     pub(crate) views: usize,
-    /// Maximum number of pixels of a picture.
     pub(crate) max_pixels: u64,
 }
 
 impl ClientMessage {
-    /// Parses a text message.
     pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Self> {
         let broken = |error: serde_json::Error| {
             Error::argument("message", "a message of protocol 1", error.to_string())
@@ -166,7 +148,7 @@ impl ClientMessage {
         Ok(message)
     }
 
-    /// The number by which an answer names the message.
+    /// Number of the message in answers.
     pub(crate) fn reference(&self) -> Reference {
         match self {
             Self::Frame(request) | Self::Still(request) => Reference::Seq(request.seq),
@@ -281,7 +263,6 @@ impl Limits {
     }
 }
 
-/// The request to which an answer belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reference {
     None,

@@ -8,67 +8,60 @@ use bytes::Bytes;
 use super::header::{HEADER_BYTES, Header, Kind, LAST_PART};
 use super::pace::Link;
 
-/// Length of a part: a new camera waits for one on a slow link, 50 ms at 5 Mbit/s.
+/// Part length: a new camera waits for one on a slow link, 50 ms at 5 Mbit/s.
 const PART_BYTES: usize = 32 << 10;
-/// Maximum length of the texts that wait: a page that reads nothing is closed.
+/// Limit of waiting texts: a page that reads nothing is closed.
 const MAX_TEXT_BYTES: usize = 4 << 20;
-/// Maximum length of the pictures that wait in parts: two stills and a map of the largest size.
+/// Two stills and a map of the largest size.
 const MAX_PART_BYTES: usize = 64 << 20;
 
-/// An encoded picture with its header.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
-    /// Header of the whole picture.
     pub(crate) header: Header,
     pub(crate) bytes: Bytes,
 }
 
-/// A message to send.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outgoing {
     Text(String),
     Binary(Bytes),
 }
 
-/// The messages that wait for a page's link.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     texts: VecDeque<String>,
     frames: VecDeque<Picture>,
-    /// Pictures in parts, and the number of bytes of the first one that are sent.
+    /// Pictures in parts, and the bytes sent of the first.
     parts: VecDeque<Picture>,
     sent_of_first: usize,
     /// Bytes of pictures since the connection began: sent, and confirmed.
     sent: u64,
     confirmed: u64,
-    /// Messages that are not confirmed: total of bytes up to their ends, length, and time at which they were sent.
+    /// Unconfirmed messages: total bytes up to their ends, length, and time of sending.
     under_way: VecDeque<(u64, usize, Duration)>,
 }
 
 impl Outbox {
-    /// Appends a text.
     pub(crate) fn text(&mut self, text: String) {
         self.texts.push_back(text);
     }
 
-    /// Appends a frame.
     pub(crate) fn frame(&mut self, picture: Picture) {
         self.frames.push_back(picture);
     }
 
-    /// Appends a picture that is sent in parts.
     pub(crate) fn in_parts(&mut self, picture: Picture) {
         self.parts.push_back(picture);
     }
 
-    /// Whether more waits than a page that reads its messages leaves.
+    /// Whether more waits than for a page that reads its messages.
     pub(crate) fn is_overfull(&self) -> bool {
         let texts: usize = self.texts.iter().map(String::len).sum();
         let parts: usize = self.parts.iter().map(|picture| picture.bytes.len()).sum();
         texts > MAX_TEXT_BYTES || parts > MAX_PART_BYTES
     }
 
-    /// Drops the unsent parts of stills, since their camera is no longer the newest.
+    /// Drops unsent parts of stills when their camera is no longer the newest.
     pub(crate) fn drop_stills(&mut self) {
         let is_still = |picture: &Picture| {
             matches!(picture.header.kind, Kind::StillA | Kind::StillB | Kind::Difference)
@@ -79,7 +72,7 @@ impl Outbox {
         self.parts.retain(|picture| !is_still(picture));
     }
 
-    /// Takes the next message at time `now`, as far as the link takes it.
+    /// Next message at time `now`, as far as the link takes it.
     pub(crate) fn next(&mut self, now: Duration, link: &Link) -> Option<Outgoing> {
         if let Some(text) = self.texts.pop_front() {
             return Some(Outgoing::Text(text));
@@ -107,13 +100,11 @@ impl Outbox {
         Some(Outgoing::Binary(part))
     }
 
-    /// Notes a message of a picture that is sent.
     fn departs(&mut self, length: usize, now: Duration) {
         self.sent += length as u64;
         self.under_way.push_back((self.sent, length, now));
     }
 
-    /// Takes the confirmation of bytes of pictures since the connection began.
     pub(crate) fn got(&mut self, bytes: u64, now: Duration, link: &mut Link) {
         self.confirmed = bytes.clamp(self.confirmed, self.sent);
         while let Some(&(end, length, sent)) = self.under_way.front()
@@ -125,7 +116,6 @@ impl Outbox {
     }
 }
 
-/// The message of a part of a picture.
 fn message(picture: &Picture, flags: u16, begin: usize, end: usize) -> Bytes {
     let header = Header {
         flags,

@@ -8,29 +8,26 @@ use std::time::Duration;
 
 use super::message::Chosen;
 
-/// Share of a new measurement in an average.
+/// Weight of a new measurement in an average.
 const NEW_SHARE: f64 = 0.3;
-/// A frame that takes longer is too slow.
+/// Slower frames are too slow.
 const SLOW: Duration = Duration::from_millis(50);
-/// A step is taken up if its frames take less.
+/// The next larger step is taken if its frames take less.
 const FAST: Duration = Duration::from_millis(35);
-/// Number of slow frames in succession after which the size falls.
+/// Consecutive slow frames after which the size falls.
 const PATIENCE: u32 = 2;
-/// Bytes of JPEG quality 50 per byte of quality 70, measured on pictures of trained scenes.
+/// Bytes at JPEG quality 50 relative to quality 70, measured on pictures of trained scenes.
 const BYTES_OF_LOW_QUALITY: f64 = 0.75;
-/// Least side of a frame, in pixels.
 const LEAST_SIDE_PX: u32 = 16;
 
-/// Size and quality of frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Step {
     /// Factor on both sides.
     pub(crate) scale: f64,
-    /// JPEG quality.
     pub(crate) quality: u8,
 }
 
-/// All steps, from the best.
+/// Best first.
 const STEPS: [Step; 6] = [
     Step { scale: 1.0, quality: 70 },
     Step { scale: 0.75, quality: 70 },
@@ -39,11 +36,10 @@ const STEPS: [Step; 6] = [
     Step { scale: 0.25, quality: 70 },
     Step { scale: 0.25, quality: 50 },
 ];
-/// The last step that a slow renderer needs: half of the time of a frame does not depend on its pixels.
+/// The last step that a slow renderer needs: half of a frame's time does not depend on its pixels.
 const LAST_FOR_RENDERING: usize = 2;
 
 impl Step {
-    /// The size of a frame for a window of size `window`.
     pub(crate) fn size(&self, window: [u32; 2]) -> [u32; 2] {
         window.map(|side| {
             let scaled = (f64::from(side) * self.scale).round();
@@ -53,19 +49,16 @@ impl Step {
     }
 }
 
-/// Cost of a frame, as it was measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) pixels: u64,
-    /// Stages whose time does not depend on the number of pixels: preprocess, bin and sort.
+    /// Time of preprocess, bin and sort, independent of the number of pixels.
     pub(crate) fixed: Duration,
-    /// The other stages.
     pub(crate) raster: Duration,
     pub(crate) encode: Duration,
     pub(crate) bytes: usize,
 }
 
-/// A mean with more weight on later values.
 #[derive(Debug, Clone, Copy, Default)]
 struct Average(Option<f64>);
 
@@ -79,22 +72,20 @@ impl Average {
     }
 }
 
-/// The choice of a step for a page.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     step: usize,
     slow_frames: u32,
     fixed_s: Average,
-    /// Seconds per pixel of raster and encoder.
+    /// Raster and encoder.
     pixel_s: Average,
-    /// Bytes per pixel of quality 70.
+    /// At quality 70.
     pixel_bytes: Average,
     scale: Option<f64>,
     quality: Option<u8>,
 }
 
 impl Pace {
-    /// Takes the page's choice.
     pub(crate) fn choose(&mut self, scale: Chosen, quality: Chosen) {
         self.scale = match scale {
             Chosen::Auto => None,
@@ -106,7 +97,6 @@ impl Pace {
         };
     }
 
-    /// The step of the next frame.
     pub(crate) fn step(&self) -> Step {
         let auto = STEPS[self.step];
         Step {
@@ -115,7 +105,7 @@ impl Pace {
         }
     }
 
-    /// Takes the cost of a frame of the current step, and the bytes per second of the link, if they are known.
+    /// Takes the cost of a frame of the current step, and the link's bytes per second, if known.
     pub(crate) fn measured(&mut self, cost: &Cost, window: [u32; 2], rate: Option<f64>) {
         let pixels = (cost.pixels as f64).max(1.0);
         self.fixed_s.add(cost.fixed.as_secs_f64());
@@ -139,7 +129,7 @@ impl Pace {
         self.step = fitting.or(lower.last()).unwrap_or(self.step);
     }
 
-    /// Takes the end of a gesture: the best step whose frames are fast follows.
+    /// At the end of a gesture, chooses the best step whose frames are fast.
     pub(crate) fn gesture_ended(&mut self, window: [u32; 2], rate: Option<f64>) {
         self.slow_frames = 0;
         let fast = FAST.as_secs_f64();
@@ -149,7 +139,6 @@ impl Pace {
         }
     }
 
-    /// Time per frame at a step, in seconds.
     fn predicted(&self, step: usize, window: [u32; 2], rate: Option<f64>) -> f64 {
         let step = STEPS[step];
         let [width, height] = step.size(window).map(f64::from);
@@ -161,20 +150,19 @@ impl Pace {
     }
 }
 
-/// Weight of the past in the rate of a link, per confirmation.
+/// Weight of the past in a link's rate, per confirmation.
 const PAST_SHARE: f64 = 0.8;
-/// Least time of a confirmation: clocks and threads are not finer.
+/// Least time of a confirmation; clocks and threads are not finer.
 const LEAST_TIME: Duration = Duration::from_micros(200);
-/// Bytes of parts without confirmation: the least, which a slow link holds for 100 ms, and the most. Tunnels buffer
-/// megabytes, which a new camera would wait behind.
+/// Range of unconfirmed bytes: a slow link holds the least for 100 ms. Tunnels buffer megabytes, which would
+/// delay a new camera.
 const WINDOW_BYTES: [f64; 2] = [65_536.0, 1_048_576.0];
-/// Bytes in flight, as a multiple of the bytes that the link carries in a round trip: above one, the estimate can grow.
+/// Bytes in flight, relative to a round trip's; above one, the estimate can grow.
 const WINDOW_FACTOR: f64 = 1.5;
 
-/// The link to a page, as confirmations show it.
 #[derive(Debug, Default)]
 pub(crate) struct Link {
-    /// Shortest round trip of late.
+    /// Shortest recent round trip.
     round_trip: Option<Duration>,
     last_confirmed: Duration,
     bytes: f64,
@@ -182,14 +170,12 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Takes a round trip of an empty message.
     pub(crate) fn round_trip(&mut self, measured: Duration) {
         // A route may get slower: an old minimum is let go by a tenth per measurement.
         let old = self.round_trip.map(|old| old.mul_f64(1.1));
         self.round_trip = Some(old.map_or(measured, |old| old.min(measured)));
     }
 
-    /// Takes the confirmation of bytes that were sent at a time.
     pub(crate) fn confirmed(&mut self, bytes: usize, sent: Duration, now: Duration) {
         let arrived = sent + self.round_trip.unwrap_or_default();
         let time = now.saturating_sub(arrived.max(self.last_confirmed)).max(LEAST_TIME);
@@ -198,12 +184,10 @@ impl Link {
         self.seconds = PAST_SHARE * self.seconds + time.as_secs_f64();
     }
 
-    /// Bytes per second.
     pub(crate) fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.bytes / self.seconds)
     }
 
-    /// Bytes of parts that may be without confirmation.
     pub(crate) fn window_bytes(&self) -> u64 {
         let trip = self.round_trip.unwrap_or_default().as_secs_f64();
         let carried = WINDOW_FACTOR * self.rate().unwrap_or(0.0) * trip;

@@ -26,7 +26,6 @@ use quadrille_scene::cameras::Exposures;
 use quadrille_suite::report::layer_colours::layer_colours;
 use quadrille_suite::report::scale::Curve;
 
-/// Everything besides the scenes that decides a picture.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) views: Vec<ListedView>,
@@ -36,12 +35,10 @@ pub(crate) struct Look {
     pub(crate) near: Option<f64>,
     pub(crate) exposures: Option<Exposures>,
     pub(crate) level: SimdLevel,
-    /// Configuration of the emulated pipeline.
     pub(crate) config: Config,
 }
 
 impl Look {
-    /// The profile of a picture of a scene.
     pub(crate) fn profile(&self, scene: &LoadedScene, chosen: Option<Profile>) -> Profile {
         let mut profile = chosen.unwrap_or(scene.profile);
         profile.stop = self.stop.unwrap_or(profile.stop);
@@ -50,7 +47,7 @@ impl Look {
     }
 }
 
-/// The picture to which a painter's arrays belong.
+/// Picture that a painter's arrays belong to.
 #[derive(Debug, Clone, PartialEq)]
 struct Subject {
     generation: u32,
@@ -59,7 +56,6 @@ struct Subject {
     source: Source,
 }
 
-/// Scale of the colours of a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Legend {
     layer: Layer,
@@ -69,7 +65,6 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    /// The message about the scale of picture `seq`.
     pub(crate) fn message(&self, seq: u32) -> Value {
         json!({
             "t": "legend",
@@ -82,7 +77,6 @@ impl Legend {
     }
 }
 
-/// Name of a curve in messages.
 pub(crate) fn curve_name(curve: Curve) -> &'static str {
     match curve {
         Curve::Linear => "linear",
@@ -91,14 +85,12 @@ pub(crate) fn curve_name(curve: Curve) -> &'static str {
     }
 }
 
-/// One of the two pictures that may be shown at once.
 #[derive(Debug)]
 struct Canvas {
     frame: Frame,
     subject: Option<Subject>,
     legend: Option<Legend>,
     times: RenderTimes,
-    /// Whether no splat is in view.
     is_empty: bool,
 }
 
@@ -118,15 +110,13 @@ impl Default for Canvas {
 #[derive(Debug)]
 pub(crate) struct Painter {
     look: Arc<Look>,
-    /// Renderer of all pictures, one after the other. Its arrays are the largest of the server.
+    /// Its arrays are the largest of the server, so that all pictures share them.
     pub(crate) renderer: Renderer,
     canvases: [Canvas; 2],
 }
 
-/// A picture for the screen while the camera moves.
 #[derive(Debug)]
 pub(crate) struct ScreenPicture {
-    /// Red, green and blue of 8 bits, row by row.
     pub(crate) rgb: Vec<u8>,
     pub(crate) size: [u32; 2],
     pub(crate) legend: Option<Legend>,
@@ -136,21 +126,18 @@ pub(crate) struct ScreenPicture {
     pub(crate) is_empty: bool,
 }
 
-/// The pictures of a still: red, green and blue of 8 bits, row by row.
 #[derive(Debug)]
 pub(crate) struct StillPictures {
     pub(crate) seq: u32,
     pub(crate) size: [u32; 2],
     pub(crate) a: Vec<u8>,
     pub(crate) b: Option<Vec<u8>>,
-    /// Difference of both, where it is shown.
     pub(crate) difference: Option<Vec<u8>>,
     pub(crate) legend: Option<Legend>,
     pub(crate) time: Duration,
     pub(crate) is_empty: bool,
 }
 
-/// A picture of 8-bit colours with its values of 0 to 1.
 pub(crate) fn frame_of(rgb: &[u8], [width, height]: [u32; 2]) -> Frame {
     let pixels = rgb.chunks_exact(3).map(|pixel| {
         let [r, g, b] = [pixel[0], pixel[1], pixel[2]].map(from_8_bit);
@@ -164,7 +151,6 @@ impl Painter {
         Self { look, renderer: Renderer::default(), canvases: Default::default() }
     }
 
-    /// Draws what a request shows in a size, as one picture.
     pub(crate) fn screen(
         &mut self,
         request: &PictureRequest,
@@ -202,7 +188,6 @@ impl Painter {
         })
     }
 
-    /// Draws what a request shows in its full size, each picture whole.
     pub(crate) fn still(
         &mut self,
         request: &PictureRequest,
@@ -233,7 +218,7 @@ impl Painter {
         })
     }
 
-    /// Draws all sources that are shown, and gives the second canvas back if there is only one.
+    /// Draws all shown sources, and gives the second canvas back if there is only one.
     fn draw_all(
         &mut self,
         (show, cam, size): (&Show, &CameraRequest, [u32; 2]),
@@ -249,7 +234,7 @@ impl Painter {
         Ok(())
     }
 
-    /// Draws a source into a canvas, unless it is there.
+    /// Draws a source into a canvas, unless it is there already.
     fn draw(
         &mut self,
         index: usize,
@@ -346,7 +331,7 @@ impl Canvas {
     }
 }
 
-/// The same picture by the fast renderer in place of the slow ones, for a camera that moves.
+/// The same picture with fast renderers in place of slow ones, for a moving camera.
 fn fast(show: &Show) -> Show {
     let faster = |source: &Source| match source {
         Source::Drawn(drawn) => Source::Drawn(Drawn { renderer: RendererName::Cpu, ..*drawn }),
@@ -355,7 +340,6 @@ fn fast(show: &Show) -> Show {
     Show { a: faster(&show.a), b: show.b.as_ref().map(faster), ..*show }
 }
 
-/// Whether a request shows a picture of a slow renderer.
 pub(crate) fn is_slow(show: &Show) -> bool {
     let is_slow = |source: &Source| match source {
         Source::Drawn(drawn) => drawn.renderer != RendererName::Cpu,
@@ -364,7 +348,6 @@ pub(crate) fn is_slow(show: &Show) -> bool {
     show.sources().any(is_slow)
 }
 
-/// The photo of a listed view in the size of its picture.
 fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Frame> {
     let view = match cam {
         CameraRequest::Listed(view) => views.get(*view),
@@ -377,7 +360,7 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
     Ok(area_averaged(&photo.to_srgb(), size))
 }
 
-/// The 8-bit colours of a picture over a background: as in the PNG that the program writes.
+/// 8-bit colours over a background, as in the PNG of `render`.
 pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
     let mut rgb = vec![0; frame.pixels().len() * 3];
     let width = frame.width().max(1) as usize;
@@ -392,7 +375,7 @@ pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
     rgb
 }
 
-/// The left part of `a` beside the right part of `b`, which are `width` pixels wide.
+/// Left part of `a` beside the right part of `b`, both `width` pixels wide.
 fn split(mut a: Vec<u8>, b: &[u8], width: u32, share: f64) -> Vec<u8> {
     let line = width as usize * 3;
     let column = quadrille_base::math::whole::<usize>((f64::from(width) * share).round());

@@ -5,8 +5,7 @@ use rayon::prelude::*;
 use quadrille_base::image::Frame;
 use quadrille_base::math::{narrow, whole};
 
-/// The weights of the old pixels along one axis for each new pixel: the first old pixel, and the share of each that the
-/// new one covers.
+/// Per new pixel along one axis: the first old pixel, and the covered share of each.
 fn weights(from: u32, to: u32) -> Vec<(usize, Vec<f32>)> {
     let factor = f64::from(from) / f64::from(to);
     let covered = (0..to).map(|new| {
@@ -22,7 +21,7 @@ fn weights(from: u32, to: u32) -> Vec<(usize, Vec<f32>)> {
     covered.collect()
 }
 
-/// Resizes a picture: each new pixel is the mean of the area of the old picture that it covers.
+/// Resizes a picture: each new pixel is the mean of the old area that it covers.
 pub(crate) fn area_averaged(picture: &Frame, [width, height]: [u32; 2]) -> Frame {
     let from = [picture.width(), picture.height()];
     if from == [width, height] {

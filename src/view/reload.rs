@@ -11,12 +11,11 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::available_bytes;
 use quadrille_base::shading::Profile;
 
-/// Time between two looks.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time for which a changed file stays as it is before it is read: trainers write for seconds.
+/// Time that a changed file must rest before it is read: trainers write for seconds.
 const REST: Duration = Duration::from_secs(1);
 
-/// Metadata that identifies the content of a file without reading it.
+/// Metadata that identifies a file's content without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     length: u64,
@@ -24,13 +23,12 @@ struct Stamp {
     node: u64,
 }
 
-/// The stamp of a file; `None` while it is missing.
 fn stamp(path: &Path) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     Some(Stamp { length: found.len(), modified: found.modified().ok(), node: node(&found) })
 }
 
-/// The inode, which changes where a file is replaced by another one.
+/// Inode, which changes when a file is replaced.
 #[cfg(unix)]
 fn node(found: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(found)
@@ -41,17 +39,16 @@ fn node(_: &Metadata) -> u64 {
     0
 }
 
-/// A watched file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Watched {
-    /// Stamp of the content in memory, or of a content that could not be read.
+    /// Stamp of the content in memory, or of unreadable content.
     read: Option<Stamp>,
-    /// Another stamp, and the time at which it was first seen.
+    /// Other stamp, and when it was first seen.
     changed: Option<(Option<Stamp>, Instant)>,
 }
 
 impl Watched {
-    /// Takes a look; returns whether the file is to be read.
+    /// Returns whether the file is to be read.
     fn look(&mut self, found: Option<Stamp>, now: Instant) -> bool {
         if found == self.read {
             self.changed = None;
@@ -74,10 +71,9 @@ impl Watched {
     }
 }
 
-/// The file of a scene, the profile of its pictures, and its reader.
 pub(crate) type SceneFile = (PathBuf, Profile, Arc<Reader>);
 
-/// Refuses to read a scene again that does not fit beside the one in memory, which pages still see.
+/// Refuses to reload a scene that does not fit beside the one in memory, which pages still see.
 fn check_memory(scene: &LoadedScene) -> Result<()> {
     let Ok(splats) = scene.splats() else { return Ok(()) };
     let (needed, available) = (splats.size_bytes() as u64, available_bytes());
@@ -91,7 +87,6 @@ fn check_memory(scene: &LoadedScene) -> Result<()> {
     }
 }
 
-/// Watches the files of scenes until the server closes.
 pub(crate) fn run(hub: &Hub, files: &[SceneFile]) {
     let watch = |(path, ..): &SceneFile| Watched { read: stamp(path), changed: None };
     let mut watched: Vec<Watched> = files.iter().map(watch).collect();

@@ -10,7 +10,6 @@ use quadrille_base::math::low;
 use quadrille_gpu::variant::Variant;
 use quadrille_suite::report::maps::PixelMap;
 
-/// The input of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunKey {
     pub(crate) generation: u32,
@@ -19,7 +18,7 @@ pub(crate) struct RunKey {
     pub(crate) variant: Variant,
 }
 
-/// Counts per pixel in the narrowest integers that hold them, since several runs are kept.
+/// Counts per pixel in the narrowest sufficient integers, since several runs are kept.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Counts {
     Bytes(Vec<u8>),
@@ -44,7 +43,6 @@ impl Counts {
         }
     }
 
-    /// All counts, row by row.
     pub(crate) fn to_vec(&self) -> Vec<u32> {
         match self {
             Self::Bytes(counts) => counts.iter().copied().map(u32::from).collect(),
@@ -62,32 +60,27 @@ impl Counts {
     }
 }
 
-/// The maps of a run.
 #[derive(Debug)]
 pub(crate) struct RunMaps {
     pub(crate) cycles: u64,
-    /// The maps that the variant keeps, with their counts per pixel.
     pub(crate) maps: Vec<(PixelMap, Counts)>,
 }
 
 impl RunMaps {
-    /// Size of all counts in bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.maps.iter().map(|(_, counts)| counts.size_bytes()).sum()
     }
 }
 
-/// A map that a page shows.
 #[derive(Debug)]
 pub(crate) struct ShownMap {
-    /// Red, green and blue of 8 bits, row by row.
     pub(crate) rgb: Vec<u8>,
     pub(crate) key: RunKey,
     pub(crate) run: Arc<RunMaps>,
 }
 
 impl ShownMap {
-    /// The counts of all maps of the run at a pixel, if it belongs to the same picture.
+    /// Counts of all maps at a pixel, if the run belongs to the same picture.
     pub(crate) fn values(&self, probe: &ProbeRequest) -> Map<String, Value> {
         if self.key.cam != probe.cam || self.key.size != [probe.w, probe.h] {
             return Map::new();

@@ -24,21 +24,18 @@ use super::message::{MAX_TEXT_BYTES, PROTOCOL};
 use super::session;
 use super::site::Site;
 
-/// Maximum number of connections at a time.
 const MAX_SOCKETS: usize = 64;
-/// Time for the headers of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of headers, and memory for them. A browser sends about 15.
+/// Number of headers, and memory for them. A browser sends about 15.
 const MAX_HEADERS: usize = 32;
 const MAX_HEADER_BYTES: usize = 16 << 10;
-/// Maximum number of bytes that a WebSocket holds for a slow reader.
+/// Bytes that a WebSocket holds for a slow reader.
 const WRITE_BUFFER_BYTES: usize = 4 << 20;
-/// Interval at which the task that ends the server is checked.
+/// Interval between checks of the server's task.
 const POLL: Duration = Duration::from_millis(50);
-/// Pause after a failed accept, such as one without a free file descriptor.
+/// Pause after a failed accept, for example without a free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A file of the page: its path, type and content.
 const FILES: [(&str, &str, &str); 7] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/view.js", "text/javascript", include_str!("page/view.js")),
@@ -49,7 +46,6 @@ const FILES: [(&str, &str, &str); 7] = [
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
-/// Serves connections until `ends` returns true.
 pub(crate) async fn listen(listener: TcpListener, site: Arc<Site>, mut ends: impl FnMut() -> bool) {
     let router = Router::new().fallback(handle).with_state(Arc::clone(&site));
     let places = Arc::new(Semaphore::new(MAX_SOCKETS));
@@ -93,7 +89,6 @@ async fn connection(stream: TcpStream, router: Router) {
     let _ = connection.await;
 }
 
-/// Answers a request.
 async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let Some(host) = site.admission.host(&parts.headers).map(str::to_owned) else {
@@ -120,7 +115,6 @@ async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
     }
 }
 
-/// Opens the WebSocket of a page.
 fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
     let Some((id, wake)) = site.hub.join() else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "All places are taken.\n");
@@ -171,7 +165,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response {
     answer(status, "text/plain; charset=utf-8", text)
 }
 
-/// An answer with the headers that keep it to this page.
+/// Adds the headers that keep an answer to this page.
 fn answer(status: StatusCode, kind: &str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

@@ -19,21 +19,18 @@ use super::painter::is_slow;
 use super::site::Site;
 use quadrille_base::error::{Error, Result};
 
-/// Maximum number of messages of a page per second. A page sends at most 60 cameras, their confirmations, and a few more.
+/// A page sends at most 60 cameras per second, their confirmations, and a few more.
 pub(crate) const MESSAGES_PER_SECOND: f64 = 250.0;
-/// Time after which a send ends the connection.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time without any message of a page, answers to pings included, after which the connection ends.
+/// Time without messages, including answers to pings, after which the connection ends.
 const SILENCE: Duration = Duration::from_secs(45);
-/// Time between pings, which also measure the round trip.
+/// Pings also measure the round trip.
 const PING: Duration = Duration::from_secs(5);
-/// Time for the last messages of a connection.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Reason for the end of a connection: code and text of the close frame.
+/// Code and text of the close frame.
 type Ending = (u16, &'static str);
 
-/// Serves a page until it leaves, breaks a rule, or the server closes.
 pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: Arc<Notify>) {
     let (mut sink, stream) = socket.split();
     let hub = &site.hub;
@@ -88,12 +85,11 @@ async fn send(
     }
 }
 
-/// The time of a ping, which its answer brings back.
+/// Time of a ping, which its answer returns.
 fn stamp(now: Duration) -> Bytes {
     Bytes::copy_from_slice(&u64::try_from(now.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())
 }
 
-/// Receives messages until the page leaves or breaks a rule.
 async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) -> Ending {
     let hub = &site.hub;
     let mut allowance = Allowance::new(hub.now());
@@ -129,7 +125,7 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
     }
 }
 
-/// The messages that a page may send at once: as many as per second, refilled steadily.
+/// Token bucket of one second's messages.
 struct Allowance {
     left: f64,
     last: Duration,
@@ -148,7 +144,6 @@ impl Allowance {
     }
 }
 
-/// Hands a message to the thread that serves it, or answers at once.
 fn handle(text: &str, site: &Site, id: ClientId) -> std::result::Result<(), (Reference, Error)> {
     let parsed = ClientMessage::parse(text, &site.limits);
     let message = parsed.map_err(|error| (reference_in(text), error))?;
@@ -193,7 +188,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
     Ok(())
 }
 
-/// The number of a message that is not valid, so that its page can tell which one it was.
+/// Number of an invalid message, so that its page can tell which one it was.
 fn reference_in(text: &str) -> Reference {
     let Ok(Value::Object(message)) = serde_json::from_str(text) else { return Reference::None };
     let number = |name| {

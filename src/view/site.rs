@@ -10,14 +10,12 @@ use super::hub::Hub;
 use super::message::Limits;
 use super::painter::Look;
 
-/// The pages, limits, commands and greeting of a server.
 pub(crate) struct Site {
     pub(crate) hub: Arc<Hub>,
     pub(crate) admission: Admission,
     pub(crate) limits: Limits,
     pub(crate) look: Arc<Look>,
     pub(crate) commands: Commands,
-    /// The message that greets a page, without the scenes.
     pub(crate) welcome: Value,
     pub(crate) version: &'static str,
 }

@@ -6,23 +6,19 @@ use quadrille_base::image::Layer;
 use quadrille_base::shading::Profile;
 use quadrille_gpu::variant::Variant;
 
-/// Maximum gain of a difference.
 pub(crate) const MAX_GAIN: f64 = 1000.0;
 
-/// The pictures that are shown.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Show {
     pub(crate) a: Source,
     pub(crate) b: Option<Source>,
     pub(crate) mode: Mode,
-    /// Share of the width that belongs to A.
+    /// Share of the width for picture A.
     pub(crate) split: f64,
-    /// Factor on differences.
     pub(crate) gain: f64,
 }
 
-/// How two pictures are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
@@ -32,50 +28,41 @@ pub(crate) enum Mode {
 }
 
 impl Show {
-    /// The second picture, if it is shown.
     pub(crate) fn second(&self) -> Option<&Source> {
         self.b.as_ref().filter(|_| self.mode != Mode::Single)
     }
 
-    /// The pictures that are drawn.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         [Some(&self.a), self.second()].into_iter().flatten()
     }
 }
 
-/// The origin of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "RawSource")]
 pub(crate) enum Source {
-    /// The photo of a listed view.
     Photo,
     Drawn(Drawn),
 }
 
-/// A picture that a renderer draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Drawn {
-    /// Index of the scene.
     pub(crate) scene: usize,
     /// Profile that replaces the scene's.
     pub(crate) profile: Option<Profile>,
     pub(crate) renderer: RendererName,
-    /// Layer that is shown as colours in place of the picture.
+    /// Layer shown as colours in place of the picture.
     pub(crate) layer: Option<Layer>,
 }
 
-/// A renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RendererName {
     /// The fast renderer.
     Cpu,
     /// The scalar definition.
     Reference,
-    /// The emulated pipeline.
     Emulated(Variant),
 }
 
-/// A variant of the emulated pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct VariantName(pub(crate) Variant);
@@ -89,7 +76,6 @@ impl TryFrom<String> for VariantName {
     }
 }
 
-/// Layers that are shown as colours.
 pub(crate) const LAYERS: [Layer; 4] = [Layer::Depth, Layer::Normal, Layer::Alpha, Layer::Count];
 
 #[derive(Deserialize)]

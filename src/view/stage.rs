@@ -70,7 +70,6 @@ pub struct ListedView {
     pub photo: Option<PathBuf>,
 }
 
-/// A scene in memory.
 #[derive(Debug)]
 pub(crate) struct LoadedScene {
     pub(crate) name: String,
@@ -84,7 +83,6 @@ impl LoadedScene {
         Self { name: name.to_string_lossy().into_owned(), content, profile }
     }
 
-    /// The splats.
     pub(crate) fn splats(&self) -> Result<&Splats> {
         match &self.content {
             SceneContent::Splats(scene) => Ok(&scene.splats),
@@ -96,7 +94,7 @@ impl LoadedScene {
     }
 }
 
-/// The scenes of a generation: a reload makes a new one, and pictures that are being drawn keep theirs.
+/// Scenes of a generation: a reload makes a new one, and pictures being drawn keep theirs.
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
     pub(crate) generation: u32,
@@ -104,7 +102,6 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Facts about the scenes.
     pub(crate) fn json(&self) -> Value {
         let scenes = self.scenes.iter().map(|scene| {
             let splats = scene.splats().ok();
@@ -120,7 +117,6 @@ impl Stage {
     }
 }
 
-/// The camera of a request for a picture of a size in pixels.
 pub(crate) fn camera_of(
     request: &CameraRequest,
     [width, height]: [u32; 2],

@@ -102,7 +102,6 @@ pub struct LayerPicture {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Planes, one after the other, as bit patterns.
     bits: Vec<u32>,
 }
 

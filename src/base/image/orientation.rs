@@ -5,7 +5,6 @@ use super::Frame;
 /// Orientation of the EXIF standard (CIPA DC-008, tag 0x0112), 1 to 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExifOrientation {
-    /// Whether the stored rows are the columns of the upright picture.
     is_transposed: bool,
     /// Whether columns and rows of the upright picture run opposite to the stored ones.
     is_mirrored: [bool; 2],

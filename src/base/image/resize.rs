@@ -55,7 +55,6 @@ pub fn resized(frame: &Frame, size: [u32; 2], values: ResizedValues) -> Frame {
 
 struct Taps {
     first: usize,
-    /// Weights of sum 1.
     weights: Vec<f64>,
     fixed: Vec<i32>,
 }
@@ -96,7 +95,6 @@ fn kernel(distance: f64) -> f64 {
     }
 }
 
-/// The weights of every pixel of a side of `to` pixels, of a side of `from` pixels.
 fn taps(from: u32, to: u32) -> Vec<Taps> {
     let scale = f64::from(from) / f64::from(to);
     let stretch = scale.max(1.0);

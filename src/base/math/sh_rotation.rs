@@ -36,7 +36,6 @@ pub fn sh_rotations(degree: u8, rotation: &Matrix3<f64>) -> Vec<DMatrix<f64>> {
         .collect()
 }
 
-/// Direction `index` of a spiral over the sphere.
 fn direction(index: u32) -> Vector3<f64> {
     let golden = std::f64::consts::PI * (3.0 - 5.0_f64.sqrt());
     let z = 1.0 - (2.0 * f64::from(index) + 1.0) / f64::from(DIRECTIONS);

@@ -85,7 +85,6 @@ fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
     })
 }
 
-/// Midpoints between entries.
 fn boundaries(entries: &[f32; ENTRIES]) -> [f32; ENTRIES - 1] {
     std::array::from_fn(|at| entries[at] / 2.0 + entries[at + 1] / 2.0)
 }

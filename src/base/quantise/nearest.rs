@@ -20,7 +20,6 @@ impl Rows {
     }
 }
 
-/// [`LANES`] centroids, dimension by dimension.
 pub(super) struct LaneBlock {
     dimensions: Vec<[f32; LANES]>,
     /// Half the squared norms; infinite for missing centroids.
@@ -31,7 +30,6 @@ pub(super) struct LaneBlock {
 type Tile = Vec<[f32; ROWS]>;
 
 impl LaneBlock {
-    /// A block of at most [`LANES`] centroids, of which there is at least one.
     pub(super) fn new(centroids: &[Vec<f32>]) -> Self {
         let mut block = Self {
             dimensions: vec![[0.0; LANES]; centroids[0].len()],
@@ -68,7 +66,6 @@ pub(super) fn nearest(
     found
 }
 
-/// Writes `rows` to the tile; other rows keep their values.
 fn fill<'a>(tile: &mut Tile, rows: impl Iterator<Item = &'a [f32]>) {
     for (at, row) in rows.enumerate() {
         for (lanes, value) in tile.iter_mut().zip(row) {
@@ -91,7 +88,6 @@ fn distances<S: Simd>(simd: S, block: &LaneBlock, tile: &Tile) -> [f32x16<S>; RO
     sums
 }
 
-/// The index of the nearest centroid for each row of the tile.
 #[inline(always)]
 fn nearest_to_tile<S: Simd>(simd: S, blocks: &[&LaneBlock], tile: &Tile) -> [u32; ROWS] {
     let mut best = [f32x16::splat(simd, f32::INFINITY); ROWS];

@@ -19,7 +19,6 @@ use super::nearest::{LANES, LaneBlock, Rows, nearest};
 const MAX_GROUPS: usize = 256;
 /// Rows transposed at a time: 46 KB of rows of 45 numbers.
 const TRANSPOSED_ROWS: usize = 256;
-/// Sample size for the variance of a group.
 const VARIANCE_ROWS: usize = 4096;
 /// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
@@ -46,7 +45,6 @@ struct Group {
     rows: Vec<u32>,
     labels: Vec<u32>,
     mean: Vec<f32>,
-    /// Centroids, padded to the width of the rows.
     centroids: Vec<Vec<f32>>,
 }
 
@@ -244,7 +242,6 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
     sums.into_iter().map(|sum| narrow(sum / count)).collect()
 }
 
-/// Splits rows at the median of the dimension of greatest variance.
 fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     let widest = widest(points, rows);
     let middle = rows.len() / 2;
@@ -260,7 +257,6 @@ fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     [lower, upper].map(|keys| keys.iter().map(|key| low::<u32>(*key)).collect())
 }
 
-/// Dimension of greatest variance of a sample of rows.
 fn widest(points: &Rows, rows: &[u32]) -> usize {
     let mut sums = vec![[0.0_f64; 2]; points.width];
     let step = rows.len().div_ceil(VARIANCE_ROWS).max(1);

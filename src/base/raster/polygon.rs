@@ -42,12 +42,9 @@ const NOWHERE: f64 = 1e60;
 const FAR: f64 = 1e30;
 
 impl Edge {
-    /// Bounds nothing, from the left.
     const OPEN_LEFT: Self = Self { a: 0, b: 0, c: 0, a_inverse: FAR };
-    /// Bounds nothing, from the right.
     const OPEN_RIGHT: Self = Self { a_inverse: -FAR, ..Self::OPEN_LEFT };
 
-    /// The edge from `from` to `to`, inside on the right hand; both inside the guard band.
     fn new(from: Vertex, to: Vertex) -> Self {
         let (a, b) = (from.y - to.y, to.x - from.x);
         let is_top_left = a > 0 || (a == 0 && b > 0);
@@ -65,12 +62,10 @@ impl Edge {
         i64::from(self.a) * x + i64::from(self.b) * y + self.c
     }
 
-    /// Whether it bounds rows from the left: it is a left or a level edge.
     fn is_left(&self) -> bool {
         self.a_inverse > 0.0
     }
 
-    /// Numerator of [`Edge::crossing`] at row `y0`.
     fn numerator(&self, y0: i32) -> f64 {
         let at_column_0 = i64::from(self.b) * i64::from(y0) + self.c;
         0.5 * f64::from(self.a) - 0.5 - at_column_0 as f64
@@ -263,7 +258,6 @@ fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
     PixelRect { x0: first(low.x), y0: first(low.y), x1: first(high.x), y1: first(high.y) }
 }
 
-/// The rows of half a strip, as numbers to calculate with.
 const ROWS: [f64; HALF_ROWS] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// Bits of the fraction of an f64, and the bias of its exponent.

@@ -17,7 +17,6 @@ use crate::raster::outline::{Outline, TileCover};
 use crate::raster::samples::{MAX_SAMPLES, SamplePattern};
 use crate::raster::tiles::RASTER_TILE_PX;
 
-/// Quads along the side of a raster tile.
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
 /// Magnitude at a quad's corner above which the sign is constant over the quad.
 const CLAMP: i64 = 1 << 30;
@@ -218,7 +217,6 @@ impl SampledPolygon {
         coverage
     }
 
-    /// As [`Self::quad_lanes`], sample by sample.
     fn quad_slowly(&self, x: i32, y: i32) -> u64 {
         let mut coverage = 0;
         for pixel in 0..4_i32 {
@@ -231,7 +229,6 @@ impl SampledPolygon {
         coverage
     }
 
-    /// Shading pixels of a quad whose centre is covered.
     #[inline(always)]
     fn centres(&self, x: i32, y: i32) -> u8 {
         let half = self.side / 2;
@@ -248,7 +245,6 @@ impl SampledPolygon {
         (0..4).fold(0, |mask, c| mask | u8::from(outside[c] >= 0) << c)
     }
 
-    /// A quad's coverage and centres without the shading pixels outside `clip`.
     #[cold]
     fn clipped(&self, coverage: u64, centres: u8, [x, y]: [i32; 2], clip: PixelRect) -> (u64, u8) {
         let full = u64::from(self.pattern.full_pixel());

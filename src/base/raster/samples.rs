@@ -31,7 +31,6 @@ const NO_RANK: u8 = u8::MAX;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplePattern {
     per_pixel: u32,
-    /// Pixels along the side of a shading pixel: 1 or 2.
     side_px: i32,
     /// Offsets from the shading pixel's top left corner, in 1/256 px; entries past `count` repeat the first.
     offsets: [[i32; 2]; MAX_SAMPLES],
@@ -41,7 +40,6 @@ pub struct SamplePattern {
     last_and_others: [u64; 2],
     /// Two bits from the first sample of the first and third shading pixels on.
     pairs: u64,
-    /// All samples of the shading pixels of a quad, by their mask.
     samples_of: [u64; 16],
     /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in
     /// order.

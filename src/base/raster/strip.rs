@@ -7,7 +7,6 @@ use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 pub const STRIP_COLUMNS: i32 = 48;
 /// Rows of a strip.
 pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
-/// Rows of half a strip: the height of a raster tile.
 pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
 const ROW_BYTES: usize = 8;
 

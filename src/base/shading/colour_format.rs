@@ -78,7 +78,6 @@ fn round_unorm8(x: f32) -> f32 {
     ((x * 255.0 + NO_FRACTION) - NO_FRACTION) / 255.0
 }
 
-/// [`round_unorm8`] of each lane.
 #[inline(always)]
 fn unorm8_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
@@ -114,7 +113,6 @@ fn round_f16(x: f32) -> f32 {
     f32::from_bits(in_range.to_bits() | (bits & SIGN))
 }
 
-/// [`round_f16`] of each lane.
 #[inline(always)]
 fn f16_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);

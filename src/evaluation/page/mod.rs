@@ -15,9 +15,9 @@ use super::pair_pictures::{MOST_SHOWN, PairPictures};
 use super::row::PairRow;
 use super::summary::Summary;
 
-/// Maximum size of a page in bytes, so that it can be mailed or attached to a report (assumed).
+/// Small enough to be mailed or attached to a report (assumed).
 const MAX_PAGE_BYTES: usize = 36 << 20;
-/// Bytes of the text of a pair (assumed): its numbers, three times its name, its elements.
+/// Bytes of a pair's text (assumed): its numbers, three times its name, its elements.
 const TEXT_BYTES: usize = 4 << 10;
 
 const STYLE: &str = include_str!("style.css");
@@ -86,12 +86,11 @@ impl Page<'_> {
         html
     }
 
-    /// Columns by which pairs are put in order.
     fn sorted_columns(&self) -> impl Iterator<Item = &MetricColumn> {
         self.columns.iter().filter(|column| column.is_in_papers || column.key == "flip")
     }
 
-    /// The rules that put the pairs in the order of the chosen radio button.
+    /// CSS rules that sort pairs by the chosen radio button.
     fn order_style(&self) -> String {
         let rule = |key: &str| format!("main:has(#by-{key}:checked) .pair{{order:var(--{key})}}\n");
         self.sorted_columns().map(|column| rule(column.key)).chain([rule("name")]).collect()
@@ -113,7 +112,7 @@ impl Page<'_> {
         )
     }
 
-    /// Places of row `at` in all orders, as CSS variables. `rank` is the place by PSNR.
+    /// Ranks of row `at` in all orders, as CSS variables. `rank` is the one by PSNR.
     fn ranks(&self, evaluated: &Evaluated, at: usize, rank: usize) -> String {
         let mut style = format!("--psnr_db:{rank};--name:{at}");
         for column in self.sorted_columns().filter(|column| !column.is_psnr()) {
@@ -194,7 +193,6 @@ impl Page<'_> {
         format!("<h2>Not compared</h2>\n<ul>\n{others}</ul>\n")
     }
 
-    /// The table of all pairs, folded.
     fn all_rows(&self, evaluated: &Evaluated, order: &[usize]) -> String {
         let headings = cells("th", self.columns.iter().map(|column| column.heading.to_owned()));
         let rows: String = (order.iter().map(|&at| &evaluated.rows[at]))
@@ -214,7 +212,6 @@ fn cells(element: &str, texts: impl Iterator<Item = String>) -> String {
     texts.map(|text| format!("<{element}>{text}</{element}>")).collect()
 }
 
-/// The caption of an error map: its colours and their numbers.
 fn legend() -> String {
     let stops = (0..=8_u8).map(|step| {
         let [r, g, b] = heat_colour(f32::from(step) / 8.0).map(quadrille_base::image::to_8_bit);

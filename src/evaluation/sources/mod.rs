@@ -24,7 +24,6 @@ use quadrille_suite::Fnv1a;
 /// The filter of resized photos in words, for the conditions of a comparison.
 pub const RESIZED_BY: &str = "bicubic (a = -0.5, antialiased, 8 bits, as Pillow's BICUBIC)";
 
-/// Hash of the files of a scene.
 fn scene_hash(scene: &Path) -> Result<u64> {
     let mut hash = Fnv1a::default();
     for file in source_files(scene)? {
@@ -33,7 +32,6 @@ fn scene_hash(scene: &Path) -> Result<u64> {
     Ok(hash.0)
 }
 
-/// `hash` with the content of more files.
 fn with_files<'a>(hash: u64, files: impl IntoIterator<Item = &'a Path>) -> Result<u64> {
     let mut hash = Fnv1a(hash);
     for file in files {
@@ -42,7 +40,6 @@ fn with_files<'a>(hash: u64, files: impl IntoIterator<Item = &'a Path>) -> Resul
     Ok(hash.0)
 }
 
-/// `hash` with a text.
 fn with_text(hash: u64, text: &str) -> u64 {
     let mut hash = Fnv1a(hash);
     // Writing to a hash cannot fail.
@@ -50,7 +47,7 @@ fn with_text(hash: u64, text: &str) -> u64 {
     hash.0
 }
 
-/// The photo `path` for a camera of the proportions of `size`: upright, unless only the stored rows and columns fit.
+/// Photo `path` for a camera with the proportions of `size`: upright, unless only the stored orientation fits.
 fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, Option<String>) {
     let values = if photo.is_eight_bit { ResizedValues::EightBit } else { ResizedValues::Float };
     if photo.orientation == ExifOrientation::UPRIGHT {
@@ -67,7 +64,7 @@ fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, O
     (photo.upright(), values, Some(warning))
 }
 
-/// `frame`, from `path`, in `size`, if it shows the same picture at another scale.
+/// `frame` resized to `size`, if it has the same proportions.
 fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> Result<Frame> {
     if [frame.width(), frame.height()] == size {
         return Ok(frame);
@@ -76,7 +73,6 @@ fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> R
     Ok(resized(&frame, size, values))
 }
 
-/// Refuses a picture, from `path`, that has other proportions than `size`.
 fn check_proportions(path: &Path, frame: &Frame, size: [u32; 2]) -> Result<()> {
     let own = [frame.width(), frame.height()];
     if have_equal_proportions(own, size) {

@@ -106,7 +106,6 @@ impl<'a> ScenePhotos<'a> {
         Ok((source, missing))
     }
 
-    /// The photo of view `at`, and the camera of its picture, both in one size.
     fn photo_and_camera(&mut self, at: usize) -> Result<(Frame, Camera)> {
         let (path, camera) = (&self.photos[at], &self.cameras[at]);
         let size = [camera.width, camera.height];

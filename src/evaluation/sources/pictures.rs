@@ -21,7 +21,6 @@ pub struct Pictures {
     names: Vec<PairName>,
     is_resized: bool,
     warnings: Vec<String>,
-    /// Whether it was said that alpha differs.
     has_warned_of_alpha: bool,
 }
 
@@ -88,8 +87,8 @@ impl PairSource for Pictures {
     }
 }
 
-/// A warning about pictures of the same size of which one is transparent where the other one is opaque: over another
-/// colour than the opaque picture has there, all metrics are bad.
+/// Warns of a transparent picture beside an opaque one: over another colour than the opaque picture has there,
+/// all metrics are bad.
 fn alpha_warning(pictures: [(&Path, &Frame); 2]) -> Option<String> {
     let [a, b] = pictures.map(|(_, frame)| frame.pixels().iter().map(|pixel| pixel[3]));
     let far = a.zip(b).find(|(a, b)| (a - b).abs() > OPAQUE_DIFFERENCE)?;

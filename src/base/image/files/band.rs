@@ -4,5 +4,4 @@ use std::io;
 
 use crate::image::Frame;
 
-/// Takes the next band of a picture, from the top.
 pub(super) type PushBand<'a> = &'a mut dyn FnMut(&Frame) -> io::Result<()>;

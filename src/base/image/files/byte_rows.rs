@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use crate::image::{ColourSpace, Frame, to_8_bit};
 use crate::math::SimdLevel;
 
-/// Rows that a thread converts together (assumed).
 const BAND_ROWS: usize = 16;
 /// Pixels converted together; the array fits registers and the first-level cache.
 const GROUP: usize = 64;
@@ -39,12 +38,10 @@ impl<'a> ByteRows<'a> {
         Self::new(frame, pixels)
     }
 
-    /// The rows as RGB; alpha is ignored.
     pub(crate) fn opaque(frame: &'a Frame) -> Self {
         Self::new(frame.to_srgb(), Pixels::Opaque)
     }
 
-    /// The rows as RGBA, whatever the alpha.
     pub(crate) fn straight(frame: &'a Frame) -> Self {
         Self::new(frame.to_srgb(), Pixels::Straight)
     }
@@ -80,7 +77,6 @@ impl<'a> ByteRows<'a> {
         self.frame.width() as usize * self.pixel_bytes()
     }
 
-    /// Writes the bytes of a row to `out`, which has the length of a row.
     pub(super) fn write_row(&self, row: usize, out: &mut [u8]) {
         let width = self.frame.width() as usize;
         let pixels = &self.frame.pixels()[row * width..][..width];
@@ -139,7 +135,6 @@ fn write_opaque(pixels: &[[f32; 4]], out: &mut [u8]) {
     }
 }
 
-/// As [`Frame::over`], and rounded.
 #[inline(always)]
 fn write_over(pixels: &[[f32; 4]], [r, g, b]: [f32; 3], out: &mut [u8]) {
     let background = [r, g, b, 0.0];

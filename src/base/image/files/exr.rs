@@ -39,7 +39,6 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     Ok(frame)
 }
 
-/// Reads the channels besides R, G, B and A of the first layer.
 pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
     // Checks the sizes before anything is allocated by them.
     let frame = decode(content, named)?;

@@ -40,7 +40,6 @@ impl Size {
     }
 }
 
-/// Checks the size that a header states: at least 1 x 1, and within the limits.
 pub(crate) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size> {
     if width == 0 || height == 0 {
         let (expected, found) = ("at least 1 x 1 pixels", format!("{width} x {height}"));

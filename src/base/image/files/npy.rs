@@ -20,7 +20,6 @@ const ALIGNMENT_BYTES: usize = 64;
 
 const PREAMBLE_BYTES: usize = 10;
 
-/// Headers of plain arrays have 128 bytes.
 const MAX_HEADER_BYTES: usize = 65_536;
 
 const MAX_PLANES: u64 = 64;
@@ -93,7 +92,6 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     Ok(gather(elements, element, size, channels, header.fortran_order))
 }
 
-/// Decodes the planes of a file of H x W or H x W x N numbers.
 pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
     let (text, elements) = split(content, named)?;
     let header = header(text, named)?;
@@ -200,7 +198,6 @@ pub(super) fn encode(out: &mut impl Write, frame: &Frame) -> io::Result<()> {
     encode_bands(out, [frame.width(), frame.height()], |push| push(frame))
 }
 
-/// As [`encode`], of a picture of a size (width, height) whose bands `draw` hands over.
 pub(super) fn encode_bands(
     out: &mut dyn Write,
     [width, height]: [u32; 2],

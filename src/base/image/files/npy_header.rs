@@ -2,11 +2,9 @@
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NpyHeader {
-    /// Element type, such as `<f4`.
     pub(super) descr: String,
     /// Whether the first index varies fastest.
     pub(super) fortran_order: bool,
-    /// Length of each dimension.
     pub(super) shape: Vec<u64>,
 }
 

@@ -71,7 +71,6 @@ pub(crate) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()
     Ok(writer.finish()?)
 }
 
-/// zlib stream of the filtered rows, or of the unfiltered rows if that is smaller.
 fn compressed(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     let height = rows.size()[1] as usize;
     let band_rows = if zlib_pieces::can_join() { BAND_ROWS } else { height };

@@ -6,7 +6,6 @@ pub(super) struct RowFilter {
     pixel_bytes: usize,
     /// The previous row and this one, each behind a pixel of zeros.
     rows: [Vec<u8>; 2],
-    /// The number of the filter, and the filtered bytes.
     filtered: Vec<u8>,
 }
 
@@ -21,7 +20,6 @@ impl RowFilter {
         Self { pixel_bytes, rows: [row.clone(), row], filtered: vec![0; 1 + row_bytes] }
     }
 
-    /// Begins the next row, whose bytes the caller fills in.
     pub(super) fn next_row(&mut self) -> &mut [u8] {
         self.rows.swap(0, 1);
         &mut self.rows[1][self.pixel_bytes..]
@@ -76,7 +74,6 @@ struct Neighbours<'a> {
 }
 
 impl Neighbours<'_> {
-    /// Sum of the absolute differences, taken as signed bytes.
     #[inline(always)]
     fn sum(&self, predict: impl Fn(u8, u8, u8) -> u8) -> u64 {
         /// Bytes whose sum fits in 16 bits.
@@ -119,7 +116,6 @@ fn up(_: u8, above: u8, _: u8) -> u8 {
     above
 }
 
-/// Mean, rounded down, without overflow of a byte.
 #[inline(always)]
 fn average(left: u8, above: u8, _: u8) -> u8 {
     (left & above) + ((left ^ above) >> 1)

@@ -28,7 +28,6 @@ static CAN_JOIN: LazyLock<bool> = LazyLock::new(|| {
     whole.is_ok_and(|whole| joined.as_ref() == Some(&whole.stream))
 });
 
-/// Whether [`join`] accepts more than one piece.
 pub(super) fn can_join() -> bool {
     *CAN_JOIN
 }
@@ -105,7 +104,6 @@ fn join_codes(pieces: &[Piece]) -> Option<Vec<u8>> {
 /// Bit writer, least significant bit first (RFC 1951, section 3.1.1).
 struct Bits {
     bytes: Vec<u8>,
-    /// Fewer than 8 bits not written yet.
     waiting: u64,
     waiting_bits: usize,
 }
@@ -130,7 +128,6 @@ impl Bits {
         }
     }
 
-    /// Fills the last byte with zeros.
     fn padded(mut self) -> Vec<u8> {
         if self.waiting_bits > 0 {
             self.bytes.push(self.waiting.to_le_bytes()[0]);
@@ -139,7 +136,6 @@ impl Bits {
     }
 }
 
-/// Eight bytes from `at`, zeros beyond the end.
 fn word_at(source: &[u8], at: usize) -> u64 {
     if let Some(word) = source[at..].first_chunk() {
         return u64::from_le_bytes(*word);

@@ -26,7 +26,6 @@ pub(super) fn compressed(frame: &Frame) -> io::Result<Vec<u8>> {
 pub struct ApngWriter<W: Write> {
     out: W,
     facts: FilmFacts,
-    /// Number of the next fcTL or fdAT chunk.
     sequence: u32,
     is_first: bool,
 }

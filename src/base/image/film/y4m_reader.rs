@@ -105,7 +105,6 @@ impl<R: BufRead> Y4mReader<R> {
     }
 }
 
-/// Reads a header line without its end.
 fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
     let mut line = Vec::new();
     let read = source.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);

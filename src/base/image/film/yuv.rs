@@ -8,7 +8,6 @@
 use crate::image::Frame;
 use crate::image::files::ByteRows;
 
-/// Bits behind the point of the factors.
 const FRACTION_BITS: u32 = 16;
 
 /// Factors of R', G', B' in Y': 219/255 of the weights. They add up to 219/255, so white is 235.
@@ -54,7 +53,6 @@ pub(super) fn planes(frame: &Frame, background: Option<[f32; 3]>) -> Vec<u8> {
     planes
 }
 
-/// `offset` plus the rounded scalar product of `factors` and `rgb`.
 fn code(factors: [i32; 3], rgb: [i32; 3], bits: u32, offset: i32) -> u8 {
     let sum: i32 = factors.iter().zip(rgb).map(|(f, c)| f * c).sum();
     let rounded = offset + ((sum + (1 << (bits - 1))) >> bits);

@@ -35,7 +35,6 @@ pub(super) const COLOUR_BEND_TO: f64 = 0.95;
 
 struct ColourScale {
     matrices: Matrices,
-    /// Largest difference, raised to the exponent.
     largest: f32,
 }
 
@@ -63,7 +62,6 @@ pub(super) fn error_map(pair: &Pair, level: SimdLevel) -> Vec<f32> {
     errors
 }
 
-/// Errors of one row of pixels, from both pictures filtered vertically.
 #[inline(always)]
 fn row_errors<S: Simd>(
     simd: S,

@@ -22,7 +22,6 @@ const SENSITIVITIES: [&[Sensitivity]; 3] = [
 /// Largest b of the Gaussians; determines the radius of all filters.
 const WIDEST_B: f64 = 0.04;
 
-/// The radius of every filter, in standard deviations.
 const RADIUS_SIGMAS: f64 = 3.0;
 
 const FEATURE_WIDTH_DEGREES: f64 = 0.082;
@@ -91,7 +90,6 @@ fn normalised(values: &[f64]) -> Vec<f64> {
     values.iter().map(scaled).collect()
 }
 
-/// Integers from -r to r, where r is `radius_pixels` rounded up.
 fn distances(radius_pixels: f64) -> Vec<f64> {
     let radius = whole::<i16>(radius_pixels.ceil());
     let whole: RangeInclusive<i16> = -radius..=radius;

@@ -64,7 +64,6 @@ impl Taps {
     }
 }
 
-/// One row of a picture under the vertical filters.
 pub(super) struct FilteredRow {
     width: usize,
     luminance: [Vec<f32>; OF_LUMINANCE],

@@ -208,7 +208,6 @@ pub fn psnr_and_max_abs(a: &Frame, b: &Frame) -> Result<(Option<f64>, f64)> {
     Ok((psnr::psnr_db(mse), max_abs))
 }
 
-/// Prepares two pictures for the metrics.
 fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>) -> Result<Pair> {
     let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {

@@ -26,7 +26,6 @@ choice! {
 }
 
 impl Protocol {
-    /// The number that the protocol takes for a value of a picture.
     fn converted(self, value: f32) -> f32 {
         match self {
             Self::Inria => f32::from(to_8_bit(value)) / f32::from(u8::MAX),
@@ -112,7 +111,6 @@ impl Pair {
     }
 }
 
-/// A row of both pictures.
 struct Row<'a> {
     pixels: [&'a [[f32; 4]]; 2],
     planes: [[&'a mut [f32]; 3]; 2],

@@ -50,7 +50,6 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64
     sum / (3.0 * count as f64)
 }
 
-/// The window along one axis, of sum 1.
 pub(super) fn window() -> [f64; WINDOW_PIXELS] {
     let weights: [f64; WINDOW_PIXELS] = std::array::from_fn(|i| {
         let distance = (i as f64 - REACH as f64) / WINDOW_SIGMA_PIXELS;
@@ -67,7 +66,6 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// Number of counted pixels of row `y`.
     fn of_row(&self, y: usize) -> usize {
         let columns = self.columns(y);
         let mask = self.pair.mask.as_ref();
@@ -77,7 +75,6 @@ impl Counted<'_> {
         })
     }
 
-    /// Columns of row `y` inside the margin.
     fn columns(&self, y: usize) -> std::ops::Range<usize> {
         let Pair { width, height, .. } = *self.pair;
         if y < self.margin || y + self.margin >= height || 2 * self.margin >= width {

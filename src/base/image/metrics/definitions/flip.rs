@@ -13,10 +13,8 @@ use super::super::separable::Border;
 use super::separable::Separable;
 use crate::image::srgb::decode_srgb;
 
-/// `YCxCz`, row by row from the top.
 type Planes = [Vec<f64>; 3];
 
-/// The FLIP error of every pixel, in `[0, 1]`, row by row from the top.
 pub(super) fn error_map(pair: &Pair) -> Vec<f64> {
     let filters = Filters::new(PIXELS_PER_DEGREE);
     let largest = largest_colour_difference();
@@ -49,7 +47,6 @@ fn to_ycxcz(colours: &planes::Planes, peak: f32) -> Planes {
     planes
 }
 
-/// The colour difference of two filtered `YCxCz` pixels, mapped to `[0, 1]` (section 4.1.3).
 fn colour_error(a: [f64; 3], b: [f64; 3], largest: f64) -> f64 {
     let [a, b] = [a, b].map(|c| hunt_lab_from_rgb(rgb_from_ycxcz(c)));
     let difference = hyab(a, b).powf(COLOUR_EXPONENT);
@@ -62,8 +59,7 @@ fn colour_error(a: [f64; 3], b: [f64; 3], largest: f64) -> f64 {
     }
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's
-/// q_f (section 4.2).
+/// As in the vector code (section 4.2).
 fn feature_error(a: [f64; 2], b: [f64; 2]) -> f64 {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
     (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)
@@ -71,7 +67,6 @@ fn feature_error(a: [f64; 2], b: [f64; 2]) -> f64 {
 
 #[derive(Default)]
 struct FilteredRow {
-    /// `YCxCz`, filtered by the contrast sensitivity.
     seen: Planes,
     /// Strengths of features by pixel, in order: horizontal and vertical edges, horizontal and
     /// vertical points.

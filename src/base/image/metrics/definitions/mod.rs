@@ -9,16 +9,13 @@ use super::separable::Border;
 use crate::image::Frame;
 use crate::math::SimdLevel;
 
-/// Bound of the difference of mean FLIP errors between the vector code and the definition.
 const FLIP_BOUND: f64 = 1e-6;
 
 /// Bound of the difference of a pixel's FLIP error: roots magnify rounding where the pictures are alike.
 const PIXEL_BOUND: f64 = 2e-5;
 
-/// Bound of the difference of SSIM.
 const SSIM_BOUND: f64 = 1e-12;
 
-/// A picture of smooth shapes, an edge and noise of strength `noise`.
 fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {
     let hash = |v: u32| {
         let v = (v ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);

@@ -85,7 +85,6 @@ fn group_length<S: Simd>(_: S) -> usize {
     if S::f32s::LEN == LANES { 2 } else { 1 }
 }
 
-/// Rows of the output that one thread computes.
 struct Band<'a> {
     layer: &'a Convolution,
     input: &'a Maps,
@@ -113,7 +112,6 @@ impl Band<'_> {
         }
     }
 
-    /// Computes the blocks of output channels in groups of `Q`, and the rest one by one.
     #[inline(always)]
     fn all_groups<S: Simd, const P: usize, const Q: usize, const STRIDE: usize>(
         &mut self,
@@ -163,7 +161,6 @@ impl Band<'_> {
 struct Line<'a, const Q: usize> {
     layer: &'a Convolution,
     input: &'a Maps,
-    /// First output block, and input block.
     blocks: [usize; 2],
     y: usize,
     values: &'a mut [Lanes],
@@ -189,7 +186,6 @@ impl<'a, const Q: usize> Line<'a, Q> {
         }
     }
 
-    /// Adds to `P` pixels from column `x` on.
     #[expect(
         clippy::needless_range_loop,
         reason = "with iterators, the sums would not stay in registers: a quarter more time"

@@ -69,7 +69,6 @@ pub(super) fn difference(
     sum / (size.width as f64 * size.height as f64)
 }
 
-/// Sum over one row. `scratch` is overwritten.
 #[inline(always)]
 fn row_difference(
     maps: &[Maps; 2],

@@ -51,7 +51,6 @@ impl Maps {
         self.size.channels.div_ceil(LANES)
     }
 
-    /// Length of a block's row, margins included.
     pub(super) fn pitch(&self) -> usize {
         self.size.width + 2 * MARGIN
     }
@@ -60,13 +59,11 @@ impl Maps {
         self.blocks() * self.pitch()
     }
 
-    /// One block's row with its margins.
     pub(super) fn row(&self, y: usize, block: usize) -> &[Lanes] {
         let start = (y - self.rows.start) * self.row_length() + block * self.pitch();
         &self.values[start..][..self.pitch()]
     }
 
-    /// One block's row without margins.
     pub(super) fn pixels(&self, y: usize, block: usize) -> &[Lanes] {
         &self.row(y, block)[MARGIN..][..self.size.width]
     }

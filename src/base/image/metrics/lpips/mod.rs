@@ -126,7 +126,6 @@ impl Lpips {
     }
 }
 
-/// Weights by channel, with zeros up to a whole number of blocks.
 fn padded(weights: &[f32]) -> Vec<Lanes> {
     let blocks = weights.chunks(LANES).map(|block| {
         let mut lanes = [0.0; LANES];

@@ -60,7 +60,6 @@ pub(super) enum Layer {
     Compare,
 }
 
-/// Distance of the pixels that a pooling layer computes.
 pub(super) const POOL_STRIDE: usize = 2;
 
 fn outputs(side: usize, window: usize, stride: usize) -> usize {
@@ -83,12 +82,10 @@ pub(super) fn pooled(input: Size, window: usize) -> Size {
     }
 }
 
-/// The rows on which the rows `output` of a pooling layer depend.
 pub(super) fn unpooled_rows(output: Range<usize>, window: usize) -> Range<usize> {
     window_rows(output, window, POOL_STRIDE)
 }
 
-/// Layers of a network; the last one is a comparison.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
     pub(super) layers: Vec<Layer>,

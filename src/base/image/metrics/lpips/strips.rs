@@ -77,7 +77,6 @@ pub(super) fn distance(
     evaluation.distance
 }
 
-/// Rows that each layer computes for a strip.
 struct Plan {
     input: Range<usize>,
     /// Per layer: output rows, and the rows that no other strip compares.
@@ -85,7 +84,6 @@ struct Plan {
 }
 
 impl Plan {
-    /// Plan for `rows` of the output of the last of `steps`.
     fn new(steps: &[Step], size: Size, rows: Range<usize>) -> Self {
         let sizes = steps.iter().scan(size, |size, step| {
             let input = *size;
@@ -113,9 +111,7 @@ impl Plan {
 
 struct Evaluation {
     level: SimdLevel,
-    /// Sum of the differences so far.
     distance: f64,
-    /// Unused memory for maps.
     free: Vec<Buffer<Lanes>>,
 }
 

@@ -113,7 +113,6 @@ impl LpipsWeights {
     }
 }
 
-/// The arrays of a network in the order of [`LpipsWeights`].
 fn arrays(network: &Network) -> Vec<Expected> {
     let convolutions = network.shapes().zip(1..).flat_map(|(shape, i)| {
         let weights = vec![shape.outputs, shape.inputs, shape.kernel, shape.kernel];
