@@ -63,7 +63,6 @@ pub(super) struct Args {
     host: HostFlags,
 }
 
-/// Extensions of files that other flags write.
 const OTHER_FORMATS: [&str; 9] = ["csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg"];
 
 const EXAMPLES: &str = "A suite:
@@ -140,7 +139,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 }
 
 impl Args {
-    /// Refuses results files that are named after another format.
     fn check_output(&self) -> Result<()> {
         let Some(path) = &self.output else {
             return Ok(());
@@ -153,7 +151,6 @@ impl Args {
         Err(Error::argument("-o", expected, path.display().to_string()))
     }
 
-    /// Refuses flags that suites of splats alone have.
     fn refuse_flags_of_splats(&self, expected: &str) -> Result<()> {
         let given = [
             ("--method", !self.methods.is_empty()),
@@ -169,7 +166,6 @@ impl Args {
     }
 }
 
-/// Refuses `-o -` beside a flag that writes to standard output, or that needs a file.
 fn refuse_stdout(args: &Args) -> Result<()> {
     let others = [("--json", args.json), ("--csv", args.csv), ("--merge", args.merge)];
     match others.iter().find(|(_, is_given)| *is_given) {
@@ -210,7 +206,6 @@ fn run_plan(
     Ok(rows)
 }
 
-/// Merges the results of shards, and lists the missing rows.
 fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>, Exit)> {
     let merged = plan.merge(results)?;
     let (rows, files) = (merged.rows.len(), merged.files.len());
@@ -226,7 +221,6 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
     Ok((merged.rows, exit))
 }
 
-/// Runs a suite of meshes.
 fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
     args.refuse_flags_of_splats("a suite of splats beside it")?;
     let results = args.output.as_deref().filter(|path| *path != Path::new("-"));
@@ -265,7 +259,6 @@ fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
     }
 }
 
-/// Prints rows of meshes as a table for each run, as JSON or as CSV.
 fn print_mesh_rows(args: &Args, rows: &[MeshRunRow]) -> Result<()> {
     if args.csv {
         return print(csv::mesh_text(rows));
@@ -282,7 +275,6 @@ fn print_mesh_rows(args: &Args, rows: &[MeshRunRow]) -> Result<()> {
     print(tables.join("\n"))
 }
 
-/// Lists the rows that a merge lacks, beside `found` rows.
 fn missing(missing: &[String], found: usize) -> Exit {
     if missing.is_empty() {
         return Exit::Done;
@@ -296,7 +288,6 @@ fn missing(missing: &[String], found: usize) -> Exit {
     Exit::CheckFailed
 }
 
-/// Prints the rows of a results file and runs nothing.
 fn print_results(args: &Args) -> Result<Exit> {
     let found = format!("{}, which is only printed", args.suite.display());
     let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];

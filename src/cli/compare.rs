@@ -43,7 +43,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
     opened::with(args, kind, verbosity, |source, opened| compared.run(source, opened))
 }
 
-/// The two sides of a comparison, and its settings.
 struct Compared<'a> {
     args: &'a Args,
     kind: Kind,
@@ -84,7 +83,6 @@ impl Compared<'_> {
         }
     }
 
-    /// Compares all pairs, and prints their rows. Also returns the last error of a pair that was not compared.
     fn evaluate(
         &self,
         source: &mut dyn PairSource,
@@ -133,7 +131,6 @@ impl Compared<'_> {
         }
     }
 
-    /// The conditions in words, in the order of a pair's way through the program.
     fn conditions(&self, opened: &Opened) -> Conditions {
         let mut clauses = opened.clauses.clone();
         match &self.masks {
@@ -190,7 +187,6 @@ fn psnr(row: &PairRow) -> f64 {
     row.comparison.psnr_db.unwrap_or(f64::INFINITY)
 }
 
-/// Refuses flags that do not apply to the kind of comparison.
 fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     let refused =
         |flag: &str, expected: &str| Err(Error::argument(flag, expected, kind.in_words()));
@@ -227,7 +223,6 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     Ok(())
 }
 
-/// Compares the layers of all pairs.
 fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::Result<Exit> {
     warn_unmatched(&found.unmatched, verbosity);
     let mut compared = ComparedLayers::default();

@@ -17,7 +17,6 @@ use quadrille_suite::Messages;
 use quadrille_suite::report::cameras::shell_quoted;
 use quadrille_suite::report::json::joined;
 
-/// Names that a message lists before the rest is cut off.
 const LISTED: usize = 12;
 
 /// Flags about messages.
@@ -32,31 +31,26 @@ pub(crate) struct Verbosity {
     pub(super) verbose: u8,
 }
 
-/// Arguments of the command that runs, without the name of the program.
+/// Without the name of the program.
 static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Keeps the arguments of a command, whose first one is the name of the program.
 pub(crate) fn set_command(args: &[OsString]) {
     let words = args.iter().skip(1);
     let words = words.map(|word| shell_quoted(&word.to_string_lossy()));
     *COMMAND.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
 }
 
-/// The command that runs, for a POSIX shell.
 pub(crate) fn command_line() -> String {
     let words = COMMAND.lock().unwrap_or_else(PoisonError::into_inner);
     format!("quadrille {}", words.join(" "))
 }
 
-/// Result of a command without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    /// A comparison or check failed.
     CheckFailed,
 }
 
-/// A line for each of the first names of a list, and one with the number of the others.
 pub(super) fn listed(names: &[String]) -> String {
     let shown = names.iter().take(LISTED);
     let mut lines: String = shown.map(|name| format!("\n  {name}")).collect();
@@ -72,21 +66,18 @@ pub(crate) fn fail(text: &str) {
 }
 
 impl Verbosity {
-    /// Prints a warning on stderr, unless quiet.
     pub(crate) fn warn(self, text: &str) {
         if !self.quiet {
             eprintln!("quadrille: warning: {}", plain(text));
         }
     }
 
-    /// Prints a choice that the program made on stderr, unless quiet.
     pub(crate) fn note(self, text: &str) {
         if !self.quiet {
             eprintln!("quadrille: {}", plain(text));
         }
     }
 
-    /// Prints a remark on stderr, if verbose.
     pub(crate) fn remark(self, text: &str) {
         if self.verbose > 0 {
             eprintln!("quadrille: {}", plain(text));
@@ -130,7 +121,6 @@ impl Verbosity {
     }
 }
 
-/// The task of a long call, which an interrupt cancels, and the progress bar that it feeds.
 pub(crate) struct Progress {
     pub(crate) task: Task,
     pub(crate) bar: ProgressBar,
@@ -157,13 +147,11 @@ impl Messages for Verbosity {
     }
 }
 
-/// Writes a page to standard output, with the control characters of names escaped. A closed pipe (`| head`) is
-/// not an error.
+/// Writes a page to standard output with control characters escaped. A closed pipe (`| head`) is not an error.
 pub(crate) fn print(page: impl AsRef<str>) -> Result<()> {
     print_bytes(plain(page.as_ref()).as_bytes())
 }
 
-/// As [`print`], for binary content.
 pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes.as_ref()).and_then(|()| out.flush()) {
@@ -181,7 +169,6 @@ pub(crate) fn print_json(body: Value) -> Result<()> {
     print_bytes(format!("{document:#}\n"))
 }
 
-/// The object `body` after the version and the commit of the build.
 pub(crate) fn document(body: Value) -> Value {
     let build = json!({
         "version": PROGRAM.version,

@@ -120,7 +120,6 @@ fn parse_levels(text: &str) -> std::result::Result<usize, String> {
     levels.ok_or_else(|| format!("expected a whole number from 1 to {MAX_LOD_LEVELS}"))
 }
 
-/// The format of the output, once the flags that do not go with it are refused.
 fn checked_format(args: &Args) -> Result<OutputFormat> {
     let format = args.format.or_else(|| OutputFormat::of_name(&args.output));
     let format = format.ok_or_else(|| {
@@ -209,7 +208,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     })
 }
 
-/// Checks the names of all files that are written.
 fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Result<()> {
     outputs.add("-o", main_file)?;
     if args.written.index {
@@ -224,7 +222,6 @@ fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Res
     }
 }
 
-/// Prints the results, of which `lines` has printed the inputs and the steps, and writes the report.
 fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Result<()> {
     if !converted.output.written {
         let output = args.output.display();
@@ -244,17 +241,12 @@ fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Resul
     }
 }
 
-/// The console beside a conversion.
 struct Host<'a> {
     least_psnr_db: Option<f64>,
-    /// The first input.
     scene: &'a Path,
-    /// The views, if splats are pruned or a report is wanted.
     views: Option<JudgingViews>,
     verbosity: Verbosity,
-    /// The table, unless the results are printed as JSON.
     lines: Option<StepLines>,
-    /// The bar of the current part of the work.
     progress: Option<Progress>,
 }
 
@@ -305,7 +297,6 @@ impl ConversionHost for Host<'_> {
     }
 }
 
-/// The views of a loss as rows of a comparison, worst first.
 fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
     let row = |view: &ViewDifference| PairRow {
         pair: PairName { name: view.name.clone(), ..PairName::default() },
@@ -320,7 +311,6 @@ fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
     rows
 }
 
-/// Warns of content that is not drawn as the file states it, and remarks on axes that the file does not state.
 fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
     if !table.encoding.axes_stated {
         verbosity.remark(&format!(
@@ -332,10 +322,8 @@ fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
     warn_of_encoding(path, &table.encoding, verbosity);
 }
 
-/// The table of a conversion, whose lines are printed as files are read and steps are done.
 struct StepLines {
     lines: LineTable,
-    /// The line of headings, until it is printed.
     headings: String,
 }
 

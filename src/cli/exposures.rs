@@ -19,24 +19,20 @@ pub(super) struct ExposureFlags {
     exposures: Option<PathBuf>,
 }
 
-/// Exposures, and the background that pictures are composed over before.
 pub(super) struct ViewExposures {
     exposures: Exposures,
     background: [f32; 3],
 }
 
 impl ExposureFlags {
-    /// The file that is read.
     pub(super) fn file(&self) -> Option<&Path> {
         self.exposures.as_deref()
     }
 
-    /// Reads the file, if there is one.
     pub(super) fn read(&self) -> Result<Option<Exposures>> {
         self.exposures.as_ref().map(Exposures::load).transpose()
     }
 
-    /// Reads the file for a command that draws over a background.
     pub(super) fn load(
         &self,
         background: Option<Background>,
@@ -62,13 +58,11 @@ impl ExposureFlags {
 }
 
 impl ViewExposures {
-    /// The exposures alone.
     #[cfg(feature = "view")]
     pub(super) fn into_exposures(self) -> Exposures {
         self.exposures
     }
 
-    /// The picture of a view with its exposure; `None` if the file has none for it, which a warning says.
     pub(super) fn apply(&self, frame: &Frame, view: &str, verbosity: Verbosity) -> Option<Frame> {
         let Some(rows) = self.exposures.of(view) else {
             let file = quadrille_base::error::shown(self.exposures.file());

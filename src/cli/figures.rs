@@ -56,7 +56,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     })
 }
 
-/// Plans the jobs of suites of splats, whose scenes must have names of their own.
 fn plan(suites: &[&(&PathBuf, String)], args: &Args, verbosity: Verbosity) -> Result<Vec<Jobs>> {
     let mut plans: Vec<Jobs> = Vec::new();
     for (path, text) in suites {

@@ -23,11 +23,8 @@ use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::TextTable;
 
-/// Frames of a generated path.
 const DEFAULT_FRAMES: u32 = 120;
-/// Frames per second of a film whose path states none.
 const DEFAULT_RATE: FrameRate = FrameRate { numerator: 30, denominator: 1 };
-/// Maximum of `--frames`.
 const MAX_FRAMES: u32 = 100_000;
 
 /// Takes the next frame of a film, over its background.
@@ -62,18 +59,15 @@ fn parse_frames(text: &str) -> std::result::Result<u32, String> {
 }
 
 impl PathFlags {
-    /// The flight that is generated, if the path is not a file.
     fn flight(&self) -> Option<Flight> {
         let name = self.path.as_deref()?.to_str()?;
         name.parse().ok()
     }
 
-    /// Whether the frames are generated from the views.
     pub(super) fn is_flight(&self) -> bool {
         self.flight().is_some()
     }
 
-    /// The flags of the views that the path consists of or leads through.
     pub(super) fn keys(&self, views: &ViewSpec) -> Result<ViewSpec> {
         match &self.path {
             None if self.frames.is_some() => {
@@ -105,7 +99,6 @@ impl PathFlags {
         }
     }
 
-    /// The views of the flight that is generated from the views `keys`, or `keys` without one.
     pub(super) fn flown(&self, keys: Views) -> Result<Views> {
         let Some(flight) = self.flight() else {
             return Ok(keys);
@@ -118,7 +111,6 @@ impl PathFlags {
         })
     }
 
-    /// The views that these flags and `views` choose for a scene of splats.
     pub(super) fn views(
         &self,
         views: &ViewSpec,
@@ -129,14 +121,12 @@ impl PathFlags {
         self.flown(views_of(&self.keys(views)?, scene, splats, verbosity)?)
     }
 
-    /// All files that are read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.path.as_deref().into_iter()
     }
 }
 
 impl FilmFlags {
-    /// The film to write to `path`, if the extension names a film format.
     pub(super) fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
         let Some((path, format)) = path.and_then(|p| Some((p, FilmFormat::of_name(p)?))) else {
             if self.fps.is_some() {
@@ -154,16 +144,13 @@ impl FilmFlags {
     }
 }
 
-/// A film to write.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Film<'a> {
     path: &'a Path,
     pub(super) format: FilmFormat,
-    /// The rate that a flag chooses.
     rate: Option<FrameRate>,
 }
 
-/// A film that is written.
 pub(super) struct FinishedFilm {
     output: String,
     is_stdout: bool,
@@ -175,18 +162,15 @@ pub(super) struct FinishedFilm {
 }
 
 impl Film<'_> {
-    /// Whether the film goes to standard output.
     pub(super) fn is_stdout(&self) -> bool {
         let is_bare = self.path.parent() == Some(Path::new(""));
         is_bare && self.path.file_stem().is_some_and(|stem| stem == "-")
     }
 
-    /// The file that is written, unless it is standard output.
     pub(super) fn file(&self) -> Option<&Path> {
         (!self.is_stdout()).then_some(self.path)
     }
 
-    /// Refuses a film of several combinations of settings.
     pub(super) fn check_variants(&self, count: usize) -> Result<()> {
         if count < 2 {
             return Ok(());
@@ -195,7 +179,6 @@ impl Film<'_> {
         Err(Error::argument("-o", expected, self.path.display().to_string()))
     }
 
-    /// Checks the film's name, and makes its folder. `is_json` tells whether standard output takes a document.
     pub(super) fn prepare(&self, outputs: &mut Outputs<'_>, is_json: bool) -> Result<()> {
         match self.file() {
             Some(path) => outputs.add("-o", path),
@@ -321,7 +304,6 @@ impl FinishedFilm {
         self.frames as f64 / self.seconds.max(1e-9)
     }
 
-    /// Prints a document with `facts` about the film's scene, or a table, unless the film is on standard output.
     pub(super) fn report(&self, facts: Option<Value>, cameras: &[Camera]) -> Result<()> {
         match facts {
             Some(facts) => print_json(joined([facts, self.json(cameras)])),

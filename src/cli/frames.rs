@@ -30,49 +30,40 @@ choice! {
     }
 }
 
-/// Renders views, repeatedly if requested, and times them.
 pub(super) struct FrameTimer {
     pub(super) backend: Backend,
     pub(super) settings: RenderSettings,
     pub(super) renderer: Renderer,
     pub(super) layers: LayerSettings,
-    /// Layers of the last view.
     pub(super) pictures: Vec<LayerPicture>,
 }
 
-/// Times of the stages in milliseconds; `None` for stages that a backend does not time.
+/// In milliseconds; `None` for stages that a backend does not time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct StageMs {
-    /// Preprocess, sort, bin and raster.
     pub(super) stages: [Option<f64>; 4],
     pub(super) total: f64,
 }
 
-/// Pixels of a band of a picture (assumed): 256 MiB in memory, and enough tiles for many threads.
+/// Assumed: 256 MiB in memory, and enough tiles for many threads.
 const BAND_PIXELS: usize = 1 << 24;
 
-/// Rows of a band of a picture, before they are rounded to rows of tiles.
 pub(super) fn band_rows(width: u32) -> u32 {
     fit(BAND_PIXELS / width as usize)
 }
 
-/// Headings of the stages.
 pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 
-/// Counts and times of a view.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameTimes {
     pub(super) counts: Counts,
-    /// Size of all working arrays besides scene and picture, in bytes.
+    /// Bytes of all working arrays besides scene and picture.
     pub(super) frame_bytes: usize,
-    /// Median of each stage over the repetitions.
     pub(super) median_ms: StageMs,
-    /// Minimum of each stage over the repetitions.
     pub(super) least_ms: StageMs,
 }
 
 impl FrameTimes {
-    /// Counts and times of a view that is drawn once on the CPU.
     pub(super) fn once(counts: Counts, times: &RenderTimes, frame_bytes: usize) -> Self {
         let RenderTimes { preprocess, sort, bin, raster, total, .. } = *times;
         let times = StageMs::timed([preprocess, sort, bin, raster], total);
@@ -81,10 +72,6 @@ impl FrameTimes {
 }
 
 impl FrameTimer {
-    /// Renders a view `repeat` times into `frame`.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) after an interrupt.
     pub(super) fn render(
         &mut self,
         frame: &mut Frame,
@@ -139,10 +126,6 @@ impl FrameTimer {
         })
     }
 
-    /// Renders a view band by band on the CPU, and calls `each` with every band.
-    ///
-    /// # Errors
-    /// As [`Self::render`], and errors of `each`.
     pub(super) fn render_bands(
         &mut self,
         splats: &Splats,
@@ -156,8 +139,7 @@ impl FrameTimer {
         Ok(FrameTimes::once(counts, &t, renderer.used_bytes()))
     }
 
-    /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as
-    /// raster.
+    /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as raster.
     fn emulate(
         &self,
         splats: &Splats,
@@ -184,7 +166,6 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// Median of sorted values.
 fn median(sorted: &[f64]) -> f64 {
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
@@ -205,7 +186,6 @@ impl StageMs {
         })
     }
 
-    /// Computes a statistic of each stage; `of_sorted` gets at least one value, in ascending order.
     fn each(times: &[Self], of_sorted: fn(&[f64]) -> f64) -> Self {
         let statistic = |stage: &dyn Fn(&Self) -> Option<f64>| {
             let mut values = times.iter().map(stage).collect::<Option<Vec<f64>>>()?;
@@ -219,7 +199,6 @@ impl StageMs {
     }
 }
 
-/// Peak resident memory of this process, on systems with `/proc`.
 pub(super) fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;

@@ -38,14 +38,11 @@ pub(super) struct Args {
     reading: SceneFlags,
 }
 
-/// Maximum number of comments on the page, and of characters of each.
 const COMMENTS_SHOWN: usize = 4;
 const COMMENT_CHARS: usize = 100;
 
-/// Length of a line beside its label in characters.
 const LINE_CHARS: usize = 108;
 
-/// Length of the longest bar of a histogram in characters.
 const BAR_CHARS: f64 = 40.0;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
@@ -82,7 +79,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// The JSON document. Infinite numbers are null.
+/// Infinite numbers are null.
 fn document(
     path: &Path,
     scene: &Scene,
@@ -213,7 +210,7 @@ fn page(path: &Path, scene: &Scene, statistics: &SceneStatistics, load_ms: f64) 
     page
 }
 
-/// A range, with as many digits as tell its ends apart.
+/// A range, with enough digits to distinguish its ends.
 fn range(min: f64, max: f64) -> String {
     let [from, to] = [min, max].map(|v| short(narrow(v)));
     if from != to || min >= max {
@@ -223,7 +220,6 @@ fn range(min: f64, max: f64) -> String {
     format!("{min:.digits$} .. {max:.digits$}")
 }
 
-/// The words of `text` in lines that fit a screen beside their label.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -242,7 +238,6 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The quantile table and two histograms.
 fn distributions(statistics: &SceneStatistics) -> String {
     let shares = SceneStatistics::PROBABILITIES.map(|p| format!("{} %", p * 100.0));
     let headings: Vec<_> =
@@ -268,7 +263,6 @@ fn distributions(statistics: &SceneStatistics) -> String {
     text
 }
 
-/// Formats a bar per bin, relative to the largest.
 fn histogram(distribution: &Distribution) -> String {
     let most = distribution.counts.iter().copied().max().unwrap_or(0);
     let total = distribution.counts.iter().sum::<u64>();
@@ -289,7 +283,7 @@ fn histogram(distribution: &Distribution) -> String {
     text
 }
 
-/// Formats a number in three or four significant digits, without an exponent if that is short.
+/// Three or four significant digits, without an exponent if that is short.
 fn short(value: f32) -> String {
     let magnitude = value.abs();
     if value == 0.0 || !value.is_finite() {

@@ -12,7 +12,6 @@ use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes};
 
-/// Extensions of meshes that scenes do not have.
 const MESHES: [&str; 2] = ["obj", "bpt"];
 
 /// Flags about the reading of scenes.
@@ -29,7 +28,6 @@ pub(super) struct SceneFlags {
 }
 
 impl SceneFlags {
-    /// The flags, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn words(self) -> Vec<String> {
         let axes = self.axes.map(|axes| format!("--axes={axes}"));
@@ -37,7 +35,6 @@ impl SceneFlags {
         axes.into_iter().chain(lod).collect()
     }
 
-    /// Whether no flag is given.
     pub(super) fn is_default(self) -> bool {
         self.axes.is_none() && self.lod == 0
     }
@@ -47,12 +44,10 @@ impl SceneFlags {
     }
 }
 
-/// Reads a scene, and warns about rows without a splat.
 pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -> Result<Scene> {
     load_filtered(path, flags, &Filters::default(), verbosity)
 }
 
-/// An error of reading that names the flag of the level of detail, if it is about that level.
 pub(super) fn about_lod(error: Error) -> Error {
     match &error {
         Error::Argument { what, .. } if what == "level of detail" => error.about("--lod"),
@@ -60,20 +55,17 @@ pub(super) fn about_lod(error: Error) -> Error {
     }
 }
 
-/// Says which file of a folder is read.
 pub(super) fn note_file_of_folder(path: &Path, verbosity: Verbosity) {
     if let Some(file) = scene_file(path).ok().filter(|file| file != path) {
         verbosity.note(&format!("{}: reading {}", path.display(), file.display()));
     }
 }
 
-/// Whether a file has the extension of a format that holds meshes alone.
 pub(super) fn has_mesh_extension(path: &Path) -> bool {
     let is_mesh = |e: &OsStr| MESHES.iter().any(|m| e.eq_ignore_ascii_case(m));
     path.extension().is_some_and(is_mesh)
 }
 
-/// Reads a scene without the splats that `filters` drop, and warns about rows without a splat.
 pub(super) fn load_filtered(
     path: &Path,
     flags: SceneFlags,
@@ -103,7 +95,6 @@ pub(super) fn load_filtered(
     Ok(scene)
 }
 
-/// Warns about rows without a valid splat.
 pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, verbosity: Verbosity) {
     if dropped.total() > 0 {
         verbosity.warn(&format!(
@@ -114,14 +105,12 @@ pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, verbosity: Verbosit
     }
 }
 
-/// Warns of content that is not drawn as the file states it.
 pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, verbosity: Verbosity) {
     for warning in &encoding.warnings {
         verbosity.warn(&format!("{}: {warning}", path.display()));
     }
 }
 
-/// Warns about a camera with almost nothing of the scene in view, whose picture has been drawn with `in_view` splats.
 pub(super) fn warn_if_few(
     scene: &Scene,
     camera: &Camera,
@@ -133,7 +122,6 @@ pub(super) fn warn_if_few(
     }
 }
 
-/// Warns about a camera with almost nothing of the scene in view.
 pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
     let visibility = Visibility::of(&scene.splats, camera, near);
     if let Some(warning) = visibility.warning(&camera.name) {

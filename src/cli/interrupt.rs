@@ -7,7 +7,7 @@ use std::time::Duration;
 use quadrille_base::output::remove_part_files;
 use quadrille_base::task::Task;
 
-/// Exit code of an interrupted process: 128 + SIGINT, as in shells.
+/// 128 + SIGINT, as in shells.
 pub(super) const EXIT_CODE: u8 = 130;
 /// Time that a command has to end by itself after an interrupt. Commands stop within 50 ms unless they wait, for
 /// example for a pipe that nobody writes to.
@@ -15,7 +15,6 @@ const GRACE: Duration = Duration::from_secs(2);
 
 static TASK: LazyLock<Task> = LazyLock::new(Task::new);
 
-/// The task of the process, which an interrupt cancels.
 pub(crate) fn task() -> &'static Task {
     &TASK
 }
@@ -38,7 +37,6 @@ pub(super) fn install() {
     let _ = ctrlc::set_handler(handler);
 }
 
-/// Ends the process, without the temporary files of writes in progress.
 fn exit() -> ! {
     remove_part_files();
     std::process::exit(EXIT_CODE.into())

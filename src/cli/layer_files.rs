@@ -6,10 +6,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_base::image::{Frame, LayerPicture};
 
-/// Value of "{aov}" in the name of the picture itself.
+/// Value of "{aov}" for the picture itself.
 pub(super) const COLOURS: &str = "rgba";
 
-/// Refuses formats whose values are not floats, which `flag` needs.
 pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) -> Result<()> {
     match format {
         Some(PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
@@ -22,9 +21,6 @@ pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) ->
 
 /// Writes a picture and its layers. `path` maps the name of a layer, or [`COLOURS`], to a file name; returns
 /// the path of the picture.
-///
-/// # Errors
-/// Failures of writing.
 pub(super) fn write_with_layers<'a>(
     format: Option<PictureFormat>,
     picture: &Frame,

@@ -17,7 +17,6 @@ use quadrille_base::image::{Frame, Layer, LayerPicture, TopCount};
 use quadrille_render::cpu::LayerSettings;
 use quadrille_scene::Camera;
 
-/// Prefix of the number of splats with the largest weights.
 const TOP: &str = "top:";
 
 /// Flags about layers and colours.
@@ -43,11 +42,9 @@ pub(super) struct LayerFlags {
     colour: ColourChoice,
 }
 
-/// A layer, or a pair of layers, as `--aov` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LayerChoice {
     One(Layer),
-    /// The splats with the largest weights and their weights.
     Top(TopCount),
 }
 
@@ -60,7 +57,6 @@ impl LayerChoice {
     }
 }
 
-/// Parses the names of [`Layer`], and `top:8`.
 #[derive(Debug, Clone)]
 struct LayerChoiceParser;
 
@@ -105,7 +101,6 @@ choice! {
 }
 
 impl LayerFlags {
-    /// The layers, each once.
     pub(super) fn settings(&self) -> LayerSettings {
         let mut layers = Vec::new();
         for layer in self.layers.iter().flat_map(|choice| choice.layers()) {
@@ -116,12 +111,10 @@ impl LayerFlags {
         LayerSettings { layers, is_distance: self.distance }
     }
 
-    /// Placeholders in the name of the output.
     pub(super) fn placeholders(&self) -> &'static [&'static str] {
         if self.layers.is_empty() { &[VIEW] } else { &[VIEW, AOV] }
     }
 
-    /// Refuses formats that cannot hold the layers or colours, and prepares the names of all files.
     pub(super) fn prepare(
         &self,
         output: &Output,
@@ -156,12 +149,10 @@ impl LayerFlags {
         Ok(())
     }
 
-    /// Whether a view has a single file.
     fn is_one_file(&self, output: &Output) -> bool {
         self.layers.is_empty() || output.format == Some(PictureFormat::Exr)
     }
 
-    /// The files of a view, the picture first.
     pub(super) fn files(&self, output: &Output, view: &str) -> Vec<PathBuf> {
         let path = |name| output.template.filled(&[(AOV, name), (VIEW, view)]);
         let count = if self.is_one_file(output) { 1 } else { usize::MAX };
@@ -174,7 +165,6 @@ impl LayerFlags {
         [COLOURS].into_iter().chain(names)
     }
 
-    /// The picture over its background, in the colour space of its file.
     pub(super) fn picture<'a>(
         &self,
         output: &Output,
@@ -188,7 +178,6 @@ impl LayerFlags {
         }
     }
 
-    /// Writes the picture of a view and its layers; returns the path of the picture.
     pub(super) fn save(
         &self,
         output: &Output,

@@ -3,7 +3,6 @@
 use super::console::{Exit, fail};
 use quadrille_base::image::metrics::Comparison;
 
-/// Reports an error if the PSNR of any of the named pictures is below `least_db`. `what` says what a name stands for.
 pub(super) fn check_psnr<'a>(
     compared: impl IntoIterator<Item = (&'a str, &'a Comparison)>,
     what: &str,

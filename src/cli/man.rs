@@ -10,7 +10,6 @@ use quadrille_base::error::{Error, Result};
     after_help = "Examples:\n  quadrille man | man -l -\n  quadrille man render > quadrille-render.1"
 )]
 pub(super) struct Args {
-    /// Command to print the page of [default: the program itself]
     command: Option<String>,
 }
 

@@ -21,8 +21,6 @@ use quadrille_suite::report::table::TextTable;
     after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"
 )]
 pub(super) struct Args {
-    /// Microbenchmark to run, instead of all: tile-bins, crop-footprint, pixels-per-clock,
-    /// quads-per-pixel, ports, one-pixel, needles, latencies, l2-footprint or several-gpcs
     name: Option<String>,
     /// Print a JSON document instead of a table
     #[arg(long)]

@@ -190,7 +190,6 @@ impl Command {
     }
 }
 
-/// The exit code of an error.
 fn exit_code(error: &anyhow::Error) -> u8 {
     let mut causes = error.chain().filter_map(|e| e.downcast_ref::<Error>());
     match causes.next().map(Error::fault) {

@@ -15,7 +15,6 @@ use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
-/// Maximum of `--threads`.
 const MAX_THREADS: usize = 4096;
 
 /// Flags about the host.
@@ -37,7 +36,6 @@ fn parse_threads(text: &str) -> std::result::Result<usize, String> {
 }
 
 impl HostFlags {
-    /// Number of threads.
     pub(super) fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -45,7 +43,6 @@ impl HostFlags {
         }
     }
 
-    /// Creates the thread pool.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
         pool.build().map_err(|e| {
@@ -71,7 +68,6 @@ pub(super) struct RuleFlags {
 }
 
 impl RuleFlags {
-    /// The flags, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn words(self) -> Vec<String> {
         let stop = self.stop.map(|stop| format!("--stop={stop}"));
@@ -79,7 +75,6 @@ impl RuleFlags {
         stop.into_iter().chain(near).collect()
     }
 
-    /// The profile with these rules.
     pub(super) fn applied(self, profile: Profile) -> Profile {
         Profile {
             stop: self.stop.unwrap_or(profile.stop),
@@ -113,14 +108,12 @@ pub(super) struct DrawFlags {
 }
 
 impl DrawFlags {
-    /// The flag of the profile, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn profile_words(&self) -> Vec<String> {
         let flag = self.profile.map(|profile| format!("--profile={}", profile.name));
         flag.into_iter().collect()
     }
 
-    /// The flag of the background, as words of a command.
     #[cfg(feature = "view")]
     pub(super) fn background_words(&self) -> Vec<String> {
         let flag = match self.background {
@@ -131,7 +124,7 @@ impl DrawFlags {
         flag.into_iter().collect()
     }
 
-    /// The profile of the flag, of the scene (`hint`), or the default, in this order.
+    /// Profile of the flag, of the scene (`hint`), or the default, in this order.
     pub(super) fn profile(
         &self,
         hint: Option<&'static str>,
@@ -171,12 +164,12 @@ pub(super) struct GpuFlags {
 }
 
 impl GpuFlags {
-    /// The configuration: preset, then file, then assignments.
+    /// Preset, then file, then assignments.
     pub(super) fn config(&self) -> Result<Config> {
         self.overlaid(self.preset()?, Config::overlaid, Config::with)
     }
 
-    /// All configurations: every preset with every file and every value that is set.
+    /// Every preset with every file and every combination of values.
     pub(super) fn configurations(&self) -> Result<Vec<Configuration>> {
         let mut configurations = Vec::new();
         for preset in self.preset.split(',').map(str::trim) {
@@ -202,7 +195,6 @@ impl GpuFlags {
         Ok(configurations)
     }
 
-    /// The flags that give the configuration, as words of a command.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = vec!["--preset".to_owned(), self.preset.clone()];
         for path in &self.config {
@@ -214,13 +206,12 @@ impl GpuFlags {
         words
     }
 
-    /// Whether a flag changes the default configuration.
     pub(super) fn is_given(&self) -> bool {
         let has_changes = !self.set.is_empty() || !self.config.is_empty();
         has_changes || self.preset != PRESETS[0].name
     }
 
-    /// Warns of fields that differ from their preset and that no run of `methods` reads, each once.
+    /// Warns of fields that differ from their preset and that no run of `methods` reads.
     pub(super) fn warn_of_unused(
         configurations: &[Configuration],
         methods: &[Method],
@@ -243,13 +234,11 @@ impl GpuFlags {
         Ok(())
     }
 
-    /// The configuration of the mesh path, in the same order.
     pub(super) fn mesh_config(&self) -> Result<MeshConfig> {
         let preset = MeshConfig { gpu: self.preset()?, ..MeshConfig::default() };
         self.overlaid(preset, MeshConfig::overlaid, MeshConfig::with)
     }
 
-    /// All files that are read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.config.iter().map(PathBuf::as_path)
     }
@@ -283,7 +272,7 @@ impl GpuFlags {
     }
 }
 
-/// Names the flag in an error about an assignment. An error about a field stays as it is.
+/// Names the flag in an error about an assignment. An error about a field stays unchanged.
 fn about_set(error: Error, assignment: &str) -> Error {
     match &error {
         Error::Argument { what, .. } if what.starts_with(ASSIGNMENT) => {
@@ -319,7 +308,6 @@ pub(super) struct EmulationFlags {
     pub(super) gpu: GpuFlags,
 }
 
-/// Parses the names of `--method` to methods in the same order, each once.
 pub(super) fn named_methods(names: &[String]) -> Result<Vec<Method>> {
     Method::parse_all(names).map_err(|e| e.about("--method"))
 }

@@ -15,16 +15,11 @@ use quadrille_base::parse::{numbers, whole_number};
 use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
-/// Placeholder of the name of a view.
 pub(super) const VIEW: &str = "{view}";
-/// Placeholder of the name of a variant.
 pub(super) const VARIANT: &str = "{variant}";
-/// Placeholder of the name of a layer.
 pub(super) const AOV: &str = "{aov}";
-/// Placeholder of the name of a pair of pictures.
 pub(super) const NAME: &str = "{name}";
 
-/// The name of an output file, with placeholders.
 #[derive(Debug, Clone)]
 pub(super) struct Template {
     flag: &'static str,
@@ -32,7 +27,6 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// Refuses a name with placeholders other than `placeholders`.
     pub(super) fn parse(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
         let text = path.to_string_lossy();
         let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
@@ -63,7 +57,6 @@ impl Template {
         Err(Error::argument(self.flag, expected, found))
     }
 
-    /// Replaces placeholders by their values.
     pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
         let Some(text) = self.path.to_str() else {
             return self.path.clone();
@@ -73,12 +66,10 @@ impl Template {
         values.iter().fold(text.to_owned(), fill).into()
     }
 
-    /// The name for a view and a variant.
     pub(super) fn path(&self, view: &str, variant: &str) -> PathBuf {
         self.filled(&[(VARIANT, variant), (VIEW, view)])
     }
 
-    /// Checks the names for all views and variants, and makes their folders.
     pub(super) fn prepare(
         &self,
         outputs: &mut Outputs<'_>,
@@ -104,22 +95,19 @@ impl Template {
     }
 }
 
-/// Files that a command is about to write, checked before its work.
 #[derive(Debug, Default)]
 pub(super) struct Outputs<'a> {
     inputs: Vec<&'a Path>,
-    /// Flag of every output so far.
     flags: HashMap<PathBuf, &'static str>,
 }
 
 impl<'a> Outputs<'a> {
-    /// The outputs of a command that reads `inputs`.
     pub(super) fn beside(inputs: impl IntoIterator<Item = &'a Path>) -> Self {
         Self { inputs: inputs.into_iter().collect(), flags: HashMap::new() }
     }
 
-    /// Makes the folder of `path`, and refuses a path that is a folder, an input or another output.
-    /// Several flags may write to the same device or pipe.
+    /// Makes the folder of `path`, and refuses a folder, an input or another output. Several flags may write to
+    /// the same device.
     pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         make_folder_of(path)?;
         refuse_input(path, &self.inputs).map_err(|error| error.about(flag))?;
@@ -143,7 +131,6 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Refuses to write binary data to a terminal.
 pub(super) fn refuse_terminal(what: &str) -> Result<()> {
     if std::io::stdout().is_terminal() {
         let expected = format!("a file or a pipe for {what}");
@@ -152,16 +139,12 @@ pub(super) fn refuse_terminal(what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Background {
-    /// None: the picture keeps its alpha.
     Transparent,
-    /// Red, green and blue.
     Opaque([f32; 3]),
 }
 
-/// Colour behind a picture: the flag's or the default of the output, black for a film; `None` keeps its alpha.
 pub(super) fn colour_behind(
     background: Option<Background>,
     output: Option<&Output>,
@@ -173,7 +156,6 @@ pub(super) fn colour_behind(
     }
 }
 
-/// Parses a `--background`.
 pub(super) fn parse_background(text: &str) -> std::result::Result<Background, String> {
     if text == "transparent" {
         return Ok(Background::Transparent);
@@ -198,7 +180,6 @@ pub(super) struct QualityFlag {
 }
 
 impl QualityFlag {
-    /// Gives the pictures the quality.
     pub(super) fn applied(self, output: Option<Output>) -> Result<Option<Output>> {
         let Some(quality) = self.quality else {
             return Ok(output);
@@ -220,14 +201,12 @@ fn parse_quality(text: &str) -> std::result::Result<JpegQuality, String> {
     quality.ok_or_else(|| "expected a whole number from 1 to 100".to_owned())
 }
 
-/// Largest picture that is drawn at once, in pixels: 8192 x 8192, which take 2.5 GB with the copies that writing
-/// makes.
+/// Largest picture that is drawn at once, in pixels: 8192 x 8192, which take 2.5 GB with the copies that
+/// writing makes.
 const WHOLE_PIXELS: u64 = 1 << 26;
 
-/// Extensions of films that this program does not write.
 const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
 
-/// The names that `-o` takes, for an error about `path`, which is not the name of a picture.
 fn expected_for(path: &Path) -> String {
     let pictures = "a name that ends in .png, .jpg, .webp, .exr or .npy, or -";
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -243,7 +222,7 @@ fn expected_for(path: &Path) -> String {
     }
 }
 
-/// Refuses names of pictures of `flag` whose numbers are not read as they were written, so that they cannot be compared.
+/// Refuses formats of `flag` that do not read back the written numbers, so that they cannot be compared.
 pub(super) fn require_values(flag: &str, path: &Path) -> Result<()> {
     if PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
         return Ok(());
@@ -252,16 +231,13 @@ pub(super) fn require_values(flag: &str, path: &Path) -> Result<()> {
     Err(Error::argument(flag, expected, path.display().to_string()))
 }
 
-/// The pictures that `-o` names.
 #[derive(Debug, Clone)]
 pub(super) struct Output {
     pub(super) template: Template,
-    /// `None` for standard output.
     pub(super) format: Option<PictureFormat>,
 }
 
 impl Output {
-    /// Checks an `-o`: a known extension, or `-`, which excludes `--json`.
     pub(super) fn parse(
         path: Option<&Path>,
         placeholders: &[&str],
@@ -290,7 +266,6 @@ impl Output {
         Ok(Some(Self { template, format }))
     }
 
-    /// Refuses formats that [`files::read`] does not give back as they were written.
     pub(super) fn require_values(&self) -> Result<()> {
         match self.format {
             Some(_) => require_values("-o", &self.template.path),
@@ -319,7 +294,6 @@ impl Output {
         sizes.try_for_each(|size| format.check_size(size))
     }
 
-    /// Whether the picture of a view is so large that it is written in bands, and the format allows it.
     pub(super) fn is_in_bands(&self, camera: &Camera, background: Option<Background>) -> bool {
         let background = background.unwrap_or_else(|| self.default_background());
         let is_opaque = background != Background::Transparent;
@@ -346,7 +320,6 @@ impl Output {
         self.format.is_none()
     }
 
-    /// The background if no flag chooses one.
     pub(super) fn default_background(&self) -> Background {
         match self.format {
             Some(PictureFormat::Exr | PictureFormat::Npy) => Background::Transparent,
@@ -354,7 +327,6 @@ impl Output {
         }
     }
 
-    /// Writes the picture of a view and variant; returns its path.
     pub(super) fn save(
         &self,
         frame: &Frame,
@@ -364,7 +336,6 @@ impl Output {
         self.write_over(frame, colour_behind(background, Some(self)), names)
     }
 
-    /// The picture over its background.
     pub(super) fn composed<'a>(
         &self,
         frame: &'a Frame,
@@ -376,7 +347,6 @@ impl Output {
         }
     }
 
-    /// Writes the picture of a view in bands, which `draw` hands over; returns its path.
     pub(super) fn write_bands<T>(
         &self,
         camera: &Camera,
@@ -390,7 +360,6 @@ impl Output {
         Ok((path.display().to_string(), drawn))
     }
 
-    /// Writes the picture of a view and variant as it is; returns its path.
     pub(super) fn write(&self, frame: &Frame, names: [&str; 2]) -> Result<String> {
         self.write_over(frame, None, names)
     }

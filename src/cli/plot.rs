@@ -11,12 +11,11 @@ use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
 use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
 
-/// Extension of the file of the plotted numbers. It differs from `.csv`, since the output of `bench --csv` may lie
-/// beside.
+/// Extension of the plotted numbers. Not `.csv`, since the output of `bench --csv` may lie beside.
 const NUMBERS: &str = "plot.csv";
-/// Least and largest side of a plot in millimetres.
+/// In millimetres.
 const SIDES_MM: [f64; 2] = [20.0, 1000.0];
-/// Least and largest text in points.
+/// In points.
 const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 
 /// Plot fields of a results file: lines, bars, dots or a heat map for a paper
@@ -142,7 +141,6 @@ fn parse_text(text: &str) -> std::result::Result<f64, String> {
     between(text, TEXTS_PT)
 }
 
-/// Kind of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Svg,
@@ -199,7 +197,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the plot, and its numbers beside each name.
 fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) -> Result<()> {
     let csv = plotted.csv();
     for (format, path) in outputs {
@@ -215,7 +212,6 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
 }
 
 impl Args {
-    /// The files to write with their formats, checked before the results are read.
     fn outputs(&self) -> Result<Vec<(Format, PathBuf)>> {
         if self.list_fields {
             return Ok(Vec::new());
@@ -250,7 +246,6 @@ impl Args {
         Ok(files)
     }
 
-    /// Writes the plotted numbers as tables for texts.
     fn write_tables(&self, plotted: &Plotted) -> Result<()> {
         let table = plotted.typeset();
         if let Some(path) = &self.markdown {

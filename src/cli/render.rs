@@ -34,7 +34,6 @@ use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Scene, Splats};
 use quadrille_suite::report::cameras::reproducing_flags;
 
-/// The pictures that `-o` names, if it names no film, once the flags that do not go together are refused.
 fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
     let flags = &args.flags;
     let placeholders = flags.layers.placeholders();
@@ -152,7 +151,6 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     draw_views(args, (&scene, views), to, render, (&pool, verbosity))
 }
 
-/// Draws the views, and prints or writes what was asked for.
 fn draw_views(
     args: &Args,
     (scene, views): (&Scene, Views),
@@ -203,7 +201,6 @@ fn draw_views(
     Ok(Exit::Done)
 }
 
-/// Prints the flags that reproduce a view that the program chose.
 fn print_flags(view_flags: Option<String>) -> Result<Exit> {
     if let Some(flags) = view_flags {
         print(format!("flags of this view: {flags}\n"))?;
@@ -211,7 +208,6 @@ fn print_flags(view_flags: Option<String>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes a film, and says so.
 fn shoot(
     args: &Args,
     film: &Film<'_>,
@@ -236,7 +232,6 @@ fn shoot(
     finished.report(facts, &views.cameras)
 }
 
-/// Checks the memory for the picture of a view: for all of it, or for a band.
 fn check_picture_memory(
     flags: &RenderFlags,
     output: Option<&Output>,
@@ -254,7 +249,6 @@ fn check_picture_memory(
     check_memory([camera.width, rows], bytes)
 }
 
-/// Checks the memory for pictures and the names of all outputs, and makes their folders.
 fn prepare_outputs(
     args: &Args,
     output: Option<&Output>,

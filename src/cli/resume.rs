@@ -13,16 +13,13 @@ use quadrille_base::output::write_whole;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
-/// Hash of the scenes and settings that the pictures of a call depend on.
+/// Hash of everything that the pictures of a call depend on.
 pub(super) struct Resume {
     hash: u64,
 }
 
 impl Resume {
-    /// Takes scenes by their content, and `settings` as text that tells everything else but the camera.
-    ///
-    /// # Errors
-    /// Failures of reading, and [`Error::Argument`] for a scene on standard input.
+    /// Hashes scenes by content, and `settings`: all settings except the camera, as text.
     pub(super) fn new(scenes: &[PathBuf], settings: &str) -> Result<Self> {
         if scenes.iter().any(|scene| scene == Path::new("-")) {
             let expected = "a scene file, whose content is compared";
@@ -39,10 +36,6 @@ impl Resume {
         Ok(Self { hash: hash.0 })
     }
 
-    /// Takes the content of further files, and of the files of folders.
-    ///
-    /// # Errors
-    /// Failures of reading.
     pub(super) fn with<'p>(mut self, paths: impl Iterator<Item = &'p Path>) -> Result<Self> {
         let mut hash = Fnv1a(self.hash);
         for path in paths {
@@ -73,10 +66,6 @@ impl Resume {
         matches!((fs::read_to_string(note), expected), (Ok(found), Ok(own)) if found == own)
     }
 
-    /// Writes the note of files that are whole.
-    ///
-    /// # Errors
-    /// Failures of reading the files and of writing.
     pub(super) fn record(&self, what: &str, files: &[PathBuf]) -> Result<()> {
         let Some(picture) = files.first() else {
             return Ok(());
@@ -97,7 +86,6 @@ impl Resume {
     }
 }
 
-/// The note of a picture.
 pub(super) fn note_of(picture: &Path) -> PathBuf {
     let mut name = picture.as_os_str().to_owned();
     name.push(".resume");

@@ -116,7 +116,6 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --cameras cameras.json --view all --method het --warm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
-/// The work for every view.
 struct SimJob<'a> {
     args: &'a Args,
     scene: &'a Scene,
@@ -206,7 +205,6 @@ impl Args {
         [frame, energy].concat()
     }
 
-    /// Refuses outputs of single configurations for a sweep.
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
         let others = [
             ("--warm or --stereo", self.sequence.is_sequence()),
@@ -324,12 +322,10 @@ impl SimJob<'_> {
         Ok(exit)
     }
 
-    /// Whether a picture or statistics take the place of the pages.
     fn is_on_stdout(&self) -> bool {
         self.args.files.is_on_stdout() || self.output.is_some_and(Output::is_stdout)
     }
 
-    /// Runs a view through all variants and writes its files.
     fn simulate<'a>(
         &'a self,
         (camera, prepared, task): (&Camera, &PreparedView<'_>, &Task),
@@ -379,7 +375,6 @@ impl SimJob<'_> {
         Ok(simulated)
     }
 
-    /// The picture of the reference renderer without a stop rule, if requested.
     fn reference(&self, camera: &Camera) -> Option<Frame> {
         let settings = RenderSettings {
             profile: Profile { stop: StopRule::Never, ..self.profile },
@@ -390,19 +385,14 @@ impl SimJob<'_> {
     }
 }
 
-/// Output of a run.
 #[derive(Default)]
 struct Printed {
-    /// JSON documents.
     documents: Vec<Value>,
-    /// Number of pages of a single configuration, which are printed as views finish.
     pages: usize,
-    /// Rows of a sweep.
     rows: Vec<Row>,
 }
 
 impl Printed {
-    /// Prints a page, after an empty line if others precede it.
     fn page(&mut self, progress: &Progress, page: &str) -> Result<()> {
         let gap = if self.pages > 0 { "\n" } else { "" };
         self.pages += 1;
@@ -410,7 +400,6 @@ impl Printed {
     }
 }
 
-/// Name of a scene in rows: the file name without its extension.
 fn scene_name(path: &str) -> String {
     let stem = Path::new(path).file_stem();
     stem.map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
@@ -441,7 +430,7 @@ fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) 
     Row::new(&key, &facts, methods.collect())
 }
 
-/// Name of a method in the names of files, which some systems do not let hold a colon.
+/// Name of a method in file names; some systems do not allow colons in them.
 fn file_name(method: Method) -> String {
     method.to_string().replace(':', "-")
 }

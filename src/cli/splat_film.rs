@@ -18,20 +18,17 @@ use quadrille_render::cpu::{LayerSettings, RenderSettings, Renderer};
 use quadrille_scene::cameras::Views;
 use quadrille_scene::{Camera, Splats};
 
-/// Memory for frames that are rendered at the same time, in bytes: pictures and working arrays.
+/// Bytes for frames rendered at the same time: pictures and working arrays.
 const MEMORY: usize = 4 << 30;
 
-/// Renderer and settings of the frames.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FilmSettings {
     pub(super) backend: Backend,
     pub(super) render: RenderSettings,
     pub(super) background: Option<Background>,
-    /// Number of threads.
     pub(super) threads: usize,
 }
 
-/// Renders `views` as the frames of a film.
 pub(super) fn write_film(
     film: &Film<'_>,
     splats: &Splats,
@@ -52,7 +49,6 @@ pub(super) fn write_film(
     film.record(views, settings.background, task, |writer| job.shoot(writer))
 }
 
-/// The frames of a film.
 struct FilmJob<'a> {
     format: FilmFormat,
     splats: &'a Splats,
@@ -108,7 +104,6 @@ impl FilmJob<'_> {
         Ok(workers)
     }
 
-    /// Renders `cameras` one after the other, until the receiver is gone.
     fn work<'c>(
         &self,
         cameras: impl Iterator<Item = &'c Camera>,
@@ -140,7 +135,6 @@ impl FilmJob<'_> {
     }
 }
 
-/// Renders frames on threads of its own.
 struct Worker<'a> {
     job: &'a FilmJob<'a>,
     pool: rayon::ThreadPool,
@@ -167,7 +161,6 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Renders a frame as the bytes that the film takes.
     fn frame(&mut self, camera: &Camera) -> Prepared {
         let Self { job, timer, frame, .. } = self;
         let background = colour_behind(job.settings.background, None);
@@ -180,7 +173,7 @@ impl<'a> Worker<'a> {
         prepared
     }
 
-    /// Memory of a frame: working arrays, the picture twice, and its bytes as RGB integers.
+    /// Working arrays, the picture twice, and its bytes as RGB integers.
     fn bytes(&self) -> usize {
         self.used_bytes + 3 * size_of_val(self.frame.pixels())
     }

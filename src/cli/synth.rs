@@ -17,10 +17,9 @@ use quadrille_render::synth::{Order, Recipe, Synthetic};
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_scene::formats::ply::{PlyWriter, encoded_rows};
 
-/// Splats computed at once before they are written: 15 MB, and enough work for all cores.
+/// 15 MB, and enough work for all cores.
 const BATCH: u64 = 1 << 16;
 
-/// Splats that one thread computes at a time.
 const PART: u64 = 1 << 10;
 
 /// Write a procedural splat scene
@@ -31,7 +30,6 @@ const PART: u64 = 1 << 10;
     after_help = "Examples:\n  quadrille synth world -o world.ply --cameras-out world.cameras.json\n  quadrille synth room --splats 2e6 --seed 7 -o room.ply"
 )]
 pub(super) struct Args {
-    /// Scene to build
     recipe: Recipe,
     /// PLY file to write; "-" writes to standard output
     #[arg(short, long, value_name = "OUT.ply")]
@@ -127,7 +125,6 @@ fn write_scene(scene: &Synthetic, out: impl Write, comment: &str, task: &Task) -
     Ok(())
 }
 
-/// The rows of the splats of `indices`, in parts.
 fn encoded_parts(scene: &Synthetic, indices: Range<u64>) -> Vec<Vec<u8>> {
     let parts = (indices.end - indices.start).div_ceil(PART);
     let part = |part: u64| {

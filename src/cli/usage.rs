@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use quadrille_base::error::Error;
 use quadrille_base::words::{did_you_mean, nearest};
 
-/// Words for which the flag has another name, and the flags, the best first.
+/// Other words for flags, best flag first.
 const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
     (&["crop", "box", "bounds", "clip"], &["keep-box", "keep-sphere"]),
     (&["filter", "select", "opacity", "min-opacity", "max-scale"], &["where"]),
@@ -30,7 +30,6 @@ const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
     (&["subdivide", "triangle-size", "area"], &["tessellate"]),
 ];
 
-/// The flags of `command` that the unknown `flag` stands for in [`OTHER_WORDS`].
 fn other_words(flag: &str, command: &clap::Command) -> Option<String> {
     let word = flag.trim_start_matches('-').to_ascii_lowercase();
     let (_, flags) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&&*word))?;
@@ -40,7 +39,6 @@ fn other_words(flag: &str, command: &clap::Command) -> Option<String> {
     (!known.is_empty()).then(|| known.join(" or "))
 }
 
-/// The flag of `command`, or of all commands of `program`, whose name is nearest to the unknown `flag`.
 fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Option<String> {
     let arguments = program.get_arguments().chain(command.get_arguments());
     let flags = arguments.filter_map(clap::Arg::get_long);
@@ -48,7 +46,6 @@ fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Op
     Some(format!("--{near}"))
 }
 
-/// The error about a command that `program` does not have.
 pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
     let names = program.get_subcommands().map(clap::Command::get_name);
     let names = names.chain(["help"]);
@@ -126,7 +123,6 @@ pub(super) fn message(
     }
 }
 
-/// Remedies for more inputs than a command takes.
 const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
     (
         &["compare"],
@@ -136,7 +132,6 @@ const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
     (&["mesh", "deferred", "bench"], "call it once per input"),
 ];
 
-/// The message about a value beyond those that a command takes.
 fn one_more(found: &str, command: &clap::Command) -> String {
     let names = command.get_positionals().map(ToString::to_string);
     let names: Vec<String> = names.collect();
@@ -150,7 +145,7 @@ fn one_more(found: &str, command: &clap::Command) -> String {
     format!("{found}: expected {expected}{remedy}, found one value more")
 }
 
-/// Flags that write or print what files of an extension hold.
+/// Flags whose output has the content of a file extension.
 const WRITERS: [(&[&str], &[&str]); 5] = [
     (&["csv", "tsv"], &["csv", "json"]),
     (&["json"], &["json"]),
@@ -159,7 +154,6 @@ const WRITERS: [(&[&str], &[&str]); 5] = [
     (&["tex"], &["latex"]),
 ];
 
-/// The flag of `command` that makes the content that the extension of the file `found` promises.
 fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
     let extension = Path::new(found).extension()?.to_str()?.to_ascii_lowercase();
     let (_, flags) = WRITERS.iter().find(|(extensions, _)| extensions.contains(&&*extension))?;
@@ -197,7 +191,6 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
     }
 }
 
-/// Parses a number; commands check its range.
 pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     let number = text.parse().ok();
     number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())

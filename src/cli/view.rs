@@ -103,7 +103,6 @@ struct ServerFlags {
     idle_exit: Option<u32>,
 }
 
-/// A name or an address, without a port.
 fn parse_host_name(text: &str) -> std::result::Result<String, String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     let is_name = !text.is_empty() && text.chars().all(is_part);
@@ -174,7 +173,6 @@ enum Opened {
     Mesh(Box<Placing>),
 }
 
-/// Views of a scene, its main content, and its up direction.
 struct Placing {
     views: Views,
     subject: FramingTarget,
@@ -182,7 +180,6 @@ struct Placing {
 }
 
 impl Args {
-    /// Reads a scene.
     fn shown(
         &self,
         path: &Path,
@@ -229,7 +226,6 @@ impl Args {
         Ok((shown, Opened::Splats(scene)))
     }
 
-    /// The views of a scene of splats: all of a camera file, beside the scene or given, unless flags choose some.
     fn placing(&self, path: &Path, splats: &Splats, verbosity: Verbosity) -> Result<Placing> {
         let views = self.views.with_all_unless_selected();
         let framing = Framing::of(splats);
@@ -268,7 +264,6 @@ impl Args {
         }
     }
 
-    /// Says where the scene is shown.
     fn announce(&self, address: SocketAddr, name: &str, token: &str) -> Result<()> {
         let port = address.port();
         let url = format!("http://{name}:{port}/#t={token}");
@@ -287,7 +282,6 @@ impl Args {
     }
 }
 
-/// A mesh that was opened, with its views.
 fn shown_mesh(
     path: &Path,
     settings: MeshSettings,
@@ -310,7 +304,6 @@ fn shown_mesh(
     (shown, Opened::Mesh(Box::new(placing)))
 }
 
-/// The flags about the world and the lenses of cameras, as words of a command.
 fn lens_words(views: &ViewSpec) -> Vec<String> {
     let transform = views.transform.as_ref().and_then(|transform| match transform {
         CameraTransform::Found => None,
@@ -324,7 +317,6 @@ fn lens_words(views: &ViewSpec) -> Vec<String> {
     [transform, fov, model].into_iter().flatten().collect()
 }
 
-/// The address of this machine as the user's ssh client knows it.
 fn ssh_host() -> Option<String> {
     let connection = std::env::var("SSH_CONNECTION").ok()?;
     connection.split(' ').nth(2).map(str::to_owned)
@@ -356,7 +348,6 @@ impl ServerFlags {
         })
     }
 
-    /// The name of this machine in the address.
     fn name(&self) -> String {
         match (self.host_name.first(), self.bind) {
             (Some(name), _) => name.clone(),
@@ -367,7 +358,7 @@ impl ServerFlags {
     }
 }
 
-/// The token in a file that its owner alone can read; a missing file is made.
+/// Token in a file that only its owner can read; created if missing.
 fn token_of(path: &Path) -> Result<String> {
     match std::fs::metadata(path) {
         Ok(found) => {
@@ -411,7 +402,6 @@ fn refuse_readable(_: &Path, _: &std::fs::Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Writes a new file that its owner alone can read.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -421,9 +411,9 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     std::io::Write::write_all(&mut file, format!("{text}\n").as_bytes())
 }
 
-/// The mean of the up directions of cameras, if they agree.
+/// Mean up direction of cameras, if they agree.
 fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
-    /// Least length of the mean direction of cameras that agree. Directions spread by 60 degrees around it have
+    /// Least length of the mean direction of agreeing cameras: directions spread by 60 degrees around it have
     /// this length.
     const AGREEMENT: f64 = 0.75;
     let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
@@ -432,7 +422,6 @@ fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
     (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
 }
 
-/// The views with the photos of a folder whose names are theirs, with or without extension.
 fn with_photos(
     views: &Views,
     folder: Option<&Path>,

@@ -24,10 +24,8 @@ use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
 use quadrille_suite::mesh_input::{PreparedMesh, up_of};
 use quadrille_view::DrawMesh;
 
-/// Samples per pixel, the default of `mesh`.
 const SAMPLES: u32 = 4;
 
-/// A mesh to show.
 pub(super) struct ShownMesh {
     pub(super) drawer: Arc<dyn DrawMesh>,
     pub(super) views: Views,
@@ -35,7 +33,6 @@ pub(super) struct ShownMesh {
     pub(super) up: [f64; 3],
 }
 
-/// Views, host and background with which a mesh is opened, and opened again when its file changes.
 #[derive(Clone)]
 pub(super) struct MeshSettings {
     pub(super) views: ViewSpec,
@@ -43,14 +40,13 @@ pub(super) struct MeshSettings {
     pub(super) background: [f32; 3],
 }
 
-/// Whether a path is surely a mesh: by its extension, or as the name of a procedural one.
+/// Whether a path is certainly a mesh: by its extension, or as a procedural name.
 pub(super) fn is_mesh(path: &Path) -> bool {
     let name = path.to_str().unwrap_or_default();
     let is_procedural = ProceduralScene::from_name(name).is_ok() && !path.exists();
     is_procedural || has_mesh_extension(path)
 }
 
-/// A picture to draw, and the place for it.
 struct Drawing {
     camera: Camera,
     task: Task,
@@ -73,7 +69,6 @@ impl DrawMesh for MeshThread {
 }
 
 impl MeshSettings {
-    /// Reads a mesh, and starts the thread that draws it until its drawer is dropped.
     pub(super) fn open(&self, path: &Path, verbosity: Verbosity) -> Result<ShownMesh> {
         let run = MergingRunSettings {
             mesh: path.to_owned(),
@@ -105,7 +100,6 @@ impl MeshSettings {
     }
 }
 
-/// Draws until nobody asks.
 fn serve(
     prepared: &PreparedMesh<'_, MergingSettings>,
     drawings: Receiver<Drawing>,
@@ -145,7 +139,6 @@ fn serve(
     }
 }
 
-/// Answers all requests by an error.
 fn refuse(drawings: Receiver<Drawing>, error: &Error) {
     for drawing in drawings {
         let error = Error::argument("mesh", "one that can be drawn", error.to_string());

@@ -12,7 +12,6 @@ use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// Prints all views, as a table or as a document.
 pub(super) fn print_views(views: &Views, is_json: bool) -> Result<Exit> {
     match is_json {
         true => print_json(view_list_json(views))?,
@@ -21,7 +20,6 @@ pub(super) fn print_views(views: &Views, is_json: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A table with a line per view.
 fn view_list(views: &Views) -> String {
     let mut table =
         TextTable::new(&["view", "<name", "<name in the file", "pixels", "<eye", "fov"]);
@@ -41,7 +39,6 @@ fn view_list(views: &Views) -> String {
     format!("{table}{}", flags.unwrap_or_default())
 }
 
-/// The same as a document.
 fn view_list_json(views: &Views) -> Value {
     let all = views.cameras.iter().enumerate().map(|(index, camera)| {
         json!({
@@ -59,7 +56,6 @@ fn view_list_json(views: &Views) -> Value {
     })
 }
 
-/// Writes a cameras.json, which can hold pinholes.
 pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
     if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
         let expected = "pinholes, the only projection of a cameras.json";

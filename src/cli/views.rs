@@ -12,11 +12,9 @@ use quadrille_scene::cameras::{ViewSpec, Views, find_camera_file};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::cameras::reproducing_flags;
 
-/// The choice of the views by which a scene is judged.
 #[derive(Debug, Clone)]
 pub(crate) struct JudgingViews {
     views: ViewSpec,
-    /// The camera file or the flag that the views come from.
     pub(crate) source: String,
     /// Whether files or flags place the views in the world of the scene as it was read.
     pub(crate) is_placed: bool,
@@ -26,9 +24,6 @@ impl JudgingViews {
     /// The views by which the scene at `scene` is judged: never a single one that the program chose. Without flags
     /// that choose views, they are all cameras of the file beside the scene or, without such a file, a circle
     /// of views, unless `refused_by`, the name of a flag, rules that out.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if `refused_by` needs views that are not given.
     pub(crate) fn new(
         views: &ViewSpec,
         scene: &Path,
@@ -75,10 +70,6 @@ impl JudgingViews {
         })
     }
 
-    /// The cameras, for a scene of `splats` that was read from `scene`.
-    ///
-    /// # Errors
-    /// As [`views_of`], and [`Error::Limit`] for pictures that memory cannot hold.
     pub(crate) fn cameras(
         &self,
         scene: &Path,
@@ -91,13 +82,11 @@ impl JudgingViews {
         Ok(cameras)
     }
 
-    /// All files that are read.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.views.files()
     }
 }
 
-/// The views of a scene of splats, which was read from `scene`.
 pub(crate) fn views_of(
     views: &ViewSpec,
     scene: &Path,
@@ -114,7 +103,6 @@ pub(crate) fn views_of(
     Ok(found)
 }
 
-/// Prints remarks and warnings about views.
 pub(super) fn report(views: &Views, verbosity: Verbosity) {
     views.remarks.iter().for_each(|remark| verbosity.remark(remark));
     views.warnings.iter().for_each(|warning| verbosity.warn(warning));

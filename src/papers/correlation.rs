@@ -7,9 +7,7 @@ use crate::table::percent;
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, measured};
 use quadrille_suite::measured::{Measurement, Quantity};
 
-/// Item that relative rates are relative to.
 const REFERENCE: &str = "blend-rgba16f";
-/// Subject of the agreement of rates.
 const RELATIVE: &str = "Rates relative to blend-rgba16f";
 
 /// A measured number, and the emulator's.
@@ -30,7 +28,6 @@ pub struct Correlation {
     pub configuration: String,
 }
 
-/// Agreement of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Agreement {
     pairs: usize,
@@ -38,18 +35,15 @@ struct Agreement {
     mean_error: f64,
     /// Geometric mean of the emulator's numbers over the measured ones.
     ratio: f64,
-    /// Pearson's correlation coefficient of the logarithms; `None` for fewer than three pairs, or if one side is
-    /// constant.
+    /// Pearson's coefficient of the logarithms; `None` for fewer than three pairs, or if one side is constant.
     correlation: Option<f64>,
 }
 
 impl Pair {
-    /// Unit of the numbers in tables and charts, and its size in SI units.
     fn unit(&self) -> (&'static str, f64) {
         self.measured.quantity.unit()
     }
 
-    /// The measured number and the emulator's in SI units.
     fn numbers(&self) -> Option<[f64; 2]> {
         Some([self.measured.value, self.modelled?])
     }
@@ -58,14 +52,12 @@ impl Pair {
         Some(self.modelled? / self.measured.value - 1.0)
     }
 
-    /// Whether it is of a kernel; otherwise it is a rate of the machine.
     fn is_of_kernel(&self) -> bool {
         self.measured.view.is_some()
     }
 }
 
 impl Agreement {
-    /// The agreement of positive numbers, measured and the emulator's.
     fn of(pairs: impl IntoIterator<Item = [f64; 2]>) -> Option<Self> {
         let pairs = pairs.into_iter().filter(|pair| pair.iter().all(|n| *n > 0.0));
         let pairs: Vec<[f64; 2]> = pairs.collect();
@@ -80,7 +72,6 @@ impl Agreement {
         })
     }
 
-    /// The agreement of the pairs of `subject` as a sentence.
     fn sentence(&self, subject: &str) -> String {
         let correlation = match self.correlation {
             Some(r) => format!(", the correlation of the logarithms is {r:.3}"),
@@ -96,7 +87,6 @@ impl Agreement {
     }
 }
 
-/// Pearson's correlation coefficient of at least three points.
 fn pearson(points: &[[f64; 2]]) -> Option<f64> {
     let count = points.len() as f64;
     let [x, y] = [0, 1].map(|axis| points.iter().map(|p| p[axis]).sum::<f64>() / count);
@@ -106,7 +96,6 @@ fn pearson(points: &[[f64; 2]]) -> Option<f64> {
     (points.len() >= 3 && spread > 0.0).then(|| product / spread.sqrt())
 }
 
-/// Draws a figure of the comparison; `None` for another figure, or without numbers of its kind.
 pub(crate) fn draw(figure: &'static Figure, results: &Correlation) -> Option<Content> {
     let is_kernels = match &*figure.id {
         "hw-agreement" | "hw-kernels" => true,
@@ -126,7 +115,6 @@ pub(crate) fn draw(figure: &'static Figure, results: &Correlation) -> Option<Con
     })
 }
 
-/// The agreement of each kernel and count.
 fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
     let of_item = |item: String| {
         let of = pairs.iter().filter(|pair| pair.measured.item == item);
@@ -228,7 +216,6 @@ fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Con
     sheet.finish()
 }
 
-/// A rate of pixels or rectangles over the reference, on both sides.
 fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
     let is_relative = [Quantity::Pixels, Quantity::Rectangles].contains(&pair.measured.quantity);
     let [measured, ours] = reference.filter(|_| is_relative)?;
@@ -236,19 +223,16 @@ fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
     Some([numbers[0] / measured, numbers[1] / ours])
 }
 
-/// The numbers of the pair that relative rates are relative to.
 fn reference<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Option<[f64; 2]> {
     let mut pairs = pairs.into_iter();
     pairs.find(|pair| pair.measured.item == REFERENCE)?.numbers()
 }
 
-/// Scene or view of a pair.
 fn place(pair: &Pair, at: usize) -> String {
     let view = pair.measured.view.as_ref();
     view.map_or_else(String::new, |view| view[at].clone())
 }
 
-/// Values in the order in which they come first, each once.
 fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for value in values {
@@ -259,14 +243,13 @@ fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// The item without the number of a size or of quads at its end, so that draws that differ in it are one series.
+/// The item without a trailing size or number of quads, so that draws that differ in it are one series.
 fn family(item: &str) -> &str {
     let rest = item.strip_suffix("-quads").unwrap_or(item);
     let name = rest.trim_end_matches(|c: char| c.is_ascii_digit());
     name.strip_suffix('-').unwrap_or(item)
 }
 
-/// Adds a scatter plot with a series per family of items, and the line of agreement.
 fn scatter(
     sheet: &mut Sheet<&Pair>,
     pairs: &[&Pair],
@@ -292,7 +275,6 @@ fn scatter(
     sheet.chart(chart.draw(), format!("{title}: the emulator's over the measured."));
 }
 
-/// The paragraph at the head of the page.
 pub(crate) fn summary(results: &Correlation) -> String {
     let times = results
         .pairs

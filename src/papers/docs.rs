@@ -48,8 +48,7 @@ pub fn update(report: &Report<'_>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The text with the marked tables replaced by the tables that `table` returns for their figures; `None` if a marker has no
-/// end.
+/// Replaces the marked tables by `table`'s result for their figures; `None` if a marker has no end.
 fn rewritten(text: &str, table: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let mut new = String::with_capacity(text.len());
     let mut rest = text;

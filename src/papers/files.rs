@@ -22,9 +22,6 @@ pub struct Written {
 
 /// Writes the page, the numbers beside the published ones, and the files of the figures into a folder; charts as PDF too
 /// if `has_pdf`.
-///
-/// # Errors
-/// Errors of writing the files.
 pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Written> {
     let mut missing: Vec<String> = Vec::new();
     let sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
@@ -66,7 +63,6 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
     Ok(Written { index, missing })
 }
 
-/// Writes a table as CSV, Markdown and LaTeX, and its document.
 fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
     let csv = table.csv();
     write_whole(&folder.join(format!("{name}.csv")), |out| out.write_all(csv.as_bytes()))?;

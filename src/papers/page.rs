@@ -12,16 +12,13 @@ use crate::table::{Cell, Table, percent};
 use quadrille_charts::{escaped, measured, style};
 use quadrille_machine::spec::{Field, Source};
 
-/// Style of the page but for its colours and charts.
 const STYLE: &str = include_str!("page.css");
-/// Missing results that a section lists before the rest is cut off.
+/// Missing results that a section lists.
 const LISTED: usize = 8;
-/// Rows that a table shows at once; more are behind a heading to open.
 const ROWS_AT_ONCE: usize = 16;
-/// Columns of a table that takes the whole width of the page.
+/// From this number of columns, a table takes the whole width.
 const WIDE: usize = 7;
 
-/// The page with all figures of a report.
 pub(crate) fn html(report: &Report<'_>) -> String {
     let title = escaped(&report.title());
     let mut html = format!(
@@ -67,7 +64,6 @@ pub(crate) fn html(report: &Report<'_>) -> String {
     html
 }
 
-/// Links to sections, with a mark beside sections with gaps.
 fn contents(sections: &[Section]) -> String {
     let items = sections.iter().map(|section| {
         let figure = section.figure;
@@ -84,7 +80,6 @@ fn contents(sections: &[Section]) -> String {
     format!("<ul>\n{items}</ul>\n")
 }
 
-/// The figures of a paper, part by part.
 fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
     let paper = chapter.paper;
     let introduction = match chapter.is_whole {
@@ -123,7 +118,6 @@ fn figure_html(section: &Section, fields: &[Field]) -> String {
     html
 }
 
-/// Text, charts, pictures, comparisons and the table, side by side where there is room.
 fn body(content: &Content, missing: &[String]) -> String {
     let text = content.text.iter();
     let text = text.map(|text| format!("<p>{}</p>\n", escaped(text)));
@@ -148,7 +142,6 @@ fn body(content: &Content, missing: &[String]) -> String {
     block(class, &cells) + &block("grid", &pictures) + &below
 }
 
-/// A division of the page; nothing without content.
 fn block(class: &str, inner: &str) -> String {
     match inner {
         "" => String::new(),
@@ -156,7 +149,6 @@ fn block(class: &str, inner: &str) -> String {
     }
 }
 
-/// Formats a note about the results that a figure lacks; empty if none are missing.
 fn gaps(missing: &[String]) -> String {
     if missing.is_empty() {
         return String::new();
@@ -188,7 +180,6 @@ fn picture(picture: &Picture) -> String {
     )
 }
 
-/// Published numbers beside ours, with links to their figures if these are given; empty without any.
 fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compared)>) -> String {
     let mut is_linked = false;
     let rows = compared.map(|(figure, one)| {
@@ -231,7 +222,6 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
     )
 }
 
-/// Statements of the paper, with the number of cases in which they hold.
 fn claims(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();
@@ -259,7 +249,6 @@ fn claims(claims: &[Claim]) -> String {
     format!("<ul class=\"claims\">\n{items}</ul>\n")
 }
 
-/// The table of a figure, behind a heading to open if it is long.
 fn numbers(table: &Table) -> String {
     let shown = table.shown();
     if shown.is_empty() || table.rows.is_empty() {
@@ -302,7 +291,7 @@ fn numbers(table: &Table) -> String {
     format!("<details><summary>All {} rows</summary>\n{table_html}</details>\n", table.rows.len())
 }
 
-/// Fields of the configuration that move a figure, with their values and the reasons of them.
+/// Configuration fields that move a figure, with values and reasons.
 fn assumptions(names: &[String], fields: &[Field]) -> String {
     let found = names.iter().filter_map(|name| fields.iter().find(|f| f.name == *name));
     let items = found.map(|field| {

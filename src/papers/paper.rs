@@ -48,12 +48,10 @@ pub struct Figure {
     /// Fields of the configuration that move it.
     #[serde(default)]
     pub assumptions: Vec<String>,
-    /// The caption: a paragraph in plain text.
     pub(crate) text: String,
-    /// Published rows of the table, by the keys of its columns.
+    /// Published rows, by column key.
     #[serde(default)]
     pub(crate) rows: Vec<BTreeMap<String, Cell>>,
-    /// Published numbers.
     #[serde(default)]
     pub(crate) published: Vec<Published>,
 }
@@ -113,7 +111,7 @@ impl NumberSource {
     }
 }
 
-/// How a published number relates to the quantity, and how ours is made of the rows of a figure.
+/// Relation of a published number to its quantity, and how ours is computed from a figure's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Statistic {
@@ -125,12 +123,10 @@ pub(crate) enum Statistic {
     Below,
     /// Every scene lies above; ours is the least mean of a scene.
     Above,
-    /// A single value.
     Value,
 }
 
 impl Statistic {
-    /// Name of the statistic in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -142,25 +138,21 @@ impl Statistic {
     }
 }
 
-/// A number that the text of a paper states.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
-    /// Quantity, unique with the statistic within the figure.
+    /// Unique with the statistic within the figure.
     pub(crate) quantity: String,
-    /// Relation of the number to the quantity.
     pub(crate) statistic: Statistic,
-    /// Published value.
     pub(crate) value: f64,
-    /// Unit of the number.
     #[serde(default)]
     pub(crate) unit: String,
     /// Section that states it.
     pub(crate) place: String,
-    /// Column of the figure's table that has ours; `None` if the figure computes ours otherwise.
+    /// Column with our number; `None` if the figure computes it otherwise.
     #[serde(default, skip_serializing)]
     pub(crate) column: Option<String>,
-    /// How ours is made of the column, if not by the statistic of the published number.
+    /// Statistic of the column, if other than the published one.
     #[serde(default, skip_serializing)]
     pub(crate) ours: Option<Statistic>,
 }
@@ -192,14 +184,12 @@ impl Paper {
 }
 
 impl Figure {
-    /// A published number of the figure.
     pub(crate) fn number(&self, quantity: &str, statistic: Statistic) -> Option<f64> {
         let mut all = self.published.iter();
         let found = all.find(|p| p.quantity == quantity && p.statistic == statistic);
         found.map(|p| p.value)
     }
 
-    /// A published number of a column of the figure.
     pub(crate) fn number_of_column(&self, column: &str, statistic: Statistic) -> Option<f64> {
         let mut all = self.published.iter();
         let found = all.find(|p| p.column.as_deref() == Some(column) && p.statistic == statistic);
@@ -207,7 +197,7 @@ impl Figure {
     }
 }
 
-/// A published mean of a figure, by the name of the figure; not a number if there is none.
+/// Published mean of a figure; NaN if there is none.
 pub(crate) fn mean_of(figure: &str, quantity: &str) -> f64 {
     let figure = figures().find(|one| one.id == figure);
     let number = figure.and_then(|figure| figure.number(quantity, Statistic::Mean));

@@ -22,22 +22,17 @@ pub struct Inputs {
     pub program: Program,
 }
 
-/// A drawn figure, with the results that it lacks.
 pub(crate) struct Section {
     pub(crate) figure: &'static Figure,
     pub(crate) content: Content,
-    /// Results that it lacks, in words.
     pub(crate) missing: Vec<String>,
-    /// The command that makes it.
     pub(crate) command: String,
 }
 
-/// The figures of a paper.
 pub(crate) struct Chapter {
     pub(crate) paper: &'static Paper,
-    /// Whether all figures of the paper are drawn.
     pub(crate) is_whole: bool,
-    /// A paragraph that is computed from the results; empty if figures are left out.
+    /// A paragraph computed from the results; empty if figures are left out.
     pub(crate) summary: String,
     pub(crate) sections: Vec<Section>,
 }
@@ -115,7 +110,6 @@ impl<'a> Report<'a> {
         paragraphs.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Title of the page.
     pub(crate) fn title(&self) -> String {
         match &self.chapters[..] {
             [chapter] if chapter.paper.id == "hardware" => chapter.paper.title.clone(),
@@ -124,14 +118,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The published numbers of all figures beside ours.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (&Chapter, &Section, &Compared)> {
         let chapters = self.chapters.iter();
         let sections = chapters.flat_map(|c| c.sections.iter().map(move |section| (c, section)));
         sections.flat_map(|(c, s)| s.content.compared.iter().map(move |one| (c, s, one)))
     }
 
-    /// The same as a table.
     pub(crate) fn comparison(&self) -> Table {
         const KEYS: [&str; 9] = [
             "paper",

@@ -20,43 +20,35 @@ use quadrille_charts::{
     Axis, AxisMark, BarChart, BarValue, Group, LineChart, LineKind, LineSeries,
 };
 
-/// A figure in the making, with a row of results per row of its table.
+/// Figure under construction, with a row of results per table row.
 pub(crate) struct Sheet<R> {
     figure: &'static Figure,
     rows: Vec<R>,
-    /// Label of each row.
     labels: Vec<String>,
-    /// Plural noun for the groups.
     cases: &'static str,
-    /// Ours of published numbers that no column has, by quantity.
+    /// Our values of published numbers without a column, by quantity.
     ours: Vec<(&'static str, Option<f64>)>,
     content: Content,
 }
 
-/// Rows with one label.
 pub(crate) struct Rows<'a> {
-    /// The label.
     pub(crate) label: &'a str,
     table: &'a Table,
     rows: Vec<usize>,
 }
 
-/// A chart with a group of bars per label.
 #[derive(Default)]
 pub(crate) struct Bars<'a> {
     /// Accessible title (aria-label).
     pub(crate) title: &'a str,
-    /// The vertical axis.
     pub(crate) axis: Axis,
-    /// Columns with their names in the legend. The columns `KEY_low` and `KEY_high`, if there are any, bound a bar.
+    /// Columns with legend names. The columns `KEY_low` and `KEY_high`, if any, bound a bar.
     pub(crate) series: &'a [[&'a str; 2]],
-    /// Whether the mean of all groups is a group, if there are several.
+    /// Whether the mean of several groups is a group.
     pub(crate) has_mean: bool,
     /// Whether published means and maxima of the columns are a group.
     pub(crate) has_published: bool,
-    /// Lines across the plot.
     pub(crate) marks: Vec<AxisMark>,
-    /// Text below the chart.
     pub(crate) caption: &'a str,
 }
 
@@ -104,7 +96,6 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// Adds a column of words.
     pub(crate) fn text(
         &mut self,
         key: &str,
@@ -114,7 +105,6 @@ impl<R> Sheet<R> {
         self.column(Column::new(key, heading), |row| of(row).into())
     }
 
-    /// Adds a column of words that rows may lack.
     pub(crate) fn word(
         &mut self,
         key: &str,
@@ -124,7 +114,6 @@ impl<R> Sheet<R> {
         self.column(Column::new(key, heading), |row| of(row).map_or(Cell::Missing, Cell::Text))
     }
 
-    /// Adds a column of numbers, with three digits on the page.
     pub(crate) fn number(
         &mut self,
         key: &str,
@@ -134,7 +123,6 @@ impl<R> Sheet<R> {
         self.column(Column::new(key, heading), |row| of(row).into())
     }
 
-    /// Adds a column of shares, which are percentages on the page.
     pub(crate) fn share(
         &mut self,
         key: &str,
@@ -144,7 +132,6 @@ impl<R> Sheet<R> {
         self.column(Column::share(key, heading), |row| of(row).into())
     }
 
-    /// Adds a column of whole numbers.
     pub(crate) fn whole(
         &mut self,
         key: &str,
@@ -154,7 +141,6 @@ impl<R> Sheet<R> {
         self.column(Column::whole(key, heading), |row| of(row).into())
     }
 
-    /// Adds a column with the ratio of two columns.
     pub(crate) fn ratio(
         &mut self,
         key: &str,
@@ -171,24 +157,21 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// Adds a column of numbers that the files have and the page does not.
+    /// Adds a column of numbers only for files.
     pub(crate) fn hidden(&mut self, key: &str, of: impl Fn(&R) -> Option<f64>) -> &mut Self {
         self.column(Column::hidden(key), |row| of(row).into())
     }
 
-    /// The rows of ours.
     pub(crate) fn rows(&self) -> &[R] {
         &self.rows
     }
 
-    /// The numbers of a column in the rows of ours.
     pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
         let offset = self.figure.rows.len();
         let rows = offset..offset + self.rows.len();
         rows.map(|row| self.table.number(row, key)).collect()
     }
 
-    /// The groups, in the order of their first rows.
     pub(crate) fn groups(&self) -> Vec<Rows<'_>> {
         let mut groups: Vec<Rows<'_>> = Vec::new();
         for (label, row) in self.labels.iter().zip(self.figure.rows.len()..) {
@@ -200,12 +183,11 @@ impl<R> Sheet<R> {
         groups
     }
 
-    /// The mean of a column over the groups.
     pub(crate) fn mean(&self, key: &str) -> Option<f64> {
         mean(self.groups().iter().map(|group| group.of(key)))
     }
 
-    /// Adds a row to the table with the mean of each column of numbers, if there are several groups. Lines draw it too.
+    /// Adds a row with the mean of each numeric column, if there are several groups. Lines draw it too.
     pub(crate) fn mean_row(&mut self) {
         if self.groups().len() < 2 {
             return;
@@ -220,18 +202,15 @@ impl<R> Sheet<R> {
         self.content.table.rows.push(cells);
     }
 
-    /// Sets ours of a published quantity that no column of the table has.
     pub(crate) fn ours(&mut self, quantity: &'static str, ours: Option<f64>) {
         self.ours.push((quantity, ours));
     }
 
-    /// Adds a statement, which `holds` or not in each group.
     pub(crate) fn judge(&mut self, statement: &str, holds: impl Fn(&Rows<'_>) -> Option<bool>) {
         let outcomes: Vec<_> = self.groups().iter().map(holds).collect();
         self.content.claim(statement, self.cases, outcomes);
     }
 
-    /// Adds a chart with a group of bars per label.
     pub(crate) fn bars(&mut self, bars: Bars<'_>) {
         let names: Vec<&str> = bars.series.iter().map(|[_, name]| *name).collect();
         let keys = || bars.series.iter().map(|[key, _]| *key);
@@ -281,7 +260,7 @@ impl<R> Sheet<R> {
         self.chart(chart.draw(), caption);
     }
 
-    /// Ends the figure: sets published numbers beside ours.
+    /// Completes the figure: sets published numbers beside ours.
     pub(crate) fn finish(mut self) -> Content {
         let figure = self.figure;
         for published in &figure.published {
@@ -311,18 +290,15 @@ impl<R> Sheet<R> {
 }
 
 impl Rows<'_> {
-    /// The numbers of a column.
     pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
         let rows = self.rows.iter();
         rows.map(|row| self.table.number(*row, key)).collect()
     }
 
-    /// The mean of a column over the rows that have it.
     pub(crate) fn of(&self, key: &str) -> Option<f64> {
         mean(self.values(key))
     }
 
-    /// The bars of the group: those columns, with their bounds.
     fn bars<'k>(&self, keys: impl Iterator<Item = &'k str>) -> Group {
         let bar = |key: &str| {
             let bound = |end: &str| {
@@ -338,24 +314,20 @@ impl Rows<'_> {
     }
 }
 
-/// `a / b`; `None` if one is unknown, or if `b` is 0.
 pub(crate) fn quotient(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     let (a, b) = (a?, b?);
     (b != 0.0).then(|| a / b)
 }
 
-/// Arithmetic mean of the known values; `None` if there is none.
 pub(crate) fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Largest of the known values.
 pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().reduce(f64::max)
 }
 
-/// Smallest of the known values.
 pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().reduce(f64::min)
 }

@@ -7,45 +7,35 @@ use serde_json::{Map, Value, json};
 
 use quadrille_charts::measured;
 
-/// How a column's numbers are written for people. Files have them unrounded.
+/// Format of a column's numbers on the page; files have them unrounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Three digits.
     Number,
-    /// A share, in percent.
     Share,
-    /// A whole number.
     Whole,
 }
 
-/// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
-    /// Name in files.
     pub(crate) key: String,
-    /// Heading on the page; `None` for a column of the files alone.
+    /// `None` for a column of the files alone.
     pub(crate) heading: Option<String>,
-    /// Format of its numbers on the page.
     pub(crate) format: Format,
 }
 
 impl Column {
-    /// A column with numbers of three digits on the page.
     pub(crate) fn new(key: impl Into<String>, heading: impl Into<String>) -> Self {
         Self { key: key.into(), heading: Some(heading.into()), format: Format::Number }
     }
 
-    /// A column of shares.
     pub(crate) fn share(key: impl Into<String>, heading: impl Into<String>) -> Self {
         Self { format: Format::Share, ..Self::new(key, heading) }
     }
 
-    /// A column of whole numbers.
     pub(crate) fn whole(key: impl Into<String>, heading: impl Into<String>) -> Self {
         Self { format: Format::Whole, ..Self::new(key, heading) }
     }
 
-    /// A cell as the page shows it.
     pub(crate) fn shown(&self, cell: &Cell) -> String {
         match (cell, self.format) {
             (Cell::Text(text), _) => text.clone(),
@@ -56,21 +46,16 @@ impl Column {
         }
     }
 
-    /// A column of the files alone.
     pub(crate) fn hidden(key: impl Into<String>) -> Self {
         Self { heading: None, ..Self::new(key, "") }
     }
 }
 
-/// A value of a table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Cell {
-    /// Words.
     Text(String),
-    /// A number.
     Number(f64),
-    /// A value that is not known or does not exist.
     Missing,
 }
 
@@ -98,7 +83,6 @@ impl From<String> for Cell {
     }
 }
 
-/// Words as they are, and numbers with all their digits; empty if missing.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -112,9 +96,7 @@ impl fmt::Display for Cell {
 /// Columns and rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
-    /// Columns.
     pub(crate) columns: Vec<Column>,
-    /// Rows with a cell per column.
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
@@ -132,25 +114,21 @@ impl Table {
         self.columns.push(column);
     }
 
-    /// Index of a column by its name in files.
     pub(crate) fn column(&self, key: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.key == key)
     }
 
-    /// Indices of the columns that the page shows.
     pub(crate) fn shown(&self) -> Vec<usize> {
         let columns = 0..self.columns.len();
         columns.filter(|at| self.columns[*at].heading.is_some()).collect()
     }
 
-    /// Leaves all columns to the files alone.
     pub(crate) fn hide(&mut self) {
         for column in &mut self.columns {
             column.heading = None;
         }
     }
 
-    /// The number of a row in a column.
     pub(crate) fn number(&self, row: usize, key: &str) -> Option<f64> {
         match self.rows[row][self.column(key)?] {
             Cell::Number(number) => Some(number),
@@ -158,7 +136,6 @@ impl Table {
         }
     }
 
-    /// The words of a column; `None` for rows without.
     pub(crate) fn words(&self, key: &str) -> impl Iterator<Item = Option<&str>> {
         let column = self.column(key);
         self.rows.iter().map(move |row| match &row[column?] {
@@ -196,12 +173,10 @@ impl Table {
     }
 }
 
-/// A share in percent, with one decimal.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A whole number with its digits in groups of three.
 fn grouped(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();
@@ -214,7 +189,6 @@ fn grouped(number: f64) -> String {
     if number < 0.0 { format!("-{text}") } else { text }
 }
 
-/// A cell of a CSV file.
 fn quoted(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

@@ -3,7 +3,6 @@
 use crate::table::{Cell, Table};
 use quadrille_suite::report::typeset::Typeset;
 
-/// The headings and cells that the page shows.
 fn shown(table: &Table) -> Typeset {
     let columns = table.shown();
     let heading = |at: &usize| table.columns[*at].heading.clone().unwrap_or_default();
@@ -22,12 +21,10 @@ fn shown(table: &Table) -> Typeset {
     }
 }
 
-/// A table in Markdown.
 pub(crate) fn markdown(table: &Table) -> String {
     shown(table).markdown()
 }
 
-/// A table in LaTeX, without packages: words to the left, numbers to the right.
 pub(crate) fn latex(table: &Table) -> String {
     shown(table).latex()
 }

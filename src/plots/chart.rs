@@ -8,12 +8,11 @@ use quadrille_charts::{
 use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::heat::VIRIDIS;
 
-/// Most values of a horizontal axis that have a tick each; more have ticks at round numbers.
+/// More values have ticks at round numbers.
 const MOST_TICKS: usize = 12;
 /// Whole numbers from here on are written in three digits.
 const LARGE: f64 = 1e5;
 
-/// The chart of a plot.
 #[derive(Debug)]
 pub(crate) enum Chart {
     Bars(BarChart),
@@ -21,14 +20,12 @@ pub(crate) enum Chart {
     Heat(HeatChart),
 }
 
-/// A row as a dot.
 #[derive(Debug)]
 pub(crate) struct Dot {
     pub(crate) at: [f64; 2],
     pub(crate) series: Key,
 }
 
-/// A value of a field as an axis shows it: sizes with their units, and whole numbers as they are.
 fn shown(field: &str, key: &Key) -> String {
     let size = shown_size(field, &key.text);
     size.unwrap_or_else(|| match key.number {
@@ -38,7 +35,6 @@ fn shown(field: &str, key: &Key) -> String {
     })
 }
 
-/// The name of a series in a legend: the values of `fields`, of which `text` holds one each, sizes with their units.
 pub(crate) fn series_name(fields: &[String], text: &str) -> String {
     let cells: Vec<&str> = match fields {
         [_] => vec![text],
@@ -105,7 +101,6 @@ pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
     }
 }
 
-/// Bars, with a last group of a name and a value per series.
 pub(crate) fn bars(
     plot: &Plot,
     grid: &Grid,

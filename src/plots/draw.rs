@@ -8,16 +8,13 @@ use crate::plotted::{Layout, Plotted};
 use crate::points::{Grid, Key, SEPARATOR, value};
 use quadrille_base::error::{Error, Result};
 
-/// Most points of lines and dots, bars, and cells of a heat map.
+/// Points of lines and dots, bars, or cells of a heat map.
 const MAX_POINTS: usize = 20_000;
 const MAX_BARS: usize = 2_000;
 const MAX_CELLS: usize = 10_000;
 
 impl Plot {
     /// Chooses, combines and arranges the points.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the argument, field or value that does not fit.
     pub fn draw(&self, fields: &Fields) -> Result<Plotted> {
         let lines = Filter::lines(&self.filters, fields)?;
         let column = |name: &str, argument: &str| {
@@ -49,7 +46,6 @@ impl Plot {
         }
     }
 
-    /// Refuses arguments that the kind does not have.
     fn check(&self, kind: PlotKind) -> Result<()> {
         let is = |kinds: &[PlotKind]| kinds.contains(&kind);
         let others = [
@@ -73,7 +69,6 @@ impl Plot {
         Ok(())
     }
 
-    /// Refuses a combination without a value, and values that a logarithmic axis cannot show.
     fn check_values(&self, grid: &Grid, is_log: [bool; 2]) -> Result<()> {
         if grid.series.is_empty() {
             let expected = "rows with a value of all fields of the plot";
@@ -154,7 +149,6 @@ impl Plot {
         })
     }
 
-    /// The last group of bars: its name, and its value for each series.
     fn summarize(
         &self,
         grid: &Grid,
@@ -186,7 +180,7 @@ impl Plot {
         Ok(Some((combine.name().to_owned(), values)))
     }
 
-    /// The plotted numbers: x, series, value, least and largest value, and number of rows.
+    /// Plotted numbers: x, series, value, least and largest value, and number of rows.
     fn table(&self, grid: &Grid, series: &[String], value: &str) -> Vec<Vec<String>> {
         let mut heading = vec![self.x.clone()];
         heading.extend((!series.is_empty()).then(|| series.join(", ")));

@@ -10,29 +10,23 @@ use quadrille_suite::mesh_suite::{holds_meshes, read_kept};
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::{csv as rows_csv, read_rows};
 
-/// Name of the column that tells the lines of several files apart.
+/// Column that distinguishes the lines of several files.
 const FILE: &str = "file";
-/// Near names that an error lists.
 const NEAREST: usize = 3;
-/// Values that the list of fields shows of names.
 const EXAMPLES: usize = 3;
-/// Columns between the keys of a line and its counters.
 const AFTER_KEYS: [&str; 2] = ["profile", "commit"];
-/// Columns of names that are results.
 const RESULTS: [&str; 4] = ["commit", "fingerprint", "limiting_unit", "critical_unit"];
 
 /// A table of results.
 #[derive(Debug, Default)]
 pub struct Fields {
     names: Vec<String>,
-    /// Cells of each line; a line may be shorter than the table is wide.
     lines: Vec<Vec<String>>,
 }
 
-/// Largest size of a number: sums and ratios of such numbers are finite.
+/// Keeps sums and ratios of numbers finite.
 const LARGEST: f64 = 1e150;
 
-/// A number in a cell.
 pub(crate) fn number(cell: &str) -> Option<f64> {
     let number = cell.parse().ok();
     number.filter(|number: &f64| number.abs() <= LARGEST)
@@ -98,7 +92,6 @@ impl Fields {
         Ok(Self { names, lines: lines.map_err(unread)? })
     }
 
-    /// Adds a first column with one value.
     fn prepend(&mut self, name: &str, value: &str) {
         self.names.insert(0, name.to_owned());
         for line in &mut self.lines {
@@ -106,7 +99,6 @@ impl Fields {
         }
     }
 
-    /// Adds the lines of another table, whose columns may be others.
     fn append(&mut self, other: Self) {
         let place = |name: String| {
             let known = self.names.iter().position(|one| *one == name);
@@ -128,25 +120,18 @@ impl Fields {
         }
     }
 
-    /// Number of lines.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// The cell of a line in a column; empty if it has no value.
     pub(crate) fn cell(&self, line: usize, column: usize) -> &str {
         self.lines[line].get(column).map_or("", String::as_str)
     }
 
-    /// Name of a column.
     pub(crate) fn name(&self, column: usize) -> &str {
         &self.names[column]
     }
 
-    /// The column of a field.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] with the nearest names.
     pub(crate) fn column(&self, name: &str) -> Result<usize> {
         let found = self.names.iter().position(|one| one == name);
         found.ok_or_else(|| {
@@ -159,7 +144,7 @@ impl Fields {
         })
     }
 
-    /// The names that are nearest to a word: those that contain it ahead of others.
+    /// Names nearest to a word; names that contain it come first.
     fn nearest(&self, word: &str) -> Vec<&str> {
         let word = word.to_lowercase();
         let distance = |name: &&String| {
@@ -175,14 +160,13 @@ impl Fields {
         nearest.map(String::as_str).collect()
     }
 
-    /// Whether all cells of a column that are not empty are numbers, and there is one.
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
         let cells = || (0..self.len()).map(|line| self.cell(line, column));
         let mut filled = cells().filter(|cell| !cell.is_empty()).peekable();
         filled.peek().is_some() && filled.all(|cell| number(cell).is_some())
     }
 
-    /// Columns that identify a line: the columns ahead of the counters, and the settings that are names.
+    /// Columns that identify a line: those before the counters, and settings that are names.
     pub(crate) fn keys(&self) -> Vec<usize> {
         let is_after = |name: &String| AFTER_KEYS.contains(&name.as_str());
         let first = self.names.iter().position(is_after).unwrap_or(0);

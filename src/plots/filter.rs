@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::fields::{Fields, number};
 use quadrille_base::error::{Error, Result};
 
-/// Relations, the longer ones ahead of their beginnings.
+/// Longer ones first, since shorter ones are their prefixes.
 const RELATIONS: [(&str, Relation); 6] = [
     ("!=", Relation::NoneOf),
     ("<=", Relation::AtMost),
@@ -30,7 +30,6 @@ enum Relation {
 pub struct Filter {
     field: String,
     relation: Relation,
-    /// Values; one number of an order.
     values: Vec<String>,
 }
 
@@ -71,10 +70,6 @@ impl FromStr for Filter {
 }
 
 impl Filter {
-    /// The numbers of the lines that meet all conditions.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a field that does not exist, and for a condition that no line meets.
     pub(crate) fn lines(filters: &[Self], fields: &Fields) -> Result<Vec<usize>> {
         let mut lines: Vec<usize> = (0..fields.len()).collect();
         for filter in filters {

@@ -7,16 +7,13 @@ use quadrille_charts::{Drawing, PrintFormat, measured};
 use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::typeset::Typeset;
 
-/// Arrangement of the plotted numbers in their table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// A line per dot: x, its series if there are any, and y.
+    /// A line per dot: x, series if any, and y.
     Dots,
-    /// A line per point: x, its series if there are any, its value, the least and the largest one, and the number of rows.
+    /// A line per point: x, series if any, value, least and largest one, and number of rows.
     Points {
-        /// Whether the second column is the series.
         has_series: bool,
-        /// Whether the least and the largest value are drawn.
         has_spread: bool,
     },
 }
@@ -25,7 +22,6 @@ pub(crate) enum Layout {
 #[derive(Debug)]
 pub struct Plotted {
     pub(crate) chart: Chart,
-    /// Headings and rows of the plotted numbers.
     pub(crate) table: Vec<Vec<String>>,
     pub(crate) layout: Layout,
     /// Remarks on the points, such as combined rows and missing values.
@@ -82,13 +78,12 @@ impl Plotted {
     }
 }
 
-/// Numbers from here on are written as whole ones.
 const LARGE: f64 = 1000.0;
 
-/// Stands in a table for a point that has no value.
+/// Stands for a missing value in a table.
 const NO_VALUE: &str = "-";
 
-/// A value of a field: a size with its unit, a number in three digits, but all whole digits, and names as they are.
+/// A size with its unit, a number in three digits or all whole digits, and names unchanged.
 fn shown(field: &str, cell: &str) -> String {
     shown_size(field, cell).unwrap_or_else(|| match cell.parse::<f64>() {
         Ok(number) if number.is_finite() && number.fract() != 0.0 => match number.abs() < LARGE {
@@ -99,8 +94,7 @@ fn shown(field: &str, cell: &str) -> String {
     })
 }
 
-/// Arranges lines of points, which have the column of the series if `has_series`, as a line per x and a column per
-/// series.
+/// Arranges lines of points as a line per x and a column per series.
 fn by_series(
     headings: &[String],
     lines: &[Vec<String>],

@@ -4,10 +4,10 @@ use crate::combine::Combine;
 use crate::fields::{Fields, number};
 use quadrille_base::error::{Error, Result};
 
-/// Stands between the values of several fields in the name of a series.
+/// Joins the values of several fields in the name of a series.
 pub(crate) const SEPARATOR: &str = ", ";
 
-/// A coordinate or the name of a series: the cell as it stands, and its number.
+/// Cell as it is, and its number.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) text: String,
@@ -20,11 +20,9 @@ impl Key {
     }
 }
 
-/// The values of a point.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
     pub(crate) values: Vec<f64>,
-    /// Lines of the table that the values are from.
     pub(crate) lines: Vec<usize>,
 }
 
@@ -33,11 +31,10 @@ pub(crate) struct Cell {
 pub(crate) struct Grid {
     pub(crate) x: Vec<Key>,
     pub(crate) series: Vec<Key>,
-    /// Cells of each series, by x.
     pub(crate) cells: Vec<Vec<Cell>>,
 }
 
-/// Keys in the order of their numbers or, if one of them is a name, of their first lines.
+/// Keys in numerical order or, if one is a name, in order of their first lines.
 fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
     if keys.iter().all(|key| key.number.is_some()) {
         keys.sort_by(|a, b| {
@@ -48,7 +45,7 @@ fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
     keys
 }
 
-/// Index of a key, which is added if it is new. Keys of one number, such as 8 and 8.0, are one.
+/// Index of a key, added if new. Keys of one number, such as 8 and 8.0, are one.
 fn index(keys: &mut Vec<Key>, key: Key) -> usize {
     let is_same = |one: &Key| match (one.number, key.number) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
@@ -63,9 +60,6 @@ fn index(keys: &mut Vec<Key>, key: Key) -> usize {
 impl Grid {
     /// Groups lines by their x and their series. Lines without one of the two or without a value are left out, and
     /// series and x without a line. `limit` bounds the number of cells.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for a value that is not a number, and for too many cells.
     pub(crate) fn new(
         fields: &Fields,
         lines: &[usize],
@@ -102,13 +96,12 @@ impl Grid {
         Ok(Self { x, series, cells })
     }
 
-    /// The combined values of a series, by x.
     pub(crate) fn combined(&self, series: usize, combine: Combine) -> Vec<Option<f64>> {
         let cells = self.cells[series].iter();
         cells.map(|cell| combine.of(&cell.values)).collect()
     }
 
-    /// Key columns in which lines of one point differ, and the largest number of lines of a point.
+    /// Key columns that vary within a point, and the largest number of lines of a point.
     pub(crate) fn varying(&self, fields: &Fields) -> (Vec<String>, usize) {
         let cells = || self.cells.iter().flatten();
         let most = cells().map(|cell| cell.lines.len()).max().unwrap_or(0);
@@ -125,17 +118,12 @@ impl Grid {
 }
 
 impl Cell {
-    /// Least and largest value, if there are several.
     pub(crate) fn ends(&self) -> Option<[f64; 2]> {
         let [least, most] = [Combine::Min, Combine::Max].map(|end| end.of(&self.values));
         least.zip(most).filter(|_| self.values.len() > 1).map(|(least, most)| [least, most])
     }
 }
 
-/// The number of a line in a column; `None` if the cell is empty.
-///
-/// # Errors
-/// [`Error::Argument`] if the cell is not empty and no number.
 pub(crate) fn value(fields: &Fields, line: usize, column: usize) -> Result<Option<f64>> {
     let cell = fields.cell(line, column);
     match (number(cell), cell.is_empty()) {

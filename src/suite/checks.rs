@@ -9,7 +9,6 @@ use toml::Value;
 
 use quadrille_base::error::{Error, Result};
 
-/// Refuses a value outside of a range.
 pub(crate) fn within<T: PartialOrd + Display>(
     setting: &str,
     value: Option<T>,
@@ -22,7 +21,6 @@ pub(crate) fn within<T: PartialOrd + Display>(
     }
 }
 
-/// Refuses numbers that are infinite or not a number.
 pub(crate) fn finite(setting: &str, numbers: &[f64]) -> Result<()> {
     match numbers.iter().find(|number| !number.is_finite()) {
         None => Ok(()),
@@ -34,9 +32,6 @@ pub(crate) fn finite(setting: &str, numbers: &[f64]) -> Result<()> {
 }
 
 /// Refuses repeated values, whose rows and files would be the same.
-///
-/// # Errors
-/// [`Error::Argument`] naming the setting.
 pub fn each_once<T: PartialEq + ToString>(setting: &str, values: &[T]) -> Result<()> {
     match (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
         None => Ok(()),
@@ -47,7 +42,6 @@ pub fn each_once<T: PartialEq + ToString>(setting: &str, values: &[T]) -> Result
     }
 }
 
-/// Reads a list; a single value is a list of one.
 pub(crate) fn one_or_more<'de, T, D>(from: D) -> std::result::Result<Vec<T>, D::Error>
 where
     T: DeserializeOwned,

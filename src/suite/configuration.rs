@@ -47,9 +47,6 @@ impl Configuration {
     }
 
     /// Returns the configuration with one assignment `unit.field=value`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the unit, field or value that does not fit.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         let changed = Self::new(&self.preset, self.config.with(assignment)?)?;
         Ok(Self { name: self.name.clone(), ..changed })
@@ -67,7 +64,6 @@ pub fn unused_warning(field: &UnusedField) -> String {
     format!("{name} has no effect: no run has {lacks}, which reads it")
 }
 
-/// Describes a configuration by its name or, without one, by its preset and its changes.
 pub(super) fn label(
     name: Option<&str>,
     preset: &str,
@@ -102,7 +98,6 @@ pub fn swept(configurations: &[Configuration], assignment: &str) -> Result<Vec<C
     pairs.collect()
 }
 
-/// Checks a number of configurations.
 pub(super) fn check_count(count: usize) -> Result<()> {
     if count <= MAX_CONFIGURATIONS {
         return Ok(());
@@ -112,9 +107,6 @@ pub(super) fn check_count(count: usize) -> Result<()> {
 }
 
 /// Refuses two configurations with the same name, preset and changes.
-///
-/// # Errors
-/// [`Error::Argument`] naming the configuration.
 pub fn check_distinct(configurations: &[Configuration]) -> Result<()> {
     let mut seen = BTreeMap::new();
     for one in configurations {
@@ -150,7 +142,6 @@ fn alternatives(assignment: &str) -> Result<Vec<String>> {
     Ok(assignments)
 }
 
-/// Splits at commas outside of quotes, brackets and braces.
 fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     let mut quote = None;

@@ -8,7 +8,7 @@ use super::mesh_row::MeshRunRow;
 use super::row::{MethodRow, Row};
 use quadrille_gpu::config::Config;
 
-/// Columns that every line has, before the columns of the configuration and of the reports.
+/// Columns of every line, before those of the configuration and of the reports.
 const KEY_COLUMNS: [&str; 7] =
     ["scene", "seed", "view", "width", "height", "configuration", "preset"];
 
@@ -23,7 +23,6 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Sets a cell of the last line, in a new column if there is none of this name.
     fn set(&mut self, name: &str, cell: String) {
         let column = match self.index.get(name) {
             Some(column) => *column,
@@ -41,7 +40,8 @@ impl Columns {
         }
     }
 
-    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by dots.
+    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by
+    /// dots.
     fn set_value(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
@@ -80,7 +80,6 @@ fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     key.split_once(' ').map_or(key, |(reason, _)| reason)
 }
 
-/// Formats a line of `width` cells.
 fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
     let cells = cells.chain(std::iter::repeat("")).take(width);
     let quoted = cells.map(|cell| {
@@ -197,7 +196,7 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
     }
 }
 
-/// Value of a field in a preset; `None` if there is no such preset or field.
+/// Value of a field in a preset; `None` if the preset or the field does not exist.
 pub(super) fn preset_value(preset: &str, field: &str) -> Option<String> {
     let mut fields = Config::preset(preset).ok()?.fields().into_iter();
     let found = fields.find(|f| f.name == field)?;

@@ -16,14 +16,11 @@ use quadrille_gpu::wiring::Watch;
 use quadrille_machine::maps::MapKind;
 use quadrille_machine::timing::Timeline;
 
-/// Largest width of a stored map, in cells.
 const MAP_WIDTH: u32 = 240;
-/// Largest number of windows of a stored timeline.
 const MOST_WINDOWS: u64 = 128;
-/// Bins of the histogram of counts per pixel above 0: two per doubling.
+/// Histogram bins of counts per pixel above 0: two per doubling.
 const BINS: u32 = 28;
 
-/// Key of the details in a report.
 const SCENE: &str = "scene";
 
 /// Maps and timelines that a run keeps for the figures.
@@ -82,7 +79,6 @@ pub fn bin_starts() -> impl Iterator<Item = u32> {
 }
 
 impl PixelCounts {
-    /// Summarises counts, row by row.
     fn of(counts: &[u32], [width, height]: [u32; 2]) -> Self {
         let starts: Vec<u32> = bin_starts().collect();
         let mut histogram = vec![0; starts.len() + 1];
@@ -129,7 +125,7 @@ fn fragments_per_pixel(outcome: &Outcome) -> Option<PixelCounts> {
     Some(PixelCounts::of(&counts, [layout.width, layout.height]))
 }
 
-/// Shares of busy cycles of each unit in equal windows, in per mille.
+/// Busy cycles of each unit in equal windows, in per mille.
 fn timeline(outcome: &Outcome) -> Option<Value> {
     let units = outcome.units().into_iter();
     let strips = units.filter_map(|unit| {

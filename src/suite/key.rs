@@ -53,7 +53,6 @@ impl JobKey {
     }
 }
 
-/// The key in words, without the fingerprint.
 impl fmt::Display for JobKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.scene)?;
@@ -76,9 +75,6 @@ impl Default for Fnv1a {
 
 impl Fnv1a {
     /// Adds the content of a file.
-    ///
-    /// # Errors
-    /// Failures of reading.
     pub fn add_file(&mut self, path: &Path) -> io::Result<()> {
         io::copy(&mut File::open(path)?, self).map(drop)
     }

@@ -10,19 +10,17 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::PRESETS;
 
-/// A configuration of the suite file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawConfiguration {
     name: String,
     preset: Option<String>,
-    /// Configuration file, relative to the folder of the suite.
+    /// Relative to the folder of the suite.
     config: Option<PathBuf>,
     #[serde(default)]
     set: toml::Table,
 }
 
-/// A configuration that the suite names.
 #[derive(Debug, Clone)]
 struct Named {
     name: String,
@@ -33,21 +31,19 @@ struct Named {
     set: Vec<String>,
 }
 
-/// The product of configurations, presets, values of fields, seeds and widths.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Matrix {
     named: Vec<Named>,
     presets: Vec<String>,
     /// Assignments `unit.field=value`, one list per field.
     fields: Vec<Vec<String>>,
-    /// Seeds of procedural scenes; if empty, each scene's own seed is used.
+    /// Empty if each scene uses its own seed.
     pub(super) seeds: Vec<u64>,
-    /// Widths of pictures in pixels; if empty, each scene's own width is used.
+    /// In pixels; empty if each scene uses its own width.
     pub(super) widths: Vec<u32>,
 }
 
 impl Matrix {
-    /// Checks the configurations and the `[matrix]` of the suite file `path`.
     pub(super) fn parse(
         path: &Path,
         configurations: Vec<RawConfiguration>,
@@ -134,14 +130,12 @@ impl Matrix {
         found.map(drop).map_err(|error| in_matrix(path, error))
     }
 
-    /// Whether nothing is combined.
     pub(super) fn is_empty(&self) -> bool {
         let has_configurations =
             self.has_presets() || !self.named.is_empty() || !self.fields.is_empty();
         !has_configurations && self.seeds.is_empty() && self.widths.is_empty()
     }
 
-    /// Whether the suite chooses presets.
     fn has_presets(&self) -> bool {
         !self.presets.is_empty() || self.named.iter().any(|named| named.preset.is_some())
     }
@@ -171,7 +165,6 @@ impl Matrix {
         Ok(all)
     }
 
-    /// Adds the configurations of a base and a name, for all presets and fields.
     fn add_presets(
         &self,
         base: &Configuration,
@@ -211,7 +204,6 @@ impl Matrix {
     }
 }
 
-/// The fields of a unit.
 fn unit_fields<'a>(
     path: &Path,
     place: &str,
@@ -225,7 +217,7 @@ fn unit_fields<'a>(
     })
 }
 
-/// A value of the matrix with its ranges, such as `"8..64*2"`, as lists of their values.
+/// Expands the ranges of a value of the matrix, such as `"8..64*2"`, to lists.
 fn expanded(path: &Path, key: &str, value: &toml::Value) -> Result<toml::Value> {
     let typed = |text: String| {
         let integer = text.parse().map(toml::Value::Integer);
@@ -251,7 +243,7 @@ fn expanded(path: &Path, key: &str, value: &toml::Value) -> Result<toml::Value> 
     }
 }
 
-/// A list of the matrix: at least one value, each once.
+/// List of the matrix: at least one value, without repetitions.
 fn list<T: PartialEq>(
     path: &Path,
     key: &str,
@@ -276,7 +268,6 @@ fn list<T: PartialEq>(
     Ok(values)
 }
 
-/// Turns an error about an argument into one about the matrix of a file.
 fn in_matrix(path: &Path, error: Error) -> Error {
     match error {
         Error::Argument { what, expected, found } => {

@@ -55,7 +55,7 @@ impl Quantity {
     }
 }
 
-/// Units of measured numbers: name, quantity, and their size in SI units.
+/// Name, quantity, and size in SI units.
 const UNITS: [(&str, Quantity, f64); 11] = [
     ("s", Quantity::Time, 1.0),
     ("ms", Quantity::Time, 1e-3),
@@ -70,7 +70,6 @@ const UNITS: [(&str, Quantity, f64); 11] = [
     ("GB/s", Quantity::Bytes, 1e9),
 ];
 
-/// A row of a file of measured numbers. Further columns are not read.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct RawMeasurement {
     item: String,
@@ -233,9 +232,6 @@ impl Suite {
     }
 
     /// Plans all views of a scene of the suite, with pictures of this size, in one configuration.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] listing the scenes if none has that name, and the errors of [`Suite::plan`].
     pub fn plan_scene(
         &self,
         scene: &str,

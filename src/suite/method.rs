@@ -14,14 +14,11 @@ use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
 
-/// Report of a method and the problems found in it.
 pub(super) struct MethodRun {
     pub(super) row: MethodRow,
-    /// Counters that do not add up, one sentence each.
     pub(super) discrepancies: Vec<String>,
 }
 
-/// Draws a view with several methods in parallel on rayon's current pool.
 pub(super) fn run_all(
     methods: &[Method],
     view: &PreparedView<'_>,

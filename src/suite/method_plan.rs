@@ -51,10 +51,8 @@ pub struct MethodChoice {
     pub has_details: bool,
 }
 
-/// A job: a method of a job of the plan.
 #[derive(Debug, Clone, Copy)]
 struct MethodJob {
-    /// Index of the job in the plan.
     job: usize,
     method: Method,
     has_details: bool,
@@ -111,7 +109,7 @@ impl Plan {
 }
 
 impl MethodPlan {
-    /// The jobs of one view in one configuration each.
+    /// Jobs of one view in one configuration each.
     fn groups<'a>(
         &self,
         jobs: &'a [MethodJob],
@@ -126,7 +124,6 @@ impl MethodPlan {
         Selection { plan: self, jobs: self.jobs.iter().filter(wanted).copied().collect() }
     }
 
-    /// Adds the rows of a results file that belong to jobs of the plan. A missing file counts as empty.
     fn read(&self, path: &Path, records: &mut Records) -> Result<()> {
         let lines = match Lines::of_file(path) {
             Err(Error::Read { .. }) if !path.exists() => return Ok(()),
@@ -171,9 +168,6 @@ pub struct Selection<'a> {
 impl Selection<'_> {
     /// Runs the jobs of a shard that have no row in `results` or in `others`, and appends their rows to
     /// `results`. Without a shard, all jobs are run.
-    ///
-    /// # Errors
-    /// As of [`Plan::run_task`].
     pub fn run(
         &self,
         shard: Option<Shard>,
@@ -247,7 +241,6 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Runs the methods of a view in parallel on rayon's current pool; each appends its row when it is done.
     fn run_group(
         &self,
         job: &ViewJob,

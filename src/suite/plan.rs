@@ -16,22 +16,16 @@ use quadrille_gpu::method::Method;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::PictureSize;
 
-/// Maximum number of jobs of a suite.
 const MAX_JOBS: u64 = 1_000_000;
 
-/// A scene with one seed and its views.
 pub(super) struct PlannedScene {
     pub(super) entry: SceneEntry,
     pub(super) cameras: Vec<Camera>,
 }
 
-/// A view of a scene in one configuration.
 pub(super) struct ViewJob {
-    /// Index of the scene in the plan.
     pub(super) scene: usize,
-    /// Index of the camera in the scene.
     pub(super) camera: usize,
-    /// Index of the configuration in the plan.
     pub(super) configuration: usize,
     pub(super) key: JobKey,
 }
@@ -39,7 +33,7 @@ pub(super) struct ViewJob {
 /// The jobs of a suite: scenes, their seeds, their views and the configurations, the last changing
 /// fastest.
 pub struct Plan {
-    /// Path of the suite, for messages.
+    /// For messages.
     pub(super) suite: PathBuf,
     pub(super) program: Program,
     pub(super) methods: Vec<Method>,
@@ -95,7 +89,6 @@ impl Suite {
         Ok(plan)
     }
 
-    /// The scenes, each with every seed of the matrix that it can have.
     fn seeded_scenes(&self) -> Vec<SceneEntry> {
         let seeds = &self.matrix.seeds;
         let scenes = self.scenes.iter().flat_map(|scene| {
@@ -119,7 +112,6 @@ impl Suite {
 }
 
 impl Plan {
-    /// Adds a scene and its jobs. `content` is the hash of the scene, `texts` are the configurations.
     fn add_jobs(&mut self, scene: PlannedScene, content: u64, texts: &[String]) -> Result<()> {
         let more = (scene.cameras.len() * texts.len()) as u64;
         let jobs = self.jobs.len() as u64 + more;

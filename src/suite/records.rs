@@ -10,27 +10,19 @@ use super::row::{MethodRow, Row, RunFacts};
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::method::Method;
 
-/// Results of a job, from one row or several.
 struct Record {
-    /// The first row, with the methods of all.
     row: Row,
     /// Line that each method was read from; `None` for a method of this run.
     places: Vec<Option<Place>>,
 }
 
-/// Rows by key.
 #[derive(Default)]
 pub(super) struct Records {
     records: HashMap<JobKey, Record>,
-    /// Keys in order of appearance.
     order: Vec<JobKey>,
 }
 
 impl Records {
-    /// Adds a row of a results file; other lines are ignored.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] naming both rows if an earlier one has the same key and other numbers.
     pub(super) fn add_line(&mut self, line: Line) -> Result<()> {
         match line.content {
             LineContent::Row(row) => self.add(*row, Some(&line.place)),
@@ -38,7 +30,6 @@ impl Records {
         }
     }
 
-    /// Adds a row that was read from `place`, or that this run has made.
     pub(super) fn add(&mut self, row: Row, place: Option<&Place>) -> Result<()> {
         let record = match self.records.entry(row.key.clone()) {
             Entry::Vacant(vacant) => {
@@ -79,7 +70,6 @@ impl Records {
         Ok(())
     }
 
-    /// The methods without results for a job.
     pub(super) fn missing(&self, key: &JobKey, methods: &[Method]) -> Vec<Method> {
         let record = self.records.get(key);
         let is_known =
@@ -87,14 +77,13 @@ impl Records {
         methods.iter().copied().filter(|m| !is_known(m)).collect()
     }
 
-    /// Results of the methods for a job that are known.
     pub(super) fn known(&self, key: &JobKey, methods: &[Method]) -> Vec<MethodRow> {
         let record = self.records.get(key);
         let known = |method: &Method| record?.row.method(&method.name()).cloned();
         methods.iter().filter_map(known).collect()
     }
 
-    /// Takes the row of a job with exactly these methods in this order; `None` if one is missing.
+    /// Row of a job with exactly these methods in this order; `None` if one is missing.
     pub(super) fn take(&mut self, key: &JobKey, methods: &[Method]) -> Option<Row> {
         if !self.missing(key, methods).is_empty() {
             return None;
@@ -113,12 +102,10 @@ impl Records {
         Some(Row::new(key, &known.facts(), variants))
     }
 
-    /// The row of a job with all methods that are known.
     pub(super) fn row(&self, key: &JobKey) -> Option<&Row> {
         Some(&self.records.get(key)?.row)
     }
 
-    /// All rows in order of appearance.
     pub(super) fn into_rows(mut self) -> Vec<Row> {
         let keys = self.order.iter();
         let rows = keys.filter_map(|key| self.records.remove(key));
@@ -140,7 +127,7 @@ pub fn read_rows(path: &Path) -> Result<Vec<Row>> {
     Ok(records.into_rows())
 }
 
-/// The error that two rows of one key have different numbers: the later row and the earlier one.
+/// Error about two rows with one key and different numbers.
 fn conflict(key: &JobKey, found: String, [later, earlier]: [Option<&Place>; 2]) -> Error {
     let named = |place: Option<&Place>| {
         place.map_or_else(|| "the row of this run".to_owned(), ToString::to_string)

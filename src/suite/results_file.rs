@@ -14,11 +14,9 @@ use super::row::Row;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 
-/// A line of a results file.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) path: Arc<Path>,
-    /// Number of the line, from 1.
     pub(super) line: usize,
 }
 
@@ -28,33 +26,29 @@ impl fmt::Display for Place {
     }
 }
 
-/// A complete line of a results file.
 pub(super) struct Line {
     pub(super) place: Place,
     pub(super) content: LineContent,
 }
 
-/// Content of a complete line.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum LineContent {
     Row(Box<Row>),
     Mesh(Box<MeshRunRow>),
-    /// Another object, which another version may have written.
+    /// Another object, possibly of another version.
     Other(Value),
 }
 
-/// Content of a results file.
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
-    /// Length in bytes of the complete lines. A stopped run may have left an incomplete line after them.
+    /// Bytes of the complete lines; a stopped run may have left an incomplete one.
     complete: u64,
-    /// Whether something follows.
     is_torn: bool,
 }
 
-/// An open results file, locked against another run.
+/// Open results file, locked against other runs.
 pub(super) struct ResultsFile {
     path: PathBuf,
     file: File,
@@ -62,8 +56,7 @@ pub(super) struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Opens or creates the file and reads its rows. A last line that a stopped run left incomplete is
-    /// removed.
+    /// Opens or creates the file and reads its rows. An incomplete last line of a stopped run is removed.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         let opened = options.read(true).append(true).create(true).open(path);
@@ -89,12 +82,10 @@ impl ResultsFile {
         Ok(Self { path: path.to_owned(), file, lines: found.lines })
     }
 
-    /// Takes the lines that the file contained.
     pub(super) fn take_lines(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.lines)
     }
 
-    /// Appends a row and flushes it to the disk.
     pub(super) fn append(&mut self, row: &impl Serialize) -> Result<()> {
         let written = serde_json::to_string(row)
             .map_err(std::io::Error::other)
@@ -104,7 +95,6 @@ impl ResultsFile {
     }
 }
 
-/// Replaces a results file as a whole by lines.
 pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>) -> Result<()> {
     let mut text = String::new();
     for line in lines {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::key::JobKey;
 use crate::report::ratios::ratio;
 
-/// Prefix of keys that hold times of a machine, which differ from run to run.
+/// Prefix of keys with host times, which differ from run to run.
 const HOST_PREFIX: &str = "host_";
 
 /// Results of a method.
@@ -77,14 +77,13 @@ impl MethodRow {
         keys.try_fold(first, |value, key| value.get(key))?.as_u64()
     }
 
-    /// Describes the first number that differs from `other`'s, except for times of the host.
+    /// First difference from `other`'s numbers, apart from host times.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         let numbers = |row: &Self| serde_json::to_value(row).unwrap_or_default();
         difference(&self.name, &numbers(self), &numbers(other))
     }
 }
 
-/// Describes the first difference of two values below `path`.
 fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
@@ -144,7 +143,6 @@ impl Row {
         }
     }
 
-    /// The facts of the row beside its key and its methods.
     pub(crate) fn facts(&self) -> RunFacts<'_> {
         RunFacts {
             profile: &self.profile,

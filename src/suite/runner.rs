@@ -58,9 +58,6 @@ impl Plan {
 
     /// As [`Self::run`], as a task, whose progress is in jobs. The rows of jobs that are done stay in the
     /// results file, from which another run continues.
-    ///
-    /// # Errors
-    /// As [`Self::run`], and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn run_task(
         &self,
         results: Option<&Path>,
@@ -119,8 +116,7 @@ impl Plan {
         Ok(rows.filter_map(|job| records.take(&job.key, &self.methods)).collect())
     }
 
-    /// Runs the methods of a job that `records` lacks, and returns the results of all methods in the order of the
-    /// suite.
+    /// Runs the methods of a job that `records` lacks; returns all results in the order of the suite.
     fn run_methods(
         &self,
         job: &ViewJob,

@@ -20,7 +20,6 @@ use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
 const DEFAULT_SPLATS: u64 = 200_000;
 const DEFAULT_SH_DEGREE: u8 = 3;
 
-/// A scene of the suite file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawScene {
@@ -47,7 +46,6 @@ pub(super) struct RawScene {
     large: bool,
 }
 
-/// A procedural scene of any seed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Procedural {
     recipe: Recipe,
@@ -61,36 +59,29 @@ impl Procedural {
     }
 }
 
-/// Source of the splats of a scene.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// A scene file.
     File(PathBuf),
-    /// A procedural scene and its seed.
     Recipe(Procedural, u64),
 }
 
-/// A scene of a suite.
 #[derive(Debug, Clone)]
 pub(super) struct SceneEntry {
-    /// Unique in the suite.
     pub(super) name: String,
     pub(super) source: Source,
     views: ViewSpec,
     /// Name of the profile, if it differs from the scene file's.
     pub(super) profile: Option<String>,
-    /// Whether figures show the scene apart, as one of the paper's large scenes.
+    /// Whether figures show the scene separately, as one of the paper's large scenes.
     pub(super) is_large: bool,
 }
 
-/// The splats of a scene and their profile.
 pub(super) struct LoadedScene {
     pub(super) splats: Splats,
     pub(super) profile: Profile,
 }
 
 impl SceneEntry {
-    /// Checks a scene of the suite file `suite`, and makes its paths relative to the working directory.
     pub(super) fn parse(suite: &Path, raw: RawScene) -> Result<Self> {
         let malformed = |key: &str, expected: &str, found: &str| {
             Err(malformed(suite, &raw.name, key, expected, found))
@@ -155,18 +146,15 @@ impl SceneEntry {
         Ok(Self { name: raw.name, source, views, profile: raw.profile, is_large: raw.large })
     }
 
-    /// Requested size of the pictures.
     pub(super) fn size(&self) -> PictureSize {
         self.views.size()
     }
 
-    /// The scene with pictures of another size.
     pub(super) fn sized(&self, size: PictureSize) -> Self {
         let views = self.views.with_size(size);
         Self { views, ..self.clone() }
     }
 
-    /// The seed of a procedural scene.
     pub(super) fn seed(&self) -> Option<u64> {
         match self.source {
             Source::File(_) => None,
@@ -174,7 +162,6 @@ impl SceneEntry {
         }
     }
 
-    /// The scene with another seed; a scene file has none and stays as it is.
     pub(super) fn with_seed(&self, new: u64) -> Self {
         let mut entry = self.clone();
         if let Source::Recipe(_, seed) = &mut entry.source {
@@ -183,8 +170,8 @@ impl SceneEntry {
         entry
     }
 
-    /// Cameras of the scene with pictures of each of `sizes`, and the warnings of their file. Reads the
-    /// scene only if the views depend on its content.
+    /// Cameras of the scene for each of `sizes`, and the warnings of their file. Reads the scene only if the
+    /// views depend on its content.
     pub(super) fn cameras(
         &self,
         suite: &Path,
@@ -219,7 +206,7 @@ impl SceneEntry {
         Ok((cameras, warnings))
     }
 
-    /// The selected viewpoints of a procedural scene whose views are not described.
+    /// Selected viewpoints of a procedural scene without described views.
     fn own_cameras(&self) -> Result<Option<Vec<Camera>>> {
         let views = &self.views;
         let is_described = views.cameras.is_some()
@@ -245,7 +232,6 @@ impl SceneEntry {
         }
     }
 
-    /// Loads the scene, with the profile that the suite or its file names.
     pub(super) fn load(&self, suite: &Path, task: &Task) -> Result<LoadedScene> {
         let (splats, hint) = match &self.source {
             Source::File(path) => {
@@ -263,7 +249,6 @@ impl SceneEntry {
         Ok(LoadedScene { splats, profile: profile.unwrap_or_default() })
     }
 
-    /// Hash of the content of the scene: of its files or of its recipe.
     pub(super) fn content_hash(&self, suite: &Path) -> Result<u64> {
         let mut hash = Fnv1a::default();
         match &self.source {
@@ -286,7 +271,6 @@ impl SceneEntry {
     }
 }
 
-/// The error that a key of a scene has a wrong value.
 pub(super) fn malformed(
     suite: &Path,
     scene: &str,
@@ -298,7 +282,6 @@ pub(super) fn malformed(
     Error::malformed(suite, place, expected, found)
 }
 
-/// Turns an error about an argument into one about the key of a scene.
 fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {
     match error {
         Error::Argument { what, expected, found } => {

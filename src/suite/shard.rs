@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use quadrille_base::error::{Error, Result};
 
-/// Maximum number of shards.
 const MAX_SHARDS: u32 = 100_000;
 
 /// One of several equal parts of a suite: of `count` shards, shard `index` has the jobs `index - 1`,
 /// `index - 1 + count` and so on. The shards of one count are disjoint and complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Number of the shard, 1 to `count`.
+    /// 1 to `count`.
     index: u32,
-    /// Number of shards.
     count: u32,
 }
 
@@ -50,9 +48,6 @@ impl Shard {
     }
 
     /// The results files of all shards beside `results`, by count and index of their shard.
-    ///
-    /// # Errors
-    /// [`Error::Read`] of the folder.
     pub fn files(results: &Path) -> Result<Vec<PathBuf>> {
         let folder = match results.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -77,10 +72,6 @@ impl Shard {
         Ok(found.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// The same, of which there must be at least one.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if there is none, and [`Error::Read`] of the folder.
     pub(super) fn files_to_merge(results: &Path) -> Result<Vec<PathBuf>> {
         let files = Self::files(results)?;
         if files.is_empty() {

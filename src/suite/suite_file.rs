@@ -13,7 +13,6 @@ use quadrille_base::words::did_you_mean_one_of;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::line_of;
 
-/// The content of a suite file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSuite {
@@ -55,9 +54,6 @@ impl Suite {
 
     /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the
     /// suite.
-    ///
-    /// # Errors
-    /// As [`Suite::parse`].
     pub fn parse_for(text: &str, path: &Path, base: &Configuration) -> Result<Self> {
         let raw: RawSuite = toml::from_str(text).map_err(|e| not_a_suite(path, text, &e))?;
         let mut scenes: Vec<SceneEntry> = Vec::new();
@@ -108,7 +104,6 @@ impl Suite {
         &self.methods
     }
 
-    /// Checks seeds and widths of the matrix against the scenes.
     fn check_matrix(&self) -> Result<()> {
         let has_recipe = self.scenes.iter().any(|scene| scene.seed().is_some());
         if !self.matrix.seeds.is_empty() && !has_recipe {
@@ -146,7 +141,7 @@ fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
     Ok(methods)
 }
 
-/// Describes the line that TOML does not accept.
+/// Describes the line that TOML rejects.
 pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let message = error.message();
     let found = format!("{message}{}", did_you_mean_one_of(message));

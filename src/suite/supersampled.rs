@@ -14,14 +14,10 @@ use quadrille_mesh::frame::{FrameSettings, VisibleFrame};
 use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::{Sampling, Shader};
 
-/// Number of samples along the side of a pixel.
 const SIDE: u32 = 8;
 
 /// Draws `source` in `view` with 64 samples per pixel, each shaded on its own. `shader` creates the
 /// shader of a view. The task's progress is in parts.
-///
-/// # Errors
-/// As [`VisibleFrame::new_task`].
 pub fn supersampled<'a>(
     source: &dyn GridSource,
     view: &MeshCamera,

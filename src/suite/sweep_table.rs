@@ -6,16 +6,14 @@ use super::row::Row;
 use crate::report::table::{TextTable, or_dash};
 use quadrille_machine::spec::shown_size;
 
-/// Identification of a configuration: its name, preset and changes.
+/// Name, preset and changes of a configuration.
 type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
 
-/// Identification of the configuration of a row.
 pub(super) fn configuration_of(row: &Row) -> ConfigurationKey<'_> {
     let key = &row.key;
     (&key.configuration, &key.preset, &key.changed)
 }
 
-/// Groups rows by a key, in order of appearance.
 pub(super) fn groups<'a, K: PartialEq>(
     rows: &[&'a Row],
     key: impl Fn(&'a Row) -> K,
@@ -31,19 +29,17 @@ pub(super) fn groups<'a, K: PartialEq>(
     groups
 }
 
-/// Whether rows are of several configurations.
 pub(super) fn is_sweep(rows: &[Row]) -> bool {
     let first = rows.first().map(configuration_of);
     rows.iter().any(|row| Some(configuration_of(row)) != first)
 }
 
-/// A column that tells configurations apart: its heading, and its cell for each configuration.
+/// Column that distinguishes configurations: heading, and cell per configuration.
 struct Label {
     heading: String,
     of: Box<dyn Fn(&ConfigurationKey<'_>) -> String>,
 }
 
-/// The labels whose cells differ between the configurations.
 fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
     let name = Label {
         heading: "<configuration".to_owned(),
@@ -75,7 +71,7 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
     all.filter(differs).collect()
 }
 
-/// Mean cycles and mean speedup of each method, in this order; no speedup of the baseline.
+/// Mean cycles and mean speedup of each method; no speedup of the baseline.
 fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

@@ -45,7 +45,7 @@ const METRICS: [Metric; 11] = [
     metric("quads", "baseline", "qm", [None; 2]),
 ];
 
-/// Scenes of VR-Pipe, Table II.
+/// VR-Pipe, Table II.
 const PAPER_SCENES: [&str; 6] = ["kitchen", "bonsai", "train", "truck", "lego", "palace"];
 
 /// Whether a scene has the name of a scene of the VR-Pipe paper.
@@ -54,7 +54,6 @@ pub fn is_paper_scene(name: &str) -> bool {
 }
 
 impl Metric {
-    /// Value of the column for a view.
     fn of(&self, row: &Row) -> Option<f64> {
         let count = |name: &str| {
             row.method(name)?.count(match self.measure {
@@ -190,7 +189,6 @@ pub fn table(rows: &[Row]) -> String {
     format!("{table}{LEGEND}")
 }
 
-/// Formats the cycles of every view, for variants without a ratio.
 fn cycles_table(rows: &[Row]) -> String {
     let variants = rows.first().into_iter().flat_map(|row| &row.variants);
     let names: Vec<_> = variants.map(|v| format!("cycles\n{}", v.name)).collect();

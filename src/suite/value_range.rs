@@ -5,14 +5,11 @@ use quadrille_base::parse::finite;
 
 /// Maximum number of configurations of a run, and of values of a range.
 pub const MAX_CONFIGURATIONS: usize = 4096;
-/// Text between the ends of a range.
 const DOTS: &str = "..";
-/// Relative difference below which a step has met the end of a range of factors.
+/// Relative tolerance of the end of a range of factors.
 const MEETS: f64 = 1e-9;
-/// Most decimals of the numbers of a range of steps.
 const MAX_DECIMALS: usize = 12;
 
-/// A number of a range, and whether it is a size in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Number {
     value: f64,
@@ -26,10 +23,6 @@ fn number(text: &str) -> Option<Number> {
     plain.or_else(|| Some(Number { value: text.parse::<Bytes>().ok()?.0 as f64, is_size: true }))
 }
 
-/// The values of a range as texts; `None` for a text without the form of a range.
-///
-/// # Errors
-/// The expected form, for a range that is empty or not one.
 pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     let Some((from, rest)) = text.split_once(DOTS) else {
         return Ok(None);
@@ -73,7 +66,7 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     Ok(Some(texts.collect()))
 }
 
-/// The steps `before` and `after` the end that a range misses.
+/// Steps before and after the end that a range misses.
 fn misses(to: f64, before: f64, after: f64) -> String {
     format!("steps that end at {to}; they meet {before} and {after}")
 }
@@ -85,7 +78,7 @@ fn check_count(count: f64) -> Result<(), String> {
     }
 }
 
-/// Values at equal distances: computed in whole numbers of the last decimal, so that they are as typed.
+/// Equally spaced values, computed in whole numbers of the last decimal, so that they are as typed.
 fn by_steps(from: f64, to: f64, step: f64) -> Result<Vec<f64>, String> {
     if step <= 0.0 {
         return Err("a step above 0".to_owned());
@@ -113,7 +106,6 @@ fn by_steps(from: f64, to: f64, step: f64) -> Result<Vec<f64>, String> {
     Ok(values)
 }
 
-/// Values with equal ratios.
 fn by_factors(from: f64, to: f64, factor: f64) -> Result<Vec<f64>, String> {
     if factor <= 1.0 || from <= 0.0 {
         return Err("a range of factors above 1 from a number above 0".to_owned());

@@ -105,7 +105,6 @@ const EXAMPLES: &str = "Examples:
   quadrille compare a.ply b.ply --cameras cameras.json --view ..:8
   quadrille compare ours.exr reference.exr --layers --fail-over-share 0.001";
 
-/// An opaque background.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opaque(pub(super) [f32; 3]);
 

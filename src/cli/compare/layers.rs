@@ -8,30 +8,25 @@ use quadrille_base::image::files::{Plane, read_planes};
 use quadrille_evaluation::pairing::PicturePair;
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// Largest difference of two numbers that count as equal, as a share of the larger one, or of 1 if both are smaller.
+/// Relative tolerance for equal numbers; absolute below 1.
 const TOLERANCE: f64 = 1e-4;
-/// Percentile that is stated beside the largest difference.
 const HIGH_SHARE: f64 = 0.999;
 
-/// Differences of a plane of two files.
 #[derive(Debug, Serialize)]
 struct ComparedPlane {
     name: String,
-    /// Name of the channel; none for the numbers of an NPY file.
+    /// `None` for the numbers of an NPY file.
     channel: String,
     max_abs: f64,
     p99_9_abs: f64,
     rmse: f64,
-    /// Share of the pixels that differ by more than the tolerance.
     differing_share: f64,
 }
 
-/// Differences of all planes of all pairs.
 #[derive(Debug, Default)]
 pub(super) struct ComparedLayers(Vec<ComparedPlane>);
 
 impl ComparedLayers {
-    /// Compares the planes of a pair, which must have the same channels and sizes.
     pub(super) fn add(&mut self, pair: &PicturePair) -> Result<()> {
         let (a, b) = (read_planes(&pair.a)?, read_planes(&pair.b)?);
         let shapes = |planes: &[Plane]| {
@@ -60,7 +55,6 @@ impl ComparedLayers {
         self.0.is_empty()
     }
 
-    /// Names of the planes in which the share of differing pixels exceeds `most`.
     pub(super) fn above_share(&self, most: f64) -> impl Iterator<Item = String> {
         let above = self.0.iter().filter(move |p| p.differing_share > most);
         above.map(|p| format!("{} {}", p.name, p.channel).trim_end().to_owned())

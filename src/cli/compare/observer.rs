@@ -10,22 +10,16 @@ use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{Measured, Observer, TextRows};
 use quadrille_suite::report::error_map;
 
-/// Prints rows as pairs are compared, and writes their pictures of differences.
 pub(super) struct Console<'a> {
     pub(super) verbosity: Verbosity,
     pub(super) bar: ProgressBar,
-    /// The table, unless the results are printed as JSON.
     pub(super) text: Option<&'a TextRows>,
-    /// Names of the pictures of differences.
     pub(super) diff: Option<Template>,
-    /// Whether the headings of the table are printed.
     pub(super) has_begun: bool,
-    /// The last pair that was not compared; the others have been printed.
     pub(super) last_error: Option<anyhow::Error>,
 }
 
 impl Console<'_> {
-    /// Prints a line of the table, after the headings.
     fn print_line(&mut self, line: impl FnOnce(&TextRows) -> String) -> Result<()> {
         let Some(text) = self.text else {
             return Ok(());

@@ -18,19 +18,14 @@ use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Scene, SceneFormat};
 
-/// Maximum number of files without a partner that are named.
 const LISTED_UNMATCHED: usize = 10;
-/// Views without a photo that are named.
 const LISTED_MISSING: usize = 5;
 
-/// Kind of content that two paths have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Two pictures, or two folders of pictures.
     Pictures,
     Films,
     Scenes,
-    /// A scene and a folder of photos.
     Photos,
 }
 
@@ -45,27 +40,17 @@ impl Kind {
     }
 }
 
-/// Facts about the pairs of a source.
 pub(super) struct Opened {
-    /// Unit of the progress, in the plural.
     pub(super) counted: &'static str,
-    /// The same for one pair, in the singular.
     pub(super) one: &'static str,
-    /// Names of the first and the second picture of every pair.
     pub(super) sides: [&'static str; 2],
-    /// Conditions of the comparison.
     pub(super) clauses: Vec<String>,
-    /// The camera file or the flag that the views come from.
     pub(super) views_from: Option<String>,
-    /// Names of the profiles of scenes.
     pub(super) profiles: Vec<&'static str>,
 }
 
 /// The kind of two paths by their names: films and scenes by their extensions, scenes also by the `meta.json` or
 /// `lod-meta.json` of a SOG or a folder with one. Standard input is a scene beside another one.
-///
-/// # Errors
-/// [`Error::Argument`] for paths that cannot be compared with each other.
 pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
     let is_stdin = [a, b].map(|path| path == Path::new(STDIN));
     let place = |first: bool| if first { "first path" } else { "second path" };
@@ -111,7 +96,6 @@ fn is_scene(path: &Path) -> bool {
     is_known || path.file_name().is_some_and(|name| name == "meta.json" || name == "lod-meta.json")
 }
 
-/// Opens the source of pairs, and hands it to `then`.
 pub(super) fn with<T>(
     args: &Args,
     kind: Kind,
@@ -241,7 +225,7 @@ fn with_photos<T>(
     then(&mut source, &opened)
 }
 
-/// The camera file of the views, and the flags that choose them: all of the file unless flags say otherwise.
+/// Camera file of the views and the flags that choose them: all of the file unless flags say otherwise.
 fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
     let file = args.views.cameras.clone();
     let Some(file) = file.or_else(|| find_camera_file(&args.a)) else {
@@ -263,7 +247,6 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
     )
 }
 
-/// Warns of pictures without a partner.
 pub(super) fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
     for path in unmatched.iter().take(LISTED_UNMATCHED) {
         verbosity.warn(&format!("{}: no partner in the other folder", path.display()));

@@ -39,7 +39,6 @@ pub(super) struct OutputFlags {
     pub(super) resume: bool,
 }
 
-/// Content of a page beside its pairs.
 pub(super) struct PageFacts<'a> {
     pub(super) title: String,
     pub(super) sides: [&'static str; 2],
@@ -48,7 +47,6 @@ pub(super) struct PageFacts<'a> {
 }
 
 impl OutputFlags {
-    /// The table files, with their flags and formats.
     fn tables(&self) -> impl Iterator<Item = (&'static str, PathBuf, TableFormat)> {
         let beside_page = self.html.as_ref().map(|folder| folder.join("table.csv"));
         let csv = self.csv.clone();
@@ -95,12 +93,11 @@ impl OutputFlags {
         Ok(diff)
     }
 
-    /// Size limit in bytes of the pictures of a pair, if there is a page.
+    /// Size limit in bytes of a pair's pictures, if there is a page.
     pub(super) fn page_bytes(&self, pairs: usize) -> Option<usize> {
         self.html.as_ref().map(|_| bytes_per_pair(pairs))
     }
 
-    /// The journal, for a comparison of `pairs` pairs.
     pub(super) fn journal(&self, conditions: &Conditions, pairs: usize) -> Result<Option<Journal>> {
         if !self.resume {
             return Ok(None);
@@ -127,7 +124,6 @@ impl OutputFlags {
         Journal::open(&path, &settings).map(Some)
     }
 
-    /// Writes the tables and the page.
     pub(super) fn write(
         &self,
         facts: &PageFacts<'_>,
@@ -159,7 +155,6 @@ impl OutputFlags {
     }
 }
 
-/// The name of difference pictures, which must be one of a picture.
 fn diff_template(path: &Path) -> Result<Template> {
     require_values("--diff", path)?;
     Template::parse("--diff", path, &[NAME])

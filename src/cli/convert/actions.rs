@@ -9,11 +9,10 @@ use quadrille_base::error::Result;
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
 use quadrille_scene::{LoadOptions, Scene, load_table_task, load_task};
 
-/// Actions in the order in which they are given.
+/// Actions in command-line order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OrderedActions(pub(super) Vec<Step>);
 
-/// Adds the flags of `actions`.
 fn augmented<'a>(
     command: clap::Command,
     actions: impl Iterator<Item = &'a ChangeKind>,
@@ -36,7 +35,6 @@ fn augmented<'a>(
     })
 }
 
-/// The given flags of `actions`, in order.
 fn given<'a>(matches: &ArgMatches, actions: impl Iterator<Item = &'a ChangeKind>) -> Vec<Step> {
     let mut placed: Vec<(usize, Step)> = Vec::new();
     for kind in actions {
@@ -87,19 +85,16 @@ impl FromArgMatches for OrderedActions {
     }
 }
 
-/// Actions that choose the splats to draw.
 const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
 
 fn filters() -> impl Iterator<Item = &'static ChangeKind> {
     Change::KINDS.iter().filter(|kind| FILTERS.contains(&kind.name))
 }
 
-/// Filters of a scene before it is drawn, in the order in which they are given.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Filters(Vec<Step>);
 
 impl Filters {
-    /// The flags that give the filters, as words of a command.
     #[cfg(feature = "view")]
     pub(in crate::cli) fn words(&self) -> Vec<String> {
         let words = self.0.iter().flat_map(|step| {
@@ -109,12 +104,10 @@ impl Filters {
         words.filter(|word| !word.is_empty()).collect()
     }
 
-    /// Whether no filter is given.
     pub(in crate::cli) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Reads the scene `path`, without the splats that the filters drop.
     pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
         if self.0.is_empty() {
             return load_task(path, options, interrupt::task());

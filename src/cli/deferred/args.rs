@@ -157,7 +157,6 @@ pub(super) struct PipelineFlags {
 }
 
 impl Args {
-    /// The settings that the flags give.
     pub(super) fn settings(&self) -> Result<DeferredRunSettings> {
         let pipeline = &self.pipeline;
         Ok(DeferredRunSettings {
@@ -189,7 +188,6 @@ impl Args {
 }
 
 impl PipelineFlags {
-    /// The modelled hardware.
     fn hardware(&self) -> Result<DeferredConfig> {
         let with = |config: DeferredConfig, assignment: &String| {
             let config: DeferredConfig = overlaid(&config, &as_toml(assignment)?, ASSIGNMENT)?;

@@ -44,7 +44,6 @@ pub(super) struct BlurFlags {
 }
 
 impl BlurFlags {
-    /// The settings that the flags give.
     pub(super) fn settings(&self) -> BlurSettings {
         BlurSettings {
             shutter: self.shutter,

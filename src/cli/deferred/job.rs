@@ -18,14 +18,12 @@ pub(super) struct DeferredJob<'a> {
     args: &'a Args,
     settings: &'a DeferredRunSettings,
     output: Option<Output>,
-    /// The film that `-o` names in place of pictures.
     pub(super) film: Option<Film<'a>>,
     heat: Option<Template>,
     bars: Option<Template>,
 }
 
 impl<'j> DeferredJob<'j> {
-    /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
         let film = args.film.film(args.output.as_deref())?;
         let pictures = args.output.as_deref().filter(|_| film.is_none());
@@ -57,7 +55,6 @@ impl<'j> DeferredJob<'j> {
         output.chain(&self.heat)
     }
 
-    /// Checks the names of all outputs, and makes their folders.
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.settings.files());
         let variants = [VARIANT.to_owned()];
@@ -70,7 +67,6 @@ impl<'j> DeferredJob<'j> {
         films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
-    /// Results beside the rows that the output files need.
     pub(super) fn wants(&self) -> DeferredWants {
         let is_written = self.output.is_some() || self.film.is_some();
         let wants_picture = is_written || self.args.truth.is_some();
@@ -83,7 +79,6 @@ impl<'j> DeferredJob<'j> {
         }
     }
 
-    /// Writes the pictures of a row.
     pub(super) fn write(&self, row: &DeferredRow, result: &DeferredResult) -> Result<()> {
         let variant = row.variant_name();
         if let (Some(template), Some(heat)) = (&self.heat, &result.heat) {
@@ -97,7 +92,6 @@ impl<'j> DeferredJob<'j> {
         Ok(())
     }
 
-    /// Writes the traffic of the rows of each view as bars.
     pub(super) fn write_bars(&self, rows: &[DeferredRow]) -> Result<()> {
         let Some(template) = &self.bars else {
             return Ok(());
@@ -116,7 +110,6 @@ impl<'j> DeferredJob<'j> {
     }
 }
 
-/// Template of the names of PNG files.
 fn picture_template(
     flag: &'static str,
     path: Option<&Path>,

@@ -88,12 +88,10 @@ fn names<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
 }
 
 impl Args {
-    /// Whether a figure is run and written, by its name.
     pub(super) fn is_chosen(&self, id: &str) -> bool {
         self.only.is_empty() || self.only.contains(&id)
     }
 
-    /// Checks that the papers of the suites have the chosen figures.
     pub(super) fn check_figures(&self, papers: &[&str]) -> Result<()> {
         let figures = || papers.iter().flat_map(|paper| Paper::figures_of(paper));
         match self.only.iter().find(|id| figures().all(|figure| figure.id != **id)) {
@@ -105,7 +103,6 @@ impl Args {
         }
     }
 
-    /// The arguments that make the same page.
     pub(super) fn command(&self) -> String {
         let suites = self.suites.iter().map(|path| quoted(path));
         let output = ["-o".to_owned(), quoted(&self.output)];
@@ -122,7 +119,6 @@ impl Args {
         words.join(" ")
     }
 
-    /// The results file of the run.
     pub(super) fn results(&self) -> PathBuf {
         let whole = self.output.join("results.jsonl");
         self.shard.map_or(whole.clone(), |shard| shard.file(&whole))

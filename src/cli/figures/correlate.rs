@@ -18,7 +18,6 @@ use quadrille_suite::measured::{KERNELS_METHOD, Measurement};
 use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan};
 use quadrille_suite::{Configuration, Event, Suite};
 
-/// Name of the chapter on the page.
 const PAPER: &str = "hardware";
 
 pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<Exit> {
@@ -50,9 +49,7 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
     })
 }
 
-/// Inputs of the emulator's numbers.
 struct Views<'a> {
-    /// The file of measured numbers.
     file: &'a Path,
     suites: &'a [Suite],
     configuration: &'a Configuration,
@@ -61,7 +58,6 @@ struct Views<'a> {
 }
 
 impl Views<'_> {
-    /// The measured numbers with the emulator's.
     fn pairs(&self, measurements: Vec<Measurement>, task: &Task) -> Result<Vec<Pair>> {
         let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
         let mut scenes: Vec<(&Measurement, &str)> = Vec::new();
@@ -95,7 +91,7 @@ impl Views<'_> {
         Ok(pairs.map(|(measured, modelled)| Pair { measured, modelled }).collect())
     }
 
-    /// Runs the measured views of a scene at one size that have no row in the folder's results files, and sets the
+    /// Runs the measured views of a scene at one size that have no row in the results files, and sets the
     /// emulator's numbers.
     fn run(
         &self,
@@ -129,7 +125,6 @@ impl Views<'_> {
         Ok(())
     }
 
-    /// The measured views of a scene at the size of `first`.
     fn plan(
         &self,
         first: &Measurement,

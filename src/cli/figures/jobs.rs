@@ -13,25 +13,18 @@ use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, figures};
 use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan, PlannedRow};
 use quadrille_suite::{Configuration, Event, Row, Suite};
 
-/// Scenes of a quick run.
 const QUICK_SCENES: usize = 4;
 
-/// The jobs of a suite.
 pub(super) struct Jobs {
     plan: MethodPlan,
-    /// Scenes of the suite, also those that are not run.
     scenes: Vec<String>,
 }
 
-/// A view with its results, and the names of the missing ones.
 pub(super) struct Found {
-    /// Results.
     pub(super) view: ViewResult,
-    /// Methods without results.
     missing: Vec<Method>,
 }
 
-/// The presets that figures need, the paper's first.
 fn presets() -> Vec<&'static str> {
     let mut presets = vec![PAPER_PRESET];
     for need in figures().flat_map(|figure| &figure.needs) {
@@ -42,7 +35,6 @@ fn presets() -> Vec<&'static str> {
     presets
 }
 
-/// Whether a figure needs a view.
 fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
     let fits = match need.views {
         NeededViews::First => is_first && !is_large,
@@ -56,7 +48,6 @@ fn place(candidate: &Candidate<'_>) -> [bool; 2] {
     [candidate.view == 0, candidate.is_large]
 }
 
-/// The methods that figures need of a view, each once; names that this build does not know are left out.
 fn methods<'a>(
     figures: impl Iterator<Item = &'a Figure>,
     place: [bool; 2],
@@ -74,7 +65,6 @@ fn methods<'a>(
 }
 
 impl Jobs {
-    /// Plans all jobs of all figures for a suite.
     pub(super) fn plan(suite: &Suite, args: &Args, warn: &mut dyn FnMut(String)) -> Result<Self> {
         let bases = presets().into_iter().map(|preset| {
             let config = Config::preset(preset)?;
@@ -109,12 +99,10 @@ impl Jobs {
         Ok(Self { plan: plan.choose(&mut choose), scenes })
     }
 
-    /// Names of the scenes of the suite.
     pub(super) fn scenes(&self) -> impl Iterator<Item = &str> {
         self.scenes.iter().map(String::as_str)
     }
 
-    /// Runs the jobs of the chosen figures and of the shard that no results file has.
     pub(super) fn run(
         &self,
         args: &Args,
@@ -131,7 +119,6 @@ impl Jobs {
         self.plan.wanted(&is_wanted).run(args.shard, (results, &others), level, task, watch)
     }
 
-    /// The results of all jobs in the folder's results files.
     pub(super) fn found(&self, files: &[PathBuf]) -> Result<Vec<Found>> {
         let rows = self.plan.rows(files)?.into_iter();
         Ok(rows.map(found).collect())
@@ -164,8 +151,8 @@ fn found(planned: PlannedRow<'_>) -> Found {
     }
 }
 
-/// The results files in a folder: `results.jsonl`, and files of shards and of other commands whose names begin and
-/// end alike.
+/// Results files in a folder: `results.jsonl`, and files of shards and other commands with the same prefix and
+/// suffix.
 pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let unread = |e| Error::read(folder, e);
     let mut files = Vec::new();
@@ -180,7 +167,6 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Descriptions of the results that a figure lacks.
 pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
     let mut missing = Vec::new();
     for need in &figure.needs {

@@ -12,25 +12,19 @@ use quadrille_suite::mesh_suite::{
     MeshPlan, MeshRunFiles, MeshRunKey, MeshSuite, PlannedRun, Workload,
 };
 
-/// Papers that are drawn from runs of `deferred`.
 pub(super) const DEFERRED_PAPERS: [&str; 1] = ["sort-based-deferred-shading"];
-/// Papers that are drawn from runs of `mesh`.
 pub(super) const MERGING_PAPERS: [&str; 2] = ["quad-fragment-merging", "pixel-merge-unit"];
 
-/// The jobs of a suite of meshes.
 pub(super) struct MeshJobs {
     plan: MeshPlan,
-    /// Papers whose figures are drawn from the results.
     pub(super) papers: &'static [&'static str],
 }
 
-/// Whether a figure is drawn from the runs of a study.
 pub(super) fn needs(figure: &Figure, key: &MeshRunKey) -> bool {
     figure.runs.contains(&key.study)
 }
 
 impl MeshJobs {
-    /// Checks the text of a suite at `path`.
     pub(super) fn parse(text: &str, path: &Path, args: &Args) -> Result<Self> {
         let suite = MeshSuite::parse(text, path)?;
         let papers: &[&str] = match suite.workload() {
@@ -40,7 +34,6 @@ impl MeshJobs {
         Ok(Self { plan: suite.plan(quadrille::PROGRAM, args.quick), papers })
     }
 
-    /// Runs the jobs of the chosen figures and of the shard that no results file has.
     pub(super) fn run(&self, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
         let others = results_files(&args.output)?;
         let files = MeshRunFiles { results, others: &others };
@@ -61,7 +54,6 @@ impl MeshJobs {
         Ok(())
     }
 
-    /// The jobs with their results in the folder's results files.
     pub(super) fn found(&self, args: &Args) -> Result<Vec<PlannedRun>> {
         self.plan.runs(&args.output, &results_files(&args.output)?)
     }

@@ -16,8 +16,6 @@ use quadrille_papers::paper::{Figure, PAPER_PRESET};
 use quadrille_papers::report::{Inputs, Report};
 use quadrille_papers::{docs, files};
 
-/// Draws the chosen figures from the results in the folder, and writes the page and their files. Returns the missing
-/// results, each once.
 pub(super) fn write(
     args: &Args,
     plans: &[Jobs],
@@ -68,7 +66,6 @@ pub(super) fn folder(args: &Args) -> Result<Option<File>> {
     Ok(lock)
 }
 
-/// Draws the chosen figures of the inputs, and writes the page and their files. Returns the missing results.
 pub(super) fn publish(
     args: &Args,
     inputs: &Inputs,
@@ -85,7 +82,6 @@ pub(super) fn publish(
     Ok(written.missing)
 }
 
-/// Lists the results that are missing.
 pub(super) fn exit(missing: &[String]) -> Exit {
     if missing.is_empty() {
         return Exit::Done;

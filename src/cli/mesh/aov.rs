@@ -55,12 +55,10 @@ pub(super) struct AovFlags {
 }
 
 impl AovFlags {
-    /// Whether there are any.
     pub(super) fn is_empty(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Placeholders in the name of the picture.
     pub(super) fn placeholders(&self) -> &'static [&'static str] {
         match self.is_empty() {
             true => &[VIEW, VARIANT],
@@ -68,7 +66,6 @@ impl AovFlags {
         }
     }
 
-    /// Refuses formats that cannot hold layers, and repeated layers.
     pub(super) fn check(&self, output: Option<&Output>) -> Result<()> {
         let Some(output) = output.filter(|_| !self.is_empty()) else {
             return Ok(());
@@ -82,7 +79,6 @@ impl AovFlags {
         }
     }
 
-    /// Checks the names of all files, and makes their folders.
     pub(super) fn prepare(
         &self,
         output: &Output,
@@ -105,7 +101,6 @@ impl AovFlags {
         Ok(())
     }
 
-    /// Writes a picture and its layers.
     pub(super) fn save(
         &self,
         output: &Output,
@@ -129,7 +124,6 @@ impl AovFlags {
     }
 }
 
-/// Shader executions at each pixel, counted for the shading pixel that contains it.
 fn shading_rate(visible: &VisibleFrame, shading: Option<&Shading>) -> LayerPicture {
     let size = visible.settings.size;
     let counts = match shading {

@@ -136,12 +136,10 @@ pub(super) struct VersusFlags {
 }
 
 impl Args {
-    /// The mesh; clap requires it unless the configuration is dumped.
     pub(super) fn mesh(&self) -> &Path {
         self.mesh.as_deref().unwrap_or(Path::new("-"))
     }
 
-    /// The settings that the flags give.
     pub(super) fn settings(&self) -> Result<MergingRunSettings> {
         Ok(MergingRunSettings {
             mesh: self.mesh().to_path_buf(),
@@ -157,7 +155,6 @@ impl Args {
         })
     }
 
-    /// Files to read beside the files of the settings.
     pub(super) fn other_files(&self) -> impl Iterator<Item = &Path> {
         let splats = self.versus.versus.as_deref().into_iter();
         splats.chain(self.gpu.files())

@@ -103,7 +103,6 @@ struct AssumptionFlags {
 }
 
 impl MeshInputFlags {
-    /// The settings that the flags give.
     pub(in crate::cli) fn settings(&self) -> MeshSettings {
         let assumptions = self.assumptions.clone();
         MeshSettings {
@@ -150,7 +149,6 @@ pub(in crate::cli) struct LookFlags {
 }
 
 impl LookFlags {
-    /// The settings that the flags give.
     pub(in crate::cli) fn settings(&self) -> LookSettings {
         LookSettings { light: self.light, exposure: self.exposure, checker: self.checker }
     }

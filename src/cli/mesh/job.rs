@@ -20,14 +20,13 @@ use quadrille_suite::report::overlay::{Overlay, OverlayDrawing};
 use quadrille_suite::report::scale::{Curve, Scale};
 use quadrille_suite::rows::{MergingUnit, MeshRow};
 
-/// Shadings per pixel with the last colour of a heat map, as in the figure whose colours it has.
+/// Shadings per pixel at the last colour of a heat map, as in the figure with the same colours.
 const HEAT_MAX: u32 = 8;
 
 pub(super) struct MeshDrawing<'a> {
     args: &'a Args,
     settings: &'a MergingRunSettings,
     output: Option<Output>,
-    /// The film that `-o` names in place of pictures.
     pub(super) film: Option<Film<'a>>,
     /// Picture and counts.
     heat: Option<[Template; 2]>,
@@ -35,7 +34,6 @@ pub(super) struct MeshDrawing<'a> {
 }
 
 impl<'j> MeshDrawing<'j> {
-    /// Checks the names of the files.
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
         let film = args.film.film(args.output.as_deref())?;
         let pictures = args.output.as_deref().filter(|_| film.is_none());
@@ -65,7 +63,6 @@ impl<'j> MeshDrawing<'j> {
         Ok(job)
     }
 
-    /// Refuses drawings that the units do not have, repeated drawings, and a scale without drawings.
     fn check_overlay(&self) -> Result<()> {
         let overlay = &self.args.overlay;
         each_once("overlay", &overlay.iter().map(|o| o.name()).collect::<Vec<_>>())?;
@@ -87,13 +84,11 @@ impl<'j> MeshDrawing<'j> {
         self.output.as_ref().is_some_and(Output::is_stdout)
     }
 
-    /// The names of all files but splats.
     fn templates(&self) -> impl Iterator<Item = &Template> {
         let output = self.output.iter().map(|output| &output.template);
         output.chain(self.heat.iter().flatten()).chain(&self.diff)
     }
 
-    /// Checks the names of all outputs, and makes their folders.
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let files = self.settings.files().chain(self.args.other_files());
         let mut outputs = Outputs::beside(files);
@@ -121,7 +116,6 @@ impl<'j> MeshDrawing<'j> {
         films.try_for_each(|film| film.prepare(&mut outputs, self.args.json))
     }
 
-    /// Results beside the rows that the output files need.
     pub(super) fn wants(&self) -> MergingWants {
         MergingWants {
             picture: self.output.is_some() || self.film.is_some(),
@@ -130,7 +124,6 @@ impl<'j> MeshDrawing<'j> {
         }
     }
 
-    /// Writes the pictures of a row.
     pub(super) fn write(&self, row: &MeshRow, frame: &MergedFrame<'_>) -> Result<()> {
         let (view, variant) = (row.view.name.as_str(), row.variant_name());
         let (visible, shading) = (frame.visible, frame.shading);
@@ -173,7 +166,6 @@ impl<'j> MeshDrawing<'j> {
         Ok(())
     }
 
-    /// Writes a heat map of the shadings or, of Reyes, of the vertices.
     fn write_heat(
         &self,
         [picture_path, counts_path]: [PathBuf; 2],
@@ -212,7 +204,6 @@ fn diff_template(path: &Path) -> Result<Template> {
     Template::parse("--diff-unmerged", path, &[VIEW, VARIANT])
 }
 
-/// The names of a heat map's picture and of its counts.
 fn heat_templates(path: &Path) -> Result<[Template; 2]> {
     if PictureFormat::of_name(path) != Some(PictureFormat::Png) {
         let found = path.display().to_string();

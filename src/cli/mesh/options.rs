@@ -75,7 +75,6 @@ pub(super) struct PipelineFlags {
 }
 
 impl PipelineFlags {
-    /// The settings of frames on a machine, without measurements of quality and of cycles.
     pub(super) fn settings(&self, hardware: MeshConfig) -> MergingSettings {
         MergingSettings {
             unit: self.units.iter().flat_map(|unit| unit.units()).copied().collect(),

@@ -16,7 +16,6 @@ use quadrille_suite::mesh_input::PreparedMesh;
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::versus::{MeshComparison, SplatVersion, Versus, splats_of};
 
-/// Writes the splats of `--to-splats`, and compares with the splats of `--versus`.
 pub(super) fn run(
     args: &Args,
     (merging, prepared): (&MergingSettings, &PreparedMesh<'_, MergingSettings>),
@@ -65,7 +64,6 @@ pub(super) fn run(
     comparison.with(&scene).map(Some)
 }
 
-/// Formats the table and, below it, its explanation.
 pub(super) fn page(versus: &Versus) -> String {
     let mut table = TextTable::new(&Versus::HEADINGS);
     versus.cells().for_each(|cells| table.row(cells));

@@ -104,7 +104,6 @@ pub(super) struct RenderFlags {
 }
 
 impl RenderFlags {
-    /// The timer of frames by these flags.
     pub(super) fn timer(&self, settings: RenderSettings) -> FrameTimer {
         FrameTimer {
             backend: self.backend,
@@ -115,19 +114,16 @@ impl RenderFlags {
         }
     }
 
-    /// Whether pictures can be drawn in bands: on the CPU, colours only.
     pub(super) fn can_draw_bands(&self) -> bool {
         let has_layers = !self.layers.settings().layers.is_empty();
         self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
     }
 
-    /// Whether the picture of a view is drawn in bands, since it is too large to be written at once.
     pub(super) fn draws_bands(&self, output: &Output, camera: &Camera) -> bool {
         self.can_draw_bands() && output.is_in_bands(camera, self.draw.background)
     }
 }
 
-/// Maximum of `--repeat`.
 const MAX_REPEAT: u32 = 100_000;
 
 fn repetitions(text: &str) -> std::result::Result<u32, String> {

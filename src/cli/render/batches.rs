@@ -28,7 +28,7 @@ use crate::cli::interrupt;
 use crate::cli::outputs::{Output, colour_behind};
 use crate::cli::view_page::write_cameras;
 
-/// Fraction of the memory for the arrays of a batch.
+/// Share of the memory for the arrays of a batch.
 const BATCH_SHARE: u64 = 8;
 /// Fraction of the memory for the splats in view. The rest is for decoded parts of the file and then, when those are
 /// dropped, for the lists of the tiles and the pictures.
@@ -84,7 +84,7 @@ pub(super) fn run(
     Ok(Some(Exit::Done))
 }
 
-/// Ranges of rows with all splats that are in view of any of `cameras`, if there is an index of the scene.
+/// Row ranges with all splats in view of any of `cameras`, if the scene has an index.
 pub(super) fn seen_rows(
     (path, batches): (&Path, &SplatBatches),
     (cameras, profile): (&[Camera], &Profile),
@@ -105,7 +105,6 @@ pub(super) fn seen_rows(
     }
 }
 
-/// Refuses what batches of a scene, which takes `whole` bytes, cannot do.
 fn refuse(
     args: &Args,
     (has_output, memory): (bool, Bytes),
@@ -134,7 +133,6 @@ fn refuse(
     Ok(())
 }
 
-/// The first flag that needs the whole scene.
 pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let keys = args.film.path.keys(&args.views);
@@ -156,7 +154,6 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     first.map(|(_, what)| what)
 }
 
-/// Views of a scene that is read in batches.
 struct BatchJob<'a> {
     args: &'a Args,
     batches: SplatBatches,
@@ -168,7 +165,6 @@ struct BatchJob<'a> {
 }
 
 impl BatchJob<'_> {
-    /// Draws and writes the pictures.
     fn draw(&self, output: &Output) -> Result<()> {
         let flags = &self.args.flags;
         let progress = self.verbosity.progress("views");
@@ -197,7 +193,6 @@ impl BatchJob<'_> {
         }
     }
 
-    /// Draws the views as the frames of a film.
     fn shoot(&self, film: &Film<'_>) -> Result<()> {
         let background = self.args.flags.draw.background;
         let draw = |take: &mut TakeFrame<'_>| {
@@ -223,7 +218,6 @@ impl BatchJob<'_> {
         finished.report(facts, &self.views.cameras)
     }
 
-    /// The facts of the call, of whose rows `dropped` are invalid.
     fn call(&self, dropped: Dropped) -> RenderCall {
         let splats = self.batches.rows() - quadrille_base::math::index(dropped.total());
         let (degree, bytes) = (self.batches.sh_degree(), self.batches.size_bytes(splats));
@@ -237,7 +231,6 @@ impl BatchJob<'_> {
         }
     }
 
-    /// Renders the views on rayon's current thread pool, and calls `each` as [`Renderer::render_batches`] does.
     fn render(
         &self,
         task: &Task,

@@ -19,47 +19,36 @@ use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::table::LineTable;
 
-/// Maximum pixels of a view that is drawn while the view before is written (assumed): a second frame of 256 MiB.
+/// Assumed: a second frame of 256 MiB.
 const AHEAD_PIXELS: u64 = 1 << 24;
 
-/// Whether a view, one of a number, is drawn while another one is written, in a second frame.
 pub(super) fn draws_ahead(camera: &Camera, views: usize) -> bool {
     let pixels = u64::from(camera.width) * u64::from(camera.height);
     views > 1 && pixels <= AHEAD_PIXELS
 }
 
-/// Views to draw, and the use of their pictures.
 pub(super) struct Drawing<'a> {
     pub(super) scene: &'a Scene,
     pub(super) layers: &'a LayerFlags,
     pub(super) background: Option<Background>,
-    /// Whether pictures can be drawn in bands.
     pub(super) can_draw_bands: bool,
-    /// Times that each view is drawn.
     pub(super) repeat: u32,
     pub(super) verbosity: Verbosity,
-    /// Their files, unless they are only timed.
     pub(super) output: Option<&'a Output>,
     pub(super) exposures: Option<&'a ViewExposures>,
-    /// Which of them are kept.
     pub(super) resume: Option<Resume>,
-    /// The table whose lines are printed as views finish.
     pub(super) lines: Option<LineTable>,
-    /// Depth of the near plane in world units.
     pub(super) near: f64,
     pub(super) pool: &'a ThreadPool,
 }
 
-/// A view on its way from drawing to its files.
 struct Drawn<'a> {
     camera: Camera,
     frame: Frame,
     layers: Vec<LayerPicture>,
-    /// Path of a picture that is written already.
     output: Option<String>,
     /// `None` for a picture that is kept.
     timed: Option<FrameTimes>,
-    /// Files whose note is to be written.
     noted: Option<(&'a Resume, Vec<PathBuf>)>,
 }
 
@@ -97,7 +86,6 @@ impl Drawing<'_> {
         })
     }
 
-    /// Writes the files of views in their order, and their lines of the table; hands the frames back.
     fn finish_all(
         &self,
         count: u64,
@@ -120,7 +108,6 @@ impl Drawing<'_> {
         rendered.collect()
     }
 
-    /// Writes the files of a view; returns its frame.
     fn finish(&self, drawn: Drawn<'_>) -> Result<(Rendered, Frame)> {
         let Drawn { camera, frame, layers, mut output, timed, noted } = drawn;
         if let Some(timed) = &timed {
@@ -137,7 +124,6 @@ impl Drawing<'_> {
         Ok((rendered, frame))
     }
 
-    /// Writes the picture of a view and its layers; returns the path of the picture.
     fn save(
         &self,
         output: &Output,
@@ -151,7 +137,6 @@ impl Drawing<'_> {
         self.layers.save(output, frame, layers, view, self.background)
     }
 
-    /// Draws a view, unless its picture is kept.
     fn kept_or_drawn(
         &self,
         camera: Camera,

@@ -20,7 +20,7 @@ use crate::cli::inputs::note_file_of_folder;
 use crate::cli::interrupt;
 use crate::cli::outputs::Output;
 
-/// The file of the scene, if nothing needs the scene in memory: neither a flag nor the layout of the file.
+/// File of the scene, if neither a flag nor its layout needs the scene in memory.
 pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPlace> {
     let has_path = args.film.path.files().next().is_some();
     let needs_scene = output.is_none()

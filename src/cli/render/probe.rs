@@ -12,7 +12,6 @@ use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::{TextTable, shortened};
 
-/// Lines of a table: the splats with the largest weights.
 const LISTED: usize = 16;
 
 /// Flags about probes.
@@ -29,7 +28,6 @@ fn parse_pixel(text: &str) -> std::result::Result<[u32; 2], String> {
     numbers(text).ok_or_else(|| "expected a column and a row such as 320,180".to_owned())
 }
 
-/// A view and its probes.
 pub(super) struct ProbedView {
     camera: Camera,
     probes: Vec<PixelProbe>,
@@ -40,10 +38,6 @@ impl ProbeFlags {
         self.pixels.is_empty()
     }
 
-    /// Probes the pixels of every view.
-    ///
-    /// # Errors
-    /// As [`Renderer::probe`], and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub(super) fn probed(
         &self,
         scene: &Scene,
@@ -69,7 +63,6 @@ impl ProbeFlags {
     }
 }
 
-/// Prints tables of probed views, or a document that begins with `facts`.
 pub(super) fn report(views: &[ProbedView], facts: Option<Value>) -> Result<()> {
     match facts {
         Some(facts) => {
@@ -81,7 +74,6 @@ pub(super) fn report(views: &[ProbedView], facts: Option<Value>) -> Result<()> {
 }
 
 impl ProbedView {
-    /// A table for each pixel, below a line about the pixel.
     fn text(&self) -> String {
         let name = shortened(&self.camera.name);
         let probes = self.probes.iter();

@@ -12,13 +12,11 @@ use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 
-/// The scene that was read from `path`, as JSON.
 pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
     let Scene { splats, .. } = scene;
     size_json(path, (splats.len(), splats.sh_degree(), splats.size_bytes() as u64))
 }
 
-/// A scene of a number of splats, a degree of spherical harmonics and a size of its arrays in bytes, as JSON.
 pub(super) fn size_json(path: &Path, (splats, sh_degree, bytes): (usize, u8, u64)) -> Value {
     json!({
         "path": path.display().to_string(),
@@ -28,21 +26,16 @@ pub(super) fn size_json(path: &Path, (splats, sh_degree, bytes): (usize, u8, u64
     })
 }
 
-/// Facts that all views of a call share.
 pub(super) struct RenderCall {
     pub(super) scene: Value,
-    /// Name of the profile.
     pub(super) profile: &'static str,
     pub(super) backend: Backend,
-    /// Threads of the pool.
     pub(super) threads: usize,
     pub(super) level: SimdLevel,
-    /// Flags that reproduce a view that the program chose.
     pub(super) view_flags: Option<String>,
 }
 
 impl RenderCall {
-    /// The document of the call.
     pub(super) fn document(&self, rendered: &[Rendered], is_repeated: bool) -> Value {
         let is_reference = self.backend == Backend::Reference;
         let views = rendered.iter().map(|r| r.json(is_repeated));
@@ -59,12 +52,9 @@ impl RenderCall {
     }
 }
 
-/// A view that is drawn or kept.
 pub(super) struct Rendered {
     pub(super) camera: Camera,
-    /// Path of the picture.
     pub(super) output: Option<String>,
-    /// `None` for a picture that is kept.
     pub(super) timed: Option<FrameTimes>,
 }
 
@@ -89,7 +79,6 @@ impl Rendered {
         view
     }
 
-    /// The cells of the view up to the times.
     fn facts(&self) -> [String; 4] {
         let counts = self.timed.map(|timed| timed.counts);
         [
@@ -100,7 +89,6 @@ impl Rendered {
         ]
     }
 
-    /// The cells of a line of the table.
     pub(super) fn cells(&self) -> impl Iterator<Item = String> {
         let output = self.output.clone().unwrap_or_default();
         let end = match self.timed {
@@ -111,7 +99,6 @@ impl Rendered {
     }
 }
 
-/// The cells of the stages, of the total and of the end of a line.
 fn times(ms: Option<StageMs>, end: String) -> impl Iterator<Item = String> {
     let stages = ms.map_or([None; 4], |ms| ms.stages);
     let all = stages.into_iter().chain([ms.map(|ms| ms.total)]);
@@ -119,13 +106,11 @@ fn times(ms: Option<StageMs>, end: String) -> impl Iterator<Item = String> {
     all.chain([end])
 }
 
-/// Headings of the table.
 fn headings() -> Vec<&'static str> {
     let facts = ["<view", "pixels", "splats", "fragments"];
     [&facts[..], &STAGES, &["total ms", "<output"]].concat()
 }
 
-/// Prints the headings of a table whose lines follow one by one.
 pub(super) fn begin_lines(cameras: &[Camera], splats: usize) -> Result<LineTable> {
     /// Characters of a time or count: up to 99999.99.
     const NUMBER: usize = 8;
@@ -143,7 +128,6 @@ pub(super) fn begin_lines(cameras: &[Camera], splats: usize) -> Result<LineTable
     Ok(table)
 }
 
-/// Formats a table with a line per view; timed views have another line with the minima.
 pub(super) fn table(rendered: &[Rendered], repeat: Option<u32>) -> String {
     let mut table = TextTable::new(&headings());
     for r in rendered {

@@ -12,7 +12,6 @@ use quadrille_scene::Camera;
 use quadrille_suite::report::simulated::Simulated;
 use quadrille_suite::report::{dram_trace, maps, stats, trace};
 
-/// End of the name of the file with the cycles of a DRAM trace, behind the name of the trace.
 const CYCLES: &str = ".cycles.csv";
 
 /// Flags of files that describe the runs.
@@ -47,18 +46,14 @@ pub(super) struct FileFlags {
     pub(super) dram_trace: Option<PathBuf>,
 }
 
-/// The files of the runs, with checked names.
 pub(super) struct Files<'a> {
     flags: &'a FileFlags,
     trace: Option<Template>,
-    /// The trace of DRAM, and its cycles.
     dram_trace: Option<[Template; 2]>,
-    /// Text of `--stats` so far.
     stats: String,
 }
 
 impl FileFlags {
-    /// Every flag with whether it is given; all of them are for single configurations.
     pub(super) fn given(&self) -> [(&'static str, bool); 4] {
         [
             ("--maps", self.maps.is_some()),
@@ -68,13 +63,12 @@ impl FileFlags {
         ]
     }
 
-    /// Whether a file goes to standard output.
     pub(super) fn is_on_stdout(&self) -> bool {
         self.stats.as_deref() == Some(Path::new("-"))
     }
 
-    /// Checks the names of the files of runs by `methods`. `other_stdout` names another flag that writes to standard
-    /// output.
+    /// Checks the names of the files of runs by `methods`. `other_stdout` names another flag that writes to
+    /// standard output.
     pub(super) fn parse(
         &self,
         methods: &[Method],
@@ -107,7 +101,6 @@ impl FileFlags {
 }
 
 impl Files<'_> {
-    /// Makes the folders of the files, and refuses names that are taken. `variants` are the names of the methods.
     pub(super) fn prepare(
         &self,
         outputs: &mut Outputs<'_>,
@@ -129,7 +122,6 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Records that the runs keep for the output files.
     pub(super) fn watch(&self) -> Watch {
         let has_maps = self.flags.maps.is_some();
         Watch {
@@ -141,7 +133,6 @@ impl Files<'_> {
         }
     }
 
-    /// Writes the files of a view; `file_name` is the name of a method in names of files.
     pub(super) fn write(
         &mut self,
         simulated: &Simulated<'_>,
@@ -171,7 +162,6 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Writes the file of all views, when all are done.
     pub(super) fn finish(&self) -> Result<()> {
         match &self.flags.stats {
             Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),

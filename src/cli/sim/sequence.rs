@@ -12,7 +12,7 @@ use quadrille_scene::Camera;
 use quadrille_suite::report::simulated::{Simulated, VariantRun};
 use quadrille_suite::report::table::TextTable;
 
-/// Names of the views of a stereo pair behind the name of the view, and their side of it along the camera's x axis.
+/// Suffixes of the views of a stereo pair, and their sides along the camera's x axis.
 const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
 
 /// Flags of sequences.
@@ -30,7 +30,6 @@ pub(super) struct SequenceFlags {
 }
 
 impl SequenceFlags {
-    /// Refuses methods without a cache that stays warm.
     pub(super) fn check(self, methods: &[Method]) -> Result<()> {
         match methods.iter().find(|method| !method.is_pipeline()) {
             Some(other) if self.warm => {
@@ -41,7 +40,6 @@ impl SequenceFlags {
         }
     }
 
-    /// The cameras of all draws: both eyes of each view, or the views.
     pub(super) fn draws(self, views: Vec<Camera>) -> Vec<Camera> {
         let Some(distance) = self.stereo else {
             return views;
@@ -58,23 +56,19 @@ impl SequenceFlags {
         views.iter().flat_map(eyes).collect()
     }
 
-    /// Draws of a frame.
     pub(super) fn draws_per_frame(self) -> usize {
         self.stereo.map_or(1, |_| EYES.len())
     }
 
-    /// Whether frames are summed up.
     pub(super) fn is_sequence(self) -> bool {
         self.warm || self.stereo.is_some()
     }
 }
 
-/// Sums of a method over draws.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     cycles: u64,
     ms: f64,
-    /// Bytes read from and written to DRAM, which results of the graphics pipeline have.
     dram_bytes: Option<[u64; 2]>,
 }
 
@@ -109,26 +103,21 @@ impl Sums {
     }
 }
 
-/// The frames of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
-    /// Outcomes of the last draw.
     last: Vec<Outcome>,
     methods: Vec<String>,
-    /// Names of the views of each frame, and the sums of each method.
     frames: Vec<(Vec<String>, Vec<Sums>)>,
     draws: usize,
 }
 
 impl Sequence {
-    /// The machines of the next draw, warm from the last one.
     pub(super) fn warmed(&self, machines: Vec<Machine>) -> Vec<Machine> {
         let machines = machines.into_iter().enumerate();
         let warmed = machines.map(|(at, machine)| machine.in_sequence(self.last.get(at)));
         warmed.collect()
     }
 
-    /// Adds a draw; every `draws_per_frame` of them are a frame.
     pub(super) fn push(&mut self, simulated: Simulated<'_>, draws_per_frame: usize) {
         let sums: Vec<_> = (simulated.runs.iter()).map(|run| Sums::of(&simulated, run)).collect();
         self.methods = simulated.runs.iter().map(VariantRun::name).collect();
@@ -155,7 +144,6 @@ impl Sequence {
         (0..self.methods.len()).map(of_method).collect()
     }
 
-    /// The frames and their total as a JSON document.
     pub(super) fn document(&self) -> Value {
         let by_method = |sums: &[Sums]| {
             let sums = self.methods.iter().cloned().zip(sums);
@@ -167,7 +155,6 @@ impl Sequence {
         json!({"frames": frames.collect::<Vec<_>>(), "total": by_method(&self.totals())})
     }
 
-    /// The frames and their total as a table.
     pub(super) fn table(&self) -> String {
         let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written"];
         let mut table = TextTable::new(&headings);

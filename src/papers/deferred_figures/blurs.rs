@@ -9,9 +9,7 @@ use crate::sheet::{Sheet, quotient};
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries};
 use quadrille_suite::rows::{DeferredPipeline, ShadingGridKind};
 
-/// Cases of statements about blur.
 const AMOUNTS: &str = "amounts of blur";
-/// Grids with the ends of their names on the page.
 const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, ", AAS")];
 
 /// Columns of Figure 9 with their names, pipeline and grid.
@@ -25,7 +23,6 @@ const LINES: [([&str; 2], DeferredPipeline, ShadingGridKind); 7] = [
     (["sds_aas", "SDS, AAS"], SDS, ADAPTIVE),
 ];
 
-/// Adds the columns of a run's name and blur.
 fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &DeferredRun) {
     sheet
         .text("blur", "blur", |row| run(row).name.clone())
@@ -33,7 +30,6 @@ fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &DeferredRun) {
         .number("coc_px", "circle of confusion, px", |row| run(row).blur()[1]);
 }
 
-/// A figure with a row per amount of blur and grid.
 fn by_grid<'a>(
     figure: &'static Figure,
     results: &'a DeferredResults,
@@ -123,9 +119,8 @@ pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> C
     sheet.finish()
 }
 
-/// Memo sizes that are compared.
 const MEMOS: [u32; 4] = [16, 64, 256, 1024];
-/// Size of the memo for the pixel grid, of which the adaptive grid needs a sixteenth.
+/// Memo for the pixel grid; the adaptive grid needs a sixteenth.
 const MEMO: u32 = 256;
 
 pub(super) fn memo(figure: &'static Figure, results: &DeferredResults) -> Content {

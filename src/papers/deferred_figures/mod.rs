@@ -11,7 +11,6 @@ use results::{BYTES, DeferredResults, JRK, PIXEL, SDS};
 
 type Draw = fn(&'static Figure, &DeferredResults) -> Content;
 
-/// How each figure is drawn.
 const DRAWINGS: [(&str, Draw); 8] = [
     ("sds-sorting", scenes::sorting),
     ("sds-fig9", blurs::figure_9),

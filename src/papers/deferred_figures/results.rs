@@ -5,7 +5,6 @@ use quadrille_suite::rows::{
     DeferredPipeline, DeferredRow, MemoQuads, ShadingGridKind, TileSide, TrafficRow,
 };
 
-/// A number of a row.
 pub(super) type Measure = fn(&DeferredRow) -> Option<f64>;
 
 pub(super) const EXECUTIONS: Measure = |row| Some(row.shading.per_pixel);
@@ -27,13 +26,12 @@ pub(super) const MSAA: DeferredPipeline = DeferredPipeline::Msaa;
 pub(super) const JRK: DeferredPipeline = DeferredPipeline::CachedDecoupled;
 pub(super) const JRK_Z: DeferredPipeline = DeferredPipeline::CachedDecoupledZ;
 pub(super) const SDS: DeferredPipeline = DeferredPipeline::Sds;
-/// Pipelines that are compared by traffic.
 pub(super) const PIPELINES: [DeferredPipeline; 3] = [JRK, JRK_Z, SDS];
 
 pub(super) const PIXEL: ShadingGridKind = ShadingGridKind::Pixel;
 pub(super) const ADAPTIVE: ShadingGridKind = ShadingGridKind::Adaptive;
 
-/// Side of the tiles and quads of the memo of rows that are compared, as in the paper.
+/// Tile side, and quads of the memo, of compared rows, as in the paper.
 const TILE: TileSide = TileSide(Some(128));
 const MEMO: MemoQuads = MemoQuads(Some(1024));
 
@@ -51,7 +49,6 @@ pub struct DeferredRun {
 }
 
 impl DeferredRun {
-    /// A number of a pipeline with a grid, with tiles of 128 pixels or a memo of 1024 quads.
     pub(super) fn number(
         &self,
         pipeline: DeferredPipeline,
@@ -77,7 +74,6 @@ impl DeferredRun {
         self.find(of, |r| r.pipeline == SDS && r.grid == grid && r.tile_px == tile)
     }
 
-    /// A number of cached decoupled sampling with a memo of some quads.
     pub(super) fn memo(&self, grid: ShadingGridKind, quads: u32, of: Measure) -> Option<f64> {
         let memo = Some(MemoQuads(Some(quads)));
         self.find(of, |r| r.pipeline == JRK && r.grid == grid && r.memo_quads == memo)
@@ -87,18 +83,15 @@ impl DeferredRun {
         of(self.rows.iter().find(|row| is_it(row))?)
     }
 
-    /// Median motion and circle of confusion in pixels.
     pub(super) fn blur(&self) -> [Option<f64>; 2] {
         let blur = self.rows.first().map(|row| row.blur);
         [blur.map(|b| b.motion_px.median), blur.map(|b| b.coc_px.median)]
     }
 
-    /// Name of the view of the first row.
     pub(super) fn view(&self) -> &str {
         self.rows.first().map_or("", |row| &row.view)
     }
 
-    /// The run view by view.
     pub(super) fn views(&self) -> Vec<Self> {
         let mut views: Vec<Self> = Vec::new();
         for row in &self.rows {
@@ -135,7 +128,6 @@ impl DeferredResults {
         Self { runs: runs.collect() }
     }
 
-    /// The runs of a kind that have rows, in the order of the suite.
     pub(super) fn of(&self, kind: &str) -> Vec<&DeferredRun> {
         let runs = self.runs.iter();
         runs.filter(|run| run.study == kind && !run.rows.is_empty()).collect()

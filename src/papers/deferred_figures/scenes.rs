@@ -12,7 +12,6 @@ use quadrille_charts::{Axis, LineChart, LineKind, LineSeries};
 use quadrille_suite::rows::ShadingGridKind;
 
 const MEGABYTE: f64 = 1e6;
-/// Columns of the pipelines with their names.
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
 fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
@@ -44,7 +43,6 @@ pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Con
     sheet.finish()
 }
 
-/// Grids, and the ends of their names in files.
 const GRIDS: [(ShadingGridKind, &str); 2] = [(PIXEL, ""), (ADAPTIVE, "_aas")];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> Content {
@@ -117,7 +115,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> C
     sheet.finish()
 }
 
-/// Whether a depth prepass adds depth traffic, and saves colour traffic and traffic in total.
+/// Whether a depth prepass adds depth traffic but saves colour traffic and total traffic.
 fn prepass_wins(run: &DeferredRun) -> Option<bool> {
     let change = |measure: Measure| {
         let of = |pipeline| run.number(pipeline, PIXEL, measure);
@@ -137,9 +135,7 @@ pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Con
     sheet.finish()
 }
 
-/// A plot of Figure 11.
 struct Plot {
-    /// End of the names of its columns.
     key: &'static str,
     title: &'static str,
     grid: ShadingGridKind,

@@ -6,7 +6,7 @@ use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};
 use quadrille_charts::{Axis, AxisMark, Drawings, LineChart, LineKind, LineSeries};
 
-/// Numbers of passes of Figure 11 beside 1, which is the baseline.
+/// Besides 1, which is the baseline.
 pub(super) const PASSES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
@@ -40,7 +40,6 @@ pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Speedup over the baseline by number of passes, of which one is the baseline itself.
 fn speedup(view: &ViewResult, passes: u32) -> Option<f64> {
     match passes {
         1 => view.method("baseline").map(|_| 1.0),
@@ -48,7 +47,6 @@ fn speedup(view: &ViewResult, passes: u32) -> Option<f64> {
     }
 }
 
-/// The numbers of passes, from 1.
 fn passes() -> impl Iterator<Item = u32> {
     [1].into_iter().chain(PASSES)
 }
@@ -80,7 +78,6 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Speedups by number of passes as lines, and HET's speedups as dots at the right.
 fn passes_chart(scenes: &[Rows<'_>]) -> Drawings {
     let end = f64::from(2 * PASSES[PASSES.len() - 1]).log2();
     let series = scenes.iter().zip(0..).flat_map(|(scene, colour)| {

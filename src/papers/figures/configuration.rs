@@ -7,10 +7,8 @@ use crate::sheet::{Sheet, largest};
 use quadrille_gpu::coalesce::quad_reorder::QruSpec;
 use quadrille_gpu::config::{Config, PRESETS};
 
-/// Bytes of a KB.
 const KB: f64 = 1024.0;
 
-/// The presets with their configurations; the paper's preset has the configuration of the results.
 pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, Config)> {
     PRESETS.iter().filter_map(|preset| match preset.name {
         PAPER_PRESET => Some((PAPER_PRESET, results.config.clone())),
@@ -36,7 +34,6 @@ pub(super) fn figure_3(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// The values of a configuration that Table I states.
 fn of_table_1(config: &Config) -> [(&'static str, f64); 15] {
     let cores = &config.cores;
     let lanes = cores.schedulers * 32 / cores.issue_cycles;
@@ -81,8 +78,7 @@ pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Quads of RGBA16F that CROP blends per cycle: four pixels of eight bytes each, at most the number that it
-/// accepts.
+/// Quads of RGBA16F that CROP blends per cycle: four pixels of eight bytes each, up to its quad rate.
 fn crop_quads_per_cycle(config: &Config) -> f64 {
     const BYTES_OF_QUAD: f64 = 32.0;
     let rate = config.crop.quads_per_cycle;

@@ -6,7 +6,6 @@ use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};
 use quadrille_charts::{ActivityStrip, Axis, BarChart, Group, StripChart, number};
 
-/// Stages of the OpenGL pipeline with the emulated units that perform them.
 const STAGES: [(&str, &[&str]); 5] = [
     ("vertex shading", &["vertex"]),
     ("vertex post-processing", &["vpo"]),
@@ -15,20 +14,17 @@ const STAGES: [(&str, &[&str]); 5] = [
     ("per-fragment processing", &["prop", "zrop", "crop"]),
 ];
 
-/// Units in pipeline order, without output ports.
 const UNITS: [&str; 16] = [
     "vertex", "vpo", "tgc", "setup", "coarse", "hi_z", "fine", "tc", "prop", "zrop", "qru", "pack",
     "launch", "cores", "crop", "dram",
 ];
 
-/// Caption of charts of means.
 const MEANS: &str = "Mean over the first views of all scenes.";
 
 fn utilisation(view: &ViewResult, method: &str, unit: &str) -> Option<f64> {
     view.number(method, &format!("units.{unit}.utilisation"))
 }
 
-/// The mean utilisation of a unit over views.
 fn mean_utilisation(views: &[&ViewResult], method: &str, unit: &str) -> Option<f64> {
     mean(views.iter().map(|view| utilisation(view, method, unit)))
 }
@@ -51,7 +47,7 @@ pub(super) fn figure_2(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Steps of Figure 4: label of the remaining items in the table and in the chart, and their counter.
+/// Steps of Figure 4: label of the remaining items in table and chart, and counter.
 const STEPS: [[&str; 3]; 7] = [
     ["splats of the scene", "splats", "scene.splats"],
     ["splats in view", "in view", "raster.splats"],
@@ -183,7 +179,6 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// The strips of a run, one per unit in pipeline order.
 fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
     let Some(run) = view.method(method) else {
         return Vec::new();

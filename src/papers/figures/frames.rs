@@ -10,12 +10,10 @@ use quadrille_charts::{Axis, AxisMark};
 
 const TOTAL: &str = "frame.total_ms";
 
-/// Share of the hardware frame that is raster.
 pub(super) fn raster_share(view: &ViewResult) -> Option<f64> {
     view.number("baseline", "frame.raster_share")
 }
 
-/// Speedup of VR-Pipe's frame over a method's frame.
 pub(super) fn frame_speedup(view: &ViewResult, method: &str) -> Option<f64> {
     view.ratio(method, "het+qm", TOTAL)
 }

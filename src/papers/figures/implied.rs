@@ -4,11 +4,9 @@ use super::results::Results;
 use crate::paper::mean_of;
 use crate::sheet::quotient;
 
-/// Numbers of the paper that its means imply.
+/// Numbers implied by the paper's means.
 pub(super) struct Derived {
-    /// Share of the hardware frame that is not raster.
     pub(super) not_raster: f64,
-    /// Software frames per hardware frame.
     pub(super) software_over_hardware: f64,
 }
 
@@ -24,7 +22,7 @@ pub(super) fn derived() -> Derived {
     }
 }
 
-/// The speedups of HET and of both as shares of the reduction of quads, as means over the scenes.
+/// Speedups of HET and of both per reduction of quads, as means over the scenes.
 pub(super) fn per_quad(results: &Results) -> [Option<f64>; 2] {
     ["het", "het+qm"].map(|method| {
         results.mean(|view| {
@@ -34,7 +32,7 @@ pub(super) fn per_quad(results: &Results) -> [Option<f64>; 2] {
     })
 }
 
-/// The same as the published means imply.
+/// As implied by the published means.
 pub(super) fn published_per_quad() -> [f64; 2] {
     let [het, merged] = ["quads, HET", "quads, QM on top of HET"].map(|q| mean_of("fig18", q));
     [

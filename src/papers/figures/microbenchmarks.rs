@@ -9,14 +9,11 @@ use quadrille_charts::{
 };
 use quadrille_suite::microbench::series::GpcSeries;
 
-/// Bytes of a KB.
 const KB: f64 = 1024.0;
-/// Published quantities.
 const CAPACITY: &str = "capacity of the CROP cache, ours from aligned rows";
 const RANDOM: &str = "rectangles of 1 KB without reads of the L2, random positions";
 const RANDOM_LINES: &str = "the same, ours at random multiples of 4 pixels";
 const BINS: &str = "tile bins";
-/// Colour formats that the paper measures, with their published quantities.
 const RATES: [[&str; 2]; 2] =
     [["rgba8", "pixels per cycle, RGBA8"], ["rgba16f", "pixels per cycle, RGBA16F"]];
 
@@ -67,7 +64,6 @@ fn rate(measured: &GpcSeries, format: &str) -> Option<f64> {
     rates.find(|(name, _)| *name == format).map(|(_, rate)| *rate)
 }
 
-/// A row of the table: benchmark, parameter, value, unit.
 type Row = (&'static str, String, f64, &'static str);
 
 fn rows(measured: &GpcSeries) -> Vec<Row> {

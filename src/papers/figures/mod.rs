@@ -18,7 +18,6 @@ use results::Results;
 
 type Draw = fn(&'static Figure, &Results) -> Content;
 
-/// How each figure is drawn.
 const DRAWINGS: [(&str, Draw); 26] = [
     ("fig1", motivation::figure_1),
     ("fig2", diagrams::figure_2),

@@ -9,7 +9,7 @@ use crate::sheet::{Sheet, largest, least, mean, quotient};
 use quadrille_charts::{Axis, BarChart, BarValue, Drawings, Group};
 use quadrille_gpu::config::Config;
 
-/// Lanes of all cores of a configuration, and pixels of RGBA8 that CROP blends per cycle.
+/// Lanes of all cores of a configuration, and RGBA8 pixels that CROP blends per cycle.
 fn cores_and_rops(config: &Config) -> [f64; 2] {
     const LANES_OF_WARP: u64 = 32;
     const BYTES_OF_RGBA8: u64 = 4;
@@ -48,10 +48,8 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Parts of a frame in milliseconds.
 const PARTS: [&str; 3] = ["preprocess_ms", "sort_ms", "raster_ms"];
 
-/// A stacked chart of the frame times of methods, for each view.
 pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> Drawings {
     let groups = views.iter().flat_map(|view| {
         methods.iter().map(|[method, short]| {
@@ -71,7 +69,6 @@ pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 
     chart.draw()
 }
 
-/// Published bound of Figure 5.
 const FPS: &str = "frames per second of hardware, Orin, real scenes";
 
 pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
@@ -113,7 +110,6 @@ pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Compares the published bound on the frame rate with a GPU that blends at its peak.
 fn frame_rates(figure: &Figure, results: &Results) -> String {
     const PIXELS: f64 = 980.0 * 545.0;
     let bound = figure.number(FPS, Statistic::Below).unwrap_or(f64::NAN);
@@ -135,7 +131,6 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
     )
 }
 
-/// Compares oriented boxes with squares in tile lists, on the GPU of the paper.
 fn tile_lists(results: &Results, content: &mut Content) {
     let views = results.first(PAPER_PRESET);
     let ratios = ["compute.pairs", "frame.sort_ms", "frame.raster_ms"].map(|path| {
@@ -153,7 +148,6 @@ fn tile_lists(results: &Results, content: &mut Content) {
     }
 }
 
-/// Units of Figure 6 with their names there, in pipeline order.
 const UNITS: [[&str; 2]; 9] = [
     ["vertex", "vertex"],
     ["coarse", "raster"],
@@ -170,7 +164,6 @@ const UNITS: [[&str; 2]; 9] = [
 /// to the cores.
 const DICTATING: [(&str, &[&str]); 2] = [("PROP", &["prop", "pack"]), ("CROP", &["crop"])];
 
-/// Throughput of a unit in the baseline's draw.
 fn throughput(view: &ViewResult, unit: &str) -> Option<f64> {
     view.method("baseline")?.throughput(unit)
 }

@@ -7,9 +7,7 @@ pub use crate::paper::PAPER_PRESET;
 use crate::sheet::{Sheet, mean, quotient};
 use quadrille_gpu::config::Config;
 
-/// Preset of the edge GPU of Figure 5.
 pub(crate) const ORIN: &str = "orin";
-/// Preset that stands for the desktop GPU of Figure 5, whose chip it is.
 pub(crate) const DESKTOP: &str = "rtx-a6000";
 
 /// Results of a method on a view.
@@ -26,7 +24,6 @@ pub struct MethodResult {
 }
 
 impl MethodResult {
-    /// Returns a value of the report by its path of keys and of places in arrays, joined by dots.
     pub(crate) fn value(&self, path: &str) -> Option<&Value> {
         let mut keys = path.split('.');
         let first = self.report.get(keys.next()?)?;
@@ -36,7 +33,6 @@ impl MethodResult {
         })
     }
 
-    /// A number of the report by keys joined by dots; also `cycles` and `frame_ms`.
     pub(crate) fn number(&self, path: &str) -> Option<f64> {
         match path {
             "cycles" => Some(self.cycles as f64),
@@ -45,7 +41,7 @@ impl MethodResult {
         }
     }
 
-    /// Throughput of a port, as a share of its rate; its utilisation if it has no fixed rate.
+    /// Throughput of a port as a share of its rate; its utilisation if it has no fixed rate.
     pub(crate) fn throughput(&self, unit: &str) -> Option<f64> {
         let number = |key: &str| self.number(&format!("units.{unit}.{key}"));
         number("throughput").or_else(|| number("utilisation"))
@@ -74,28 +70,23 @@ pub struct ViewResult {
 }
 
 impl ViewResult {
-    /// Results of a method.
     pub(crate) fn method(&self, name: &str) -> Option<&MethodResult> {
         self.methods.iter().find(|m| m.name == name)
     }
 
-    /// A number of a method.
     pub(crate) fn number(&self, method: &str, path: &str) -> Option<f64> {
         self.method(method)?.number(path)
     }
 
-    /// A number of the method `over` divided by the same number of the method `under`; `None` if one is
-    /// unknown or zero.
+    /// A number of `over` divided by the same number of `under`; `None` if one is unknown or zero.
     pub(crate) fn ratio(&self, over: &str, under: &str, path: &str) -> Option<f64> {
         quotient(self.number(over, path), self.number(under, path))
     }
 
-    /// Speedup of a method: the baseline's cycles divided by the method's.
     pub(crate) fn speedup(&self, method: &str) -> Option<f64> {
         self.ratio("baseline", method, "cycles")
     }
 
-    /// Pixels of the picture.
     pub(crate) fn pixels(&self) -> f64 {
         f64::from(self.size[0]) * f64::from(self.size[1])
     }
@@ -115,22 +106,18 @@ impl Results {
         self.views.iter().filter(|view| fits(view)).collect()
     }
 
-    /// All views of all scenes but the large ones, on the GPU of the paper.
     pub(crate) fn all(&self) -> Vec<&ViewResult> {
         self.of(|view| !view.is_large && view.preset == PAPER_PRESET)
     }
 
-    /// All views of the large scenes.
     pub(crate) fn large(&self) -> Vec<&ViewResult> {
         self.of(|view| view.is_large && view.preset == PAPER_PRESET)
     }
 
-    /// The first view of each scene but the large ones, on a GPU.
     pub(crate) fn first(&self, preset: &str) -> Vec<&ViewResult> {
         self.of(|v| v.is_first && !v.is_large && v.preset == preset)
     }
 
-    /// The views of [`Results::all`] by scene.
     pub(crate) fn scenes(&self) -> Vec<Vec<&ViewResult>> {
         let mut scenes: Vec<Vec<&ViewResult>> = Vec::new();
         for view in self.all() {
@@ -142,14 +129,13 @@ impl Results {
         scenes
     }
 
-    /// The mean over the scenes of the mean over their views.
+    /// Mean over the scenes of the means over their views.
     pub(crate) fn mean(&self, of: impl Fn(&ViewResult) -> Option<f64>) -> Option<f64> {
         let scenes = self.scenes();
         mean(scenes.iter().map(|views| mean(views.iter().map(|v| of(v)))))
     }
 }
 
-/// A figure with a row per view, in groups by scene.
 pub(super) fn by_view<'a>(
     figure: &'static Figure,
     views: Vec<&'a ViewResult>,

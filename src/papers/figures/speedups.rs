@@ -7,13 +7,11 @@ use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
 use quadrille_charts::{Axis, AxisMark, BarChart, Group};
 
-/// Columns of speedups, with their names.
 const SPEEDUPS: [[&str; 2]; 3] = [["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]];
 
-/// Columns of merging without tile-grid coalescing, which the paper does not show, with their names.
+/// Columns of merging without tile-grid coalescing, which the paper does not show.
 const WITHOUT_GRIDS: [[&str; 2]; 2] = [["qru", "QRU"], ["het_qru", "HET+QRU"]];
 
-/// A figure with the speedups of QM, HET and both by view.
 fn speedups<'a>(figure: &'static Figure, views: Vec<&'a ViewResult>) -> Sheet<&'a ViewResult> {
     let mut sheet = by_view(figure, views);
     for [key, name] in SPEEDUPS {
@@ -58,7 +56,6 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Ratios of Figure 18: column, name, methods and count.
 const REDUCTIONS: [([&str; 2], [&str; 2], &str); 4] = [
     (["fragments_het", "fragments: HET"], ["baseline", "het"], "fragments.blended"),
     (["fragments_qm", "fragments: then QM"], ["het", "het+qm"], "fragments.blended"),
@@ -66,7 +63,6 @@ const REDUCTIONS: [([&str; 2], [&str; 2], &str); 4] = [
     (["quads_qm", "quads: then QM"], ["het", "het+qm"], "quads.blended"),
 ];
 
-/// The mean reductions over the scenes: fragments by HET and then QM, quads by HET and then QM.
 pub(super) fn mean_reductions(results: &Results) -> [Option<f64>; 4] {
     REDUCTIONS.map(|(_, [over, under], count)| results.mean(|view| view.ratio(over, under, count)))
 }
@@ -123,7 +119,6 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Units of the chart of large scenes, the ROPs last.
 const UNITS: [[&str; 2]; 5] =
     [["coarse", "raster"], ["prop", "PROP"], ["zrop", "ZROP"], ["cores", "SM"], ["crop", "CROP"]];
 

@@ -12,7 +12,6 @@ use quadrille_suite::table::is_paper_scene;
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.05;
 
-/// Whether `ours` is below, near or above `theirs`.
 fn relation(ours: f64, theirs: f64) -> &'static str {
     match ours / theirs {
         ratio if ratio < 1.0 - EQUAL => "less than",
@@ -78,7 +77,7 @@ fn speedups(results: &Results) -> Option<String> {
     ))
 }
 
-/// Explains why the speedup of HET differs: the work that it saves, and the resulting gain in the pipeline.
+/// Explains why the speedup of HET differs: the work that it saves, and the resulting gain.
 fn causes(results: &Results) -> Option<String> {
     let [fragments, _, quads, merged] = mean_reductions(results);
     let (fragments, quads, merged) = (fragments?, quads?, merged?);

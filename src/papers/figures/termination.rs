@@ -10,7 +10,6 @@ use quadrille_suite::details::{PixelCounts, bin_starts};
 use quadrille_suite::report::heat::{HeatMap, VIRIDIS, picture};
 use quadrille_suite::report::scale::{Curve, Scale};
 
-/// Scenes whose maps are shown.
 const PICTURED: usize = 2;
 
 fn pixel_counts(view: &ViewResult, method: &str) -> Option<PixelCounts> {
@@ -18,7 +17,6 @@ fn pixel_counts(view: &ViewResult, method: &str) -> Option<PixelCounts> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// Share of the pixels in the bins of a histogram.
 fn shares(counts: &PixelCounts) -> impl Iterator<Item = f64> {
     let pixels: u64 = counts.histogram.iter().sum();
     counts.histogram.iter().map(move |n| *n as f64 / pixels.max(1) as f64)
@@ -49,7 +47,7 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// The histogram of both counts: share of the pixels by fragments, in bins of two per doubling.
+/// Share of the pixels by fragments, in bins of two per doubling, for both counts.
 fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
     let names = ["without termination", "with termination"];
     let series = counts.iter().zip(names).zip(0..).map(|((counts, name), colour)| {
@@ -67,7 +65,6 @@ fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
     LineChart::new(title, [x, y], Vec::new(), series).draw()
 }
 
-/// Heat maps of both counts on one scale.
 fn maps(scene: &str, without: &PixelCounts, with: &PixelCounts) -> Vec<Picture> {
     let cells = [without, with].map(PixelCounts::cells);
     let Some(scale) = cells[0].as_ref().map(|c| Scale::covering(c, Curve::SquareRoot)) else {

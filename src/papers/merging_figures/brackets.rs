@@ -10,7 +10,6 @@ use quadrille_charts::measured;
 /// Lowest, default and highest value over the assumptions, and the value in random order.
 type Range = [Option<f64>; 4];
 
-/// A table of ranges beside the published numbers.
 fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content {
     let number = |at: usize| move |(_, range): &(&str, Range)| range[at];
     let published = |quantity: &str| figure.published.iter().find(|p| p.quantity == quantity);
@@ -48,7 +47,6 @@ fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content
     sheet.finish()
 }
 
-/// A number of three significant digits, as pages show it.
 fn rounded(number: f64) -> f64 {
     let digits = 2.0 - number.abs().max(f64::MIN_POSITIVE).log10().floor();
     let scale = 10_f64.powf(digits);
@@ -74,7 +72,6 @@ pub(super) fn quads(figure: &'static Figure, results: &MergingResults) -> Conten
     table(figure, ranges.to_vec())
 }
 
-/// The range of a measure of a scene, or of its mean over the scenes, over sets of assumptions and variants.
 fn range(results: &MergingResults, of: Measure, scene: Option<&str>) -> Range {
     let scenes = scene.map_or_else(|| results.meshes("merging"), |scene| vec![scene]);
     let over = |frames: &[Frame], choose: fn(Vec<Option<f64>>) -> Option<f64>| {

@@ -12,7 +12,6 @@ use results::{Frame, MergingResults, Unit};
 
 type Draw = fn(&'static Figure, &MergingResults) -> Content;
 
-/// How each figure is drawn.
 const DRAWINGS: [(&str, Draw); 12] = [
     ("qfm-fig9", quads::figure_9),
     ("qfm-fig12", quads::figure_12),

@@ -7,10 +7,8 @@ use crate::paper::Figure;
 use crate::sheet::{Sheet, largest};
 use quadrille_charts::Axis;
 
-/// Entries of the merge buffer on the horizontal axes of Figures 4 and 5.
 const ENTRIES: [u32; 5] = [16, 64, 256, 512, 1024];
 
-/// A figure over the entries of the buffer, with a line per mesh and one for the mean.
 fn by_entries<'a>(
     figure: &'static Figure,
     results: &'a MergingResults,
@@ -64,11 +62,9 @@ pub(super) fn dense(figure: &'static Figure, results: &MergingResults) -> Conten
     sheet.finish()
 }
 
-/// Orders of triangles with their names.
 pub(super) const ORDERS: [[&str; 2]; 3] =
     [["file", "file"], ["random", "random"], ["vertex-cache", "vertex cache"]];
 
-/// Quads that a unit saves of a mesh in an order of triangles.
 fn saved(results: &MergingResults, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
     let study = match unit.0 {
         Unit::Pmu => "orders_pmu",
@@ -107,12 +103,10 @@ pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Conte
     sheet.finish()
 }
 
-/// The most that the unit saves of partially covered quads, in per cent.
 pub(super) fn most_efficient<'a>(runs: impl Iterator<Item = &'a MergingRun>) -> Option<f64> {
     largest(runs.map(efficiency))
 }
 
-/// Quads saved of partially covered ones, in per cent.
 pub(super) fn efficiency(run: &MergingRun) -> Option<f64> {
     run.of_unit(Unit::Pmu, 512, |row| 100.0 * row.efficiency())
 }

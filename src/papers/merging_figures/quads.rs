@@ -6,7 +6,6 @@ use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, largest, mean};
 use quadrille_charts::{Axis, AxisMark};
 
-/// Columns of a parameter with their positions and labels on the horizontal axis.
 pub(super) type Points = Vec<(String, f64, String)>;
 
 fn by_scene(figure: &'static Figure, results: &MergingResults) -> Sheet<Frame> {
@@ -77,7 +76,6 @@ pub(super) fn figure_14(figure: &'static Figure, results: &MergingResults) -> Co
     sheet.finish()
 }
 
-/// Numbers of a list of rows without repetitions, ascending.
 fn distinct(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);

@@ -12,11 +12,10 @@ use quadrille_suite::mesh_suite::{MeshRows, PlannedRun};
 pub(super) use quadrille_suite::rows::MergingUnit as Unit;
 use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
 
-/// Assumptions of runs whose study has no axis of them.
+/// Assumptions of studies without such an axis.
 const DEFAULT_SET: &str = "bound, rows";
-/// Assumptions of runs with triangles in random order, which are a study of their own.
+/// Runs with triangles in random order are a study of their own.
 pub(super) const RANDOM_SET: &str = "bound, random";
-/// Entries of the merge buffer that the paper on quad-fragment merging evaluates.
 pub(super) const ENTRIES: Option<u32> = Some(32);
 
 /// The counts of a row of `mesh` that all numbers of the figures follow from.
@@ -73,17 +72,14 @@ impl From<&MeshRow> for MergingCounts {
 }
 
 impl MergingCounts {
-    /// Runs of the shader per covered pixel.
     pub(super) fn per_pixel(&self) -> f64 {
         self.shaded as f64 / self.pixels.max(1) as f64
     }
 
-    /// Quads that reach the unit.
     fn tested(&self) -> u64 {
         self.rasterized - self.culled
     }
 
-    /// Runs of the shader without a unit over runs with it.
     pub(super) fn reduction(&self) -> f64 {
         4.0 * self.tested() as f64 / self.shaded.max(1) as f64
     }
@@ -92,12 +88,10 @@ impl MergingCounts {
         self.tested() as f64 - self.shaded as f64 / 4.0
     }
 
-    /// Merged quads over all quads that reach the unit.
     pub(super) fn savings(&self) -> f64 {
         self.merged() / self.tested().max(1) as f64
     }
 
-    /// Merged quads over the partially covered ones.
     pub(super) fn efficiency(&self) -> f64 {
         self.merged() / self.partial.max(1) as f64
     }
@@ -122,12 +116,11 @@ pub struct MergingRun {
 }
 
 impl MergingRun {
-    /// The point of the run on an axis.
     pub(super) fn setting(&self, axis: &str) -> Option<&str> {
         self.settings.get(axis).map(String::as_str)
     }
 
-    /// The row of a unit; `entries` of `None` is an unbounded buffer.
+    /// Row of a unit; `entries` of `None` is an unbounded buffer.
     pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&MergingCounts> {
         let buffer = match unit {
             Unit::Qfm | Unit::Pmu => Some(BufferEntries(entries)),
@@ -137,7 +130,6 @@ impl MergingRun {
         rows.find(|row| row.unit == unit && row.buffer == buffer)
     }
 
-    /// A number of quad-fragment merging or of the pixel merge unit with some entries.
     pub(super) fn of_unit(
         &self,
         unit: Unit,
@@ -148,14 +140,13 @@ impl MergingRun {
     }
 }
 
-/// A scene under one set of assumptions: with quads culled, and with grids alone culled if it was run.
+/// Scene under one set of assumptions: with quads culled, and with only grids culled if it was run.
 #[derive(Clone)]
 pub(super) struct Frame {
     pub(super) quads: MergingRun,
     grids: Option<MergingRun>,
 }
 
-/// A number of a frame.
 pub(super) type Measure = fn(&Frame) -> Option<f64>;
 
 impl Frame {
@@ -174,17 +165,14 @@ impl Frame {
         Self::per_pixel(&self.quads, Unit::Qfm, ENTRIES)
     }
 
-    /// The same with grids alone culled.
     pub(super) fn qfm_grids(&self) -> Option<f64> {
         Self::per_pixel(self.grids.as_ref()?, Unit::Qfm, ENTRIES)
     }
 
-    /// Vertices that Reyes shades per covered pixel.
     pub(super) fn reyes(&self) -> Option<f64> {
         Self::per_pixel(&self.quads, Unit::Reyes, None)
     }
 
-    /// Shadings without merging over shadings with it.
     pub(super) fn less(&self) -> Option<f64> {
         Some(self.none()? / self.qfm()?)
     }
@@ -195,17 +183,14 @@ impl Frame {
         Some((none - self.qfm()?) / (none - unbounded))
     }
 
-    /// Ratio of the shadings with merging to the shadings of Reyes.
     pub(super) fn over_reyes(&self) -> Option<f64> {
         Some(self.qfm()? / self.reyes()?)
     }
 
-    /// The same with grids alone culled.
     pub(super) fn over_reyes_grids(&self) -> Option<f64> {
         Some(self.qfm_grids()? / self.reyes()?)
     }
 
-    /// Mean area of the triangles that are drawn, in pixels.
     pub(super) fn mean_px(&self) -> Option<f64> {
         self.quads.rows.first()?.mean_px
     }
@@ -235,9 +220,6 @@ impl MergingResults {
     }
 
     /// Writes a file of kept results, with a run per line.
-    ///
-    /// # Errors
-    /// Errors of writing.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.runs.iter().try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
     }
@@ -258,13 +240,11 @@ impl MergingResults {
         Ok(Self { runs })
     }
 
-    /// The runs of a study.
     pub(super) fn of(&self, study: &str) -> impl Iterator<Item = &MergingRun> {
         let runs = self.runs.iter();
         runs.filter(move |run| run.study == study)
     }
 
-    /// Names of the meshes of a study, in the order of the suite.
     pub(super) fn meshes(&self, study: &str) -> Vec<&str> {
         let mut meshes: Vec<&str> = Vec::new();
         for run in self.of(study) {
@@ -275,7 +255,6 @@ impl MergingResults {
         meshes
     }
 
-    /// The frames of studies under a set of assumptions.
     pub(super) fn frames(&self, studies: &[&str], set: &str) -> Vec<Frame> {
         let set_of = |run: &MergingRun| match run.study.as_str() {
             "random" => RANDOM_SET.to_owned(),
@@ -295,12 +274,10 @@ impl MergingResults {
         frames.collect()
     }
 
-    /// The frames of the scenes as they are, under the default assumptions.
     pub(super) fn default_frames(&self) -> Vec<Frame> {
         self.frames(&["merging"], DEFAULT_SET)
     }
 
-    /// Sets of assumptions of the study of all scenes, the default first.
     pub(super) fn sets(&self) -> Vec<&str> {
         let mut sets: Vec<&str> = Vec::new();
         for set in self.of("merging").filter_map(|run| run.setting("assumptions")) {

@@ -15,7 +15,7 @@ use quadrille_deferred::camera::motion_file::MotionFile;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_scene::Camera;
 
-/// Rotation above which linear vertex motion is a poor approximation, in radians.
+/// Rotation in radians above which linear vertex motion is a poor approximation.
 const LARGE_TURN: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Settings of motion and lens.
@@ -47,9 +47,6 @@ pub struct BlurSettings {
 
 impl BlurSettings {
     /// Checks all values.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
     pub fn check(&self) -> Result<()> {
         within("shutter", self.shutter, 0.0..=1.0, "a number from 0 to 1")?;
         let positive = f64::MIN_POSITIVE..=f64::MAX;

@@ -20,7 +20,7 @@ use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
 
-/// Shader executions per pixel with the last colour of a heat map (figures 1, 9 and 13).
+/// Shader executions per pixel at the last colour of a heat map (figures 1, 9 and 13).
 const HEAT_MAX: u32 = 64;
 
 /// Results that a run computes beside its rows.
@@ -85,7 +85,6 @@ impl PreparedMesh<'_, DeferredFrames> {
     }
 }
 
-/// A view of a source that is drawn.
 struct DrawnView<'a> {
     run: &'a PreparedMesh<'a, DeferredFrames>,
     wants: DeferredWants,

@@ -19,7 +19,6 @@ use quadrille_deferred::shading::grid_view::GridRule;
 use quadrille_deferred::simulate::PipelineRun;
 use quadrille_mesh::frame::Faces;
 
-/// Largest number of frames whose mean is the truth.
 const MAX_SEEDS: u32 = 4096;
 
 /// Settings of the pipelines. Several values of a setting give a row for each combination.
@@ -119,7 +118,6 @@ impl PipelineSettings {
         runs.collect()
     }
 
-    /// Settings of a frame.
     pub(super) fn frame(&self, grid: ShadingGridKind, level: SimdLevel) -> DeferredSettings {
         DeferredSettings {
             samples: self.samples,

@@ -98,7 +98,6 @@ impl PreparedMesh<'_, MergingSettings> {
         Ok(rows)
     }
 
-    /// The source of a view if the target area is a mean there.
     fn tessellated_to_mean(
         &self,
         area: Option<f64>,
@@ -119,7 +118,6 @@ impl PreparedMesh<'_, MergingSettings> {
     }
 }
 
-/// A view of a source with a number of samples that is drawn.
 struct DrawnFrame<'a> {
     settings: &'a MergingRunSettings,
     wants: MergingWants,
@@ -134,7 +132,6 @@ struct DrawnFrame<'a> {
     look: &'a Look<'a>,
 }
 
-/// A frame with resolved visibility, and the pictures to compare it with.
 struct ResolvedFrame<'a> {
     visible: VisibleFrame,
     visibility_ms: f64,
@@ -184,7 +181,7 @@ impl DrawnFrame<'_> {
         Ok(resolved)
     }
 
-    /// The picture of a frame, or the Reyes picture if no quads are shaded.
+    /// Picture of a frame; the Reyes picture if no quads are shaded.
     fn picture(&self, resolved: &ResolvedFrame<'_>, shading: Option<&Shading>) -> Frame {
         let (visible, shader) = (&resolved.visible, &resolved.shader);
         let background = self.wants.background;
@@ -242,7 +239,6 @@ impl DrawnFrame<'_> {
         Ok(row)
     }
 
-    /// Runs the frame in cycles, if requested; Reyes has no pipeline of quads.
     fn timed(
         &self,
         visible: &VisibleFrame,

@@ -80,7 +80,6 @@ impl Default for MergingSettings {
     }
 }
 
-/// A unit and its kind with a buffer.
 pub(super) type UnitChoice = (MergingUnit, MergeUnitKind);
 
 impl Frames for MergingSettings {
@@ -107,7 +106,6 @@ impl MergingSettings {
         Ok(self.msaa.len() * self.choices()?.len())
     }
 
-    /// Units with their buffers, in order.
     pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
         let kinds = || self.unit.iter().map(|unit| unit.kind());
         if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {
@@ -146,9 +144,6 @@ impl MergingSettings {
     }
 
     /// Settings of a frame with `samples` samples per pixel within a limit on its memory.
-    ///
-    /// # Errors
-    /// As [`Self::pattern`].
     pub fn frame(
         &self,
         camera: &Camera,

@@ -11,11 +11,11 @@ use crate::messages::Messages;
 use quadrille_geometry::files::Mesh;
 use quadrille_mesh::shade::illuminance;
 
-/// Percentage of the lit faces that are darker than the one that becomes white: an assumption.
+/// Percentage of the lit faces darker than the face that becomes white: an assumption.
 const WHITE_PERCENT: usize = 90;
-/// Stops within which lights are taken as their author wrote them: an assumption.
+/// Within this many stops, lights are taken as their author wrote them: an assumption.
 const NEAR_STOPS: f32 = 2.0;
-/// Steps per stop to which an exposure is rounded, so that its flag is short.
+/// Exposures are rounded to this many steps per stop, so that their flags are short.
 const STEPS: f32 = 10.0;
 
 impl MeshInput {
@@ -44,7 +44,7 @@ impl MeshInput {
     }
 }
 
-/// Illuminance that nine in ten lit faces do not exceed, in lux; `None` without a lit face.
+/// Illuminance in lux that nine in ten lit faces do not exceed; `None` without a lit face.
 fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
     let mut lux: Vec<f32> =
         sampled_faces(mesh).map(|face| lit(mesh, face)).filter(|lux| *lux > 0.0).collect();
@@ -52,7 +52,6 @@ fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
     lux.get(lux.len() * WHITE_PERCENT / 100).copied()
 }
 
-/// Illuminance of a face, or of its brighter side if both are drawn, in lux.
 fn lit(mesh: &Mesh, face: usize) -> f32 {
     let Some(normal) = area_vector(mesh, face).try_normalize(0.0) else {
         return 0.0;

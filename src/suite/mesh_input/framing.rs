@@ -14,15 +14,13 @@ use quadrille_scene::cameras::{
     DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX, EyeRule, Framing, FramingTarget, LEAST_RADIUS,
 };
 
-/// Number of faces that stand for all faces of a mesh.
 const SAMPLES: usize = 4096;
 
-/// Evenly spaced faces of a mesh.
 pub(super) fn sampled_faces(mesh: &Mesh) -> impl Iterator<Item = usize> {
     (0..mesh.faces()).step_by(mesh.faces().div_ceil(SAMPLES).max(1))
 }
 
-/// Half the sum of the cross products of a face's edges: its normal, as long as its area.
+/// Half the sum of the cross products of a face's edges: its normal, with its area as length.
 pub(super) fn area_vector(mesh: &Mesh, face: usize) -> Vector3<f64> {
     let corners = mesh.face(face);
     let place =
@@ -72,7 +70,6 @@ impl MeshInput {
         }
     }
 
-    /// Up and front for an up direction that is `given`, or for the one that the mesh suggests.
     pub(super) fn orientation(&self, given: Option<[f64; 3]>) -> MeshOrientation {
         let is_z_up = match given {
             Some([_, y, z]) => z.abs() > y.abs(),
@@ -114,8 +111,7 @@ impl MeshInput {
         }
     }
 
-    /// Normals of evenly spaced faces that are drawn as they are, each as long as its area, and whether its back is
-    /// drawn too.
+    /// Area vectors of evenly spaced faces as drawn, and whether their backs are drawn too.
     fn face_areas(&self) -> Vec<(Vector3<f64>, bool)> {
         let Content::Polygons(mesh) = &self.content else {
             return Vec::new();
@@ -130,7 +126,6 @@ impl MeshInput {
         sampled_faces(mesh).map(area).collect()
     }
 
-    /// Centre in the world and radius of a bounding sphere.
     fn bounding_sphere(&self) -> (Vector3<f64>, f64) {
         let [least, greatest] = self.bounds.map(|c| Vector3::from(c.map(f64::from)));
         let radius = (greatest - least).norm() / 2.0;

@@ -24,7 +24,6 @@ use quadrille_geometry::upright::stands_along_z;
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::mean_area::tessellate_to_mean;
 
-/// Default area of the triangles of Bezier patches and procedural meshes, in pixels.
 const DEFAULT_AREA_PX: f64 = 10.0;
 
 /// A mesh that was read, with its settings.
@@ -35,7 +34,7 @@ pub struct MeshInput {
     pub(super) settings: MeshSettings,
     pub(super) content: Content,
     pub(super) stands_along_z: bool,
-    /// Whether the format states the directions of up and of the front.
+    /// Whether the format states the directions of up and front.
     pub(super) has_stated_axes: bool,
     pub(super) cameras: Vec<FileCamera>,
     /// Files that the mesh file names.
@@ -52,7 +51,6 @@ pub(super) enum Content {
 }
 
 impl Content {
-    /// Origin of the positions in the world.
     fn origin(&self) -> [f64; 3] {
         match self {
             Self::Polygons(mesh) => mesh.origin,
@@ -61,7 +59,6 @@ impl Content {
         }
     }
 
-    /// Positions of a file: vertices or control points.
     pub(super) fn points(&self) -> &[[f32; 3]] {
         match self {
             Self::Polygons(mesh) => &mesh.positions,
@@ -71,10 +68,9 @@ impl Content {
     }
 }
 
-/// Content of a mesh, whether its axes are stated, its cameras, and the files that it names.
 type ReadMesh = (Content, bool, Vec<FileCamera>, Vec<PathBuf>);
 
-/// Target areas of triangles, and the source of triangles for each.
+/// Target area, and source of triangles for it.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
 impl MeshSettings {
@@ -161,7 +157,6 @@ impl MeshSettings {
         ]
     }
 
-    /// Warns of settings without effect, and of a mesh of triangles that is taken as a control cage.
     fn warn_of_idle(&self, content: &Content, messages: &dyn Messages) {
         for (setting, is_set, applies, needed) in self.uses(content) {
             if is_set && !applies {
@@ -188,8 +183,8 @@ impl MeshSettings {
         }
     }
 
-    /// Reads the mesh; returns also whether +y is known to be up, the cameras of the file, and the files that it
-    /// names.
+    /// Reads the mesh; also returns whether +y is known to be up, the cameras of the file, and the files that
+    /// it names.
     fn read(&self, path: &Path, messages: &dyn Messages) -> Result<ReadMesh> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
@@ -240,7 +235,6 @@ impl MeshSettings {
     }
 }
 
-/// Adds the names of procedural meshes to the error about a mesh that is not a file and whose name has no extension.
 fn with_names(error: Error, name: &str) -> Error {
     let is_missing = |reason: &std::io::Error| reason.kind() == std::io::ErrorKind::NotFound;
     match &error {
@@ -304,9 +298,6 @@ impl MeshInput {
     }
 
     /// The surface in triangles of this mean area in a frame.
-    ///
-    /// # Errors
-    /// As [`Self::sources`].
     pub fn tessellated_to_mean(
         &self,
         area: f64,

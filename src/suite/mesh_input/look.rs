@@ -13,7 +13,6 @@ use quadrille_geometry::files::PunctualLight;
 use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{Lighting, ShadeSettings, Shader, Textures};
 
-/// Largest exposure in stops, to either side.
 pub(super) const MAX_STOPS: f32 = 32.0;
 
 choice! {
@@ -53,9 +52,6 @@ pub struct Look<'a> {
 
 impl LookSettings {
     /// Checks all values.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
     pub fn check(&self) -> Result<()> {
         let expected = format!("a number from -{MAX_STOPS} to {MAX_STOPS}");
         let stops = -MAX_STOPS..=MAX_STOPS;

@@ -15,9 +15,6 @@ use quadrille_scene::cameras::{ViewSpec, Views};
 /// Settings of the frames of a mesh. Several values of a setting give a row for each combination.
 pub trait Frames {
     /// Checks all values, without reading a file.
-    ///
-    /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming the setting.
     fn check(&self) -> Result<()>;
 
     /// All files that are named.
@@ -48,9 +45,6 @@ pub struct MeshRunSettings<F> {
 
 impl<F: Frames> MeshRunSettings<F> {
     /// Checks all values, without reading a file.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
     pub fn check(&self) -> Result<()> {
         self.input.check()?;
         self.look.check()?;
@@ -98,9 +92,6 @@ impl<F: Frames> PreparedMesh<'_, F> {
     }
 
     /// The light and colours of the mesh.
-    ///
-    /// # Errors
-    /// As [`LookSettings::of`].
     pub fn look(&self, messages: &dyn Messages) -> Result<Look<'_>> {
         let up = up_of(&self.settings.views);
         self.settings.look.of(&self.input, up, messages)

@@ -127,7 +127,6 @@ choice! {
 }
 
 impl ShaderEffect {
-    /// Adds the effect to the effects of a material.
     pub(super) fn set(self, effects: &mut ShaderEffects) {
         *match self {
             Self::Discard => &mut effects.discards,
@@ -154,9 +153,6 @@ impl MeshSettings {
     }
 
     /// Checks all values.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming the setting.
     pub fn check(&self) -> Result<()> {
         let (least, most) = AREA_RANGE_PX;
         for area in &self.tessellate {

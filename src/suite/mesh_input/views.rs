@@ -7,10 +7,7 @@ use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_scene::cameras::{DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select};
 use quadrille_scene::{Camera, Splats};
 
-/// The numbers of all cameras of the camera file as text, which is their fingerprint; empty without a file.
-///
-/// # Errors
-/// As [`ViewSpec::views`].
+/// Numbers of all cameras of the camera file as text, for fingerprints; empty without a file.
 pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
     if spec.cameras.is_none() {
         return Ok(String::new());
@@ -26,10 +23,7 @@ pub fn up_of(spec: &ViewSpec) -> Option<[f64; 3]> {
     spec.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
 }
 
-/// The views of a mesh: the cameras of its own file that the description selects or, if it describes views, those.
-///
-/// # Errors
-/// As [`ViewSpec::views`], and [`Error::Limit`] for pictures that memory cannot hold.
+/// Views of a mesh: the selected cameras of its own file, unless the description names views.
 pub(super) fn views_of_mesh(
     spec: &ViewSpec,
     input: &MeshInput,
@@ -82,7 +76,6 @@ fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Res
     fitting(views)
 }
 
-/// Refuses pictures that memory cannot hold.
 fn fitting(views: Views) -> Result<Views> {
     for camera in &views.cameras {
         check_memory([camera.width, camera.height], FRAME_BYTES)?;
@@ -90,20 +83,13 @@ fn fitting(views: Views) -> Result<Views> {
     Ok(views)
 }
 
-/// All views of the file or circle from which the description selects some.
-///
-/// # Errors
-/// As [`ViewSpec::views`].
 pub(crate) fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera>> {
     // The choice of the up axis is reported once, when the cameras are chosen.
     Ok(described(&spec.with_all(), input, &Silent)?.cameras)
 }
 
-/// The view that follows each of `cameras` among `all` views. For the last view it is the one before it, seen from the
-/// other side: `true` tells so.
-///
-/// # Errors
-/// [`Error::Argument`] for a single view.
+/// The view after each of `cameras` among `all` views. The last view gets the one before it, from the other
+/// side, and `true`.
 pub(crate) fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camera, bool)>> {
     let after = |camera: &Camera| {
         let at = all.iter().position(|other| other.name == camera.name)?;
@@ -117,7 +103,6 @@ pub(crate) fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camer
     })
 }
 
-/// The warning that a view shows nothing.
 pub(crate) fn nothing_in_view(camera: &Camera) -> String {
     format!(
         "view \"{}\": nothing of the mesh is in view (look from elsewhere with another eye and target, or move the \

@@ -19,7 +19,6 @@ use quadrille_base::words::did_you_mean;
 use quadrille_geometry::surface::ProceduralScene;
 use quadrille_scene::cameras::CameraTransform;
 
-/// Keys of [`ViewSpec`] in suites.
 const VIEW_KEYS: [&str; 11] = [
     "cameras",
     "transform",
@@ -34,7 +33,6 @@ const VIEW_KEYS: [&str; 11] = [
     "height",
 ];
 
-/// The content of a suite file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSuite {
@@ -45,7 +43,6 @@ struct RawSuite {
     studies: Vec<RawStudy>,
 }
 
-/// A mesh with settings.
 #[derive(Debug, Clone, Deserialize)]
 struct RawMesh {
     name: String,
@@ -54,7 +51,6 @@ struct RawMesh {
     settings: Table,
 }
 
-/// A study: meshes, settings and axes.
 #[derive(Debug, Deserialize)]
 struct RawStudy {
     name: String,
@@ -74,7 +70,6 @@ struct RawAxis {
     points: Vec<RawPoint>,
 }
 
-/// A point on an axis: settings with a name.
 #[derive(Debug, Clone, Deserialize)]
 struct RawPoint {
     name: String,
@@ -82,23 +77,18 @@ struct RawPoint {
     settings: Table,
 }
 
-/// Settings of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunSettings {
     Deferred(Box<DeferredRunSettings>),
     Merging(Box<MergingRunSettings>),
 }
 
-/// A job of a suite.
 #[derive(Debug, Clone)]
 pub(super) struct MeshJob {
     pub(super) key: MeshRunKey,
     pub(super) settings: RunSettings,
-    /// The mesh as the suite names it.
     pub(super) mesh: String,
-    /// Whether heat maps are written.
     pub(super) heat: bool,
-    /// Whether the job is the first of its study.
     pub(super) is_first: bool,
 }
 
@@ -223,7 +213,6 @@ impl MeshSuite {
         Ok(())
     }
 
-    /// Reads and checks settings, refuses other keys than theirs, and resolves the files of the mesh and its views.
     fn read<F: Frames + Default + DeserializeOwned>(
         &mut self,
         path: &Path,
@@ -266,7 +255,6 @@ fn mesh_key(study: &RawStudy, mesh: &RawMesh) -> MeshRunKey {
     }
 }
 
-/// Refuses keys that are neither shared nor `own`, and a table without a mesh.
 fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Result<()> {
     let shared = [&["mesh"], &VIEW_KEYS[..], fields::<MeshSettings>(), fields::<LookSettings>()];
     let mut known = shared.into_iter().chain(own).flatten();

@@ -4,7 +4,7 @@ use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Names of the fields of a struct that derives `Deserialize`; none if a part of it is flattened.
+/// Field names of a struct that derives `Deserialize`; none if a part of it is flattened.
 pub(super) fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut fields: &[&str] = &[];
     // Always an error, since there is no value.

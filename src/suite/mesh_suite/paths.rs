@@ -3,12 +3,11 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// Paths relative to the folder of a suite, or to environment variables, which stand at their beginning as in
+/// Paths relative to the folder of a suite, or to an environment variable at the start, as in
 /// `$MESHES/spot.obj`.
 #[derive(Debug, Clone)]
 pub(super) struct SuitePaths {
     folder: PathBuf,
-    /// Names of variables with their `$`, and their values.
     variables: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -17,7 +16,6 @@ impl SuitePaths {
         Self { folder: suite.parent().unwrap_or(Path::new("")).to_owned(), variables: Vec::new() }
     }
 
-    /// Takes the variable of a path.
     pub(super) fn learn(&mut self, path: &Path) {
         let Some(Component::Normal(first)) = path.components().next() else {
             return;
@@ -27,7 +25,7 @@ impl SuitePaths {
         self.variables.extend(value.map(|value| (first.into(), value.into())));
     }
 
-    /// The path from the working directory. A path of a variable without a value stays as it is.
+    /// Path from the working directory. Paths of a variable without a value stay unchanged.
     pub(super) fn resolved(&self, path: &Path) -> PathBuf {
         for (name, value) in &self.variables {
             if let Ok(rest) = path.strip_prefix(name) {
@@ -40,7 +38,7 @@ impl SuitePaths {
         }
     }
 
-    /// The path of which [`Self::resolved`] makes `path`.
+    /// Inverse of [`Self::resolved`].
     pub(super) fn portable(&self, path: &Path) -> PathBuf {
         for (name, value) in &self.variables {
             if let Ok(rest) = path.strip_prefix(value) {

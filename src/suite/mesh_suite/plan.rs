@@ -32,13 +32,11 @@ pub struct PlannedRun {
     pub pictures: Vec<(String, Vec<u8>)>,
 }
 
-/// Rows of results files, and hashes of the files that they follow from.
 pub(super) struct KeptRows<'a> {
     plan: &'a MeshPlan,
-    /// Folder of the outputs.
     folder: PathBuf,
     rows: HashMap<MeshRunKey, Vec<MeshRunRow>>,
-    /// Hashes of input files, each of which is read once.
+    /// Hashes of input files, each read once.
     hashes: HashMap<PathBuf, Option<u64>>,
 }
 
@@ -58,9 +56,6 @@ impl MeshPlan {
     }
 
     /// The jobs with their rows in `files`, whose outputs lie in `folder`.
-    ///
-    /// # Errors
-    /// Errors of reading the files and the heat maps.
     pub fn runs(&self, folder: &Path, files: &[PathBuf]) -> Result<Vec<PlannedRun>> {
         let mut kept = KeptRows::new(self, folder);
         files.iter().try_for_each(|file| kept.read(file))?;
@@ -101,18 +96,15 @@ impl MeshPlan {
         Ok(runs)
     }
 
-    /// Whether a line is the row of a job, current or not.
     fn has(&self, content: &LineContent) -> bool {
         matches!(content, LineContent::Mesh(row) if self.keys().any(|key| *key == row.key))
     }
 }
 
-/// Name of a heat map of a job.
 pub(super) fn picture_name(key: &MeshRunKey, variant: &str) -> String {
     format!("{key}.{variant}.png")
 }
 
-/// The variant in the name of a heat map of a job.
 fn variant<'a>(key: &MeshRunKey, file: &'a str) -> &'a str {
     let rest = file.strip_prefix(&format!("{key}."));
     rest.and_then(|rest| rest.strip_suffix(".png")).unwrap_or(file)
@@ -123,7 +115,6 @@ impl<'a> KeptRows<'a> {
         Self { plan, folder: folder.to_owned(), rows: HashMap::new(), hashes: HashMap::new() }
     }
 
-    /// Adds the rows of a results file. A missing file counts as empty.
     fn read(&mut self, path: &Path) -> Result<()> {
         match Lines::of_file(path) {
             Err(Error::Read { .. }) if !path.exists() => {}
@@ -132,7 +123,6 @@ impl<'a> KeptRows<'a> {
         Ok(())
     }
 
-    /// Adds the rows of other results files than `own`.
     pub(super) fn read_others(&mut self, own: &Path, files: &[PathBuf]) -> Result<()> {
         let mut others = files.iter().filter(|file| *file != own);
         others.try_for_each(|file| self.read(file))
@@ -147,7 +137,7 @@ impl<'a> KeptRows<'a> {
         }
     }
 
-    /// The last row of a job that this build would make again from files with the same content.
+    /// Last row of a job with the current fingerprint.
     pub(super) fn current(&mut self, job: &MeshJob) -> Option<MeshRunRow> {
         let rows = self.rows.get(&job.key)?.clone();
         // A camera file that cannot be read is an error of the run that follows.
@@ -156,7 +146,7 @@ impl<'a> KeptRows<'a> {
         rows.find(|row| row.fingerprint == self.fingerprint(job, &cameras, row))
     }
 
-    /// Hash of everything that a row follows from, and of its outputs.
+    /// Hash of everything that a row depends on, and of its outputs.
     pub(super) fn fingerprint(&mut self, job: &MeshJob, cameras: &str, row: &MeshRunRow) -> String {
         let mut hash = Fnv1a::default();
         let sources = self.plan.program.sources;
@@ -178,7 +168,6 @@ impl<'a> KeptRows<'a> {
 }
 
 impl MeshJob {
-    /// The numbers of all cameras of the camera file as text.
     pub(super) fn camera_text(&self) -> Result<String> {
         camera_text(match &self.settings {
             RunSettings::Deferred(settings) => &settings.views,
@@ -187,7 +176,6 @@ impl MeshJob {
     }
 }
 
-/// Hash of the content of a file; `None` if it cannot be read.
 fn content_hash(path: &Path) -> Option<u64> {
     let mut hash = Fnv1a::default();
     hash.add_file(path).ok()?;

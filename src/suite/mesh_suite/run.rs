@@ -29,7 +29,6 @@ pub struct MeshRunFiles<'a> {
     pub others: &'a [PathBuf],
 }
 
-/// Warnings of a job.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<String>>);
 
@@ -91,7 +90,6 @@ impl MeshPlan {
         Ok(())
     }
 
-    /// The row of a job, without its fingerprint.
     fn row(
         &self,
         job: &MeshJob,

@@ -8,18 +8,16 @@ use quadrille_gpu::variant::Variant;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// A rectangle: x, y, width and height in pixels.
+/// x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];
 
-/// Alpha of rectangles, far from the alpha cut and from 1.
+/// Far from the alpha cut and from 1.
 const ALPHA: f32 = 0.25;
 
-/// A draw of rectangles on a square picture.
 pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {
     Draw::rectangles(side_px, side_px, rectangles, [1.0, 0.5, 0.25], ALPHA)
 }
 
-/// Simulates a draw on the conventional pipeline.
 pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> SimulationResult {
     Simulator::unchecked(config, Variant::BASELINE).run(draw, draw.shader(), tests)
 }
@@ -33,7 +31,6 @@ pub(super) fn round_robin(tiles: u32, a_tile: u32) -> (u32, Vec<Rectangle>) {
     (across * TILE_PX, rounds.map(at).collect())
 }
 
-/// A draw of `layers` rectangles that cover the whole picture.
 pub(super) fn layers(side_px: u32, layers: u32) -> Draw {
     rectangles(side_px, &vec![[0, 0, side_px, side_px]; layers as usize])
 }

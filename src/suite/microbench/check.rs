@@ -71,7 +71,6 @@ impl Expected {
         }
     }
 
-    /// Whether `measured` meets the expectation; NaN never does.
     #[allow(clippy::float_cmp, reason = "counts below 2^53, which f64 holds exactly")]
     pub(crate) fn meets(self, measured: f64) -> bool {
         match self {
@@ -94,7 +93,6 @@ impl Expected {
 }
 
 impl Check {
-    /// A count that should equal `expected`.
     pub(super) fn count(
         name: impl Into<String>,
         expected: u64,
@@ -111,7 +109,6 @@ impl Check {
         }
     }
 
-    /// A number of warps that should equal `expected`.
     pub(super) fn warps(
         name: impl Into<String>,
         expected: u64,
@@ -129,7 +126,6 @@ impl Check {
 
 impl Serialize for Check {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// JSON form.
         #[derive(Serialize)]
         struct Row<'a> {
             name: &'a str,

@@ -14,20 +14,15 @@ use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::CacheCounters;
 
-/// Side of the picture, in pixels.
 const SIDE_PX: u32 = 256;
 const WIDTH_PX: u32 = 8;
 const HEIGHT_PX: u32 = 16;
-/// Bytes of a rectangle.
 const BYTES: u64 = bytes([WIDTH_PX, HEIGHT_PX]);
 /// Capacity measured on the hardware, in bytes.
 const CACHE_BYTES: u64 = 16_384;
-/// Number of random arrangements.
 const SEEDS: u64 = 48;
-/// Number of aligned positions; the limit of the measurement.
 const MOST_PLACES: usize = 64;
 
-/// Statistics of the CROP cache after two rounds over `places`.
 fn two_rounds(config: &Config, places: &[Rectangle]) -> CacheCounters {
     let mut draw_twice = rectangles(SIDE_PX, &places.repeat(2));
     let second_round = draw_twice.len() / 2;
@@ -35,7 +30,6 @@ fn two_rounds(config: &Config, places: &[Rectangle]) -> CacheCounters {
     draw(&draw_twice, config, &Tests::default()).crop_cache
 }
 
-/// Number of `places` that are drawn without a read from the L2, and the largest number of bytes held.
 fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     let mut peak = 0;
     for count in 1..=places.len() {
@@ -57,7 +51,6 @@ fn aligned([width, height]: [u32; 2], count: usize) -> Vec<Rectangle> {
     places.map(|[x, y]| [x, y, width, height]).collect()
 }
 
-/// Bytes of rectangles of a size that are drawn side by side without a read from the L2.
 pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;
@@ -66,7 +59,7 @@ pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {
     footprint(&config, &places).0 * bytes(size)
 }
 
-/// Returns rectangles of a size at random multiples of `step` pixels that do not overlap: twice the measured capacity.
+/// Rectangles at random multiples of `step` pixels without overlap: twice the measured capacity.
 fn scattered(seed: u64, [width, height]: [u32; 2], step: u32) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();
@@ -81,7 +74,6 @@ fn scattered(seed: u64, [width, height]: [u32; 2], step: u32) -> Vec<Rectangle> 
     places
 }
 
-/// Bytes of a rectangle in RGBA16F.
 pub(super) const fn bytes([width, height]: [u32; 2]) -> u64 {
     width as u64 * height as u64 * 8
 }

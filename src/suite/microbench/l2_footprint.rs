@@ -10,17 +10,14 @@ use quadrille_gpu::draw::Draw;
 use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::SECTOR_BYTES;
 
-/// Largest L2 that is filled, in bytes: the draws of larger ones would take long.
+/// Larger L2s are not filled, since the draws would take long.
 const MOST_BYTES: u64 = 4 << 20;
-/// Width of the pictures that fill the L2, in pixels.
 const WIDTH_PX: u32 = 1024;
-/// Bytes per pixel of RGBA16F.
 const PIXEL_BYTES: u64 = 8;
-/// Relative tolerance of bytes that are read again.
 const TOLERANCE: f64 = 0.01;
 
-/// Bytes of colour read from DRAM when a picture of `times` the capacity is covered twice, and the
-/// picture's bytes.
+/// Bytes of colour read from DRAM when a picture of `times` the capacity is covered twice, and the picture's
+/// bytes.
 fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
     let row_bytes = u64::from(WIDTH_PX * TILE_PX) * PIXEL_BYTES;
     let rows = times * config.l2.bytes / row_bytes;
@@ -38,8 +35,8 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     vec![capacity(&config, 1), capacity(&config, 2), sector(&config), writes(&config)]
 }
 
-/// A picture that fits is read from DRAM no more; of one twice as large, every line has been evicted when
-/// it is needed again.
+/// A picture that fits is not read from DRAM again; of one twice as large, every line has been evicted when it
+/// is needed again.
 fn capacity(config: &Config, times: u64) -> Check {
     let mut config = config.clone();
     config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
@@ -74,7 +71,7 @@ fn sector(config: &Config) -> Check {
     )
 }
 
-/// A small L2 before a DRAM of one byte per cycle: the draw takes as long as its bytes, also those that
+/// A small L2 before a DRAM of one byte per cycle: the draw takes as long as its bytes, including those that
 /// are written.
 fn writes(config: &Config) -> Check {
     const LAYERS: u32 = 4;

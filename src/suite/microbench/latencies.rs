@@ -7,7 +7,6 @@ use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::LINE_BYTES;
 
-/// Relative tolerance, for the cycles of the ports on the way.
 const TOLERANCE: f64 = 0.03;
 
 /// Cycles of `list`, with a pause before the last rectangle in which all bins are flushed.
@@ -30,7 +29,7 @@ fn l2(config: &Config) -> u64 {
     far.saturating_sub(cycles(&config, &[first, second, second]))
 }
 
-/// Colours that are read from DRAM, against colours that are known to be clear.
+/// Colours read from DRAM, against colours known to be clear.
 fn dram(config: &Config) -> u64 {
     let of = |fast_clear| {
         let mut config = config.clone();

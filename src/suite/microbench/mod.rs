@@ -93,9 +93,6 @@ pub const ALL: [Microbenchmark; 10] = [
 
 impl Microbenchmark {
     /// Returns the microbenchmark called `name`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] listing the valid names.
     pub fn named(name: &str) -> Result<Self> {
         ALL.into_iter().find(|m| m.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|m| m.name).collect();
@@ -105,9 +102,6 @@ impl Microbenchmark {
 
     /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC, unless
     /// it compares several.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] naming a field of the configuration that does not fit.
     pub fn run(&self, config: &Config) -> Result<Vec<Check>> {
         config.validate()?;
         let mut config = config.clone();
@@ -117,9 +111,6 @@ impl Microbenchmark {
 
     /// As [`Self::run`], as a task. A benchmark takes seconds at most: when it is cancelled, it ends on a thread
     /// of its own.
-    ///
-    /// # Errors
-    /// As [`Self::run`], and [`Error::Cancelled`].
     pub fn run_task(&self, config: &Config, task: &Task) -> Result<Vec<Check>> {
         let (benchmark, config) = (*self, config.clone());
         task.uninterrupted(move || benchmark.run(&config))?

@@ -10,14 +10,11 @@ use quadrille_gpu::draw::{Draw, FlatTriangle};
 use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::Rate;
 
-/// Side of the picture, in pixels.
 const SIDE_PX: u32 = 1024;
-/// Triangles of the shorter draw.
 const TRIANGLES: usize = 8;
-/// Relative tolerance, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.01;
 
-/// A triangle along the diagonal, less than a pixel wide.
+/// Triangle along the diagonal, less than a pixel wide.
 fn needle() -> FlatTriangle {
     let end = (SIDE_PX << SUBPIXEL_BITS).cast_signed();
     let half_px = 1 << (SUBPIXEL_BITS - 1);

@@ -6,11 +6,8 @@ use super::ports::ideal_quads_per_cycle;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Rectangles of the shorter draw: whole bins of quads.
 const RECTANGLES: usize = 1024;
-/// Latencies of a blend, in cycles.
 const BLEND_CYCLES: [u64; 3] = [2, 16, 64];
-/// Relative tolerance, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.02;
 
 pub(super) fn run(config: &Config) -> Vec<Check> {

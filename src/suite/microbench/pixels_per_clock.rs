@@ -9,14 +9,10 @@ use quadrille_base::shading::ColourFormat;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Side of the picture, in pixels.
 const SIDE_PX: u32 = 256;
-/// Rectangles of the shorter draw.
 const LAYERS: u32 = 12;
-/// Relative tolerance of the rate, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.01;
 
-/// Pixels blended per cycle in a colour format.
 pub(super) fn pixels_per_cycle(config: &Config, format: ColourFormat) -> f64 {
     let mut config = config.clone();
     config.crop.format = format;

@@ -8,21 +8,17 @@ use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::{Tests, bytes_per_quad};
 use quadrille_machine::{Rate, WARP_QUADS};
 
-/// Side of the picture, in pixels.
 const SIDE_PX: u32 = 128;
-/// Rectangles of the shorter draw.
 const LAYERS: u32 = 4;
-/// Rates of a port, in quads per cycle.
 const QUADS_PER_CYCLE: [u32; 2] = [1, 4];
-/// Relative tolerance of the rate, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.01;
 
-/// Quads of a raster tile that is covered.
+/// Quads of a covered raster tile.
 const RASTER_TILE: u32 = (RASTER_TILE_PX / 2) * (RASTER_TILE_PX / 2);
 #[allow(clippy::cast_possible_truncation, reason = "eight quads")]
 const WARP: u32 = WARP_QUADS as u32;
 
-/// A port: its field, the quads of an item, and its rate.
+/// Field, quads per item, and rate of a port.
 type Port = (&'static str, u32, fn(&mut Config) -> &mut Rate);
 
 const PORTS: [Port; 13] = [

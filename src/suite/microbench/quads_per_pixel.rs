@@ -9,14 +9,11 @@ use quadrille_base::shading::{ColourFormat, CompareOp, StencilTest};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Side of the picture, in pixels: a whole number of three quads.
+/// In pixels: a whole number of three quads.
 const SIDE_PX: u32 = 96;
-/// Rectangles of the shorter draw at a quarter of a quad per pixel.
 const LAYERS: u32 = 24;
-/// Relative tolerance of the ratio.
 const TOLERANCE: f64 = 0.01;
 
-/// Masks of the first pixels of a quad.
 const ONE: u8 = 0b0001;
 const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
@@ -25,8 +22,8 @@ const FOUR: u8 = 0b1111;
 const SHARES: [(&str, [u8; 3], u32); 3] =
     [("1/2", [TWO; 3], 2), ("3/4", [TWO, ONE, ONE], 3), ("1", [ONE; 3], 4)];
 
-/// A stencil test that passes pixels by their position in the quad. `kept` holds the masks of quads in
-/// columns 0, 1, 2, repeated.
+/// Stencil test that passes pixels by their position in the quad. `kept` holds the masks of quads in columns 0,
+/// 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
     let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
     let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| (x, y)));
@@ -37,7 +34,7 @@ fn mask(kept: [u8; 3]) -> Tests {
     Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
-/// Cycles that `count` times [`LAYERS`] more rectangles take, and the pixels blended in them.
+/// Cycles of `count` times [`LAYERS`] more rectangles, and the pixels blended in them.
 fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
     let [once, twice] = [1, 2].map(|times| {
         let outcome = draw(&layers(SIDE_PX, times * count * LAYERS), config, tests);

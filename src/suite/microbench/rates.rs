@@ -14,15 +14,10 @@ use quadrille_gpu::warp::shader_blend::ShaderOrder;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Side of the picture in pixels.
 const SIDE_PX: u32 = 16 * TILE_PX;
-/// Rectangles over the whole picture of the shorter draw.
 const LAYERS: u32 = 12;
-/// Largest side of small rectangles, in pixels.
 const MOST_SMALL_PX: u32 = 32;
-/// Most rectangles that lie on each other.
 const MOST_LAYERS: u32 = 96;
-/// Small rectangles of the shorter draw.
 const SMALL: u32 = 8192;
 
 /// Work per cycle of the GPU.
@@ -34,7 +29,7 @@ pub enum WorkRate {
     Rectangles(f64),
 }
 
-/// A stencil test that no pixel passes, or the first of each screen tile.
+/// Stencil test that passes no pixel, or only the first of each screen tile.
 fn kills(is_sparse: bool) -> Tests {
     let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
     let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| [x, y]));
@@ -43,19 +38,17 @@ fn kills(is_sparse: bool) -> Tests {
     Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
-/// Squares that follow each other along rows of the picture, again and again.
 fn small(side: u32, count: u32) -> Vec<Rectangle> {
     let across = SIDE_PX / side;
     let at = |n: u32| [n % across * side, n / across % across * side, side, side];
     (0..count).map(at).collect()
 }
 
-/// A side in pixels from 1 to `most`.
 fn side_px(text: &str, most: u32) -> Option<u32> {
     text.parse().ok().filter(|side| (1..=most).contains(side))
 }
 
-/// A draw of two triangles per rectangle, as programs draw rectangles on hardware.
+/// Two triangles per rectangle, as programs draw rectangles on hardware.
 fn draw(list: &[Rectangle]) -> Draw {
     let corner = |x: u32, y: u32| Vertex {
         x: (x << SUBPIXEL_BITS).cast_signed(),
@@ -133,7 +126,6 @@ pub fn rate(config: &Config, name: &str) -> Option<WorkRate> {
     row(&simulator, &none, name.strip_prefix("rectangles-")?)
 }
 
-/// Pixels per cycle of squares on each other, at the corner of the picture.
 fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> WorkRate {
     let list = |count: u32| vec![[0, 0, side, side]; count as usize];
     let count = (LAYERS * SIDE_PX / side).min(MOST_LAYERS);
@@ -141,7 +133,6 @@ fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> WorkRate {
     WorkRate::Pixels(per_cycle * f64::from(side).powi(2))
 }
 
-/// Squares per cycle that follow each other along rows of the picture; `None` for no side of 1 to 32 pixels.
 fn row(simulator: &Simulator, tests: &Tests, side: &str) -> Option<WorkRate> {
     let side = side_px(side, MOST_SMALL_PX)?;
     let list = |count| small(side, count);

@@ -6,13 +6,11 @@ use super::{crop_footprint, pixels_per_clock, quads_per_pixel, tile_bins};
 use quadrille_base::shading::ColourFormat;
 use quadrille_gpu::config::Config;
 
-/// Sizes of rectangles in pixels: 0.5 to 8 KB of RGBA16F.
+/// In pixels: 0.5 to 8 KB of RGBA16F.
 const SIZES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];
-/// Random arrangements of each size.
 const SEEDS: u64 = 12;
 /// Side in pixels of a cache line of RGBA16F, which has 4x4 pixels.
 const LINE_PX: u32 = 4;
-/// Largest number of screen tiles.
 const MOST_TILES: u32 = 48;
 
 /// The measurements on one GPC.

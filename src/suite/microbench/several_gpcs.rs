@@ -6,14 +6,11 @@ use quadrille_gpu::config::Config;
 use quadrille_gpu::tile_owner::TileMapping;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Side of the picture, in pixels: 16 by 16 screen tiles.
 const SIDE_PX: u32 = 256;
-/// Rectangles of the shorter draw.
 const LAYERS: u32 = 4;
-/// Relative tolerance, for effects at the ends of the draws.
 const TOLERANCE: f64 = 0.02;
 
-/// Cycles by which twice the layers take longer.
+/// Additional cycles with twice the layers.
 fn cycles(config: &Config, gpcs: u64) -> u64 {
     let mut config = config.clone();
     config.gpu.gpcs = gpcs;

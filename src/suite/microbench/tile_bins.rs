@@ -7,16 +7,12 @@ use quadrille_gpu::coalesce::flush_policy::Evict;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// Rectangles on each tile.
 const A_TILE: u32 = 10;
-/// Tiles in the sweep.
 const MOST_TILES: u32 = 64;
 /// Warps per tile whose ten quads are gathered: a full one, and one of two quads.
 const GATHERED: u64 = 2;
-/// Rectangles before the bubble.
 const BEFORE_BUBBLE: u32 = 3;
 
-/// Warps of ten rectangles on each of `tiles` screen tiles in turn.
 pub(super) fn warps_on(config: &Config, tiles: u32, bubble: Option<(u32, u64)>) -> u64 {
     let (side_px, list) = round_robin(tiles, A_TILE);
     let mut rectangles = rectangles(side_px, &list);

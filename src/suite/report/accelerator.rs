@@ -6,7 +6,6 @@ use super::ratios::{Ratios, times};
 use super::simulated::Simulated;
 use quadrille_gpu::outcome::Outcome;
 
-/// The page of the run of the accelerator, below the line `title`, if there is one.
 pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     let mut runs = simulated.runs.iter();
     let (run, outcome) = runs.find_map(|run| match &run.outcome {

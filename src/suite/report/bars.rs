@@ -9,19 +9,15 @@ use super::canvas::{Canvas, INK, width_px};
 use super::scale::{Curve, Scale};
 use quadrille_base::image::Frame;
 
-/// Colours of the parts of a bar, sRGB, told apart also without colour vision (Okabe and Ito 2008).
+/// sRGB, distinguishable without colour vision (Okabe and Ito 2008).
 const COLOURS: [[u8; 3]; 5] =
     [[0, 114, 178], [86, 180, 233], [230, 159, 0], [0, 158, 115], [204, 121, 167]];
 
-/// Pixels per pixel of the font.
 const UNIT: usize = 2;
 const MARGIN: usize = 16;
-/// Height of a bar, and distance from bar to bar.
 const BAR: usize = 24;
 const STEP: usize = 36;
-/// Length of the longest bar.
 const LENGTH: usize = 720;
-/// Height above the first bar, with title and legend, and below the last one, with the scale.
 const HEAD: usize = 80;
 const FOOT: usize = 48;
 const MAX_TICKS: u32 = 7;
@@ -85,12 +81,11 @@ pub fn picture(title: &str, names: &[&str], bars: &[Bar]) -> Frame {
     canvas.into_frame()
 }
 
-/// Pixels of `bytes` on a scale to `most`.
+/// Length in pixels of a bar of `bytes`, on a scale that ends at `most`.
 fn position(bytes: u64, most: u64) -> usize {
     (bytes as f64 / most.max(1) as f64 * LENGTH as f64).round() as usize
 }
 
-/// Unit of the scale: its bytes and name.
 fn unit(most: u64) -> (u64, &'static str) {
     match most {
         0..10_000 => (1, "B"),

@@ -8,10 +8,10 @@ use quadrille_base::error::{Error, Result};
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{ViewSpec, Views};
 
-/// Characters besides letters and digits that a POSIX shell takes as they are, wherever they stand in a word.
+/// Characters besides letters and digits that need no quotes in a POSIX shell.
 const PLAIN: &str = "@%+=:,./_-";
 
-/// Largest difference between two numbers of pixels that a `camera_path.json` stores as one, as a share of the sides.
+/// Largest difference of two pixel counts that a `camera_path.json` stores as one, relative to the sides.
 const PIXEL_TOLERANCE: f64 = 1e-9;
 
 /// A camera as JSON: its position, a target at distance 1, and its lens.
@@ -122,7 +122,6 @@ pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
     Ok(format!("{path:#}\n"))
 }
 
-/// A camera of a path: its matrix in rows, in OpenGL axes (right, up, back), and its vertical field of view.
 fn path_frame(camera: &Camera) -> Value {
     let rows = camera.view_from_world;
     let eye = camera.eye();

@@ -9,11 +9,9 @@ use font8x8::{BASIC_FONTS, UnicodeFonts};
 
 use quadrille_base::image::Frame;
 
-/// Width and height of a character of the font.
 pub(super) const CHARACTER_PX: usize = 8;
 
 const GROUND: [u8; 3] = [24, 24, 27];
-/// Colour of text.
 pub(super) const INK: [u8; 3] = [228, 228, 231];
 
 /// Lit pixels of `text` in a bitmap font, from the origin to the right: column and row of each.
@@ -29,12 +27,10 @@ fn lit_pixels(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Width of `text` in pixels of the font.
 pub(super) fn width_px(text: &str) -> usize {
     text.chars().count() * CHARACTER_PX
 }
 
-/// A picture under construction.
 pub(super) struct Canvas {
     pub(super) width: usize,
     height: usize,
@@ -46,7 +42,6 @@ impl Canvas {
         Self { width, height, pixels: vec![GROUND; width * height] }
     }
 
-    /// Fills the part of a rectangle that lies inside the canvas.
     pub(super) fn fill(
         &mut self,
         [x, y]: [usize; 2],
@@ -59,7 +54,6 @@ impl Canvas {
         }
     }
 
-    /// Writes `text` from its top left corner; a pixel of the font is `unit` wide.
     pub(super) fn write(&mut self, text: &str, [x, y]: [usize; 2], unit: usize) {
         for (column, row) in lit_pixels(text) {
             self.fill([x + column * unit, y + row * unit], [unit, unit], INK);

@@ -4,18 +4,13 @@ use std::fmt::Write;
 
 use super::simulated::VariantRun;
 
-/// Characters of a line.
 pub(super) const LINE: usize = 100;
-/// Characters of a label.
 const LABEL: usize = 13;
-/// Characters of a method's column.
 const COLUMN: usize = 17;
-/// Characters of a cell, in front of a blank.
 pub(super) const CELL: usize = COLUMN - 1;
-/// Methods per page.
 pub(super) const COLUMNS_PER_PAGE: usize = (LINE - LABEL) / COLUMN;
 
-/// Name of a run, with the difference of its picture if one was asked for.
+/// Name of a run, with the difference of its picture if requested.
 pub(super) fn name(run: &VariantRun) -> String {
     match run.against_reference {
         None => run.name(),
@@ -26,7 +21,6 @@ pub(super) fn name(run: &VariantRun) -> String {
     }
 }
 
-/// Appends a row: a label, and a cell per run.
 pub(super) fn row<R>(text: &mut String, label: &str, runs: &[R], cell: impl Fn(&R) -> String) {
     let mut line = format!("{label:LABEL$}");
     for run in runs {
@@ -37,7 +31,7 @@ pub(super) fn row<R>(text: &mut String, label: &str, runs: &[R], cell: impl Fn(&
     text.push('\n');
 }
 
-/// Formats a count in eight characters; counts of a million and more, in millions.
+/// Formats a count in eight characters; a million and more in millions.
 pub(super) fn short(count: u64) -> String {
     if count < 1_000_000 {
         return format!("{count:>8}");

@@ -7,7 +7,6 @@ use quadrille_base::image::Frame;
 use quadrille_deferred::memory::traffic::PipelineTraffic;
 use quadrille_mesh::result::ratio;
 
-/// Heading and cell of a column.
 type Column = (&'static str, fn(&DeferredRow) -> String);
 
 const VIEW: Column = ("<view", |r| r.view.clone());

@@ -22,9 +22,6 @@ fn sectors(requests: &[DramRequest]) -> impl Iterator<Item = (u64, u64, &DramReq
 }
 
 /// Writes the trace: a line for each sector of 32 bytes of each request, in the order of the requests.
-///
-/// # Errors
-/// Returns the errors of `out`.
 pub fn write(out: &mut dyn Write, requests: &[DramRequest]) -> io::Result<()> {
     for (sector, _, request) in sectors(requests) {
         let operation = if request.is_write { "ST" } else { "LD" };
@@ -34,9 +31,6 @@ pub fn write(out: &mut dyn Write, requests: &[DramRequest]) -> io::Result<()> {
 }
 
 /// Writes the cycle of the draw, the bytes and the client of each line of the trace, below a line of titles.
-///
-/// # Errors
-/// Returns the errors of `out`.
 pub fn write_cycles(out: &mut dyn Write, requests: &[DramRequest]) -> io::Result<()> {
     writeln!(out, "cycle,bytes,client")?;
     for (_, bytes, request) in sectors(requests) {

@@ -6,10 +6,8 @@ use quadrille_base::image::{Frame, to_8_bit};
 use super::canvas::width_px;
 use super::heat::enlarged;
 
-/// Height of the legend in units of the text.
 const LEGEND_UNITS: usize = 44;
 const MARGIN: usize = 8;
-/// Numbers beside the scale.
 const TICKS: [(f32, &str); 5] =
     [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
 

@@ -11,9 +11,7 @@ use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::variant::Variant;
 
-/// A line of a frame: its label and its number.
 type FrameLine = (&'static str, fn(&FrameTimes) -> f64);
-/// A line of an energy: its label and its number.
 type EnergyLine = (&'static str, fn(&Energy) -> f64);
 
 const TIMES: [FrameLine; 4] = [
@@ -31,7 +29,6 @@ const PARTS: [EnergyLine; 6] = [
     ("total mJ", |energy| energy.total_mj),
 ];
 
-/// The pages of all runs with an estimate, below the line `title`.
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter();
     let runs: Vec<_> = runs.filter(|run| run.frame.is_some() || run.energy.is_some()).collect();
@@ -51,7 +48,6 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[&VariantRun]) -> String 
     text
 }
 
-/// A cell of an estimate, or a dash where it is unknown.
 fn cell<T>(estimate: Option<T>, text: impl FnOnce(T) -> Option<String>) -> String {
     estimate.and_then(text).unwrap_or_else(|| "-".to_owned())
 }
@@ -127,7 +123,6 @@ fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]
     });
 }
 
-/// Energy with its band.
 #[derive(Debug, Serialize)]
 struct EnergyWithBand {
     #[serde(flatten)]
@@ -136,7 +131,7 @@ struct EnergyWithBand {
     total_high: f64,
 }
 
-/// The keys of a run's estimates; null for missing estimates.
+/// Keys of a run's estimates; null for missing estimates.
 pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
     let frame = run.frame.map(|frame| json!({ "frame": frame }));
     let energy = run.energy.map(|estimate| {
@@ -151,7 +146,7 @@ pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
     [frame, energy].map(Option::unwrap_or_default)
 }
 
-/// The baseline's estimates divided by a run's estimates; null where either lacks the estimate.
+/// The baseline's estimates divided by a run's; null where either is missing.
 pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] {
     let baseline = run_of(simulated, baseline());
     let frame = baseline.and_then(|baseline| {
@@ -166,7 +161,7 @@ pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] 
     [frame, energy].map(Option::unwrap_or_default)
 }
 
-/// Time of `other` as a multiple of the time of `frame`; `None` for a frame without time.
+/// Time of `other` relative to `frame`; `None` for a frame without time.
 fn frame_ratio(other: &FrameTimes, frame: &FrameTimes) -> Option<f64> {
     (frame.total_ms > 0.0).then(|| other.total_ms / frame.total_ms)
 }

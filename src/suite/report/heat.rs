@@ -15,7 +15,6 @@ use quadrille_base::image::difference::colour_at;
 pub struct HeatColours {
     /// Colours at equal distances on the scale.
     colours: &'static [[u8; 3]],
-    /// Colour of pixels without a count.
     pub(super) nothing: [u8; 3],
 }
 
@@ -52,11 +51,10 @@ pub const SHADINGS: HeatColours = HeatColours {
     nothing: [26, 26, 26],
 };
 
-/// Minimum width of a picture in pixels, so that the legend's text fits.
+/// So that the legend's text fits.
 pub(super) const MIN_WIDTH_PX: usize = 480;
-/// Maximum factor by which a small map is enlarged.
 const MAX_TIMES: usize = 8;
-/// Picture width per unit of the legend: text doubles in size where the picture is twice this wide.
+/// Picture width per unit of the legend: text doubles in size with the picture's width.
 const WIDTH_PER_UNIT_PX: usize = 640;
 const MAX_TICKS: u32 = 8;
 
@@ -114,7 +112,6 @@ pub fn pixels(size: [u32; 2], counts: &[u32], scale: Scale, palette: HeatColours
     opaque(size, colours(counts, scale, palette))
 }
 
-/// The colour of each count.
 fn colours(counts: &[u32], scale: Scale, palette: HeatColours) -> impl Iterator<Item = [u8; 3]> {
     let ramp = palette.ramp();
     counts.iter().map(move |&count| match count {
@@ -131,11 +128,9 @@ impl HeatColours {
     }
 }
 
-/// Height of the legend in units: title, bar, numbers and range, each with its margin.
 pub(super) const LEGEND_UNITS: usize = 56;
 const MARGIN: usize = 8;
 
-/// Draws title, colour bar with its numbers, and the range of the counts.
 pub(super) fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: usize) {
     let at = |rows: usize| top + rows * unit;
     let left = MARGIN * unit;

@@ -52,7 +52,6 @@ impl SimulationDocument {
     }
 }
 
-/// The record of a run.
 pub(super) fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     let outcome = &run.outcome;
     let host_s = run.host.as_secs_f64();
@@ -73,7 +72,7 @@ pub(super) fn variant(simulated: &Simulated<'_>, run: &VariantRun) -> Value {
     ])
 }
 
-/// Everything that a run on `config` reports, which is the same on every machine.
+/// Everything that a run on `config` reports, apart from host times.
 pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, Value> {
     let cycles = outcome.cycles();
     let of_method = match outcome {
@@ -107,7 +106,7 @@ pub(crate) fn outcome_report(outcome: &Outcome, config: &Config) -> Map<String, 
     }
 }
 
-/// Names and meanings of the numbers that the record of a run computes from its counters.
+/// Names and meanings of the numbers that are computed from counters.
 pub(super) const DERIVED: &[(&str, &str)] = &[
     ("frame_ms", "Time of the draw or of the raster kernel"),
     ("termination_updates", "Termination updates, one per pixel"),
@@ -132,7 +131,6 @@ pub(super) const DERIVED: &[(&str, &str)] = &[
     ("rail_w", "Power of a GPU of this size and clock under load, without DRAM"),
 ];
 
-/// Counts of a variant of the pipeline.
 fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     let cache = &outcome.crop_cache;
     let counts = json!({
@@ -170,7 +168,6 @@ fn pipeline(outcome: &SimulationResult, config: &Config) -> Value {
     joined([cycles, json!(LimitRow::of(&outcome.units)), counts])
 }
 
-/// Further counts of a draw whose shader blends.
 fn in_shader(counts: &InShader) -> Value {
     match counts {
         InShader::Unordered(counts) => json!({ "shader_blend": counts }),
@@ -184,7 +181,7 @@ fn flushes(counts: &Flushes) -> Value {
     joined([json!(counts), means])
 }
 
-/// Storage that the variant adds to each GPC, and the lines of the L2 for vertex results, which all variants have.
+/// Storage that the variant adds to each GPC, and the L2 lines for vertex results, which all variants have.
 fn storage_bytes_per_gpc(config: &Config, variant: Variant) -> Value {
     let when = |on: bool, bytes: u64| if on { bytes } else { 0 };
     let tgc = when(variant.tgc(), config.tgc.storage_bytes());

@@ -63,7 +63,7 @@ pub fn layer_colours(layer: &LayerPicture) -> Option<LayerColours> {
     }
 }
 
-/// Values from `low` to `high` on a linear scale; those that are not above 0 are black.
+/// Linear scale from `low` to `high`; values not above 0 are black.
 fn linear(size: [u32; 2], values: &[f32], [low, high]: [f32; 2]) -> LayerColours {
     let ramp = VIRIDIS.ramp();
     let width = (high - low).max(f32::MIN_POSITIVE);
@@ -74,7 +74,7 @@ fn linear(size: [u32; 2], values: &[f32], [low, high]: [f32; 2]) -> LayerColours
     LayerColours { frame: opaque(size, colours), low, high, curve: Curve::Linear }
 }
 
-/// The percentiles (nearest rank) of the finite values above 0 between which a scale lies.
+/// Percentiles (nearest rank) of the finite values above 0 that bound a scale.
 fn range(values: &[f32]) -> [f32; 2] {
     let mut values: Vec<f32> =
         values.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect();

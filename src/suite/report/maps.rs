@@ -17,7 +17,7 @@ use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTermi
 /// A kind of map with a count for every pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PixelMap {
-    /// Counts that the run keeps; `None` for the cycle in which the termination bit was written.
+    /// `None` for the cycle in which the termination bit was written.
     kind: Option<MapKind>,
     /// Name in file names and JSON.
     pub name: &'static str,
@@ -76,7 +76,7 @@ pub fn pixel_counts(outcome: &SimulationResult) -> Vec<(&'static str, Vec<u32>)>
     maps.filter_map(|map| Some((map.name, map.counts(outcome)?))).collect()
 }
 
-/// Cycles above the range of u32, seven seconds at 612 MHz, are clamped to it.
+/// Cycles above the range of u32, seven seconds at 612 MHz, are clamped.
 fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     let cycles = outcome.framebuffer.termination_cycles().into_iter();
     let cycles = cycles.map(|at| if at == NEVER { 0 } else { at });
@@ -117,13 +117,12 @@ pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     write_tiles(folder, simulated)
 }
 
-/// Name of a file of a view and variant, without its extension.
 fn stem(simulated: &Simulated<'_>, variant: &str, name: &str) -> String {
     let variant = variant.replace(':', "-");
     format!("{}.{variant}.{name}", simulated.view.name)
 }
 
-/// Name in file names and title of each map of tiles, and the ends of the names of the counters that it adds up.
+/// Name and title of each map of tiles, and the suffixes of the counters that it adds up.
 const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
     ("tile_cycles", "busy cycles of CROP per tile", &["units.crop.busy"]),
     ("tile_quads", "quads rasterized per tile", &["fine.quads"]),
@@ -146,8 +145,8 @@ const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
     ),
 ];
 
-/// Writes the counters per tile of all variants that kept them, as `VIEW.VARIANT.tiles.csv`, and maps of them. A map of
-/// zeros is left out.
+/// Writes the counters per tile of all variants that kept them, as `VIEW.VARIANT.tiles.csv`, and maps of them.
+/// A map of zeros is left out.
 fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (run, outcome) in simulated.pipelines() {
         let name = stem(simulated, &run.name(), "tiles");
@@ -189,7 +188,7 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sum by tile of the counters whose names have one of these ends, at most `u32::MAX`.
+/// Sum by tile of the counters with one of these suffixes, at most `u32::MAX`.
 fn tile_sums(outcome: &SimulationResult, ends: &[&str]) -> Vec<u32> {
     let mut sums = vec![0_u32; outcome.framebuffer.layout.tiles()];
     for record in &outcome.records {
@@ -205,8 +204,7 @@ fn tile_sums(outcome: &SimulationResult, ends: &[&str]) -> Vec<u32> {
     sums
 }
 
-/// The counters per tile as CSV: a row for each tile, row by row of the picture, and a column for each counter all of
-/// whose counts belong to tiles.
+/// Counters per tile as CSV: rows in picture order, and a column per counter whose counts all belong to tiles.
 fn tile_table(outcome: &SimulationResult) -> String {
     let layout = outcome.framebuffer.layout;
     let across = layout.tiles_across as usize;

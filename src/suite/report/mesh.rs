@@ -4,13 +4,12 @@ use super::table::{TextTable, or_dash};
 use crate::rows::{MergingUnit, MeshRow, TimedMeshRow};
 use quadrille_mesh::result::ratio;
 
-/// A column of a table.
 #[derive(Clone, Copy)]
 struct Column {
     heading: &'static str,
     meaning: &'static str,
     cell: fn(&MeshRow) -> String,
-    /// The cell of a row about which the column says nothing, beside a dash.
+    /// Cell of a row without a value, beside a dash.
     nothing: &'static str,
 }
 
@@ -93,10 +92,9 @@ const CYCLES: [Column; 4] = [
         or_dash(r.timed.as_ref(), |t| t.busiest.clone())
     }),
 ];
-/// A share of nothing, as a cell.
 const NO_SHARE: &str = "0.0 %";
 
-/// A cell about quads; a dash for Reyes, which has no quads.
+/// Cell about quads; a dash for Reyes, which has no quads.
 fn of_quads(row: &MeshRow, text: impl ToString) -> String {
     or_dash((row.unit != MergingUnit::Reyes).then_some(text), |t| t.to_string())
 }
@@ -184,7 +182,7 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
     Some(text + "\n")
 }
 
-/// Which port limits a frame, with its share of the cycles, or that none does and which comes closest.
+/// Port that limits a frame, with its share of the cycles, or the closest one if none does.
 fn limit(timed: &TimedMeshRow) -> String {
     let limits = &timed.limits;
     let share = or_dash(limits.critical_occupancy, |share| format!("{:.0} %", 100.0 * share));

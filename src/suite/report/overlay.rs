@@ -24,15 +24,14 @@ choice! {
     }
 }
 
-/// Largest side of an enlarged picture that is chosen without a zoom, in pixels (a choice).
 const MAX_SIDE_PX: u32 = 4096;
-/// Largest zoom that is chosen: the positions of samples are multiples of 1/16 px.
+/// Positions of samples are multiples of 1/16 px.
 const MAX_ZOOM: u32 = 16;
-/// Least zoom at which the pixels of a quad and its frame can be told apart.
+/// Least zoom at which a quad's pixels and frame are distinguishable.
 const MIN_ZOOM: u32 = 4;
 
-/// Colours of triangles in the order of their numbers, repeated: the set of Okabe and Ito, which colour-blind people can
-/// tell apart, without black.
+/// Colours of triangles by number, repeated: the set of Okabe and Ito, which colour-blind people can
+/// distinguish, without black.
 const TRIANGLES: [[u8; 3]; 7] = [
     [230, 159, 0],
     [86, 180, 233],
@@ -42,15 +41,11 @@ const TRIANGLES: [[u8; 3]; 7] = [
     [213, 94, 0],
     [204, 121, 167],
 ];
-/// Colour of samples that show the background.
 const BACKGROUND_SAMPLE: [u8; 3] = [128; 3];
-/// Colour of the frames of quads and of dots.
 const FRAME: [u8; 3] = [0; 3];
-/// Colour of the lines between pixels.
 const PIXEL_GRID: [u8; 3] = [96; 3];
-/// Colour of edges on a picture, grey or coloured; on tinted quads they are drawn in the colour of text.
+/// Colour of edges on a picture; on tinted quads, edges have the colour of text.
 const EDGE: [u8; 3] = [220, 0, 0];
-/// Colour of vertices.
 const VERTEX: [u8; 3] = [255, 255, 0];
 
 /// An overlay with its position in the picture.
@@ -137,19 +132,17 @@ impl OverlayDrawing<'_> {
         self.overlays.contains(&overlay)
     }
 
-    /// Pixels of the canvas along a number of pixels of the picture.
     fn zoomed(&self, pixels: u32) -> usize {
         (pixels * self.part.zoom) as usize
     }
 
-    /// The pixels of the part by row: column and row in the picture, column and row on the canvas.
+    /// Pixels of the part by row: column and row in the picture, and on the canvas.
     fn positions(&self) -> impl Iterator<Item = ([u32; 2], [usize; 2])> {
         let CropArea { corner, size, .. } = self.part;
         let all = (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y]));
         all.map(move |[x, y]| ([corner[0] + x, corner[1] + y], [x, y].map(|v| self.zoomed(v))))
     }
 
-    /// How often the quad of each pixel of the part is shaded, if quads are drawn.
     fn counts(&self, frame: &MergedFrame<'_>) -> Option<Vec<u32>> {
         let shading = frame.shading.filter(|_| self.has(Overlay::Quads))?;
         let settings = &frame.visible.settings;
@@ -160,7 +153,6 @@ impl OverlayDrawing<'_> {
         Some(at.map(|at| counts[at as usize]).collect())
     }
 
-    /// Draws the pixels as squares and, if there are counts, the quads that are shaded.
     fn draw_pixels(
         &self,
         canvas: &mut Canvas,
@@ -246,7 +238,6 @@ impl OverlayDrawing<'_> {
         }
     }
 
-    /// Draws a square dot with a frame around a position on the picture, in pixels.
     fn dot(&self, canvas: &mut Canvas, at: [f64; 2], side: u32, colour: [u8; 3]) {
         let side = side.max(2);
         let half = f64::from(side) / 2.0;

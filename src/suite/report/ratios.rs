@@ -41,13 +41,13 @@ pub(crate) fn shaded_ratio(outcome: &SimulationResult) -> Option<f64> {
     ratio(fragments.rasterized, fragments.rasterized - fragments.terminated)
 }
 
-/// Effect of quad merging within a run: quads that would be blended without it over those blended.
+/// Effect of quad merging within a run: quads that would be blended without it over blended ones.
 pub(crate) fn merge_ratio(outcome: &SimulationResult) -> Option<f64> {
     let quads = &outcome.quads;
     ratio(quads.blended + quads.merged_pairs, quads.blended)
 }
 
-/// A ratio of a page: empty without a baseline, and a dash where it is undefined.
+/// Ratio on a page: empty without a baseline, a dash if undefined.
 pub(super) fn times(ratios: Option<&Ratios>, pick: fn(&Ratios) -> Option<f64>) -> String {
     ratios.map_or(String::new(), |ratios| {
         pick(ratios).map_or("    -".to_owned(), |ratio| format!("{ratio:>5.2}x"))

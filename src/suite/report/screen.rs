@@ -15,9 +15,7 @@ use quadrille_gpu::in_shader::{InShader, InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::result::SimulationResult;
 use quadrille_machine::{PortKind, UnitCycles};
 
-/// Characters of a bar.
 const BAR: usize = 10;
-/// Meaning of the bars.
 const KEY: &str = "█ works  ░ held up";
 
 /// Formats results of one draw as the page that `quadrille sim` prints, below `title`.
@@ -123,7 +121,6 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
     text
 }
 
-/// Rows about blending in the shader: updates lost without order, and the cost of order.
 fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> String {
     let mut text = String::new();
     let mut of_counts = |label: &str, cell: fn(&InShader) -> Option<String>| {
@@ -158,7 +155,6 @@ fn interlocked(counts: &InShader) -> Option<&InterlockOutcome> {
     }
 }
 
-/// The first line: scene, view, GPU, and the meaning of the bars.
 fn title(simulated: &Simulated<'_>, key: &str) -> String {
     let path = &simulated.scene.path;
     let file = path.rsplit('/').next().unwrap_or(path);
@@ -178,7 +174,7 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// The port that limits a run, or that none does and which comes closest, and its occupancy if the cell has room for it.
+/// Port that limits a run, or the closest one if none does, with its occupancy if it fits.
 fn limit(critical: &UnitCycles) -> String {
     let none = if critical.is_limiting() { "" } else { "none, " };
     let port = format!("{none}{}", critical.name);
@@ -186,12 +182,12 @@ fn limit(critical: &UnitCycles) -> String {
     if with_share.len() <= CELL { with_share } else { port }
 }
 
-/// Name of the unit that a port belongs to: a unit with an output port of its own has a line for both.
+/// Unit of a port; a unit with an output port has a line for both.
 fn unit_of(port: &UnitCycles) -> &'static str {
     port.name.strip_suffix("_out").unwrap_or(port.name)
 }
 
-/// Units of all runs, in pipeline order, without the ports of their caches and their storages.
+/// Units of all runs in pipeline order, without cache ports and storages.
 fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|(_, outcome)| &outcome.units);
@@ -203,8 +199,7 @@ fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     names
 }
 
-/// Draws the share of cycles in which a unit worked, the share in which it was held up by anything but
-/// a lack of work, and the first as a number.
+/// Bar of the share of working cycles, then of stalls other than a lack of work, and the first as a number.
 fn bar(unit: &UnitCycles) -> String {
     let total = unit.total();
     let held_up: u64 = (unit.idle.iter())

@@ -6,10 +6,8 @@ use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::compute::outcome::ComputeResult;
 use quadrille_gpu::outcome::Outcome;
 
-/// A run of the software renderer, with its result.
 type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeResult);
 
-/// The pages of all runs of the software renderer, below the line `title`.
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter().filter_map(|run| match &run.outcome {
         Outcome::Compute(outcome) => Some((run, &**outcome)),

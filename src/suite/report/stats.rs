@@ -25,10 +25,9 @@ use quadrille_machine::{Counter, PortKind, Record, Timeline, UnitCycles};
 const BEGIN: &str = "---------- Begin Simulation Statistics ----------";
 const END: &str = "---------- End Simulation Statistics   ----------";
 
-/// Keys of the JSON document that are not statistics, or that the head of a block has.
+/// Keys of the JSON document that are not statistics, or are in the head of a block.
 const LEFT_OUT: [&str; 4] = ["name", "output", "discrepancies", "host_"];
 
-/// Meaning of each statistic by its name.
 type Meanings = BTreeMap<String, &'static str>;
 
 /// The blocks of all methods of a view: if the run kept intervals, one for each of them, and one of the totals.
@@ -46,7 +45,6 @@ pub fn text(simulated: &Simulated<'_>) -> String {
     text
 }
 
-/// Writes a block.
 fn block(
     text: &mut String,
     simulated: &Simulated<'_>,
@@ -77,8 +75,7 @@ fn block(
     let _ = writeln!(text, "\n{END}");
 }
 
-/// Writes a block for each interval of a run that kept them: the cycles of the ports by state, and the changes of the
-/// counters that units record with a cycle. Statistics that do not change in an interval are left out.
+/// Writes a block per interval: the cycles of the ports by state, and the counters recorded with a cycle.
 fn intervals(
     text: &mut String,
     simulated: &Simulated<'_>,
@@ -129,7 +126,6 @@ fn intervals(
     }
 }
 
-/// States of a port that occur in its timeline, with their names in the block of the totals.
 fn states(unit: &UnitCycles, timeline: &Timeline) -> Vec<(usize, String)> {
     let occurs = |state: &usize| timeline.windows.iter().any(|window| window[*state] > 0);
     let idle = (1..quadrille_machine::STATES).filter(occurs);
@@ -143,8 +139,8 @@ fn states(unit: &UnitCycles, timeline: &Timeline) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Appends the numbers and words of a JSON value, with names joined by dots. Elements of lists have their own name or
-/// their place.
+/// Appends the numbers and words of a JSON value, with names joined by dots. Elements of lists are called by
+/// name or index.
 fn flatten(name: &str, value: &Value, statistics: &mut Vec<(String, String)>) {
     let below = |key: &str| match name {
         "" => word(key),
@@ -169,7 +165,6 @@ fn flatten(name: &str, value: &Value, statistics: &mut Vec<(String, String)>) {
     }
 }
 
-/// A text as one word.
 fn word(text: &str) -> String {
     text.replace(char::is_whitespace, "_")
 }
@@ -180,7 +175,6 @@ fn first_sentence(text: &str) -> String {
     first.trim_end_matches('.').to_owned()
 }
 
-/// Unit of a statistic, which its name tells.
 fn unit(name: &str, value: &str) -> &'static str {
     const BY_WORD: &[(&str, &str)] = &[
         ("bytes", "Byte"),
@@ -209,7 +203,7 @@ fn unit(name: &str, value: &str) -> &'static str {
     found.map_or("Count", |(_, unit)| unit)
 }
 
-/// Meanings of the statistics of a method, from the declarations of its counters.
+/// Meanings of a method's statistics, from the declarations of its counters.
 fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);

@@ -31,7 +31,7 @@ impl TextTable {
     }
 }
 
-/// Every line ends in a line feed, without blanks before it.
+/// Lines end in a line feed, without trailing blanks.
 impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = self.0.lines();

@@ -9,16 +9,11 @@ use serde_json::{Map, Value, json};
 use super::simulated::{Simulated, VariantRun};
 use quadrille_machine::{STATES, StallReason, Timeline, UnitCycles};
 
-/// Maximum number of windows of a unit.
 const MAX_WINDOWS: usize = 512;
-/// Maximum number of samples of all units of all variants. At 200 bytes per sample at most, a file
-/// stays below 8 MB.
+/// Over all units and variants: at 200 bytes per sample at most, a file stays below 8 MB.
 const MAX_SAMPLES: usize = 40_000;
 
 /// Writes the trace of a view whose runs kept timelines.
-///
-/// # Errors
-/// Returns the errors of `out`.
 pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     let units_of: Vec<_> = simulated.runs.iter().map(|r| r.outcome.units()).collect();
     let units: usize = units_of.iter().map(Vec::len).sum();
@@ -57,7 +52,6 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     writeln!(out, "\n]}}")
 }
 
-/// Names of the process and its thread, and one slice for the draw.
 fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
     let name = run.name();
     let cycles = run.outcome.cycles();
@@ -73,17 +67,15 @@ fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value
     ]
 }
 
-/// The counter track of a unit.
 struct Track {
     pid: u32,
     name: String,
     us_per_cycle: f64,
-    /// Cycles of the run.
     end: u64,
 }
 
 impl Track {
-    /// Samples at the windows whose shares differ from the window before, and one at the end.
+    /// Samples at windows whose shares differ from the previous window, and one at the end.
     fn samples(&self, unit: &UnitCycles, timeline: &Timeline, most: usize) -> Vec<Value> {
         let group = timeline.windows.len().div_ceil(most).max(1);
         let windows: Vec<_> = timeline.windows.chunks(group).map(sum).collect();

@@ -1,6 +1,6 @@
 //! Tables for texts: Markdown and LaTeX.
 
-/// Characters that LaTeX reads as commands or lacks in its fonts, and their names there.
+/// Characters that LaTeX reads as commands or lacks in its fonts, with their names.
 const LATEX: [(char, &str); 18] = [
     ('\\', "\\textbackslash{}"),
     ('{', "\\{"),

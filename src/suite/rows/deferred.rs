@@ -13,7 +13,6 @@ use quadrille_deferred::raster::cost::{RasterCost, RasterCounters};
 use quadrille_deferred::simulate::PipelineRun;
 use quadrille_mesh::result::ratio;
 
-/// Bits of an identifier.
 const SPID_BITS: f64 = 64.0;
 
 choice! {
@@ -257,7 +256,6 @@ impl DeferredRow {
     }
 }
 
-/// The name of a pipeline, and its tiles or memo.
 fn described(run: PipelineRun) -> (DeferredPipeline, Option<TileSide>, Option<MemoQuads>) {
     match run {
         PipelineRun::Msaa => (DeferredPipeline::Msaa, None, None),

@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use quadrille_base::error::{Error, Result};
 
-/// A number or a word, as results and suites hold them.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum NumberOrWord {

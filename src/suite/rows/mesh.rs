@@ -15,7 +15,6 @@ use quadrille_machine::{CacheCounters, L2Counters, PackCounters, UnitCycles};
 use quadrille_mesh::merge::{MergeUnitKind, PmuCounters, PmuSettings, QfmCounters, QfmSettings};
 use quadrille_mesh::result::{MeshResult, ratio};
 
-/// Number of busiest units that tables list.
 const BUSIEST_SHOWN: usize = 4;
 
 choice! {

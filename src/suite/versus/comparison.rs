@@ -25,7 +25,7 @@ use quadrille_mesh::result::MeshResult;
 use quadrille_mesh::shade::{Sampling, Shader};
 use quadrille_scene::Scene;
 
-/// Units of the rows. On splats, the shader bars the last one.
+/// On splats, the shader bars the last one.
 fn units() -> [MergeUnitKind; 4] {
     let qfm = MergeUnitKind::Qfm(QfmSettings::default());
     let pmu = MergeUnitKind::Pmu(PmuSettings::default());
@@ -50,7 +50,6 @@ pub struct MeshComparison<'a> {
     pub task: &'a Task,
 }
 
-/// Rows of a subject, and its picture without a unit at the last pattern.
 type Rows = (Vec<VersusRow>, Frame);
 
 impl MeshComparison<'_> {
@@ -196,7 +195,6 @@ fn quad_merging(prepared: &PreparedView<'_>, halves: u64, task: &Task) -> Result
     })
 }
 
-/// Outcome of a unit on a subject at a number of samples.
 #[derive(Debug, Clone)]
 struct VersusRow {
     /// "mesh" (opaque triangles that share edges, with a depth test) or "splats" (transparent boxes
@@ -204,22 +202,19 @@ struct VersusRow {
     subject: &'static str,
     /// "none", "qfm", "pmu", "pmu-forced" (its rules ignored) or "qm" (VR-Pipe's quad merging).
     unit: &'static str,
-    /// Entries of the unit's buffer.
     buffer: Option<BufferEntries>,
     samples: u32,
-    /// Number of quads that reach the unit.
     quads: u64,
-    /// Number of quads saved: shaded ones with QFM and PMU, blended ones with QM.
+    /// Quads saved: shaded ones with QFM and PMU, blended ones with QM.
     saved: u64,
-    /// For splats: number of quads merged into another splat's quad; for QM a lower bound.
+    /// For splats: quads merged into another splat's quad; for QM a lower bound.
     saved_between_splats: Option<u64>,
-    /// PSNR against the picture without the unit, in dB; infinite for equal pictures.
+    /// In dB against the picture without the unit; infinite for equal pictures.
     psnr_db: f64,
     note: String,
 }
 
 impl VersusRow {
-    /// Quads saved per quad that reaches the unit.
     fn savings(&self) -> f64 {
         if self.quads == 0 {
             return 0.0;
@@ -248,7 +243,7 @@ impl VersusRow {
 #[derive(Debug, Clone)]
 pub struct Versus {
     rows: Vec<VersusRow>,
-    /// PSNR between the two subjects' pictures without a unit at the last pattern, in dB.
+    /// In dB between the two subjects without a unit at the last pattern.
     alike_db: f64,
 }
 
@@ -293,7 +288,6 @@ impl Versus {
         })
     }
 
-    /// Returns the row of a unit on a subject at the most samples, with the first of its buffers.
     fn row(&self, subject: &str, unit: &str) -> Option<&VersusRow> {
         let of = |r: &&VersusRow| r.subject == subject && r.unit == unit;
         let most = self.rows.iter().filter(of).map(|r| r.samples).max()?;

@@ -34,12 +34,10 @@ pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     reads_coverage: false,
 };
 
-/// Splats per grid: the capacity of a triangle mask, so that the units could merge quads of different splats
-/// if their boxes shared an edge.
+/// Capacity of a triangle mask, so that the units could merge quads of different splats if their boxes shared
+/// an edge.
 const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
-/// Splats rasterized between two checks of the number of quads.
 const SPLATS_PER_BATCH: u32 = 1 << 16;
-/// Splats per task.
 const SPLATS_PER_TASK: usize = 256;
 /// Limit on the number of splats, whose corners have 32-bit numbers.
 const MAX_SPLATS: u64 = 1 << 30;
@@ -102,7 +100,6 @@ impl SplatQuads {
         Ok(Self { quads, pattern, size })
     }
 
-    /// Number of quads that cover a sample.
     pub(crate) fn covered(&self) -> u64 {
         self.quads.iter().filter(|q| q.coverage != 0).count() as u64
     }
@@ -111,9 +108,6 @@ impl SplatQuads {
     ///
     /// As in hardware, the unit is not flushed between grids: fully covered quads leave it at once and
     /// overtake quads of earlier splats.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`].
     pub fn merged(
         &self,
         draw: &Draw,
@@ -177,7 +171,6 @@ impl SplatsMerged {
     }
 }
 
-/// Rasterizes a triangle of a splat's box.
 fn raster(
     corners: [Vertex; 3],
     [splat, half]: [u32; 2],
@@ -208,7 +201,6 @@ fn raster(
     });
 }
 
-/// Topology of the boxes of [`SPLATS_PER_GRID`] splats: pairs of triangles that share a diagonal.
 fn topology() -> Topology {
     let splats = 0..u16::try_from(SPLATS_PER_GRID).unwrap_or(0);
     let corners = |k: u16| [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]];
@@ -222,7 +214,7 @@ fn topology() -> Topology {
     }
 }
 
-/// Counts the quads in which at least one pixel is shaded with a quad of another splat.
+/// Counts the quads in which a pixel is shaded with another splat's quad.
 fn between_splats(quads: &SplatQuads, merged: &DisjointSet) -> u64 {
     let all = quads.quads.iter().zip(0..);
     let is_between = |&(quad, number): &(&QuadFragment, u32)| {
@@ -238,7 +230,7 @@ struct Blending<'a> {
     quads: &'a SplatQuads,
     draw: &'a Draw,
     shader: FragmentShader<'a>,
-    /// Premultiplied colours of all samples, by row, pixel and sample.
+    /// Premultiplied colours by row, pixel and sample.
     samples: Vec<[f32; 4]>,
 }
 
@@ -279,7 +271,6 @@ impl<'a> Blending<'a> {
         }
     }
 
-    /// Averages the samples of each pixel.
     fn resolve(self) -> Frame {
         let count = self.quads.pattern.count() as usize;
         let share = 1.0 / f32::from(u16::try_from(count).unwrap_or(1));

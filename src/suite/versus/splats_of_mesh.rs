@@ -22,13 +22,13 @@ use quadrille_scene::Splat;
 /// Ratio of a splat's standard deviations to its triangle's, taken as a plate of uniform density (assumed). A
 /// smaller ratio leaves holes at vertices, a larger one blurs.
 const STRETCH: f64 = 1.75;
-/// Thickness of a splat relative to its shorter side (assumed); thin enough for a surface.
+/// Relative to the shorter side (assumed); thin enough for a surface.
 const THICKNESS: f64 = 0.02;
-/// Least ratio of a splat's sides, since needles without width would be invisible.
+/// Least ratio of a splat's sides; needles without width would be invisible.
 const LEAST_WIDTH: f64 = 1e-3;
-/// Opacity of all splats (assumed): nearly opaque, but below the largest alpha of renderers.
+/// Assumed: nearly opaque, but below the largest alpha of renderers.
 const OPACITY: f32 = 0.95;
-/// Limit on the number of splats. A splat takes 256 bytes during the conversion.
+/// A splat takes 256 bytes during the conversion.
 const MAX_SPLATS: u64 = 1 << 23;
 
 /// A mesh converted to splats.
@@ -88,14 +88,12 @@ pub fn splats_of(
     })
 }
 
-/// Mean colour of the corners of a triangle; `None` for white.
 fn mean_colour(grid: &Grid, corners: [u16; 3]) -> Option<[f32; 4]> {
     let [a, b, c] = corners.map(|corner| grid.colours.get(usize::from(corner)));
     let (a, b, c) = (a?, b?, c?);
     Some(std::array::from_fn(|k| (a[k] + b[k] + c[k]) / 3.0))
 }
 
-/// Returns the splat of a triangle, or `None` if the triangle has no area.
 fn splat(
     grid: &Grid,
     (corners, colour): ([&GridVertex; 3], Option<[f32; 4]>),
@@ -125,7 +123,6 @@ fn splat(
     numbers.all(|v| v.is_finite()).then_some(splat)
 }
 
-/// Returns the vertex at the centroid of a triangle.
 fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
     let mean = |values: [f32; 3]| values.iter().sum::<f32>() / 3.0;
     GridVertex {
@@ -135,7 +132,6 @@ fn centroid(corners: [&GridVertex; 3], centre: Vector3<f64>) -> GridVertex {
     }
 }
 
-/// A triangle as a plate of uniform density.
 struct Plate {
     centre: Vector3<f64>,
     normal: Vector3<f64>,
@@ -146,7 +142,7 @@ struct Plate {
 }
 
 impl Plate {
-    /// Returns `None` for a triangle without area or with a corner that is not finite.
+    /// `None` for a triangle without area or with a corner that is not finite.
     fn of(corners: [Vector3<f64>; 3]) -> Option<Self> {
         let [a, b, c] = corners;
         let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
