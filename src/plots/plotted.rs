@@ -12,10 +12,7 @@ pub(crate) enum Layout {
     /// A line per dot: x, series if any, and y.
     Dots,
     /// A line per point: x, series if any, value, least and largest one, and number of rows.
-    Points {
-        has_series: bool,
-        has_spread: bool,
-    },
+    Points { has_series: bool, has_spread: bool },
 }
 
 /// A plot with its points.

@@ -24,24 +24,39 @@ pub(crate) enum ClientMessage {
     Frame(PictureRequest),
     /// A picture of full size without loss.
     Still(PictureRequest),
-    Shown { seq: u32 },
+    Shown {
+        seq: u32,
+    },
     /// Bytes of pictures that arrived since the connection began.
-    Got { bytes: u64 },
-    Pace { scale: Chosen, quality: Chosen },
+    Got {
+        bytes: u64,
+    },
+    Pace {
+        scale: Chosen,
+        quality: Chosen,
+    },
     /// A map of the emulated pipeline.
     Map(MapRequest),
     /// Ends a map or a slow still.
-    Cancel { id: u32 },
+    Cancel {
+        id: u32,
+    },
     /// The splats of a pixel.
     Probe(ProbeRequest),
     /// Metrics of the two pictures of the last still.
-    Measure { id: u32 },
+    Measure {
+        id: u32,
+    },
     /// A camera as commands and as a file.
     Flags(FlagsRequest),
     /// Cameras of a path through keys.
     Fly(FlyRequest),
     /// A picture of the last still as a PNG.
-    Save { id: u32, seq: u32, what: Saved },
+    Save {
+        id: u32,
+        seq: u32,
+        what: Saved,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

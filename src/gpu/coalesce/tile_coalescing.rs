@@ -201,6 +201,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         let (mut taken, mut at) = (None, start);
         while passed < count {
             self.flush_due(at, None, state, next);
+            // Once per cycle of a raster tile, not per quad.
             let bin_index = match self.bins.bins.of(item.tile) {
                 Some(bin) => bin,
                 None => self.begin(item.tile, at, state, next),
@@ -235,6 +236,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
                 held.add(bin_index, &bin.items[first..]);
             }
             bin.last_arrival = at;
+            // Only a lower bound: the bin's earlier, shorter deadline may still be in it, and costs one
+            // vain search.
             self.next_deadline = self.next_deadline.min(policy.deadline(&bin.status()));
             taken = taken.or(Some(at));
             self.bins.charge_wait(bin_index, at);

@@ -212,6 +212,8 @@ impl Crop {
         blended: &mut Cycle,
         memory: &mut Memory,
     ) -> Cycle {
+        // Looked up when it enters, blended when its data and the last blend at its position are done: the
+        // latency of the L2 costs throughput only if the queue of waiting quads is too short for it.
         let looked_up = self.lookup.serve(self.waiting.entry(arrival));
         let access = self.cache.request(line, sectors, looked_up, memory);
         let ready = access.ready;

@@ -204,6 +204,8 @@ impl<'a> FragmentShader<'a> {
         let mut exponents = [lane(0.0); GROUPS];
         for (exponents, quads) in exponents.iter_mut().zip(quads.chunks_exact(GROUP)) {
             let [a, b, c, d] = [&quads[0], &quads[1], &quads[2], &quads[3]];
+            // Quads of a warp may belong to different splats, so parameters are broadcast per quad, in
+            // vectors of four.
             let low = self.exponent_lanes(simd, first_px, a);
             let low = low.combine(self.exponent_lanes(simd, first_px, b));
             let high = self.exponent_lanes(simd, first_px, c);
@@ -217,6 +219,7 @@ impl<'a> FragmentShader<'a> {
             near |= from_cut.abs().simd_lt(lane(self.band)).to_bitmask() << (16 * i);
         }
         for (i, quad) in quads.iter().enumerate() {
+            // A bit per fragment of the warp: all counts below are population counts of this word.
             covered |= u64::from(quad.mask & 15) << (4 * i);
         }
         survive &= covered;
@@ -231,6 +234,7 @@ impl<'a> FragmentShader<'a> {
                 alpha[i].store_slice(&mut numbers[1][16 * i..16 * (i + 1)]);
             }
             let [exponents, alphas] = &mut numbers;
+            // The fast path's verdict on these lanes does not count.
             survive &= !near;
             let survivors;
             (survivors, counts.decided) = self.decide_all(origin, quads, exponents, near, alphas);

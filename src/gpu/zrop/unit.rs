@@ -323,6 +323,8 @@ impl Zrop {
         self.counters.quads.tested += covered.quads();
         self.counters.quads.terminated += covered.quads() - left.quads();
         let has_tests = state.has_tests();
+        // With the masks of a beat tested at once, not moving its quads saves 50 instructions per quad
+        // (HET+QM).
         if left == covered && kept == first && !has_tests {
             return places.end;
         }

@@ -96,6 +96,7 @@ impl Calendar {
         }
         self.bytes += bytes;
         let parts = bytes * self.byte;
+        // A shift, as the length is a power of two.
         let number = at / WINDOW_CYCLES;
         if number.wrapping_sub(self.first) <= self.mask {
             let window = &mut self.windows[index(number & self.mask)];
@@ -177,6 +178,7 @@ impl Calendar {
             found = next;
         }
         let mut passed = from;
+        // Path compression, as in a disjoint set: every window on the way points at the window found.
         while passed < found.min(end) {
             let window = &mut self.windows[index(passed & self.mask)];
             passed = std::mem::replace(&mut window.next, found);

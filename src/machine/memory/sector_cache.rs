@@ -190,6 +190,7 @@ impl SectorCache {
 
     pub(super) fn counters(&self) -> CacheCounters {
         let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
+        // One count per access; deriving the others here takes 0.99 of the instructions of counting each.
         let misses = self.fetched + self.created;
         CacheCounters {
             hits: self.accesses - misses,
@@ -209,6 +210,8 @@ impl SectorCache {
     #[inline(always)]
     pub(super) fn find(&mut self, line: u32) -> Option<u32> {
         let (last, slot) = self.last;
+        // Neighbouring quads often share a line. The line found last is already the most recently used of
+        // its set, so its order of use need not change.
         if line == last {
             return Some(slot);
         }
@@ -244,6 +247,7 @@ impl SectorCache {
                 cleaned.push(Evicted { line: number, dirty, writer: line.writer });
             }
         }
+        // In memory order, whatever slots the lines are in.
         cleaned.sort_unstable_by_key(|evicted| evicted.line);
         let sectors = cleaned.iter().map(|evicted| sectors_in(evicted.dirty));
         self.written_back += sectors.sum::<u64>();

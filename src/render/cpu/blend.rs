@@ -66,6 +66,8 @@ pub(super) fn exponents<S: Simd, const N: usize>(
     let mut v = u;
     for i in 0..N {
         let s = splats[i];
+        // One step for all splats before the next: a vector alone would wait for its own latency at every
+        // step.
         u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
@@ -91,6 +93,8 @@ pub(super) fn fragments<S: Simd, const N: usize>(
     for i in 0..N {
         over_cut[i] = exponents[i].simd_ge(cut);
     }
+    // The exponential of pixels below the cut is masked, not skipped: at most half a per cent of visits
+    // cover nothing, so a branch would not pay.
     let alpha = exp2_where(simd, over_cut, exponents);
     let mut fragments = [Fragments::of_alpha(simd, cut); N];
     for i in 0..N {
@@ -185,6 +189,8 @@ impl<S: Simd> BlockLanes<S> {
             BEFORE | BEFORE_OR_AT => self.open::<STOP>(simd, stop_at),
             _ => was_open,
         };
+        // Outside the chain of products, which takes 0.96 to 0.98 of the time of a transmittance whose sign
+        // marks closed pixels.
         self.transmittance = open.select(self.product, self.transmittance);
         BlendedLanes {
             over_cut: fragments.over_cut,

@@ -84,6 +84,7 @@ impl<S: Simd> Strips<S> {
         let v = y.mul_add(lane(splat.v_per_y), lane(splat.v_at_centre));
         let rest = (-v).mul_add(v, lane(splat.log2_opacity + RADIUS_SQUARED_ABOVE));
         let inside = rest.simd_gt(lane(0.0));
+        // An upper bound is enough for a conservative mask, and cheaper than the exact root.
         let reach = sqrt_above(simd, rest);
         // u = u_at_centre + u_per_x x - u_per_y y = +-reach, solved for x.
         let u_at_y = y.mul_add(lane(-splat.u_per_y), lane(splat.u_at_centre));

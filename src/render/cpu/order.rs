@@ -36,6 +36,8 @@ impl Sorter {
         if entries.len() > INSERTION_MAX {
             // Digits with as many values as there are entries, or half as many.
             match entries.len().ilog2() {
+                // A constant width per instance takes 0.58 (truck) to 0.92 (object) of the time of one
+                // width for all lists; a bit more is slower (1.08).
                 ..=5 => self.sort_leading_bits::<5>(entries),
                 6 => self.sort_leading_bits::<6>(entries),
                 7 => self.sort_leading_bits::<7>(entries),
