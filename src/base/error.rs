@@ -1,6 +1,7 @@
 //! Errors, by what has to change: an argument, an input file, an output file.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use crate::words::did_you_mean;
@@ -56,6 +57,18 @@ pub enum Error {
         /// The value given.
         found: String,
     },
+    /// Arguments or fields do not go together: one lacks a companion, or two exclude each other.
+    #[error("{}{} {relation} {}", in_path(path.as_deref()), plain(what), plain(other))]
+    Combination {
+        /// File that has the fields; `None` for arguments.
+        path: Option<PathBuf>,
+        /// The argument or field.
+        what: String,
+        /// Relation to the other one, as a verb: "needs", "cannot be used with".
+        relation: &'static str,
+        /// The other one, and a remedy where there is one.
+        other: String,
+    },
     /// An amount exceeds a limit of this program.
     #[error("{}: at most {limit}, found {found}", plain(what))]
     Limit {
@@ -88,26 +101,38 @@ impl Error {
     /// Cause of this error.
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Malformed { .. } | Self::Read { .. } | Self::Limit { .. } => Fault::Input,
+            Self::Malformed { .. }
+            | Self::Read { .. }
+            | Self::Limit { .. }
+            | Self::Combination { path: Some(_), .. } => Fault::Input,
             Self::Write { .. } => Fault::Output,
-            Self::Argument { .. } => Fault::Argument,
+            Self::Argument { .. } | Self::Combination { path: None, .. } => Fault::Argument,
             Self::Cancelled => Fault::Cancelled,
         }
     }
 
     /// Creates an [`Error::Malformed`] at `place` of `path`.
+    #[cold]
     pub fn malformed(
         path: &Path,
-        place: impl Into<String>,
-        expected: impl Into<String>,
-        found: impl Into<String>,
+        place: impl Display,
+        expected: impl Display,
+        found: impl Display,
     ) -> Self {
-        Self::Malformed {
-            path: path.to_path_buf(),
-            place: place.into(),
-            expected: expected.into(),
-            found: found.into(),
-        }
+        let [place, expected, found] = [place.to_string(), expected.to_string(), found.to_string()];
+        Self::Malformed { path: path.to_path_buf(), place, expected, found }
+    }
+
+    /// Returns an [`Error::malformed`] if the content is wrong. Nothing is formatted otherwise.
+    #[inline]
+    pub fn malformed_if(
+        is_wrong: bool,
+        path: &Path,
+        place: impl Display,
+        expected: impl Display,
+        found: impl Display,
+    ) -> Result<()> {
+        if is_wrong { Err(Self::malformed(path, place, expected, found)) } else { Ok(()) }
     }
 
     /// Creates an [`Error::Read`] of `path`.
@@ -121,18 +146,42 @@ impl Error {
     }
 
     /// Creates an [`Error::Argument`] about the argument or field `what`.
-    pub fn argument(
-        what: impl Into<String>,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Self {
-        Self::Argument { what: what.into(), expected: expected.into(), found: found.into() }
+    #[cold]
+    pub fn argument(what: impl Display, expected: impl Display, found: impl Display) -> Self {
+        let [what, expected, found] = [what.to_string(), expected.to_string(), found.to_string()];
+        Self::Argument { what, expected, found }
+    }
+
+    /// Returns an [`Error::argument`] if the value is wrong. Nothing is formatted otherwise.
+    #[inline]
+    pub fn refuse_if(
+        is_wrong: bool,
+        what: impl Display,
+        expected: impl Display,
+        found: impl Display,
+    ) -> Result<()> {
+        if is_wrong { Err(Self::argument(what, expected, found)) } else { Ok(()) }
+    }
+
+    /// Creates an [`Error::Combination`]: `what` is given without `needed`, "--fps needs -o FILM".
+    pub fn needs(what: impl Display, needed: impl Display) -> Self {
+        Self::combination(what, "needs", needed)
+    }
+
+    /// Creates an [`Error::Combination`]: `what` and `other` are given, of which one must go.
+    pub fn conflict(what: impl Display, other: impl Display) -> Self {
+        Self::combination(what, "cannot be used with", other)
+    }
+
+    fn combination(what: impl Display, relation: &'static str, other: impl Display) -> Self {
+        let (what, other) = (what.to_string(), other.to_string());
+        Self::Combination { path: None, what, relation, other }
     }
 
     /// Creates an [`Error::Argument`] about a `word` that is not among `names`. The error proposes the nearest name.
     pub fn unknown_name<'a>(
-        what: impl Into<String>,
-        expected: impl Into<String>,
+        what: impl Display,
+        expected: impl Display,
         word: &str,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Self {
@@ -148,24 +197,52 @@ impl Error {
         Err(Self::Limit { what, limit, found })
     }
 
-    /// Turns an [`Error::Argument`] into an [`Error::Malformed`] of the file `path`, at the place that
-    /// `place` makes of the argument's name.
+    /// Turns an error about an argument into one about the file `path`, at the place that `place` makes of the
+    /// argument's name.
     pub fn in_file(self, path: &Path, place: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Argument { what, expected, found } => {
                 Self::malformed(path, place(what), expected, found)
             }
+            Self::Combination { what, relation, other, .. } => Self::Combination {
+                path: Some(path.to_owned()),
+                what: place(what),
+                relation,
+                other,
+            },
             other => other,
         }
     }
 
-    /// Renames the argument of an [`Error::Argument`], for example to the flag that sets it.
-    pub fn about(self, argument: &str) -> Self {
+    /// Renames the argument that the error is about, and the one that it needs or excludes, for example to the flags
+    /// that set them.
+    pub fn renamed(self, name: impl Fn(String) -> String) -> Self {
         match self {
-            Self::Argument { expected, found, .. } => Self::argument(argument, expected, found),
+            Self::Argument { what, expected, found } => {
+                Self::Argument { what: name(what), expected, found }
+            }
+            Self::Combination { path, what, relation, other } => {
+                Self::Combination { path, what: name(what), relation, other: name(other) }
+            }
             other => other,
         }
     }
+
+    /// Names the argument that the error is about, for example by its flag.
+    pub fn about(self, argument: &str) -> Self {
+        match self {
+            Self::Argument { expected, found, .. } => Self::argument(argument, expected, found),
+            Self::Combination { path, relation, other, .. } => {
+                Self::Combination { path, what: argument.to_owned(), relation, other }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The start of a message about a file.
+fn in_path(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| format!("{}: ", shown(path)))
 }
 
 /// Formats a path for a message.
@@ -201,5 +278,28 @@ mod tests {
         let text = Error::malformed(path, "row\t1", "a\nb", "\u{7}\u{9b}é").to_string();
         assert_eq!(text, "a\\u{1b}[31m.ply: row\\t1: expected a\nb, found \\u{7}\\u{9b}é");
         assert!(Error::read(path, std::io::Error::other("x")).to_string().starts_with("a\\u{1b}"));
+    }
+
+    #[test]
+    fn combinations_name_both_arguments() {
+        let error = Error::needs("displace", "displace_by");
+        assert_eq!(error.to_string(), "displace needs displace_by");
+        assert_eq!(error.fault(), Fault::Argument);
+        let error = error.renamed(|name| format!("--{}", name.replace('_', "-")));
+        assert_eq!(error.to_string(), "--displace needs --displace-by");
+        let error = Error::conflict("spin", "motion").about("--spin");
+        assert_eq!(error.to_string(), "--spin cannot be used with motion");
+        let error = error.in_file(Path::new("a.toml"), |what| format!("mesh \"a\", {what}"));
+        assert_eq!(error.to_string(), "a.toml: mesh \"a\", --spin cannot be used with motion");
+        assert_eq!(error.fault(), Fault::Input);
+    }
+
+    #[test]
+    fn values_are_refused_by_a_condition() {
+        assert!(Error::refuse_if(false, "a", "b", "c").is_ok());
+        let error = Error::refuse_if(true, "fov", "up to 180", 200).unwrap_err();
+        assert_eq!(error.to_string(), "fov: expected up to 180, found 200");
+        let error = Error::malformed_if(true, Path::new("a"), "row 1", 2, format_args!("{}", 3));
+        assert_eq!(error.unwrap_err().to_string(), "a: row 1: expected 2, found 3");
     }
 }

@@ -28,8 +28,7 @@ pub fn read_text(path: &Path, what: &str) -> Result<String> {
     Error::check_limit(counted, MAX_BYTES, length)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let expected = format!("{what}, text in UTF-8");
         let found = format!("the byte {:#04x}", error.as_bytes()[at]);
-        Error::malformed(path, format!("byte {at}"), expected, found)
+        Error::malformed(path, format!("byte {at}"), format!("{what}, text in UTF-8"), found)
     })
 }

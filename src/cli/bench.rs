@@ -148,10 +148,10 @@ impl Args {
             return Ok(());
         }
         let expected = "a name that ends in .jsonl, since it holds a JSON object per line";
-        Err(Error::argument("-o", expected, path.display().to_string()))
+        Err(Error::argument("-o", expected, path.display()))
     }
 
-    fn refuse_flags_of_splats(&self, expected: &str) -> Result<()> {
+    fn refuse_flags_of_splats(&self, needed: &str) -> Result<()> {
         let given = [
             ("--method", !self.methods.is_empty()),
             ("--set, --preset, --config", self.gpu.is_given()),
@@ -159,8 +159,7 @@ impl Args {
         match given.iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => {
-                let found = self.suite.display().to_string();
-                Err(Error::argument(*flag, expected, found))
+                Err(Error::needs(flag, format!("{needed}, not {}", self.suite.display())))
             }
         }
     }
@@ -170,11 +169,7 @@ fn refuse_stdout(args: &Args) -> Result<()> {
     let others = [("--json", args.json), ("--csv", args.csv), ("--merge", args.merge)];
     match others.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
-        Some((flag, _)) => {
-            let expected = format!("a file, since {flag} is given");
-            let found = "-, which is standard output";
-            Err(Error::argument("-o", expected, found))
-        }
+        Some((flag, _)) => Err(Error::conflict("-o -", format!("{flag} (name a file)"))),
     }
 }
 
@@ -222,11 +217,13 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
 }
 
 fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
-    args.refuse_flags_of_splats("a suite of splats beside it")?;
+    args.refuse_flags_of_splats("a suite of splats")?;
     let results = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let Some(results) = results else {
-        let expected = "a results file, since heat maps lie beside it";
-        return Err(Error::argument("-o", expected, "none"));
+        return Err(Error::needs(
+            "a suite of meshes",
+            "-o with a file, beside which heat maps lie",
+        ));
     };
     let plan = MeshSuite::parse(text, &args.suite)?.plan(quadrille::PROGRAM, false);
     let file = args.shard.map_or(results.to_owned(), |s| s.file(results));
@@ -289,12 +286,12 @@ fn missing(missing: &[String], found: usize) -> Exit {
 }
 
 fn print_results(args: &Args) -> Result<Exit> {
-    let found = format!("{}, which is only printed", args.suite.display());
     let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];
     if let Some((flag, _)) = kept.iter().find(|(_, is_given)| *is_given) {
-        return Err(Error::argument(*flag, "a suite (.toml) beside it", found));
+        let printed = args.suite.display();
+        return Err(Error::needs(flag, format!("a suite (.toml); {printed} is only printed")));
     }
-    args.refuse_flags_of_splats("a suite (.toml) beside it")?;
+    args.refuse_flags_of_splats("a suite (.toml)")?;
     match holds_meshes(&args.suite)? {
         true => print_mesh_rows(args, &read_kept(&args.suite)?)?,
         false => print_rows(args, &read_rows(&args.suite)?, None)?,

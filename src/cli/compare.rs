@@ -194,8 +194,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
         return refused("--layers", "pictures with layers (render writes them with --aov)");
     }
     if args.fail_over_share.is_some() && !args.layers {
-        let expected = "--layers beside it, whose pixels it counts";
-        return Err(Error::argument("--fail-over-share", expected, "none"));
+        return Err(Error::needs("--fail-over-share", "--layers, whose pixels it counts"));
     }
     if matches!(kind, Kind::Pictures | Kind::Films) {
         let (views, reading) = (args.views != ViewSpec::default(), !args.reading.is_default());

@@ -125,16 +125,15 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
     let format = format.ok_or_else(|| {
         let expected =
             "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, /meta.json or /lod-meta.json, or --format";
-        Error::argument("-o", expected, args.output.display().to_string())
+        Error::argument("-o", expected, args.output.display())
     })?;
     args.write_options().check(format)?;
     if args.written.index && format != OutputFormat::Ply {
-        let found = args.output.display().to_string();
-        return Err(Error::argument("--index", "-o with a .ply beside it", found));
+        return Err(Error::needs("--index", "-o with a name that ends in .ply"));
     }
     if args.lod_levels.is_some() && !format.has_levels() {
-        let expected = "a streamed SOG (.ssog or /lod-meta.json)";
-        return Err(Error::argument("--lod-levels", expected, args.output.display().to_string()));
+        let needed = "-o with a streamed SOG (.ssog or /lod-meta.json)";
+        return Err(Error::needs("--lod-levels", needed));
     }
     Ok(format)
 }

@@ -42,14 +42,14 @@ impl ExposureFlags {
             return Ok(None);
         };
         if makes_film {
-            return Err(Error::argument("--exposures", "-o with pictures", "a film"));
+            return Err(Error::conflict("--exposures", "a film (-o with pictures takes it)"));
         }
         let background = match background {
             None => [0.0; 3],
             Some(Background::Opaque(rgb)) => rgb,
             Some(Background::Transparent) => {
-                let expected = "an opaque background beside --exposures";
-                return Err(Error::argument("--background", expected, "transparent"));
+                let other = "--background transparent (choose an opaque one)";
+                return Err(Error::conflict("--exposures", other));
             }
         };
         let exposures = Exposures::load(path)?;

@@ -24,8 +24,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return correlate::run(measured, args, verbosity);
     }
     if args.gpu.is_given() {
-        let expected = "--correlate, since figures have configurations of their own";
-        return Err(Error::argument("--preset, --config and --set", expected, "none"));
+        let needed = "--correlate; figures have configurations of their own";
+        return Err(Error::needs("each of --preset, --config and --set", needed));
     }
     let mut texts = Vec::new();
     for path in &args.suites {

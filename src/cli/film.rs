@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::console::{Verbosity, print, print_json};
 use super::interrupt;
-use super::outputs::{Background, Outputs, refuse_terminal};
+use super::outputs::{Background, JSON_ON_STDOUT, Outputs, refuse_terminal};
 use super::views::views_of;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -71,16 +71,15 @@ impl PathFlags {
     pub(super) fn keys(&self, views: &ViewSpec) -> Result<ViewSpec> {
         match &self.path {
             None if self.frames.is_some() => {
-                let expected = "--path spiral, ellipse or interpolate beside it, whose frames it counts (--orbit N itself \
-                                makes N frames)";
-                Err(Error::argument("--frames", expected, "no --path"))
+                let needed =
+                    "--path spiral, ellipse or interpolate; --orbit N itself makes N frames";
+                Err(Error::needs("--frames", needed))
             }
             None => Ok(views.clone()),
             Some(_) if self.is_flight() => Ok(views.with_all_unless_selected()),
-            Some(path) if self.frames.is_some() => {
-                let expected = "spiral, ellipse or interpolate, whose frames --frames counts";
-                let found = path.display().to_string();
-                Err(Error::argument("--path", expected, found))
+            Some(_) if self.frames.is_some() => {
+                let needed = "--path spiral, ellipse or interpolate; a file has its own frames";
+                Err(Error::needs("--frames", needed))
             }
             Some(path) => {
                 let others = [
@@ -88,11 +87,9 @@ impl PathFlags {
                     ("--propose-views", views.propose_views.is_some()),
                 ];
                 if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
-                    let expected = format!(
-                        "spiral, ellipse or interpolate beside {other}, or a file without it"
-                    );
-                    let found = path.display().to_string();
-                    return Err(Error::argument("--path", expected, found));
+                    let path = path.display();
+                    let path = format!("--path {path} (but with spiral, ellipse or interpolate)");
+                    return Err(Error::conflict(other, path));
                 }
                 Ok(views.with_file(path).with_all_unless_selected())
             }
@@ -130,15 +127,15 @@ impl FilmFlags {
     pub(super) fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
         let Some((path, format)) = path.and_then(|p| Some((p, FilmFormat::of_name(p)?))) else {
             if self.fps.is_some() {
-                let expected = "-o with a name that ends in .y4m, .apng or .mp4 beside it";
-                return Err(Error::argument("--fps", expected, "none"));
+                let needed = "-o with a name that ends in .y4m, .apng or .mp4";
+                return Err(Error::needs("--fps", needed));
             }
             return Ok(None);
         };
         if !format.is_built() {
             let expected = "a name that ends in .y4m or .apng (.mp4 needs a build with --features video), or ffmpeg beside \
                             it: -o -.y4m | ffmpeg -i - film.mp4";
-            return Err(Error::argument("-o", expected, path.display().to_string()));
+            return Err(Error::argument("-o", expected, path.display()));
         }
         Ok(Some(Film { path, format, rate: self.fps }))
     }
@@ -176,16 +173,13 @@ impl Film<'_> {
             return Ok(());
         }
         let expected = format!("pictures, since there are {count} combinations of settings");
-        Err(Error::argument("-o", expected, self.path.display().to_string()))
+        Err(Error::argument("-o", expected, self.path.display()))
     }
 
     pub(super) fn prepare(&self, outputs: &mut Outputs<'_>, is_json: bool) -> Result<()> {
         match self.file() {
             Some(path) => outputs.add("-o", path),
-            None if is_json => {
-                let expected = "a file, since --json writes to standard output";
-                Err(Error::argument("-o", expected, "-, which is standard output"))
-            }
+            None if is_json => Err(Error::conflict("-o -", JSON_ON_STDOUT)),
             None => refuse_terminal("a film"),
         }
     }
@@ -201,8 +195,8 @@ impl Film<'_> {
     ) -> Result<FinishedFilm> {
         let size = same_size(&views.cameras)?;
         if background == Some(Background::Transparent) && !self.format.has_alpha() {
-            let expected = "a colour, or -o with a name that ends in .apng";
-            return Err(Error::argument("--background", expected, "transparent"));
+            let needed = "-o with a name that ends in .apng";
+            return Err(Error::needs("a film with --background transparent", needed));
         }
         let stated = views.frame_rate.and_then(FrameRate::of);
         let facts = FilmFacts {

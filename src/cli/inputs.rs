@@ -72,10 +72,8 @@ pub(super) fn load_filtered(
     filters: &Filters,
     verbosity: Verbosity,
 ) -> Result<Scene> {
-    if has_mesh_extension(path) {
-        let found = "a mesh, which `quadrille mesh` draws";
-        return Err(Error::malformed(path, "format", "a scene of splats", found));
-    }
+    let found = "a mesh, which `quadrille mesh` draws";
+    Error::malformed_if(has_mesh_extension(path), path, "format", "a scene of splats", found)?;
     note_file_of_folder(path, verbosity);
     let start = Instant::now();
     let scene = filters.load(path, flags.options()).map_err(about_lod)?;

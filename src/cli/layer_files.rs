@@ -12,10 +12,7 @@ pub(super) const COLOURS: &str = "rgba";
 pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) -> Result<()> {
     match format {
         Some(PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
-        _ => {
-            let expected = "a picture that ends in .exr or .npy";
-            Err(Error::argument(flag, expected, "another format"))
-        }
+        _ => Err(Error::argument(flag, "a picture that ends in .exr or .npy", "another format")),
     }
 }
 

@@ -123,10 +123,8 @@ impl LayerFlags {
     ) -> Result<()> {
         let tops: Vec<_> =
             self.layers.iter().filter(|choice| matches!(choice, LayerChoice::Top(_))).collect();
-        if tops.windows(2).any(|pair| pair[0] != pair[1]) {
-            let found = "several numbers";
-            return Err(Error::argument("--aov top", "one number of splats", found));
-        }
+        let is_wrong = tops.windows(2).any(|pair| pair[0] != pair[1]);
+        Error::refuse_if(is_wrong, "--aov top", "one number of splats", "several numbers")?;
         for (flag, is_given) in [
             ("--aov", !self.layers.is_empty()),
             ("--colour linear", self.colour == ColourChoice::Linear),

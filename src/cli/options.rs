@@ -47,8 +47,7 @@ impl HostFlags {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
         pool.build().map_err(|e| {
             let expected = "a number of threads that the system can start";
-            let found = format!("{} ({e})", self.threads);
-            Error::argument("--threads", expected, found)
+            Error::argument("--threads", expected, format!("{} ({e})", self.threads))
         })
     }
 }
@@ -255,8 +254,7 @@ impl GpuFlags {
     ) -> Result<T> {
         if let [_, second, ..] = self.config.as_slice() {
             let expected = "one file";
-            let found = format!("{} too", second.display());
-            return Err(Error::argument("--config", expected, found));
+            return Err(Error::argument("--config", expected, format!("{} too", second.display())));
         }
         if let Some(path) = self.config.first() {
             config = overlaid(

@@ -53,8 +53,7 @@ impl Template {
             return Ok(());
         }
         let expected = format!("{placeholder} in the name, since there are {count} {remedy}");
-        let found = self.path.display().to_string();
-        Err(Error::argument(self.flag, expected, found))
+        Err(Error::argument(self.flag, expected, self.path.display()))
     }
 
     pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
@@ -131,11 +130,13 @@ impl<'a> Outputs<'a> {
     }
 }
 
+/// What `-o -` cannot be used with, and the remedy.
+pub(super) const JSON_ON_STDOUT: &str =
+    "--json, which also writes to standard output (name a file)";
+
 pub(super) fn refuse_terminal(what: &str) -> Result<()> {
-    if std::io::stdout().is_terminal() {
-        let expected = format!("a file or a pipe for {what}");
-        return Err(Error::argument("-o -", expected, "a terminal"));
-    }
+    let expected = format_args!("a file or a pipe for {what}");
+    Error::refuse_if(std::io::stdout().is_terminal(), "-o -", expected, "a terminal")?;
     Ok(())
 }
 
@@ -188,10 +189,7 @@ impl QualityFlag {
             Some(Output { template, format: Some(PictureFormat::Jpeg(_)) }) => {
                 Ok(Some(Output { template, format: Some(PictureFormat::Jpeg(quality)) }))
             }
-            _ => {
-                let expected = "-o with a name that ends in .jpg beside it";
-                Err(Error::argument("--quality", expected, "another output"))
-            }
+            _ => Err(Error::needs("--quality", "-o with a name that ends in .jpg")),
         }
     }
 }
@@ -228,7 +226,7 @@ pub(super) fn require_values(flag: &str, path: &Path) -> Result<()> {
         return Ok(());
     }
     let expected = "a name that ends in .png, .exr or .npy, whose numbers can be compared";
-    Err(Error::argument(flag, expected, path.display().to_string()))
+    Err(Error::argument(flag, expected, path.display()))
 }
 
 #[derive(Debug, Clone)]
@@ -249,17 +247,10 @@ impl Output {
         let template = Template::parse("-o", path, placeholders)?;
         let format = PictureFormat::of_name(path);
         if format.is_none() {
-            if path != Path::new("-") {
-                let expected = expected_for(path);
-                return Err(Error::argument("-o", expected, path.display().to_string()));
-            }
+            let expected = expected_for(path);
+            Error::refuse_if(path != Path::new("-"), "-o", expected, path.display())?;
             if json {
-                let found = "-, which is standard output";
-                return Err(Error::argument(
-                    "-o",
-                    "a file, since --json writes to standard output",
-                    found,
-                ));
+                return Err(Error::conflict("-o -", JSON_ON_STDOUT));
             }
             refuse_terminal("a picture")?;
         }
@@ -285,8 +276,8 @@ impl Output {
             return Ok(());
         };
         if background == Some(Background::Transparent) && !format.has_alpha() {
-            let expected = "a colour, since a .jpg has no alpha (a .png or .webp has one)";
-            return Err(Error::argument("--background", expected, "transparent"));
+            let other = "a .jpg, which has no alpha (a .png or .webp has one)";
+            return Err(Error::conflict("--background transparent", other));
         }
         let whole =
             cameras.iter().filter(|camera| !(in_bands && self.is_in_bands(camera, background)));

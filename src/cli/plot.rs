@@ -154,10 +154,7 @@ impl Format {
             "svg" => Ok(Self::Svg),
             "pdf" => Ok(Self::Pdf),
             _ if path == Path::new("-") => Ok(Self::Svg),
-            _ => {
-                let found = path.display().to_string();
-                Err(Error::argument("-o", "a name that ends in .svg or .pdf", found))
-            }
+            _ => Err(Error::argument("-o", "a name that ends in .svg or .pdf", path.display())),
         }
     }
 
@@ -222,8 +219,7 @@ impl Args {
         }
         if self.pdf && files.iter().all(|(format, _)| *format == Format::Svg) {
             let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
-                let found = self.output.first().map_or("none", |_| "-");
-                return Err(Error::argument("-o", "a file, since --pdf is given", found));
+                return Err(Error::needs("--pdf", "-o with a name of a file"));
             };
             files.push((Format::Pdf, path.with_extension("pdf")));
         }

@@ -43,26 +43,21 @@ fn checked_output(args: &Args, is_film: bool) -> Result<Option<Output>> {
     };
     let output = args.quality.applied(output)?;
     if args.resume && output.as_ref().is_none_or(Output::is_stdout) {
-        let expected = "-o with files of pictures beside it";
-        return Err(Error::argument("--resume", expected, "another output"));
+        return Err(Error::needs("--resume", "-o with files of pictures"));
     }
     let layers = flags.layers.settings();
     if is_film && !layers.layers.is_empty() {
-        let expected = "-o with pictures (.exr or .npy) beside it";
-        return Err(Error::argument("--aov", expected, "a film"));
+        return Err(Error::conflict("--aov", "a film (-o with a .exr or .npy takes it)"));
     }
-    if flags.backend == Backend::Gpu && !layers.layers.is_empty() {
-        let expected = "--backend cpu or reference beside it";
-        return Err(Error::argument("--aov", expected, "--backend gpu"));
-    }
-    if flags.backend == Backend::Gpu && !args.probe.is_empty() {
-        let expected = "--backend cpu or reference beside it";
-        return Err(Error::argument("--probe", expected, "--backend gpu"));
-    }
-    if flags.backend == Backend::Gpu && flags.rules.stop.is_some() {
-        let found = "--backend gpu, which no stop rule applies to";
-        let expected = "--backend cpu or reference beside it";
-        return Err(Error::argument("--stop", expected, found));
+    if flags.backend == Backend::Gpu {
+        let refused = [
+            ("--aov", !layers.layers.is_empty()),
+            ("--probe", !args.probe.is_empty()),
+            ("--stop", flags.rules.stop.is_some()),
+        ];
+        if let Some((flag, _)) = refused.iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::conflict(flag, "--backend gpu (cpu and reference take it)"));
+        }
     }
     Ok(output)
 }
@@ -269,9 +264,7 @@ fn prepare_outputs(
         film.prepare(&mut outputs, args.json)?;
     }
     if let Some(path) = &args.cameras_out {
-        if path == Path::new("-") {
-            return Err(Error::argument("--cameras-out", "a file", "standard output (-)"));
-        }
+        Error::refuse_if(path == Path::new("-"), "--cameras-out", "a file", "standard output (-)")?;
         outputs.add("--cameras-out", path)?;
     }
     let Some(output) = output else {

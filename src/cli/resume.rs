@@ -22,8 +22,8 @@ impl Resume {
     /// Hashes scenes by content, and `settings`: all settings except the camera, as text.
     pub(super) fn new(scenes: &[PathBuf], settings: &str) -> Result<Self> {
         if scenes.iter().any(|scene| scene == Path::new("-")) {
-            let expected = "a scene file, whose content is compared";
-            return Err(Error::argument("--resume", expected, "standard input (-)"));
+            let needed = "a scene in a file, whose content it compares, not standard input";
+            return Err(Error::needs("--resume", needed));
         }
         let mut hash = Fnv1a::default();
         // Writing to a hash cannot fail.

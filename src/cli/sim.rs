@@ -145,9 +145,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let estimated = args.estimated_units();
     GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
     if args.sensitivity && methods.len() < 2 {
-        let names: Vec<_> = methods.iter().map(ToString::to_string).collect();
-        let expected = "two methods at least, which --sensitivity compares";
-        return Err(Error::argument("--method", expected, names.join(",")));
+        return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
     }
     let prints = args.json || args.csv;
     let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], prints)?;
@@ -217,9 +215,10 @@ impl Args {
         let mut single = self.files.given().into_iter().chain(others);
         match single.find(|(_, is_given)| *is_given) {
             Some((flag, _)) if configurations > 1 => {
-                let expected = "one preset, file and value per --set beside it";
-                let found = format!("{configurations} configurations");
-                Err(Error::argument(flag, expected, found))
+                let others = format!(
+                    "{configurations} configurations (give one preset, file and value per --set)"
+                );
+                Err(Error::conflict(flag, others))
             }
             _ => Ok(()),
         }

@@ -72,8 +72,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     } else if extension.is_some_and(|e| e.eq_ignore_ascii_case("ply")) {
         outputs.add("-o", &args.output)?;
     } else {
-        let found = args.output.display().to_string();
-        return Err(Error::argument("-o", "a name that ends in .ply, or -", found));
+        return Err(Error::argument("-o", "a name that ends in .ply, or -", args.output.display()));
     }
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;

@@ -109,7 +109,7 @@ pub(super) fn message(
         }
         ErrorKind::ArgumentConflict => {
             let other = listed(ContextKind::PriorArg);
-            format!("{flag}: expected no {other} beside it, found both")
+            Error::conflict(flag, other).to_string()
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = listed(ContextKind::InvalidArg);
@@ -174,21 +174,26 @@ fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
 /// Adds the remedy to an error about a file of a wrong kind, and replaces the name of an argument of the library by the
 /// flag of that name, if `command` has one.
 pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
-    let Error::Argument { what, expected, found } = &error else {
-        return error;
+    if let Error::Argument { what, expected, found } = &error
+        && what == "-o"
+        && expected.starts_with("a name that ends in")
+    {
+        let remedy = writer_of(found, command).unwrap_or_default();
+        return Error::argument(what, format!("{expected}{remedy}"), found);
+    }
+    let flag_of = |word: &str| {
+        let long = word.trim_end_matches(',').replace('_', "-");
+        let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
+        is_flag.then(|| format!("--{}", word.replace('_', "-")))
     };
-    if what == "-o" && expected.starts_with("a name that ends in") {
-        return match writer_of(found, command) {
-            Some(remedy) => Error::argument(what, format!("{expected}{remedy}"), found),
-            None => error,
-        };
-    }
-    let long = what.replace('_', "-");
-    let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
-    match is_flag {
-        true => error.about(&format!("--{long}")),
-        false => error,
-    }
+    // One name, or several as in "eye, target or up".
+    error.renamed(|what| {
+        let words = what.split(' ').map(|word| match word {
+            "or" => Some(word.to_owned()),
+            name => flag_of(name),
+        });
+        words.collect::<Option<Vec<_>>>().map_or(what.clone(), |words| words.join(" "))
+    })
 }
 
 pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {

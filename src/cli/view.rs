@@ -186,10 +186,8 @@ impl Args {
         background: [f32; 3],
         verbosity: Verbosity,
     ) -> Result<(ShownScene, Opened)> {
-        if path == Path::new("-") {
-            let expected = "a file, which pages name and which may change";
-            return Err(Error::argument("SCENE", expected, "standard input (-)"));
-        }
+        let expected = "a file, which pages name and which may change";
+        Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
         let mesh = MeshSettings {
             views: self.views.with_all_unless_selected(),
             host: self.draw.host.clone(),
@@ -326,8 +324,8 @@ impl ServerFlags {
     fn access(&self, verbosity: Verbosity) -> Result<Access> {
         if !self.bind.is_loopback() {
             if self.host_name.is_empty() {
-                let expected = "--host-name NAME beside it, the name that browsers open";
-                return Err(Error::argument("--bind", expected, self.bind.to_string()));
+                let needed = "--host-name NAME, the name that browsers open";
+                return Err(Error::needs(format!("--bind {}", self.bind), needed));
             }
             verbosity.warn(
                 "pictures and the token cross the network without encryption; ssh -L or a proxy with TLS encrypts them",

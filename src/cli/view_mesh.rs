@@ -141,7 +141,7 @@ fn serve(
 
 fn refuse(drawings: Receiver<Drawing>, error: &Error) {
     for drawing in drawings {
-        let error = Error::argument("mesh", "one that can be drawn", error.to_string());
+        let error = Error::argument("mesh", "one that can be drawn", error);
         let _ = drawing.reply.send(Err(error));
     }
 }

@@ -59,8 +59,7 @@ fn view_list_json(views: &Views) -> Value {
 pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
     if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
         let expected = "pinholes, the only projection of a cameras.json";
-        let found = "fisheyes or panoramas";
-        return Err(Error::argument("--cameras-out", expected, found));
+        return Err(Error::argument("--cameras-out", expected, "fisheyes or panoramas"));
     }
     let text = write_inria_json(cameras);
     write_whole(path, |out| out.write_all(text.as_bytes()))

@@ -43,10 +43,9 @@ impl JudgingViews {
                     chosen.cameras = Some(path);
                 }
                 (None, Some(flag)) => {
-                    let expected =
-                        "--cameras FILE, --orbit N, --propose-views N or --eye X,Y,Z beside it";
-                    let found = format!("none of them, and no camera file beside {file}");
-                    return Err(Error::argument(flag, expected, found));
+                    let needed = "--cameras FILE, --orbit N, --propose-views N or --eye X,Y,Z";
+                    let needed = format!("{needed}: there is no camera file beside {file}");
+                    return Err(Error::needs(flag, needed));
                 }
                 (None, None) => {
                     chosen.orbit = Some(JUDGING_ORBIT);

@@ -179,9 +179,7 @@ pub fn draw_with_shader(
     settings: &DeferredDrawSettings,
     task: &Task,
 ) -> Result<DeferredFrame> {
-    if settings.pipelines.is_empty() {
-        return Err(Error::argument("pipelines", "at least one", "none"));
-    }
+    Error::refuse_if(settings.pipelines.is_empty(), "pipelines", "at least one", "none")?;
     settings.hardware.validate()?;
     StochasticFrame::check_samples(view, &settings.frame)?;
     let begun = Instant::now();

@@ -38,10 +38,8 @@ impl Masks {
             return Ok(Self::Alpha);
         }
         let pictures = photos_in(path)?;
-        if pictures.is_empty() {
-            let expected = "masks: pictures with the names of the pairs";
-            return Err(Error::malformed(path, "folder", expected, "no picture"));
-        }
+        let expected = "masks: pictures with the names of the pairs";
+        Error::malformed_if(pictures.is_empty(), path, "folder", expected, "no picture")?;
         Ok(Self::Folder { path: path.to_owned(), pictures })
     }
 

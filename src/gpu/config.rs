@@ -341,7 +341,7 @@ fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
         return Ok(());
     }
     let expected = format!("at least 1/{} byte per cycle of the units", Rate::LEAST.cycles());
-    Err(Error::argument(fields, expected, bytes_per_cycle.to_string()))
+    Err(Error::argument(fields, expected, bytes_per_cycle))
 }
 
 #[cfg(test)]

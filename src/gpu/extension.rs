@@ -48,8 +48,7 @@ impl Extension {
         if !own.contains_key(self.unit) {
             return Ok(());
         }
-        let expected = "a name that no unit of the emulated GPU has";
-        Err(Error::argument("extension", expected, self.unit))
+        Err(Error::argument("extension", "a name that no unit of the emulated GPU has", self.unit))
     }
 }
 
@@ -113,8 +112,7 @@ impl Extensions {
         for extension in &mut self.0 {
             let Some(fields) = overlay.remove(extension.unit) else { continue };
             let toml::Value::Table(fields) = fields else {
-                let expected = format!("a table [{}]", extension.unit);
-                return Err(Error::argument(from, expected, fields.to_string()));
+                return Err(Error::argument(from, format!("a table [{}]", extension.unit), fields));
             };
             for (field, value) in fields {
                 put(&mut extension.values, extension.unit, &field, value, from)?;

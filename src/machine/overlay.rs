@@ -59,7 +59,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             return Err(Error::unknown_name(from, expected, &unit, units));
         };
         let toml::Value::Table(fields) = fields else {
-            return Err(Error::argument(from, format!("a table [{unit}]"), fields.to_string()));
+            return Err(Error::argument(from, format!("a table [{unit}]"), fields));
         };
         for (field, value) in fields {
             let found = value.to_string();
@@ -68,8 +68,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             // A string is one of the names that only the type of the field knows.
             let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
             one.try_into::<T>().map_err(|e| {
-                let found = found + &did_you_mean_one_of(e.message());
-                Error::argument(name, expected_names(&e), found)
+                Error::argument(name, expected_names(&e), found + &did_you_mean_one_of(e.message()))
             })?;
         }
     }
@@ -129,8 +128,7 @@ pub fn put(
             if !is_in_bytes(field) {
                 let expected =
                     "a number without quotes or a unit, since the field is not a size in bytes";
-                let what = format!("{from}: {unit}.{field}");
-                return Err(Error::argument(what, expected, value.to_string()));
+                return Err(Error::argument(format!("{from}: {unit}.{field}"), expected, value));
             }
             toml::Value::Integer(size(&value).unwrap_or(0))
         }
@@ -152,7 +150,7 @@ pub fn put(
         return Err(Error::argument(
             format!("{from}: {unit}.{field}"),
             format!("a value of type {}{least}", slot.type_str()),
-            value.to_string(),
+            value,
         ));
     }
     *slot = value;

@@ -120,8 +120,7 @@ pub fn draw_mesh_task(
         None => near_plane(&camera.relative_to(mesh.origin), source.bounds()),
         Some(near) if near > 0.0 && near.is_finite() => near,
         Some(near) => {
-            let found = near.to_string();
-            return Err(Error::argument("near", "a distance above 0", found));
+            return Err(Error::argument("near", "a distance above 0", near));
         }
     };
     let view = MeshCamera::new(camera.clone(), near).relative_to(mesh.origin);

@@ -179,10 +179,8 @@ impl ChunkIndex {
     /// Makes the index of the PLY `scene`.
     pub fn of(scene: &Path, task: &Task) -> Result<Self> {
         let batches = open_batches(scene, LoadOptions::default())?;
-        if batches.header().is_none() {
-            let found = "another format";
-            return Err(Error::malformed(scene, "format", "a binary PLY", found));
-        }
+        let found = "another format";
+        Error::malformed_if(batches.header().is_none(), scene, "format", "a binary PLY", found)?;
         let stamp = Stamp::of(scene, &batches)?;
         let mut rows = ranges(batches.rows());
         let mut chunks = Vec::new();

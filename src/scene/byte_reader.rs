@@ -1,5 +1,6 @@
 //! Checked reading of little-endian values from untrusted bytes.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use quadrille_base::error::{Error, Result};
@@ -16,7 +17,7 @@ impl<'a> ByteReader<'a> {
         Self { path, bytes, at: 0 }
     }
 
-    pub(super) fn error(&self, what: &str, expected: impl Into<String>, found: String) -> Error {
+    pub(super) fn error(&self, what: &str, expected: impl Display, found: impl Display) -> Error {
         Error::malformed(self.path, format!("{what} at byte {}", self.at), expected, found)
     }
 

@@ -102,10 +102,8 @@ impl Camera {
             ),
             ("rotation", is_rotation, "a right-handed orthonormal 3x3 matrix", &view_from_world),
         ] {
-            if !is_good {
-                let what = format!("camera \"{name}\": {what}");
-                return Err(Error::argument(what, expected, format!("{found:?}")));
-            }
+            let what = format_args!("camera \"{name}\": {what}");
+            Error::refuse_if(!is_good, what, expected, format_args!("{found:?}"))?;
         }
         Ok(Self {
             name,

@@ -63,10 +63,8 @@ impl SplatSlices<'_> {
             ("rotations", self.rotations.len()),
             ("opacities", self.opacities.len()),
         ] {
-            if length != splats {
-                let expected = format!("{splats} elements, as means");
-                return Err(Error::argument(what, expected, length.to_string()));
-            }
+            let is_wrong = length != splats;
+            Error::refuse_if(is_wrong, what, format_args!("{splats} elements, as means"), length)?;
         }
         Ok(splats)
     }
@@ -76,7 +74,7 @@ impl SplatSlices<'_> {
         let fits = |degree: &u8| (rest_coefficients(*degree) + 1) * splats == self.sh.len();
         (0..=MAX_SH_DEGREE).find(fits).ok_or_else(|| {
             let expected = format!("1, 4, 9, 16 or 25 coefficients for each of {splats} splats");
-            Error::argument("sh", expected, self.sh.len().to_string())
+            Error::argument("sh", expected, self.sh.len())
         })
     }
 

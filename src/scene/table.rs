@@ -351,8 +351,7 @@ impl SplatTable {
             mean.iter().map(Vec::len).chain(values[3..].iter().map(|values| values.len()));
         if let Some(slot) = lengths.into_iter().position(|len| len != self.rows) {
             let name = PLAIN.get(slot).map_or("f_rest_*", |name| name);
-            let expected = format!("a column \"{name}\"");
-            return Err(Error::malformed(path, "columns", expected, "none"));
+            return Err(Error::malformed(path, "columns", format!("a column \"{name}\""), "none"));
         }
         let sh_rest = values.split_off(PLAIN_SLOTS);
         let mut plain = values.into_iter().skip(3);

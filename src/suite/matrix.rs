@@ -269,12 +269,7 @@ fn list<T: PartialEq>(
 }
 
 fn in_matrix(path: &Path, error: Error) -> Error {
-    match error {
-        Error::Argument { what, expected, found } => {
-            Error::malformed(path, format!("configurations, {what}"), expected, found)
-        }
-        other => other,
-    }
+    error.in_file(path, |what| format!("configurations, {what}"))
 }
 
 #[cfg(test)]

@@ -283,15 +283,12 @@ pub(super) fn malformed(
 }
 
 fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {
-    match error {
-        Error::Argument { what, expected, found } => {
-            let key = match what.as_str() {
-                "number of splats" => "splats",
-                "SH degree" => "sh_degree",
-                other => other,
-            };
-            malformed(suite, scene, key, &expected, &found)
-        }
-        other => other,
-    }
+    error.in_file(suite, |what| {
+        let key = match what.as_str() {
+            "number of splats" => "splats",
+            "SH degree" => "sh_degree",
+            other => other,
+        };
+        format!("scene \"{scene}\", {key}")
+    })
 }

@@ -181,10 +181,7 @@ impl Artist {
 
     fn measure(&self, id: ClientId, request: u32) -> Result<()> {
         let still = self.hub.with(id, |client| client.still.clone()).flatten();
-        let missing = || {
-            let expected = "a still of two pictures";
-            Error::argument("measure", expected, "none")
-        };
+        let missing = || Error::argument("measure", "a still of two pictures", "none");
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
         let [a, b] = [&still.a, b].map(|rgb| frame_of(rgb, still.size));
@@ -208,10 +205,7 @@ impl Artist {
         (request, seq, what): (u32, u32, Saved),
         stage: &Stage,
     ) -> Result<()> {
-        let missing = || {
-            let expected = "a picture of the last still or map";
-            Error::argument("save", expected, "none")
-        };
+        let missing = || Error::argument("save", "a picture of the last still or map", "none");
         let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;
         let still = still.filter(|still| still.seq == seq);

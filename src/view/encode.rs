@@ -76,5 +76,5 @@ pub(crate) fn microseconds(duration: std::time::Duration) -> u32 {
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
-    Error::argument("picture", "one that can be encoded", error.to_string())
+    Error::argument("picture", "one that can be encoded", error)
 }

@@ -165,10 +165,8 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
     return_large_blocks();
-    let system = |reason: std::io::Error| {
-        let expected = "a runtime for the server";
-        Error::argument("server", expected, reason.to_string())
-    };
+    let system =
+        |reason: std::io::Error| Error::argument("server", "a runtime for the server", reason);
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
     let welcome = welcome(&show, access, program);

@@ -155,9 +155,8 @@ pub(crate) struct Limits {
 
 impl ClientMessage {
     pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Self> {
-        let broken = |error: serde_json::Error| {
-            Error::argument("message", "a message of protocol 1", error.to_string())
-        };
+        let broken =
+            |error: serde_json::Error| Error::argument("message", "a message of protocol 1", error);
         let message: Self = serde_json::from_str(text).map_err(broken)?;
         message.check(limits)?;
         Ok(message)
@@ -213,21 +212,17 @@ impl ClientMessage {
             }
             Self::Fly(request) => {
                 let count = request.keys.len();
-                if !(2..=MAX_KEYS).contains(&count) {
-                    let expected = format!("2 to {MAX_KEYS} keys");
-                    return Err(Error::argument("keys", expected, count.to_string()));
-                }
+                let expected = format_args!("2 to {MAX_KEYS} keys");
+                Error::refuse_if(!(2..=MAX_KEYS).contains(&count), "keys", expected, count)?;
                 let [least, most] = FRAMES_PER_SECOND;
                 if !(least..=most).contains(&request.fps) {
                     let expected = format!("{least} to {most} frames per second");
-                    return Err(Error::argument("fps", expected, request.fps.to_string()));
+                    return Err(Error::argument("fps", expected, request.fps));
                 }
                 let seconds: f64 = request.keys.iter().skip(1).map(|key| key.seconds).sum();
                 let frames = (seconds * request.fps).ceil();
-                if frames > MAX_PATH_FRAMES {
-                    let expected = format!("a path of at most {MAX_PATH_FRAMES} frames");
-                    return Err(Error::argument("keys", expected, frames.to_string()));
-                }
+                let expected = format_args!("a path of at most {MAX_PATH_FRAMES} frames");
+                Error::refuse_if(frames > MAX_PATH_FRAMES, "keys", expected, frames)?;
                 let mut cameras = request.keys.iter().map(|key| &key.cam);
                 cameras.try_for_each(|camera| limits.check_camera(camera))
             }
@@ -270,10 +265,7 @@ impl Limits {
     fn check_index(&self, what: &str, index: Option<usize>, count: usize) -> Result<()> {
         match index.filter(|&index| index >= count) {
             None => Ok(()),
-            Some(index) => {
-                let expected = format!("an index below {count}");
-                Err(Error::argument(what, expected, index.to_string()))
-            }
+            Some(index) => Err(Error::argument(what, format!("an index below {count}"), index)),
         }
     }
 }

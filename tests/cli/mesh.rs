@@ -145,7 +145,7 @@ fn wrong_usage_and_bad_files_are_told_apart() {
         (&["cube.obj", "--unit", "pmu", "--buffer", "unbounded"], 2, "--buffer"),
         (&["cube.obj", "--tessellate", "0"], 2, "--tessellate"),
         (&["cube.obj", "--coarse", "--msaa", "8"], 2, "coarse"),
-        (&["cube.obj", "--army", "2,2"], 2, "tessellate beside it"),
+        (&["cube.obj", "--army", "2,2"], 2, "--army needs --tessellate"),
         (&["cube.obj", "--unit", "none,qfm", "-o", "p.png"], 2, "{variant}"),
     ];
     for (arguments, code, said) in cases {
@@ -277,7 +277,7 @@ fn flags_without_effect_are_warned_of_or_refused() {
         (&["cube.obj", "--unit", "all,qfm"], "qfm twice"),
         (&["cube.obj", "--msaa", "4,4"], "4 twice"),
         (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
-        (&["cube.obj", "--buffer", "32"], "the unit qfm or pmu beside it"),
+        (&["cube.obj", "--buffer", "32"], "--buffer needs the unit qfm or pmu"),
         (&["cube.obj", "--unit", "reyes", "--cycles"], "other than reyes"),
         (&["cube.obj", "--unit", "all", "-o", "p.png"], "combinations of settings"),
     ] {

@@ -115,9 +115,9 @@ fn probes_that_cannot_be_made_are_refused() {
             &["--probe", "1,2", "--backend", "gpu"],
             &["--probe", "--backend cpu or reference", "--backend gpu"],
         ),
-        (&["--probe", "1,2", "-o", "a.png"], &["--probe", "found both"]),
-        (&["--probe", "1,2", "--aov", "depth"], &["--probe", "found both"]),
-        (&["--probe", "1,2", "--background", "1,1,1"], &["--probe", "found both"]),
+        (&["--probe", "1,2", "-o", "a.png"], &["--probe", "cannot be used with"]),
+        (&["--probe", "1,2", "--aov", "depth"], &["--probe", "cannot be used with"]),
+        (&["--probe", "1,2", "--background", "1,1,1"], &["--probe", "cannot be used with"]),
     ] {
         let call = call(more);
         let arguments: Vec<&str> = call.split(' ').collect();

@@ -299,8 +299,11 @@ fn names_and_combinations_that_cannot_be_are_refused() {
     let refuse = |flags: &[&str], words: &[&str]| {
         place.expect_error(USAGE, &[&VIEW[..], flags].concat(), words);
     };
-    refuse(&["--stats", "-", "--json"], &["--stats", "--json writes"]);
-    refuse(&["--stats", "-", "-o", "-", "--method", "het"], &["--stats", "-o - writes"]);
+    refuse(&["--stats", "-", "--json"], &["--stats - cannot be used with --json"]);
+    refuse(
+        &["--stats", "-", "-o", "-", "--method", "het"],
+        &["--stats - cannot be used with -o -"],
+    );
     refuse(&["--stats-every", "5"], &["--stats"]);
     refuse(&["--stats", "s.txt", "--stats-every", "0"], &["--stats-every"]);
     refuse(

@@ -124,10 +124,7 @@ fn a_token_file_is_made_once_and_read_by_its_owner_alone() {
 fn wrong_flags_are_refused_before_the_scene_is_read() {
     let place = Place::new();
     for (arguments, message) in [
-        (
-            &["view", "no.ply", "--bind", "0.0.0.0"][..],
-            "--bind: expected --host-name NAME beside it",
-        ),
+        (&["view", "no.ply", "--bind", "0.0.0.0"][..], "--bind 0.0.0.0 needs --host-name NAME"),
         (
             &["view", "no.ply", "--host-name", "lab:80"],
             "expected a name such as render.lab, without a port",

@@ -45,7 +45,7 @@ impl CropArea {
             |from: u32, size: u32, side: u32| u64::from(from) + u64::from(size) <= u64::from(side);
         if !is_inside(x0, w, frame.width()) || !is_inside(y0, h, frame.height()) {
             return Err(Error::argument(
-                "--crop",
+                "crop",
                 format!("a part of {} by {} pixels", frame.width(), frame.height()),
                 format!("{x0},{y0},{w},{h}"),
             ));

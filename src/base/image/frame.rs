@@ -72,10 +72,8 @@ impl Frame {
     /// [`Error::Argument`] when there are not `width * height` pixels.
     pub fn try_from_pixels(width: u32, height: u32, pixels: Vec<[f32; 4]>) -> Result<Self> {
         let count = u64::from(width) * u64::from(height);
-        if pixels.len() as u64 != count {
-            let expected = format!("{count} for a picture of {width} x {height}");
-            return Err(Error::argument("pixels", expected, pixels.len().to_string()));
-        }
+        let expected = format_args!("{count} for a picture of {width} x {height}");
+        Error::refuse_if(pixels.len() as u64 != count, "pixels", expected, pixels.len())?;
         Ok(Self::from_pixels(width, height, pixels))
     }
 

@@ -54,9 +54,10 @@ impl SamplePattern {
     /// # Errors
     /// [`Error::Argument`] for another number of samples.
     pub fn standard(samples: u32) -> Result<Self> {
-        let positions = STANDARD.iter().find(|p| p.len() == samples as usize).ok_or_else(|| {
-            Error::argument("samples per pixel", "1, 2, 4, 8 or 16", samples.to_string())
-        })?;
+        let positions = STANDARD
+            .iter()
+            .find(|p| p.len() == samples as usize)
+            .ok_or_else(|| Error::argument("samples per pixel", "1, 2, 4, 8 or 16", samples))?;
         let offsets: Vec<_> = positions
             .iter()
             .map(|&p| [p >> 4, p & 15].map(|v| i32::from(v) * PIXEL / 16))
@@ -74,7 +75,7 @@ impl SamplePattern {
             return Err(Error::argument(
                 "samples per pixel with coarse shading",
                 "1, 2 or 4: a coarse pixel holds four times as many, at most 16",
-                samples.to_string(),
+                samples,
             ));
         }
         let pixel = Self::standard(samples)?;

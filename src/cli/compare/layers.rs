@@ -41,10 +41,8 @@ impl ComparedLayers {
             let expected = format!("{expected} as in {}", pair.a.display());
             return Err(Error::malformed(&pair.b, "layers", expected, found));
         }
-        if a.is_empty() {
-            let expected = "channels besides R, G, B and A";
-            return Err(Error::malformed(&pair.a, "layers", expected, "none"));
-        }
+        let expected = "channels besides R, G, B and A";
+        Error::malformed_if(a.is_empty(), &pair.a, "layers", expected, "none")?;
         for (a, b) in a.iter().zip(&b) {
             self.0.push(ComparedPlane::of(&pair.name, a, b));
         }

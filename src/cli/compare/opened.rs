@@ -70,7 +70,7 @@ pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
         [true, false] if b.is_dir() => Ok(Kind::Photos),
         [false, true] if a.is_dir() => {
             let expected = "the scene first, then the folder of its photos";
-            Err(Error::argument("first path", expected, a.display().to_string()))
+            Err(Error::argument("first path", expected, a.display()))
         }
         [first, second] if (first || is_stdin[0]) && (second || is_stdin[1]) => Ok(Kind::Scenes),
         [first, _] => {
@@ -229,8 +229,8 @@ fn with_photos<T>(
 fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
     let file = args.views.cameras.clone();
     let Some(file) = file.or_else(|| find_camera_file(&args.a)) else {
-        let expected = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";
-        return Err(Error::argument("--cameras", expected, "neither"));
+        let needed = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";
+        return Err(Error::needs("a comparison with photos", needed));
     };
     let views = args.views.with_file(&file).with_all_unless_selected();
     Ok((file.display().to_string(), views))

@@ -110,8 +110,8 @@ impl OutputFlags {
                 name.into()
             }
             (None, None) => {
-                let expected = "--html DIR or --csv FILE beside it, where results are kept";
-                return Err(Error::argument("--resume", expected, "neither"));
+                let needed = "--html DIR or --csv FILE, where results are kept";
+                return Err(Error::needs("--resume", needed));
             }
         };
         make_folder_of(&path)?;

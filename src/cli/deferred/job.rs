@@ -118,9 +118,7 @@ fn picture_template(
     let Some(path) = path else {
         return Ok(None);
     };
-    if PictureFormat::of_name(path) != Some(PictureFormat::Png) {
-        let found = path.display().to_string();
-        return Err(Error::argument(flag, "a name that ends in .png", found));
-    }
+    let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
+    Error::refuse_if(is_wrong, flag, "a name that ends in .png", path.display())?;
     Template::parse(flag, path, parts).map(Some)
 }

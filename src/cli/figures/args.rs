@@ -96,10 +96,7 @@ impl Args {
         let figures = || papers.iter().flat_map(|paper| Paper::figures_of(paper));
         match self.only.iter().find(|id| figures().all(|figure| figure.id != **id)) {
             None => Ok(()),
-            Some(id) => {
-                let expected = format!("one of {}", names(figures()));
-                Err(Error::argument("--only", expected, *id))
-            }
+            Some(id) => Err(Error::argument("--only", format!("one of {}", names(figures())), *id)),
         }
     }
 

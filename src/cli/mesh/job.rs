@@ -55,7 +55,7 @@ impl<'j> MeshDrawing<'j> {
             let layers = !args.aov.is_empty();
             let refused = [("--aov", layers), ("--crop", args.crop.is_some())];
             if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-                return Err(Error::argument(flag, "-o with pictures beside it", "a film"));
+                return Err(Error::conflict(flag, "a film (-o with pictures takes it)"));
             }
         }
         job.templates()
@@ -68,13 +68,12 @@ impl<'j> MeshDrawing<'j> {
         each_once("overlay", &overlay.iter().map(|o| o.name()).collect::<Vec<_>>())?;
         let has_quads = overlay.contains(&Overlay::Quads);
         if has_quads && self.settings.frames.unit.contains(&MergingUnit::Reyes) {
-            let expected = "units that shade quads: none, qfm and pmu (reyes shades vertices)";
-            return Err(Error::argument("--overlay quads", expected, "reyes"));
+            let other = "--unit reyes, which shades vertices (none, qfm and pmu shade quads)";
+            return Err(Error::conflict("--overlay quads", other));
         }
         match self.args.heat_max {
-            Some(most) if self.args.heat.is_none() && !has_quads => {
-                let expected = "--heat or --overlay quads beside it";
-                Err(Error::argument("--heat-max", expected, most.to_string()))
+            Some(_) if self.args.heat.is_none() && !has_quads => {
+                Err(Error::needs("--heat-max", "--heat or --overlay quads"))
             }
             _ => Ok(()),
         }
@@ -205,10 +204,8 @@ fn diff_template(path: &Path) -> Result<Template> {
 }
 
 fn heat_templates(path: &Path) -> Result<[Template; 2]> {
-    if PictureFormat::of_name(path) != Some(PictureFormat::Png) {
-        let found = path.display().to_string();
-        return Err(Error::argument("--heat", "a name that ends in .png", found));
-    }
+    let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
+    Error::refuse_if(is_wrong, "--heat", "a name that ends in .png", path.display())?;
     let parse = |path: &Path| Template::parse("--heat", path, &[VIEW, VARIANT]);
     Ok([parse(path)?, parse(&path.with_extension("npy"))?])
 }

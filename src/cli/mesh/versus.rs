@@ -73,8 +73,7 @@ pub(super) fn page(versus: &Versus) -> String {
 }
 
 fn one(what: &str, found: usize) -> Error {
-    let flags = format!("--versus, --to-splats: {what}");
-    Error::argument(flags, "one", found.to_string())
+    Error::argument(format!("--versus, --to-splats: {what}"), "one", found)
 }
 
 fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Result<()> {

@@ -47,9 +47,8 @@ pub(super) fn run(
     };
     let path = scene_file(&args.scene)?;
     if path == Path::new("-") || path.exists() && !path.is_file() {
-        let expected = "a file, which can be read several times, beside it";
-        let found = path.display().to_string();
-        return Err(Error::argument("--memory", expected, found));
+        let needed = "a scene in a file, which can be read several times";
+        return Err(Error::needs("--memory", format!("{needed}, not {}", path.display())));
     }
     let mut batches = open_batches(&path, args.reading.options()).map_err(about_lod)?;
     let kept = batches.rows() as u64 * KEPT_BYTES as u64;
@@ -113,12 +112,11 @@ fn refuse(
     let file = args.scene.display();
     let of_output = (!has_output).then_some("no picture");
     if let Some(found) = whole_scene_flag(args).or(of_output) {
-        let expected = format!(
-            "-o with pictures or a film of a camera file (--cameras, --view or --path) for {file}, which takes {whole} bytes \
-             and is read in batches"
+        let other = format!(
+            "{found}: {file} takes {whole} bytes and is read in batches, which draw pictures (-o) or films of a camera file \
+             (--cameras, --view or --path)"
         );
-        let found = format!("{found} beside {memory}");
-        return Err(Error::argument("--memory", expected, found));
+        return Err(Error::conflict(format!("--memory {memory}"), other));
     }
     let working = batches.working_bytes();
     if working > memory.0 - memory.0 / BATCH_SHARE - memory.0 / KEPT_SHARE {
@@ -128,7 +126,7 @@ fn refuse(
         let expected = format!(
             "at least {least} for {file}, of which {working} bytes are decoded at once; all of it takes {whole} bytes"
         );
-        return Err(Error::argument("--memory", expected, memory.to_string()));
+        return Err(Error::argument("--memory", expected, memory));
     }
     Ok(())
 }

@@ -75,8 +75,8 @@ impl FileFlags {
         other_stdout: Option<&str>,
     ) -> Result<Files<'_>> {
         if let Some(other) = other_stdout.filter(|_| self.is_on_stdout()) {
-            let expected = format!("a file, since {other} writes to standard output");
-            return Err(Error::argument("--stats", expected, "-"));
+            let other = format!("{other}, which also writes to standard output (name a file)");
+            return Err(Error::conflict("--stats -", other));
         }
         let trace = self.trace.as_deref();
         let parsed = trace.map(|path| Template::parse("--trace", path, &[VIEW]));
@@ -89,9 +89,8 @@ impl FileFlags {
         let dram_trace = self.dram_trace.as_deref().map(with_cycles).transpose()?;
         if let Some([dram_trace, _]) = &dram_trace {
             if let Some(other) = methods.iter().find(|method| !method.is_pipeline()) {
-                let expected =
-                    "methods on the graphics pipeline, whose requests --dram-trace writes";
-                return Err(Error::argument("--method", expected, other.name()));
+                let other = format!("--method {}, which has no pipeline", other.name());
+                return Err(Error::conflict("--dram-trace", other));
             }
             let remedy = "methods (or choose one with --method)";
             dram_trace.require(VARIANT, methods.len(), remedy)?;

@@ -33,8 +33,8 @@ impl SequenceFlags {
     pub(super) fn check(self, methods: &[Method]) -> Result<()> {
         match methods.iter().find(|method| !method.is_pipeline()) {
             Some(other) if self.warm => {
-                let expected = "methods on the graphics pipeline, whose L2 --warm keeps";
-                Err(Error::argument("--method", expected, other.name()))
+                let other = format!("--method {}, which has no pipeline", other.name());
+                Err(Error::conflict("--warm", other))
             }
             _ => Ok(()),
         }

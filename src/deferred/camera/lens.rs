@@ -31,14 +31,9 @@ impl Lens {
     /// [`Error::Argument`] for a radius below 0 or not finite, and for a focus that is not in front of the
     /// camera.
     pub fn new(radius: f64, focus: f64) -> Result<Self> {
-        if !(radius >= 0.0 && radius.is_finite()) {
-            let expected = "a finite radius of at least 0";
-            return Err(Error::argument("aperture", expected, radius.to_string()));
-        }
-        if focus.is_nan() || focus <= 0.0 {
-            let expected = "a distance above 0";
-            return Err(Error::argument("focus", expected, focus.to_string()));
-        }
+        let is_wrong = !(radius >= 0.0 && radius.is_finite());
+        Error::refuse_if(is_wrong, "aperture", "a finite radius of at least 0", radius)?;
+        Error::refuse_if(focus.is_nan() || focus <= 0.0, "focus", "a distance above 0", focus)?;
         Ok(Self { radius, focus })
     }
 
@@ -50,13 +45,11 @@ impl Lens {
     /// camera, and for an infinite focus, with which far points are sharp.
     pub fn from_blur_at_infinity(diameter_px: f64, focal_px: f64, focus: f64) -> Result<Self> {
         if focus.is_infinite() && diameter_px > 0.0 {
-            let expected = "a finite distance beside a blur at infinity";
-            return Err(Error::argument("focus", expected, focus.to_string()));
+            return Err(Error::needs("blur at infinity", "a finite focus"));
         }
         if !(diameter_px >= 0.0 && diameter_px.is_finite()) {
             let expected = "a finite number of pixels of at least 0";
-            let found = diameter_px.to_string();
-            return Err(Error::argument("blur at infinity", expected, found));
+            return Err(Error::argument("blur at infinity", expected, diameter_px));
         }
         if diameter_px == 0.0 {
             return Self::new(0.0, focus);

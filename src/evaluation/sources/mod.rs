@@ -79,6 +79,5 @@ fn check_proportions(path: &Path, frame: &Frame, size: [u32; 2]) -> Result<()> {
         return Ok(());
     }
     let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
-    let found = format!("{} x {}", own[0], own[1]);
-    Err(Error::malformed(path, "picture size", expected, found))
+    Err(Error::malformed(path, "picture size", expected, format!("{} x {}", own[0], own[1])))
 }

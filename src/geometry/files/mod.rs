@@ -91,9 +91,7 @@ impl MeshFile {
 }
 
 fn open(path: &Path) -> Result<FileBytes<'static>> {
-    if path.is_dir() {
-        return Err(Error::malformed(path, "path", "a mesh file", "a folder"));
-    }
+    Error::malformed_if(path.is_dir(), path, "path", "a mesh file", "a folder")?;
     FileBytes::open(path)
 }
 

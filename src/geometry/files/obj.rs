@@ -28,8 +28,7 @@ pub(super) fn read(
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
-        let place = format!("byte {at}");
-        return Err(Error::malformed(path, place, "text", "a zero byte"));
+        return Err(Error::malformed(path, format!("byte {at}"), "text", "a zero byte"));
     }
     let mut reader =
         ObjReader { builder: MeshBuilder::new(path, texture_bytes), ..ObjReader::default() };
@@ -47,9 +46,7 @@ pub(super) fn read(
         corner.position = positions[corner.position as usize];
     }
     reader.tags.resolve(&mut builder.mesh, &positions, path)?;
-    if positions.is_empty() {
-        return Err(Error::malformed(path, "file", "vertices", "none"));
-    }
+    Error::malformed_if(positions.is_empty(), path, "file", "vertices", "none")?;
     builder.decode_colours(0);
     builder.mesh.smoothing = match reader.groups.is_empty() {
         true => Smoothing::Crease(DEFAULT_CREASE),
@@ -282,7 +279,7 @@ impl Tags {
             let find = |vertex: &u32| {
                 positions.get(*vertex as usize).copied().ok_or_else(|| {
                     let expected = format!("a vertex of {}, numbered from 0", positions.len());
-                    Error::malformed(path, format!("line {number}"), expected, vertex.to_string())
+                    Error::malformed(path, format!("line {number}"), expected, vertex)
                 })
             };
             let found = vertices.iter().map(find).collect::<Result<Vec<u32>>>()?;

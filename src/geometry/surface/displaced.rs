@@ -54,8 +54,7 @@ impl HeightMap {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {
             let found = format!("{} texels", texture.texels.len());
-            let expected = format!("{count} texels, not 0");
-            return Err(Error::argument("height map", expected, found));
+            return Err(Error::argument("height map", format!("{count} texels, not 0"), found));
         }
         let height = |texel: &[u8; 4]| {
             let [r, g, b, a] = texel.map(|x| f32::from(x) / 255.0);

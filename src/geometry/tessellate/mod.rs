@@ -46,12 +46,11 @@ impl Tessellated {
         let area = settings.triangle_area_px;
         if !(AREA_RANGE_PX.0..=AREA_RANGE_PX.1).contains(&area) {
             let expected = format!("{} to {} pixels", AREA_RANGE_PX.0, AREA_RANGE_PX.1);
-            return Err(Error::argument("triangle area", expected, area.to_string()));
+            return Err(Error::argument("triangle area", expected, area));
         }
         if !(2..=MAX_EDGE_FACTOR).contains(&settings.max_edge_factor) {
             let found = settings.max_edge_factor.to_string();
-            let what = "segments of a grid's side";
-            return Err(Error::argument(what, "2 to 64", found));
+            return Err(Error::argument("segments of a grid's side", "2 to 64", found));
         }
         Ok(Self {
             surface,

@@ -7,6 +7,7 @@ use super::drawn_area::DrawnArea;
 use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::shade::AlphaTests;
+use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::crop::CropArea;
 use quadrille_base::raster::sample_depth::NO_OWNER;
@@ -71,13 +72,11 @@ impl VisibleFrame {
             .collect();
         task.check()?;
         if budget.is_spent() {
-            let what = "memory of the frame's triangles and quads";
             let expected = format!(
-                "at most {} MiB (choose larger triangles, less displacement or a smaller picture, or \
-                 raise --memory)",
-                settings.memory_bytes >> 20
+                "more than {}, larger triangles, less displacement or a smaller picture",
+                Bytes(settings.memory_bytes)
             );
-            return Err(Error::argument(what, expected, "more"));
+            return Err(Error::argument("memory", expected, "triangles and quads beyond it"));
         }
         let mut quads: u64 = 0;
         for chunk in &mut chunks {

@@ -280,10 +280,8 @@ pub fn apply_step(
 }
 
 fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
-    if left == 0 && before > 0 {
-        let expected = "a splat that stays";
-        return Err(Error::argument(text, expected, format!("none of {before}")));
-    }
+    let is_wrong = left == 0 && before > 0;
+    Error::refuse_if(is_wrong, text, "a splat that stays", format_args!("none of {before}"))?;
     Ok(())
 }
 

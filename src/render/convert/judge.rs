@@ -122,7 +122,6 @@ impl Judge {
 
 fn moved(camera: &Camera, action: &Action, text: &str) -> Result<Camera> {
     action.moved(camera).ok_or_else(|| {
-        let expected = "axes that turn the scene, as views can";
-        Error::argument(text, expected, "axes that mirror it")
+        Error::argument(text, "axes that turn the scene, as views can", "axes that mirror it")
     })
 }

@@ -30,14 +30,10 @@ pub fn prune(
     path: &Path,
     task: &Task,
 ) -> Result<()> {
-    if cameras.is_empty() {
-        return Err(Error::argument("cameras", "at least one", "none"));
-    }
+    Error::refuse_if(cameras.is_empty(), "cameras", "at least one", "none")?;
     let (splats, dropped) = table.splats_with(&task.without_progress())?;
-    if dropped.total() > 0 {
-        let expected = "valid splats (drop other rows with --drop-nan)";
-        return Err(Error::malformed(path, "rows", expected, dropped.to_string()));
-    }
+    let expected = "valid splats (drop other rows with --drop-nan)";
+    Error::malformed_if(dropped.total() > 0, path, "rows", expected, dropped)?;
     let weights = largest_weights(&splats, cameras, profile, task)?;
     let rows = (0u32..).zip(&weights);
     let kept: Vec<u32> =

@@ -50,12 +50,9 @@ impl Change {
             let expected = format!("one of {}", names.join(", "));
             Error::unknown_name("action", expected, name, names)
         })?;
-        if kind.value.is_none() && !value.is_empty() {
-            return Err(Error::argument(name, "no value", value));
-        }
+        Error::refuse_if(kind.value.is_none() && !value.is_empty(), name, "no value", value)?;
         (kind.parse)(value).map_err(|message| {
-            let expected = message.strip_prefix("expected ").unwrap_or(&message);
-            Error::argument(name, expected, value)
+            Error::argument(name, message.strip_prefix("expected ").unwrap_or(&message), value)
         })
     }
 }

@@ -97,7 +97,7 @@ impl ChannelSettings<'_> {
     fn check(&self, splats: usize, camera: &Camera, picture: &ChannelPicture<'_>) -> Result<()> {
         let check = |what: &str, expected: usize, found: usize| match expected == found {
             true => Ok(()),
-            false => Err(Error::argument(what, format!("{expected} numbers"), found.to_string())),
+            false => Err(Error::argument(what, format!("{expected} numbers"), found)),
         };
         if self.channels() == 0 || matches!(self.values, ChannelValues::Rows { channels: 0, .. }) {
             return Err(Error::argument("channels", "at least 1", "0"));

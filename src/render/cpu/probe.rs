@@ -88,10 +88,8 @@ impl Renderer {
     ) -> Result<PixelProbe> {
         let [x, y] = pixel;
         let [width, height] = [camera.width, camera.height];
-        if x >= width || y >= height {
-            let expected = format!("a column below {width} and a row below {height}");
-            return Err(Error::argument("pixel", expected, format!("{x},{y}")));
-        }
+        let expected = format_args!("a column below {width} and a row below {height}");
+        Error::refuse_if(x >= width || y >= height, "pixel", expected, format_args!("{x},{y}"))?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
         // Splats elsewhere in the picture would be projected only to be passed over.
         let around = view.around(pixel, MARGIN_PX);

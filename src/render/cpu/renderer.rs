@@ -105,10 +105,7 @@ impl Renderer {
         task: &Task,
     ) -> Result<(Counts, RenderTimes)> {
         let expected = camera.width as usize * camera.height as usize;
-        if pixels.len() != expected {
-            let found = pixels.len().to_string();
-            return Err(Error::argument("pixels", expected.to_string(), found));
-        }
+        Error::refuse_if(pixels.len() != expected, "pixels", expected, pixels.len())?;
         let drawn = self.draw(pixels, splats, camera, settings, task);
         task.check()?;
         Ok(drawn)

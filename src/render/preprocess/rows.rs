@@ -37,15 +37,13 @@ impl<'a> SplatRows<'a> {
     /// [`Error::Argument`] naming the slice whose length does not fit; [`Error::Limit`] for too many splats.
     pub fn new(slices: SplatSlices<'a>, sh_degree: u8) -> Result<Self> {
         let len = slices.check_lengths()?;
-        if sh_degree > 4 {
-            return Err(Error::argument("sh_degree", "0 to 4", sh_degree.to_string()));
-        }
+        Error::refuse_if(sh_degree > 4, "sh_degree", "0 to 4", sh_degree)?;
         let stored = slices.sh.len() / len.max(1);
         let least = rest_coefficients(sh_degree) + 1;
         let is_without = slices.sh.is_empty() && (sh_degree == 0 || len == 0);
         if !is_without && (stored < least || stored * len != slices.sh.len()) {
             let expected = format!("at least {least} coefficients for each of {len} splats");
-            return Err(Error::argument("sh", expected, slices.sh.len().to_string()));
+            return Err(Error::argument("sh", expected, slices.sh.len()));
         }
         Ok(Self { slices, stored, sh_degree, invalid: AtomicU64::new(0) })
     }

@@ -87,16 +87,10 @@ impl Synthetic {
     /// [`Error::Argument`] when `count` is not in 1 to 10^9 or the degree is above 3.
     pub fn new(recipe: Recipe, seed: u64, count: u64, sh_degree: u8) -> Result<Self> {
         let (least, most) = COUNT_RANGE;
-        if !(least..=most).contains(&count) {
-            let expected = format!("{least} to {most}");
-            let found = count.to_string();
-            return Err(Error::argument("number of splats", expected, found));
-        }
-        if sh_degree > MAX_SYNTHETIC_SH_DEGREE {
-            let expected = format!("0 to {MAX_SYNTHETIC_SH_DEGREE}");
-            let found = sh_degree.to_string();
-            return Err(Error::argument("SH degree", expected, found));
-        }
+        let expected = format_args!("{least} to {most}");
+        Error::refuse_if(!(least..=most).contains(&count), "number of splats", expected, count)?;
+        let expected = format_args!("0 to {MAX_SYNTHETIC_SH_DEGREE}");
+        Error::refuse_if(sh_degree > MAX_SYNTHETIC_SH_DEGREE, "SH degree", expected, sh_degree)?;
         let built = match recipe {
             Recipe::Room => room::build(seed),
             Recipe::Object => object::build(seed),

@@ -53,20 +53,15 @@ impl CameraModel {
 
     /// Checks the vertical field of view; `None` stands for a file's projection.
     pub(super) fn check_fov(model: Option<Self>, fov_degrees: f64) -> Result<()> {
-        let expected = match model {
+        let is_valid = match model {
             Some(Self::Equirectangular) => {
-                "none beside a camera model equirectangular, which shows all directions"
+                let other = "camera model equirectangular, which shows all directions";
+                return Err(Error::conflict("fov", other));
             }
-            Some(Self::Fisheye) if fov_degrees > 0.0 && fov_degrees <= MAX_FOV_DEGREES => {
-                return Ok(());
-            }
-            None | Some(Self::Pinhole)
-                if fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES =>
-            {
-                return Ok(());
-            }
-            _ => "degrees between 0 and 180, or up to 340 of a fisheye",
+            Some(Self::Fisheye) => fov_degrees > 0.0 && fov_degrees <= MAX_FOV_DEGREES,
+            None | Some(Self::Pinhole) => fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES,
         };
-        Err(Error::argument("fov", expected, fov_degrees.to_string()))
+        let expected = "degrees between 0 and 180, or up to 340 of a fisheye";
+        Error::refuse_if(!is_valid, "fov", expected, fov_degrees)
     }
 }

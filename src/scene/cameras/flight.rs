@@ -71,9 +71,7 @@ impl FromStr for Flight {
 /// different sizes, or cameras that define no such path: all at one place, or with parallel lines of sight.
 pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>> {
     let poses = poses(keys)?;
-    if count < 2 {
-        return Err(Error::argument("frames", "2 or more", count.to_string()));
-    }
+    Error::refuse_if(count < 2, "frames", "2 or more", count)?;
     let frames = match flight {
         Flight::Spiral => spiral(&poses, count)?,
         Flight::Ellipse => ellipse(&poses, count)?,
@@ -94,7 +92,7 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     let poses = poses(&key_cameras)?;
     let above_0 = |what: String, number: f64| {
         let is_good = number.is_finite() && number > 0.0;
-        let error = || Error::argument(what, "a finite number above 0", number.to_string());
+        let error = || Error::argument(what, "a finite number above 0", number);
         is_good.then_some(number).ok_or_else(error)
     };
     let (mut times, mut end) = (vec![0.0], 0.0);

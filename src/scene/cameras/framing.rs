@@ -190,7 +190,7 @@ pub fn orbit(
     up: Vector3<f64>,
 ) -> Result<Vec<Camera>> {
     if !(1..=MAX_ORBIT).contains(&count) {
-        return Err(Error::argument("orbit", format!("1 to {MAX_ORBIT} views"), count.to_string()));
+        return Err(Error::argument("orbit", format!("1 to {MAX_ORBIT} views"), count));
     }
     let digits = (count - 1).to_string().len().max(2);
     let axis = Unit::new_normalize(up);

@@ -44,9 +44,7 @@ pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
 
 /// Refuses a file without cameras, and makes names unique.
 fn with_unique_names(path: &Path, mut file: CameraFile) -> Result<CameraFile> {
-    if file.cameras.is_empty() {
-        return Err(Error::malformed(path, "cameras", "at least one camera", "none"));
-    }
+    Error::malformed_if(file.cameras.is_empty(), path, "cameras", "at least one camera", "none")?;
     names::make_unique(&mut file.cameras);
     Ok(file)
 }

@@ -107,10 +107,8 @@ impl PictureSize {
             (None, None, None) => original,
         };
         for (side, pixels) in ["width", "height"].into_iter().zip(size) {
-            if !(1..=MAX_SIDE_PX).contains(&pixels) {
-                let expected = format!("1 to {MAX_SIDE_PX} pixels");
-                return Err(Error::argument(side, expected, pixels.to_string()));
-            }
+            let expected = format_args!("1 to {MAX_SIDE_PX} pixels");
+            Error::refuse_if(!(1..=MAX_SIDE_PX).contains(&pixels), side, expected, pixels)?;
         }
         Ok(size)
     }

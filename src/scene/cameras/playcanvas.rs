@@ -16,7 +16,7 @@ use super::framing::{DEFAULT_FOV_DEGREES, DEFAULT_SIDE_PX};
 use super::hermite::{HermiteKeys, looped};
 use super::json::JsonNode;
 use crate::camera::{Camera, Intrinsics};
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::Result;
 use quadrille_base::math::whole;
 
 /// Used by settings without one.
@@ -85,12 +85,9 @@ fn file_of(
 ) -> Result<CameraFile> {
     let cameras = poses.map(|pose| {
         let (name, place, pose) = pose?;
-        let camera = pose.camera(&name, axis, options).map_err(|error| match error {
-            Error::Argument { what, expected, found } => {
-                Error::malformed(root.path, format!("{place}: {what}"), expected, found)
-            }
-            other => other,
-        })?;
+        let camera = pose
+            .camera(&name, axis, options)
+            .map_err(|error| error.in_file(root.path, |what| format!("{place}: {what}")))?;
         Ok(NamedCamera { camera, in_file: name })
     });
     CameraFile::of_path(cameras)

@@ -113,28 +113,23 @@ impl ViewSpec {
                 return Err(Error::argument(name, "three finite numbers", format!("{x},{y},{z}")));
             }
         }
-        if self.up == Some([0.0; 3]) {
-            return Err(Error::argument("up", "a direction such as 0,0,1", "0,0,0"));
-        }
+        Error::refuse_if(self.up == Some([0.0; 3]), "up", "a direction such as 0,0,1", "0,0,0")?;
         let is_placed = points.iter().any(|(_, point)| point.is_some()) || self.orbit.is_some();
         if self.cameras.is_some() && is_placed {
-            let expected = "either a camera file or eye, target, up and orbit";
-            return Err(Error::argument("cameras", expected, "both"));
+            return Err(Error::conflict("cameras", "eye, target, up or orbit"));
         }
         let others = self.cameras.is_some() || self.is_described();
         if let Some(count) = self.propose_views {
             if others {
-                let expected = "no cameras, eye, target and orbit beside it";
-                return Err(Error::argument("propose_views", expected, "both"));
+                return Err(Error::conflict("propose_views", "cameras, eye, target or orbit"));
             }
             if !(1..=MAX_PROPOSED).contains(&count) {
                 let expected = format!("a whole number from 1 to {MAX_PROPOSED}");
-                return Err(Error::argument("propose_views", expected, count.to_string()));
+                return Err(Error::argument("propose_views", expected, count));
             }
         }
         if self.picture_scale.is_some() && (self.width.is_some() || self.height.is_some()) {
-            let expected = "no width and height beside it";
-            return Err(Error::argument("picture_scale", expected, "both"));
+            return Err(Error::conflict("picture_scale", "width or height"));
         }
         match (self.camera_model, self.fov_degrees) {
             (model, Some(fov)) => CameraModel::check_fov(model, fov),
@@ -252,10 +247,8 @@ impl ViewSpec {
     }
 
     fn views_in(&self, path: &Path, scene: Option<&Path>) -> Result<Views> {
-        if path == Path::new("-") {
-            let expected = "a file or folder, since its format follows from its name";
-            return Err(Error::argument("cameras", expected, "standard input (-)"));
-        }
+        let expected = "a file or folder, since its format follows from its name";
+        Error::refuse_if(path == Path::new("-"), "cameras", expected, "standard input (-)")?;
         let fov = self.pinhole_fov_degrees();
         let options = CameraOptions {
             fallback_fov_degrees: fov,
@@ -269,9 +262,8 @@ impl ViewSpec {
         let replaced = self.camera_model.is_some_and(CameraModel::has_own_fov);
         file.warnings.extend(reshaped.filter(|_| !replaced));
         if fov.is_some() && !file.lacks_intrinsics {
-            let found = format!("{}, which has its own", shown(path));
-            let expected = "a camera file without intrinsics beside it";
-            return Err(Error::argument("fov", expected, found));
+            let other = format!("{}, whose cameras have their own", shown(path));
+            return Err(Error::conflict("fov", other));
         }
         Ok(Views { file: Some(path.to_path_buf()), ..file.into() })
     }
@@ -279,8 +271,7 @@ impl ViewSpec {
     /// Cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
     fn described(&self, framing: &Framing) -> Result<Views> {
         if self.transform.is_some() {
-            let expected = "a camera file (cameras), whose cameras it moves";
-            return Err(Error::argument("transform", expected, "none"));
+            return Err(Error::needs("transform", "cameras, which it moves"));
         }
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));

@@ -1,5 +1,6 @@
 //! A format of scene files: its identification and its reader.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
 
@@ -115,9 +116,9 @@ impl<'a> SceneSource<'a> {
 impl SceneSource<'_> {
     pub(super) fn malformed(
         &self,
-        place: impl Into<String>,
-        expected: impl Into<String>,
-        found: impl Into<String>,
+        place: impl Display,
+        expected: impl Display,
+        found: impl Display,
     ) -> Error {
         Error::malformed(self.path, place, expected, found)
     }

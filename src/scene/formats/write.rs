@@ -71,7 +71,7 @@ impl WriteOptions {
             false => Err(Error::argument(
                 "compression level",
                 format!("1 to {most} for the format {}", format.name()),
-                level.to_string(),
+                level,
             )),
         }
     }

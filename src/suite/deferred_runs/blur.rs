@@ -75,10 +75,7 @@ impl BlurSettings {
         ];
         match both.into_iter().find(|(_, are_given, _)| *are_given) {
             None => Ok(()),
-            Some((setting, _, other)) => {
-                let expected = format!("no {other} beside it");
-                Err(Error::argument(setting, expected, "both"))
-            }
+            Some((setting, _, other)) => Err(Error::conflict(setting, other)),
         }
     }
 

@@ -89,8 +89,7 @@ impl Frames for MergingSettings {
         each_once("buffer", &self.buffer)?;
         self.msaa.iter().try_for_each(|&n| self.pattern(n).map(drop))?;
         if self.cycles && self.unit.iter().all(|unit| *unit == MergingUnit::Reyes) {
-            let expected = "a unit other than reyes, which has no pipeline in cycles";
-            return Err(Error::argument("cycles", expected, "reyes alone"));
+            return Err(Error::needs("cycles", "a unit other than reyes, which has no pipeline"));
         }
         self.hardware.validate()?;
         self.choices().map(drop)
@@ -109,9 +108,7 @@ impl MergingSettings {
     pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
         let kinds = || self.unit.iter().map(|unit| unit.kind());
         if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {
-            let names: Vec<_> = self.unit.iter().map(|unit| unit.name()).collect();
-            let expected = "the unit qfm or pmu beside it";
-            return Err(Error::argument("buffer", expected, names.join(",")));
+            return Err(Error::needs("buffer", "the unit qfm or pmu"));
         }
         let mut choices = Vec::new();
         for (&unit, kind) in self.unit.iter().zip(kinds()) {

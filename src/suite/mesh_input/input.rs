@@ -86,7 +86,7 @@ impl MeshSettings {
         let of_surfaces = [("displace", self.displace.is_some()), ("army", self.army.is_some())];
         match of_surfaces.iter().find(|(_, is_set)| *is_set) {
             Some((setting, _)) if !is_surface => {
-                return Err(Error::argument(*setting, "tessellate beside it", "none"));
+                return Err(Error::needs(setting, "tessellate"));
             }
             _ => {}
         }

@@ -50,8 +50,7 @@ impl<F: Frames> MeshRunSettings<F> {
         self.look.check()?;
         self.frames.check()?;
         if self.views.propose_views.is_some() {
-            let expected = "a scene of splats, whose views can be compared";
-            return Err(Error::argument("propose_views", expected, "a mesh"));
+            return Err(Error::needs("propose_views", "a scene of splats, not a mesh"));
         }
         self.views.check()
     }

@@ -183,11 +183,9 @@ impl MeshSettings {
             ("displace_filter", self.displace_filter.is_some()),
         ];
         match needs_map.iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) if self.displace.is_none() => {
-                Err(Error::argument(*name, "displace beside it", "none"))
-            }
+            Some((name, _)) if self.displace.is_none() => Err(Error::needs(name, "displace")),
             _ if self.displace.is_some() && self.displace_by.is_none() => {
-                Err(Error::argument("displace", "displace_by beside it", "none"))
+                Err(Error::needs("displace", "displace_by"))
             }
             _ => Ok(()),
         }

@@ -44,8 +44,7 @@ pub(super) fn views_of_mesh(
         return described(spec, input, messages);
     };
     if spec.fov_degrees.is_some() {
-        let expected = "an eye beside it: the file's cameras have their own";
-        return Err(Error::argument("fov", expected, "view alone"));
+        return Err(Error::needs("fov", "eye; the cameras of a file have their own"));
     }
     let [_, height] = DEFAULT_SIDE_PX;
     let sized = file.iter().map(|camera| {

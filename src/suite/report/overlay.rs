@@ -82,7 +82,7 @@ impl OverlayDrawing<'_> {
                 MAX_SIDE_PX / MIN_ZOOM
             );
             let found = format!("{width} by {height} pixels, zoom {zoom}");
-            return Err(Error::argument("--overlay", expected, found));
+            return Err(Error::argument("overlay", expected, found));
         }
         Ok(CropArea { zoom, ..part })
     }

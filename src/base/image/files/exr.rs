@@ -27,8 +27,7 @@ const COLOUR_SPACE: &str = "colorInteropID";
 
 /// Reads the display window of the first layer with R, G and B; without A, alpha is 1.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
-    let broken =
-        |e: image::ImageError| Error::malformed(named, "OpenEXR", "a whole picture", e.to_string());
+    let broken = |e: image::ImageError| Error::malformed(named, "OpenEXR", "a whole picture", e);
     let decoder =
         OpenExrDecoder::with_alpha_preference(Cursor::new(content), Some(true)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
@@ -50,7 +49,7 @@ pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> 
         .all_attributes()
         .non_parallel()
         .from_buffered(Cursor::new(content))
-        .map_err(|e| Error::malformed(named, "OpenEXR", "a whole picture", e.to_string()))?;
+        .map_err(|e| Error::malformed(named, "OpenEXR", "a whole picture", e))?;
     let channels = image.layer_data.channel_data.list.into_iter();
     let others = channels.map(|channel| (channel.name.to_string(), channel.sample_data));
     let others = others.filter(|(name, _)| !["R", "G", "B", "A"].contains(&name.as_str()));

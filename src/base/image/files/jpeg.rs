@@ -35,8 +35,7 @@ const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
 
 /// Decodes a JPEG file to values of 0 to 1 with alpha 1, as stored, with the orientation that it states.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrientation)> {
-    let broken =
-        |e: image::ImageError| Error::malformed(named, "JPEG", "a whole picture", e.to_string());
+    let broken = |e: image::ImageError| Error::malformed(named, "JPEG", "a whole picture", e);
     let mut decoder = JpegDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;

@@ -77,16 +77,14 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     })?;
     let [height, width, channels @ (3 | 4)] = header.shape[..] else {
         let (place, expected) = ("NPY header, shape", "height x width x 3 or 4");
-        let found = format!("{:?}", header.shape);
-        return Err(Error::malformed(named, place, expected, found));
+        return Err(Error::malformed(named, place, expected, format!("{:?}", header.shape)));
     };
     let size = stated_size(named, width, height)?;
     let expected_bytes = size.pixels() * channels * element.size_bytes() as u64;
     if elements.len() as u64 != expected_bytes {
         let place = format!("elements of the {height} x {width} x {channels} array");
         let expected = format!("{expected_bytes} bytes");
-        let found = format!("{} bytes", elements.len());
-        return Err(Error::malformed(named, place, expected, found));
+        return Err(Error::malformed(named, place, expected, format!("{} bytes", elements.len())));
     }
     let channels = if channels == 4 { 4 } else { 3 };
     Ok(gather(elements, element, size, channels, header.fortran_order))
@@ -152,8 +150,7 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
         [2 | 3, _] => 4,
         [major, minor] => {
             let found = format!("version {major}.{minor}");
-            let expected = "version 1, 2 or 3";
-            return Err(Error::malformed(named, "NPY preamble", expected, found));
+            return Err(Error::malformed(named, "NPY preamble", "version 1, 2 or 3", found));
         }
     };
     let (length, rest) =

@@ -36,8 +36,7 @@ const MIN_BITS_PER_PIXEL: u64 = 1;
 /// Decodes a PNG file to values of 0 to 1, colour times alpha, as stored. Gamma and colour space are ignored, as
 /// by the trainers of 3D Gaussian splatting.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
-    let broken =
-        |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e.to_string());
+    let broken = |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e);
     let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let size = stated_size(named, width.into(), height.into())?;

@@ -59,9 +59,9 @@ impl FilmReader {
             FrameSource::Y4m(reader) => reader.count_rest(),
             FrameSource::Apng(_) => {
                 let file = File::open(path).map_err(|e| Error::read(path, e))?;
-                let reader = png::Decoder::new(BufReader::new(file)).read_info().map_err(|e| {
-                    Error::malformed(path, "animated PNG", "whole pictures", e.to_string())
-                })?;
+                let reader = png::Decoder::new(BufReader::new(file))
+                    .read_info()
+                    .map_err(|e| Error::malformed(path, "animated PNG", "whole pictures", e))?;
                 let control = reader.info().animation_control();
                 Ok(control.map_or(0, |control| control.num_frames.into()))
             }
@@ -102,7 +102,7 @@ fn apng_frames(mut source: impl Read, path: &Path) -> Result<Frames<'static>> {
 }
 
 fn broken(path: &Path, error: &image::ImageError) -> Error {
-    Error::malformed(path, "animated PNG", "whole pictures", error.to_string())
+    Error::malformed(path, "animated PNG", "whole pictures", error)
 }
 
 fn other_format(path: &Path) -> Error {

@@ -36,8 +36,7 @@ impl<R: BufRead> Y4mReader<R> {
                 b'H' => size[1] = number()?,
                 b'C' => chroma = value,
                 b'I' if !matches!(value, "p" | "?") => {
-                    let expected = "a progressive film (Ip)";
-                    return Err(Error::malformed(path, "header", expected, tag));
+                    return Err(Error::malformed(path, "header", "a progressive film (Ip)", tag));
                 }
                 b'X' if value == "COLORRANGE=FULL" => is_full_range = true,
                 _ => {}
@@ -89,9 +88,8 @@ impl<R: BufRead> Y4mReader<R> {
         }
         let place = format!("frame {}", self.read);
         let line = line(&mut self.source, path)?;
-        if line.split(' ').next() != Some("FRAME") {
-            return Err(Error::malformed(path, place, "a line FRAME", line));
-        }
+        let is_wrong = line.split(' ').next() != Some("FRAME");
+        Error::malformed_if(is_wrong, path, &place, "a line FRAME", line)?;
         let bytes = self.subsampling.bytes(self.size);
         planes.clear();
         let read = self.source.by_ref().take(bytes).read_to_end(planes);
@@ -109,9 +107,7 @@ fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
     let mut line = Vec::new();
     let read = source.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
     read.map_err(|e| Error::read(path, e))?;
-    if line.pop() != Some(b'\n') {
-        let expected = format!("a line of at most {MAX_LINE_BYTES} bytes");
-        return Err(Error::malformed(path, "header", expected, "no end of a line"));
-    }
+    let expected = format_args!("a line of at most {MAX_LINE_BYTES} bytes");
+    Error::malformed_if(line.pop() != Some(b'\n'), path, "header", expected, "no end of a line")?;
     Ok(String::from_utf8_lossy(&line).into_owned())
 }

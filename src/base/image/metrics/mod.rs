@@ -151,14 +151,10 @@ impl Measure<'_> {
     pub fn compare(&self, a: &Frame, b: &Frame) -> Result<(Comparison, Vec<f32>)> {
         let pixels = a.pixels().len();
         if let Some(mask) = self.mask {
-            if mask.len() != pixels {
-                let found = format!("{} pixels", mask.len());
-                return Err(Error::argument("mask", format!("{pixels} pixels"), found));
-            }
-            if !mask.contains(&true) {
-                let expected = "at least one pixel that counts";
-                return Err(Error::argument("mask", expected, "none"));
-            }
+            let found = format_args!("{} pixels", mask.len());
+            Error::refuse_if(mask.len() != pixels, "mask", format_args!("{pixels} pixels"), found)?;
+            let expected = "at least one pixel that counts";
+            Error::refuse_if(!mask.contains(&true), "mask", expected, "none")?;
         }
         let seen = |pair: Pair| self.measured(&pair);
         if self.background == [0.0; 3] {
@@ -211,12 +207,10 @@ pub fn psnr_and_max_abs(a: &Frame, b: &Frame) -> Result<(Option<f64>, f64)> {
 fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>) -> Result<Pair> {
     let size = |frame: &Frame| format!("{} x {} pixels", frame.width(), frame.height());
     if (a.width(), a.height()) != (b.width(), b.height()) {
-        let what = "size of the second picture";
-        return Err(Error::argument(what, size(a), size(b)));
+        return Err(Error::argument("size of the second picture", size(a), size(b)));
     }
     if a.pixels().is_empty() {
-        let what = "size of the pictures";
-        return Err(Error::argument(what, "at least 1 x 1", size(a)));
+        return Err(Error::argument("size of the pictures", "at least 1 x 1", size(a)));
     }
     Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol, mask))
 }

@@ -53,8 +53,7 @@ pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
     let mut properties = element.properties.iter();
     properties.position(|property| is_list(&property.name, property.kind)).ok_or_else(|| {
         let place = format!("element {:?}", element.name);
-        let expected = "a list \"vertex_indices\" or \"vertex_index\"";
-        Error::malformed(path, place, expected, "none")
+        Error::malformed(path, place, "a list \"vertex_indices\" or \"vertex_index\"", "none")
     })
 }
 

@@ -64,8 +64,7 @@ impl Cage {
         for (number, position) in mesh.positions.iter().enumerate() {
             if !position.iter().all(|x| x.is_finite()) {
                 let what = format!("position {number} of a subdivision cage");
-                let found = format!("{position:?}");
-                return Err(Error::argument(what, "finite numbers", found));
+                return Err(Error::argument(what, "finite numbers", format!("{position:?}")));
             }
             cage.positions.push(Vector3::from(position.map(f64::from)));
         }
@@ -108,8 +107,7 @@ impl Cage {
         if repeats || last.is_some_and(|v| *v as usize >= self.positions.len()) {
             let what = format!("face {face} of a subdivision cage");
             let found = format!("{vertices:?}");
-            let expected = "vertices that exist, each once";
-            return Err(Error::argument(what, expected, found));
+            return Err(Error::argument(what, "vertices that exist, each once", found));
         }
         Ok(kept)
     }

@@ -74,10 +74,8 @@ impl Surface {
     /// [`Error::Argument`] when a face has a vertex twice, a position is not finite or there is no
     /// material; [`Error::Limit`] when the cage or the surface is too large.
     pub fn catmull_clark(mesh: &Mesh, levels: u32) -> Result<Self> {
-        if mesh.materials.is_empty() {
-            let what = "materials of a subdivision cage";
-            return Err(Error::argument(what, "at least one", "none"));
-        }
+        let what = "materials of a subdivision cage";
+        Error::refuse_if(mesh.materials.is_empty(), what, "at least one", "none")?;
         let (cage, faces) = Cage::new(mesh)?;
         let is_quads = (0..cage.faces()).all(|face| cage.face(face).len() == 4);
         let levels = levels.max(creased_levels(&cage)).min(MAX_LEVELS);

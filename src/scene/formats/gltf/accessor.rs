@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use super::container::{Resolve, read_uri};
@@ -87,9 +88,9 @@ impl<'a> BufferStore<'a> {
     /// Creates an error about the document that names `place` in it.
     pub fn malformed(
         &self,
-        place: impl Into<String>,
-        expected: impl Into<String>,
-        found: impl Into<String>,
+        place: impl Display,
+        expected: impl Display,
+        found: impl Display,
     ) -> Error {
         Error::malformed(&self.path, place, expected, found)
     }

@@ -43,7 +43,7 @@ pub struct GltfDocument {
 pub fn members<'j, T: Deserialize<'j>>(json: &'j [u8], path: &Path) -> Result<T> {
     serde_json::from_slice(json).map_err(|error| {
         let place = format!("JSON, line {}, column {}", error.line(), error.column());
-        Error::malformed(path, place, "a glTF document", error.to_string())
+        Error::malformed(path, place, "a glTF document", error)
     })
 }
 

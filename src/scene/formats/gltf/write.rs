@@ -142,8 +142,7 @@ fn glb(mut json: Vec<u8>, mut binary: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
     binary.resize(binary.len().next_multiple_of(4), 0);
     let length = 12 + 8 + json.len() + 8 + binary.len();
     let length = u32::try_from(length).map_err(|_| {
-        let expected = "at most 4 GiB, the limit of GLB";
-        Error::malformed(path, "size", expected, format!("{length} bytes"))
+        Error::malformed(path, "size", "at most 4 GiB, the limit of GLB", format!("{length} bytes"))
     })?;
     let mut file = Vec::new();
     file.extend(b"glTF");

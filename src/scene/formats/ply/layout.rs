@@ -1,5 +1,6 @@
 //! The meaning of the properties of a splat file, by their names.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use super::header::{Element, Header, PropertyKind};
@@ -52,8 +53,7 @@ impl<'a> Layout<'a> {
         for (property, slot) in element.properties.iter().zip(&slots) {
             if slot.is_some() && matches!(property.kind, PropertyKind::List { .. }) {
                 let place = format!("element \"{ELEMENT}\", property \"{}\"", property.name);
-                let expected = "one number per row";
-                return Err(Error::malformed(path, place, expected, "a list"));
+                return Err(Error::malformed(path, place, "one number per row", "a list"));
             }
         }
         let has = |slot| slots.contains(&Some(slot));
@@ -75,7 +75,7 @@ fn rows(element: &Element, path: &Path) -> Result<usize> {
     })
 }
 
-fn wrong_element(path: &Path, expected: impl Into<String>, found: String) -> Error {
+fn wrong_element(path: &Path, expected: impl Display, found: impl Display) -> Error {
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 

@@ -7,6 +7,7 @@ use crate::encoding::SceneEncoding;
 use crate::splats::{MAX_SPLATS, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
+use std::fmt::Display;
 
 /// Labels have 16 bits.
 pub(super) const MAX_PALETTE: u64 = 65_536;
@@ -93,7 +94,7 @@ impl SogFile {
         archive: &Archive<'_>,
         place: &str,
         expected: &str,
-        found: impl Into<String>,
+        found: impl Display,
     ) -> Error {
         let place = format!("{}{META}, \"{place}\"", self.folder);
         archive.source().malformed(place, expected, found)

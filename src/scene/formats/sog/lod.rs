@@ -20,10 +20,8 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
     let level = source.options.lod;
-    if level >= meta.lod_levels {
-        let expected = format!("a level below {}", meta.lod_levels);
-        return Err(Error::argument("level of detail", expected, level.to_string()));
-    }
+    let expected = format_args!("a level below {}", meta.lod_levels);
+    Error::refuse_if(level >= meta.lod_levels, "level of detail", expected, level)?;
     let mut ranges = Vec::new();
     collect(&meta.tree, level, 0, archive, &mut ranges)?;
     let mut named: BTreeMap<usize, SogFile> = BTreeMap::new();

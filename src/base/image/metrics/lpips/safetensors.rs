@@ -46,9 +46,8 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
     let header_bytes = header_length(path, &mut file, length)?;
     let mut text = vec![0; usize::try_from(header_bytes).unwrap_or_default()];
     file.read_exact(&mut text).map_err(reading)?;
-    let header: Header = serde_json::from_slice(&text).map_err(|error| {
-        Error::malformed(path, "header", "JSON of arrays by name", error.to_string())
-    })?;
+    let header: Header = serde_json::from_slice(&text)
+        .map_err(|error| Error::malformed(path, "header", "JSON of arrays by name", error))?;
     let data = LENGTH_BYTES + header_bytes;
     let arrays = expected.iter().map(|expected| {
         let tensor = header.tensors.get(&expected.name).ok_or_else(|| {
@@ -68,7 +67,7 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
             None => Ok(values),
             Some(at) => {
                 let place = format!("{place}, element {at}");
-                Err(Error::malformed(path, place, "a finite number", values[at].to_string()))
+                Err(Error::malformed(path, place, "a finite number", values[at]))
             }
         }
     });
@@ -77,18 +76,14 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
 
 fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
     let mut bytes = [0; 8];
-    if length < LENGTH_BYTES {
-        let found = format!("{length} bytes");
-        return Err(Error::malformed(path, "file", "at least 8 bytes", found));
-    }
+    let found = format_args!("{length} bytes");
+    Error::malformed_if(length < LENGTH_BYTES, path, "file", "at least 8 bytes", found)?;
     let read = file.read_exact(&mut bytes);
     read.map_err(|reason| Error::read(path, reason))?;
     let header = u64::from_le_bytes(bytes);
     let most = MAX_HEADER_BYTES.min(length - LENGTH_BYTES);
-    if header > most {
-        let expected = format!("at most {most}");
-        return Err(Error::malformed(path, "length of the header", expected, header.to_string()));
-    }
+    let expected = format_args!("at most {most}");
+    Error::malformed_if(header > most, path, "length of the header", expected, header)?;
     Ok(header)
 }
 
