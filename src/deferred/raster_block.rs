@@ -63,6 +63,8 @@ impl<'a> RasterBlock<'a> {
         self.corner = corner;
         self.size = [0, 1].map(|k| (self.picture[k] - corner[k]).min(BLOCK_PX));
         for group in self.groups.as_flattened_mut() {
+            // Only depths are cleared (0.99 of the raster's time): samples without a depth mask their other
+            // values.
             group.depths = EMPTY.depths;
         }
     }
@@ -111,6 +113,8 @@ impl<'a> RasterBlock<'a> {
                 let numbers = samples.numbers.iter();
                 state.iter().zip(numbers).take(self.view.pattern.groups())
             };
+            // Gathered here first, then copied: groups hold samples by time, the picture holds them pixel
+            // by pixel.
             let mut shown = [Spid::BACKGROUND; 4 * LANES];
             for ((group, numbers), mortons) in groups().zip(mortons.chunks_exact(LANES)) {
                 let spids: [Spid; LANES] = std::array::from_fn(|lane| {
@@ -192,6 +196,7 @@ impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
         let stored = f32x16::from_slice(simd, &state.depths);
         let covered = mask32x16::from_bitmask(simd, u64::from(hits.hits));
         let wins = hits.depth.simd_gt(stored) & covered;
+        // Hidden hits are counted before this point, since the hardware tests them too.
         let lanes = mask_bits(wins);
         if lanes == 0 {
             return;

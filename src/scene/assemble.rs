@@ -190,6 +190,8 @@ pub(super) fn assemble_fixed(
         let (end, mut ahead) = (batch.rows().end, ReadAhead::default());
         batch.fill(|rows, raw| {
             let left = fixed.bytes(rows.start..end);
+            // `left` ends where the rows of this range end, so a read ahead never crosses into rows that
+            // are skipped.
             let of_block = left.start..left.start + rows.len() * fixed.stride;
             decode(ahead.bytes(bytes, of_block, left.end)?, raw);
             Ok(())
@@ -300,6 +302,8 @@ fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slot
     let mut len = 0;
     for row in 0..rows {
         let (from, lane) = (row / BLOCK, row % BLOCK);
+        // Invalid rows were marked in the only pass over the file. They are so rare that moving splats
+        // afterwards costs less than finding these rows first.
         if blocks[from].mean[0][lane].is_nan() {
             continue;
         }

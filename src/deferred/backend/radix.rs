@@ -86,6 +86,7 @@ impl Digits {
             primitive |= entry.spid.primitive;
             morton |= entry.spid.morton;
         }
+        // The or of all keys has the length of the greatest, and needs no comparison.
         let bytes = |all: u32| significant_bits(all).div_ceil(DIGIT_BITS);
         Self { morton: bytes(morton), primitive: bytes(primitive) }
     }
@@ -143,6 +144,7 @@ impl TileSort {
             shuffle(entries, &mut self.other, |spid| digits.digit(spid, number));
             std::mem::swap(entries, &mut self.other);
             let after = self.measured(entries, digits, value_bits);
+            // The histogram reads its plane once more, before all planes are read and written.
             let bits = before.planes[number as usize] + before.total() + after.total();
             counters.packed_bytes += bits.div_ceil(8);
             before = after;

@@ -48,6 +48,7 @@ impl<T> Memo<T> {
         let slot = match found {
             Some(slot) => {
                 self.counters.hits += 1;
+                // Least recently used: a hit makes the quad the newest.
                 self.entries.renew(slot);
                 slot
             }

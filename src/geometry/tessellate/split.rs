@@ -312,6 +312,7 @@ impl Splitter<'_> {
                 vertices.push(self.vertex(at));
             }
         }
+        // After displacement, which may move the surface into or out of the view.
         let misses = self.view.misses(vertices.iter().map(|vertex| vertex.position));
         (!misses).then(|| Grid {
             material: self.surface.material(self.patch),

@@ -114,6 +114,7 @@ impl VertexBuffer {
     /// Largest numbers of splats in the buffer.
     pub fn peaks(&self) -> VertexBufferPeaks {
         let mut by_time = self.last_reads.clone();
+        // Sorted, as entries that are freed in any order are freed in the order of their last reads.
         by_time.sort_unstable();
         let mut peaks = VertexBufferPeaks::default();
         let (mut freed, mut freed_in_order) = (0, 0);

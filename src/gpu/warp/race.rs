@@ -51,6 +51,7 @@ impl Race {
             self.flying[place] = flying;
         }
         let event = |at, access| Reverse((at, access, self.warps, place));
+        // A heap and not a sorted list: warps come in launch order, but their events are due in any order.
         self.events.push(event(loads, Access::Load));
         self.events.push(event(stores, Access::Store));
     }

@@ -82,6 +82,7 @@ impl Schedule {
         owed: u64,
         before: [(Cycle, StallReason); 2],
     ) -> Cycle {
+        // Vertex warps were issued before, whenever they came: no slot is used twice.
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;

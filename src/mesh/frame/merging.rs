@@ -245,6 +245,8 @@ impl Group {
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
                         let number = start + quad - self.stream_start;
+                        // Fragments are numbered like the quads of their chunks, so the unit's leaders
+                        // become targets in place, without a list that leads back.
                         self.driver.stream.fragments.skip_to(number);
                         self.driver.push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }

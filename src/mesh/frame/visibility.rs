@@ -114,6 +114,7 @@ impl DepthBin {
         fragment: &DepthFragment,
         written: u64,
     ) -> u64 {
+        // Fragments that may write all of their samples: one test, which also writes.
         if fragment.coverage & !written == 0 {
             return self.test(simd, position, fragment);
         }
@@ -139,6 +140,7 @@ impl DepthBin {
         let passed = depths.test_lanes(simd, self.settings.pattern, fragment);
         if passed != 0 {
             let tile = &mut self.tiles[row / 4 * (side / 4) + column / 4];
+            // Dropped, not updated: it is computed again when a grid is tested against the tile.
             tile.get_mut().farthest = None;
         }
         passed
@@ -169,6 +171,8 @@ impl DepthBin {
         let first = tile / (side / 4) * 4 * side + tile % (side / 4) * 4;
         let mut farthest = f32::INFINITY;
         for k in 0..TILE_QUADS {
+            // The quad that was too far at the last test is usually still too far, and ends the search at
+            // once.
             let at = (known.far_quad + k) % TILE_QUADS;
             let quad = &self.quads[first + at / 4 * side + at % 4];
             farthest = farthest.min(quad.farthest(self.settings.pattern));

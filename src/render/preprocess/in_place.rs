@@ -90,6 +90,7 @@ impl SplatSource for InPlace<'_> {
         scratch: &'a mut SplatBlock,
         ahead: &mut ReadAhead,
     ) -> &'a SplatBlock {
+        // Up to the end of the run: rows of blocks that the view cannot show are not read.
         let ahead = (ahead, self.end(block));
         self.count(self.file.block(block, Some(ahead), scratch));
         scratch

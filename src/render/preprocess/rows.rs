@@ -76,6 +76,8 @@ impl<'a> SplatRows<'a> {
         while left != 0 {
             let lane = left.trailing_zeros() as usize % BLOCK;
             left &= left - 1;
+            // Row by row into a scratch that stays cached, then whole vectors: the caller's rows are one
+            // splat each.
             let row = &self.slices.sh[(block * BLOCK + lane) * self.stored..];
             copy_row(row.as_flattened(), numbers, lane, parts);
         }
@@ -88,6 +90,8 @@ impl<'a> SplatRows<'a> {
                 *row = f32x16::load_array_ref(simd, values);
             }
             for column in &transpose(simd, rows)[..BLOCK.min(numbers - first)] {
+                // Zero times infinity or NaN is NaN, and stays so in the sum: one operation per vector
+                // tests everything.
                 poison = column.mul_add(zero, poison);
                 column.store_array(match coefficient {
                     0 => &mut scratch.constant[channel],

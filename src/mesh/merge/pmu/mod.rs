@@ -195,6 +195,8 @@ impl PixelMerging {
             let open = pixels & entry.open();
             // Shading pixels in which neither quad has merged have the same edges, so they merge in one step.
             let mut whole = entry.whole() & quad.whole();
+            // The common case. Merging whole shading pixels at once was part of a change from 1509 to 883
+            // instructions per quad (BIGGUY at 0.5 px).
             if whole != 0 && self.lists.has_room_for(shared) {
                 self.merge_whole([other, new], whole, shared, &mut holders, stream);
                 changed |= 1 << k;

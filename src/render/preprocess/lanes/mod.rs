@@ -125,6 +125,8 @@ pub(super) fn project<'a, S: Simd>(
     if inside.in_front.all_false() {
         return None;
     }
+    // No cull before this by position and largest scale: it takes 0.87 of the time where 80 % are out of
+    // view, but 1.08 where 80 % are in view.
     let covariance = covariance(simd, view, &inside, block);
     let log2_opacity = log2_opacity(simd, view, block, &covariance);
     let mean = each!([0, 1], |axis| {
@@ -139,6 +141,8 @@ pub(super) fn project<'a, S: Simd>(
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
     let over_cut = radius2.simd_ge(zero);
     let radius2 = radius2.max(f32x16::splat(simd, LEAST_RADIUS_SQUARED));
+    // A reciprocal root with one Newton step instead of a root and a division: fewer instructions, though
+    // memory limits the stage.
     let radius = radius2 * rsqrt(simd, radius2);
     // All other roots and quotients are products of these.
     let inverse_sigma = [rsqrt(simd, covariance.xx), rsqrt(simd, covariance.yy)];

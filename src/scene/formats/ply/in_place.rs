@@ -147,6 +147,8 @@ impl SplatsInPlace {
             scales: self.rows.layout.scales,
             filter: None,
         };
+        // Activation marks invalid rows by a NaN; a frame must not see one, so these lanes become
+        // transparent.
         let invalid = activate(into, &mut [], count, parameters).total();
         if invalid > 0 {
             for lane in 0..BLOCK {
@@ -170,6 +172,8 @@ impl SplatsInPlace {
     ) -> u64 {
         let rows = self.rows_of(block);
         let (mut left, mut invalid) = (lanes & ((1 << rows.len()) - 1), 0);
+        // A read that fails here makes the lanes invalid instead of ending the frame: the file may have
+        // been cut while it was drawn.
         let Some(words) = self.words(rows, ahead) else { return left };
         while left != 0 {
             let lane = left.trailing_zeros() as usize % BLOCK;
