@@ -1,5 +1,3 @@
-//! Exposures of the views of `render`.
-
 use std::path::{Path, PathBuf};
 
 use super::console::Verbosity;

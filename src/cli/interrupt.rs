@@ -1,5 +1,3 @@
-//! Interrupts (Ctrl-C).
-
 use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;

@@ -1,5 +1,3 @@
-//! The check of the least PSNR.
-
 use super::console::{Exit, fail};
 use quadrille_base::image::metrics::Comparison;
 

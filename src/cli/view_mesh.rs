@@ -1,5 +1,3 @@
-//! Meshes of `view`.
-
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

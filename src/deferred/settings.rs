@@ -1,4 +1,4 @@
-//! Settings of a frame.
+//! Sampling, shading grids and kept outputs of a frame.
 
 use super::sample::pattern::PixelPattern;
 use super::shading::grid_view::GridRule;

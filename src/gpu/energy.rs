@@ -64,7 +64,7 @@ spec! {
         /// Voltage change in V per GHz of clock.
         voltage_v_per_ghz: f64 = 0.36, 0.0..=100.0, Assumed "0.9 V at 1300 MHz, the largest clock of that GPU";
         /// Lowest voltage in V; slower clocks save no more.
-        voltage_least_v: f64 = 0.6, 0.01..=100.0, Assumed "SRAM of such a process needs about that";
+        voltage_least_v: f64 = 0.6, 0.01..=100.0, Assumed "typical minimum of SRAM in such a process";
         /// Clock of the reference GPU in MHz, at which the energies of events hold.
         rail_clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "largest clock of the GPU of a Jetson AGX Orin in its 30 W mode";
         /// Share of static power in `rail_w`.

@@ -16,7 +16,7 @@ use super::unit::{Unit, Visitor};
 spec! {
     /// Packing of warps.
     PackSpec in "pack" {
-        /// Beats in the queue before it; quads in the mesh path.
+        /// Capacity of the input queue, in beats; in quads in the mesh path.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write of a register";

@@ -1,5 +1,3 @@
-//! Types of the numbers in files.
-
 /// Type of a number in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {

@@ -1,5 +1,3 @@
-//! Checks and readers of settings.
-
 use std::fmt::Display;
 use std::ops::RangeBounds;
 

@@ -1,5 +1,3 @@
-//! Cameras of requests.
-
 use serde::Deserialize;
 
 /// In world units; beyond it, a double resolves less than a millionth of a unit.

@@ -1,5 +1,3 @@
-//! Encoded pictures.
-
 use std::time::Instant;
 
 use bytes::Bytes;

@@ -1,5 +1,3 @@
-//! Header of binary messages.
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Frame = 1,

@@ -1,5 +1,3 @@
-//! Maps of runs of the emulated pipeline.
-
 use std::sync::Arc;
 
 use serde_json::{Map, Value};

@@ -1,5 +1,3 @@
-//! State shared by all requests.
-
 use std::sync::Arc;
 
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Parts of pictures, enlarged for a look at single pixels.
+//! Crops of pictures, enlarged by whole factors.
 
 use crate::error::{Error, Result};
 use crate::image::Frame;

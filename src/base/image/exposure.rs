@@ -1,4 +1,4 @@
-//! Maps of the colours of a picture.
+//! Exposures: affine maps of the colours of a picture.
 
 use super::frame::Frame;
 

@@ -1,4 +1,4 @@
-//! Pictures beside the colours of a view: depth, normals, identifiers and counts.
+//! Layers of a view: depth, normals, identifiers and counts per pixel.
 
 use crate::choice;
 

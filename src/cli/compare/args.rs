@@ -1,5 +1,3 @@
-//! Arguments of `compare`.
-
 use std::path::PathBuf;
 
 use super::outputs::OutputFlags;

@@ -1,5 +1,3 @@
-//! The flags of `deferred`.
-
 use std::path::PathBuf;
 
 use super::blur::BlurFlags;

@@ -1,5 +1,3 @@
-//! Arguments of `figures`.
-
 use std::path::{Path, PathBuf};
 
 use crate::cli::options::{GpuFlags, HostFlags};

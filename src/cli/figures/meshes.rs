@@ -1,5 +1,3 @@
-//! The jobs of suites of meshes.
-
 use std::path::Path;
 
 use super::args::Args;

@@ -1,5 +1,3 @@
-//! The files of the report.
-
 use std::fs::{self, File};
 
 use super::args::Args;

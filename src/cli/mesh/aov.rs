@@ -1,5 +1,3 @@
-//! Layers beside the pictures of `mesh`.
-
 use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
 use quadrille_base::choice;

@@ -1,5 +1,3 @@
-//! The flags of `mesh`.
-
 use std::path::{Path, PathBuf};
 
 use super::aov::AovFlags;

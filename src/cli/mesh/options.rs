@@ -1,5 +1,3 @@
-//! The flags of `mesh` about the pipeline.
-
 use quadrille_base::choice;
 use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_mesh::frame::{Cull, Faces};

@@ -1,5 +1,3 @@
-//! The flags of `render`.
-
 use std::path::PathBuf;
 
 use quadrille_base::bytes::Bytes;

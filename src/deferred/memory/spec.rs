@@ -1,4 +1,4 @@
-//! Specification of the modelled memory.
+//! Specification of caches, headers and bus of the modelled memory.
 
 use quadrille_machine::spec;
 

@@ -1,5 +1,3 @@
-//! The shading grids of triangles while they are rasterized.
-
 use std::collections::HashMap;
 
 use super::grid::ShadingGrid;

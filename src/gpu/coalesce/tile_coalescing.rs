@@ -36,7 +36,7 @@ spec! {
         /// Quads per cycle in, from all raster tiles of the cycle.
         quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Assumed "a full raster tile, as the Emerald simulator takes per cycle; two tiles of fewer quads share it";
         /// Quads per cycle out.
-        quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
+        quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
         /// Cycles after the last quad at which a bin is flushed.

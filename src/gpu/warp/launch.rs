@@ -10,7 +10,7 @@ spec! {
         /// Warps per cycle.
         warps_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one warp per cycle";
         /// Latency in cycles.
-        latency_cycles: u64 = 20, 0..=10_000, Assumed "attribute set-up and the way to a core";
+        latency_cycles: u64 = 20, 0..=10_000, Assumed "attribute set-up and transfer to a core";
     }
 }
 

@@ -11,7 +11,7 @@ spec! {
         /// Capacity of the input queue, in beats.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads per cycle from tile coalescing to the tests.
-        quads_in_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56; as tile coalescing";
+        quads_in_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle; as tile coalescing";
         /// Quads per cycle from the tests to warps.
         quads_out_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b";
         /// Latency in cycles.

@@ -26,7 +26,7 @@ spec! {
         /// Capacity of the input queue, in beats.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Quads looked up and tested per cycle.
-        quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which takes more than 5.56";
+        quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle";
         /// Beats waiting for their stencil and depth values, which are requested when a beat arrives.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.

@@ -180,7 +180,7 @@ impl DisjointSet {
     pub(crate) fn whole_targets(&self) -> impl Iterator<Item = u32> {
         self.parents.iter().map(|of| {
             let mut at = of[0];
-            // Without path compression: chains are short, and each fragment is followed once.
+            // Without path compression: each fragment is followed once.
             while at & TARGET == 0 {
                 let parent = self.parents[at as usize][0];
                 if parent == at {

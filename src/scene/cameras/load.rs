@@ -1,5 +1,3 @@
-//! Loading of camera files.
-
 use std::path::Path;
 
 use super::camera_file::CameraFile;

@@ -1,5 +1,3 @@
-//! Views chosen from a camera file.
-
 use std::path::Path;
 
 use super::camera_file::CameraFile;

@@ -1,5 +1,3 @@
-//! The files that a scene consists of.
-
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;

@@ -1,5 +1,3 @@
-//! Motion of camera and mesh, and the lens.
-
 use std::path::PathBuf;
 
 use nalgebra::Vector3;

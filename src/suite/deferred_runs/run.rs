@@ -1,5 +1,3 @@
-//! Runs: a row for every view and combination of settings.
-
 use super::settings::DeferredFrames;
 use crate::mesh_input::{PreparedMesh, all_views, nothing_in_view};
 use crate::messages::Messages;

@@ -1,5 +1,3 @@
-//! Settings of runs.
-
 use std::path::Path;
 
 use serde::Deserialize;

@@ -1,5 +1,3 @@
-//! Runs: a row for every view and combination of settings.
-
 use std::time::Instant;
 
 use super::MergingRunSettings;

@@ -1,5 +1,3 @@
-//! Settings of runs.
-
 use serde::Deserialize;
 
 use crate::checks::{each_once, one_or_more};

@@ -1,5 +1,3 @@
-//! Light and colours of meshes.
-
 use serde::{Deserialize, Serialize};
 
 use super::input::MeshInput;

@@ -1,5 +1,3 @@
-//! Settings of meshes.
-
 use std::path::{Path, PathBuf};
 
 use nalgebra::Vector3;

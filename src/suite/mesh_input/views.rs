@@ -1,5 +1,3 @@
-//! Views of meshes.
-
 use super::input::MeshInput;
 use crate::messages::{Messages, Silent};
 use quadrille_base::error::{Error, Result};

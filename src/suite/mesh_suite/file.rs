@@ -1,5 +1,3 @@
-//! Suite files of meshes.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

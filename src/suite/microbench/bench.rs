@@ -1,5 +1,3 @@
-//! Draws of rectangles.
-
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::draw::Draw;

@@ -1,5 +1,3 @@
-//! Measurements with expected values.
-
 use serde::Serialize;
 
 /// Expected value of a measurement.

@@ -1,5 +1,3 @@
-//! The row of `deferred`.
-
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MemoQuads, TileSide};

@@ -1,5 +1,3 @@
-//! The row of `mesh`.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Photos: pictures whose files state how they are turned.
+//! Photos: pictures with an EXIF orientation.
 
 use image::ImageDecoder;
 

@@ -1,4 +1,4 @@
-//! Planes of numbers in picture files: layers beside the colours.
+//! Planes of numbers in picture files, such as depth and normals.
 
 /// One number per pixel, row by row from the top.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,3 @@
-//! Reading of YUV4MPEG2.
-
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 

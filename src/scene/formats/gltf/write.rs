@@ -1,5 +1,3 @@
-//! Writing of splats as GLB.
-
 use std::path::Path;
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,3 @@
-//! Reads the rows of a PLY in batches.
-
 use super::in_place::SplatsInPlace;
 use super::rows::{BinaryRows, read_fixed};
 use crate::assemble::{FixedRows, RowLayout};

@@ -1,5 +1,3 @@
-//! Writing of compressed PLY.
-
 use std::io::{self, Write};
 use std::path::Path;
 

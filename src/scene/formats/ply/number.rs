@@ -1,5 +1,3 @@
-//! Numbers of a PLY body.
-
 use std::str::FromStr;
 
 use super::header::Encoding;

@@ -1,5 +1,3 @@
-//! Reading of SOG in any container.
-
 use super::archive::Archive;
 use super::decode::{SogFile, parse};
 use super::rows::SogRows;

@@ -1,5 +1,3 @@
-//! Pictures of a SOG.
-
 use std::io::Cursor;
 
 use image_webp::WebPDecoder;

@@ -1,5 +1,3 @@
-//! Reading of SPZ.
-
 use std::io::Read;
 
 use super::packed;

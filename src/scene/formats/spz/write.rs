@@ -1,5 +1,3 @@
-//! Writing of SPZ, versions 3 and 4.
-
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
