@@ -43,13 +43,16 @@ fn steps(criterion: &mut Criterion) {
     {
         let view = ShutterView::new(&camera, 0.05, lens, motion).unwrap();
         let settings = DeferredSettings::default();
-        let frame = StochasticFrame::new(&source, view.clone(), &settings).unwrap();
+        let frame = StochasticFrame::new(&source, view.clone(), &settings, &quadrille::Task::NEVER)
+            .unwrap();
         let mut group = criterion.benchmark_group(format!("deferred {name}"));
         group
             .sample_size(10)
             .warm_up_time(Duration::from_millis(300))
             .measurement_time(Duration::from_secs(2));
-        let raster = || StochasticFrame::new(&source, view.clone(), &settings).unwrap();
+        let raster = || {
+            StochasticFrame::new(&source, view.clone(), &settings, &quadrille::Task::NEVER).unwrap()
+        };
         for (unit, count) in
             [("samples tested", frame.counters.sample_tests), ("samples hit", frame.counters.hits)]
         {

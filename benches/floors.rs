@@ -155,7 +155,11 @@ fn frame(level: SimdLevel) -> (RenderTimes, u64, u64) {
     let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         let (mut renderer, mut frame) = (Renderer::default(), Frame::new(0, 0));
-        let mut render = || renderer.render_into(&mut frame, &splats, &camera, &settings);
+        let mut render = || {
+            renderer
+                .render_into(&mut frame, &splats, &camera, &settings, &quadrille::Task::NEVER)
+                .unwrap()
+        };
         let runs: Vec<_> = (0..REPEATS).map(|_| render()).collect();
         let (counts, times) = runs.into_iter().min_by_key(|(_, times)| times.total).unwrap();
         (times, counts.splats_in_frustum, counts.fragments_blended)

@@ -83,7 +83,7 @@ fn quick<'a>(criterion: &'a mut Criterion, name: &str) -> BenchmarkGroup<'a, Wal
 fn shade(criterion: &mut Criterion) {
     let (profile, camera, scene) = (Profile::default(), CLOUD.camera(), CLOUD.build());
     let mut preprocessed = Preprocessed::default();
-    preprocessed.run(&scene, &camera, &profile);
+    preprocessed.run(&scene, &camera, &profile, &quadrille::Task::NEVER).unwrap();
     let (splats, bounds): (Vec<ProjectedSplat>, Vec<PixelBounds>) =
         preprocessed.in_order().map(|(s, b)| (*s, b)).unzip();
     let warps = warps(&splats, &bounds);

@@ -129,7 +129,8 @@ impl<'a> Frame<'a> {
 fn prepared<'a>(scene: &'a quadrille::Scene, level: SimdLevel) -> PreparedView<'a> {
     let world = Synthetic::new(Recipe::World, 0, 140_000, 0).unwrap();
     let camera = world.cameras()[0].resized(SIZE[0], SIZE[1]).unwrap();
-    PreparedView::new(&scene.splats, &camera, &Profile::default(), level)
+    PreparedView::new(&scene.splats, &camera, &Profile::default(), level, &quadrille::Task::NEVER)
+        .unwrap()
 }
 
 fn scene() -> quadrille::Scene {

@@ -56,7 +56,8 @@ fn steps(criterion: &mut Criterion) {
             .sample_size(10)
             .warm_up_time(Duration::from_millis(300))
             .measurement_time(Duration::from_secs(2));
-        let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+        let visible =
+            VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
         let plain = visible.merged(&source, MergeUnitKind::None);
         let quads = plain.counters.rasterized;
 
@@ -98,7 +99,9 @@ fn steps(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(quads));
         group.bench_function("whole frame with qfm, quads", |b| {
             b.iter(|| {
-                let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+                let visible =
+                    VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER)
+                        .unwrap();
                 let merged = visible.merged(&source, MergeUnitKind::Qfm(QfmSettings::default()));
                 visible.picture(&shader, &merged, Sampling::Centre, Some([0.0; 3]))
             });

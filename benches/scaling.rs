@@ -42,7 +42,11 @@ fn scaling(criterion: &mut Criterion) {
         let (splats, camera) = (cloud.build(), cloud.camera());
         group.throughput(Throughput::Elements(count as u64));
         group.bench_function(BenchmarkId::new("splats and pixels", count), |bencher| {
-            bencher.iter(|| renderer.render_into(&mut frame, &splats, &camera, &settings));
+            bencher.iter(|| {
+                renderer
+                    .render_into(&mut frame, &splats, &camera, &settings, &quadrille::Task::NEVER)
+                    .unwrap()
+            });
         });
     }
     let cloud = cloud(500_000, WIDTHS[2], 3.0);
@@ -52,7 +56,11 @@ fn scaling(criterion: &mut Criterion) {
         let pixels = u64::from(camera.width) * u64::from(camera.height);
         group.throughput(Throughput::Elements(pixels));
         group.bench_function(BenchmarkId::new("pixels", pixels), |bencher| {
-            bencher.iter(|| renderer.render_into(&mut frame, &splats, &camera, &settings));
+            bencher.iter(|| {
+                renderer
+                    .render_into(&mut frame, &splats, &camera, &settings, &quadrille::Task::NEVER)
+                    .unwrap()
+            });
         });
     }
     group.finish();

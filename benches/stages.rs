@@ -39,7 +39,9 @@ fn stages(criterion: &mut Criterion) {
     for cloud in CLOUDS {
         let (splats, camera) = (cloud.build(), cloud.camera());
         let (mut renderer, mut frame) = (Renderer::default(), Frame::new(0, 0));
-        let (counts, _) = renderer.render_into(&mut frame, &splats, &camera, &settings);
+        let (counts, _) = renderer
+            .render_into(&mut frame, &splats, &camera, &settings, &quadrille::Task::NEVER)
+            .unwrap();
         let mut group = criterion.benchmark_group("stages");
         // The stages are timed inside whole frames, which take much longer than one stage.
         group
@@ -56,8 +58,20 @@ fn stages(criterion: &mut Criterion) {
             let parameter = format!("{} splats, degree {}", cloud.splats, cloud.sh_degree);
             group.bench_function(BenchmarkId::new(name, parameter), |bencher| {
                 bencher.iter_custom(|frames| {
-                    let mut time =
-                        || stage(&renderer.render_into(&mut frame, &splats, &camera, &settings).1);
+                    let mut time = || {
+                        stage(
+                            &renderer
+                                .render_into(
+                                    &mut frame,
+                                    &splats,
+                                    &camera,
+                                    &settings,
+                                    &quadrille::Task::NEVER,
+                                )
+                                .unwrap()
+                                .1,
+                        )
+                    };
                     (0..frames).map(|_| time()).sum()
                 });
             });

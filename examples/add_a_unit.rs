@@ -64,7 +64,14 @@ impl FlushPolicy for FullestFirst {
 pub(crate) fn run() -> Result<String> {
     let scene = Synthetic::new(Recipe::Object, 1, 4000, 0)?;
     let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(256, 144)?);
-    let view = PreparedView::new(&splats, &camera, &Profile::default(), SimdLevel::best());
+    let view = PreparedView::new(
+        &splats,
+        &camera,
+        &Profile::default(),
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap();
     let (config, tests) = (Config::default(), Tests::default());
     let simulator = Simulator::new(&config, Variant::HET)?;
     let shipped = simulator.run(view.draw(), view.shader(), &tests);

@@ -23,9 +23,14 @@ pub(crate) fn run(folder: &Path) -> Result<String> {
     let mut page = String::new();
     for camera in scene.cameras() {
         let camera = camera.resized(160, 90)?;
-        let view = (&splats, &camera);
-        let (pictures, counts, times) =
-            renderer.render_layers_task(&mut frame, view, &settings, &layers, &Task::NEVER)?;
+        let (pictures, counts, times) = renderer.render_layers(
+            &mut frame,
+            &splats,
+            &camera,
+            &settings,
+            &layers,
+            &Task::NEVER,
+        )?;
         quadrille::write_picture(folder.join(format!("{}.png", camera.name)), &frame)?;
         // Depths are floats and identifiers whole numbers; pixels without a splat have depth 0.
         let depths = pictures[0].plane(0).iter().filter(|depth| **depth > 0.0);

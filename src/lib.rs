@@ -98,15 +98,15 @@ pub use quadrille_base::shading::{
     StopRule,
 };
 pub use quadrille_base::{Error, Fault, Result, Task};
-pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred, draw_deferred_task};
-pub use quadrille_geometry::files::{load as load_mesh, load_task as load_mesh_task};
+pub use quadrille_deferred::draw::{DeferredDrawSettings, draw_deferred};
+pub use quadrille_geometry::files::load as load_mesh;
 pub use quadrille_gpu::config::Config;
 pub use quadrille_gpu::method::Method;
 pub use quadrille_gpu::outcome::Outcome;
 pub use quadrille_gpu::result::SimulationResult;
 pub use quadrille_gpu::simulation::{Simulation, simulate};
 pub use quadrille_gpu::variant::Variant;
-pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh, draw_mesh_task};
+pub use quadrille_mesh::draw::{MeshDrawSettings, draw_mesh};
 pub use quadrille_render::cpu::reference::{
     render as render_reference, render_layers as render_reference_layers,
 };
@@ -117,7 +117,7 @@ pub use quadrille_render::preprocess::{
     PixelBounds, PreprocessTimes, Preprocessed, ProjectedSplat, SplatRows,
 };
 pub use quadrille_render::synth::{Order, Recipe, Synthetic};
-pub use quadrille_render::viewpoint::{default_camera, default_camera_task};
+pub use quadrille_render::viewpoint::default_camera;
 pub use quadrille_render::{Distribution, SceneStatistics, Visibility};
 pub use quadrille_scene::cameras::{
     CameraFile, CameraOptions, CameraTransform, Exposures, Flight, PictureScale, PictureSize,
@@ -128,9 +128,8 @@ pub use quadrille_scene::cameras::{
 pub use quadrille_scene::formats::ply::PlyWriter;
 pub use quadrille_scene::{
     Camera, Dropped, FisheyeLens, Intrinsics, LoadOptions, MAX_SIDE_PX, OutputFormat, Projection,
-    Scene, SceneEncoding, SceneFormat, Splat, SplatArrays, SplatAxes, SplatSlices, SplatTable,
-    Splats, load, load_bytes, load_bytes_as, load_named_bytes, load_named_bytes_with, load_table,
-    load_table_task, load_task, load_with, write_table, write_table_task,
+    Scene, SceneEncoding, SceneFormat, SceneInput, Splat, SplatArrays, SplatAxes, SplatSlices,
+    SplatTable, Splats, WriteOptions, load, load_table, write_table,
 };
 pub use quadrille_suite::report::config::toml as config_toml;
 pub use quadrille_suite::report::json::SimulationDocument;

@@ -9,11 +9,13 @@ use pyo3::types::PyDict;
 use quadrille::convert::{
     Change, Conversion, ConversionHost, ConvertedFile, JUDGING_ORBIT, LOD_LEVELS, Step,
 };
-use quadrille::{Camera, Error, LoadOptions, OutputFormat, SplatTable, Splats, Task};
+use quadrille::{
+    Camera, Error, LoadOptions, OutputFormat, SceneInput, SplatTable, Splats, Task, WriteOptions,
+};
 use quadrille_render::viewpoint::framing;
+use quadrille_scene::Scalar;
 use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::table::{Column, ColumnValues};
-use quadrille_scene::{Scalar, WriteOptions};
 
 use crate::camera::{RawCamera, warnings_of};
 use crate::errors::to_python;
@@ -124,7 +126,7 @@ pub(crate) fn convert(
         steps: steps.map_err(to_python)?,
         drop_outside: job.drop_outside.then(|| "drop_outside".to_owned()),
         format: output_format(&job.output, job.format.as_deref())?,
-        options: WriteOptions::default(),
+        compression_level: None,
         lod_levels: LOD_LEVELS,
         is_compared: job.report,
         inputs: job.inputs,
@@ -178,8 +180,7 @@ pub(crate) fn load_table(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RawTable> {
     let call = Call::watched("load", progress);
-    let options = LoadOptions::default();
-    let table = call.run(py, |task| quadrille::load_table_task(&path, options, task))?;
+    let table = call.run(py, |task| quadrille::load_table(SceneInput::file(&path).task(task)))?;
     Ok(RawTable(table))
 }
 
@@ -233,7 +234,7 @@ impl RawTable {
         table.replace_columns(rows, columns);
         table.comments = comments;
         run(py, |task| {
-            quadrille::write_table_task(&path, &table, format, task)?;
+            quadrille::write_table(&path, &table, WriteOptions::new(format).task(task))?;
             Ok(format.losses(&table))
         })
     }

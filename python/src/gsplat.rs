@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use quadrille::channels::{ChannelDepth, ChannelPicture, ChannelSettings, ChannelValues};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::{
-    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable, Task,
+    Camera, Intrinsics, Profile, RenderSettings, Renderer, SplatRows, SplatSlices, SplatTable,
+    Task, WriteOptions,
 };
 use quadrille_base::image::check_memory;
 
@@ -231,7 +232,7 @@ impl Views<'_> {
         };
         let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
         let drawn =
-            renderer.render_channels((&rows, camera), &settings, &of_channels, picture, task)?;
+            renderer.render_channels(&rows, camera, &settings, &of_channels, picture, task)?;
         Ok(rows.invalid() + drawn.invalid_rows)
     }
 }
@@ -290,7 +291,7 @@ pub(crate) fn write_raw(
     run(py, |task| {
         let table = SplatTable::from_raw_slices(&slices)?;
         format.check(&table, &path, task)?;
-        quadrille::write_table_task(&path, &table, format, task)?;
+        quadrille::write_table(&path, &table, WriteOptions::new(format).task(task))?;
         Ok(format.losses(&table))
     })
 }

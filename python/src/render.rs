@@ -130,9 +130,8 @@ impl Drawing {
             }
             (false, true) => {
                 let drawn = frame.insert(Frame::new(camera.width, camera.height));
-                let of = (splats, camera);
                 let (layers, counts, times) =
-                    renderer.render_layers_task(drawn, of, settings, &self.layers, task)?;
+                    renderer.render_layers(drawn, splats, camera, settings, &self.layers, task)?;
                 (layers, counts, Some(times))
             }
         };

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quadrille::convert::{Action, Condition};
 use quadrille::{
-    Distribution, Error, LoadOptions, OutputFormat, Profile, Recipe, Renderer, Scene,
+    Distribution, Error, LoadOptions, OutputFormat, Profile, Recipe, Renderer, Scene, SceneInput,
     SceneStatistics, Splat, SplatArrays, SplatAxes, SplatSlices, SplatTable, Splats, Synthetic,
-    Task,
+    Task, WriteOptions,
 };
 use quadrille_base::choice::Choice;
 use quadrille_render::viewpoint::framing;
@@ -122,7 +122,8 @@ pub(crate) fn load(
 ) -> PyResult<RawScene> {
     let options = options(axes, lod)?;
     let call = Call::watched("load", progress);
-    let scene = call.run(py, |task| quadrille::load_task(&path, options, task))?;
+    let scene =
+        call.run(py, |task| quadrille::load(SceneInput::file(&path).options(options).task(task)))?;
     Ok(scene.into())
 }
 
@@ -136,7 +137,9 @@ pub(crate) fn loads(
     lod: u32,
 ) -> PyResult<RawScene> {
     let options = options(axes, lod)?;
-    let scene = run(py, |task| quadrille::load_named_bytes_with(data, &name, options, task))?;
+    let scene = run(py, |task| {
+        quadrille::load(SceneInput::bytes(data).named(&name).options(options).task(task))
+    })?;
     Ok(scene.into())
 }
 
@@ -152,7 +155,10 @@ pub(crate) fn synth(
     let recipe = Recipe::named(recipe).map_err(|error| to_python(error.about("recipe")))?;
     let made = Synthetic::new(recipe, seed, splats, sh_degree).map_err(to_python)?;
     let cameras = made.cameras().iter().cloned().map(RawCamera).collect();
-    let splats = run(py, |task| made.splats_task(task))?;
+    let splats = run(py, |task| {
+        let splats = made.with_task(task).splats();
+        task.check().map(|()| splats)
+    })?;
     Ok((splats.into(), cameras))
 }
 
@@ -282,7 +288,7 @@ impl RawScene {
         let format = output_format(&path, format)?;
         run(py, |task| {
             let table = self.table()?;
-            quadrille::write_table_task(&path, &table, format, task)?;
+            quadrille::write_table(&path, &table, WriteOptions::new(format).task(task))?;
             Ok(format.losses(&table))
         })
     }
@@ -342,7 +348,7 @@ impl RawScene {
         let origin = self.splats.origin();
         if origin != [0.0; 3] {
             let back = Action::Translate(origin);
-            back.apply_task(&mut table, Path::new("scene"), &Task::NEVER)?;
+            back.apply(&mut table, Path::new("scene"), &Task::NEVER)?;
         }
         table.profile_hint = self.facts.profile_hint;
         table.comments.clone_from(&self.facts.comments);

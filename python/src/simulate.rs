@@ -78,9 +78,9 @@ pub(crate) fn simulate<'py>(
     let (splats, camera) = (&scene.splats, &camera.0);
     let simulated = call.run(py, |task| {
         let level = SimdLevel::best();
-        let prepared = PreparedView::new_task(splats, camera, &profile, level, task)?;
+        let prepared = PreparedView::new(splats, camera, &profile, level, task)?;
         let start = Instant::now();
-        let runs = Machine::run_all_task(&emulated, &prepared, task)?;
+        let runs = Machine::run_all(&emulated, &prepared, task)?;
         Ok(Simulated {
             scene: &facts,
             view: ViewFacts {

@@ -26,17 +26,11 @@ static PART_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// The bytes go to a temporary file in the same folder, which is renamed to `path` only when `write`
 /// has succeeded; on an error, an old file stays as it was. A symbolic link is followed, and the
 /// file it points at is replaced. A path that exists and is not a plain file, such as `/dev/null` or
-/// a pipe, is written to directly. The writer is buffered. All errors are [`Error::Write`].
+/// a pipe, is written to directly. The writer is buffered, and fails as soon as the task is cancelled.
+///
+/// # Errors
+/// [`Error::Write`] and [`Error::Cancelled`].
 pub fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
-    write_whole_task(path, &Task::NEVER, write)
-}
-
-/// As [`write_whole`], as a task: the writer fails as soon as the task is cancelled, and an old file then stays
-/// as it was.
-pub fn write_whole_task(
     path: &Path,
     task: &Task,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -44,7 +38,7 @@ pub fn write_whole_task(
     write_whole_if(path, task, write, |_| Ok(true)).map(drop)
 }
 
-/// As [`write_whole_task`], but replaces an old file only if `accept` returns true, and returns whether it did.
+/// As [`write_whole`], but replaces an old file only if `accept` returns true, and returns whether it did.
 /// `accept` takes the path of the complete new file, which has a temporary name with the extension of `path`.
 /// A device or a pipe has been written to before `accept` is called.
 ///
@@ -293,7 +287,7 @@ mod tests {
     fn files_in_progress_are_known() {
         let folder = tempfile::tempdir().unwrap();
         let known = || part_files().iter().filter(|p| p.starts_with(folder.path())).count();
-        write_whole(&folder.path().join("out.txt"), |_| {
+        write_whole(&folder.path().join("out.txt"), &Task::NEVER, |_| {
             assert_eq!(known(), 1);
             Ok(())
         })

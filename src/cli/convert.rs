@@ -105,16 +105,6 @@ const EXAMPLES: &str = "Examples:
   quadrille convert scene.ply --drop-nan --sh 1 --keep-sphere 0,0,0,4 \\
     -o small.compressed.ply";
 
-impl Args {
-    fn write_options(&self) -> WriteOptions {
-        let options = WriteOptions::default();
-        match self.compression_level {
-            Some(level) => options.compression_level(level),
-            None => options,
-        }
-    }
-}
-
 fn parse_levels(text: &str) -> std::result::Result<usize, String> {
     let levels = whole_number(text).ok().filter(|n| (1..=MAX_LOD_LEVELS).contains(n));
     levels.ok_or_else(|| format!("expected a whole number from 1 to {MAX_LOD_LEVELS}"))
@@ -127,7 +117,7 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
             "a name that ends in .ply, .compressed.ply, .spz, .sog, .ssog, .splat, .glb, /meta.json or /lod-meta.json, or --format";
         Error::argument("-o", expected, args.output.display())
     })?;
-    args.write_options().check(format)?;
+    WriteOptions::new(format).compression_level(args.compression_level).check()?;
     if args.written.index && format != OutputFormat::Ply {
         return Err(Error::needs("--index", "-o with a name that ends in .ply"));
     }
@@ -167,7 +157,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         drop_outside: args.written.drop_outside.then(|| "--drop-outside".to_owned()),
         output: args.output.clone(),
         format,
-        options: args.write_options(),
+        compression_level: args.compression_level,
         lod_levels: args.lod_levels.unwrap_or(LOD_LEVELS),
         is_compared,
     };
@@ -228,7 +218,7 @@ fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Resul
     }
     if let Some(path) = &args.report {
         let text = format!("{:#}\n", json!(converted));
-        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+        write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
     }
     let Some(mut lines) = lines else {
         return print_json(json!(converted));

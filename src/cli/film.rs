@@ -14,7 +14,7 @@ use super::views::views_of;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
-use quadrille_base::output::write_whole_task;
+use quadrille_base::output::write_whole;
 use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
@@ -222,7 +222,7 @@ impl Film<'_> {
                 return task.check().and(Err(Error::write(Path::new("<stdout>"), error)));
             }
         } else {
-            write_whole_task(self.path, task, write)?;
+            write_whole(self.path, task, write)?;
         }
         Ok(FinishedFilm {
             output: self.path.display().to_string(),

@@ -91,11 +91,11 @@ impl FrameTimer {
                     let settings = &self.settings;
                     let renderer = &mut self.renderer;
                     let (c, t) = if self.layers.layers.is_empty() {
-                        renderer.render_task(frame, splats, camera, settings, task)?
+                        renderer.render_into(frame, splats, camera, settings, task)?
                     } else {
-                        let (scene, layers) = ((splats, camera), &self.layers);
-                        let (pictures, c, t) =
-                            renderer.render_layers_task(frame, scene, settings, layers, task)?;
+                        let layers = &self.layers;
+                        let (pictures, c, t) = renderer
+                            .render_layers(frame, splats, camera, settings, layers, task)?;
                         self.pictures = pictures;
                         (c, t)
                     };
@@ -135,7 +135,7 @@ impl FrameTimer {
         let (settings, task) = (&self.settings, interrupt::task());
         let renderer = &mut self.renderer;
         let (counts, t) =
-            renderer.render_bands(splats, camera, settings, (BAND_PIXELS, task), each)?;
+            renderer.render_bands(BAND_PIXELS, splats, camera, settings, task, each)?;
         Ok(FrameTimes::once(counts, &t, renderer.used_bytes()))
     }
 
@@ -147,7 +147,7 @@ impl FrameTimer {
         task: &Task,
     ) -> Result<(Frame, Counts, StageMs)> {
         let RenderSettings { profile, level } = &self.settings;
-        let view = PreparedView::new_task(splats, camera, profile, *level, task)?;
+        let view = PreparedView::new(splats, camera, profile, *level, task)?;
         let run =
             view.run(&Simulator::default().under(&task.without_progress()), &Tests::default());
         task.check()?;

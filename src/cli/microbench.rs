@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut checks = Vec::new();
     for microbenchmark in chosen {
         verbosity.remark(&format!("{}: {}", microbenchmark.name, microbenchmark.about));
-        checks.extend(microbenchmark.run_task(&config, interrupt::task())?);
+        checks.extend(microbenchmark.run(&config, interrupt::task())?);
     }
     if args.json {
         print_json(json!({ "results": checks }))?;

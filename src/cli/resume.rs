@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
@@ -72,7 +73,7 @@ impl Resume {
         };
         let text = self.note(what, files);
         let text = text.map_err(|e| Error::read(picture, e))?;
-        write_whole(&note_of(picture), |out| out.write_all(text.as_bytes()))
+        write_whole(&note_of(picture), &Task::NEVER, |out| out.write_all(text.as_bytes()))
     }
 
     fn note(&self, what: &str, files: &[PathBuf]) -> io::Result<String> {

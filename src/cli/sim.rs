@@ -245,7 +245,7 @@ impl SimJob<'_> {
             warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
             let level = self.args.flags.host.level;
             let (splats, task) = (&self.scene.splats, interrupt::task());
-            let prepared = PreparedView::new_task(splats, camera, &self.profile, level, task)?;
+            let prepared = PreparedView::new(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
                 self.vary(&prepared, (camera, cameras), &mut printed, &progress)?;
                 steps.advance(1)?;
@@ -337,7 +337,7 @@ impl SimJob<'_> {
             machines = sequence.warmed(machines);
         }
         let start = Instant::now();
-        let runs = Machine::run_all_task(&machines, prepared, task)?;
+        let runs = Machine::run_all(&machines, prepared, task)?;
         let host = [prepared.prepared_in, start.elapsed()];
         let reference = self.reference(camera);
         let config = &configuration.config;

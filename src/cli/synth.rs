@@ -10,7 +10,7 @@ use super::console::{Exit, Verbosity};
 use super::outputs::{Outputs, refuse_terminal};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::fit;
-use quadrille_base::output::{write_whole, write_whole_task};
+use quadrille_base::output::write_whole;
 use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_render::synth::{Order, Recipe, Synthetic};
@@ -84,12 +84,12 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         written.or_else(|e| task.check().and(Err(Error::write("<stdout>".as_ref(), e))))?;
     } else {
         let write = |out: &mut dyn Write| write_scene(&scene, out, &comment, task);
-        write_whole_task(&args.output, task, write)?;
+        write_whole(&args.output, task, write)?;
     }
     drop(progress);
     if let Some(path) = &args.cameras_out {
         let text = write_inria_json(scene.cameras());
-        write_whole(path, |out| out.write_all(text.as_bytes()))?;
+        write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
     }
     verbosity.remark(&format!(
         "{}: {} splats of degree {}",

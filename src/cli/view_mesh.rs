@@ -126,7 +126,7 @@ fn serve(
             let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
                 .relative_to(source.origin());
             let frame = settings.frame(&camera, (SAMPLES, prepared.input.memory()), look.0)?;
-            let visible = VisibleFrame::new_task(&*source, [&view; 2], &frame, &task)?;
+            let visible = VisibleFrame::new(&*source, [&view; 2], &frame, &task)?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;
             let shader = light.shader(&*source, &textures, &view);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::console::{Exit, print, print_json};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
@@ -62,5 +63,5 @@ pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
         return Err(Error::argument("--cameras-out", expected, "fisheyes or panoramas"));
     }
     let text = write_inria_json(cameras);
-    write_whole(path, |out| out.write_all(text.as_bytes()))
+    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))
 }

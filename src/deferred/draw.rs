@@ -59,6 +59,8 @@ pub struct DeferredDrawSettings {
     pub hardware: DeferredConfig,
     /// Settings of the shader that [`draw_deferred`] creates.
     pub shade: ShadeSettings,
+    /// Cancellation.
+    pub task: Task,
 }
 
 impl Default for DeferredDrawSettings {
@@ -74,6 +76,7 @@ impl Default for DeferredDrawSettings {
             forward_memo_quads: Some(MEMO_QUADS),
             hardware: DeferredConfig::default(),
             shade: ShadeSettings::default(),
+            task: Task::NEVER,
         }
     }
 }
@@ -132,7 +135,7 @@ pub struct DeferredResult {
 ///
 /// # Errors
 /// [`Error::Argument`] for no pipelines, an invalid number of samples per pixel, or hardware out of its bounds;
-/// [`Error::Limit`] for too many samples or primitives.
+/// [`Error::Limit`] for too many samples or primitives; [`Error::Cancelled`].
 ///
 /// # Examples
 ///
@@ -156,19 +159,9 @@ pub fn draw_deferred(
     view: &ShutterView,
     settings: &DeferredDrawSettings,
 ) -> Result<DeferredFrame> {
-    draw_deferred_task(source, view, settings, &Task::NEVER)
-}
-
-/// As [`draw_deferred`], as a task.
-pub fn draw_deferred_task(
-    source: &dyn GridSource,
-    view: &ShutterView,
-    settings: &DeferredDrawSettings,
-    task: &Task,
-) -> Result<DeferredFrame> {
     let textures = Textures::new(source.textures(), source.materials());
     let shader = Shader::new(source.materials(), &textures, view.middle(), settings.shade);
-    draw_with_shader(source, view, &shader, settings, task)
+    draw_with_shader(source, view, &shader, settings)
 }
 
 /// Draws a scene as [`draw_deferred_task`] does, with a shader of the view half-way through the exposure.
@@ -177,8 +170,8 @@ pub fn draw_with_shader(
     view: &ShutterView,
     shader: &Shader<'_>,
     settings: &DeferredDrawSettings,
-    task: &Task,
 ) -> Result<DeferredFrame> {
+    let task = &settings.task;
     Error::refuse_if(settings.pipelines.is_empty(), "pipelines", "at least one", "none")?;
     settings.hardware.validate()?;
     StochasticFrame::check_samples(view, &settings.frame)?;
@@ -208,9 +201,8 @@ pub fn mean_picture(
     shader: &Shader<'_>,
     settings: &DeferredDrawSettings,
     seeds: u32,
-    task: &Task,
 ) -> Result<Frame> {
-    let [width, height] = view.size();
+    let (task, [width, height]) = (&settings.task, view.size());
     let background = settings.picture.unwrap_or(Background::new(None));
     let mut sums = vec![[0.0_f64; 4]; width as usize * height as usize];
     for seed in 1..=u64::from(seeds) {
@@ -219,7 +211,7 @@ pub fn mean_picture(
             grid: GridRule::Pixel,
             ..settings.frame
         };
-        let frame = StochasticFrame::new_task(source, view.clone(), &frame, task)?;
+        let frame = StochasticFrame::new(source, view.clone(), &frame, task)?;
         let tiled = frame.tiled(&TiledPass {
             tile_px: Some(TILE_PX),
             picture: Some((shader, background)),

@@ -52,21 +52,13 @@ pub struct StochasticFrame {
 }
 
 impl StochasticFrame {
-    /// Tessellates and rasterizes a scene.
+    /// Tessellates and rasterizes a scene. The task also covers further passes over the frame: check it after
+    /// them.
     ///
     /// # Errors
     /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples
-    /// or primitives.
+    /// or primitives; [`Error::Cancelled`].
     pub fn new(
-        source: &dyn GridSource,
-        view: ShutterView,
-        settings: &DeferredSettings,
-    ) -> Result<Self> {
-        Self::new_task(source, view, settings, &Task::NEVER)
-    }
-
-    /// As [`Self::new`], as a task. Further passes over the frame belong to the task too: check it after them.
-    pub fn new_task(
         source: &dyn GridSource,
         view: ShutterView,
         settings: &DeferredSettings,

@@ -51,18 +51,10 @@ struct TriangleRun {
 
 impl<M: Borrow<Mesh>> Triangles<M> {
     /// Cuts the faces of a mesh, owned or borrowed, into triangles, and the triangles into grids.
-    pub fn new(owner: M, adjacency: Adjacency) -> Self {
-        Self::until(owner, adjacency, &Task::NEVER)
-    }
-
-    /// As [`Self::new`], as a task.
-    pub fn new_task(owner: M, adjacency: Adjacency, task: &Task) -> Result<Self> {
-        let triangles = Self::until(owner, adjacency, task);
-        task.check().map(|()| triangles)
-    }
-
-    /// Triangles before a cancellation.
-    fn until(owner: M, adjacency: Adjacency, task: &Task) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn new(owner: M, adjacency: Adjacency, task: &Task) -> Result<Self> {
         let mesh = owner.borrow();
         let mut cutter = PolygonCutter::default();
         let (mut triangles, mut faces_cut) = (Vec::new(), Vec::new());
@@ -94,15 +86,10 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         let mut names = VertexNames::new(mesh, &smooth.of_sides);
         let vertices = triangles.iter().take_while(|_| !task.is_cancelled());
         let vertices = vertices.map(|corners| corners.map(|corner| names.number(corner)));
-        Self {
-            vertices: vertices.collect(),
-            smooth,
-            bounds: bounds(&mesh.positions),
-            triangles,
-            adjacency,
-            runs,
-            mesh: owner,
-        }
+        let vertices = vertices.collect();
+        task.check()?;
+        let bounds = bounds(&mesh.positions);
+        Ok(Self { vertices, smooth, bounds, triangles, adjacency, runs, mesh: owner })
     }
 
     /// Returns the same triangles in another order within each draw and material; `seed` seeds a random

@@ -75,12 +75,10 @@ impl Machine {
     }
 
     /// Renders a view.
-    pub fn run(&self, view: &PreparedView<'_>) -> MethodRun {
-        self.draw(view, &Task::NEVER)
-    }
-
-    /// As [`Self::run`], as a task.
-    pub fn run_task(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
         let run = self.draw(view, &task.without_progress());
         task.check()?;
         Ok(run)
@@ -109,13 +107,12 @@ impl Machine {
         MethodRun { outcome, host: start.elapsed() }
     }
 
-    /// Renders a view on several machines, in parallel on rayon's current pool.
-    pub fn run_all(machines: &[Self], view: &PreparedView<'_>) -> Vec<MethodRun> {
-        machines.par_iter().map(|machine| machine.run(view)).collect()
-    }
-
-    /// As [`Self::run_all`], as a task, whose progress is in splats drawn by all machines together.
-    pub fn run_all_task(
+    /// Renders a view on several machines, in parallel on rayon's current pool. Progress is in splats drawn by all machines
+    /// together.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run_all(
         machines: &[Self],
         view: &PreparedView<'_>,
         task: &Task,

@@ -88,7 +88,7 @@ impl Sensitivity {
     ) -> Result<Self> {
         let run = |config: &Config| -> Result<Vec<Cycle>> {
             let machines = Machine::all(config, methods, Watch::default())?;
-            let runs = machines.iter().map(|m| m.run_task(view, task));
+            let runs = machines.iter().map(|m| m.run(view, task));
             runs.map(|run| Ok(run?.outcome.cycles())).collect()
         };
         let varied = varied_fields(config, methods);

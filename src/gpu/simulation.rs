@@ -85,6 +85,6 @@ impl Simulation {
 pub fn simulate(splats: &Splats, camera: &Camera, simulation: &Simulation) -> Result<Vec<Outcome>> {
     let Simulation { config, methods, profile, watch, task } = simulation;
     let machines = Machine::all(config, methods, *watch)?;
-    let view = PreparedView::new_task(splats, camera, profile, SimdLevel::best(), task)?;
-    Ok(Machine::run_all_task(&machines, &view, task)?.into_iter().map(|run| run.outcome).collect())
+    let view = PreparedView::new(splats, camera, profile, SimdLevel::best(), task)?;
+    Ok(Machine::run_all(&machines, &view, task)?.into_iter().map(|run| run.outcome).collect())
 }

@@ -43,18 +43,12 @@ pub struct TimedRun {
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats by the scalar definition: the host's SIMD level must not affect results,
-    /// as one pixel more or less shifts all later events.
-    #[must_use]
-    pub fn new(splats: &'a Splats, camera: &Camera, profile: &Profile, level: SimdLevel) -> Self {
-        let start = Instant::now();
-        let mut frame = Preprocessed::default();
-        let times = frame.run(splats, camera, profile);
-        Self::of_frame((splats, camera, profile), &frame, level, (start, times.sort))
-    }
-
-    /// As [`Self::new`], as a task.
-    pub fn new_task(
+    /// Projects and sorts the splats. The SIMD level of the host does not affect any result: splats are
+    /// projected by the definition, since one pixel more or less changes when everything behind it happens.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn new(
         splats: &'a Splats,
         camera: &Camera,
         profile: &Profile,
@@ -63,20 +57,11 @@ impl<'a> PreparedView<'a> {
     ) -> Result<Self> {
         let start = Instant::now();
         let mut frame = Preprocessed::default();
-        let times = frame.run_task(splats, camera, profile, task)?;
-        let view = Self::of_frame((splats, camera, profile), &frame, level, (start, times.sort));
+        let times = frame.run(splats, camera, profile, task)?;
+        let draw = Draw::splats(&frame, camera.width, camera.height);
         task.check()?;
-        Ok(view)
-    }
-
-    fn of_frame(
-        (splats, camera, profile): (&'a Splats, &Camera, &Profile),
-        frame: &Preprocessed,
-        level: SimdLevel,
-        (start, sorted_in): (Instant, Duration),
-    ) -> Self {
-        Self {
-            draw: Draw::splats(frame, camera.width, camera.height),
+        Ok(Self {
+            draw,
             exact: ExactAlpha {
                 splats,
                 view: ViewTransform::new(splats, camera, profile),
@@ -86,8 +71,8 @@ impl<'a> PreparedView<'a> {
             level,
             splats_in_view: frame.splats_in_view() as u64,
             prepared_in: start.elapsed(),
-            sorted_in,
-        }
+            sorted_in: times.sort,
+        })
     }
 
     /// The draw call of the view.

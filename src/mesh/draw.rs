@@ -21,7 +21,7 @@ use quadrille_scene::Camera;
 const NEAR_SHARE: f64 = 1e-3;
 
 /// Settings of [`draw_mesh`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct MeshDrawSettings {
     /// Samples per pixel: 1, 2, 4, 8 or 16.
     pub samples: u32,
@@ -42,6 +42,8 @@ pub struct MeshDrawSettings {
     /// Distance of the near plane in world units; `None` for a thousandth of the distance to the
     /// middle of the mesh.
     pub near: Option<f64>,
+    /// Cancellation.
+    pub task: Task,
 }
 
 impl Default for MeshDrawSettings {
@@ -57,6 +59,7 @@ impl Default for MeshDrawSettings {
             shade: ShadeSettings::default(),
             background: Some([0.0; 3]),
             near: None,
+            task: Task::NEVER,
         }
     }
 }
@@ -66,7 +69,7 @@ impl Default for MeshDrawSettings {
 ///
 /// # Errors
 /// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
-/// not in front of the camera; [`Error::Limit`] for 2^31 quads or more.
+/// not in front of the camera; [`Error::Limit`] for 2^31 quads or more; [`Error::Cancelled`].
 ///
 /// # Examples
 ///
@@ -105,17 +108,8 @@ pub fn draw_mesh(
     camera: &Camera,
     settings: &MeshDrawSettings,
 ) -> Result<(Frame, MeshResult)> {
-    draw_mesh_task(mesh, camera, settings, &Task::NEVER)
-}
-
-/// As [`draw_mesh`], as a task.
-pub fn draw_mesh_task(
-    mesh: &Mesh,
-    camera: &Camera,
-    settings: &MeshDrawSettings,
-    task: &Task,
-) -> Result<(Frame, MeshResult)> {
-    let source = Triangles::new_task(mesh, settings.adjacency, task)?;
+    let task = &settings.task;
+    let source = Triangles::new(mesh, settings.adjacency, task)?;
     let near = match settings.near {
         None => near_plane(&camera.relative_to(mesh.origin), source.bounds()),
         Some(near) if near > 0.0 && near.is_finite() => near,
@@ -132,7 +126,7 @@ pub fn draw_mesh_task(
         memory_bytes: MEMORY_BYTES,
         level: SimdLevel::best(),
     };
-    let visible = VisibleFrame::new_task(&source, [&view, &view], &frame, task)?;
+    let visible = VisibleFrame::new(&source, [&view, &view], &frame, task)?;
     let shading = visible.merged(&source, settings.unit);
     task.check()?;
     let textures = Textures::new(source.textures(), source.materials());

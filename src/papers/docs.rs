@@ -13,6 +13,7 @@ use crate::report::Report;
 use crate::typeset::markdown;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 
 // Markers begin a line.
 const BEGIN: &str = "\n<!-- figures: ";
@@ -42,7 +43,7 @@ pub fn update(report: &Report<'_>, folder: &Path) -> Result<()> {
             Error::malformed(&path, "a marker", expected, "no end")
         })?;
         if new != text {
-            write_whole(&path, |out| out.write_all(new.as_bytes()))?;
+            write_whole(&path, &Task::NEVER, |out| out.write_all(new.as_bytes()))?;
         }
     }
     Ok(())

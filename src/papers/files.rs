@@ -10,6 +10,7 @@ use crate::table::Table;
 use crate::typeset;
 use quadrille_base::error::Result;
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 
 /// Result of [`write()`].
 #[derive(Debug)]
@@ -40,9 +41,11 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
             };
             let drawing = chart.drawings.wide();
             let file = drawing.svg();
-            write_whole(&folder.join(format!("{name}.svg")), |out| out.write_all(file.as_bytes()))?;
+            write_whole(&folder.join(format!("{name}.svg")), &Task::NEVER, |out| {
+                out.write_all(file.as_bytes())
+            })?;
             if has_pdf {
-                write_whole(&folder.join(format!("{name}.pdf")), |out| {
+                write_whole(&folder.join(format!("{name}.pdf")), &Task::NEVER, |out| {
                     out.write_all(&drawing.pdf()?)
                 })?;
             }
@@ -59,19 +62,23 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
     write_files(folder, "summary", &table, &document)?;
     let index = folder.join("index.html");
     let html = page::html(report);
-    write_whole(&index, |out| out.write_all(html.as_bytes()))?;
+    write_whole(&index, &Task::NEVER, |out| out.write_all(html.as_bytes()))?;
     Ok(Written { index, missing })
 }
 
 fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
     let csv = table.csv();
-    write_whole(&folder.join(format!("{name}.csv")), |out| out.write_all(csv.as_bytes()))?;
-    write_whole(&folder.join(format!("{name}.json")), |out| writeln!(out, "{document:#}"))?;
+    write_whole(&folder.join(format!("{name}.csv")), &Task::NEVER, |out| {
+        out.write_all(csv.as_bytes())
+    })?;
+    write_whole(&folder.join(format!("{name}.json")), &Task::NEVER, |out| {
+        writeln!(out, "{document:#}")
+    })?;
     if table.shown().is_empty() {
         return Ok(());
     }
     for (extension, text) in [("md", typeset::markdown(table)), ("tex", typeset::latex(table))] {
-        write_whole(&folder.join(format!("{name}.{extension}")), |out| {
+        write_whole(&folder.join(format!("{name}.{extension}")), &Task::NEVER, |out| {
             out.write_all(text.as_bytes())
         })?;
     }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::preprocess::{ViewTransform, cut_radius_squared};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
-use quadrille_base::output::write_whole_task;
+use quadrille_base::output::write_whole;
 use quadrille_base::shading::{ALPHA_CUT, Profile};
 use quadrille_base::task::Task;
 use quadrille_scene::formats::{SplatBatches, open_batches};
@@ -198,7 +198,7 @@ impl ChunkIndex {
             [&MARK[..], bytemuck::bytes_of(&self.stamp), bytemuck::cast_slice(&self.chunks)];
         let mut bytes = parts.concat();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        write_whole_task(&index_path(scene), task, |out| out.write_all(&bytes))
+        write_whole(&index_path(scene), task, |out| out.write_all(&bytes))
     }
 
     /// Reads the index beside the PLY `scene`, which is open as `batches`; `None` if there is none.

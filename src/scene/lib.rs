@@ -28,9 +28,7 @@ pub mod transform;
 pub use camera::{Camera, Intrinsics, MAX_SIDE_PX};
 pub use encoding::{LoadOptions, SceneEncoding, SplatAxes};
 pub use formats::{
-    OutputFormat, WriteOptions, load, load_bytes, load_bytes_as, load_named_bytes,
-    load_named_bytes_with, load_table, load_table_task, load_task, load_with, write_levels_if,
-    write_table, write_table_task,
+    OutputFormat, SceneInput, WriteOptions, load, load_table, write_levels_if, write_table,
 };
 pub use projection::{FisheyeLens, Projection};
 pub use scalar::Scalar;

@@ -26,7 +26,7 @@ pub(super) fn run_all(
     task: &Task,
 ) -> Result<Vec<MethodRun>> {
     let machines = Machine::all(config, methods, Watch::default())?;
-    let runs = Machine::run_all_task(&machines, view, task)?.into_iter();
+    let runs = Machine::run_all(&machines, view, task)?.into_iter();
     let runs = runs.map(|run| MethodRun {
         discrepancies: run.outcome.discrepancies(),
         row: method_row(&run.outcome, config, run.host),

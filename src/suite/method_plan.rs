@@ -220,7 +220,7 @@ impl Selection<'_> {
         for of_view in jobs.chunk_by(|a, b| camera_of(a) == camera_of(b)) {
             let camera = &planned.cameras[camera_of(&of_view[0])];
             let (splats, profile) = (&scene.splats, &scene.profile);
-            let view = PreparedView::new_task(splats, camera, profile, level, task)?;
+            let view = PreparedView::new(splats, camera, profile, level, task)?;
             for (job, group) in self.plan.groups(of_view) {
                 watch(Event::Begun(&job.key));
                 if view.draw().is_empty() {
@@ -257,7 +257,7 @@ impl Selection<'_> {
                 true => details::watch(one.method),
                 false => Watch::default(),
             };
-            let run = Machine::new(config, one.method, watched)?.run_task(view, task)?;
+            let run = Machine::new(config, one.method, watched)?.run(view, task)?;
             let mut method = method_row(&run.outcome, config, run.host);
             if one.has_details {
                 details::add(&mut method.report, &run.outcome, view, config);

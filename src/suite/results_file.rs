@@ -13,6 +13,7 @@ use super::mesh_row::MeshRunRow;
 use super::row::Row;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 
 #[derive(Debug, Clone)]
 pub(super) struct Place {
@@ -101,7 +102,7 @@ pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>)
         text += &serde_json::to_string(&line).map_err(|e| Error::write(path, e.into()))?;
         text.push('\n');
     }
-    write_whole(path, |out| out.write_all(text.as_bytes()))
+    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))
 }
 
 impl Lines {

@@ -83,7 +83,7 @@ impl Plan {
                 let mut start = Instant::now();
                 let camera = &planned.cameras[of_view[0].camera];
                 let (splats, profile) = (&scene.splats, &scene.profile);
-                let view = PreparedView::new_task(splats, camera, profile, level, &part)?;
+                let view = PreparedView::new(splats, camera, profile, level, &part)?;
                 let splats = u64::from(view.draw().len());
                 if splats == 0 {
                     let key = &of_view[0].key;

@@ -13,7 +13,7 @@ use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{CameraModel, CameraTransform, PictureSize, ViewSpec};
 use quadrille_scene::formats::source_files;
-use quadrille_scene::{Camera, LoadOptions, Splats, load_task};
+use quadrille_scene::{Camera, SceneInput, Splats, load};
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
 /// without `sh_degree`, the same as in `quadrille synth`.
@@ -235,13 +235,15 @@ impl SceneEntry {
     pub(super) fn load(&self, suite: &Path, task: &Task) -> Result<LoadedScene> {
         let (splats, hint) = match &self.source {
             Source::File(path) => {
-                let scene = load_task(path, LoadOptions::default(), task)?;
+                let scene = load(SceneInput::file(path).task(task))?;
                 (scene.splats, scene.profile_hint)
             }
             Source::Recipe(made, seed) => {
                 let made = made.with_seed(*seed);
                 let made = made.map_err(|error| in_scene(suite, &self.name, error))?;
-                (made.splats_task(task)?, None)
+                let splats = made.with_task(task).splats();
+                task.check()?;
+                (splats, None)
             }
         };
         let name = self.profile.as_deref().or(hint);

@@ -33,7 +33,7 @@ pub fn supersampled<'a>(
     for part in 0..SIDE * SIDE {
         let corner = [part % SIDE * width, part / SIDE * height];
         let part = view.enlarged(SIDE, corner, [width, height]);
-        let visible = VisibleFrame::new_task(source, [view, &part], &settings, task)?;
+        let visible = VisibleFrame::new(source, [view, &part], &settings, task)?;
         let shading = visible.merged(source, MergeUnitKind::None);
         let picture = visible.picture(&shader(&part), &shading, Sampling::Centre, background);
         steps.advance(1)?;

@@ -311,15 +311,14 @@ impl Canvas {
             }
         }
         let Some(layer) = drawn.layer else {
-            let drawn = renderer.render_task(&mut self.frame, splats, camera, &settings, task)?;
+            let drawn = renderer.render_into(&mut self.frame, splats, camera, &settings, task)?;
             self.times = drawn.1;
             self.is_empty = drawn.0.splats_in_frustum == 0;
             return Ok(());
         };
         let layers = LayerSettings { layers: vec![layer], is_distance: false };
-        let view = (splats, camera);
         let (pictures, counts, times) =
-            renderer.render_layers_task(&mut self.frame, view, &settings, &layers, task)?;
+            renderer.render_layers(&mut self.frame, splats, camera, &settings, &layers, task)?;
         self.times = times;
         self.is_empty = counts.splats_in_frustum == 0;
         if let Some(colours) = pictures.first().and_then(layer_colours) {

@@ -33,7 +33,7 @@ fn channels(
     let mut alphas = vec![f32::NAN; pixels];
     let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
     let drawn = Renderer::default()
-        .render_channels((rows, camera), &settings(level), channels, &mut picture, &Task::NEVER)
+        .render_channels(rows, camera, &settings(level), channels, &mut picture, &Task::NEVER)
         .unwrap();
     (values, alphas, drawn.invalid_rows + rows.invalid())
 }
@@ -89,9 +89,10 @@ fn any_number_of_values_is_blended_by_the_same_weights() {
     };
     let mut frame = quadrille::Frame::new(1, 1);
     let task = &Task::NEVER;
-    let drawn = Renderer::default().render_layers_task(
+    let drawn = Renderer::default().render_layers(
         &mut frame,
-        (&splats, &camera),
+        &splats,
+        &camera,
         &settings(level),
         &layers,
         task,
@@ -234,7 +235,8 @@ fn lengths_that_do_not_fit_are_errors() {
             alphas: &mut vec![0.0; pixels],
         };
         let drawn = Renderer::default().render_channels(
-            (&rows, &camera),
+            &rows,
+            &camera,
             &self::settings(SimdLevel::best()),
             &settings,
             &mut picture,

@@ -79,8 +79,8 @@ fn bands_are_the_rows_of_the_picture() {
             drawn.extend(bytes(band));
             Ok(())
         };
-        let banding = (pixels, &Task::NEVER);
-        let (sum, _) = renderer.render_bands(&splats, &camera, &settings, banding, each).unwrap();
+        let (sum, _) =
+            renderer.render_bands(pixels, &splats, &camera, &settings, &Task::NEVER, each).unwrap();
         assert_eq!((sum, count), (counts, bands));
         assert!(drawn == bytes(&whole), "bands of {pixels} pixels");
     }
@@ -104,7 +104,9 @@ fn a_reused_renderer_draws_what_a_fresh_one_does() {
     for round in 0..2 {
         for (index, (splats, camera)) in frames.iter().enumerate() {
             let (fresh, fresh_counts) = Renderer::default().render(splats, camera, &settings);
-            let (counts, _) = reused.render_into(&mut frame, splats, camera, &settings);
+            let (counts, _) = reused
+                .render_into(&mut frame, splats, camera, &settings, &quadrille::Task::NEVER)
+                .unwrap();
             assert_eq!(counts, fresh_counts, "round {round}, frame {index}");
             assert!(bytes(&frame) == bytes(&fresh), "round {round}, frame {index}");
         }

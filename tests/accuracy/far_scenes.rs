@@ -5,9 +5,9 @@ use std::path::Path;
 use quadrille::convert::{Action, Condition, attribute_errors};
 use quadrille::nalgebra::Vector3;
 use quadrille::{
-    Camera, Frame, LoadOptions, OutputFormat, Protocol, Recipe, RenderSettings, Renderer,
-    SplatTable, Splats, Synthetic, Task, compare, default_camera, load, load_cameras, load_table,
-    render_reference, write_table,
+    Camera, Frame, OutputFormat, Protocol, Recipe, RenderSettings, Renderer, SplatTable, Splats,
+    Synthetic, Task, compare, default_camera, load, load_cameras, load_table, render_reference,
+    write_table,
 };
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::ColumnValues;
@@ -67,7 +67,8 @@ fn a_synthetic_scene_on_a_map_looks_as_at_the_origin() {
     let settings = RenderSettings::default();
     assert_alike(&render_reference(&far, &away, &settings).0, &expected, 80.0);
     // The camera that is chosen for it is the same one, moved.
-    let [one, other] = [&near, &far].map(|splats| default_camera(splats).unwrap());
+    let [one, other] =
+        [&near, &far].map(|splats| default_camera(splats, &quadrille::Task::NEVER).unwrap());
     let apart = other.eye() - one.eye() - Vector3::from(OFFSET);
     assert!(apart.norm() < 1e-3, "{apart}");
 }
@@ -79,7 +80,7 @@ fn a_trained_scene_on_a_map_looks_as_at_the_origin() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let table = load_table(&scene, LoadOptions::default()).unwrap();
+    let table = load_table(&scene).unwrap();
     let far = through_a_file(&moved(&table), folder.path());
     let near = load(&scene).unwrap().splats;
     let text = std::fs::read(&cameras).unwrap();
@@ -114,7 +115,7 @@ fn positions_rounded_to_single_precision_are_warned_of() {
     // The step of f32 at 4,600,000.
     let warned = |warnings: &[String]| warnings.iter().any(|w| w.contains("steps of 5.00e-1"));
     assert!(warned(&load(&path).unwrap().encoding.warnings));
-    let table = load_table(&path, LoadOptions::default()).unwrap();
+    let table = load_table(&path).unwrap();
     assert!(warned(&table.encoding.warnings));
     // A conversion that rounds says so.
     let lost = OutputFormat::Spz4.losses(&moved(&table));
@@ -127,12 +128,12 @@ fn actions_keep_double_precision() {
     let Some(folder) = shared::path("cases/splats/13-geo") else {
         return;
     };
-    let [double, local] = ["double.ply", "local.ply"]
-        .map(|name| load_table(folder.join(name), LoadOptions::default()).unwrap());
+    let [double, local] =
+        ["double.ply", "local.ply"].map(|name| load_table(folder.join(name)).unwrap());
     let after = |actions: &[Action]| {
         let mut table = double.clone();
         for action in actions {
-            action.apply(&mut table, Path::new("double.ply")).unwrap();
+            action.apply(&mut table, Path::new("double.ply"), &quadrille::Task::NEVER).unwrap();
         }
         table
     };
@@ -161,7 +162,7 @@ fn actions_keep_double_precision() {
         Action::Rotate([0.0, 0.0, 0.0]),
     ] {
         let mut at_home = home.clone();
-        action.apply(&mut at_home, Path::new("home.ply")).unwrap();
+        action.apply(&mut at_home, Path::new("home.ply"), &quadrille::Task::NEVER).unwrap();
         let moved = after(std::slice::from_ref(&action));
         assert_eq!(moved.rows(), at_home.rows(), "{action:?}");
         let x = moved.values("x").unwrap();
@@ -188,7 +189,7 @@ fn sog_on_a_map_is_as_exact_as_at_the_origin() {
     let path = folder.path().join("far.sog");
     assert!(OutputFormat::Sog.losses(&table).is_empty());
     write_table(&path, &table, OutputFormat::Sog).unwrap();
-    let read = load_table(&path, LoadOptions::default()).unwrap();
+    let read = load_table(&path).unwrap();
     let errors = attribute_errors(&table, &read, OutputFormat::Sog, &path, &Task::NEVER);
     let position = errors.unwrap().unwrap().position.max;
     assert!(position <= bound && bound < 1e-3, "{position} of {bound}");

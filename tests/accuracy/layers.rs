@@ -55,7 +55,7 @@ fn rendered(
 ) -> (Frame, Vec<LayerPicture>) {
     let mut frame = Frame::new(1, 1);
     let (pictures, _, _) = Renderer::default()
-        .render_layers_task(&mut frame, (splats, camera), settings, layers, &Task::NEVER)
+        .render_layers(&mut frame, splats, camera, settings, layers, &Task::NEVER)
         .unwrap();
     (frame, pictures)
 }

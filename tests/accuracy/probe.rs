@@ -187,7 +187,9 @@ fn trained_scenes_equal_the_scalar_renderer() {
         let pixel = [cameras[0].width / 2, cameras[0].height / 2];
         for _ in 0..3 {
             let (splats, camera) = (&case.splats, &cameras[0]);
-            let (_, times) = renderer.render_into(&mut frame, splats, camera, &settings);
+            let (_, times) = renderer
+                .render_into(&mut frame, splats, camera, &settings, &quadrille::Task::NEVER)
+                .unwrap();
             let start = Instant::now();
             let probe = renderer.probe(splats, camera, &settings, pixel).unwrap();
             println!(

@@ -98,7 +98,7 @@ fn standing_along_z(splats: &Splats) -> Splats {
 fn a_room_is_seen_from_inside_and_upright() {
     for seed in [1, 2] {
         let splats = room(seed);
-        let camera = default_camera(&splats).unwrap();
+        let camera = default_camera(&splats, &quadrille::Task::NEVER).unwrap();
         let inside = seen(&splats, &camera);
         assert!(inside.coverage > 0.98, "coverage {}", inside.coverage);
         let outside = seen(&splats, &view_from_outside(&splats));
@@ -111,7 +111,7 @@ fn a_room_is_seen_from_inside_and_upright() {
 #[test]
 fn a_room_that_stands_along_z_is_upright_too() {
     let splats = standing_along_z(&room(1));
-    let camera = default_camera(&splats).unwrap();
+    let camera = default_camera(&splats, &quadrille::Task::NEVER).unwrap();
     assert!(up_of(&camera).z > 0.85, "{:?}", up_of(&camera));
     assert!(seen(&splats, &camera).coverage > 0.98);
 }
@@ -122,7 +122,7 @@ fn an_object_is_seen_whole() {
     // The vase and its flowers, without the table top below them.
     let splats = all.iter().filter(|s| s.mean[1] < -0.1);
     let splats = Splats::from_splats(0, splats);
-    let seen = seen(&splats, &default_camera(&splats).unwrap());
+    let seen = seen(&splats, &default_camera(&splats, &quadrille::Task::NEVER).unwrap());
     assert!(seen.border < 0.05, "border {}", seen.border);
     assert!(seen.coverage > 0.1, "coverage {}", seen.coverage);
 }
@@ -133,7 +133,7 @@ fn the_view_does_not_depend_on_the_number_of_threads() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        pool.install(|| default_camera(&splats).unwrap())
+        pool.install(|| default_camera(&splats, &quadrille::Task::NEVER).unwrap())
     };
     let first = on(1);
     for threads in [2, 5] {
@@ -157,7 +157,7 @@ fn odd_scenes_have_a_view() {
         vec![splat([5.0; 3], 0.5, 0.0)],
         vec![splat([1e9, -1e9, 1e9], 1e6, 1.0), splat([0.0; 3], 1e-9, 1.0)],
     ] {
-        default_camera(&Splats::from_splats(0, splats)).unwrap();
+        default_camera(&Splats::from_splats(0, splats), &quadrille::Task::NEVER).unwrap();
     }
 }
 
@@ -179,7 +179,7 @@ fn trained_scenes_show_more_detail_than_from_outside() {
         let Some(splats) = shared::scene(name) else {
             continue;
         };
-        let chosen = seen(&splats, &default_camera(&splats).unwrap());
+        let chosen = seen(&splats, &default_camera(&splats, &quadrille::Task::NEVER).unwrap());
         let outside = seen(&splats, &view_from_outside(&splats));
         assert!(
             chosen.detail > factor * outside.detail,

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use quadrille::Task;
 use quadrille::convert::{Action, concatenate};
 use quadrille::{
-    LoadOptions, OutputFormat, Recipe, Scene, SplatAxes, SplatTable, Synthetic, load, load_table,
-    write_table,
+    OutputFormat, Recipe, Scene, SplatAxes, SplatTable, Synthetic, load, load_table, write_table,
 };
 
 use quadrille_scene::formats::ply::Scalar;
@@ -18,7 +17,7 @@ use crate::support::shared;
 const ROUNDING: f32 = 4e-7;
 
 pub(crate) fn table(path: &Path) -> SplatTable {
-    load_table(path, LoadOptions::default()).unwrap()
+    load_table(path).unwrap()
 }
 
 /// A scene of `count` splats of degree 3, as a PLY in `folder`.
@@ -166,7 +165,9 @@ fn what_a_format_cannot_hold_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = table(&synthetic(folder.path(), 10));
     let path = folder.path().join("out");
-    Action::Translate([3000.0, 0.0, 0.0]).apply(&mut scene, &path).unwrap();
+    Action::Translate([3000.0, 0.0, 0.0])
+        .apply(&mut scene, &path, &quadrille::Task::NEVER)
+        .unwrap();
     for format in [OutputFormat::Spz3, OutputFormat::Spz4] {
         let error = write_table(&path, &scene, format).unwrap_err().to_string();
         assert!(error.contains("positions from -2048 to 2048"), "{error}");
@@ -188,7 +189,7 @@ fn tables_are_joined_with_what_one_lacks_as_zero() {
     let folder = tempfile::tempdir().unwrap();
     let full = table(&synthetic(folder.path(), 20));
     let mut plain = full.clone();
-    Action::LimitSh(0).apply(&mut plain, folder.path()).unwrap();
+    Action::LimitSh(0).apply(&mut plain, folder.path(), &quadrille::Task::NEVER).unwrap();
     assert_eq!(plain.sh_degree(), 0);
     let both = concatenate(vec![plain, full.clone()], &Task::NEVER).unwrap().unwrap();
     assert_eq!((both.rows(), both.sh_degree()), (40, 3));
@@ -205,7 +206,7 @@ fn actions_keep_and_move_splats() {
     let scene = table(&synthetic(folder.path(), 3000));
     let apply = |action: Action| {
         let mut changed = scene.clone();
-        action.apply(&mut changed, folder.path()).unwrap();
+        action.apply(&mut changed, folder.path(), &quadrille::Task::NEVER).unwrap();
         changed
     };
     let x = |table: &SplatTable| table.column("x").unwrap().into_owned();
@@ -218,14 +219,17 @@ fn actions_keep_and_move_splats() {
     assert!(kept.rows() > 0 && kept.rows() <= expected);
     assert!(kept.column("opacity").unwrap().iter().all(|logit| *logit > 0.0));
     let unknown = quadrille::convert::Condition::parse("w > 0").unwrap();
-    let error = Action::Where(unknown).apply(&mut scene.clone(), folder.path());
+    let error =
+        Action::Where(unknown).apply(&mut scene.clone(), folder.path(), &quadrille::Task::NEVER);
     assert!(error.unwrap_err().to_string().contains("found w"));
     let moved = apply(Action::Translate([1.0, 0.0, 0.0]));
     assert!(x(&moved).iter().zip(x(&scene)).all(|(after, before)| *after == before + 1.0));
     // Four quarter turns are none.
     let mut turned = scene.clone();
     for _ in 0..4 {
-        Action::Rotate([0.0, 90.0, 0.0]).apply(&mut turned, folder.path()).unwrap();
+        Action::Rotate([0.0, 90.0, 0.0])
+            .apply(&mut turned, folder.path(), &quadrille::Task::NEVER)
+            .unwrap();
     }
     for name in ["x", "f_rest_3", "f_rest_20", "f_rest_44"] {
         let [before, after] =
@@ -274,7 +278,9 @@ fn rotated_scenes_and_cameras_give_the_same_picture() {
     for [x, y] in faces {
         for z in [0.0, 90.0, 180.0, 270.0] {
             let mut turned = scene.clone();
-            Action::Rotate([x, y, z]).apply(&mut turned, folder.path()).unwrap();
+            Action::Rotate([x, y, z])
+                .apply(&mut turned, folder.path(), &quadrille::Task::NEVER)
+                .unwrap();
             let angles = [x, y, z].map(f64::to_radians);
             let rotation =
                 quadrille::nalgebra::Rotation3::from_euler_angles(angles[0], angles[1], angles[2]);
@@ -403,17 +409,17 @@ fn profiles_are_kept_or_named() {
         table.comments = comments.iter().map(|comment| (*comment).to_owned()).collect();
         let path = folder.path().join("in.ply");
         write_table(&path, &table, OutputFormat::Ply).unwrap();
-        load_table(&path, LoadOptions::default()).unwrap()
+        load_table(&path).unwrap()
     };
     let mut filtered = plain.clone();
     let filter = ColumnValues::F32(vec![0.01; filtered.rows()]);
     filtered.columns.push(Column { name: "filter_3D".to_owned(), values: filter });
     let path = folder.path().join("filtered.ply");
     write_table(&path, &filtered, OutputFormat::Ply).unwrap();
-    let filtered = load_table(&path, LoadOptions::default()).unwrap();
+    let filtered = load_table(&path).unwrap();
     // An action applies the filter and drops its column.
     let mut moved = filtered.clone();
-    Action::Translate([1.0, 0.0, 0.0]).apply(&mut moved, &path).unwrap();
+    Action::Translate([1.0, 0.0, 0.0]).apply(&mut moved, &path, &quadrille::Task::NEVER).unwrap();
     assert!(moved.values("filter_3D").is_none());
     let (brush, mip) = ("Exported from Brush", "SplatRenderMode: mip");
     for (table, profile, by_flag) in [
@@ -433,7 +439,7 @@ fn profiles_are_kept_or_named() {
                 OutputFormat::DotSplat | OutputFormat::Glb => None,
                 _ => by_flag,
             };
-            let read = load_table(&path, LoadOptions::default()).unwrap();
+            let read = load_table(&path).unwrap();
             let scene = load(&path).unwrap();
             assert_eq!(
                 (read.profile_hint, scene.profile_hint),
@@ -459,7 +465,7 @@ fn columns_that_a_move_leaves_alone_keep_their_numbers() {
     }
     let mut moved = table.clone();
     let path = Path::new("table");
-    Action::Translate([1e-9, 0.0, 0.0]).apply(&mut moved, path).unwrap();
+    Action::Translate([1e-9, 0.0, 0.0]).apply(&mut moved, path, &quadrille::Task::NEVER).unwrap();
     for (before, after) in table.columns.iter().zip(&moved.columns) {
         assert_eq!(before.name, after.name);
         assert_eq!(before.values == after.values, before.name != "x", "{}", before.name);

@@ -5,8 +5,8 @@ use std::path::Path;
 use quadrille::Task;
 use quadrille::convert::{Action, Amount, Condition, coarser_levels, concatenate};
 use quadrille::{
-    LoadOptions, OutputFormat, Protocol, RenderSettings, SplatTable, Splats, compare, load, render,
-    write_table, write_table_task,
+    LoadOptions, OutputFormat, Protocol, RenderSettings, SceneInput, SplatTable, Splats, compare,
+    load, render, write_table,
 };
 
 use quadrille_scene::{WriteOptions, write_levels_if};
@@ -15,7 +15,7 @@ use crate::conversion::{assert_same, camera, synthetic, table};
 
 fn applied(table: &SplatTable, action: &Action) -> SplatTable {
     let mut changed = table.clone();
-    action.apply(&mut changed, Path::new("scene")).unwrap();
+    action.apply(&mut changed, Path::new("scene"), &quadrille::Task::NEVER).unwrap();
     changed
 }
 
@@ -108,8 +108,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     let coarser = coarser_levels(&scene, 2, 0.5, Path::new("a.ply"), &Task::NEVER).unwrap();
     let levels: Vec<&SplatTable> = [&scene].into_iter().chain(&coarser).collect();
     let write = |name: &str, format| {
-        let options = WriteOptions::default();
-        write_levels_if(&path(name), &levels, format, options, &Task::NEVER, |_| Ok(true)).unwrap();
+        write_levels_if(&path(name), &levels, WriteOptions::new(format), |_| Ok(true)).unwrap();
     };
     write("a.ssog", OutputFormat::StreamedSog);
     for _ in 0..2 {
@@ -117,7 +116,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     }
     let at = |name: &str, level: u32| {
         let options = LoadOptions::new(None, level);
-        quadrille::load_with(path(name), options).unwrap()
+        quadrille::load(SceneInput::file(&path(name)).options(options)).unwrap()
     };
     for (level, rows) in [(0, 70_000), (1, 35_000), (2, 17_500)] {
         let zipped = at("a.ssog", level);
@@ -130,7 +129,7 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
         assert!(apart < 1e-4, "level {level}: means differ by {apart}");
     }
     let options = LoadOptions::new(None, 3);
-    assert!(quadrille::load_with(path("a"), options).is_err());
+    assert!(quadrille::load(SceneInput::file(&path("a")).options(options)).is_err());
     let text = std::fs::read_to_string(path("a/lod-meta.json")).unwrap();
     let meta: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(meta["counts"], serde_json::json!([70_000, 35_000, 17_500]));
@@ -177,14 +176,8 @@ fn levels_of_detail_are_written_as_a_streamed_sog() {
     std::fs::write(path("a/0_0/notes.txt"), "mine").unwrap();
     let refused = write_table(&path("a"), &scene, OutputFormat::StreamedSogFolder).unwrap_err();
     assert!(refused.to_string().contains("notes.txt"), "{refused}");
-    let error = write_levels_if(
-        &path("b.sog"),
-        &levels,
-        OutputFormat::Sog,
-        WriteOptions::default(),
-        &Task::NEVER,
-        |_| Ok(true),
-    );
+    let options = WriteOptions::new(OutputFormat::Sog);
+    let error = write_levels_if(&path("b.sog"), &levels, options, |_| Ok(true));
     assert!(error.unwrap_err().to_string().contains(".ssog"));
 }
 
@@ -238,7 +231,7 @@ fn long_stages_report_their_progress_to_the_end() {
     let scene = table(&synthetic(folder.path(), 6000));
     let apply = |action: &Action| {
         progress(|task| {
-            let applied = action.apply_task(&mut scene.clone(), Path::new("scene"), task);
+            let applied = action.apply(&mut scene.clone(), Path::new("scene"), task);
             applied.unwrap();
         })
     };
@@ -247,7 +240,10 @@ fn long_stages_report_their_progress_to_the_end() {
     let (end, reports) = apply(&Action::DropFloaters(3.0));
     assert!(end == (6000, 6000) && reports > 4, "{end:?} {reports}");
     let write = |name: &str, format| {
-        progress(|task| write_table_task(&folder.path().join(name), &scene, format, task).unwrap())
+        progress(|task| {
+            write_table(&folder.path().join(name), &scene, WriteOptions::new(format).task(task))
+                .unwrap()
+        })
     };
     // Seven passes over all rows.
     let (end, reports) = write("a.sog", OutputFormat::Sog);

@@ -7,8 +7,7 @@ use base64::Engine;
 use quadrille::convert::Action;
 use quadrille::nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use quadrille::{
-    LoadOptions, OutputFormat, Scene, Splat, SplatAxes, load, load_named_bytes, load_with,
-    write_table,
+    LoadOptions, OutputFormat, Scene, SceneInput, Splat, SplatAxes, load, write_table,
 };
 use serde_json::{Value, json};
 
@@ -70,10 +69,10 @@ fn buffers_lie_beside_the_document_or_in_data_uris() {
     assert_same("beside", &expected, &load(&beside).unwrap(), 0.0);
     // Without a folder, there is no file beside it.
     let bytes = std::fs::read(&beside).unwrap();
-    assert!(load_named_bytes(&bytes, &beside).is_err());
+    assert!(load(SceneInput::bytes(&bytes).named(&beside)).is_err());
     document["buffers"][0]["uri"] = data_uri(&buffer);
     let inside = document.to_string();
-    let scene = load_named_bytes(inside.as_bytes(), Path::new("inside.gltf")).unwrap();
+    let scene = load(SceneInput::bytes(inside.as_bytes()).named(Path::new("inside.gltf"))).unwrap();
     assert_eq!(scene.format.name(), "glTF");
     assert_same("inside", &expected, &scene, 0.0);
     document["buffers"][0]["uri"] = data_uri(&buffer[..buffer.len() - 8]);
@@ -127,7 +126,7 @@ fn nodes_move_turn_and_scale_splats() {
         let found = load(write(folder, "placed.gltf", &document)).unwrap();
         let mut moved = table(&ply);
         for action in actions {
-            action.apply(&mut moved, folder).unwrap();
+            action.apply(&mut moved, folder, &quadrille::Task::NEVER).unwrap();
         }
         let path = folder.join("moved.ply");
         write_table(&path, &moved, OutputFormat::Ply).unwrap();
@@ -171,7 +170,8 @@ fn packed_splats_are_unpacked() {
         let spz = folder.join("alone.spz");
         std::fs::write(&spz, packed).unwrap();
         let axes: SplatAxes = "LUF".parse().unwrap();
-        let expected = load_with(&spz, LoadOptions::new(Some(axes), 0)).unwrap();
+        let expected =
+            load(SceneInput::file(&spz).options(LoadOptions::new(Some(axes), 0))).unwrap();
         let found = load(write(folder, "packed.gltf", &document)).unwrap();
         assert_eq!(found.splats.len(), rows);
         assert!(found.encoding.compression.contains("SPZ"));

@@ -153,7 +153,7 @@ fn every_file_is_drawn_or_says_why_not() {
     let mut wrong = Vec::new();
     for (name, outcome) in CASES {
         let path = folder.join(Path::new(name));
-        match (load(&path), outcome) {
+        match (load(&path, &quadrille::Task::NEVER), outcome) {
             (Err(error), Error(part)) => {
                 if !error.to_string().contains(part) {
                     wrong.push(format!("{name}: {error}"));

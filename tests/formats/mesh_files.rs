@@ -16,7 +16,7 @@ fn path(relative: &str) -> Option<PathBuf> {
 }
 
 fn mesh(relative: &str) -> Option<Loaded> {
-    let loaded = load(&path(relative)?).unwrap();
+    let loaded = load(&path(relative)?, &quadrille::Task::NEVER).unwrap();
     check(&loaded.mesh, relative);
     println!("{relative}: {:?}", loaded.warnings);
     Some(loaded)
@@ -122,7 +122,7 @@ fn subdivision_shapes_come_with_their_tags() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "obj") {
-            let loaded = load(&path).unwrap();
+            let loaded = load(&path, &quadrille::Task::NEVER).unwrap();
             check(&loaded.mesh, &path.display().to_string());
             files += 1;
             creases += loaded.mesh.creases.len();

@@ -53,7 +53,7 @@ impl Pictures {
         let files = [("a.obj", obj), ("a.ply", &ply), ("a.gltf", &gltf.to_string())];
         let loaded = files.map(|(file, text)| {
             fs::write(self.mesh(file), text).unwrap();
-            load(&self.mesh(file)).unwrap()
+            load(&self.mesh(file), &quadrille::Task::NEVER).unwrap()
         });
         loaded.into()
     }
@@ -143,7 +143,7 @@ fn libraries_and_buffers_follow_the_same_rule() {
     fs::write(pictures.mesh("Lib/a.mtl"), "newmtl m\nmap_Kd ..\\MAPS\\roof.png\n").unwrap();
     let obj = "mtllib lib\\A.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl m\nf 1 2 3\n";
     fs::write(pictures.mesh("a.obj"), obj).unwrap();
-    let loaded = load(&pictures.mesh("a.obj")).unwrap();
+    let loaded = load(&pictures.mesh("a.obj"), &quadrille::Task::NEVER).unwrap();
     assert_eq!(red(&loaded), Some(40), "{:?}", loaded.warnings);
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
     assert!(loaded.files.contains(&pictures.mesh("Lib/a.mtl")));
@@ -152,13 +152,14 @@ fn libraries_and_buffers_follow_the_same_rule() {
     // Beside the library, whatever its name begins with.
     fs::copy(pictures.mesh("maps/roof.png"), pictures.mesh("Lib/tin.png")).unwrap();
     fs::write(pictures.mesh("Lib/a.mtl"), "newmtl m\nmap_Kd /home/me/tin.png\n").unwrap();
-    let loaded = load(&pictures.mesh("a.obj")).unwrap();
+    let loaded = load(&pictures.mesh("a.obj"), &quadrille::Task::NEVER).unwrap();
     assert_eq!(red(&loaded), Some(40), "{:?}", loaded.warnings);
 
     let mut gltf = document();
     fs::write(pictures.mesh("Data.bin"), [0; 108]).unwrap();
     set(&mut gltf, "/buffers/0/uri", json!("D:\\export\\data.BIN"));
     fs::write(pictures.mesh("a.gltf"), gltf.to_string()).unwrap();
-    let warnings = load(Path::new(&pictures.mesh("a.gltf"))).unwrap().warnings;
+    let warnings =
+        load(Path::new(&pictures.mesh("a.gltf")), &quadrille::Task::NEVER).unwrap().warnings;
     assert!(matches!(&warnings[..], [one] if one.contains("\"Data.bin\" is read")), "{warnings:?}");
 }

@@ -227,7 +227,7 @@ fn libraries_stay_in_the_folder() {
     let colour = |name: &str| {
         let path = inner.join("mesh.obj");
         fs::write(&path, format!("mtllib {name}\n{SQUARE}usemtl m\nf 1 2 3\n")).unwrap();
-        let loaded = load(&path).unwrap();
+        let loaded = load(&path, &quadrille::Task::NEVER).unwrap();
         (loaded.mesh.materials[0].base_colour, loaded.warnings)
     };
     let inside = if cfg!(unix) { "in" } else { "sub/a b.mtl" };
@@ -342,7 +342,7 @@ fn textures_lie_beside_their_library_or_beside_the_mesh() {
     ] {
         let library = folder.path().join("materials/m.mtl");
         fs::write(library, format!("newmtl m\nmap_Kd {name}\n")).unwrap();
-        let loaded = load(&path).unwrap();
+        let loaded = load(&path, &quadrille::Task::NEVER).unwrap();
         let found = loaded.mesh.textures.first().map(|texture| texture.texels[0][0]);
         assert_eq!(found, red, "{name}");
         assert_eq!(loaded.warnings.len(), usize::from(red.is_none()), "{:?}", loaded.warnings);

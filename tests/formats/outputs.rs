@@ -5,14 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use quadrille::Fault;
+use quadrille::Task;
 use quadrille_base::output::{make_folder_of, refuse_input, write_whole};
 
 #[test]
 fn a_failed_write_leaves_the_old_file_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.txt");
-    write_whole(&path, |out| out.write_all(b"old")).unwrap();
-    let failed = write_whole(&path, |out| {
+    write_whole(&path, &Task::NEVER, |out| out.write_all(b"old")).unwrap();
+    let failed = write_whole(&path, &Task::NEVER, |out| {
         out.write_all(b"half")?;
         Err(io::Error::other("stopped"))
     });
@@ -27,7 +28,7 @@ fn a_new_file_has_the_permissions_of_any_new_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
-    write_whole(&ours, |out| out.write_all(b"x")).unwrap();
+    write_whole(&ours, &Task::NEVER, |out| out.write_all(b"x")).unwrap();
     fs::write(&plain, b"x").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&ours), mode(&plain));
@@ -40,7 +41,7 @@ fn a_link_is_followed() {
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     fs::write(&real, b"old").unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    write_whole(&link, |out| out.write_all(b"new")).unwrap();
+    write_whole(&link, &Task::NEVER, |out| out.write_all(b"new")).unwrap();
     assert_eq!(fs::read(&real).unwrap(), b"new");
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }
@@ -49,7 +50,7 @@ fn a_link_is_followed() {
 #[test]
 fn a_device_is_written_to_not_replaced() {
     let device = Path::new("/dev/null");
-    write_whole(device, |out| out.write_all(b"gone")).unwrap();
+    write_whole(device, &Task::NEVER, |out| out.write_all(b"gone")).unwrap();
     assert!(!fs::metadata(device).unwrap().is_file());
 }
 
@@ -59,12 +60,12 @@ fn a_link_to_nothing_is_followed_too() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     std::os::unix::fs::symlink("real", &link).unwrap();
-    write_whole(&link, |out| out.write_all(b"new")).unwrap();
+    write_whole(&link, &Task::NEVER, |out| out.write_all(b"new")).unwrap();
     assert_eq!(fs::read(&real).unwrap(), b"new");
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     let circle = folder.path().join("circle");
     std::os::unix::fs::symlink("circle", &circle).unwrap();
-    assert!(write_whole(&circle, |out| out.write_all(b"new")).is_ok());
+    assert!(write_whole(&circle, &Task::NEVER, |out| out.write_all(b"new")).is_ok());
 }
 
 #[test]
@@ -87,10 +88,10 @@ fn an_input_is_no_output() {
 fn missing_folders_are_named_or_made() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/folder/a.png");
-    let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
+    let error = write_whole(&path, &Task::NEVER, |out| out.write_all(b"x")).unwrap_err();
     assert!(error.to_string().ends_with("folder does not exist"), "{error}");
     make_folder_of(&path).unwrap();
-    write_whole(&path, |out| out.write_all(b"x")).unwrap();
+    write_whole(&path, &Task::NEVER, |out| out.write_all(b"x")).unwrap();
     make_folder_of(Path::new("a.png")).unwrap();
 }
 
@@ -103,7 +104,7 @@ fn bad_targets_are_the_outputs_fault() {
         PathBuf::new(),
         PathBuf::from(".."),
     ] {
-        let error = write_whole(&path, |out| out.write_all(b"x")).unwrap_err();
+        let error = write_whole(&path, &Task::NEVER, |out| out.write_all(b"x")).unwrap_err();
         assert_eq!(error.fault(), Fault::Output, "{error}");
         assert!(!error.to_string().contains(".part"), "{error}");
     }

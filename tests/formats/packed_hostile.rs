@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use quadrille::{
-    LoadOptions, OutputFormat, Recipe, Synthetic, load_named_bytes, load_table, write_table,
-};
+use quadrille::{OutputFormat, Recipe, SceneInput, Synthetic, load, load_table, write_table};
 
 use crate::support::shared;
 
@@ -19,7 +17,7 @@ pub(crate) fn small_files() -> Vec<(String, Vec<u8>)> {
         writer.push(&splat).unwrap();
     }
     writer.finish().unwrap();
-    let table = load_table(path("small.ply"), LoadOptions::default()).unwrap();
+    let table = load_table(path("small.ply")).unwrap();
     let mut files = Vec::new();
     for format in OutputFormat::all().filter(|format| !format.is_folder()) {
         let name = format!("{}.{}", format.name(), format.extension().trim_start_matches('.'));
@@ -31,7 +29,7 @@ pub(crate) fn small_files() -> Vec<(String, Vec<u8>)> {
 
 /// Loads bytes, and checks that a scene holds valid splats.
 pub(crate) fn try_load(bytes: &[u8], name: &str) -> bool {
-    let Ok(scene) = load_named_bytes(bytes, Path::new(name)) else {
+    let Ok(scene) = load(SceneInput::bytes(bytes).named(Path::new(name))) else {
         return false;
     };
     for splat in scene.splats.iter() {
@@ -72,7 +70,7 @@ fn truncated_samples_are_errors() {
         let step = (bytes.len() / 40).max(1);
         let step = if bytes.len() < 10_000 { 7 } else { step };
         for length in (0..bytes.len()).step_by(step).chain(bytes.len() - 3..bytes.len()) {
-            let loaded = load_named_bytes(&bytes[..length], &path);
+            let loaded = load(SceneInput::bytes(&bytes[..length]).named(&path));
             assert!(loaded.is_err(), "{name}: {length} of {} bytes", bytes.len());
         }
     }

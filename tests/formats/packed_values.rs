@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quadrille::{
-    LoadOptions, Scene, Splat, SplatAxes, load_named_bytes, load_named_bytes_with, load_table,
-    load_with,
-};
+use quadrille::{LoadOptions, Scene, SceneInput, Splat, SplatAxes, load, load_table};
 
 use crate::support::shared;
 
@@ -85,7 +82,7 @@ fn samples_have_the_values_of_an_independent_decoder() {
         return;
     };
     for (name, digest) in digests() {
-        let scene = load_with(folder.join(&name), LoadOptions::default()).unwrap();
+        let scene = load(folder.join(&name)).unwrap();
         compare(&name, &scene, &digest);
     }
 }
@@ -97,11 +94,11 @@ fn streamed_sog_has_levels_of_detail() {
     };
     let digests = digests();
     for (level, part) in [(0, "statue_lod/0_0"), (1, "statue_lod/1_0")] {
-        let scene = load_with(&folder, LoadOptions::new(None, level)).unwrap();
+        let scene = load(SceneInput::file(&folder).options(LoadOptions::new(None, level))).unwrap();
         compare(part, &scene, &digests[part]);
         assert!(scene.encoding.compression.ends_with(&format!("level of detail {level} of 2")));
     }
-    let error = load_with(&folder, LoadOptions::new(None, 2)).unwrap_err();
+    let error = load(SceneInput::file(&folder).options(LoadOptions::new(None, 2))).unwrap_err();
     assert!(error.to_string().contains("expected a level below 2, found 2"), "{error}");
 }
 
@@ -164,7 +161,8 @@ pub(crate) fn small_spz(version: u32, extension: Option<u32>) -> Vec<u8> {
 #[test]
 fn every_version_of_spz_is_decoded() {
     for version in 1..=3 {
-        let scene = load_named_bytes(&small_spz(version, None), Path::new("small")).unwrap();
+        let scene =
+            load(SceneInput::bytes(&small_spz(version, None)).named(Path::new("small"))).unwrap();
         assert_eq!(scene.format.name(), "SPZ");
         assert_eq!(scene.profile_hint, Some("inria-aa"));
         assert!(!scene.encoding.axes_stated);
@@ -192,8 +190,7 @@ fn axes_of_spz_follow_the_extension_then_the_option() {
     let mean = |bytes: &[u8], axes: Option<SplatAxes>| {
         let options = LoadOptions::new(axes, 0);
         let scene =
-            load_named_bytes_with(bytes, Path::new("small.spz"), options, &quadrille::Task::NEVER)
-                .unwrap();
+            load(SceneInput::bytes(bytes).named(Path::new("small.spz")).options(options)).unwrap();
         (scene.splats.splat(0).mean, scene.encoding.axes_stated)
     };
     let plain = small_spz(3, None);
@@ -260,9 +257,10 @@ pub(crate) fn small_ksplat(level: u16) -> Vec<u8> {
 #[test]
 fn every_level_of_ksplat_is_decoded() {
     for level in 0..3 {
-        let scene = load_named_bytes(&small_ksplat(level), Path::new("small.ksplat")).unwrap();
+        let scene =
+            load(SceneInput::bytes(&small_ksplat(level)).named(Path::new("small.ksplat"))).unwrap();
         // A pipe has no extension.
-        let piped = load_named_bytes(&small_ksplat(level), Path::new("-")).unwrap();
+        let piped = load(SceneInput::bytes(&small_ksplat(level)).named(Path::new("-"))).unwrap();
         assert_eq!(piped.format.name(), ".ksplat");
         assert_eq!((scene.splats.len(), scene.splats.sh_degree()), (2, 1));
         let [first, second] = [0, 1].map(|i| scene.splats.splat(i));
@@ -358,7 +356,7 @@ fn buckets_of_ksplat_on_a_map_are_read_in_double_precision() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("far.ksplat");
     std::fs::write(&path, file).unwrap();
-    let table = load_table(&path, LoadOptions::default()).unwrap();
+    let table = load_table(&path).unwrap();
     // Two hundredths of the block's half size per step, and steps of 0 and 50 from the centre.
     let step = f64::from(0.8_f32) / 2.0 / 100.0;
     let x = table.values("x").unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use quadrille::convert::{AttributeErrors, attribute_errors};
-use quadrille::{LoadOptions, OutputFormat, SplatTable, Task, load_table, write_table};
+use quadrille::{LoadOptions, OutputFormat, SceneInput, SplatTable, Task, load_table, write_table};
 
 use crate::conversion::table;
 use crate::support::skipped;
@@ -152,7 +152,7 @@ fn each_file_of_the_peer_is_its_source() {
     }
     let mut options = LoadOptions::default();
     options.lod = 1;
-    let coarse = load_table(peer_file("shore.ssog"), options).unwrap();
+    let coarse = load_table(SceneInput::file(&peer_file("shore.ssog")).options(options)).unwrap();
     assert_eq!(coarse.rows(), 148, "half of the splats");
 }
 
@@ -189,7 +189,7 @@ fn the_peer_reads_each_format_alike() {
             let status =
                 Command::new(&peer).args(["-q", "-w", "-g", "cpu"]).args([&ours, &read]).status();
             assert!(status.unwrap().success(), "{}", format.name());
-            let ours = load_table(&ours, LoadOptions::default()).unwrap();
+            let ours = load_table(&ours).unwrap();
             let theirs = table(&read);
             // Up to rounding, since both read the same file. Of a byte v of a quaternion in `.splat`, it makes v/255*2 - 1,
             // where the viewers of that format have (v - 128)/128.

@@ -3,8 +3,7 @@ use std::path::Path;
 
 use crate::ply_files::{Body, Extra, Layout, Row, Type};
 use proptest::prelude::*;
-use quadrille::Scene;
-use quadrille::load_named_bytes;
+use quadrille::{Scene, SceneInput, load};
 
 /// Relative error of an activated value: one ulp of f32 and the rounding of the raw value.
 const TOLERANCE: f32 = 2.4e-7;
@@ -13,7 +12,7 @@ const TOLERANCE: f32 = 2.4e-7;
 const ROTATION_TOLERANCE: f32 = 1.2e-7;
 
 fn read(file: &[u8]) -> Scene {
-    load_named_bytes(file, Path::new("random.ply")).unwrap_or_else(|e| panic!("{e}"))
+    load(SceneInput::bytes(file).named(Path::new("random.ply"))).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn close(found: f32, exact: f64, tolerance: f32) -> bool {
@@ -126,7 +125,7 @@ proptest! {
         // The last bytes of a text file may be a line end or digits of the last number.
         let keep = cut.index(file.len().saturating_sub(30).max(1));
         prop_assume!(!rows.is_empty());
-        let result = load_named_bytes(&file[..keep], Path::new("cut.ply"));
+        let result = load(SceneInput::bytes(&file[..keep]).named(Path::new("cut.ply")));
         let refused = matches!(result, Err(quadrille::Error::Malformed { .. }));
         prop_assert!(refused);
     }
@@ -141,6 +140,6 @@ proptest! {
             let at = at.index(file.len());
             file[at] = value;
         }
-        let _ = load_named_bytes(&file, Path::new("flipped.ply"));
+        let _ = load(SceneInput::bytes(&file).named(Path::new("flipped.ply")));
     }
 }

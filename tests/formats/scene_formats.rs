@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use quadrille::{PlyWriter, Splat, load, load_named_bytes};
+use quadrille::{PlyWriter, SceneInput, Splat, load};
 use quadrille_base::math::SH_C0;
 use quadrille_scene::formats::ply::encoded_rows;
 
 use crate::scene_headers::{PLAIN, file};
 
 fn refused(bytes: &[u8], path: &str) -> String {
-    load_named_bytes(bytes, Path::new(path)).unwrap_err().to_string()
+    load(SceneInput::bytes(bytes).named(Path::new(path))).unwrap_err().to_string()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_record_of_dot_splat_is_decoded() {
     }
     file.extend([255, 0, 51, 255, 128, 128, 64, 128]);
     let path = Path::new("one.splat");
-    let scene = load_named_bytes(&file, path).unwrap();
+    let scene = load(SceneInput::bytes(&file).named(path)).unwrap();
     assert_eq!(scene.format.name(), ".splat");
     let splat = scene.splats.splat(0);
     assert_eq!(splat.mean, [1.0, -2.0, 3.0]);
@@ -72,7 +72,7 @@ fn a_record_of_dot_splat_is_decoded() {
     // A pipe has no extension.
     let mut unit = file.clone();
     unit[30] = 0;
-    let piped = load_named_bytes(&unit, Path::new("-")).unwrap();
+    let piped = load(SceneInput::bytes(&unit).named(Path::new("-"))).unwrap();
     assert_eq!(piped.format.name(), ".splat");
     assert_eq!(piped.splats.splat(0), splat);
     for (at, byte) in [(11, 0x7f), (15, 0xff), (28, 0)] {
@@ -86,7 +86,7 @@ fn a_record_of_dot_splat_is_decoded() {
     assert!(refused(&file, "one.splat").contains("33 bytes, 1 too many"));
     file.truncate(28);
     file.extend([128; 4]);
-    let scene = load_named_bytes(&file, path).unwrap();
+    let scene = load(SceneInput::bytes(&file).named(path)).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.zero_rotation), (0, 1));
 }
 
@@ -104,7 +104,7 @@ fn comments_of_known_exporters_choose_the_profile() {
         let lines: String = comments.iter().map(|c| format!("comment {c}\n")).collect();
         let text = String::from_utf8(file("ascii", "0", PLAIN, b"")).unwrap();
         let text = text.replace("element vertex", &format!("{lines}element vertex"));
-        let scene = load_named_bytes(text.as_bytes(), Path::new("a.ply")).unwrap();
+        let scene = load(SceneInput::bytes(text.as_bytes()).named(Path::new("a.ply"))).unwrap();
         assert_eq!(scene.profile_hint, expected, "{comments:?}");
     }
 }

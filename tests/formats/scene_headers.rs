@@ -1,9 +1,8 @@
 //! Errors for false headers and for files that are not scenes.
 use std::path::Path;
 
-use quadrille::Error;
 use quadrille::Scene;
-use quadrille::load_named_bytes;
+use quadrille::{Error, SceneInput, load};
 
 /// The properties of a splat of degree 0.
 pub(crate) const PLAIN: &str =
@@ -20,7 +19,7 @@ pub(crate) fn file(format: &str, count: &str, names: &str, body: &[u8]) -> Vec<u
 }
 
 fn read(file: &[u8]) -> Result<Scene, Error> {
-    load_named_bytes(file, Path::new("false.ply"))
+    load(SceneInput::bytes(file).named(Path::new("false.ply")))
 }
 
 /// The text of the error, which must be [`Error::Malformed`].

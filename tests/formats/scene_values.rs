@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quadrille::{Dropped, Scene, SceneStatistics, Splat, Splats, load_named_bytes};
+use quadrille::{Dropped, Scene, SceneInput, SceneStatistics, Splat, Splats, load};
 
 use crate::scene_headers::{PLAIN, file};
 
@@ -19,7 +19,7 @@ fn read(names: &str, rows: &[impl AsRef<[f32]>]) -> Scene {
     let body: Vec<u8> = values.flat_map(|v| v.to_le_bytes()).collect();
     let count = rows.len().to_string();
     let file = file("binary_little_endian", &count, names, &body);
-    load_named_bytes(&file, Path::new("values.ply")).unwrap()
+    load(SceneInput::bytes(&file).named(Path::new("values.ply"))).unwrap()
 }
 
 /// [`PLAIN`] and the coefficients of degree 1.

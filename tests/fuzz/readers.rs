@@ -8,7 +8,7 @@ use quadrille_base::Error;
 use quadrille_geometry::files::{BezierPatches, Loaded, parse};
 use quadrille_scene::cameras::{CameraFile, Exposures, load as load_cameras};
 use quadrille_scene::formats::ply::Header;
-use quadrille_scene::{MAX_SIDE_PX, Scene, load, load_named_bytes};
+use quadrille_scene::{MAX_SIDE_PX, Scene, SceneInput, load};
 
 use super::packing::Packed;
 
@@ -83,7 +83,7 @@ fn read_scene(extension: &str, bytes: &[u8]) -> Result<(), Error> {
     let path = Path::new(&name);
     let scene = match extension {
         "folder" => load_unzipped(bytes),
-        _ => load_named_bytes(bytes, path),
+        _ => load(SceneInput::bytes(bytes).named(path)),
     };
     // A header may be right where the body is no scene; then the body is walked.
     if let Ok(header) = Header::parse(bytes, path) {

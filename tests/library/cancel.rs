@@ -20,9 +20,9 @@ use quadrille::suite::mesh_suite::{MeshRunFiles, MeshSuite};
 use quadrille::suite::microbench::Microbenchmark;
 use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
 use quadrille::{
-    Camera, Config, DeferredDrawSettings, Error, LoadOptions, MeshDrawSettings, Method,
-    OutputFormat, Recipe, RenderSettings, Renderer, Result, SimdLevel, Simulation, SplatTable,
-    Splats, Synthetic, Task,
+    Camera, Config, DeferredDrawSettings, Error, MeshDrawSettings, Method, OutputFormat, Recipe,
+    RenderSettings, Renderer, Result, SceneInput, SimdLevel, Simulation, SplatTable, Splats,
+    Synthetic, Task, WriteOptions,
 };
 
 /// Time in which a call ends after it is cancelled.
@@ -99,9 +99,10 @@ fn ksplat(splats: u32) -> Vec<u8> {
 
 /// Cancels loading of a file, as splats and as a table.
 fn load_is_cancelled(name: &str, path: &Path) {
-    let options = LoadOptions::default();
-    cancelled(&format!("load {name}"), |task| quadrille::load_task(path, options, task));
-    cancelled(&format!("table of {name}"), |task| quadrille::load_table_task(path, options, task));
+    cancelled(&format!("load {name}"), |task| quadrille::load(SceneInput::file(path).task(task)));
+    cancelled(&format!("table of {name}"), |task| {
+        quadrille::load_table(SceneInput::file(path).task(task))
+    });
 }
 
 #[test]
@@ -124,7 +125,8 @@ fn writing_is_cancelled_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("world");
         cancelled(&format!("write {}", format.name()), |task| {
-            let written = quadrille::write_table_task(&path, table(), format, task);
+            let written =
+                quadrille::write_table(&path, table(), WriteOptions::new(format).task(task));
             if written.is_err() {
                 assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
                 return written;
@@ -144,7 +146,8 @@ fn a_cancelled_write_leaves_the_old_file() {
     std::fs::write(&path, "old").unwrap();
     let task = Task::new();
     task.cancel();
-    let written = quadrille::write_table_task(&path, table(), OutputFormat::Ply, &task);
+    let written =
+        quadrille::write_table(&path, table(), WriteOptions::new(OutputFormat::Ply).task(&task));
     assert!(matches!(written, Err(Error::Cancelled)));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -161,7 +164,7 @@ fn rendering_is_cancelled() {
 
 #[test]
 fn the_search_for_a_view_is_cancelled() {
-    cancelled("default camera", |task| quadrille::default_camera_task(splats(), task));
+    cancelled("default camera", |task| quadrille::default_camera(splats(), task));
 }
 
 #[test]
@@ -217,7 +220,8 @@ fn deferred_frames_are_cancelled() {
     };
     for (name, settings) in [("sorted", sorted), ("compared", compared)] {
         cancelled(&format!("deferred, {name}"), |task| {
-            quadrille::draw_deferred_task(hall, &view, &settings, task)
+            let settings = DeferredDrawSettings { task: task.clone(), ..settings.clone() };
+            quadrille::draw_deferred(hall, &view, &settings)
         });
     }
 }
@@ -249,11 +253,14 @@ fn plane() -> Mesh {
 fn frames_of_meshes_are_cancelled() {
     let mesh = plane();
     let (_, camera) = arcade();
-    let settings = MeshDrawSettings {
-        unit: MergeUnitKind::Pmu(PmuSettings::default()),
-        ..MeshDrawSettings::default()
-    };
-    cancelled("mesh", |task| quadrille::draw_mesh_task(&mesh, camera, &settings, task));
+    cancelled("mesh", |task| {
+        let settings = MeshDrawSettings {
+            unit: MergeUnitKind::Pmu(PmuSettings::default()),
+            task: task.clone(),
+            ..MeshDrawSettings::default()
+        };
+        quadrille::draw_mesh(&mesh, camera, &settings)
+    });
 }
 
 #[test]
@@ -277,7 +284,7 @@ fn meshes_in_cycles_are_cancelled() {
 #[test]
 fn microbenchmarks_are_cancelled() {
     let benchmark = Microbenchmark::named("crop-footprint").unwrap();
-    cancelled("microbenchmark", |task| benchmark.run_task(&Config::default(), task));
+    cancelled("microbenchmark", |task| benchmark.run(&Config::default(), task));
 }
 
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.

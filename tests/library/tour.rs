@@ -18,7 +18,7 @@ use quadrille::suite::{Configuration, Suite};
 use quadrille::{
     Camera, Config, DeferredDrawSettings, Error, Frame, Intrinsics, Layer, LayerSettings,
     MeshDrawSettings, Method, OutputFormat, Protocol, Recipe, RenderSettings, Renderer, Result,
-    SimdLevel, Simulation, SplatSlices, SplatTable, Splats, Synthetic, Task,
+    SceneInput, SimdLevel, Simulation, SplatSlices, SplatTable, Splats, Synthetic, Task,
 };
 
 fn vase() -> Synthetic {
@@ -69,8 +69,8 @@ fn depth_normals_and_identifiers() -> Result<()> {
     let mut frame = Frame::new(64, 36);
     let layers = vec![Layer::Depth, Layer::Normal, Layer::Id];
     let layers = LayerSettings { layers, is_distance: false };
-    let (mut renderer, view) = (Renderer::default(), (&splats, &camera));
-    let drawn = renderer.render_layers_task(&mut frame, view, &settings, &layers, &task)?;
+    let mut renderer = Renderer::default();
+    let drawn = renderer.render_layers(&mut frame, &splats, &camera, &settings, &layers, &task)?;
     assert!(drawn.0[0].plane(0).iter().any(|depth| *depth > 0.0));
     assert!(drawn.0[0].whole_plane(0).is_none() && drawn.0[1].whole_plane(0).is_none());
     assert!((drawn.0[2].whole_plane(0).unwrap().iter()).any(|id| *id < 2000));
@@ -99,7 +99,7 @@ fn slices_saved_as_spz_and_sog() -> Result<()> {
     for (name, format) in [("a.spz", OutputFormat::Spz4), ("a.sog", OutputFormat::Sog)] {
         let path = folder.path().join(name);
         quadrille::write_table(&path, &SplatTable::from_slices(&arrays.as_slices())?, format)?;
-        let scene = quadrille::load_bytes(&std::fs::read(&path).unwrap())?;
+        let scene = quadrille::load(SceneInput::bytes(&std::fs::read(&path).unwrap()))?;
         assert_eq!(scene.splats.len(), 2000);
     }
     Ok(())
@@ -150,10 +150,13 @@ fn compare_two_folders() -> Result<()> {
 
 #[test]
 fn bytes_need_no_path() {
-    let error = quadrille::load_bytes(b"ply\nnonsense").unwrap_err();
+    let error = quadrille::load(SceneInput::bytes(b"ply\nnonsense")).unwrap_err();
     assert!(error.to_string().starts_with("<bytes>: "), "{error}");
     let splat = quadrille::SceneFormat::of_extension("splat").unwrap();
-    assert_eq!(quadrille::load_bytes_as(&[0x3f; 64], splat).unwrap().splats.len(), 2);
+    assert_eq!(
+        quadrille::load(SceneInput::bytes(&[0x3f; 64]).format(splat)).unwrap().splats.len(),
+        2
+    );
     let cameras = quadrille::load_cameras_bytes(b"[]", &quadrille::CameraOptions::default());
     assert!(cameras.unwrap_err().to_string().starts_with("<bytes>: "));
 }
@@ -174,7 +177,7 @@ fn front() -> Camera {
 
 #[test]
 fn draw_a_mesh() -> Result<()> {
-    // Or `quadrille::load_mesh("bunny.obj".as_ref())?.mesh`.
+    // Or `quadrille::load_mesh("bunny.obj".as_ref(), &quadrille::Task::NEVER)?.mesh`.
     let mesh = square();
     let settings = MeshDrawSettings {
         samples: 8,
@@ -188,7 +191,7 @@ fn draw_a_mesh() -> Result<()> {
 
 #[test]
 fn a_mesh_in_cycles() -> Result<()> {
-    let source = Triangles::new(square(), Adjacency::Vertex);
+    let source = Triangles::new(square(), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let (view, config) = (MeshCamera::new(front(), 0.1), MeshConfig::default());
     let settings = FrameSettings {
         size: [64, 48],
@@ -206,7 +209,7 @@ fn a_mesh_in_cycles() -> Result<()> {
 
 #[test]
 fn a_deferred_frame() -> Result<()> {
-    let source = Triangles::new(square(), Adjacency::Vertex);
+    let source = Triangles::new(square(), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let lens = Lens::from_blur_at_infinity(4.0, front().focal_px[0], 2.0)?;
     let view = ShutterView::new(&front(), 0.05, lens, SceneMotion::NONE)?;
     let frame = quadrille::draw_deferred(&source, &view, &DeferredDrawSettings::default())?;

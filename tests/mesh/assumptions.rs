@@ -44,7 +44,8 @@ fn counts(
     settings: &FrameSettings,
     unit: MergeUnitKind,
 ) -> MeshResult {
-    let visible = VisibleFrame::new(source, view, view, settings).unwrap();
+    let visible =
+        VisibleFrame::new(source, [view, view], settings, &quadrille::Task::NEVER).unwrap();
     MeshResult::of(&visible, &visible.merged(source, unit))
 }
 
@@ -189,7 +190,9 @@ fn the_order_of_a_meshs_triangles_decides_how_many_are_merged() {
     let (view, settings) = (view(), settings(pattern(4), Cull::Quads));
     let orders = [TriangleOrder::Random, TriangleOrder::File, TriangleOrder::VertexCache];
     let found = orders.map(|order| {
-        let source = Triangles::new(sheet.clone(), Adjacency::Vertex).reordered(order, 1);
+        let source = Triangles::new(sheet.clone(), Adjacency::Vertex, &quadrille::Task::NEVER)
+            .unwrap()
+            .reordered(order, 1);
         let found = counts(&source, &view, &settings, qfm(Some(32)));
         (found.merging.rasterized, found.quads_shaded)
     });

@@ -140,7 +140,9 @@ fn every_sample_is_blended_in_order_behind_any_unit() {
         let shader = Shader::new(materials, &textures, &view(), ShadeSettings::default());
         for cull in [Cull::Quads, Cull::Grids] {
             let settings = settings(pattern(samples), cull);
-            let visible = VisibleFrame::new(&source, &view(), &view(), &settings).unwrap();
+            let visible =
+                VisibleFrame::new(&source, [&view(), &view()], &settings, &quadrille::Task::NEVER)
+                    .unwrap();
             let pictures = UNITS.map(|unit| {
                 let shading = visible.merged(&source, unit);
                 visible.picture(&shader, &shading, Sampling::Centre, None)
@@ -176,7 +178,9 @@ fn blended_scenes_come_out_in_cycles_as_in_the_frame() {
         let mut blended = None;
         for cull in [Cull::Quads, Cull::Grids] {
             let settings = settings(pattern(samples), cull);
-            let visible = VisibleFrame::new(&source, &view(), &view(), &settings).unwrap();
+            let visible =
+                VisibleFrame::new(&source, [&view(), &view()], &settings, &quadrille::Task::NEVER)
+                    .unwrap();
             for unit in UNITS.into_iter().chain([off]) {
                 let shading = visible.merged(&source, unit);
                 let expected = MeshResult::of(&visible, &shading);
@@ -218,7 +222,7 @@ fn stack(layers: u32, opacity: Option<f32>) -> Triangles {
     let mut mesh: Mesh = mesh(positions, &faces);
     mesh.materials[0].opacity = opacity;
     mesh.materials[0].two_sided = true;
-    Triangles::new(mesh, Adjacency::Vertex)
+    Triangles::new(mesh, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap()
 }
 
 /// A blended quad reads the colours that the last one at its place wrote, and waits for them; opaque ones do
@@ -249,7 +253,9 @@ fn blends_wait_for_each_other_and_write_no_depth() {
 fn layers_are_those_of_the_surface_behind() {
     let settings = settings(pattern(4), Cull::Quads);
     let layers = |source: &Triangles| {
-        let visible = VisibleFrame::new(source, &view(), &view(), &settings).unwrap();
+        let visible =
+            VisibleFrame::new(source, [&view(), &view()], &settings, &quadrille::Task::NEVER)
+                .unwrap();
         let shading = visible.merged(source, MergeUnitKind::None);
         let covered = MeshResult::of(&visible, &shading).pixels_covered;
         let known = [Layer::Depth, Layer::Normal, Layer::Id, Layer::Alpha];

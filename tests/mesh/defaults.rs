@@ -168,7 +168,7 @@ fn a_frame_beyond_its_memory_is_refused() {
                 quadrille::mesh::frame::Cull::Quads,
             )
         };
-        VisibleFrame::new(&source, &view, &view, &settings)
+        VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER)
     };
     assert!(frame(1 << 30).is_ok());
     let error = frame(1 << 20).unwrap_err();

@@ -198,14 +198,16 @@ fn patterns() -> Vec<SamplePattern> {
 
 #[test]
 fn samples_show_what_the_definition_says() {
-    let source = Triangles::new(ball(7), Adjacency::Vertex);
+    let source = Triangles::new(ball(7), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     // From afar, from nearby with triangles across the near plane, and from inside.
     for eye in [[0.4, 0.5, 2.5], [0.1, 0.2, 1.12], [0.0, 0.1, 0.2]] {
         let view = view(eye);
         for pattern in patterns() {
             for faces in [Faces::Material, Faces::Both] {
                 let settings = settings(&pattern, faces);
-                let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+                let visible =
+                    VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER)
+                        .unwrap();
                 let found = of_frame(&visible, &source, &view);
                 assert!(found == shown(&source, &view, &settings), "{eye:?} {faces:?}");
                 let covered = found.iter().filter(|s| s.is_some()).count();
@@ -223,11 +225,12 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
         let length = p.iter().map(|v| v * v).sum::<f32>().sqrt();
         *p = p.map(|v| v / length);
     }
-    let source = Triangles::new(mesh, Adjacency::Vertex);
+    let source = Triangles::new(mesh, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let view = view([0.7, 0.9, 2.2]);
     for pattern in patterns() {
         let settings = settings(&pattern, Faces::Both);
-        let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+        let visible =
+            VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
         let picture = settings.shading_area();
         let mut times = vec![[[0_u8; 2]; 64]; (picture.x1 as usize).div_ceil(2) * 64];
         for quad in visible.chunks.iter().flat_map(|c| &c.quads) {
@@ -245,7 +248,7 @@ fn a_closed_mesh_covers_each_sample_once_from_the_front() {
 
 #[test]
 fn counts_hold_together_and_merging_keeps_the_picture() {
-    let source = Triangles::new(ball(24), Adjacency::Vertex);
+    let source = Triangles::new(ball(24), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let view = view([0.4, 0.5, 2.5]);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings { albedo: Albedo::Plain, ..ShadeSettings::default() };
@@ -259,7 +262,9 @@ fn counts_hold_together_and_merging_keeps_the_picture() {
         let pattern = SamplePattern::standard(samples).unwrap();
         for cull in [Cull::Grids, Cull::Quads] {
             let settings = FrameSettings { cull, ..settings(&pattern, Faces::Both) };
-            let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+            let visible =
+                VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER)
+                    .unwrap();
             let plain = visible.merged(&source, MergeUnitKind::None);
             let background = Some([0.0; 3]);
             let unmerged = visible.picture(&shader, &plain, Sampling::Centre, background);
@@ -307,14 +312,15 @@ fn reyes_shows_both_sides_as_quads_do() {
     mesh.face_materials.truncate(keep.len());
     mesh.draws[0] = 0..count;
     mesh.materials[0].two_sided = true;
-    let source = Triangles::new(mesh, Adjacency::Vertex);
+    let source = Triangles::new(mesh, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let view = view([0.4, 1.1, 2.3]);
     let textures = Textures::new(source.textures(), source.materials());
     let shade = ShadeSettings::default();
     let shader = Shader::new(source.materials(), &textures, &view, shade);
     let pattern = SamplePattern::standard(4).unwrap();
     let settings = settings(&pattern, Faces::Material);
-    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+    let visible =
+        VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
     let quads = visible.chunks.iter().flat_map(|c| &c.quads);
     assert!(quads.clone().any(|q| q.is_front) && quads.clone().any(|q| !q.is_front));
     let plain = visible.merged(&source, MergeUnitKind::None);
@@ -336,13 +342,16 @@ fn one_plane_of_one_colour_is_the_same_merged() {
         [0.1, 0.2, 0.0],
     ];
     let faces: &[[u32; 3]] = &[[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]];
-    let source = Triangles::new(mesh(positions, &[faces]), Adjacency::Vertex);
+    let source =
+        Triangles::new(mesh(positions, &[faces]), Adjacency::Vertex, &quadrille::Task::NEVER)
+            .unwrap();
     let view = view([0.0, 0.0, 3.0]);
     let textures = Textures::new(source.textures(), source.materials());
     let shader = Shader::new(source.materials(), &textures, &view, ShadeSettings::default());
     let pattern = SamplePattern::standard(8).unwrap();
     let settings = settings(&pattern, Faces::Material);
-    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+    let visible =
+        VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
     let frames = [
         MergeUnitKind::None,
         // As many entries as it takes: the triangles are large.
@@ -365,7 +374,7 @@ fn one_plane_of_one_colour_is_the_same_merged() {
 
 #[test]
 fn threads_and_simd_levels_change_nothing() {
-    let source = Triangles::new(ball(20), Adjacency::Vertex);
+    let source = Triangles::new(ball(20), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let view = view([0.4, 0.5, 2.5]);
     let pattern = SamplePattern::standard(16).unwrap();
     let draw = |level: SimdLevel, threads: usize| {
@@ -375,7 +384,9 @@ fn threads_and_simd_levels_change_nothing() {
             let textures = Textures::new(source.textures(), source.materials());
             let shade = ShadeSettings::default();
             let shader = Shader::new(source.materials(), &textures, &view, shade);
-            let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+            let visible =
+                VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER)
+                    .unwrap();
             let units = [
                 MergeUnitKind::Qfm(QfmSettings::default()),
                 MergeUnitKind::Pmu(PmuSettings::default()),

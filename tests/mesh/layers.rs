@@ -129,7 +129,8 @@ fn by_rays(
 fn differing(source: &dyn GridSource, samples: u32) -> f64 {
     let pattern = pattern(samples);
     let settings = settings(pattern, Cull::Quads);
-    let visible = VisibleFrame::new(source, &view(), &view(), &settings).unwrap();
+    let visible =
+        VisibleFrame::new(source, [&view(), &view()], &settings, &quadrille::Task::NEVER).unwrap();
     let wanted = [Layer::Id, Layer::Depth, Layer::Normal, Layer::Alpha];
     let layers = visible.layers(&wanted);
     let [id, depth, normal, coverage] = &layers[..] else {

@@ -396,11 +396,12 @@ fn alpha_tests_in_cycles_show_and_count_the_same() {
         MergeUnitKind::Qfm(QfmSettings::default()),
         MergeUnitKind::Pmu(PmuSettings::default()),
     ];
-    let source = Triangles::new(scene, Adjacency::Vertex);
+    let source = Triangles::new(scene, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let view = MeshCamera::new(camera(), 0.125);
     let settings =
         FrameSettings { size: [SIZE; 2], ..support::mesh::settings(pattern(4), Cull::Quads) };
-    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+    let visible =
+        VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
     for unit in units {
         let shading = visible.merged(&source, unit);
         let config = MeshConfig::default();

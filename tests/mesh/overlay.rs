@@ -32,12 +32,13 @@ fn drawn_part(
     let corners = vec![at(1.0, 1.0), at(7.0, 1.0), at(7.0, 7.0), at(1.0, 7.0)];
     let mut square = mesh(corners, &[vec![0, 1, 2], vec![0, 2, 3]]);
     square.materials[0].two_sided = true;
-    let source = Triangles::new(square, Adjacency::Vertex);
+    let source = Triangles::new(square, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let lens = Intrinsics { width: SIDE, height: SIDE, focal_px: [8.0; 2], principal_px: [4.0; 2] };
     let camera = Camera::new("square", lens, Matrix3::identity(), Vector3::zeros()).unwrap();
     let view = MeshCamera::new(camera, 0.05);
     let settings = FrameSettings { size: [SIDE; 2], ..settings(pattern(4), Cull::Quads) };
-    let visible = VisibleFrame::new(&source, &view, &view, &settings).unwrap();
+    let visible =
+        VisibleFrame::new(&source, [&view, &view], &settings, &quadrille::Task::NEVER).unwrap();
     let shading = visible.merged(&source, unit);
     let frame = MergedFrame {
         source: &source,

@@ -91,7 +91,8 @@ fn timed_owners(outcome: &TimedMeshResult, settings: &FrameSettings) -> Vec<([u1
 
 /// One scene with one pattern, through every unit, against the frame.
 fn agrees(source: &dyn GridSource, settings: &FrameSettings, what: &str) {
-    let visible = VisibleFrame::new(source, &view(), &view(), settings).unwrap();
+    let visible =
+        VisibleFrame::new(source, [&view(), &view()], settings, &quadrille::Task::NEVER).unwrap();
     let expected_owners = owners(&visible);
     assert!(!expected_owners.is_empty(), "{what}: nothing is seen");
     let mut shaded = Vec::new();

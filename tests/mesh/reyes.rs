@@ -39,7 +39,9 @@ fn vertices_shaded(squares: &[(f32, f32)]) -> u64 {
         TessellateSettings { triangle_area_px: 2.0, ..TessellateSettings::default() };
     let source = Tessellated::new(surface, tessellation).unwrap();
     let frame = FrameSettings { size: [SIDE; 2], ..settings(pattern(4), Cull::Quads) };
-    let visible = VisibleFrame::new(&source, &camera(), &camera(), &frame).unwrap();
+    let visible =
+        VisibleFrame::new(&source, [&camera(), &camera()], &frame, &quadrille::Task::NEVER)
+            .unwrap();
     let shading = visible.merged(&source, MergeUnitKind::None);
     MeshResult::of(&visible, &shading).vertices
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::Command;
 
 use nalgebra::Vector3;
-use quadrille::Camera;
 use quadrille::ColourFormat;
 use quadrille::Frame;
 use quadrille::Intrinsics;
@@ -26,7 +25,8 @@ use quadrille::gpu::variant::Variant;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::wiring::Watch;
-use quadrille::load_named_bytes;
+use quadrille::{Camera, SceneInput, load};
+
 use quadrille::mesh::merge::MergeUnitKind;
 use quadrille::mesh::merge::PmuSettings;
 use quadrille::mesh::merge::QfmSettings;
@@ -93,7 +93,7 @@ fn view() -> MeshCamera {
 }
 
 fn version() -> SplatVersion {
-    let source = Triangles::new(mesh(), Adjacency::Vertex);
+    let source = Triangles::new(mesh(), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap();
     let textures = Textures::new(source.textures(), source.materials());
     let view = view();
     let shader = Shader::new(source.materials(), &textures, &view, ShadeSettings::default());
@@ -115,7 +115,7 @@ fn a_mesh_becomes_a_splat_a_triangle_and_survives_a_file() {
         writer.push(splat).unwrap();
     }
     let bytes = writer.finish().unwrap();
-    let scene = load_named_bytes(&bytes, Path::new("cube.ply")).unwrap();
+    let scene = load(SceneInput::bytes(&bytes).named(Path::new("cube.ply"))).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.total()), (TRIANGLES, 0));
     for splat in scene.splats.iter() {
         // On the cube, flat against the side that it lies on.
@@ -144,7 +144,14 @@ fn through(prepared: &PreparedView<'_>, samples: u32, unit: MergeUnitKind) -> Sp
 fn units_of_meshes_merge_within_splats_alone() {
     let splats = Splats::from_splats(0, version().splats);
     let profile = Profile::default();
-    let prepared = PreparedView::new(&splats, &view().camera, &profile, SimdLevel::best());
+    let prepared = PreparedView::new(
+        &splats,
+        &view().camera,
+        &profile,
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap();
     let unbounded = QfmSettings { entries: None, ..QfmSettings::default() };
     for samples in [1, 4, 16] {
         let none = through(&prepared, samples, MergeUnitKind::None);
@@ -176,7 +183,14 @@ fn units_of_meshes_merge_within_splats_alone() {
 fn quad_merging_of_splats_is_exact_and_the_order_is_the_pipelines() {
     let splats = Splats::from_splats(0, version().splats);
     let profile = Profile::default();
-    let prepared = PreparedView::new(&splats, &view().camera, &profile, SimdLevel::best());
+    let prepared = PreparedView::new(
+        &splats,
+        &view().camera,
+        &profile,
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap();
     let mut config = Config::default();
     config.crop.format = ColourFormat::Rgba32F;
     let variants = [Variant::BASELINE, Variant::QM];

@@ -102,7 +102,14 @@ fn random_scene(seed: u64, size: [u32; 2], len: usize) -> (Splats, Camera) {
 }
 
 fn view<'a>(splats: &'a Splats, camera: &Camera) -> PreparedView<'a> {
-    PreparedView::new(splats, camera, &Profile::default(), SimdLevel::best())
+    PreparedView::new(
+        splats,
+        camera,
+        &Profile::default(),
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap()
 }
 
 /// 257 entries that leave every pixel open are two rounds, of 256 entries and of one.
@@ -271,7 +278,14 @@ fn the_picture_does_not_depend_on_the_cores() {
             assert_ne!(other.cycles, plain.cycles, "{method}, {assignments:?}");
         }
         for level in SimdLevel::all() {
-            let view = PreparedView::new(&splats, &camera, &Profile::default(), level);
+            let view = PreparedView::new(
+                &splats,
+                &camera,
+                &Profile::default(),
+                level,
+                &quadrille::Task::NEVER,
+            )
+            .unwrap();
             let (draw, shader) = (view.draw(), view.shader());
             let renderer = ComputeRenderer::new(&config(&[]), method).unwrap();
             let scene = view.scene_counts();
@@ -295,7 +309,14 @@ fn blocks_blend_what_one_fragment_at_a_time_does() {
     ] {
         let (splats, camera) = random_scene(seed, [90, 70], 500);
         let profile = Profile { stop, ..Profile::default() };
-        let view = PreparedView::new(&splats, &camera, &profile, SimdLevel::best());
+        let view = PreparedView::new(
+            &splats,
+            &camera,
+            &profile,
+            SimdLevel::best(),
+            &quadrille::Task::NEVER,
+        )
+        .unwrap();
         let (draw, shader) = (view.draw(), view.shader());
         let renderer = ComputeRenderer::new(&config(&[]), ComputeMethod::ORIENTED).unwrap();
         let found = renderer.run(draw, shader, &view.scene_counts(), view.stop());
@@ -337,7 +358,7 @@ fn methods_agree_on_fragments_and_gain_from_resources() {
     let methods = ["baseline", "compute:none", "compute", "compute:hw"];
     let methods = methods.map(|name| Method::parse(name).unwrap());
     let machines = Machine::all(&config(&[]), &methods, Watch::default()).unwrap();
-    let runs = Machine::run_all(&machines, &view);
+    let runs = Machine::run_all(&machines, &view, &quadrille::Task::NEVER).unwrap();
     let blended: Vec<_> = runs.iter().map(|run| run.outcome.fragments_blended()).collect();
     assert_eq!(blended[0], blended[1]);
     assert!(blended[2] < blended[1] && blended[3] < blended[2], "{blended:?}");
@@ -401,7 +422,8 @@ fn a_block_alone_waits_for_its_chain() {
 fn compute(view: &PreparedView<'_>, name: &str) -> ComputeResult {
     let method = Method::parse(name).unwrap();
     let machine = Machine::new(&config(&[]), method, Watch::default()).unwrap();
-    let Outcome::Compute(result) = machine.run(view).outcome else {
+    let Outcome::Compute(result) = machine.run(view, &quadrille::Task::NEVER).unwrap().outcome
+    else {
         panic!("{name} is no software renderer");
     };
     assert_eq!(result.discrepancies(), Vec::<String>::new());

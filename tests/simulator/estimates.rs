@@ -13,13 +13,20 @@ use crate::support::emulated::config;
 use crate::support::shared;
 
 fn prepared<'a>(splats: &'a Splats, camera: &Camera) -> PreparedView<'a> {
-    PreparedView::new(splats, camera, &Profile::default(), SimdLevel::best())
+    PreparedView::new(
+        splats,
+        camera,
+        &Profile::default(),
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap()
 }
 
 fn run(view: &PreparedView<'_>, config: &Config, name: &str) -> Outcome {
     let method = Method::parse(name).unwrap();
     let machine = Machine::new(config, method, Watch::default()).unwrap();
-    machine.run(view).outcome
+    machine.run(view, &quadrille::Task::NEVER).unwrap().outcome
 }
 
 /// A procedural scene and a small camera.

@@ -262,7 +262,8 @@ fn facts(threads: usize, level: SimdLevel) -> Vec<impl PartialEq + use<>> {
     let (splats, camera) = deep_scene(63, [160, 96], 400);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build().unwrap().install(|| {
-        let view = PreparedView::new(&splats, &camera, &profile(), level);
+        let view = PreparedView::new(&splats, &camera, &profile(), level, &quadrille::Task::NEVER)
+            .unwrap();
         let simulators = Simulator::all(&Config::default(), &Variant::ALL, Watch::default());
         let runs = view.run_all(&simulators.unwrap());
         let facts = runs.into_iter().map(|r| {

@@ -21,12 +21,20 @@ fn random_scene(seed: u64, size: [u32; 2], len: usize) -> (Splats, Camera) {
 }
 
 fn view<'a>(splats: &'a Splats, camera: &Camera) -> PreparedView<'a> {
-    PreparedView::new(splats, camera, &Profile::default(), SimdLevel::best())
+    PreparedView::new(
+        splats,
+        camera,
+        &Profile::default(),
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap()
 }
 
 fn run(view: &PreparedView<'_>, assignments: &[&str]) -> GscoreResult {
     let machine = Machine::new(&config(assignments), Method::Gscore, Watch::default()).unwrap();
-    let Outcome::Gscore(result) = machine.run(view).outcome else {
+    let Outcome::Gscore(result) = machine.run(view, &quadrille::Task::NEVER).unwrap().outcome
+    else {
         panic!("not the accelerator's result");
     };
     assert_eq!(result.discrepancies(), Vec::<String>::new());
@@ -43,7 +51,7 @@ fn the_picture_is_that_of_software() {
         let found = run(&view, &[]);
         let software = Method::parse("compute").unwrap();
         let software = Machine::new(&config(&[]), software, Watch::default()).unwrap();
-        let software = software.run(&view).outcome;
+        let software = software.run(&view, &quadrille::Task::NEVER).unwrap().outcome;
         assert!(found.frame == software.frame(), "seed {seed}");
         assert_eq!(found.fragments_blended, software.fragments_blended());
         let draw = view.draw();

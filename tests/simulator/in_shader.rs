@@ -38,7 +38,9 @@ fn drawn(draw: &Draw, config: &Config, order: ShaderOrder) -> SimulationResult {
 fn of_view(view: &PreparedView<'_>, config: &Config, order: ShaderOrder) -> SimulationResult {
     let method = Method::InShader(order);
     let machine = Machine::new(config, method, Watch::default()).unwrap();
-    let Outcome::Pipeline(named, result) = machine.run(view).outcome else {
+    let Outcome::Pipeline(named, result) =
+        machine.run(view, &quadrille::Task::NEVER).unwrap().outcome
+    else {
         panic!("not a result of blending in the shader");
     };
     assert_eq!(named, method);
@@ -241,7 +243,8 @@ fn runs_are_the_same_every_time() {
     let results = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let machines = Machine::all(&config, &methods, watch).unwrap();
-        let runs = pool.install(|| Machine::run_all(&machines, &view));
+        let runs =
+            pool.install(|| Machine::run_all(&machines, &view, &quadrille::Task::NEVER).unwrap());
         let of = |run: quadrille::gpu::machine::MethodRun| {
             let result = run.outcome.pipeline().unwrap();
             let maps = result.maps.as_ref().unwrap();

@@ -122,11 +122,18 @@ fn a_suite_sweeps_it_and_rows_have_its_fields_and_counters() {
 fn its_timeline_is_in_the_trace() {
     let vase = Synthetic::new(Recipe::Object, 1, 500, 0).unwrap();
     let (splats, camera) = (vase.splats(), vase.cameras()[0].resized(64, 36).unwrap());
-    let view = PreparedView::new(&splats, &camera, &Profile::default(), SimdLevel::best());
+    let view = PreparedView::new(
+        &splats,
+        &camera,
+        &Profile::default(),
+        SimdLevel::best(),
+        &quadrille::Task::NEVER,
+    )
+    .unwrap();
     let (config, watch) = (probed(), Watch { timelines: true, ..Watch::default() });
     let machine = Machine::new(&config, Method::Pipeline(Variant::BASELINE), watch).unwrap();
     let run = VariantRun {
-        outcome: machine.run(&view).outcome,
+        outcome: machine.run(&view, &quadrille::Task::NEVER).unwrap().outcome,
         host: Duration::ZERO,
         output: None,
         against_reference: None,

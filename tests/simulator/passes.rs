@@ -29,7 +29,9 @@ fn random_scene(seed: u64, size: [u32; 2], len: usize) -> (Splats, Camera) {
 fn in_passes(view: &PreparedView<'_>, config: &Config, passes: u32) -> SimulationResult {
     let method = Method::MultiPass(passes);
     let machine = Machine::new(config, method, Watch::default()).unwrap();
-    let Outcome::Pipeline(named, result) = machine.run(view).outcome else {
+    let Outcome::Pipeline(named, result) =
+        machine.run(view, &quadrille::Task::NEVER).unwrap().outcome
+    else {
         panic!("not a result of several passes");
     };
     assert_eq!(named, method);

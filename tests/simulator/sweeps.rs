@@ -43,7 +43,14 @@ fn sweep_from(
 ) -> Vec<SimulationResult> {
     let scene = island();
     let level = SimdLevel::best();
-    let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
+    let view = PreparedView::new(
+        &scene.splats,
+        &camera(),
+        &Profile::default(),
+        level,
+        &quadrille::Task::NEVER,
+    )
+    .unwrap();
     println!("{variant}, {field}:");
     let run = |value: &&str| {
         let config = base.with(&format!("{field}={value}")).unwrap();
@@ -288,7 +295,14 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
     ] {
         let scene = island();
         let level = SimdLevel::best();
-        let view = PreparedView::new(&scene.splats, &camera(), &Profile::default(), level);
+        let view = PreparedView::new(
+            &scene.splats,
+            &camera(),
+            &Profile::default(),
+            level,
+            &quadrille::Task::NEVER,
+        )
+        .unwrap();
         let config =
             assignments.iter().fold(Config::default(), |config, a| config.with(a).unwrap());
         let simulator = Simulator::new(&config, variant).unwrap();

@@ -27,7 +27,8 @@ pub(crate) fn profile() -> Profile {
 
 /// A scene from a camera.
 pub(crate) fn prepared<'a>(splats: &'a Splats, camera: &Camera) -> PreparedView<'a> {
-    PreparedView::new(splats, camera, &profile(), SimdLevel::best())
+    PreparedView::new(splats, camera, &profile(), SimdLevel::best(), &quadrille::Task::NEVER)
+        .unwrap()
 }
 
 /// The default configuration with assignments.

@@ -70,12 +70,12 @@ pub(crate) fn crossing() -> Box<dyn GridSource> {
     ];
     let mut mesh = mesh(positions, &[vec![0, 1, 2], vec![3, 4, 5]]);
     mesh.materials[0].two_sided = true;
-    Box::new(Triangles::new(mesh, Adjacency::Vertex))
+    Box::new(Triangles::new(mesh, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap())
 }
 
 /// Two waves in two draws; the shader of a part of the second bars merging pixels.
 pub(crate) fn waves() -> Box<dyn GridSource> {
-    Box::new(Triangles::new(wave_mesh(), Adjacency::Vertex))
+    Box::new(Triangles::new(wave_mesh(), Adjacency::Vertex, &quadrille::Task::NEVER).unwrap())
 }
 
 /// The waves with unlit colours, parts of both blended: in each draw before, between and after opaque parts.
@@ -100,7 +100,7 @@ pub(crate) fn veils() -> Triangles {
     for (part, material) in [2, 0, 3, 2, 2, 1, 3, 0].into_iter().enumerate() {
         mesh.face_materials[part * faces / 8..(part + 1) * faces / 8].fill(material);
     }
-    Triangles::new(mesh, Adjacency::Vertex)
+    Triangles::new(mesh, Adjacency::Vertex, &quadrille::Task::NEVER).unwrap()
 }
 
 fn wave_mesh() -> Mesh {

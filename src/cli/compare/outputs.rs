@@ -7,6 +7,7 @@ use crate::cli::outputs::{NAME, Outputs, Template, require_values};
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{make_folder_of, write_whole};
+use quadrille_base::task::Task;
 use quadrille_evaluation::pairing::{PairName, STDIN};
 use quadrille_evaluation::{
     Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
@@ -132,7 +133,7 @@ impl OutputFlags {
         verbosity: Verbosity,
     ) -> Result<()> {
         let write = |path: &Path, text: String| {
-            write_whole(path, |out| out.write_all(text.as_bytes()))?;
+            write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
             verbosity.remark(&format!("wrote {}", path.display()));
             Ok(())
         };

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use crate::cli::interrupt;
 use quadrille_base::error::Result;
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
-use quadrille_scene::{LoadOptions, Scene, load_table_task, load_task};
+use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
 /// Actions in command-line order.
 #[derive(Debug, Clone, Default)]
@@ -110,9 +110,10 @@ impl Filters {
 
     pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
         if self.0.is_empty() {
-            return load_task(path, options, interrupt::task());
+            return load(SceneInput::file(path).options(options).task(interrupt::task()));
         }
-        let mut table = load_table_task(path, options, interrupt::task())?;
+        let mut table =
+            load_table(SceneInput::file(path).options(options).task(interrupt::task()))?;
         for step in &self.0 {
             if let Change::Action(action) = &step.change {
                 apply_step(action, &step.text, &mut table, path, interrupt::task())?;

@@ -6,6 +6,7 @@ use super::meshes::{DEFERRED_PAPERS, MERGING_PAPERS, MeshJobs, needs};
 use crate::cli::console::{Exit, fail, listed, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_papers::deferred_figures::results::DeferredResults;
 use quadrille_papers::figures::results::Results;
@@ -36,7 +37,7 @@ pub(super) fn write(
     let counts = draws(&MERGING_PAPERS).then(|| MergingResults::new(&runs));
     if let Some(counts) = &counts {
         let path = args.output.join("counts.jsonl");
-        write_whole(&path, |out| counts.write(out))?;
+        write_whole(&path, &Task::NEVER, |out| counts.write(out))?;
     }
     let merging = counts.or(kept);
     let inputs = Inputs {

@@ -7,7 +7,7 @@ use crate::cli::console::Verbosity;
 use crate::cli::inputs::{SceneFlags, load_scene};
 use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole_task;
+use quadrille_base::output::write_whole;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
 use quadrille_scene::formats::ply::PlyWriter;
@@ -78,7 +78,7 @@ fn one(what: &str, found: usize) -> Error {
 
 fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Result<()> {
     let count = version.splats.len();
-    write_whole_task(path, interrupt::task(), |out| {
+    write_whole(path, interrupt::task(), |out| {
         let comment = "quadrille mesh --to-splats: one flat splat a triangle";
         let mut writer = PlyWriter::new(out, count as u64, 0, &[comment])?;
         for splat in &version.splats {

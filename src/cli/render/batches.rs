@@ -255,7 +255,7 @@ impl BatchJob<'_> {
         };
         let limits = (self.memory.0 / KEPT_SHARE, task);
         let mut renderer = Renderer::default();
-        renderer.render_batches(pass, cameras, &self.settings, limits, each)?;
+        renderer.render_batches(pass, cameras, &self.settings, limits.0, limits.1, each)?;
         self.verbosity
             .remark(&format!("{scene}: batches of {rows} splats, passes over the file: {passes}"));
         Ok(dropped)

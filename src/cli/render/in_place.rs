@@ -55,7 +55,7 @@ pub(super) fn drawn(
     }
     let mut frame = Frame::new(0, 0);
     let task = interrupt::task();
-    let (counts, times) = renderer.render_in_place(&mut frame, &source, camera, settings, task)?;
+    let (counts, times) = renderer.render_into(&mut frame, &source, camera, settings, task)?;
     if source.has_invalid() || !Visibility::is_enough(counts.splats_in_frustum, file.len()) {
         return Ok(None);
     }

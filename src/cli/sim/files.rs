@@ -6,6 +6,7 @@ use crate::cli::console::print_bytes;
 use crate::cli::outputs::{Outputs, Template, VARIANT, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
+use quadrille_base::task::Task;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::wiring::Watch;
 use quadrille_scene::Camera;
@@ -143,14 +144,16 @@ impl Files<'_> {
         }
         if let Some(template) = &self.trace {
             let path = template.path(view, "all");
-            write_whole(&path, |out| trace::write(out, simulated))?;
+            write_whole(&path, &Task::NEVER, |out| trace::write(out, simulated))?;
         }
         if let Some([trace, cycles]) = &self.dram_trace {
             for (run, result) in simulated.pipelines() {
                 let variant = file_name(run.outcome.method());
                 let requests = &result.dram_requests;
-                write_whole(&trace.path(view, &variant), |out| dram_trace::write(out, requests))?;
-                write_whole(&cycles.path(view, &variant), |out| {
+                write_whole(&trace.path(view, &variant), &Task::NEVER, |out| {
+                    dram_trace::write(out, requests)
+                })?;
+                write_whole(&cycles.path(view, &variant), &Task::NEVER, |out| {
                     dram_trace::write_cycles(out, requests)
                 })?;
             }
@@ -164,7 +167,9 @@ impl Files<'_> {
     pub(super) fn finish(&self) -> Result<()> {
         match &self.flags.stats {
             Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),
-            Some(path) => write_whole(path, |out| out.write_all(self.stats.as_bytes())),
+            Some(path) => {
+                write_whole(path, &Task::NEVER, |out| out.write_all(self.stats.as_bytes()))
+            }
             None => Ok(()),
         }
     }

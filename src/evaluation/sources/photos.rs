@@ -141,7 +141,7 @@ impl PairSource for ScenePhotos<'_> {
         let (photo, camera) = self.photo_and_camera(at)?;
         let mut frame = Frame::new(1, 1);
         let settings = &self.settings.render;
-        self.renderer.render_task(&mut frame, self.splats, &camera, settings, task)?;
+        self.renderer.render_into(&mut frame, self.splats, &camera, settings, task)?;
         if let Some(exposures) = &self.settings.exposures {
             match exposures.of(&camera.name) {
                 Some(rows) => frame = exposed(&frame.over(self.settings.background), rows),

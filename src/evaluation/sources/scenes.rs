@@ -64,7 +64,7 @@ impl PairSource for Scenes<'_> {
         let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
         let scenes = self.renderers.iter_mut().zip(self.scenes).zip(&self.settings);
         for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
-            renderer.render_task(frame, splats, &self.cameras[at], settings, task)?;
+            renderer.render_into(frame, splats, &self.cameras[at], settings, task)?;
         }
         Ok(frames)
     }

@@ -115,16 +115,11 @@ fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Load
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
 /// content does not follow its format; [`Error::Limit`] for more than 2^26 triangles or vertices, or
-/// more than 4 GiB in the files that the mesh names.
-pub fn load(path: &Path) -> Result<Loaded> {
+/// more than 4 GiB in the files that the mesh names; [`Error::Cancelled`], after which the reading ends on a thread of its own.
+pub fn load(path: &Path, task: &Task) -> Result<Loaded> {
     quadrille_base::span!("load");
-    parse_in_folder(&open(path)?, path, TEXTURE_BYTES)
-}
-
-/// As [`load`], as a task. When it is cancelled, the reading ends on a thread of its own.
-pub fn load_task(path: &Path, task: &Task) -> Result<Loaded> {
     let path = path.to_owned();
-    task.uninterrupted(move || load(&path))?
+    task.uninterrupted(move || parse_in_folder(&open(&path)?, &path, TEXTURE_BYTES))?
 }
 
 /// Reads a mesh from the bytes of a file. `named` supplies the extension and the path in errors;
@@ -182,7 +177,7 @@ mod tests {
         assert_eq!(sniff(b"32\n1,2", "a.bpt"), Some(MeshFormat::Bezier));
         assert_eq!(sniff(b"# a cube\nv 0 0 0\n", "-"), Some(MeshFormat::Obj));
         assert_eq!(sniff(b"October", "README"), None);
-        assert!(load(Path::new("no such file.obj")).is_err());
-        assert!(load(Path::new("src")).is_err());
+        assert!(load(Path::new("no such file.obj"), &Task::NEVER).is_err());
+        assert!(load(Path::new("src"), &Task::NEVER).is_err());
     }
 }

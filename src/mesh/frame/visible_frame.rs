@@ -41,23 +41,13 @@ pub struct VisibleFrame {
 }
 
 impl VisibleFrame {
-    /// Tessellates a scene for `tessellation_view`, then rasterizes and depth-tests it in `view`.
+    /// Tessellates a scene for the first of `views`, then rasterizes and depth-tests it in the second. The task also covers the later use of the frame: check it after
+    /// [`Self::merged`] and [`Self::picture`].
     ///
     /// # Errors
     /// [`Error::Argument`] when the triangles and quads take more memory than
-    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^31 quads or more.
+    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^31 quads or more; [`Error::Cancelled`].
     pub fn new(
-        source: &dyn GridSource,
-        tessellation_view: &MeshCamera,
-        view: &MeshCamera,
-        settings: &FrameSettings,
-    ) -> Result<Self> {
-        Self::new_task(source, [tessellation_view, view], settings, &Task::NEVER)
-    }
-
-    /// As [`Self::new`], as a task, for `[tessellation_view, view]`. The task also
-    /// covers the later use of the frame: check it after [`Self::merged`] and [`Self::picture`].
-    pub fn new_task(
         source: &dyn GridSource,
         views: [&MeshCamera; 2],
         settings: &FrameSettings,
@@ -104,7 +94,7 @@ impl VisibleFrame {
         let view = self.view.enlarged(part.zoom, corner, size);
         let settings =
             FrameSettings { size, pattern: SamplePattern::standard(1)?.shared(), ..self.settings };
-        Self::new_task(source, [&self.view, &view], &settings, &self.task)
+        Self::new(source, [&self.view, &view], &settings, &self.task)
     }
 
     /// Chunk of a quad and its index there, by its index in the frame.

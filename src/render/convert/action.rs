@@ -48,17 +48,13 @@ pub enum Action {
 }
 
 impl Action {
-    /// Applies the action; `path` names the input in errors.
+    /// Applies the action; `path` names the input in errors. The content of `table` is unspecified after an error.
     ///
     /// # Errors
-    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with, and
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition.
-    pub fn apply(&self, table: &mut SplatTable, path: &Path) -> Result<()> {
-        self.apply_task(table, path, &Task::NEVER)
-    }
-
-    /// As [`Self::apply`], as a task. The content of `table` is unspecified after an error.
-    pub fn apply_task(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that an action cannot work with,
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for an unknown name in a condition, and
+    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+    pub fn apply(&self, table: &mut SplatTable, path: &Path, task: &Task) -> Result<()> {
         match self {
             Self::KeepBox(low, high) => {
                 keep_centres(table, task, |centre| {
@@ -116,7 +112,7 @@ impl Action {
         task.check()?;
         let steps = task.steps(actions.len() as u64);
         for action in actions {
-            action.apply_task(table, path, task)?;
+            action.apply(table, path, task)?;
             steps.advance(1)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use super::step::{Change, Step};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_scene::{
-    LoadOptions, OutputFormat, SplatTable, WriteOptions, load_table_task, write_levels_if,
+    LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table, write_levels_if,
 };
 
 /// Levels of detail of a streamed SOG by default (assumed): the coarsest has an eighth of the splats.
@@ -42,8 +42,8 @@ pub struct Conversion {
     pub output: PathBuf,
     /// Its format.
     pub format: OutputFormat,
-    /// How it is written.
-    pub options: WriteOptions,
+    /// Level of compression, as [`WriteOptions::compression_level`].
+    pub compression_level: Option<u8>,
     /// Levels of detail of a format that has them, 1 to [`MAX_LOD_LEVELS`].
     pub lod_levels: usize,
     /// Whether views of the output are compared with views of the input.
@@ -59,7 +59,9 @@ impl Conversion {
     pub fn run(&self, host: &mut dyn ConversionHost) -> Result<Converted> {
         let (mut inputs, mut tables) = (Vec::new(), Vec::new());
         for path in &self.inputs {
-            let table = load_table_task(path, self.reading, &host.begin("splats"))?;
+            let table = load_table(
+                SceneInput::file(path).options(self.reading).task(&host.begin("splats")),
+            )?;
             let file = ConvertedFile {
                 path: path.display().to_string(),
                 format: table.format.name(),
@@ -246,7 +248,8 @@ impl Run<'_> {
             loss = Some(found);
             Ok(is_accepted)
         };
-        let written = write_levels_if(&of.output, &levels, format, of.options, &task, accept)?;
+        let options = WriteOptions::new(format).compression_level(of.compression_level).task(&task);
+        let written = write_levels_if(&of.output, &levels, options, accept)?;
         let file = ConvertedFile {
             path: output.to_string(),
             format: format.name(),
@@ -261,7 +264,7 @@ impl Run<'_> {
 /// Applies `action`, which `text` describes in errors, to the table of the file `path`.
 ///
 /// # Errors
-/// As [`Action::apply_task`], and [`Error::Argument`] if no splat is left.
+/// As [`Action::apply`], and [`Error::Argument`] if no splat is left.
 pub fn apply_step(
     action: &Action,
     text: &str,
@@ -271,7 +274,7 @@ pub fn apply_step(
 ) -> Result<()> {
     quadrille_base::span!("step");
     let before = table.rows();
-    action.apply_task(table, path, task).map_err(|error| match action {
+    action.apply(table, path, task).map_err(|error| match action {
         // The condition may name a column that the table does not have.
         Action::Where(_) => error.about(text.split(' ').next().unwrap_or(text)),
         _ => error,

@@ -9,7 +9,7 @@ use super::report::{ConversionLoss, DrawnBy, ViewComparison, attribute_errors, w
 use crate::cpu::RenderSettings;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{MeanComparison, Protocol};
-use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, load_table_task};
+use quadrille_scene::{Camera, OutputFormat, SceneInput, SplatTable, Splats, load_table};
 
 /// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
 pub const JUDGING_ORBIT: u32 = 8;
@@ -80,7 +80,7 @@ impl Judge {
     ) -> Result<ConversionLoss> {
         quadrille_base::span!("compare");
         let task = host.begin("splats");
-        let written = load_table_task(format.main_file(written), LoadOptions::default(), &task)?;
+        let written = load_table(SceneInput::file(&format.main_file(written)).task(&task))?;
         let input = before.splats_with(&task)?.0;
         let cameras = self.cameras(&input, host)?;
         let names = || cameras.iter().map(|camera| camera.name.clone()).collect();

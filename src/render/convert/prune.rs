@@ -53,7 +53,7 @@ pub fn largest_weights(
     let mut preprocessed = Preprocessed::default();
     let steps = task.steps(cameras.len() as u64);
     for camera in cameras {
-        preprocessed.run_task(splats, camera, profile, task)?;
+        preprocessed.run(splats, camera, profile, task)?;
         let drawn: Vec<_> = preprocessed.in_order().collect();
         (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS).for_each(|first| {
             Band::new(camera, first, profile).blend(&drawn, task, |index, weight| {

@@ -112,7 +112,7 @@ impl ViewComparison<'_> {
         let view = |camera: &Camera| {
             let scenes = renderers.iter_mut().zip(self.scenes).zip(&self.settings);
             for (frame, ((renderer, splats), settings)) in frames.iter_mut().zip(scenes) {
-                renderer.render_task(frame, splats, camera, settings, task)?;
+                renderer.render_into(frame, splats, camera, settings, task)?;
             }
             let [a, b] = &frames;
             let (comparison, _) = compare_over(a, b, self.background, self.protocol)?;

@@ -2,8 +2,9 @@
 
 use super::RenderSettings;
 use super::bin::TileGrid;
-use super::clock::Timing;
+use super::clock::Clock;
 use super::renderer::Renderer;
+use quadrille_base::task::Task;
 
 impl Renderer {
     /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with the lists of
@@ -13,7 +14,8 @@ impl Renderer {
         &mut self,
         grid: TileGrid,
         settings: &RenderSettings,
-        (clock, task): Timing<'_>,
+        clock: &mut Clock,
+        task: &Task,
         mut draw: impl FnMut(&Self, TileGrid) -> u64,
     ) -> u64 {
         let level = settings.level;
@@ -48,7 +50,6 @@ mod tests {
     use crate::synth::{Recipe, Synthetic};
     use quadrille_base::image::{Frame, Layer, LayerPicture};
     use quadrille_base::shading::Profile;
-    use quadrille_base::task::Task;
     use quadrille_scene::{Camera, Splats};
 
     /// The bits of a frame without layers, of one with layers, of one in bands and of channels; layers; counts.
@@ -81,9 +82,8 @@ mod tests {
         let list_bytes = renderer.bins.used_bytes();
         let layers = LayerSettings { layers: layers.to_vec(), is_distance: false };
         let mut beside = Frame::new(1, 1);
-        let of = (splats, camera);
         let (layers, counts, _) =
-            renderer.render_layers_task(&mut beside, of, settings, &layers, task).unwrap();
+            renderer.render_layers(&mut beside, splats, camera, settings, &layers, task).unwrap();
         let arrays = splats.to_arrays();
         let rows = SplatRows::new(arrays.as_slices(), splats.sh_degree()).unwrap();
         let pixels = camera.width as usize * camera.height as usize;
@@ -95,16 +95,16 @@ mod tests {
         };
         let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
         let of_channels = renderer
-            .render_channels((&rows, camera), settings, &channels, &mut picture, task)
+            .render_channels(&rows, camera, settings, &channels, &mut picture, task)
             .unwrap();
         let mut bands = Vec::new();
-        let of_bands = (camera.width as usize * 70, task);
+        let most = camera.width as usize * 70;
         let each = |band: &Frame| {
             bands.extend(bits_of_frame(band));
             Ok(())
         };
         let (of_bands, _) =
-            renderer.render_bands(splats, camera, settings, of_bands, each).unwrap();
+            renderer.render_bands(most, splats, camera, settings, task, each).unwrap();
         let drawn = Drawn {
             bits: [
                 bits_of_frame(&frame),

@@ -36,7 +36,8 @@ impl Renderer {
         mut pass: impl FnMut(EachBatch<'_>) -> Result<()>,
         cameras: &[Camera],
         settings: &RenderSettings,
-        (kept_bytes, task): (u64, &Task),
+        kept_bytes: u64,
+        task: &Task,
         mut each: impl FnMut(usize, &Frame, DrawnView) -> Result<()>,
     ) -> Result<()> {
         let mut frame = Frame::new(0, 0);
@@ -47,7 +48,7 @@ impl Renderer {
             let mut first = 0;
             pass(&mut |batch| {
                 for (camera, view) in cameras.iter().zip(&mut views) {
-                    self.project_batch(view, (batch, first), (camera, settings), task);
+                    self.project_batch(view, batch, first, camera, settings, task);
                     task.check()?;
                 }
                 first += fit::<u32>(batch.len());
@@ -57,7 +58,7 @@ impl Renderer {
             let first = first_view;
             first_view += at_once;
             for (index, (camera, view)) in (first..).zip(cameras.iter().zip(views)) {
-                let drawn = self.draw_view(&mut frame, view, (camera, settings), task);
+                let drawn = self.draw_view(&mut frame, view, camera, settings, task);
                 task.check()?;
                 each(index, &frame, drawn)?;
             }
@@ -69,8 +70,10 @@ impl Renderer {
     fn project_batch(
         &mut self,
         view: &mut View,
-        (batch, first): (&Splats, u32),
-        (camera, settings): (&Camera, &RenderSettings),
+        batch: &Splats,
+        first: u32,
+        camera: &Camera,
+        settings: &RenderSettings,
         task: &Task,
     ) {
         let start = Instant::now();
@@ -84,7 +87,8 @@ impl Renderer {
         &mut self,
         frame: &mut Frame,
         view: View,
-        (camera, settings): (&Camera, &RenderSettings),
+        camera: &Camera,
+        settings: &RenderSettings,
         task: &Task,
     ) -> DrawnView {
         let mut clock = Clock::start();
@@ -92,7 +96,7 @@ impl Renderer {
         self.projected = view.kept.into_projected();
         frame.resize(camera.width, camera.height);
         let grid = TileGrid::new(camera.width, camera.height);
-        let drawn = self.raster(frame.pixels_mut(), grid, (camera, settings), (&mut clock, task));
+        let drawn = self.raster(frame.pixels_mut(), grid, camera, settings, &mut clock, task);
         let counts = Counts { splats_in_frustum: splats_in_view as u64, ..self.counts(drawn) };
         let mut times = clock.stop();
         times.preprocess = view.preprocess;
@@ -150,7 +154,6 @@ mod tests {
                 let mut parts = all.chunks(batch);
                 parts.try_for_each(|part| each(&Splats::from_splats(2, part.iter().copied())))
             };
-            let limits = (kept, &Task::NEVER);
             let each = |index: usize, frame: &Frame, (counts, ..): DrawnView| {
                 let (expected, of_whole) =
                     Renderer::default().render(&whole, &cameras[index], &settings);
@@ -159,7 +162,7 @@ mod tests {
                 Ok(())
             };
             let mut renderer = Renderer::default();
-            renderer.render_batches(pass, &cameras, &settings, limits, each).unwrap();
+            renderer.render_batches(pass, &cameras, &settings, kept, &Task::NEVER, each).unwrap();
             assert_eq!(drawn, cameras.len());
             assert_eq!(passes > 1, kept < u64::MAX, "{passes} passes");
         }
@@ -168,7 +171,8 @@ mod tests {
             pass,
             &cameras,
             &settings,
-            (1000, &Task::NEVER),
+            1000,
+            &Task::NEVER,
             |_, _, _| Ok(()),
         );
         assert!(matches!(none, Err(Error::Limit { .. })));

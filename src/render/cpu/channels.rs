@@ -7,7 +7,7 @@ use fearless_simd::Simd;
 use rayon::prelude::*;
 
 use super::bin::TileGrid;
-use super::clock::{Clock, Timing};
+use super::clock::Clock;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::LEAST_ALPHA;
 use super::renderer::{Renderer, area_of_tile, rows_by_tile, strips};
@@ -151,8 +151,8 @@ impl Renderer {
     /// let channels = ChannelSettings { values, depth, background: None };
     /// let (mut values, mut alphas) = (vec![0.0; 64 * 36 * 9], vec![0.0; 64 * 36]);
     /// let mut picture = ChannelPicture { values: &mut values, alphas: &mut alphas };
-    /// let (of, settings, mut renderer) = ((&rows, &camera), RenderSettings::default(), Renderer::default());
-    /// renderer.render_channels(of, &settings, &channels, &mut picture, &Task::NEVER)?;
+    /// let (settings, mut renderer) = (RenderSettings::default(), Renderer::default());
+    /// renderer.render_channels(&rows, &camera, &settings, &channels, &mut picture, &Task::NEVER)?;
     /// assert!(renderer.drawn().all(|(splat, bounds)| splat.opacity() > 0.0 && bounds.x0 <= bounds.x1));
     /// # Ok::<(), quadrille_base::Error>(())
     /// ```
@@ -162,7 +162,8 @@ impl Renderer {
     /// unspecified.
     pub fn render_channels<S: SplatSource + ?Sized>(
         &mut self,
-        (splats, camera): (&S, &Camera),
+        splats: &S,
+        camera: &Camera,
         settings: &RenderSettings,
         channels: &ChannelSettings<'_>,
         picture: &mut ChannelPicture<'_>,
@@ -180,8 +181,8 @@ impl Renderer {
             invalid_rows = self.projected.retain(is_valid);
         }
         clock.lap(|times| &mut times.preprocess);
-        let of = (camera, settings);
-        let fragments_blended = self.raster_channels(of, channels, picture, (&mut clock, task));
+        let fragments_blended =
+            self.raster_channels(camera, settings, channels, picture, &mut clock, task);
         task.check()?;
         Ok(ChannelCounts {
             counts: self.counts(fragments_blended),
@@ -193,24 +194,25 @@ impl Renderer {
     /// Draws all tiles; returns the number of blended fragments.
     fn raster_channels(
         &mut self,
-        (camera, settings): (&Camera, &RenderSettings),
+        camera: &Camera,
+        settings: &RenderSettings,
         channels: &ChannelSettings<'_>,
         picture: &mut ChannelPicture<'_>,
-        timing: Timing<'_>,
+        clock: &mut Clock,
+        task: &Task,
     ) -> u64 {
         let size = [camera.width, camera.height];
-        let task = timing.1;
         let grid = TileGrid::new(size[0], size[1]);
-        let (of_values, of_alphas) = ((size[0], channels.channels()), (size[0], 1));
-        let mut values = strips(picture.values, of_values);
-        let mut alphas = strips(picture.alphas, of_alphas);
-        self.each_band(grid, settings, timing, |listed, band| {
+        let (width, count) = (size[0], channels.channels());
+        let mut values = strips(picture.values, width, count);
+        let mut alphas = strips(picture.alphas, width, 1);
+        self.each_band(grid, settings, clock, task, |listed, band| {
             let rows = band.rows_in(grid);
             let strips = values[rows.clone()].par_iter_mut().zip(&mut alphas[rows]);
             let drawn = strips.with_max_len(1).enumerate();
             let drawn = drawn.map(|(row, (values, alphas))| {
-                let mut values = rows_by_tile(values, of_values, band.row());
-                let mut alphas = rows_by_tile(alphas, of_alphas, band.row());
+                let mut values = rows_by_tile(values, width, count, band.row());
+                let mut alphas = rows_by_tile(alphas, width, 1, band.row());
                 let tiles = values.par_chunks_mut(TILE_PX);
                 let tiles = tiles.zip(alphas.par_chunks_mut(TILE_PX)).with_max_len(1);
                 let drawn = tiles.enumerate().map(|(column, (values, alphas))| {

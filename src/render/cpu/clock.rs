@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use quadrille_base::task::Task;
-
 /// Wall-clock times of the stages of a frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
@@ -20,8 +18,7 @@ pub struct RenderTimes {
     pub total: Duration,
 }
 
-pub(super) type Timing<'a> = (&'a mut Clock, &'a Task);
-
+/// Times the stages of a frame.
 pub(super) struct Clock {
     start: Instant,
     last: Instant,

@@ -30,7 +30,7 @@ mod tile_layers;
 pub use batches::{DrawnView, KEPT_BYTES};
 pub use clock::RenderTimes;
 pub use probe::{PixelFragment, PixelProbe};
-pub use renderer::{Renderer, render};
+pub use renderer::{FrameSource, Renderer, render};
 
 use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;

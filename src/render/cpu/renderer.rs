@@ -5,15 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::bin::{TileGrid, TileLists};
-use super::clock::{Clock, RenderTimes, Timing};
+use super::clock::{Clock, RenderTimes};
 use super::layers::{self, Planes, SplatGeometry};
 use super::raster;
 use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
-use crate::preprocess::{
-    InPlace, PixelBounds, Projected, ProjectedSplat, SplatSource, ViewTransform,
-};
+use crate::preprocess::{InPlace, PixelBounds, Projected, ProjectedSplat, ViewTransform};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
@@ -44,6 +42,27 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
     Renderer::default().render(splats, camera, settings)
 }
 
+/// Splats of a frame.
+#[derive(Clone, Copy)]
+pub enum FrameSource<'a> {
+    /// A scene in memory.
+    Scene(&'a Splats),
+    /// A file that is read while it is projected.
+    InPlace(&'a InPlace<'a>),
+}
+
+impl<'a> From<&'a Splats> for FrameSource<'a> {
+    fn from(splats: &'a Splats) -> Self {
+        Self::Scene(splats)
+    }
+}
+
+impl<'a> From<&'a InPlace<'a>> for FrameSource<'a> {
+    fn from(file: &'a InPlace<'a>) -> Self {
+        Self::InPlace(file)
+    }
+}
+
 /// Renders frames on rayon's current thread pool. It keeps its arrays, so frames after the first
 /// allocate next to nothing. The same input gives the same bytes on any number of threads.
 #[derive(Debug, Default)]
@@ -61,27 +80,19 @@ impl Renderer {
         settings: &RenderSettings,
     ) -> (Frame, Counts) {
         let mut frame = Frame::new(camera.width, camera.height);
-        let (counts, _) = self.render_into(&mut frame, splats, camera, settings);
-        (frame, counts)
+        // The task is never cancelled, and nothing else fails.
+        let drawn = self.render_into(&mut frame, splats, camera, settings, &Task::NEVER);
+        (frame, drawn.unwrap_or_default().0)
     }
 
-    /// Renders into a frame, which takes on the camera's size.
-    pub fn render_into(
+    /// Renders into a frame, which takes on the camera's size. Its content is unspecified after an error.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn render_into<'a>(
         &mut self,
         frame: &mut Frame,
-        splats: &Splats,
-        camera: &Camera,
-        settings: &RenderSettings,
-    ) -> (Counts, RenderTimes) {
-        frame.resize(camera.width, camera.height);
-        self.draw(frame.pixels_mut(), splats, camera, settings, &Task::NEVER)
-    }
-
-    /// Renders as [`Self::render_into`], as a task. The content of `frame` is unspecified after an error.
-    pub fn render_task(
-        &mut self,
-        frame: &mut Frame,
-        splats: &Splats,
+        splats: impl Into<FrameSource<'a>>,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
@@ -90,44 +101,30 @@ impl Renderer {
         self.render_pixels(frame.pixels_mut(), splats, camera, settings, task)
     }
 
-    /// As [`Self::render_task`], into memory of the caller: a premultiplied RGBA for each pixel of the camera, row by row from
+    /// As [`Self::render_into`], into memory of the caller: a premultiplied RGBA for each pixel of the camera, row by row from
     /// the top. All of them are written.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled); [`Error::Argument`](quadrille_base::Error::Argument) when the
     /// camera has another number of pixels.
-    pub fn render_pixels(
+    pub fn render_pixels<'a>(
         &mut self,
         pixels: &mut [[f32; 4]],
-        splats: &Splats,
+        splats: impl Into<FrameSource<'a>>,
         camera: &Camera,
         settings: &RenderSettings,
         task: &Task,
     ) -> Result<(Counts, RenderTimes)> {
         let expected = camera.width as usize * camera.height as usize;
         Error::refuse_if(pixels.len() != expected, "pixels", expected, pixels.len())?;
-        let drawn = self.draw(pixels, splats, camera, settings, task);
+        let mut clock = self.project(splats.into(), camera, settings, task)?;
+        let grid = TileGrid::new(camera.width, camera.height);
+        let blended = self.raster(pixels, grid, camera, settings, &mut clock, task);
         task.check()?;
-        Ok(drawn)
+        Ok((self.counts(blended), clock.stop()))
     }
 
-    /// As [`Self::render_task`], from a file.
-    // Not one generic function for both: its callers would compile frames with their own options.
-    pub fn render_in_place(
-        &mut self,
-        frame: &mut Frame,
-        splats: &InPlace<'_>,
-        camera: &Camera,
-        settings: &RenderSettings,
-        task: &Task,
-    ) -> Result<(Counts, RenderTimes)> {
-        frame.resize(camera.width, camera.height);
-        let drawn = self.draw(frame.pixels_mut(), splats, camera, settings, task);
-        task.check()?;
-        Ok(drawn)
-    }
-
-    /// Renders the picture of [`Self::render_task`] in bands from the top, and calls `each` with every band: frames
+    /// Renders the picture of [`Self::render_into`] in bands from the top, and calls `each` with every band: frames
     /// of the camera's width and of as many rows of tiles as have at most `band_pixels`, at least one. Pictures that do
     /// not fit in memory are drawn so.
     ///
@@ -135,26 +132,23 @@ impl Renderer {
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
     pub fn render_bands(
         &mut self,
+        band_pixels: usize,
         splats: &Splats,
         camera: &Camera,
         settings: &RenderSettings,
-        (band_pixels, task): (usize, &Task),
+        task: &Task,
         mut each: impl FnMut(&Frame) -> Result<()>,
     ) -> Result<(Counts, RenderTimes)> {
-        let mut clock = Clock::start();
-        let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected.run(splats, camera, profile, level, task);
-        clock.lap(|times| &mut times.preprocess);
+        let mut clock = self.project(splats.into(), camera, settings, task)?;
         let mut band = Frame::new(0, 0);
         let mut fragments_blended = 0;
         let rows = (band_pixels / (camera.width as usize * TILE_PX)).max(1);
         for grid in TileGrid::new(camera.width, camera.height).bands(rows) {
-            task.check()?;
             let first: u32 = fit(grid.first_row * TILE_PX);
             let most: u32 = fit(grid.rows * TILE_PX);
             band.resize(camera.width, most.min(camera.height - first));
-            let of = (camera, settings);
-            fragments_blended += self.raster(band.pixels_mut(), grid, of, (&mut clock, task));
+            let pixels = band.pixels_mut();
+            fragments_blended += self.raster(pixels, grid, camera, settings, &mut clock, task);
             task.check()?;
             each(&band)?;
             // The time of `each` is in the total alone.
@@ -179,62 +173,37 @@ impl Renderer {
         let mut frame = Frame::new(1, 1);
         let steps = task.steps(cameras.len() as u64);
         for (index, camera) in cameras.iter().enumerate() {
-            self.render_task(&mut frame, splats, camera, settings, task)?;
+            self.render_into(&mut frame, splats, camera, settings, task)?;
             each(index, &frame)?;
             steps.advance(1)?;
         }
         Ok(())
     }
 
-    /// Renders into pixels; stops once `task` is cancelled.
-    fn draw<T: SplatSource + ?Sized>(
-        &mut self,
-        pixels: &mut [[f32; 4]],
-        splats: &T,
-        camera: &Camera,
-        settings: &RenderSettings,
-        task: &Task,
-    ) -> (Counts, RenderTimes) {
-        let mut clock = Clock::start();
-        let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected.run(splats, camera, profile, level, task);
-        if task.is_cancelled() {
-            return (self.counts(0), clock.stop());
-        }
-        let grid = TileGrid::new(camera.width, camera.height);
-        clock.lap(|times| &mut times.preprocess);
-        let fragments_blended = self.raster(pixels, grid, (camera, settings), (&mut clock, task));
-        (self.counts(fragments_blended), clock.stop())
-    }
-
     /// Renders as [`Self::render_into`], with `layers` beside the colours, which are the same as without
-    /// them, as a task. Returns the pictures of the layers in order.
+    /// them. Returns the pictures of the layers in order.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.
-    pub fn render_layers_task(
+    pub fn render_layers(
         &mut self,
         frame: &mut Frame,
-        (splats, camera): (&Splats, &Camera),
+        splats: &Splats,
+        camera: &Camera,
         settings: &RenderSettings,
         layers: &LayerSettings,
         task: &Task,
     ) -> Result<(Vec<LayerPicture>, Counts, RenderTimes)> {
-        let mut clock = Clock::start();
         frame.resize(camera.width, camera.height);
-        let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected.run(splats, camera, profile, level, task);
-        task.check()?;
+        let mut clock = self.project(splats.into(), camera, settings, task)?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
         let geometry = layers::geometry(splats, &view, &self.projected, layers);
         clock.lap(|times| &mut times.preprocess);
         let mut planes = Planes::new([camera.width, camera.height], &layers.layers);
         let of_frame = FrameLayers { settings: layers, geometry: &geometry };
-        let timing = (&mut clock, task);
-        let fragments_blended = self.raster_kept(frame, settings, of_frame, &mut planes, timing);
+        let blended = self.raster_kept(frame, settings, of_frame, &mut planes, &mut clock, task);
         task.check()?;
-        let counts = self.counts(fragments_blended);
-        Ok((planes.into_pictures(), counts, clock.stop()))
+        Ok((planes.into_pictures(), self.counts(blended), clock.stop()))
     }
 
     pub(crate) fn render_recoloured(
@@ -244,14 +213,33 @@ impl Renderer {
         camera: &Camera,
         settings: &RenderSettings,
         colour: impl Fn(&ProjectedSplat) -> [f32; 3] + Sync,
-    ) {
+    ) -> Result<()> {
         frame.resize(camera.width, camera.height);
-        let (profile, level) = (&settings.profile, Some(settings.level));
-        self.projected.run(splats, camera, profile, level, &Task::NEVER);
+        let mut clock = self.project(splats.into(), camera, settings, &Task::NEVER)?;
         self.projected.recolour(colour);
         let grid = TileGrid::new(camera.width, camera.height);
-        let timing = (&mut Clock::start(), &Task::NEVER);
-        self.raster(frame.pixels_mut(), grid, (camera, settings), timing);
+        self.raster(frame.pixels_mut(), grid, camera, settings, &mut clock, &Task::NEVER);
+        Ok(())
+    }
+
+    /// Projects the splats of a frame, and returns its clock.
+    // The sources are no type parameter: callers would compile the projection with their own options.
+    fn project(
+        &mut self,
+        splats: FrameSource<'_>,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> Result<Clock> {
+        let mut clock = Clock::start();
+        let (profile, level) = (&settings.profile, Some(settings.level));
+        match splats {
+            FrameSource::Scene(splats) => self.projected.run(splats, camera, profile, level, task),
+            FrameSource::InPlace(file) => self.projected.run(file, camera, profile, level, task),
+        }
+        task.check()?;
+        clock.lap(|times| &mut times.preprocess);
+        Ok(clock)
     }
 
     /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
@@ -280,16 +268,17 @@ impl Renderer {
         &mut self,
         pixels: &mut [[f32; 4]],
         grid: TileGrid,
-        (camera, settings): (&Camera, &RenderSettings),
-        timing: Timing<'_>,
+        camera: &Camera,
+        settings: &RenderSettings,
+        clock: &mut Clock,
+        task: &Task,
     ) -> u64 {
         let picture = [camera.width, camera.height];
-        let task = timing.1;
-        let mut strips = strips(pixels, (picture[0], 1));
-        self.each_band(grid, settings, timing, |listed, band| {
+        let mut strips = strips(pixels, picture[0], 1);
+        self.each_band(grid, settings, clock, task, |listed, band| {
             let strips = strips[band.rows_in(grid)].par_iter_mut();
             let drawn = strips.with_max_len(1).enumerate().map(|(row, strip)| {
-                let mut rows = rows_by_tile(strip, (picture[0], 1), band.row());
+                let mut rows = rows_by_tile(strip, picture[0], 1, band.row());
                 let tiles = rows.par_chunks_mut(TILE_PX).with_max_len(1);
                 let drawn = tiles.enumerate().map(|(column, rows)| {
                     if task.is_cancelled() {
@@ -317,7 +306,8 @@ impl Renderer {
         settings: &RenderSettings,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
-        timing: Timing<'_>,
+        clock: &mut Clock,
+        task: &Task,
     ) -> u64 {
         const ALPHA: u8 = 0;
         const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
@@ -331,7 +321,7 @@ impl Renderer {
             kept if kept & kept::TOP == 0 => Self::raster_layers::<{ kept::MOST }>,
             _ => Self::raster_layers::<ALL>,
         };
-        draw(self, frame, settings, layers, planes, timing)
+        draw(self, frame, settings, layers, planes, clock, task)
     }
 
     /// Draws all tiles with layers made of the quantities `KEPT`; returns the number of blended fragments.
@@ -341,24 +331,24 @@ impl Renderer {
         settings: &RenderSettings,
         layers: FrameLayers<'_>,
         planes: &mut Planes,
-        timing: Timing<'_>,
+        clock: &mut Clock,
+        task: &Task,
     ) -> u64 {
         // At most one per thread: rayon would make one per tile, and their arrays are larger than a tile.
         let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
         let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let task = timing.1;
         let picture = [frame.width(), frame.height()];
         let grid = TileGrid::new(picture[0], picture[1]);
-        let mut rows = rows_by_tile(frame.pixels_mut(), (picture[0], 1), grid);
+        let mut rows = rows_by_tile(frame.pixels_mut(), picture[0], 1, grid);
         let mut tiles: Vec<TileRows<'_>> =
             rows.chunks_mut(TILE_PX).map(|colours| (colours, Vec::new())).collect();
         for plane in planes.all() {
-            let mut rows = rows_by_tile(plane, (picture[0], 1), grid).into_iter();
+            let mut rows = rows_by_tile(plane, picture[0], 1, grid).into_iter();
             for (_, planes) in &mut tiles {
                 planes.push(rows.by_ref().take(TILE_PX).collect());
             }
         }
-        self.each_band(grid, settings, timing, |listed, band| {
+        self.each_band(grid, settings, clock, task, |listed, band| {
             let tiles = tiles[band.tiles_in(grid)].par_iter_mut().with_max_len(1);
             let drawn = tiles.enumerate().map(|(index, (rows, planes))| {
                 if task.is_cancelled() {
@@ -412,14 +402,15 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
 
 /// Divides a picture into the parts that rows of tiles cover. The drawing thread divides further: dividing a
 /// whole picture at once takes a hundredth of a frame's time.
-pub(super) fn strips<T>(pixels: &mut [T], (width, values): (u32, usize)) -> Vec<&mut [T]> {
+pub(super) fn strips<T>(pixels: &mut [T], width: u32, values: usize) -> Vec<&mut [T]> {
     pixels.chunks_mut(width as usize * values * TILE_PX).collect()
 }
 
 /// Divides a picture into the rows of each tile: [`TILE_PX`] slices per tile, empty below the picture.
 pub(super) fn rows_by_tile<T>(
     pixels: &mut [T],
-    (width, values): (u32, usize),
+    width: u32,
+    values: usize,
     grid: TileGrid,
 ) -> Vec<&mut [T]> {
     let mut rows: Vec<&mut [T]> =

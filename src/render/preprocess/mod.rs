@@ -63,30 +63,16 @@ pub struct PreprocessTimes {
 impl Preprocessed {
     /// Preprocesses a frame on rayon's current thread pool. Splats are projected by the definition, one at a
     /// time in f64, so that the result is the same on every machine.
-    pub fn run(&mut self, splats: &Splats, camera: &Camera, profile: &Profile) -> PreprocessTimes {
-        self.process(splats, camera, profile, &Task::NEVER)
-    }
-
-    /// As [`Self::run`], as a task.
-    pub fn run_task(
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    pub fn run(
         &mut self,
         splats: &Splats,
         camera: &Camera,
         profile: &Profile,
         task: &Task,
     ) -> Result<PreprocessTimes> {
-        let times = self.process(splats, camera, profile, task);
-        task.check()?;
-        Ok(times)
-    }
-
-    fn process(
-        &mut self,
-        splats: &Splats,
-        camera: &Camera,
-        profile: &Profile,
-        task: &Task,
-    ) -> PreprocessTimes {
         let start = Instant::now();
         self.projected.run(splats, camera, profile, None, task);
         let projected = Instant::now();
@@ -102,12 +88,11 @@ impl Preprocessed {
         }
         quadrille_base::span!("sort");
         let mut order = std::mem::take(&mut self.order);
-        let sorted = task.uninterrupted(move || {
+        self.order = task.uninterrupted(move || {
             order.par_sort_unstable();
             order
-        });
-        self.order = sorted.unwrap_or_default();
-        PreprocessTimes { project: projected - start, sort: projected.elapsed() }
+        })?;
+        Ok(PreprocessTimes { project: projected - start, sort: projected.elapsed() })
     }
 
     /// Number of splats with a footprint that may touch the picture. At the seam of a panorama, a splat has two.

@@ -69,6 +69,7 @@ pub struct Synthetic {
     seed: u64,
     sh_degree: u8,
     order: Order,
+    task: Task,
 }
 
 impl std::fmt::Debug for Synthetic {
@@ -113,6 +114,7 @@ impl Synthetic {
             seed,
             sh_degree,
             order: Order::default(),
+            task: Task::NEVER,
         })
     }
 
@@ -120,6 +122,12 @@ impl Synthetic {
     #[must_use]
     pub fn in_order(self, order: Order) -> Self {
         Self { order, ..self }
+    }
+
+    /// Sets the task.
+    #[must_use]
+    pub fn with_task(self, task: &Task) -> Self {
+        Self { task: task.clone(), ..self }
     }
 
     /// Number of splats, at least 1.
@@ -160,21 +168,9 @@ impl Synthetic {
         splat::finish(&unlit, &material, &self.built.light, self.sh_degree, &mut rng)
     }
 
-    /// Computes all splats.
+    /// Computes all splats, or those before the task of [`Self::with_task`] is cancelled.
     pub fn splats(&self) -> Splats {
-        self.splats_until(&Task::NEVER)
-    }
-
-    /// As [`Self::splats`], as a task.
-    pub fn splats_task(&self, task: &Task) -> Result<Splats> {
-        let splats = self.splats_until(task);
-        task.check()?;
-        Ok(splats)
-    }
-
-    /// Splats computed before the task is cancelled.
-    fn splats_until(&self, task: &Task) -> Splats {
-        let indices = (0..self.len()).take_while(|_| !task.is_cancelled());
+        let indices = (0..self.len()).take_while(|_| !self.task.is_cancelled());
         Splats::from_splats(self.sh_degree, indices.map(|i| self.splat(i)))
     }
 }

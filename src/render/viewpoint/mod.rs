@@ -16,5 +16,4 @@ mod score;
 mod search;
 mod upright;
 
-pub use search::{default_camera, default_camera_task};
-pub use search::{framing, proposals, views};
+pub use search::{default_camera, framing, proposals, views};

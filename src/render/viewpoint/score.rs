@@ -82,13 +82,16 @@ impl Scorer {
         let mut frame = self.frame.take().unwrap_or_else(|| Frame::new(1, 1));
         let sample = &scoring.sample;
         let (px, near) = (HEIGHT_PX / camera.height as f32, narrow(scoring.near));
-        self.renderer.render_recoloured(
+        let drawn = self.renderer.render_recoloured(
             &mut frame,
             &sample.splats,
             &camera,
             &scoring.settings,
             |splat| features(splat, sample.size_factor(splat.index), px, near),
         );
+        if drawn.is_err() {
+            return Score::default();
+        }
         let seen = Seen::of(&frame);
         self.frame = Some(frame);
         let depth =

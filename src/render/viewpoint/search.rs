@@ -152,13 +152,9 @@ pub fn proposals(
 /// hundred around the main content and inside the scene, the one whose picture shows most detail.
 ///
 /// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size.
-pub fn default_camera(splats: &Splats) -> Result<Camera> {
-    default_camera_task(splats, &Task::NEVER)
-}
-
-/// As [`default_camera`], as a task.
-pub fn default_camera_task(splats: &Splats, task: &Task) -> Result<Camera> {
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size, and
+/// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+pub fn default_camera(splats: &Splats, task: &Task) -> Result<Camera> {
     let described = ViewSpec::default();
     let mut views = described.views(None, || framing(splats, &described, task))?;
     Ok(views.cameras.remove(0))

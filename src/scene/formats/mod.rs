@@ -11,6 +11,7 @@ mod ksplat;
 mod limits;
 pub mod ply;
 mod scene_folder;
+mod scene_input;
 mod sog;
 mod source_files;
 mod spz;
@@ -26,17 +27,16 @@ use super::table::SplatTable;
 pub use batches::SplatBatches;
 pub use format_reader::{BatchNotes, EachBatch};
 use quadrille_base::error::{Error, Result, shown};
-use quadrille_base::task::Task;
 pub use scene_folder::scene_file;
+pub(crate) use scene_input::BYTES;
+pub use scene_input::SceneInput;
 pub use source_files::source_files;
-pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table, write_table_task};
+pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
 
-pub(crate) const BYTES: &str = "<bytes>";
-
-/// A file's format is the first whose mark it has, else the first with its extension, else the one that its
-/// values suggest.
+/// All known formats. The first one whose mark a file has is its format, else the first one whose
+/// extension it has, else the one whose values it seems to hold.
 const FORMATS: [&FormatReader; 9] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
@@ -49,11 +49,10 @@ const FORMATS: [&FormatReader; 9] = [
     &unread::GZIP,
 ];
 
-/// Loads the scene file `path` of any format; `-` is standard input, and a folder is a SOG or the output of a trainer
-/// ([`scene_file`]).
+/// Loads a scene of any format: a file, of which the path suffices, or a [`SceneInput`] with options.
 ///
 /// Binary rows are read in small parts and other files are mapped: besides the splats' arrays, a PLY or `.splat` needs next to no
-/// memory.
+/// memory. The progress of a task is in splats.
 ///
 /// ```no_run
 /// let scene = quadrille_scene::load("truck.ply")?;
@@ -63,22 +62,32 @@ const FORMATS: [&FormatReader; 9] = [
 ///
 /// # Errors
 /// [`Error::Read`] when the file cannot be read; [`Error::Malformed`] when its content does not follow
-/// its format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats.
-pub fn load(path: impl AsRef<Path>) -> Result<Scene> {
-    load_with(path, LoadOptions::default())
+/// its format; [`Error::Limit`] for more than 4 GiB from a pipe, or more than about 2^32 splats;
+/// [`Error::Argument`] for a level of detail that a streamed SOG does not have; [`Error::Cancelled`].
+pub fn load<'a>(input: impl Into<SceneInput<'a>>) -> Result<Scene> {
+    read(&input.into(), |reader, source| {
+        let mut scene = match reader.scene {
+            Some(scene) => scene(source)?,
+            None => (reader.table)(source)?.into_scene_with(source.task)?,
+        };
+        scene.warn_of_rounding();
+        scene.encoding.warn_of_unused(source.options);
+        Ok(scene)
+    })
 }
 
-/// As [`load`], with options.
+/// Reads the raw columns of a scene, for conversion. Columns with unknown names are kept, and nothing is activated.
 ///
 /// # Errors
-/// As [`load`], and [`Error::Argument`] for a level of detail that a streamed SOG does not have.
-pub fn load_with(path: impl AsRef<Path>, options: LoadOptions) -> Result<Scene> {
-    load_task(path, options, &Task::NEVER)
-}
-
-/// As [`load_with`], as a task, whose progress is in splats.
-pub fn load_task(path: impl AsRef<Path>, options: LoadOptions, task: &Task) -> Result<Scene> {
-    open(path.as_ref(), options, task, read_scene)
+/// As [`load`].
+pub fn load_table<'a>(input: impl Into<SceneInput<'a>>) -> Result<SplatTable> {
+    read(&input.into(), |reader, source| {
+        let mut table = (reader.table)(source)?;
+        source.task.check()?;
+        table.warn_of_rounding();
+        table.encoding.warn_of_unused(source.options);
+        Ok(table)
+    })
 }
 
 /// Opens the scene file `path` to read it batch by batch.
@@ -99,61 +108,6 @@ pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
     Err(Error::malformed(path, "format", expected, found))
 }
 
-/// Reads the raw columns of the scene file `path` of any format, for conversion. Columns with unknown names
-/// are kept, and nothing is activated.
-pub fn load_table(path: impl AsRef<Path>, options: LoadOptions) -> Result<SplatTable> {
-    load_table_task(path, options, &Task::NEVER)
-}
-
-/// As [`load_table`], as a task.
-pub fn load_table_task(
-    path: impl AsRef<Path>,
-    options: LoadOptions,
-    task: &Task,
-) -> Result<SplatTable> {
-    open(path.as_ref(), options, task, |reader, source| {
-        let mut table = (reader.table)(source)?;
-        task.check()?;
-        table.warn_of_rounding();
-        table.encoding.warn_of_unused(source.options);
-        Ok(table)
-    })
-}
-
-/// Loads a scene from bytes of any format, which is recognized by the content. Errors call the source
-/// `<bytes>`.
-///
-/// # Errors
-/// As [`load`], for content. A SOG in a folder needs its other files, so that only a zip can be read.
-pub fn load_bytes(bytes: &[u8]) -> Result<Scene> {
-    load_named_bytes(bytes, Path::new(BYTES))
-}
-
-/// Loads a scene from bytes of a known format, such as a `.splat`, which has no mark of its own.
-pub fn load_bytes_as(bytes: &[u8], format: SceneFormat) -> Result<Scene> {
-    let known = FORMATS.into_iter().find(|known| known.format == format);
-    let (bytes, path) = (&FileBytes::Borrowed(bytes), Path::new(BYTES));
-    read_as(known, &SceneSource::of_bytes(bytes, path), read_scene)
-}
-
-/// Loads a scene from the bytes of a file called `path`, which provides the extension and is named in
-/// errors.
-pub fn load_named_bytes(bytes: &[u8], path: &Path) -> Result<Scene> {
-    load_named_bytes_with(bytes, path, LoadOptions::default(), &Task::NEVER)
-}
-
-/// As [`load_named_bytes`], with options and as a task.
-pub fn load_named_bytes_with(
-    bytes: &[u8],
-    path: &Path,
-    options: LoadOptions,
-    task: &Task,
-) -> Result<Scene> {
-    let bytes = &FileBytes::Borrowed(bytes);
-    let source = SceneSource { options, task, ..SceneSource::of_bytes(bytes, path) };
-    read(&source, read_scene)
-}
-
 impl SceneFormat {
     /// The format of files with this extension, without its dot.
     pub fn of_extension(extension: &str) -> Option<Self> {
@@ -164,54 +118,33 @@ impl SceneFormat {
     }
 }
 
-fn open<T>(
-    path: &Path,
-    options: LoadOptions,
-    task: &Task,
+/// Reads a scene by the reader of its format.
+fn read<T>(
+    input: &SceneInput<'_>,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
 ) -> Result<T> {
     quadrille_base::span!("load");
-    let path = &scene_file(path)?;
-    let source = SceneSource {
-        bytes: &FileBytes::open(path)?,
-        path,
-        has_folder: path.as_os_str() != "-",
-        options,
-        task,
+    let task = input.task;
+    let path = &match input.bytes {
+        Some(_) => input.path.to_path_buf(),
+        None => scene_file(&input.path)?,
     };
-    read(&source, read_with)
-}
-
-fn read_scene(reader: Reader, source: &SceneSource<'_>) -> Result<Scene> {
-    let mut scene = match reader.scene {
-        Some(scene) => scene(source)?,
-        None => (reader.table)(source)?.into_scene_with(source.task)?,
+    let bytes = &match input.bytes {
+        Some(bytes) => FileBytes::Borrowed(bytes),
+        None => FileBytes::open(path)?,
     };
-    scene.warn_of_rounding();
-    scene.encoding.warn_of_unused(source.options);
-    Ok(scene)
-}
-
-fn read<T>(
-    source: &SceneSource<'_>,
-    read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
-) -> Result<T> {
-    read_as(sniff(source.bytes, source.path), source, read_with)
-}
-
-/// Reads a file of the format `known`, or fails if there is none.
-fn read_as<T>(
-    known: Option<&FormatReader>,
-    source: &SceneSource<'_>,
-    read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
-) -> Result<T> {
-    source.task.check()?;
-    let path = source.path;
-    if let Some(found) = unread::stand_in(source.bytes) {
+    let has_folder = input.bytes.is_none() && path.as_os_str() != "-";
+    let source = SceneSource { bytes, path, has_folder, options: input.options, task };
+    let known = match input.format {
+        Some(format) => FORMATS.into_iter().find(|known| known.format == format),
+        None => sniff(bytes, path),
+    };
+    task.check()?;
+    if let Some(found) = unread::stand_in(bytes) {
         return Err(Error::malformed(path, "format", format!("a scene: {}", readable()), found));
     }
     let read = match known {
-        Some(FormatReader { reader: Some(reader), .. }) => read_with(*reader, source),
+        Some(FormatReader { reader: Some(reader), .. }) => read_with(*reader, &source),
         Some(known) => Err(not_read(known, path)),
         None => Err(Error::malformed(
             path,
@@ -221,7 +154,7 @@ fn read_as<T>(
         )),
     };
     // A reader of a task fails as one of a broken file would.
-    read.or_else(|error| source.task.check().and(Err(error))).map_err(|error| match error {
+    read.or_else(|error| task.check().and(Err(error))).map_err(|error| match error {
         Error::Limit { what, limit, found } => {
             Error::Limit { what: format!("{}: {what}", shown(path)), limit, found }
         }

@@ -36,28 +36,49 @@ pub enum OutputFormat {
     Glb,
 }
 
-/// Options of writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Options of writing. An [`OutputFormat`] alone stands for its defaults.
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct WriteOptions {
+pub struct WriteOptions<'a> {
+    /// Format of the file.
+    pub format: OutputFormat,
     /// Level of compression of SPZ, from the fastest, 1, to the one with the fewest bytes, 22 for version 4 and 9
     /// for version 3. The default takes under a second for a million splats.
     pub compression_level: Option<u8>,
+    /// A cancelled call leaves the file as it was.
+    pub task: &'a Task,
 }
 
-impl WriteOptions {
-    /// The options with a level of compression.
-    #[must_use]
-    pub fn compression_level(self, level: u8) -> Self {
-        Self { compression_level: Some(level), ..self }
+impl From<OutputFormat> for WriteOptions<'_> {
+    fn from(format: OutputFormat) -> Self {
+        Self { format, compression_level: None, task: &Task::NEVER }
+    }
+}
+
+impl<'a> WriteOptions<'a> {
+    /// Options of a format, without compression level and task.
+    pub fn new(format: OutputFormat) -> Self {
+        Self::from(format)
     }
 
-    /// Checks the options of a file of `format`.
+    /// Sets the level of compression, if there is one.
+    #[must_use]
+    pub fn compression_level(self, compression_level: Option<u8>) -> Self {
+        Self { compression_level, ..self }
+    }
+
+    /// Sets the task.
+    #[must_use]
+    pub fn task(self, task: &'a Task) -> Self {
+        Self { task, ..self }
+    }
+
+    /// Checks the options.
     ///
     /// # Errors
     /// [`Error::Argument`] for a level that the format does not have.
-    pub fn check(self, format: OutputFormat) -> Result<()> {
-        let Some(level) = self.compression_level else { return Ok(()) };
+    pub fn check(self) -> Result<()> {
+        let (format, Some(level)) = (self.format, self.compression_level) else { return Ok(()) };
         let most = match format {
             OutputFormat::Spz4 => 22,
             OutputFormat::Spz3 => 9,
@@ -240,39 +261,31 @@ fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
 /// # Errors
 /// [`Error::Malformed`] for splats that the format cannot hold: rows that are not finite, positions
 /// beyond its range, spherical harmonics above its degree (but for `.splat`, which has none);
-/// [`Error::Write`] when the file cannot be written.
-pub fn write_table(path: &Path, table: &SplatTable, format: OutputFormat) -> Result<()> {
-    write_table_task(path, table, format, &Task::NEVER)
-}
-
-/// As [`write_table`], as a task. A cancelled call leaves the file as it was.
-pub fn write_table_task(
+/// [`Error::Write`] when the file cannot be written; [`Error::Cancelled`].
+pub fn write_table<'a>(
     path: &Path,
     table: &SplatTable,
-    format: OutputFormat,
-    task: &Task,
+    options: impl Into<WriteOptions<'a>>,
 ) -> Result<()> {
-    let options = WriteOptions::default();
-    write_levels_if(path, &[table], format, options, task, |_| Ok(true)).map(drop)
+    write_levels_if(path, &[table], options.into(), |_| Ok(true)).map(drop)
 }
 
-/// As [`write_table_task`], of the levels of detail of a scene, from the finest to the coarsest, with options. It replaces
+/// As [`write_table`], of the levels of detail of a scene, from the finest to the coarsest. It replaces
 /// an old file only if `accept` returns true, and returns whether it did. `accept` takes the path of the complete new
 /// file, or of its folder, which has a temporary name.
 ///
 /// # Errors
-/// As [`write_table_task`] and [`WriteOptions::check`], the errors of `accept`, and [`Error::Argument`] unless there is one
+/// As [`write_table`] and [`WriteOptions::check`], the errors of `accept`, and [`Error::Argument`] unless there is one
 /// level, or several for a format that [has them](OutputFormat::has_levels).
 pub fn write_levels_if(
     path: &Path,
     levels: &[&SplatTable],
-    format: OutputFormat,
-    options: WriteOptions,
-    task: &Task,
+    options: WriteOptions<'_>,
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> Result<bool> {
     quadrille_base::span!("encode");
-    options.check(format)?;
+    options.check()?;
+    let WriteOptions { format, compression_level: level, task } = options;
     let table = match levels {
         [table] => table,
         [table, ..] if format.has_levels() => table,
@@ -282,7 +295,6 @@ pub fn write_levels_if(
             return Err(Error::argument("levels of detail", expected, found));
         }
     };
-    let level = options.compression_level;
     for table in levels {
         format.check(table, path, task)?;
     }

@@ -9,7 +9,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{self, Exposures};
 use quadrille_scene::table::RawColumns;
-use quadrille_scene::{LoadOptions, load, load_table};
+use quadrille_scene::{load, load_table};
 
 /// Folder of the files beside the checkout; `None`, and a note, where it is absent.
 fn folder() -> Option<PathBuf> {
@@ -127,7 +127,7 @@ fn exposures_of_pictures_in_folders_are_found() {
 }
 
 fn raw(path: &Path) -> RawColumns {
-    load_table(path, LoadOptions::default()).unwrap().raw(path, &Task::NEVER).unwrap()
+    load_table(path).unwrap().raw(path, &Task::NEVER).unwrap()
 }
 
 /// Positions, quaternions and coefficients of the first splat by the format's library, @adobe/spz 0.2.3, in right,
@@ -184,7 +184,7 @@ fn splats_flattened_by_a_logarithm_of_zero_stay() {
     let path = folder.join("08-scale-minus-inf/a.ply");
     let scene = load(&path).unwrap();
     assert_eq!((scene.splats.len(), scene.dropped.total()), (8, 0));
-    let table = load_table(&path, LoadOptions::default()).unwrap();
+    let table = load_table(&path).unwrap();
     assert_eq!(table.finite_rows(&Task::NEVER).unwrap().len(), 8);
     let raw = table.raw(&path, &Task::NEVER).unwrap();
     assert!(raw.scale.iter().flatten().all(|log| log.is_finite()));

@@ -102,15 +102,14 @@ impl DrawnView<'_> {
             None => None,
             Some(seeds) => {
                 let settings = self.settings(ShadingGridKind::Pixel);
-                let mean =
-                    mean_picture(self.source, view, &self.shader, &settings, seeds, self.task)?;
+                let mean = mean_picture(self.source, view, &self.shader, &settings, seeds)?;
                 Some(mean)
             }
         };
         for &grid in &pipeline.grid {
             self.task.check()?;
             let settings = self.settings(grid);
-            let frame = draw_with_shader(self.source, view, &self.shader, &settings, self.task)?;
+            let frame = draw_with_shader(self.source, view, &self.shader, &settings)?;
             for result in &frame.pipelines {
                 let mut row = DeferredRow {
                     mesh: self.run.settings.mesh.display().to_string(),

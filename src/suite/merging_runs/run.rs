@@ -157,7 +157,7 @@ impl DrawnFrame<'_> {
         let settings =
             merging.frame(self.camera, (self.msaa, self.settings.input.memory()), self.level)?;
         let begun = Instant::now();
-        let visible = VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
+        let visible = VisibleFrame::new(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {
             visible,
             visibility_ms: milliseconds(begun),

@@ -7,6 +7,7 @@ use super::settings::MeshSettings;
 use crate::messages::Messages;
 use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::task::Task;
 use quadrille_base::words::did_you_mean;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{
@@ -259,9 +260,9 @@ impl MeshInput {
                 let adjacency =
                     if self.settings.weld { Adjacency::Position } else { Adjacency::Vertex };
                 let order = self.settings.reorder.unwrap_or_default();
-                let triangles =
-                    Triangles::new(Mesh::clone(mesh), adjacency).reordered(order, self.seed());
-                let triangles: Box<dyn GridSource> = Box::new(triangles);
+                let triangles = Triangles::new(Mesh::clone(mesh), adjacency, &Task::NEVER)?;
+                let triangles: Box<dyn GridSource> =
+                    Box::new(triangles.reordered(order, self.seed()));
                 return Ok(Box::new(std::iter::once(Ok((None, triangles)))));
             }
             (_, []) => &[DEFAULT_AREA_PX],

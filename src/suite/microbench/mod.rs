@@ -101,18 +101,14 @@ impl Microbenchmark {
     }
 
     /// Runs the benchmark on one GPC of `config`, as the paper draws to the screen tiles of one GPC, unless
-    /// it compares several.
-    pub fn run(&self, config: &Config) -> Result<Vec<Check>> {
+    /// it compares several. A benchmark takes seconds at most: when it is cancelled, it ends on a thread of its own.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] naming a field of the configuration that does not fit, and [`Error::Cancelled`].
+    pub fn run(&self, config: &Config, task: &Task) -> Result<Vec<Check>> {
         config.validate()?;
-        let mut config = config.clone();
+        let (run, mut config) = (self.run, config.clone());
         config.gpu.gpcs = 1;
-        Ok((self.run)(&config))
-    }
-
-    /// As [`Self::run`], as a task. A benchmark takes seconds at most: when it is cancelled, it ends on a thread
-    /// of its own.
-    pub fn run_task(&self, config: &Config, task: &Task) -> Result<Vec<Check>> {
-        let (benchmark, config) = (*self, config.clone());
-        task.uninterrupted(move || benchmark.run(&config))?
+        task.uninterrupted(move || run(&config))
     }
 }

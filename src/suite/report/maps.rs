@@ -10,6 +10,7 @@ use quadrille_base::error::Result;
 use quadrille_base::image::files;
 use quadrille_base::output::write_whole;
 use quadrille_base::raster::tiles::TILE_PX;
+use quadrille_base::task::Task;
 use quadrille_gpu::result::SimulationResult;
 use quadrille_gpu::zrop::framebuffer::NEVER;
 use quadrille_machine::MapKind::{self, Blended, Late, Merged, Shaded, UntilTerminated};
@@ -151,7 +152,9 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (run, outcome) in simulated.pipelines() {
         let name = stem(simulated, &run.name(), "tiles");
         let table = tile_table(outcome);
-        write_whole(&folder.join(format!("{name}.csv")), |out| out.write_all(table.as_bytes()))?;
+        write_whole(&folder.join(format!("{name}.csv")), &Task::NEVER, |out| {
+            out.write_all(table.as_bytes())
+        })?;
     }
     for (name, title, ends) in TILE_MAPS {
         let runs = simulated.pipelines();

@@ -65,7 +65,7 @@ impl MeshComparison<'_> {
         profile.near = profile.near.min(self.view.near);
         let camera = &self.view.in_world();
         let (splats, level) = (&scene.splats, self.settings.level);
-        let prepared = PreparedView::new_task(splats, camera, &profile, level, self.task)?;
+        let prepared = PreparedView::new(splats, camera, &profile, level, self.task)?;
         let (of_splats, splats) = self.splats(&prepared)?;
         let is_qfm = |row: &&VersusRow| row.unit == "qfm" && row.samples == 1;
         let halves = of_splats.iter().filter(is_qfm).map(|row| row.saved);
@@ -80,8 +80,7 @@ impl MeshComparison<'_> {
         let (mut rows, mut last) = (Vec::new(), Frame::new(0, 0));
         for &pattern in &self.patterns {
             let settings = FrameSettings { pattern, ..self.settings };
-            let visible =
-                VisibleFrame::new_task(self.source, [self.view; 2], &settings, self.task)?;
+            let visible = VisibleFrame::new(self.source, [self.view; 2], &settings, self.task)?;
             let mut unmerged: Option<Frame> = None;
             for unit in units() {
                 let shading = visible.merged(self.source, unit);

@@ -38,7 +38,7 @@ use std::path::Path;
 use super::orientation::ExifOrientation;
 use super::{Frame, LayerPicture};
 use crate::error::{Error, Result, shown};
-use crate::output::{write_whole, write_whole_task};
+use crate::output::write_whole;
 use crate::task::Task;
 pub use jpeg::JpegQuality;
 pub use photo::Photo;
@@ -268,7 +268,7 @@ pub fn write_over(
         let expected = "an opaque picture, since JPEG has no alpha (a background makes it opaque)";
         return Err(Error::argument(shown(path), expected, "transparent pixels"));
     }
-    write_whole(path, |mut out| write_over_to(&mut out, format, frame, background))
+    write_whole(path, &Task::NEVER, |mut out| write_over_to(&mut out, format, frame, background))
 }
 
 /// Writes the picture of a size (width, height) to the file `path`, whole or not at all, as `draw` hands over its bands
@@ -284,7 +284,7 @@ pub fn write_bands<T>(
     draw: impl FnOnce(&mut dyn FnMut(&Frame) -> Result<()>) -> Result<T>,
 ) -> Result<T> {
     let mut drawn = None;
-    let written = write_whole_task(path, task, |out| {
+    let written = write_whole(path, task, |out| {
         let all = |push: PushBand<'_>| {
             let mut rows = 0;
             let mut write = |band: &Frame| {
@@ -372,14 +372,14 @@ pub fn write_exr_layers(
         let found = format!("{} x {}", other.width, other.height);
         return Err(Error::argument(other.layer.name(), expected, found));
     }
-    write_whole(path, |mut out| exr::encode(&mut out, frame, layers))
+    write_whole(path, &Task::NEVER, |mut out| exr::encode(&mut out, frame, layers))
 }
 
 /// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for
 /// normals.
 pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
     check_size([layer.width, layer.height])?;
-    write_whole(path.as_ref(), |mut out| npy::encode_layer(&mut out, layer))
+    write_whole(path.as_ref(), &Task::NEVER, |mut out| npy::encode_layer(&mut out, layer))
 }
 
 /// Writes one number per pixel, row by row from the top, to the NPY file `path`, whole or not at all:
@@ -394,5 +394,5 @@ pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
             format!("{}", counts.len()),
         ));
     }
-    write_whole(path, |mut out| npy::encode_counts(&mut out, size, counts))
+    write_whole(path, &Task::NEVER, |mut out| npy::encode_counts(&mut out, size, counts))
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::scenes::{blurs, camera, frame, layered_soup, mesh, moving};
 use super::{pass, shaded};
 use quadrille_base::image::{ColourSpace, Frame};
+use quadrille_base::task::Task;
 use quadrille_deferred::backend::resolve::Background;
 use quadrille_deferred::backend::shade::{QuadColours, QuadShader};
 use quadrille_deferred::camera::lens::Lens;
@@ -177,6 +178,7 @@ fn awkward_scenes_are_drawn() {
 fn frames_with_too_many_samples_are_refused() {
     let source = mesh("v 0 0 2\nv 1 0 2\nv 0 1 2\nf 1 2 3\n");
     let view = ShutterView::new(&camera([8192, 8192]), 0.1, Lens::PINHOLE, SceneMotion::NONE);
-    let frame = StochasticFrame::new(&source, view.unwrap(), &DeferredSettings::default());
+    let frame =
+        StochasticFrame::new(&source, view.unwrap(), &DeferredSettings::default(), &Task::NEVER);
     assert!(frame.unwrap_err().to_string().contains("samples of a frame"));
 }

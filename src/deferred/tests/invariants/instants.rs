@@ -7,6 +7,7 @@ use super::scenes::{Random, camera, frame, mesh, moving, soup};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::task::Task;
 use quadrille_deferred::camera::lens::Lens;
 use quadrille_deferred::camera::shutter::ShutterView;
 use quadrille_deferred::settings::DeferredSettings;
@@ -67,8 +68,7 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
         let instant = mesh(&text);
         let visible = VisibleFrame::new(
             &instant,
-            &view,
-            &view,
+            [&view, &view],
             &FrameSettings {
                 size,
                 pattern: SamplePattern::standard(4).unwrap().shared(),
@@ -77,6 +77,7 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
                 memory_bytes: quadrille_mesh::frame::MEMORY_BYTES,
                 level: SimdLevel::best(),
             },
+            &Task::NEVER,
         )
         .unwrap();
         add_owners(&visible, &mut expected, 1.0 / 4.0 / f64::from(instants));

@@ -28,6 +28,7 @@ use exact::exact;
 use quadrille_base::math::{SimdLevel, narrow};
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
+use quadrille_base::task::Task;
 use quadrille_deferred::backend::attributes::VertexCacheSpec;
 use quadrille_deferred::backend::resolve::Background;
 use quadrille_deferred::backend::tiles::{TiledOutcome, TiledPass};
@@ -415,8 +416,7 @@ fn without_blur_quads_are_those_of_multisampling() {
     let view = MeshCamera::new(camera(size), 0.05);
     let visible = VisibleFrame::new(
         &source,
-        &view,
-        &view,
+        [&view, &view],
         &FrameSettings {
             size,
             pattern: SamplePattern::standard(16).unwrap().shared(),
@@ -425,6 +425,7 @@ fn without_blur_quads_are_those_of_multisampling() {
             memory_bytes: quadrille_mesh::frame::MEMORY_BYTES,
             level: SimdLevel::best(),
         },
+        &Task::NEVER,
     )
     .unwrap();
     // A quad of a triangle is a fragment; triangles that share nothing are shaded apart.

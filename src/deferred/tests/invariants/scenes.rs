@@ -5,6 +5,7 @@ use std::path::Path;
 
 use nalgebra::{Matrix3, Vector3};
 
+use quadrille_base::task::Task;
 use quadrille_deferred::camera::lens::Lens;
 use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
 use quadrille_deferred::camera::shutter::ShutterView;
@@ -30,7 +31,7 @@ fn parsed(text: &str) -> Mesh {
 }
 
 pub(super) fn mesh(text: &str) -> Triangles {
-    Triangles::new(parsed(text), Adjacency::Vertex)
+    Triangles::new(parsed(text), Adjacency::Vertex, &Task::NEVER).unwrap()
 }
 
 /// As [`soup`], with every fourth triangle blended and every other one alpha-tested with a texture of holes.
@@ -68,7 +69,7 @@ pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
             _ => {}
         }
     }
-    Triangles::new(mesh, Adjacency::Vertex)
+    Triangles::new(mesh, Adjacency::Vertex, &Task::NEVER).unwrap()
 }
 
 /// Triangles at random positions in front of the camera, of both orientations; some cross its plane.
@@ -128,5 +129,5 @@ pub(super) fn frame(
     settings: &DeferredSettings,
 ) -> StochasticFrame {
     let view = ShutterView::new(&camera(size), 0.05, lens, motion).unwrap();
-    StochasticFrame::new(source, view, settings).unwrap()
+    StochasticFrame::new(source, view, settings, &Task::NEVER).unwrap()
 }

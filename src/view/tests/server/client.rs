@@ -52,7 +52,7 @@ pub(crate) struct Options {
 /// Writes a scene of a number of splats as PLY.
 pub(crate) fn write_scene(path: &Path, splats: u32, seed: u64) {
     let scene = Synthetic::new(Recipe::Object, seed, splats.into(), 1).unwrap();
-    quadrille_base::output::write_whole(path, |out| {
+    quadrille_base::output::write_whole(path, &Task::NEVER, |out| {
         let mut writer = PlyWriter::new(out, scene.len(), scene.sh_degree(), &[])?;
         for index in 0..scene.len() {
             writer.push(&scene.splat(index))?;
