@@ -33,7 +33,6 @@ use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 
 /// Tile side of the paper's sort-based deferred shading, in pixels.
 const TILE_PX: u32 = 128;
-/// Quads in the memo of a tile's forward draws.
 const MEMO_QUADS: u32 = 1024;
 
 /// Settings of [`draw_deferred`].
@@ -233,7 +232,6 @@ pub fn mean_picture(
 
 struct FrameDraw<'a> {
     frame: StochasticFrame,
-    /// Counters of the set-up.
     set_up: RasterCounters,
     shader: &'a Shader<'a>,
     settings: &'a DeferredDrawSettings,
@@ -243,7 +241,6 @@ struct FrameDraw<'a> {
 }
 
 impl FrameDraw<'_> {
-    /// Whether a pipeline takes the hits in submission order.
     fn is_ordered(&self, run: PipelineRun) -> bool {
         self.settings.traffic || !matches!(run, PipelineRun::Sds { .. })
     }

@@ -215,7 +215,6 @@ impl<'a> BinLists<'a> {
         })
     }
 
-    /// Bins and numbers of a chunk's triangles, in submission order, and the number of tests.
     fn of_chunk(
         frame: &StochasticFrame,
         chunk: &GeometryChunk,

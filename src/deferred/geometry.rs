@@ -81,7 +81,6 @@ pub struct Geometry {
     pub(crate) alpha_tests: AlphaTests,
 }
 
-/// Grid, and triangle within it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PrimitiveRef<'a> {
     pub(crate) chunk: &'a GeometryChunk,

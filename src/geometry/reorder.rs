@@ -25,7 +25,6 @@ choice! {
 }
 
 impl TriangleOrder {
-    /// Order of triangles, given by their vertices.
     pub(super) fn permutation(self, triangles: &[[u32; 3]], seed: u64) -> Vec<usize> {
         match self {
             Self::File => (0..triangles.len()).collect(),

@@ -1,6 +1,5 @@
 //! Sets that grow together: connected parts of a mesh.
 
-/// Disjoint sets of the numbers below a count.
 pub(crate) struct Sets {
     parents: Vec<u32>,
 }

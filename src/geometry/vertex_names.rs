@@ -15,7 +15,6 @@ pub(super) struct VertexNames {
     uvs: Vec<u32>,
     normals: Vec<u32>,
     colours: Vec<u32>,
-    /// Numbers by position, texture coordinate, normal and colour.
     numbers: HashMap<[u32; 4], u32>,
 }
 

@@ -84,7 +84,6 @@ impl Machine {
         Ok(run)
     }
 
-    /// Renders a view, with progress in splats; meaningless once `task` is cancelled.
     fn draw(&self, view: &PreparedView<'_>, task: &Task) -> MethodRun {
         quadrille_base::span!("simulate");
         let start = Instant::now();

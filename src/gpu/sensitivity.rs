@@ -116,7 +116,6 @@ impl Sensitivity {
     }
 }
 
-/// Configuration with the values in which a preset differs from the default.
 fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
     let fields = Config::preset(preset)?.fields().into_iter();
     let mut pairs = fields.zip(Config::default().fields());

@@ -23,7 +23,6 @@ pub struct TileMap {
     /// Number of GPCs.
     pub count: u32,
     mapping: TileMapping,
-    /// Screen tiles along the side of a block.
     block: u32,
 }
 

@@ -24,7 +24,6 @@ use quadrille_scene::{BLOCK, Camera, LoadOptions, Splats};
 const CHUNK: usize = 256;
 const _: () = assert!(CHUNK.is_multiple_of(BLOCK));
 
-/// Format mark and version.
 const MARK: [u8; 16] = *b"quadrille index1";
 
 /// Reach of a splat in the bounds, relative to its radius at the alpha cut in world space. A footprint is a linear
@@ -45,7 +44,6 @@ struct Stamp {
     modified_s: u64,
     modified_ns: u64,
     rows: u64,
-    /// Checksum of the header.
     header: u64,
 }
 
@@ -54,7 +52,6 @@ struct Stamp {
 struct Chunk {
     low: [f32; 3],
     high: [f32; 3],
-    /// Checksum of its rows.
     rows: u32,
 }
 
@@ -127,7 +124,6 @@ struct Plane {
 }
 
 impl Plane {
-    /// Whether a box is entirely above the plane, also after rounding.
     fn is_above(&self, low: [f64; 3], high: [f64; 3]) -> bool {
         let (mut least, mut terms) = (self.offset, self.offset.abs());
         for (axis, normal) in self.normal.into_iter().enumerate() {

@@ -126,7 +126,6 @@ fn anisotropies(block: &SplatBlock) -> Lanes {
     })
 }
 
-/// A quantity of every `step`-th splat.
 fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     let blocks = splats.blocks();
     let mut values = vec![0.0; splats.len().div_ceil(step)];

@@ -145,7 +145,6 @@ pub(super) fn assemble(
     Ok(arrays.finish(dropped))
 }
 
-/// Fixed-size rows of a file, of which some are read.
 #[derive(Debug)]
 pub(super) struct FixedRows {
     start: usize,

@@ -145,7 +145,6 @@ impl Camera {
         beyond.count() as f64 / f64::from(SIDE * SIDE)
     }
 
-    /// Warning about cameras whose lens does not reach the corners of the picture.
     pub(crate) fn lens_warning(cameras: &[Self]) -> Option<String> {
         let shares = cameras.iter().map(|camera| (camera, camera.share_beyond_lens()));
         let (camera, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;

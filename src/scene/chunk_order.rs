@@ -10,7 +10,6 @@ use quadrille_base::task::Task;
 /// The last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;
 
-/// Parts of this size are divided in parallel.
 const PARALLEL_ROWS: usize = 1 << 13;
 
 /// Steps of a coordinate of 10 or 11 bits between the ends of a chunk.

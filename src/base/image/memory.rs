@@ -50,7 +50,6 @@ pub fn available_bytes() -> Option<u64> {
 /// Version 1 of control groups writes the greatest whole number of pages for "unlimited".
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
-/// Memory left in the control group, counting its droppable file cache.
 fn group_bytes() -> Option<u64> {
     // Versions 2 and 1 of control groups, as a container sees its own.
     [

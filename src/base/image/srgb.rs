@@ -4,7 +4,6 @@
 const SLOPE: f32 = 12.92;
 const OFFSET: f32 = 0.055;
 const EXPONENT: f32 = 2.4;
-/// Boundary between linear part and power curve.
 const ENCODED_BEND: f32 = 0.040_45;
 const LINEAR_BEND: f32 = 0.003_130_8;
 

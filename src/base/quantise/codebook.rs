@@ -8,7 +8,6 @@ use crate::task::Task;
 /// Entries of a codebook.
 pub const ENTRIES: usize = 256;
 
-/// Blocks of values for the estimate of their density.
 const BLOCKS: usize = 4096;
 
 /// The error changes by less than a thousandth in later iterations.

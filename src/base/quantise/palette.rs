@@ -20,7 +20,6 @@ const MAX_GROUPS: usize = 256;
 /// Rows transposed at a time: 46 KB of rows of 45 numbers.
 const TRANSPOSED_ROWS: usize = 256;
 const VARIANCE_ROWS: usize = 4096;
-/// Lloyd iterations within a group, and across groups.
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
 /// Groups that the last passes compare with.
@@ -48,9 +47,7 @@ struct Group {
     centroids: Vec<Vec<f32>>,
 }
 
-/// Neighbouring centroids of a group.
 struct Block {
-    /// Index of the first of them in the group.
     first: u32,
     lanes: LaneBlock,
     centre: Vec<f32>,
@@ -363,7 +360,6 @@ fn total_order(value: f32) -> u32 {
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
 }
 
-/// Groups nearest to group `at` by their means, itself first.
 fn near_groups(groups: &[Group], at: usize) -> Vec<usize> {
     let distance = |other: &Group| squared_distance(&other.mean, &groups[at].mean);
     let mut order: Vec<(f32, usize)> = groups.iter().map(distance).zip(0..).collect();

@@ -160,7 +160,6 @@ impl TileSort {
     }
 }
 
-/// Stable move of entries from `from` to `to` by one digit.
 fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usize) {
     let mut next = [0_usize; DIGITS];
     for entry in from {

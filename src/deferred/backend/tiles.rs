@@ -160,7 +160,6 @@ struct Backend<'a> {
     entries: Vec<SortEntry>,
     /// Premultiplied linear colour of each sample, and its alpha.
     colours: Vec<[f32; 4]>,
-    /// Depths of samples, for forward draws.
     depths: Vec<f32>,
     vertices: VertexCache,
 }

@@ -13,7 +13,6 @@ use quadrille_scene::Camera;
 pub struct ShutterView {
     /// View when the shutter opens and when it closes.
     ends: [MeshCamera; 2],
-    /// View half-way between.
     middle: MeshCamera,
     lens: Lens,
     shear: LensShear,

@@ -55,7 +55,6 @@ struct ShadedQuad {
     served: Vec<(u32, u32)>,
 }
 
-/// Colour buffer with its cache.
 struct Colours {
     buffer: WordBuffer,
     format: SampleColour,

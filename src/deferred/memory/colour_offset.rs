@@ -40,7 +40,6 @@ impl ChannelLayout {
         significant_bits(self.channel_bits())
     }
 
-    /// Values of a channel, as integers of the same order.
     #[inline]
     fn values(self, block: &Block, channel: usize) -> impl Iterator<Item = u32> + '_ {
         let words = self.channels() * self.channel_bits() as usize / 32;

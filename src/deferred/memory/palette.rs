@@ -20,7 +20,6 @@ pub struct BlockPalette {
     entries: [u32; BLOCK_WORDS],
     count: u32,
     least: u32,
-    /// Width of an entry's offset.
     width: u32,
 }
 

@@ -54,7 +54,6 @@ impl<S: Simd> RangeLanes<S> {
     }
 }
 
-/// Corner of a triangle at one end of the shutter.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Corner {
     /// Offset from the picture's centre times `Z`, across and down.

@@ -27,7 +27,6 @@ pub(crate) struct MeshBuilder {
     welded: HashMap<[u32; 3], u32>,
     triangles: u64,
     draw_start: u32,
-    /// Memory left for texels.
     pub(super) texture_bytes: u64,
     warnings: Warnings,
 }
@@ -47,7 +46,6 @@ impl Warnings {
         }
     }
 
-    /// Kept warnings, and a sentence about the number of others.
     pub(super) fn into_texts(mut self) -> Vec<String> {
         if self.more > 0 {
             self.texts.push(format!("{} more warnings", self.more));

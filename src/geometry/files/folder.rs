@@ -16,7 +16,6 @@ const LIMIT_BYTES: u64 = 4 << 30;
 /// Larger folders are not searched for names that are written differently.
 const MAX_ENTRIES: usize = 1 << 16;
 
-/// Parts at the end of a name that are sought in the folder.
 const MAX_PARTS: usize = 16;
 
 pub(crate) struct Folder {

@@ -67,7 +67,6 @@ struct ObjReader {
     /// Index in the mesh of each `vn`.
     normals: Vec<u32>,
     libraries: Vec<String>,
-    /// Material names in order of first use.
     names: Vec<String>,
     by_name: HashMap<String, u32>,
     /// Name in the last `usemtl`, and its index once a face uses it.

@@ -19,7 +19,6 @@ const SAMPLES: usize = 4096;
 pub(super) struct Middle {
     /// Medians of the coordinates, rounded to whole units.
     centre: [f64; 3],
-    /// Median of the largest coordinate differences from the centre.
     spread: f64,
 }
 

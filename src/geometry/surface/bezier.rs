@@ -95,7 +95,6 @@ impl BicubicPatch {
     }
 }
 
-/// Control points of each side, counter-clockwise.
 const SIDES: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 7, 11, 15], [15, 14, 13, 12], [12, 8, 4, 0]];
 
 impl Surface {

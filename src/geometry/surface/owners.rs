@@ -53,7 +53,6 @@ impl<C: Ord + Copy> PatchKeys<[C; 2], C> {
 }
 
 impl Owners {
-    /// Determines owners from the patches' keys, in order.
     pub(super) fn new<S: Hash + Eq, C: Hash + Eq>(
         patches: impl IntoIterator<Item = PatchKeys<S, C>>,
     ) -> Self {

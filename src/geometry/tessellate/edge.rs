@@ -11,7 +11,6 @@ const UNEVEN: u32 = u32::MAX;
 /// a 4096th of a patch.
 const SHORTEST_UNEVEN: u32 = 4096;
 
-/// Fixed-point parameters of a patch.
 pub(super) type PatchPoint = [i32; 2];
 
 /// Directed edge, counter-clockwise around its sub-patch.

@@ -137,7 +137,6 @@ impl Splitter<'_> {
         ControlFlow::Continue(())
     }
 
-    /// A side of the patch, measured in its owner's direction.
     fn side(&self, side: usize) -> PatchEdge {
         let corner = |c: usize| CORNERS[c % 4].map(|t| if t > 0.5 { ONE } else { 0 });
         let ends = [corner(side), corner(side + 1)];

@@ -50,7 +50,6 @@ struct Node {
     position: [f32; 2],
 }
 
-/// Vertices of side `number` from corner to corner.
 fn side(factors: Factors, number: usize) -> Vec<Node> {
     let [columns, rows] = lattice(factors).map(f32::from);
     let before: u16 = factors[..number].iter().copied().map(u16::from).sum();

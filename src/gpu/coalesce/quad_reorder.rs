@@ -133,7 +133,6 @@ impl QuadReorder {
         self.emitted = self.pipe.issue_on(beat, at, 1, state, next) + 1;
     }
 
-    /// Scans quads that entered the buffer at `entered`; emits pairs four at a time.
     #[allow(clippy::cast_possible_truncation, reason = "windows are validated to be small")]
     fn take<M>(
         &mut self,

@@ -12,7 +12,6 @@ use quadrille_machine::{ColourQuad, ShadedWarp, WARP_QUADS};
 /// Fragment outcomes of a quad, as masks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Blended {
-    /// Blended.
     pub(crate) mask: u8,
     /// Skipped by an ideal termination.
     pub(crate) dropped: u8,

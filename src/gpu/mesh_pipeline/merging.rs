@@ -193,7 +193,6 @@ impl TimedMergeUnit {
         self.written.clear();
     }
 
-    /// Restarts the numbering of fragments once the unit is empty.
     fn forget(&mut self) {
         self.driver.stream.fragments.clear();
         self.samples.clear();

@@ -24,7 +24,6 @@ pub struct RacedPicture {
     in_order: Buffer<QuadColour>,
     depth: Buffer<[u32; 4]>,
     youngest: Buffer<[u64; 4]>,
-    /// Fragments blended after a younger one.
     out_of_order: u64,
 }
 

@@ -135,7 +135,6 @@ pub struct Zrop {
     gpc: usize,
     cache: UnitCache,
     slots: Vec<u32>,
-    /// Lookup port, in slots of the test port.
     lookup: RateLimiter,
     width: usize,
     waiting: Queue,

@@ -65,11 +65,9 @@ pub struct Chunk {
     pub quads: Vec<RasterQuad>,
     /// Samples of each quad that an alpha test keeps; empty if no material has a test.
     kept: Vec<u64>,
-    /// Samples of each quad that pass the early depth test.
     pub(crate) passed: Vec<AtomicU64>,
     /// Quads sorted by bin.
     by_bin: Vec<u32>,
-    /// Start of each bin in `by_bin`, and the end.
     bin_starts: Vec<u32>,
     /// Index in the frame of its first quad.
     pub first_quad: u32,

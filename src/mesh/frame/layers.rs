@@ -210,7 +210,6 @@ impl VisibleFrame {
 }
 
 impl PixelLayers {
-    /// Bits of a layer's values, plane by plane.
     fn bits(&self, layer: Layer) -> [Option<u32>; 3] {
         let one = |value: f32| [Some(value.to_bits()), None, None];
         match layer {

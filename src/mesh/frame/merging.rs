@@ -185,7 +185,6 @@ impl Group {
         }
     }
 
-    /// Counts a quad of a visible grid; returns its shaded samples.
     #[inline]
     fn count(&mut self, chunk: &Chunk, quad: u32, settings: &FrameSettings) -> u64 {
         if chunk.quads[quad as usize].coverage == 0 {
@@ -308,7 +307,6 @@ impl Group {
 }
 
 impl Targets {
-    /// Pads with quads that are not shaded up to `quads`.
     fn fill_to(&mut self, quads: u32) {
         let quads = quads as usize;
         match self {

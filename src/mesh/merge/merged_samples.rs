@@ -39,14 +39,12 @@ impl ShownFragment {
 #[derive(Debug, Clone, Copy)]
 struct PendingFragment {
     fragment: ShownFragment,
-    /// Previous fragment at the same position.
     older: u32,
 }
 
 /// The samples of the fragments since the merging unit was last empty.
 #[derive(Debug, Default)]
 pub struct MergedSamples {
-    /// By number in the stream.
     fragments: Vec<PendingFragment>,
     /// Latest fragment with samples left at each position.
     latest: Vec<u32>,

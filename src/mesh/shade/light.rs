@@ -51,7 +51,6 @@ enum Source {
     Directional {
         towards: [f32; 3],
         colour: [f32; 3],
-        /// Whether the Phong highlight reflects it.
         has_highlight: bool,
     },
     Point {

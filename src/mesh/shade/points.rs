@@ -11,9 +11,7 @@ pub(super) struct SurfacePoints {
     pub(super) normal: Vectors,
     pub(super) uv: [Lanes; 2],
     pub(super) colour: Option<[Lanes; 4]>,
-    /// Changes of the position along the screen's x and y.
     pub(super) position_slopes: [Vectors; 2],
-    /// Changes of the texture coordinates along the screen's x and y.
     pub(super) uv_slopes: [[Lanes; 2]; 2],
     pub(super) is_front: bool,
     pub(super) wanted: u8,

@@ -66,7 +66,6 @@ impl Condition {
         }
     }
 
-    /// Whether the condition reads only positions or columns that do not affect drawing.
     pub(super) fn is_crop(&self) -> bool {
         self.0.is_crop()
     }
@@ -139,7 +138,6 @@ impl OperandValues<'_> {
 }
 
 impl Operand {
-    /// Whether this attribute affects drawing, other than position.
     fn is_drawn(&self) -> bool {
         match self {
             Self::Number(_) => false,

@@ -98,7 +98,6 @@ struct Run<'a> {
     reference: Option<SplatTable>,
     /// Views, if splats are pruned or compared.
     judge: Option<Judge>,
-    /// First input.
     scene: &'a Path,
     actions: Vec<StepResult>,
     host: &'a mut dyn ConversionHost,
@@ -176,7 +175,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps the splats before a step whose loss is compared.
     fn keep_reference(&mut self) {
         if self.of.is_compared && self.reference.is_none() {
             self.reference = Some(self.table.clone());

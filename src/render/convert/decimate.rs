@@ -121,9 +121,7 @@ pub fn coarser_levels(
 
 struct Merging {
     bodies: Vec<Body>,
-    /// Origin of the neighbour search.
     origin: [f64; 3],
-    /// Coefficients of all spherical harmonics of a splat.
     per_row: usize,
     coefficients: Vec<f32>,
 }

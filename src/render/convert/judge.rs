@@ -24,7 +24,6 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Moves the views with the scene.
     pub(super) fn follow(
         &mut self,
         action: &Action,
@@ -44,7 +43,6 @@ impl Judge {
         Ok(())
     }
 
-    /// Views for pruning `table`.
     pub(super) fn pruning(
         &mut self,
         table: &SplatTable,

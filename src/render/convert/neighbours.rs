@@ -14,7 +14,6 @@ const PARALLEL: usize = 1 << 13;
 /// About 5 ms of work.
 const REPORTED_ROWS: u32 = 1 << 10;
 
-/// Row and squared distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Neighbour {
     pub(super) row: u32,

@@ -66,7 +66,6 @@ impl Renderer {
         Ok(())
     }
 
-    /// Projects a batch that starts at splat `first` of the scene; keeps the splats in view.
     fn project_batch(
         &mut self,
         view: &mut View,

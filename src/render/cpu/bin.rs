@@ -48,12 +48,9 @@ const MOST_ENTRIES: usize = 3 << 20;
 #[derive(Debug)]
 pub(super) struct TileLists {
     entries: Buffer<u64>,
-    /// End of each tile's list.
     ends: Vec<usize>,
     shares: Vec<ChunkShare>,
-    /// Maximum entries of a band of several rows.
     pub(super) most_entries: usize,
-    /// Entries of the frame's longest band.
     longest: usize,
 }
 
@@ -77,7 +74,6 @@ pub(super) struct TileGrid {
     pub(super) first_row: usize,
 }
 
-/// A contiguous part of the chunks of splats.
 #[derive(Debug, Default)]
 struct ChunkShare {
     chunks: Range<usize>,
@@ -219,7 +215,6 @@ impl TileGrid {
     }
 }
 
-/// Appends the lanes in `mask` to a list with room for all.
 #[inline(always)]
 fn append<S: Simd>(
     simd: S,
@@ -326,7 +321,6 @@ impl TileLists {
         bands
     }
 
-    /// Fills the counted lists of a band, each in slot order.
     pub(super) fn fill(
         &mut self,
         level: SimdLevel,
@@ -360,7 +354,6 @@ impl TileLists {
         });
     }
 
-    /// Sorts every list, nearest first, ties by slot. Stops once `task` is cancelled.
     pub(super) fn sort(&mut self, level: SimdLevel, task: &Task) {
         quadrille_base::span!("sort");
         let mut lists = Vec::with_capacity(self.ends.len());

@@ -200,7 +200,6 @@ impl<S: Simd> BlockLanes<S> {
         }
     }
 
-    /// Adds a splat's colour by the weights of its fragments.
     #[inline(always)]
     pub(super) fn add(&mut self, simd: S, weight: f32x16<S>, colour: [f32; 3]) {
         for (sum, colour) in self.colour.iter_mut().zip(colour) {

@@ -191,7 +191,6 @@ impl Renderer {
         })
     }
 
-    /// Draws all tiles; returns the number of blended fragments.
     fn raster_channels(
         &mut self,
         camera: &Camera,

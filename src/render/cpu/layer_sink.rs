@@ -13,7 +13,6 @@ pub(super) trait LayerSink {
     /// only sinks read.
     fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
 
-    /// Adds the fragments of `splat`, number `at` of the batch, in a block.
     fn add<S: Simd>(
         &mut self,
         simd: S,

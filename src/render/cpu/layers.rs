@@ -14,7 +14,6 @@ pub(super) const LEAST_ALPHA: f32 = 1e-10;
 pub(super) const MEDIAN_TRANSMITTANCE: f64 = 0.5;
 pub(super) const NO_ID: u32 = u32::MAX;
 
-/// Depth and normal of a splat, where its projection lacks them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct SplatGeometry {
     pub(super) depth: f32,

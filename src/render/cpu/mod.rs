@@ -56,7 +56,6 @@ pub struct LayerSettings {
 }
 
 impl LayerSettings {
-    /// Whether layers need more of a splat than its projection.
     fn needs_geometry(&self) -> bool {
         let depth = [Layer::Depth, Layer::DepthSum, Layer::DepthInverse, Layer::DepthMedian];
         let has_depth = self.layers.iter().any(|layer| depth.contains(layer));

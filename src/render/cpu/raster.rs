@@ -18,7 +18,6 @@ use quadrille_base::shading::cap_rounded_down;
 
 /// Splats that are fetched, and whose blocks are computed, together.
 const PART: usize = 16;
-/// Prefetch distance in splats.
 const PREFETCH_SPLATS: usize = 64;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the fragments
@@ -128,7 +127,6 @@ struct Blender<'a, S: Simd, L, const STOP: u8> {
     block: usize,
     /// Pixels of that block, of which memory is out of date.
     pixels: BlockLanes<S>,
-    /// Blended fragments.
     counts: LaneCounts<S>,
     sink: &'a mut L,
 }
@@ -235,7 +233,6 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     }
 }
 
-/// Shaded group of a run's splats, ready to be blended.
 struct Shaded<S: Simd> {
     fragments: [Fragments<S>; GROUP],
     numbers: [usize; GROUP],

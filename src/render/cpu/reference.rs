@@ -51,7 +51,6 @@ pub(super) struct BlendedFragment {
     pub(super) depth: f64,
     pub(super) colour: [f64; 3],
     pub(super) alpha: f64,
-    /// Transmittance in front of the fragment.
     pub(super) transmittance: f64,
 }
 
@@ -66,7 +65,6 @@ struct Fragments {
     alpha: f64,
     normal: [f64; 3],
     count: u32,
-    /// Number of weights to keep.
     ranks: usize,
     /// Largest weights and their splats, descending; of equal ones, the nearer first.
     largest: Vec<(f64, u32)>,

@@ -263,7 +263,6 @@ impl Renderer {
         Counts { splats_in_frustum: self.projected.splats_in_view() as u64, fragments_blended }
     }
 
-    /// Draws all tiles of `grid`; returns the number of blended fragments.
     pub(super) fn raster(
         &mut self,
         pixels: &mut [[f32; 4]],
@@ -379,7 +378,6 @@ impl Renderer {
     }
 }
 
-/// Layers of a frame, and the geometry that they need.
 #[derive(Clone, Copy)]
 struct FrameLayers<'a> {
     settings: &'a LayerSettings,

@@ -54,7 +54,6 @@ impl Iterator for Run {
 
 pub(super) struct Runs {
     splats: [u64; BLOCKS],
-    /// Blocks with a run.
     reached: u64,
 }
 

@@ -126,7 +126,6 @@ impl<'a, const KEPT: u8> TileLayers<'a, KEPT> {
         self.top.fill(RankLanes::NONE);
     }
 
-    /// Writes all planes; `planes` holds the tile's rows in each.
     pub(super) fn store(
         &self,
         level: SimdLevel,

@@ -41,7 +41,6 @@ struct PlaneCentre {
     px: [f64; 2],
     /// Derivatives of the pixel position by the position in view space.
     jacobian: Matrix2x3<f64>,
-    /// Depth that determines the drawing order.
     depth: f64,
 }
 
@@ -176,7 +175,6 @@ impl ExactSplat {
         (!shape.is_too_small(view)).then_some(shape)
     }
 
-    /// Whether the profile leaves the splat out for its size.
     fn is_too_small(&self, view: &ViewTransform) -> bool {
         let least = view.least_radius_px;
         least > 0.0 && self.half_extents_px().iter().all(|r| r.ceil() <= least)

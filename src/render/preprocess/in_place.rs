@@ -48,7 +48,6 @@ impl<'a> InPlace<'a> {
         }
     }
 
-    /// End of the rows that are read together with `block`.
     #[inline(always)]
     fn end(&self, block: usize) -> usize {
         let of_chunk = (block / CHUNK_BLOCKS + 1) * CHUNK_BLOCKS;

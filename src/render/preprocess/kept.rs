@@ -34,7 +34,6 @@ impl KeptSplats {
         self.splats_in_view
     }
 
-    /// Converts to a frame projected at once.
     pub(crate) fn into_projected(self) -> Projected {
         Projected::of_packed(self.splats, self.bounds, self.keys)
     }

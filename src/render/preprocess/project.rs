@@ -19,7 +19,6 @@ use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 
 /// Unit of parallel work: 4096 splats.
 pub(super) const CHUNK_BLOCKS: usize = 256;
-/// Prefetch distance in blocks.
 const BLOCKS_AHEAD: usize = 2;
 /// Splats per chunk, and slots of each chunk.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
@@ -42,9 +41,7 @@ pub(crate) struct Projected {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProjectedChunk<'a> {
-    /// Slot of the first splat; the rest follow.
     pub(crate) first_slot: u32,
-    /// Keys that order like the depths.
     pub(crate) keys: &'a [u32],
     pub(crate) bounds: &'a [PixelBounds],
 }
@@ -260,7 +257,6 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
     output.len
 }
 
-/// Projects a chunk splat by splat, by the definition.
 fn project_exactly<T: SplatSource + ?Sized>(
     splats: &T,
     view: &ViewTransform,

@@ -25,7 +25,6 @@ pub(crate) struct Material {
     pub(crate) grain: Grain,
 }
 
-/// Shape and arrangement of a surface's splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Flat disks along the surface, with buried splats and haze.
@@ -75,7 +74,6 @@ impl Material {
     }
 }
 
-/// Ground height at x, z, for shadows.
 pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +96,6 @@ impl Occluder {
 pub(crate) struct Light {
     pub(crate) to_sun: Vec3,
     pub(crate) sun: Vec3,
-    /// Light from above, the horizon and below.
     pub(crate) sky: [Vec3; 3],
     pub(crate) exposure: f32,
     pub(crate) occluders: Vec<Occluder>,

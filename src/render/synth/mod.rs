@@ -62,7 +62,6 @@ choice! {
 /// A procedural scene, whose splats can be computed one by one.
 pub struct Synthetic {
     built: BuiltScene,
-    /// First splat of each part, and the end of the last.
     starts: Vec<u64>,
     /// Mean distance between neighbouring splats at density 1, in world units.
     spacing: f32,

@@ -5,7 +5,6 @@ use super::part::{BuiltScene, Part, cameras};
 use super::random::{Rng, Vec3, fractal};
 use super::surface::{Disk, Ellipsoid, Frustum, perpendicular};
 
-/// Polyline of heights and radii.
 const PROFILE: [(f32, f32); 6] =
     [(0.0, 0.22), (0.12, 0.34), (0.38, 0.42), (0.66, 0.30), (0.84, 0.15), (0.96, 0.2)];
 const TABLE_RADIUS: f32 = 1.6;
@@ -110,7 +109,6 @@ fn heart(head: Vec3) -> Part {
     Part::new(ball, 2.5, |_, rng| Material::dull([0.6, 0.36, 0.03]).shaded(rng.range(0.5, 1.1)))
 }
 
-/// Fuzzy spindle from the vase's mouth to a head, with leaves.
 fn stem(head: Vec3, foot: Vec3) -> Part {
     let foot = foot + Vec3::y() * 0.85;
     let spindle =

@@ -7,7 +7,6 @@ use super::random::Rng;
 use super::surface::{SampledSurface, SurfaceSample};
 use quadrille_scene::{Camera, Intrinsics};
 
-/// Material of a surface at a point.
 pub(crate) type Paint = Box<dyn Fn(&SurfaceSample, &mut Rng) -> Material + Send + Sync>;
 
 pub(crate) struct Part {

@@ -41,7 +41,6 @@ impl Rng {
         (self.normal() * sigma).exp()
     }
 
-    /// Uniform over the unit sphere.
     pub(crate) fn direction(&mut self) -> Vec3 {
         let z = self.range(-1.0, 1.0);
         let (sin, cos) = self.range(0.0, std::f32::consts::TAU).sin_cos();

@@ -72,7 +72,6 @@ fn walls() -> Vec<Part> {
     parts
 }
 
-/// Material by position alone.
 type PaintAt = fn(Vec3) -> Material;
 
 fn floor(p: Vec3) -> Material {

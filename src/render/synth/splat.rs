@@ -16,7 +16,6 @@ const HAZE: f32 = 0.12;
 /// most of it overfitting.
 const COEFFICIENT_NOISE: f32 = 0.012;
 const BAND_DECAY: f32 = 0.6;
-/// Narrowness of the sun's highlight and of light through leaves.
 const HIGHLIGHT_G: f32 = 0.6;
 const THROUGH_G: f32 = 0.4;
 
@@ -24,7 +23,6 @@ const THROUGH_G: f32 = 0.4;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnlitSplat {
     centre: Vec3,
-    /// Surface point at which light and occlusion are evaluated.
     lit_at: Vec3,
     lit_normal: Vec3,
     /// World axes, thinnest last.

@@ -189,11 +189,9 @@ impl SampledSurface for Disk {
     }
 }
 
-/// Upright box, rotated about the vertical.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) base: Vec3,
-    /// Width, height and depth.
     pub(crate) size: Vec3,
     /// Horizontal unit direction of the width.
     pub(crate) facing: Vec3,
@@ -209,7 +207,6 @@ impl Block {
         [self.facing * self.size.x, Vec3::y() * self.size.y, depth * self.size.z]
     }
 
-    /// Outward sides: front, back, left, right.
     pub(crate) fn sides(&self) -> [Parallelogram; 4] {
         let [w, h, d] = self.edges();
         let corner = self.base - w / 2.0 - d / 2.0;
@@ -227,7 +224,6 @@ impl Block {
         self.sides().into_iter().chain([top])
     }
 
-    /// Ellipsoid that blocks light in place of the block.
     pub(crate) fn occluder(&self) -> Occluder {
         let [w, _, d] = self.edges();
         let half = (w.abs() + d.abs()) / 2.0;

@@ -23,9 +23,7 @@ const PITCH_DEGREES: f64 = -6.0;
 pub(super) struct Candidate {
     pub(super) eye: Vector3<f64>,
     pub(super) forward: Vector3<f64>,
-    /// Index of its ring, or of its eye inside.
     pub(super) group: usize,
-    /// Whether the eye is inside the content rather than on a ring.
     pub(super) is_inside: bool,
 }
 

@@ -19,7 +19,6 @@ pub(super) struct SplatSample {
 }
 
 impl SplatSample {
-    /// Takes about `count` splats, or all of a smaller scene.
     pub(super) fn of(splats: &Splats, count: usize) -> Self {
         let least = if splats.len() <= count { 0.0 } else { least_area(splats, count) };
         let mut taken = Vec::with_capacity(count + count / 8);

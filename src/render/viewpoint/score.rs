@@ -66,7 +66,6 @@ pub(super) struct Scoring<'a> {
     pub(super) settings: RenderSettings,
     pub(super) up: Vector3<f64>,
     pub(super) radius: f64,
-    /// Distance within which content obstructs the view.
     pub(super) near: f64,
 }
 
@@ -128,7 +127,6 @@ fn sharpness(size: f32) -> f32 {
 /// Weighted means over the pixels, 0 to 1.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Detail where the picture is sharp.
     detail: f64,
     /// Share covered by blurred splats.
     blur: f64,

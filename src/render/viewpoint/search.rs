@@ -19,11 +19,8 @@ use quadrille_scene::{Camera, Intrinsics, Splats};
 
 /// Splats and pixels per picture of the first look at all candidates.
 const FIRST_LOOK: Look = Look { splats: 20_000, pixels: 64.0 * 36.0 };
-/// The same for the best candidates.
 const SECOND_LOOK: Look = Look { splats: 80_000, pixels: 96.0 * 54.0 };
-/// Candidates in the second look.
 const SECOND_LOOKS: usize = 24;
-/// Number of best candidates that are refined.
 const IMPROVED: usize = 4;
 /// Refinement rounds; each tries all neighbours of a view.
 const ROUNDS: usize = 3;
@@ -240,7 +237,6 @@ impl<'a> Search<'a> {
         score_all(&self.scoring(sample, FIRST_LOOK), candidates)
     }
 
-    /// Up to `count` views that differ, best first.
     fn best_views(&self, count: usize) -> Result<Vec<ChosenView>> {
         let (first, sample) =
             rayon::join(|| self.first_look(), || SplatSample::of(self.splats, SECOND_LOOK.splats));

@@ -58,7 +58,6 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
     tilted(&patches, Vector3::ith(vertical, sign))
 }
 
-/// Position along an axis at which level splats are most concentrated.
 struct Peak {
     /// Share of all splats' area in the fullest bin.
     share: f64,

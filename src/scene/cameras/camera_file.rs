@@ -10,7 +10,6 @@ use crate::camera::{Camera, Intrinsics};
 use crate::projection::{FisheyeLens, Projection};
 use quadrille_base::error::{Error, Result, shown};
 
-/// View names listed in a message.
 pub(super) const LISTED_NAMES: usize = 12;
 
 /// The names in the file of the views for training and of the views for tests.
@@ -180,7 +179,6 @@ pub(super) fn view_name(index: usize) -> String {
     format!("view_{index:03}")
 }
 
-/// Warning about ignored lens distortion; `of` says in how many cameras.
 pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
     format!(
         "{}: lens distortion of {of} ignored; pictures will differ from the photographs unless those are undistorted",

@@ -6,9 +6,7 @@ use crate::projection::Projection;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 
-/// Default size.
 const PANORAMA_PX: [u32; 2] = [2048, 1024];
-/// Default vertical field of view.
 const FISHEYE_FOV_DEGREES: f64 = 180.0;
 /// The fisheye projection ends here.
 const MAX_FOV_DEGREES: f64 = 340.0;

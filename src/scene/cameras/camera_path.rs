@@ -12,7 +12,6 @@ use super::json::JsonNode;
 use crate::camera::Intrinsics;
 use quadrille_base::error::Result;
 
-/// Key by which the format is recognised.
 pub(super) const FRAMES_KEY: &str = "camera_path";
 
 pub(crate) fn read(root: &JsonNode) -> Result<CameraFile> {

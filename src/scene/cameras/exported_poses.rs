@@ -13,7 +13,6 @@ use super::names;
 use crate::camera::Intrinsics;
 use quadrille_base::error::{Error, Result, shown};
 
-/// Whether `root` is an array of such poses.
 pub(super) fn is_export(root: &JsonNode) -> Result<bool> {
     let first = root.items()?.next();
     Ok(first.is_some_and(|item| item.get("transform").is_some() && item.get("width").is_none()))

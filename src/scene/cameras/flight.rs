@@ -211,7 +211,6 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
     Ok(inverse * right)
 }
 
-/// Linearly interpolated quantile.
 fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = share * (values.len() - 1) as f64;

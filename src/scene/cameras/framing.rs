@@ -29,7 +29,6 @@ const MAX_ORBIT: u32 = 100_000;
 const ELEVATION: f64 = 20_f64.to_radians();
 /// Azimuth of the default viewpoint in radians: off the axes, so that walls and boxes show two sides.
 const AZIMUTH: f64 = 30_f64.to_radians();
-/// Distance factor for a margin around the target.
 const MARGIN: f64 = 1.05;
 /// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8, scenes with
 /// background 5.6 to 15.

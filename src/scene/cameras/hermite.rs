@@ -10,7 +10,6 @@ use super::spline::between;
 pub(super) struct HermiteKeys {
     pub(super) times: Vec<f64>,
     pub(super) points: Vec<Vec<f64>>,
-    /// Factor on tangents.
     pub(super) smoothness: f64,
 }
 
@@ -50,7 +49,6 @@ impl HermiteKeys {
         values.collect()
     }
 
-    /// Slope between the neighbours of a key.
     fn slope(&self, key: usize, value: usize) -> f64 {
         let (from, to) = (key.saturating_sub(1), (key + 1).min(self.times.len() - 1));
         let rise = self.points[to][value] - self.points[from][value];

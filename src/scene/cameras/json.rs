@@ -16,7 +16,6 @@ const MAX_JSON_BYTES: u64 = 1 << 28;
 /// Bytes examined to distinguish text from binary files.
 const SNIFFED_BYTES: usize = 1024;
 
-/// In characters.
 const MAX_QUOTE: usize = 60;
 
 /// Reads a file of up to [`MAX_JSON_BYTES`]; `-` is standard input.
@@ -40,7 +39,6 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
     parse_as(EXPECTED, path, bytes)
 }
 
-/// Parses a file as JSON; `expected` is the kind of file for errors.
 pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Value> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
@@ -144,7 +142,6 @@ impl<'a> JsonNode<'a> {
         format!("{number:.0}").parse().map_err(|_| expected())
     }
 
-    /// A string, or a number as text.
     pub(super) fn text(&self) -> Result<String> {
         match self.value {
             Value::String(text) => Ok(text.clone()),

@@ -16,7 +16,6 @@ use quadrille_base::error::{Result, shown};
 /// Default size of files with only an angle of view, as in Blender's synthetic scenes (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
 
-/// Keys of lens distortion in nerfstudio and instant-ngp.
 const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
 
 const PERSPECTIVE_MODELS: [&str; 6] =

@@ -18,9 +18,7 @@ use quadrille_base::error::{Error, Result, shown};
 #[cfg(feature = "cli")]
 use quadrille_base::parse::{finite, point, whole_number};
 
-/// Maximum number of proposed views.
 const MAX_PROPOSED: u32 = 100;
-/// Selection of all views.
 const ALL: &str = "all";
 
 /// Description of views: the cameras of a file, a position, or a circle of positions. Omitted fields follow from the

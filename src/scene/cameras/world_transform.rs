@@ -19,7 +19,6 @@ use quadrille_base::error::{Error, Result};
 /// nerfstudio stores its transform in this file.
 const DATAPARSER_FILE: &str = "dataparser_transforms.json";
 
-/// Tolerance of a file's rotation.
 const MAX_DEVIATION: f64 = 1e-3;
 
 /// The transform from the world of a camera file to the world of the scene.

@@ -98,7 +98,6 @@ pub struct BatchNotes {
 
 pub(super) struct SceneSource<'a> {
     pub(super) bytes: &'a FileBytes<'a>,
-    /// For errors, and for files beside this one.
     pub(super) path: &'a Path,
     /// Whether `path` is a file, beside which others may be read.
     pub(super) has_folder: bool,

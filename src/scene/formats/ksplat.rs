@@ -49,7 +49,6 @@ struct FileHeader {
 
 struct Section {
     splats: usize,
-    /// Records for which the file has room.
     capacity: usize,
     bucket_splats: usize,
     buckets: usize,
@@ -271,7 +270,6 @@ struct BucketCursor<'a> {
     full: usize,
     per_full: usize,
     lengths: &'a [u8],
-    /// Current bucket, and splats left in it.
     bucket: usize,
     left: usize,
     buckets: usize,

@@ -99,7 +99,6 @@ impl OutputFormat {
         Ok(rows)
     }
 
-    /// Visits each row with its centre and whether the format can hold it.
     fn visit(
         self,
         table: &SplatTable,

@@ -196,7 +196,6 @@ impl OutputFormat {
         }
     }
 
-    /// Whether positions are steps between bounds in double precision.
     fn has_double_bounds(self) -> bool {
         matches!(self, Self::Sog | Self::SogFolder) || self.has_levels()
     }

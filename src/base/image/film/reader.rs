@@ -12,7 +12,6 @@ use crate::error::{Error, Result, shown};
 use crate::image::files::{PNG_MAGIC, stated_size};
 use crate::image::{Frame, from_8_bit};
 
-/// Extensions of films that only other programs decode.
 const UNREAD: [&str; 8] = ["mp4", "m4v", "mov", "mkv", "webm", "avi", "gif", "ts"];
 
 /// Pictures of a film in YUV4MPEG2 or animated PNG, one at a time.

@@ -119,7 +119,6 @@ fn to_ycxcz(colours: &Planes, pair: &Pair, (matrices, level): (&Matrices, SimdLe
     planes
 }
 
-/// The largest colour difference, between pure green and pure blue, raised to the exponent.
 pub(super) fn largest_colour_difference() -> f64 {
     let green = hunt_lab_from_rgb([0.0, 1.0, 0.0]);
     flip_colour::hyab(green, hunt_lab_from_rgb([0.0, 0.0, 1.0])).powf(COLOUR_EXPONENT)

@@ -81,7 +81,6 @@ pub(super) fn power<S: Simd>(simd: S, base: f32x16<S>, exponent: f32x16<S>) -> f
     is_zero.select(zero, exp2(simd, logarithm))
 }
 
-/// The curve of CIE L*a*b*: a cube root, and a line near black.
 #[inline(always)]
 fn lab_curve<S: Simd>(simd: S, t: f32x16<S>) -> f32x16<S> {
     let bend = f32x16::splat(simd, narrow(LAB_DELTA.powi(3)));

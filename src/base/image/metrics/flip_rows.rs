@@ -75,7 +75,6 @@ impl FilteredRow {
         Self { width, luminance: Default::default(), chroma: Default::default() }
     }
 
-    /// Filters row `y` of `picture`, which is in `YCxCz`, along its columns.
     #[inline(always)]
     pub(super) fn filter_columns<S: Simd>(
         &mut self,
@@ -126,7 +125,6 @@ impl FilteredRow {
         }
     }
 
-    /// `YCxCz` from column `x` on, filtered by the contrast sensitivity.
     #[inline(always)]
     pub(super) fn seen<S: Simd>(&self, simd: S, taps: &Taps, x: usize) -> Colours<S> {
         let [cx, cz, cz_too] = &self.chroma;
@@ -141,7 +139,6 @@ impl FilteredRow {
         [sums[0], sums[1], sums[2] + sums[3]]
     }
 
-    /// Strengths of edges and points from column `x` on.
     #[inline(always)]
     pub(super) fn features<S: Simd>(&self, simd: S, taps: &Taps, x: usize) -> [f32x16<S>; 2] {
         let [_, gaussian, first, second] = &self.luminance;

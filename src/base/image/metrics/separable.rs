@@ -25,7 +25,6 @@ impl Border {
         }
     }
 
-    /// Picture rows under a vertical filter of `taps` weights (odd), centred on row `y`.
     pub(super) fn rows(
         self,
         y: usize,
@@ -62,7 +61,6 @@ pub(super) fn padded(width: usize, reach: usize) -> usize {
     width.next_multiple_of(LANES) + 2 * reach
 }
 
-/// The values of `row` from column `x` on, with zeros beyond its end.
 #[inline(always)]
 pub(super) fn load<S: Simd>(simd: S, row: &[f32], x: usize) -> f32x16<S> {
     match row.get(x..x + LANES) {

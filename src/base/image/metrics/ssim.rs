@@ -120,7 +120,6 @@ struct Channel<'a> {
     border: Border,
 }
 
-/// Row of both pictures, and its weight in the vertical window.
 type Tap<'a> = ([&'a [f32]; 2], f64);
 
 impl Channel<'_> {
@@ -156,7 +155,6 @@ impl Channel<'_> {
         self.horizontal(simd, means)
     }
 
-    /// Sum of the similarities from the means under the vertical window.
     #[inline(always)]
     fn horizontal<S: Simd>(&self, simd: S, means: &Means) -> f64 {
         let peak = f64::from(self.counted.pair.peak);

@@ -19,7 +19,6 @@ pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 #[serde(rename_all = "camelCase")]
 struct Compressed {
     buffer_view: usize,
-    /// Attribute ids in the stream, by name.
     attributes: BTreeMap<String, u32>,
 }
 

@@ -116,7 +116,6 @@ impl fmt::Display for Place<'_> {
 
 struct JsonValue<'u> {
     place: Place<'u>,
-    /// Whether the value is the member `extensions` of the object at the place.
     is_extensions: bool,
     uses: &'u mut BTreeMap<String, String>,
 }

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Materials, textures, skins, cameras and lights of a document.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Scenery {
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<Texture>,
     pub(super) images: Vec<Image>,
-    /// Samplers of textures.
     pub(super) samplers: Vec<Sampler>,
     pub(super) skins: Vec<Skin>,
     pub(super) cameras: Vec<Camera>,
@@ -34,7 +32,6 @@ pub(super) struct Lights {
     pub(super) lights: Vec<Light>,
 }
 
-/// A light of `KHR_lights_punctual`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Light {
@@ -49,7 +46,6 @@ pub(super) struct Light {
     pub(super) intensity: Option<f32>,
     /// Distance in metres beyond which the light has no effect.
     pub(super) range: Option<f64>,
-    /// Cone of a spot light.
     pub(super) spot: Spot,
 }
 
@@ -60,7 +56,6 @@ pub(super) struct Spot {
     pub(super) outer_cone_angle: Option<f64>,
 }
 
-/// A camera.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Camera {
@@ -85,13 +80,11 @@ pub(super) struct Skin {
     pub(super) inverse_bind_matrices: Option<usize>,
 }
 
-/// A material with metallic-roughness shading.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Material {
     /// Name; empty if it has none.
     pub(super) name: String,
-    /// Base colour, metalness and roughness.
     pub(super) pbr_metallic_roughness: Roughness,
     /// Normals in tangent space.
     pub(super) normal_texture: Option<TextureInfo>,
@@ -107,7 +100,6 @@ pub(super) struct Material {
     pub(super) alpha_cutoff: Option<f32>,
     /// Whether both sides are drawn.
     pub(super) double_sided: bool,
-    /// Extensions of the material.
     pub(super) extensions: MaterialExtensions,
 }
 
@@ -149,20 +141,16 @@ pub(super) struct Roughness {
     pub(super) metallic_roughness_texture: Option<TextureInfo>,
 }
 
-/// Use of a texture by a material.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TextureInfo {
-    /// Index of the texture.
     pub(super) index: usize,
-    /// Set of texture coordinates.
     #[serde(default)]
     pub(super) tex_coord: usize,
     /// Factor of a normal texture.
     pub(super) scale: Option<f32>,
     /// Strength of an occlusion texture.
     pub(super) strength: Option<f32>,
-    /// Extensions of the use.
     #[serde(default)]
     pub(super) extensions: TextureInfoExtensions,
 }
@@ -204,7 +192,6 @@ pub(super) struct Texture {
 pub(super) struct TextureExtensions {
     #[serde(rename = "EXT_texture_webp")]
     pub(super) webp: ImageSource,
-    /// Other extensions by name.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, IgnoredAny>,
 }

@@ -11,7 +11,6 @@ use super::texture_mapping::{TextureMapping, textures};
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::{BufferStore, named_extension, read_uri};
 
-/// OpenGL's numbers of wrapping and filters.
 const CLAMP: u32 = 33071;
 const MIRROR: u32 = 33648;
 const REPEAT: u32 = 10497;
@@ -128,7 +127,6 @@ impl<'a> Materials<'a> {
         Ok(material)
     }
 
-    /// Colour, opacity and reflection of a material; `texture` holds the factors.
     fn reflection(
         &self,
         json: &json::Material,

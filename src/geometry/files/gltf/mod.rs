@@ -29,7 +29,6 @@ use quadrille_scene::formats::gltf::{
 };
 use skin::Skins;
 
-/// Positions examined for the origin.
 const SAMPLES: usize = 4096;
 
 pub(crate) fn read(
@@ -110,7 +109,6 @@ pub(crate) fn read(
     Ok(loaded)
 }
 
-/// Evenly spaced positions of all instances: in the world, and as in the file.
 fn sampled_positions<'a>(
     instances: &'a [MeshInstance],
     shapes: &[Vec<CheckedPrimitive<'_>>],

@@ -52,7 +52,6 @@ pub(crate) struct CheckedPrimitive<'a> {
     uv: Option<usize>,
     mapping: TextureMapping,
     colour: Option<usize>,
-    /// Accessors of joints and weights by set.
     influences: Vec<[usize; 2]>,
     pub(crate) json: &'a GltfPrimitive,
     pub(crate) vertices: usize,
@@ -160,7 +159,6 @@ impl<'a> CheckedPrimitive<'a> {
         Ok(positions.into_iter().step_by(step).collect())
     }
 
-    /// Adds the triangles of a placed instance in a pose, as a draw.
     pub(super) fn add(
         &self,
         instance: &MeshInstance,

@@ -59,7 +59,6 @@ pub(super) fn vertex_list(element: &Element, path: &Path) -> Result<usize> {
 
 #[derive(Default)]
 pub(super) struct Polygons {
-    /// Vertex and texture coordinate of each corner of all polygons.
     corners: Vec<(u32, u32)>,
     polygons: Vec<Polygon>,
 }

@@ -24,7 +24,6 @@ use vertices::{VertexColumns, VertexValues};
 
 /// First word of comments that name pictures of textures.
 const TEXTURE_COMMENT: &str = "TextureFile";
-/// Properties named in a warning.
 const MAX_NAMED: usize = 8;
 
 pub(super) fn read(

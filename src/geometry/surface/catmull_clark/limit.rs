@@ -20,7 +20,6 @@ pub(super) struct ControlPoints {
     /// Control points on the edges to the previous corner of the face.
     backwards: Vec<Vector3<f64>>,
     inner: Vec<Vector3<f64>>,
-    /// Whether all faces around a vertex have the same normal there.
     pub(super) is_smooth: Vec<bool>,
 }
 
@@ -104,7 +103,6 @@ impl ControlPoints {
         }
     }
 
-    /// Control points of the faces between two sharp edges of a vertex.
     fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
         // The valence is taken from a smooth vertex with twice the faces, for which a straight border is
         // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.

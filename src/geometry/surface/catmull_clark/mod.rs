@@ -113,7 +113,6 @@ impl Surface {
 }
 
 impl CatmullClark {
-    /// Bezier patch at (u, v) of a patch, and the parameters in it.
     #[inline]
     fn cubic(&self, patch: usize, u: f32, v: f32) -> (&BicubicPatch, f32, f32) {
         let side = usize::from(self.side);

@@ -23,7 +23,6 @@ pub(super) struct Rules(pub(super) Vec<(Rule, f32)>);
 struct Around {
     faces: u32,
     sharp_edges: u32,
-    /// Other ends of the first two sharp edges.
     sharp_ends: [u32; 2],
     sharpness: f32,
 }

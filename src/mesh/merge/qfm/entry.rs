@@ -17,7 +17,6 @@ use quadrille_geometry::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
 const WORDS: usize = MAX_GRID_TRIANGLES / 64;
 const UNCOVERED: u64 = u64::MAX;
-/// Bits of a fragment's number in a selection, below the distance.
 const NUMBER_BITS: u32 = 32;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

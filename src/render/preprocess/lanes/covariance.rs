@@ -11,7 +11,6 @@ use quadrille_scene::SplatBlock;
 pub(super) struct InView<S: Simd> {
     pub(super) p: [F64Lanes<S>; 3],
     pub(super) inverse_z: F64Lanes<S>,
-    /// Whether the depth is between near and far plane.
     pub(super) in_front: mask32x16<S>,
 }
 
@@ -61,7 +60,6 @@ fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     })
 }
 
-/// Row `axis` of `J W R S`.
 #[inline(always)]
 fn factor_row<S: Simd>(
     simd: S,

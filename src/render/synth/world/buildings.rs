@@ -11,7 +11,6 @@ use crate::synth::surface::{
 
 const TOWER_HEIGHT: f32 = 1.55;
 const TOWER_RADII: [f32; 2] = [0.23, 0.15];
-/// Ends: x, z.
 const PIER: [[f32; 2]; 2] = [[0.62, 1.45], [0.95, 3.1]];
 const BOAT: [f32; 3] = [-0.85, 0.0, 3.5];
 const WINDOW_LIGHT: [f32; 3] = [2.6, 1.35, 0.4];

@@ -92,7 +92,6 @@ fn bank_of_clouds(middle: Vec3, rng: &mut Rng) -> Vec<Part> {
         .collect()
 }
 
-/// Ellipsoid with billows and large splats.
 struct Puff(Ellipsoid);
 
 impl SampledSurface for Puff {

@@ -7,7 +7,6 @@ use crate::synth::random::{Rng, Vec3, fractal, step};
 use crate::synth::surface::{Ellipsoid, Frustum};
 
 const TRIES: u64 = 700;
-/// Least distance between trees.
 const SPACING: f32 = 0.26;
 const TIERS: u8 = 4;
 

@@ -27,7 +27,6 @@ const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
 
 const MIN_QUATERNION_NORM: f64 = 1e-12;
 
-/// Finds the folder in or under `folder` that contains a model.
 pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
     MODEL_FOLDERS
         .iter()

@@ -10,12 +10,10 @@ use quadrille_base::error::{Error, Result};
 const MAX_POLYNOMIAL: usize = 4;
 pub(super) const MAX_PARAMETERS: usize = 16;
 
-/// Lenses by identifier.
 pub(super) type Lenses = HashMap<u32, Lens>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PosedImage {
-    /// Place in the file, for errors.
     pub(super) place: String,
     /// World to camera (w, x, y, z), of any length above zero.
     pub(super) quaternion: [f64; 4],

@@ -43,7 +43,6 @@ pub fn instances(
     Ok(instances)
 }
 
-/// Placements in a node's list, after `before` others.
 fn listed(
     list: &Instancing,
     (node, outer): (usize, NodePlacement),

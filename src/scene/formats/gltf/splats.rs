@@ -47,11 +47,9 @@ const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
 pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
 
-/// Settings of the extension with the supported value, by its specification.
 const DRAWN_SETTINGS: [(&str, &str); 3] =
     [("kernel", "ellipse"), ("colorSpace", "srgb_rec709_display"), ("projection", "perspective")];
 
-/// Rendering difference between the format's specification and this program.
 const SORTING_NOTE: &str = "the format sorts by distance and cuts at 3 standard deviations; this program sorts by \
      depth and cuts at an alpha of 1/255";
 
@@ -146,7 +144,6 @@ fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
 }
 
-/// Reads an embedded SPZ in the axes of the document.
 fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Result<RawColumns> {
     let (bytes, _) = store.view(view)?;
     let inner = SceneSource {

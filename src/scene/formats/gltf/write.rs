@@ -92,7 +92,6 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
     glb(document.to_string().into_bytes(), attributes.buffer, path)
 }
 
-/// Attributes of all rows; fewer once the task is cancelled.
 fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     let mut attributes = Attributes::default();
     let rows = raw.rows();

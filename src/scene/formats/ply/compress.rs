@@ -12,7 +12,6 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, fit, narrow, whole};
 use quadrille_base::task::Task;
 
-/// Bound of the logarithms of scales.
 const LOG_SCALE_LIMIT: f32 = 20.0;
 /// Smaller ranges are a single value.
 const LEAST_RANGE: f64 = 1e-5;
@@ -84,7 +83,6 @@ fn write(
     Ok(())
 }
 
-/// Bounds of positions, logarithms of scales and colours.
 struct Chunk {
     least: [[f32; 3]; 3],
     greatest: [[f32; 3]; 3],

@@ -86,7 +86,6 @@ struct PackedElement<'a> {
 }
 
 impl PackedElement<'_> {
-    /// Reader of the `scalar` property `name` of a row.
     fn field(
         &self,
         name: &str,

@@ -25,7 +25,6 @@ impl<'a> PlyLines<'a> {
         Self { bytes, offset: 0, number: 0, end, is_header: true }
     }
 
-    /// Lines of the body at `offset`, with the line ends of its header.
     pub(crate) fn body(bytes: &'a [u8], offset: usize) -> Self {
         Self { offset, is_header: false, ..Self::header(bytes) }
     }

@@ -170,7 +170,6 @@ pub(super) fn word_slots(
 
 type Word = [u8; WORD_BYTES];
 
-/// Slot and its word in a row.
 type WordSlots = [(usize, usize)];
 
 pub(super) fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {

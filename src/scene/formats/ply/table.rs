@@ -17,7 +17,6 @@ use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
 use quadrille_base::task::Task;
 
-/// Rows formatted at a time by one thread.
 const ROWS_PER_CHUNK: usize = 4096;
 /// Rows read at a time by one thread: 60 KB with SH degree 3, which fit a core's cache.
 const ROWS_PER_BLOCK: usize = 256;

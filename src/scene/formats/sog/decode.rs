@@ -39,7 +39,6 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(
 
 pub(super) struct SogFile {
     pub(super) meta: Meta,
-    /// Prefix of its files' names.
     folder: String,
     /// Version 1 has ranges in place of codebooks.
     pub(super) is_v1: bool,

@@ -9,7 +9,6 @@ use zip::{CompressionMethod, ZipWriter};
 use quadrille_base::image::files::encode_webp;
 use quadrille_base::task::Task;
 
-/// Sides of pictures are multiples of this.
 const SIDE_STEP: usize = 4;
 
 /// Width of the almost square pictures of `rows` splats.

@@ -110,12 +110,7 @@ type Bounds = [[f64; 3]; 2];
 /// A leaf with its number, or two halves of space.
 enum Node {
     Leaf(usize),
-    Split {
-        axis: usize,
-        /// Splats below this coordinate are in the first half.
-        at: f64,
-        halves: Box<[Node; 2]>,
-    },
+    Split { axis: usize, at: f64, halves: Box<[Node; 2]> },
 }
 
 impl Node {

@@ -31,7 +31,6 @@ pub(super) struct Part {
     pub(super) maxs: Numbers,
     #[serde(default)]
     pub(super) codebook: Vec<f64>,
-    /// Rows of the palette.
     pub(super) count: Option<u64>,
     /// SH degree.
     pub(super) bands: Option<u8>,

@@ -13,9 +13,7 @@ use quadrille_base::error::Result;
 /// Consecutive rows of a scene from one file.
 pub(super) struct Span {
     pub(super) file: usize,
-    /// First row in the file.
     pub(super) offset: usize,
-    /// First row in the scene.
     pub(super) start: usize,
     pub(super) rows: usize,
 }
@@ -25,9 +23,7 @@ pub(super) struct SogRows {
     /// The first file describes the scene.
     pub(super) files: Vec<SogFile>,
     pub(super) spans: Vec<Span>,
-    /// Level of detail, and the number of levels.
     level: Option<(u32, u32)>,
-    /// Decoded pictures of each file, while needed.
     planes: Vec<Option<Planes>>,
 }
 

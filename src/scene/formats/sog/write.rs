@@ -137,7 +137,6 @@ fn pack_rotation(q: [f64; 4]) -> [u8; 4] {
     [a, b, c, FIRST_QUATERNION_ALPHA + u8::try_from(largest).unwrap_or(0)]
 }
 
-/// Picture of the palette's rows, and the codebook of its numbers.
 fn centroids(
     palette: &Palette,
     per_channel: usize,

@@ -54,7 +54,6 @@ struct SpzHeader {
     version: u32,
     splats: usize,
     sh_degree: u8,
-    /// Fraction bits of positions.
     fraction_bits: u8,
     flags: u8,
 }

@@ -25,7 +25,6 @@ struct Unpacked {
     header: SpzHeader,
     /// Streams in the order of [`SpzHeader::stream_bytes`], of these sizes.
     streams: [Vec<u8>; 6],
-    /// Axes stated by an extension.
     axes: Option<SplatAxes>,
     unknown_axes: Option<u32>,
 }

@@ -73,7 +73,6 @@ impl Convolution {
     }
 }
 
-/// Blocks of output channels that are computed together on a level.
 fn groups(blocks: &[usize], level: SimdLevel) -> impl Iterator<Item = &[usize]> {
     let length = dispatch!(level.level(), simd => group_length(simd));
     let (groups, rest) = blocks.split_at(blocks.len() - blocks.len() % length);

@@ -34,7 +34,6 @@ pub(super) fn pool(
     output
 }
 
-/// Maxima of one row; `source` returns the input row at an offset below `window`.
 #[inline(always)]
 fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a [Lanes]) {
     // Values are rectified, so none is below 0.

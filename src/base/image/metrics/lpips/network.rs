@@ -139,7 +139,6 @@ impl Network {
         })
     }
 
-    /// Channel counts of the compared maps.
     pub(super) fn compared(&self) -> impl Iterator<Item = usize> {
         let mut channels = 3;
         self.layers.iter().filter_map(move |layer| match layer {

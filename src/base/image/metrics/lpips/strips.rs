@@ -142,7 +142,6 @@ impl Evaluation {
         pair
     }
 
-    /// Replaces each picture's maps by `layer`'s result in other memory.
     fn replace(&mut self, pair: &mut [Maps; 2], layer: impl Fn(&Maps, Buffer<Lanes>) -> Maps) {
         for maps in pair {
             let output = layer(maps, self.memory());

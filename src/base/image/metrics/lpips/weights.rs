@@ -88,7 +88,6 @@ pub struct LpipsWeights {
     pub(super) network: Network,
     /// By convolution: weights by output channel, input channel, row and column; and bias by output channel.
     pub(super) convolutions: Vec<[Vec<f32>; 2]>,
-    /// By compared maps: weights by channel.
     pub(super) linear: Vec<Vec<f32>>,
 }
 

@@ -15,7 +15,6 @@ use forms::{Form, Profile};
 
 const HALL_LENGTH: f32 = 48.0;
 const HALF_WIDTH: f32 = 9.0;
-/// Rows by x.
 const ROWS: [f32; 4] = [-6.0, -3.0, 3.0, 6.0];
 const COLUMNS: u16 = 12;
 const BAY: f32 = 4.0;
@@ -28,7 +27,6 @@ const VAULTS: [[f32; 2]; 5] = [[-7.5, 1.5], [-4.5, 1.5], [0.0, 3.0], [4.5, 1.5],
 const OVERLAP: f32 = 0.2;
 const BALLS: u16 = 24;
 
-/// Period of the floor, masonry and stone textures.
 const FLOOR_TILE: f32 = 4.0;
 const MASONRY_TILE: f32 = 1.6;
 const STONE_TILE: f32 = 2.0;
@@ -45,7 +43,6 @@ const BALL_COLOURS: [[f32; 3]; 4] =
 struct Sheet {
     form: Form,
     counts: [u16; 2],
-    /// Period of the texture.
     tile: f32,
     material: u32,
     draw: u32,
@@ -285,7 +282,6 @@ impl Arcade {
     }
 }
 
-/// Key of a corner: sheet, row and column.
 type Corner = (u32, u16, u16);
 
 impl Geometry for Arcade {

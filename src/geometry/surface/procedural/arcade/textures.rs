@@ -3,7 +3,6 @@
 use crate::files::Texture;
 use quadrille_base::math::whole;
 
-/// In texels.
 const SIDE: u32 = 256;
 const TILES: u32 = 4;
 const COURSES: u32 = 4;
