@@ -183,12 +183,12 @@ def cases(shared, quick):
         # SPZ has a range of positions.
         for ending, more in (("ply", []), ("spz", ["--drop-outside"]), ("sog", []), ("glb", [])):
             yield Case("convert", "convert", path, "-o", f"{{out}}/a.{ending}", *more)
-    # `--variant` is the alias of `--method` that older builds know.
+    # `--method` is the alias of `--method` that older builds know.
     for name, path, cameras in splats[: 3 if quick else 8]:
-        yield Case("sim", "sim", path, *cameras, "--view", "0", "--variant", "all", "-o", "{out}/{variant}.npy",
+        yield Case("sim", "sim", path, *cameras, "--view", "0", "--method", "all", "-o", "{out}/{variant}.npy",
                    "--maps", "{out}", "--json")
     for settings in ([], ["--set", "gpu.gpcs=2"], ["--set", "crop.format=rgba8"], ["--set", "gpu.gpcs=2", "--set", "cores.cores=8"]):
-        yield Case("sim", "sim", island, *views, "--view", "1", "--width", "240", "--variant", "all", *settings, "--json")
+        yield Case("sim", "sim", island, *views, "--view", "1", "--width", "240", "--method", "all", *settings, "--json")
     yield Case("microbench", "microbench", "--json")
     if not quick:
         yield Case("bench", "bench", ROOT / "benches/island.toml", "--json")
@@ -196,7 +196,7 @@ def cases(shared, quick):
         yield Case("synth", "synth", recipe, "--splats", "20000", "-o", "{out}/scene.ply",
                    "--cameras-out", "{out}/cameras.json")
     size = ["--width", "160", "--height", "110"] if quick else ["--width", "320", "--height", "220"]
-    units = ["--unit", "none,qfm,pmu,reyes", "-o", "{out}/{variant}.png", "--json"]
+    units = ["--method", "none,qfm,pmu,reyes", "-o", "{out}/{variant}.png", "--json"]
     meshes = [[name, "--tessellate", "0.5,10", "--hairs", "600"][: 5 if name == "furball" else 3] for name in PROCEDURAL]
     if shared:
         m = shared / "meshes"
@@ -214,9 +214,9 @@ def cases(shared, quick):
     for mesh in meshes:
         for more in (["--msaa", "1,4,16"], ["--msaa", "4", "--coarse", "--psnr"], ["--msaa", "8", "--cull", "grids"]):
             yield Case("mesh", "mesh", *mesh, *size, *more, *units)
-        yield Case("mesh", "mesh", *mesh, *size, "--msaa", "4", "--unit", "none,qfm,pmu", "--cycles", "--json")
+        yield Case("mesh", "mesh", *mesh, *size, "--msaa", "4", "--method", "none,qfm,pmu", "--cycles", "--json")
     blur = ["--spin", "0,1,0,2", "--coc-px", "4", "--traffic"]
-    shading = ["--pipeline", "msaa,cached-decoupled,cached-decoupled+z,sds", "--grid", "pixel,adaptive"]
+    shading = ["--method", "msaa,cached-decoupled,cached-decoupled+z,sds", "--grid", "pixel,adaptive"]
     outputs = ["-o", "{out}/{variant}.png", "--heat", "{out}/heat.{variant}.png", "--json"]
     for mesh in [["arcade", "--tessellate", "200"], ["frog"], *([[m / "flighthelmet/FlightHelmet.gltf"]] if shared else [])]:
         yield Case("deferred", "deferred", *mesh, *size, *blur, *shading, *outputs)
@@ -250,10 +250,10 @@ def timed(programs, shared, runs):
     jobs = {
         "render": (["render", scene, "--cameras", cameras, "--view", "all", "--repeat", "15", "--json"], render),
         "sim": (["sim", scene, "--cameras", cameras, "--view", "0", "--threads", "1",
-                 "--variant", "baseline,qm,het,het+qm", "--json"], sim),
-        "mesh": (["mesh", *mesh, *size, "--unit", "none,qfm,pmu", "--json"], frame),
+                 "--method", "baseline,qm,het,het+qm", "--json"], sim),
+        "mesh": (["mesh", *mesh, *size, "--method", "none,qfm,pmu", "--json"], frame),
         "mesh --cycles": (["mesh", *mesh[:1], *mesh[1:2], "2", "--width", "864", "--height", "540", "--msaa", "4",
-                           "--unit", "none,qfm,pmu", "--cycles", "--json"], None),
+                           "--method", "none,qfm,pmu", "--cycles", "--json"], None),
         "deferred": (["deferred", "arcade", "--tessellate", "200", "--width", "1280", "--height", "720", "--spin", "0,1,0,2",
                       "--coc-px", "4", "--json"], None),
     }

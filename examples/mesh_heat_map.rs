@@ -24,7 +24,7 @@ pub(crate) fn run(folder: &Path) -> u8 {
         "1",
         "--msaa",
         "16",
-        "--unit",
+        "--method",
         "none,qfm",
         "--width",
         "320",

@@ -7,14 +7,14 @@
 use std::path::Path;
 
 /// One view, two methods, four numbers of bins for tile coalescing. `quadrille sim --set` takes the same fields.
-const SUITE: &str = "variants = ['baseline', 'qm', 'het+qm']
+const SUITE: &str = "method = ['baseline', 'qm', 'het+qm']
 [matrix]
 tc.bins = [4, 8, 16, 32]
 [[scene]]
 name = 'vase'
 recipe = 'object'
 splats = 4000
-views = '0'
+view = '0'
 width = 160
 ";
 

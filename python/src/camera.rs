@@ -7,6 +7,8 @@ use quadrille::{
     PictureSize, Projection,
 };
 
+use quadrille_scene::cameras::ViewSpec;
+
 use crate::errors::to_python;
 use crate::run::run;
 
@@ -81,10 +83,8 @@ impl RawCamera {
             let found = fov_degrees.to_string();
             return Err(to_python(Error::argument("fov_degrees", expected, found)));
         }
-        let lens = Intrinsics::from_vertical_fov(width, height, fov_degrees.to_radians());
-        let [eye, target, up] = [eye, target, up].map(Vector3::from);
-        let camera = Camera::look_at("eye", lens, eye, target, up);
-        camera.map(Self).map_err(to_python)
+        let view = ViewSpec::pinhole([eye, target, up], fov_degrees, [width, height]);
+        view.camera().map(Self).map_err(to_python)
     }
 
     /// The view on a picture of another size: with both sides, each axis by its own factor; with one, as the command

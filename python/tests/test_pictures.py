@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import quadrille
 
@@ -25,6 +26,13 @@ def test_cameras() -> None:
     np.testing.assert_allclose(camera.eye, [1, 2, 3])
     np.testing.assert_allclose(camera.K[1, 1], 18 / math.tan(math.pi / 4))
     np.testing.assert_allclose(camera.camera_to_world @ camera.viewmat, np.eye(4), atol=1e-15)
+    for case in json.loads((ROOT / "tests/support/views.json").read_text()):
+        # Flags, suites and links of the viewer give the same cameras, by tests of their own over the same list.
+        points = (case["eye"], case["target"], case["up"])
+        size = {"width": case["width"], "height": case["height"]}
+        found = quadrille.Camera.look_at(*points, **size, fov_degrees=case["fov"])
+        np.testing.assert_allclose(found.viewmat[:3], case["world_to_camera"], atol=1e-9)
+        np.testing.assert_allclose(np.diag(found.K)[:2], case["focal_px"], atol=1e-9)
     wide = quadrille.Camera(64, 36, K, np.eye(4), lens="fisheye", name="wide")
     assert (wide.lens, wide.name) == ("fisheye", "wide")
     assert pickle.loads(pickle.dumps(wide)) == wide != camera

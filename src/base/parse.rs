@@ -50,6 +50,14 @@ pub fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     numbers?.try_into().ok()
 }
 
+/// Parses a number whose range is checked elsewhere.
+///
+/// # Errors
+/// The expectation.
+pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "expected a number such as 40 or 0.5".to_owned())
+}
+
 /// Parses a point or a direction: three numbers separated by commas.
 ///
 /// # Errors

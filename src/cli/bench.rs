@@ -10,10 +10,7 @@ use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::text_file::read_text;
-use quadrille_suite::mesh_suite::{
-    MeshRows, MeshRunFiles, MeshRunRow, MeshSuite, holds_meshes, read_kept,
-};
+use quadrille_suite::mesh_suite::{MeshRows, MeshRunFiles, MeshRunRow, holds_meshes, read_kept};
 use quadrille_suite::table::{summaries, table};
 use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
 
@@ -22,8 +19,8 @@ use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
 /// Every view in every configuration appends one JSON line to the results file as soon as it is done.
 /// A stopped run continues where it was; a complete one prints its table at once.
 ///
-/// A suite of meshes (workload = "merging" or "deferred") is run in the same way, by `quadrille mesh` or
-/// `quadrille deferred`: benches/mesh.toml and benches/deferred.toml show its keys.
+/// Meshes of a suite, and its studies of them (workload = "merging" or "deferred"), are run in the same way, by `quadrille
+/// mesh` or `quadrille deferred`: benches/mesh.toml and benches/deferred.toml show their keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -37,8 +34,7 @@ pub(super) struct Args {
     /// Methods to run instead of the suite's, as for `quadrille sim`
     #[arg(
         long = "method",
-        visible_alias = "variant",
-        alias = "unit",
+        aliases = ["variant", "unit"],
         value_name = "METHOD",
         value_delimiter = ','
     )]
@@ -53,7 +49,7 @@ pub(super) struct Args {
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
-    /// Print comma-separated values instead of a table: one line per view, configuration and variant,
+    /// Print comma-separated values instead of a table: one line per view, configuration and method,
     /// one column per number
     #[arg(long, conflicts_with = "json")]
     csv: bool,
@@ -66,7 +62,7 @@ pub(super) struct Args {
 const OTHER_FORMATS: [&str; 9] = ["csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg"];
 
 const EXAMPLES: &str = "A suite:
-  methods = [\"baseline\", \"het+qm\"]        # default: all seven of --method all
+  method = [\"baseline\", \"het+qm\"]         # default: all seven of --method all
   [matrix]                                  # optional: every combination is run
   preset = [\"vr-pipe\", \"orin\"]
   seed = [0, 1]                             # of procedural scenes
@@ -75,7 +71,7 @@ const EXAMPLES: &str = "A suite:
   name = \"island\"
   path = \"../scenes/island.ply\"             # relative to the suite's folder
   cameras = \"../scenes/island.cameras.json\" # or eye, target, up, fov, orbit as flags of render
-  views = \"0..3\"                            # as render's --view; default: all
+  view = \"0..3\"                             # as render's --view; default: all
   width = 640                               # width, height as render's flags
   profile = \"inria\"
   [[scene]]
@@ -95,14 +91,18 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return print_results(args);
     }
     args.check_output()?;
-    let text = read_text(&args.suite, "a suite")?;
-    if MeshSuite::is_one(&text) {
-        return run_meshes(args, &text, verbosity);
+    let suite = Suite::read(&args.suite)?;
+    suite.remarks().iter().for_each(|remark| verbosity.warn(remark));
+    if !suite.meshes().is_empty() {
+        let exit = run_meshes(args, &suite, verbosity)?;
+        if !suite.has_scenes() {
+            return Ok(exit);
+        }
     }
     let configurations = args.gpu.configurations()?;
     let pool = args.host.pool()?;
     let methods = named_methods(&args.methods)?;
-    let suite = Suite::parse(&text, &args.suite)?.with_methods(methods);
+    let suite = suite.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows {
         refuse_stdout(args)?;
@@ -216,8 +216,10 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
     Ok((merged.rows, exit))
 }
 
-fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
-    args.refuse_flags_of_splats("a suite of splats")?;
+fn run_meshes(args: &Args, suite: &Suite, verbosity: Verbosity) -> Result<Exit> {
+    if !suite.has_scenes() {
+        args.refuse_flags_of_splats("a suite of splats")?;
+    }
     let results = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let Some(results) = results else {
         return Err(Error::needs(
@@ -225,7 +227,7 @@ fn run_meshes(args: &Args, text: &str, verbosity: Verbosity) -> Result<Exit> {
             "-o with a file, beside which heat maps lie",
         ));
     };
-    let plan = MeshSuite::parse(text, &args.suite)?.plan(quadrille::PROGRAM, false);
+    let plan = suite.meshes().clone().plan(quadrille::PROGRAM, false);
     let file = args.shard.map_or(results.to_owned(), |s| s.file(results));
     Outputs::beside([args.suite.as_path()]).add("-o", &file)?;
     let runs = match args.merge {

@@ -1,7 +1,6 @@
 //! `deferred`: stochastic raster, sort-based deferred shading, and the pipelines it is compared with.
 
 mod args;
-mod blur;
 mod job;
 
 use serde_json::json;

@@ -14,9 +14,7 @@ pub(super) use args::Args;
 use jobs::Jobs;
 use meshes::{MERGING_PAPERS, MeshJobs};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::text_file::read_text;
 use quadrille_papers::merging_figures::results::MergingResults;
-use quadrille_suite::mesh_suite::MeshSuite;
 use quadrille_suite::{Event, Suite};
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
@@ -27,21 +25,21 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let needed = "--correlate; figures have configurations of their own";
         return Err(Error::needs("each of --preset, --config and --set", needed));
     }
-    let mut texts = Vec::new();
+    let mut suites = Vec::new();
     for path in &args.suites {
-        texts.push((path, read_text(path, "a suite")?));
+        let suite = Suite::read(path)?;
+        suite.remarks().iter().for_each(|remark| verbosity.warn(remark));
+        suites.push((path, suite));
     }
-    let (meshes, splats): (Vec<_>, Vec<_>) =
-        texts.iter().partition(|(_, text)| MeshSuite::is_one(text));
-    let meshes = meshes.iter();
-    let meshes = meshes.map(|(path, text)| MeshJobs::parse(text, path, args));
-    let meshes: Vec<MeshJobs> = meshes.collect::<Result<_>>()?;
+    let meshes = suites.iter().map(|(_, suite)| suite.meshes()).filter(|suite| !suite.is_empty());
+    let meshes: Vec<MeshJobs> = meshes.map(|suite| MeshJobs::new(suite, args)).collect();
+    let splats: Vec<_> = suites.iter().filter(|(_, suite)| suite.has_scenes()).collect();
     let kept = args.kept.as_deref().map(MergingResults::read_kept).transpose()?;
     let of_splats = (!splats.is_empty()).then_some("vr-pipe");
-    let of_meshes = meshes.iter().flat_map(|jobs| jobs.papers);
-    let of_kept = kept.iter().flat_map(|_| &MERGING_PAPERS);
-    let papers = of_splats.iter().chain(of_meshes).chain(of_kept);
-    args.check_figures(&papers.copied().collect::<Vec<_>>())?;
+    let of_meshes = meshes.iter().flat_map(MeshJobs::papers);
+    let of_kept = kept.iter().flat_map(|_| MERGING_PAPERS);
+    let papers = of_splats.into_iter().chain(of_meshes).chain(of_kept);
+    args.check_figures(&papers.collect::<Vec<_>>())?;
     let plans = plan(&splats, args, verbosity)?;
     let results = args.results();
     Outputs::beside(args.suites.iter().map(PathBuf::as_path)).add("-o", &results)?;
@@ -56,11 +54,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     })
 }
 
-fn plan(suites: &[&(&PathBuf, String)], args: &Args, verbosity: Verbosity) -> Result<Vec<Jobs>> {
+/// Plans the jobs of suites of splats, whose scenes must have names of their own.
+fn plan(suites: &[&(&PathBuf, Suite)], args: &Args, verbosity: Verbosity) -> Result<Vec<Jobs>> {
     let mut plans: Vec<Jobs> = Vec::new();
-    for (path, text) in suites {
-        let suite = Suite::parse(text, path)?;
-        let jobs = Jobs::plan(&suite, args, &mut |text| verbosity.warn(&text))?;
+    for (path, suite) in suites {
+        let jobs = Jobs::plan(suite, args, &mut |text| verbosity.warn(&text))?;
         if let Some(scene) = jobs.scenes().find(|name| {
             let mut earlier = plans.iter().flat_map(Jobs::scenes);
             earlier.any(|other| other == *name)

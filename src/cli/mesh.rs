@@ -2,9 +2,7 @@
 
 mod aov;
 mod args;
-pub(super) mod input;
 mod job;
-mod options;
 mod versus;
 
 use serde_json::json;

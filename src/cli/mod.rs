@@ -131,6 +131,7 @@ fn run_command(args: &[OsString]) -> u8 {
     };
     interrupt::install();
     verbosity.print_spans();
+    remark_renamed(args, program.find_subcommand(&name), verbosity);
     match command.run(verbosity, program.clone()) {
         Ok(Exit::Done) => 0,
         Ok(Exit::CheckFailed) => 1,
@@ -143,6 +144,21 @@ fn run_command(args: &[OsString]) -> u8 {
             };
             console::fail(&format!("{error:#}"));
             code
+        }
+    }
+}
+
+/// Warns of flags with old names, which are hidden aliases of `--method` until the next release.
+fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, verbosity: Verbosity) {
+    let flags = command.into_iter().flat_map(clap::Command::get_arguments);
+    let old = flags.filter(|flag| flag.get_long() == Some("method"));
+    for name in old.filter_map(clap::Arg::get_all_aliases).flatten() {
+        let flag = format!("--{name}");
+        let is_it = |word: &str| word == flag || word.starts_with(&format!("{flag}="));
+        if args.iter().filter_map(|word| word.to_str()).any(is_it) {
+            verbosity.warn(&format!(
+                "{flag} is now --method; the old name is read until the next release"
+            ));
         }
     }
 }

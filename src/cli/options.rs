@@ -295,8 +295,7 @@ pub(super) struct EmulationFlags {
     /// pixels
     #[arg(
         long = "method",
-        visible_alias = "variant",
-        alias = "unit",
+        aliases = ["variant", "unit"],
         value_name = "METHOD",
         value_delimiter = ',',
         default_value = "baseline,qm,het,het+qm,tgc"

@@ -1,4 +1,4 @@
-//! Errors of the argument parser in the form of all other errors, and parsers of numbers.
+//! Errors of the argument parser in the form of all other errors.
 
 use std::path::Path;
 
@@ -194,9 +194,4 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
         });
         words.collect::<Option<Vec<_>>>().map_or(what.clone(), |words| words.join(" "))
     })
-}
-
-pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    let number = text.parse().ok();
-    number.ok_or_else(|| "expected a number such as 40 or 0.5".to_owned())
 }

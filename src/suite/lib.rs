@@ -20,14 +20,14 @@
 //! use quadrille_base::Task;
 //! use quadrille_suite::{Configuration, Program, Suite, csv};
 //!
-//! let text = "methods = ['baseline', 'het']
+//! let text = "method = ['baseline', 'het']
 //!     [matrix]
 //!     tc.bins = [8, 32]
 //!     [[scene]]
 //!     name = 'vase'
 //!     recipe = 'object'
 //!     splats = 500
-//!     views = '0'
+//!     view = '0'
 //!     width = 48";
 //! let suite = Suite::parse(text, "suite.toml".as_ref())?;
 //! let program = Program { version: "1.0", commit: "unknown", sources: "0" };
@@ -67,6 +67,7 @@ mod runner;
 mod scene_entry;
 mod shard;
 mod suite_file;
+mod suite_table;
 pub mod supersampled;
 pub mod sweep_table;
 pub mod table;

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::mesh_suite::MeshSuite;
 use super::microbench::{WorkRate, rate};
 use super::plan::Plan;
 use super::program::Program;
@@ -246,7 +247,8 @@ impl Suite {
             return Err(Error::unknown_name("scene", names.join(", "), scene, names));
         };
         let size = PictureSize { width: Some(width), height: Some(height), scale: None };
-        let suite = Self { scenes: vec![entry.sized(size)], ..self.clone() };
+        let (scenes, meshes) = (vec![entry.sized(size)], MeshSuite::default());
+        let suite = Self { scenes, meshes, ..self.clone() };
         let bases = std::slice::from_ref(configuration);
         suite.plan(bases, program, task, &mut |_| {})
     }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::key::Fnv1a;
+use super::suite_table::SuiteTable;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint;
-use quadrille_scene::cameras::{CameraModel, CameraTransform, PictureSize, ViewSpec};
+use quadrille_scene::cameras::{PictureSize, ViewSpec};
 use quadrille_scene::formats::source_files;
 use quadrille_scene::{Camera, SceneInput, Splats, load};
 
@@ -20,27 +21,15 @@ use quadrille_scene::{Camera, SceneInput, Splats, load};
 const DEFAULT_SPLATS: u64 = 200_000;
 const DEFAULT_SH_DEGREE: u8 = 3;
 
+/// A scene of the suite file, without its views.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawScene {
+struct RawScene {
     name: String,
     path: Option<PathBuf>,
     recipe: Option<String>,
     splats: Option<u64>,
     sh_degree: Option<u8>,
     seed: Option<u64>,
-    cameras: Option<PathBuf>,
-    transform: Option<CameraTransform>,
-    camera_model: Option<CameraModel>,
-    #[serde(alias = "views")]
-    view: Option<String>,
-    eye: Option<[f64; 3]>,
-    target: Option<[f64; 3]>,
-    up: Option<[f64; 3]>,
-    fov: Option<f64>,
-    orbit: Option<u32>,
-    width: Option<u32>,
-    height: Option<u32>,
     profile: Option<String>,
     #[serde(default)]
     large: bool,
@@ -82,7 +71,11 @@ pub(super) struct LoadedScene {
 }
 
 impl SceneEntry {
-    pub(super) fn parse(suite: &Path, raw: RawScene) -> Result<Self> {
+    /// Checks a scene of the suite file `suite`, and makes its paths relative to the working directory.
+    pub(super) fn parse(suite: &Path, mut table: SuiteTable<'_>) -> Result<Self> {
+        let raw: RawScene = table.take()?;
+        let mut views: ViewSpec = table.take()?;
+        table.finish()?;
         let malformed = |key: &str, expected: &str, found: &str| {
             Err(malformed(suite, &raw.name, key, expected, found))
         };
@@ -125,23 +118,7 @@ impl SceneEntry {
                 return malformed("path", expected, "neither");
             }
         };
-        let views = ViewSpec {
-            cameras: raw.cameras.map(|path| folder.join(path)),
-            transform: raw.transform.map(|transform| match transform {
-                CameraTransform::File(path) => CameraTransform::File(folder.join(path)),
-                other => other,
-            }),
-            view: raw.view,
-            eye: raw.eye,
-            target: raw.target,
-            up: raw.up,
-            fov_degrees: raw.fov,
-            camera_model: raw.camera_model,
-            orbit: raw.orbit,
-            width: raw.width,
-            height: raw.height,
-            ..ViewSpec::default()
-        };
+        views.files_mut().for_each(|file| *file = folder.join(&*file));
         views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
         Ok(Self { name: raw.name, source, views, profile: raw.profile, is_large: raw.large })
     }
@@ -293,4 +270,61 @@ fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {
         };
         format!("scene \"{scene}\", {key}")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::Suite;
+
+    const CASES: &str = include_str!("../../tests/support/views.json");
+
+    fn assert_camera(camera: &Camera, case: &Value) {
+        let rows: [[f64; 4]; 3] = serde_json::from_value(case["world_to_camera"].clone()).unwrap();
+        for (row, expected) in rows.iter().enumerate() {
+            let found = camera.view_from_world.row(row);
+            let found = found.iter().chain([&camera.translation_in_view[row]]);
+            assert!(found.zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{case}");
+        }
+        let focal = case["focal_px"].as_f64().unwrap();
+        assert!(camera.focal_px.iter().all(|px| (px - focal).abs() < 1e-9), "{case}");
+        let size = [&case["width"], &case["height"]].map(|n| n.as_u64().unwrap());
+        assert_eq!([camera.width, camera.height].map(u64::from), size);
+    }
+
+    /// Links of the viewer and Python give the same cameras, by tests of their own over the same list.
+    #[test]
+    fn suites_and_flags_give_the_cameras_of_the_list() {
+        let cases: Vec<Value> = serde_json::from_str(CASES).unwrap();
+        for case in cases {
+            let keys = ["eye", "target", "up", "fov", "width", "height"];
+            let keys = keys.map(|key| format!("{key} = {}", case[key]));
+            let text = format!("[[scene]]\nname = 's'\nrecipe = 'room'\n{}", keys.join("\n"));
+            let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();
+            let (scene, path) = (&suite.scenes[0], Path::new("suite.toml"));
+            let (cameras, _) = scene.cameras(path, &[scene.size()], &Task::NEVER).unwrap();
+            assert_eq!(cameras.len(), 1);
+            assert_camera(&cameras[0], &case);
+            #[cfg(feature = "cli")]
+            assert_eq!(of_flags(&case), cameras[0]);
+        }
+    }
+
+    #[cfg(feature = "cli")]
+    fn of_flags(case: &Value) -> Camera {
+        #[derive(clap::Parser)]
+        struct Program {
+            #[command(flatten)]
+            views: ViewSpec,
+        }
+
+        let flags = ["eye", "target", "up", "fov", "width", "height"].into_iter();
+        let flags =
+            flags.map(|key| format!("--{key}={}", case[key].to_string().replace(['[', ']'], "")));
+        let words = std::iter::once("program".to_owned()).chain(flags);
+        let program = <Program as clap::Parser>::try_parse_from(words).unwrap();
+        program.views.camera().unwrap()
+    }
 }

@@ -1,38 +1,41 @@
-//! Suite files: scenes with their views, methods, and configurations.
+//! Suite files: scenes with their views, methods and configurations, and meshes with their studies.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::checks::one_or_more;
 use super::configuration::Configuration;
 use super::matrix::{Matrix, RawConfiguration};
-use super::scene_entry::{RawScene, SceneEntry, malformed};
+use super::mesh_row::Workload;
+use super::mesh_suite::MeshSuite;
+use super::scene_entry::{SceneEntry, malformed};
+use super::suite_table::SuiteText;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
-use quadrille_base::words::did_you_mean_one_of;
 use quadrille_gpu::method::Method;
-use quadrille_machine::overlay::line_of;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The content of a suite file beside its scenes, meshes and studies.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct RawSuite {
-    #[serde(alias = "variants")]
-    methods: Option<Vec<String>>,
-    #[serde(default, rename = "configuration")]
+    #[serde(deserialize_with = "one_or_more")]
+    method: Vec<String>,
+    #[serde(rename = "configuration")]
     configurations: Vec<RawConfiguration>,
-    #[serde(default)]
     matrix: toml::Table,
-    #[serde(default, rename = "scene")]
-    scenes: Vec<RawScene>,
+    workload: Option<Workload>,
 }
 
-/// A checked suite: at least one method, each once, and at least one scene.
+/// A checked suite: at least one method, each once, and at least one scene or one study of a mesh.
 #[derive(Debug, Clone)]
 pub struct Suite {
     pub(super) path: PathBuf,
     pub(super) methods: Vec<Method>,
     pub(super) scenes: Vec<SceneEntry>,
     pub(super) matrix: Matrix,
+    pub(super) meshes: MeshSuite,
+    pub(super) remarks: Vec<String>,
 }
 
 impl Suite {
@@ -44,10 +47,11 @@ impl Suite {
         Self::parse(&read_text(path, "a suite")?, path)
     }
 
-    /// Checks the text of a suite file at `path`. Paths of scenes and cameras are relative to its folder.
+    /// Checks the text of a suite file at `path`. Paths are relative to its folder; those of meshes may begin with an
+    /// environment variable, as in `$MESHES/spot.obj`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] naming the line or the key that does not fit.
+    /// [`Error::Malformed`] naming the line or the key that does not fit, of meshes also the study and the mesh.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         Self::parse_for(text, path, &Configuration::default())
     }
@@ -55,9 +59,15 @@ impl Suite {
     /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the
     /// suite.
     pub fn parse_for(text: &str, path: &Path, base: &Configuration) -> Result<Self> {
-        let raw: RawSuite = toml::from_str(text).map_err(|e| not_a_suite(path, text, &e))?;
+        let mut remarks = Vec::new();
+        let mut table = SuiteText { path, text }.parse(&mut remarks)?;
+        let has_methods = table.has("method");
+        let raw: RawSuite = table.take()?;
+        if has_methods && raw.method.is_empty() {
+            return Err(Error::malformed(path, "method", "at least one", "none"));
+        }
         let mut scenes: Vec<SceneEntry> = Vec::new();
-        for scene in raw.scenes {
+        for scene in table.take_tables("scene", &mut remarks)? {
             let entry = SceneEntry::parse(path, scene)?;
             if scenes.iter().any(|other| other.name == entry.name) {
                 let (name, expected) = (&entry.name, "a name of its own");
@@ -65,15 +75,19 @@ impl Suite {
             }
             scenes.push(entry);
         }
-        if scenes.is_empty() {
-            let expected = "at least one [[scene]]";
+        let meshes = MeshSuite::parse(path, &mut table, raw.workload, &mut remarks)?;
+        table.finish()?;
+        if scenes.is_empty() && meshes.is_empty() {
+            let expected = "at least one [[scene]], or one [[mesh]] and one [[study]] of it";
             return Err(Error::malformed(path, "scene", expected, "none"));
         }
         let suite = Self {
             path: path.to_owned(),
-            methods: methods(path, raw.methods.as_deref())?,
+            methods: methods(path, &raw.method)?,
             scenes,
             matrix: Matrix::parse(path, raw.configurations, &raw.matrix, base)?,
+            meshes,
+            remarks,
         };
         suite.check_matrix()?;
         Ok(suite)
@@ -99,6 +113,21 @@ impl Suite {
         !self.matrix.is_empty()
     }
 
+    /// Keys with old names, one sentence each.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Whether the suite has scenes of splats.
+    pub fn has_scenes(&self) -> bool {
+        !self.scenes.is_empty()
+    }
+
+    /// The studies of meshes.
+    pub fn meshes(&self) -> &MeshSuite {
+        &self.meshes
+    }
+
     /// The methods to run, each once.
     pub fn methods(&self) -> &[Method] {
         &self.methods
@@ -121,29 +150,19 @@ impl Suite {
     }
 }
 
-fn methods(path: &Path, names: Option<&[String]>) -> Result<Vec<Method>> {
-    let Some(names) = names else {
+fn methods(path: &Path, names: &[String]) -> Result<Vec<Method>> {
+    if names.is_empty() {
         return Ok(Method::defaults());
-    };
+    }
     let mut methods = Vec::new();
     for name in names {
         let method =
-            Method::parse(name).map_err(|error| error.in_file(path, |_| "methods".to_owned()))?;
+            Method::parse(name).map_err(|error| error.in_file(path, |_| "method".to_owned()))?;
         if methods.contains(&method) {
             let (expected, found) = ("each method once", format!("\"{name}\" again"));
-            return Err(Error::malformed(path, "methods", expected, found));
+            return Err(Error::malformed(path, "method", expected, found));
         }
         methods.push(method);
     }
-    if methods.is_empty() {
-        return Err(Error::malformed(path, "methods", "at least one", "none"));
-    }
     Ok(methods)
-}
-
-/// Describes the line that TOML rejects.
-pub(super) fn not_a_suite(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    let message = error.message();
-    let found = format!("{message}{}", did_you_mean_one_of(message));
-    Error::malformed(path, line_of(error, text), "keys and values of a suite", found)
 }

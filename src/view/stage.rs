@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
@@ -11,8 +10,8 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::shading::Profile;
 use quadrille_base::task::Task;
-use quadrille_scene::cameras::PictureSize;
-use quadrille_scene::{Camera, Intrinsics, Scene, Splats};
+use quadrille_scene::cameras::{PictureSize, ViewSpec};
+use quadrille_scene::{Camera, Scene, Splats};
 
 /// Draws a mesh.
 pub trait DrawMesh: Send + Sync {
@@ -129,20 +128,38 @@ pub(crate) fn camera_of(
         CameraRequest::Placed(placed) => placed,
     };
     let Placed { eye, target, up, fov_degrees, lens } = placed;
-    let lens = lens.map(listed).transpose()?;
-    let intrinsics = match &lens {
-        Some(camera) => Intrinsics {
-            width,
-            height,
-            focal_px: camera.focal_px,
-            principal_px: camera.principal_px,
-        },
-        None => Intrinsics::from_vertical_fov(width, height, fov_degrees.to_radians()),
-    };
-    let [eye, target, up] = [eye, target, up].map(|point| Vector3::from(*point));
-    let camera = Camera::look_at("eye", intrinsics, eye, target, up)?;
-    Ok(match lens {
-        Some(lens) => camera.with_projection(lens.projection),
-        None => camera,
-    })
+    let placed = ViewSpec::pinhole([*eye, *target, *up], *fov_degrees, [width, height]).camera()?;
+    let Some(lens) = lens.map(listed).transpose()? else { return Ok(placed) };
+    let mut camera = placed.with_projection(lens.projection);
+    (camera.focal_px, camera.principal_px) = (lens.focal_px, lens.principal_px);
+    Ok(camera)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Flags, suites and Python give the same cameras, by tests of their own over the same list.
+    #[test]
+    fn links_give_the_cameras_of_the_list() {
+        let cases = include_str!("../../tests/support/views.json");
+        let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
+        for case in cases {
+            let size = serde_json::from_value(json!([case["width"], case["height"]])).unwrap();
+            let link = json!({
+                "eye": case["eye"], "target": case["target"], "up": case["up"], "fov_degrees": case["fov"], "lens": null
+            });
+            let request: CameraRequest = serde_json::from_value(link).unwrap();
+            let camera = camera_of(&request, size, &[]).unwrap();
+            let rows: [[f64; 4]; 3] =
+                serde_json::from_value(case["world_to_camera"].clone()).unwrap();
+            for (row, expected) in rows.iter().enumerate() {
+                let found = camera.view_from_world.row(row);
+                let found = found.iter().chain([&camera.translation_in_view[row]]);
+                assert!(found.zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{case}");
+            }
+            let focal = case["focal_px"].as_f64().unwrap();
+            assert!(camera.focal_px.iter().all(|px| (px - focal).abs() < 1e-9), "{case}");
+        }
+    }
 }

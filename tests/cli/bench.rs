@@ -112,7 +112,7 @@ fn a_killed_run_goes_on_where_it_was() {
 }
 
 /// A suite over the small scene: three views.
-pub(crate) const SMALL: &str = "methods = [\"baseline\", \"het+qm\"]
+pub(crate) const SMALL: &str = "method = [\"baseline\", \"het+qm\"]
 [[scene]]
 name = \"small\"
 path = \"scene.ply\"
@@ -227,16 +227,16 @@ fn bad_suites_are_refused_by_key() {
         (with("height = 1.5"), ["suite.toml", "height = 1.5"]),
         (with("width = 0"), ["suite.toml", "scene \"s\", width"]),
         (with("profile = \"x\""), ["suite.toml", "scene \"s\", profile"]),
-        (with("views = \"9..12\""), ["suite.toml", "scene \"s\", views"]),
-        (with("views = \"nowhere\""), ["shot_0", "scene \"s\", views"]),
+        (with("view = \"9..12\""), ["suite.toml", "scene \"s\", view"]),
+        (with("view = \"nowhere\""), ["shot_0", "scene \"s\", view"]),
         (with("width = 70000"), ["suite.toml", "scene \"s\", width"]),
         (scene.replace("scene.ply", "absent.ply"), ["scene \"s\", path", "absent.ply"]),
         (scene.replace("cameras.json", "absent.json"), ["scene \"s\", cameras", "absent.json"]),
         (scene.replace("name = \"s\"\n", ""), ["suite.toml", "name"]),
         (format!("{scene}{scene}"), ["suite.toml", "scene \"s\", name"]),
-        (format!("methods = [\"het\", \"hot\"]\n{scene}"), ["methods", "hot"]),
-        (format!("methods = [\"qm\", \"tgc+qru\"]\n{scene}"), ["methods", "again"]),
-        (format!("methods = []\n{scene}"), ["suite.toml", "methods"]),
+        (format!("method = [\"het\", \"hot\"]\n{scene}"), ["method", "hot"]),
+        (format!("method = [\"qm\", \"tgc+qru\"]\n{scene}"), ["method", "again"]),
+        (format!("method = []\n{scene}"), ["suite.toml", "method"]),
         (String::new(), ["suite.toml", "[[scene]]"]),
         ("[[scene".to_owned(), ["suite.toml", "line 1"]),
     ] {

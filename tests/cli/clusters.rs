@@ -42,7 +42,7 @@ impl Drop for Processes {
 fn place() -> Place {
     let place = Place::new();
     let suite = format!(
-        "variants = [\"baseline\", \"het\"]\n[matrix]\ntc.bins = [4, 8, 32]\n[[scene]]\n\
+        "method = [\"baseline\", \"het\"]\n[matrix]\ntc.bins = [4, 8, 32]\n[[scene]]\n\
          name = \"island\"\npath = \"{SCENES}/island.ply\"\norbit = 4\nwidth = 96\nheight = 54\n"
     );
     fs::write(place.path("suite.toml"), suite).unwrap();

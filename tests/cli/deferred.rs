@@ -29,7 +29,7 @@ const BLUR: [&str; 4] = ["--camera-move", "0.2,0,0.1", "--coc-px", "12"];
 #[test]
 fn the_document_has_the_keys_that_programs_rely_on() {
     let place = Place::new();
-    let flags = ["--pipeline", "sds,jrk,jrk+z,msaa", "--traffic"];
+    let flags = ["--method", "sds,jrk,jrk+z,msaa", "--traffic"];
     let rows = rows(&place, &[&flags[..], &BLUR].concat());
     let names: Vec<_> = rows.iter().map(|r| r["pipeline"].as_str().unwrap()).collect();
     assert_eq!(names, ["sds", "cached-decoupled", "cached-decoupled+z", "msaa"]);
@@ -63,7 +63,7 @@ fn the_document_has_the_keys_that_programs_rely_on() {
 #[test]
 fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     let place = Place::new();
-    let flags = ["--pipeline", "sds,cached-decoupled", "--tile", "16,whole", "-o", "{variant}.png"];
+    let flags = ["--method", "sds,cached-decoupled", "--tile", "16,whole", "-o", "{variant}.png"];
     run(&place, &[&flags[..], &BLUR].concat());
     let read = |name: &str| fs::read(place.path(name)).unwrap();
     let picture = read("sds-16-60px.png");
@@ -89,7 +89,7 @@ fn compare_pipelines(place: &Place, mesh: &[&str]) {
             "120",
             "--height",
             "90",
-            "--pipeline",
+            "--method",
             "sds,cached-decoupled",
             "--tile",
             "16,32,64,whole",
@@ -256,7 +256,7 @@ fn blended_surfaces_are_those_of_mesh() {
     assert!(psnr > 60.0, "{psnr} dB");
     let size = ["--width", "100", "--height", "100"];
     for unit in ["none", "qfm", "pmu", "reyes"] {
-        let flags = ["--unit", unit, "-o", "pane.png"];
+        let flags = ["--method", unit, "-o", "pane.png"];
         place.expect(DONE, &[&["mesh"], &mesh[..], &size, &flags].concat());
         let picture = image::open(place.path("pane.png")).unwrap().to_rgb8();
         // Over the distance from the eye: the square alone, the pane before it, the pane alone, nothing.
@@ -295,7 +295,7 @@ fn alpha_tested_draws_are_the_same_in_all_pipelines() {
     let view = ["--eye", "0,0,4", "--target", "0,0,0"];
     compare_pipelines(&place, &[&["cards.obj"], &view[..]].concat());
     // The holes show the wall, and are shaded before they are discarded.
-    let flags = ["--pipeline", "cached-decoupled,cached-decoupled+z,msaa,sds", "--traffic"];
+    let flags = ["--method", "cached-decoupled,cached-decoupled+z,msaa,sds", "--traffic"];
     let arguments = [&["deferred", "cards.obj", "--json"], &view[..], &flags].concat();
     let document = place.document(&arguments);
     let rows = document["rows"].as_array().unwrap();
@@ -334,7 +334,7 @@ fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
         (&["--tile", "8,8"], "--tile: expected each value once"),
         (&["--memo", "x"], "--memo: expected"),
         (&["--samples", "3"], "samples per pixel: expected"),
-        (&["--pipeline", "sds,cached-decoupled", "-o", "a.png"], "-o: expected {variant}"),
+        (&["--method", "sds,cached-decoupled", "-o", "a.png"], "-o: expected {variant}"),
         (&["--heat", "a.exr"], "--heat: expected"),
     ] {
         let output = place.expect(USAGE, &[&SMALL, flags].concat());

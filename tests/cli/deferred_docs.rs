@@ -10,7 +10,7 @@ use crate::support::program::Place;
 const PAGE: &str = include_str!("../../docs/deferred.md");
 const HALL: &str = "arcade --tessellate 200";
 const FLIGHT: &str = "--checker 8 --shutter 0.5 --coc-px 4 --traffic";
-const DECOUPLED: &str = "--pipeline cached-decoupled,cached-decoupled+z,sds --grid pixel,adaptive";
+const DECOUPLED: &str = "--method cached-decoupled,cached-decoupled+z,sds --grid pixel,adaptive";
 
 /// Checks the rows of `column` whose name is a pipeline, or that and ", adaptive grid".
 fn expect_pipelines(table: &Table, column: &str, rows: &[Value], number: impl Fn(&Value) -> f64) {
@@ -59,7 +59,7 @@ fn megabytes(row: &Value) -> f64 {
 #[test]
 fn shading_by_blur() {
     let table = Table::new(PAGE, "Figures 1 and 9", 0);
-    let pipelines = "--pipeline msaa,cached-decoupled,cached-decoupled+z,sds --grid pixel,adaptive";
+    let pipelines = "--method msaa,cached-decoupled,cached-decoupled+z,sds --grid pixel,adaptive";
     for (column, blur) in [
         ("sharp", "--samples 16"),
         ("light", "--spin 0,1,0,0.5 --coc-px 1"),
@@ -124,7 +124,7 @@ fn traffic_and_shading_of_the_flight() {
 #[test]
 fn shading_by_the_size_of_tiles() {
     let table = Table::new(PAGE, "Figures 12 and 13", 0);
-    let tiles = "--pipeline sds --grid pixel,adaptive --tile 32,64,128,256,whole";
+    let tiles = "--method sds --grid pixel,adaptive --tile 32,64,128,256,whole";
     let blur = "--width 1280 --height 720 --spin 0,1,0,2 --coc-px 4";
     let found = rows(&[HALL, blur, tiles]);
     assert_eq!(table.rows.len(), found.len());

@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 const SQUARE: &str = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n";
 
 const FLAGS: [&str; 8] =
-    ["--eye", "0,0,3", "--target", "0,0,0", "--up", "0,1,0", "--pipeline", "sds,cached-decoupled"];
+    ["--eye", "0,0,3", "--target", "0,0,0", "--up", "0,1,0", "--method", "sds,cached-decoupled"];
 /// Width and height of the picture of tests that do not choose them.
 const SIZE: [&str; 4] = ["--width", "64", "--height", "48"];
 

@@ -42,7 +42,7 @@ struct Measured {
 impl Measured {
     fn new(place: &Place, view: &[&str]) -> Self {
         let flags = [
-            "--pipeline",
+            "--method",
             "sds,cached-decoupled+z",
             "--memo",
             "unbounded",

@@ -23,14 +23,14 @@ height = 30
 name = \"vase\"
 recipe = \"object\"
 splats = 300
-views = \"0..2\"
+view = \"0..2\"
 width = 32
 height = 24
 [[scene]]
 name = \"far\"
 recipe = \"world\"
 splats = 400
-views = \"0\"
+view = \"0\"
 width = 32
 height = 24
 large = true

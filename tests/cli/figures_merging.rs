@@ -80,7 +80,7 @@ width = 96
 height = 64
 msaa = 4
 tessellate = 20
-unit = ["none", "qfm", "reyes"]
+method = ["none", "qfm", "reyes"]
 buffer = [32, "unbounded"]
 [[study.axis]]
 name = "assumptions"
@@ -94,7 +94,7 @@ width = 96
 height = 64
 msaa = 4
 tessellate = 20
-unit = "pmu"
+method = "pmu"
 buffer = [16, 64, 256, 512, 1024]
 "#;
 
@@ -122,7 +122,7 @@ fn kept_counts_of_a_suite_draw_its_figures() {
         "4",
         "--tessellate",
         "20",
-        "--unit",
+        "--method",
         "pmu",
         "--buffer",
         "64",
@@ -172,7 +172,7 @@ fn the_frog_gains_least() {
 #[test]
 fn a_run_of_the_kept_counts_is_found_again() {
     let place = Place::new();
-    let words = "plane --width 1728 --height 1080 --msaa 16 --tessellate 0.5 --unit none,qfm,reyes --buffer 32,unbounded \
+    let words = "plane --width 1728 --height 1080 --msaa 16 --tessellate 0.5 --method none,qfm,reyes --buffer 32,unbounded \
                  --memory 8G --area-is mean --grid-order rings --cull quads";
     let words: Vec<&str> = ["mesh"].into_iter().chain(words.split_whitespace()).collect();
     let found = place.document(&[&words[..], &["--json"]].concat());

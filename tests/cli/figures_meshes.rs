@@ -48,26 +48,26 @@ shutter = 0.1
 [[study]]
 name = "scene"
 meshes = ["plane", "square"]
-pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+method = ["cached-decoupled", "cached-decoupled+z", "sds"]
 grid = ["pixel", "adaptive"]
 traffic = true
 [[study]]
 name = "blur"
 meshes = ["sharp", "blurred"]
-pipeline = ["msaa", "cached-decoupled", "cached-decoupled+z", "sds"]
+method = ["msaa", "cached-decoupled", "cached-decoupled+z", "sds"]
 grid = ["pixel", "adaptive"]
 tile = [32, 64, 128, 256, "whole"]
 memo = [16, 64, 256, 1024]
 [[study]]
 name = "trace"
 meshes = ["orbit"]
-pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+method = ["cached-decoupled", "cached-decoupled+z", "sds"]
 grid = ["pixel", "adaptive"]
 traffic = true
 [[study]]
 name = "heat"
 meshes = ["blurred"]
-pipeline = "sds"
+method = "sds"
 grid = ["pixel", "adaptive"]
 tile = 32
 heat = true
@@ -115,7 +115,7 @@ fn shards_give_the_files_of_one_run() {
     assert!(!page.contains("Incomplete.") && page.matches("<section").count() == FIGURES.len());
     assert_eq!(page.matches("data:image/png").count(), 2);
     // The figures have the numbers of `deferred`.
-    let flags = ["--camera-move", "0.2,0,0.1", "--pipeline", "jrk,sds", "--traffic"];
+    let flags = ["--camera-move", "0.2,0,0.1", "--method", "jrk,sds", "--traffic"];
     let size = ["--width", "96", "--height", "64", "--tessellate", "60", "--json"];
     let rows = place.document(&[&["deferred", "plane"], &size[..], &flags].concat());
     let figure = document(&place, "whole", "sds-fig10");
@@ -192,7 +192,8 @@ fn the_suite_of_the_repository_is_read() {
     assert!(page.contains("trace flight") && page.contains("heat column"));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/mesh.toml");
     let text = fs::read_to_string(path).unwrap();
-    let suite = quadrille::suite::mesh_suite::MeshSuite::parse(&text, path.as_ref()).unwrap();
+    let suite = quadrille::suite::Suite::parse(&text, path.as_ref()).unwrap();
+    let suite = suite.meshes().clone();
     let names: Vec<_> = suite.keys().map(ToString::to_string).collect();
     assert_eq!(names.len(), 151);
     assert_eq!(names[1], "merging PLANE, bound, rows, grids");
@@ -237,7 +238,7 @@ height = 32
 name = "scene"
 cameras = "cameras.json"
 view = "0"
-pipeline = ["cached-decoupled", "cached-decoupled+z", "sds"]
+method = ["cached-decoupled", "cached-decoupled+z", "sds"]
 grid = ["pixel", "adaptive"]
 traffic = true
 [[study]]
@@ -405,7 +406,7 @@ width = 48
 height = 32
 cameras = "cameras.json"
 view = "0"
-unit = ["none", "qfm"]
+method = ["none", "qfm"]
 buffer = [4, "unbounded"]
 psnr = true
 [[study.axis]]
@@ -431,7 +432,7 @@ fn runs_of_merging_units_follow_mesh_texture_cameras_and_program() {
     assert_eq!(bench_merging(&place).len(), 2, "nothing is run again");
     // The rows equal the rows of `mesh`.
     let flags = "--cameras suites/cameras.json --view 0 --width 48 --height 32 --psnr --json";
-    let units = "--unit none,qfm --buffer 4,unbounded --cull grids";
+    let units = "--method none,qfm --buffer 4,unbounded --cull grids";
     let words = ["mesh", "suites/square.obj"].into_iter();
     let words = words.chain(flags.split(' ')).chain(units.split(' '));
     let document = place.document(&words.collect::<Vec<_>>());

@@ -206,7 +206,7 @@ fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame(
         let output = ["-o", "film.apng", "--json", "--frames", "5"];
         place.document(&[&[command], &MESH[..], &path, &output, flags].concat())
     };
-    let merged = film("mesh", &["--unit", "qfm"]);
+    let merged = film("mesh", &["--method", "qfm"]);
     assert_eq!(merged["film"]["frames"], 5);
     assert_eq!(merged["rows"].as_array().unwrap().len(), 5);
     assert_eq!(merged["views"][4]["name"], "frame_0004");
@@ -228,7 +228,7 @@ fn flights_along_meshes_have_rows_and_open_their_shutter_towards_the_next_frame(
 fn films_of_meshes_that_cannot_be_are_refused() {
     let place = Place::new();
     for (command, flags, words) in [
-        ("mesh", &["--unit", "none,qfm"][..], "2 combinations of settings"),
+        ("mesh", &["--method", "none,qfm"][..], "2 combinations of settings"),
         ("deferred", &["--tile", "32,64"], "2 combinations of settings"),
         ("mesh", &["--crop", "0,0,8,8"], "--crop"),
         ("mesh", &["--aov", "depth"], "--aov"),

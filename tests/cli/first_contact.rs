@@ -160,7 +160,7 @@ fn repeat_prints_medians_and_minima() {
 #[test]
 fn bench_without_a_baseline_prints_cycles_and_rows_may_go_to_stdout() {
     let place = Place::new();
-    let suite = "methods = [\"qm\", \"het\"]\n[[scene]]\nname = \"small\"\npath = \"scene.ply\"\n\
+    let suite = "method = [\"qm\", \"het\"]\n[[scene]]\nname = \"small\"\npath = \"scene.ply\"\n\
         cameras = \"cameras.json\"\nviews = \"0..2\"\n";
     fs::write(place.path("suite.toml"), suite).unwrap();
     let output = place.expect(DONE, &["bench", "suite.toml"]);
@@ -337,7 +337,7 @@ fn configurations_and_suites_are_text_of_limited_size() {
 #[test]
 fn sim_and_mesh_share_names_of_flags_and_units() {
     let place = Place::new();
-    let sim = ["sim", "scene.ply", "--unit", "qm", "--width", "40", "--json"];
+    let sim = ["sim", "scene.ply", "--method", "qm", "--width", "40", "--json"];
     let sim = place.document(&sim)["views"][0]["variants"][0].take();
     assert_eq!(sim["name"], "qm");
     let mesh = ["mesh", "plane", "--method", "none,qfm,pmu", "--cycles", "--json"];
@@ -361,7 +361,7 @@ fn sim_and_mesh_share_names_of_flags_and_units() {
 #[test]
 fn cycles_of_meshes_stand_in_a_table() {
     let place = Place::new();
-    let mesh = ["mesh", "plane", "--unit", "all", "--cycles"];
+    let mesh = ["mesh", "plane", "--method", "all", "--cycles"];
     let page = stdout(&place, &[&mesh[..], &["--width", "40", "--height", "30"]].concat());
     let parts: Vec<_> = page.split("\n\n").collect();
     let [counts, cycles] = [parts[0], parts[1]];
@@ -379,14 +379,14 @@ fn cycles_of_meshes_stand_in_a_table() {
 fn units_take_the_buffers_that_they_can_have() {
     let place = Place::new();
     let mesh = ["mesh", "plane", "--width", "40", "--height", "30", "--buffer"];
-    let both = ["16,unbounded", "--unit", "qfm,pmu", "--json"];
+    let both = ["16,unbounded", "--method", "qfm,pmu", "--json"];
     let document = place.document(&[&mesh[..], &both].concat());
     let rows = document["rows"].as_array().unwrap().iter();
     let found: Vec<_> = rows.map(|row| (&row["unit"], &row["buffer"])).collect();
     let expected = [("qfm", 16.into()), ("qfm", "unbounded".into()), ("pmu", 16.into())];
     let expected: [(Value, Value); 3] = expected.map(|(unit, buffer)| (unit.into(), buffer));
     assert!(found.into_iter().eq(expected.iter().map(|(unit, buffer)| (unit, buffer))));
-    let alone = ["unbounded", "--unit", "qfm,pmu"];
+    let alone = ["unbounded", "--method", "qfm,pmu"];
     let words = ["--buffer: expected a number of entries"];
     place.expect_error(USAGE, &[&mesh[..], &alone].concat(), &words);
 }

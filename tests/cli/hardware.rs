@@ -14,7 +14,7 @@ const SUITE: &str = "[[scene]]
 name = \"vase\"
 recipe = \"object\"
 splats = 300
-views = \"0..2\"
+view = \"0..2\"
 width = 32
 height = 24
 ";

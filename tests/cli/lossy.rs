@@ -54,7 +54,7 @@ fn pictures_are_jpeg_and_webp_where_only_a_picture_is_wanted() {
     }
     let sim = [&["sim", "scene.ply"], &SHOT[..], &["-o", "d.jpg", "--method", "baseline"]].concat();
     place.expect_error(USAGE, &sim, &["-o", ".png, .exr or .npy", "compared"]);
-    let mesh = ["mesh", "plane", "-o", "d.png", "--unit", "qfm", "--diff-unmerged", "d.jpg"];
+    let mesh = ["mesh", "plane", "-o", "d.png", "--method", "qfm", "--diff-unmerged", "d.jpg"];
     place.expect_error(USAGE, &mesh, &["--diff-unmerged", ".png, .exr or .npy"]);
     assert!(!place.names().iter().any(|name| name.starts_with("d.")));
 }

@@ -43,7 +43,7 @@ const SMALL: [&str; 4] = ["--width", "160", "--height", "100"];
 fn the_document_has_the_keys_that_programs_rely_on() {
     let folder = folder();
     let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "2", "--msaa", "8", "--json"];
-    arguments.extend(["--unit", "qfm", "--psnr"]);
+    arguments.extend(["--method", "qfm", "--psnr"]);
     arguments.extend(SMALL);
     let document = only_row(&quadrille(folder.path(), &arguments));
     for key in ["triangles", "fragments_shaded", "pixels_covered"] {
@@ -69,7 +69,7 @@ fn the_document_has_the_keys_that_programs_rely_on() {
 fn combinations_make_rows_and_pictures() {
     let folder = folder();
     let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "2,20", "--msaa", "1,4", "--json"];
-    arguments.extend(["--unit", "none,qfm,pmu,reyes", "--buffer", "4,64"]);
+    arguments.extend(["--method", "none,qfm,pmu,reyes", "--buffer", "4,64"]);
     arguments.extend(["-o", "p.{variant}.npy", "--heat", "h.{variant}.png"]);
     arguments.extend(SMALL);
     let document = json(&quadrille(folder.path(), &arguments));
@@ -96,7 +96,8 @@ fn combinations_make_rows_and_pictures() {
 fn shader_effects_bar_the_pixel_merge_unit() {
     let folder = folder();
     let merged = |effect: &[&str], unit: &str| {
-        let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "4", "--json", "--unit", unit];
+        let mut arguments =
+            vec!["mesh", "cube.obj", "--tessellate", "4", "--json", "--method", unit];
         arguments.extend(SMALL);
         arguments.extend(effect);
         only_row(&quadrille(folder.path(), &arguments))
@@ -118,7 +119,7 @@ fn the_picture_is_the_same_on_any_number_of_threads() {
     let draw = |name: &str, threads: &str| {
         let mut arguments =
             vec!["mesh", "cube.obj", "--tessellate", "1", "--msaa", "16", "-o", name];
-        arguments.extend(["--threads", threads, "--unit", "qfm", "--checker", "8"]);
+        arguments.extend(["--threads", threads, "--method", "qfm", "--checker", "8"]);
         arguments.extend(SMALL);
         assert!(quadrille(folder.path(), &arguments).status.success());
         fs::read(folder.path().join(name)).unwrap()
@@ -141,12 +142,12 @@ fn wrong_usage_and_bad_files_are_told_apart() {
         ),
         (&["none.obj"], 3, "none.obj: cannot read"),
         (&["cube.obj", "--msaa", "3"], 2, "1, 2, 4, 8 or 16"),
-        (&["cube.obj", "--unit", "qfm", "--buffer", "0"], 2, "--buffer"),
-        (&["cube.obj", "--unit", "pmu", "--buffer", "unbounded"], 2, "--buffer"),
+        (&["cube.obj", "--method", "qfm", "--buffer", "0"], 2, "--buffer"),
+        (&["cube.obj", "--method", "pmu", "--buffer", "unbounded"], 2, "--buffer"),
         (&["cube.obj", "--tessellate", "0"], 2, "--tessellate"),
         (&["cube.obj", "--coarse", "--msaa", "8"], 2, "coarse"),
         (&["cube.obj", "--army", "2,2"], 2, "--army needs --tessellate"),
-        (&["cube.obj", "--unit", "none,qfm", "-o", "p.png"], 2, "{variant}"),
+        (&["cube.obj", "--method", "none,qfm", "-o", "p.png"], 2, "{variant}"),
     ];
     for (arguments, code, said) in cases {
         let output = quadrille(folder.path(), &[&["mesh"], arguments].concat());
@@ -174,7 +175,7 @@ fn bigguy_is_shaded_as_often_as_documented() {
         return;
     };
     let mut arguments = vec!["mesh", cage.to_str().unwrap(), "--tessellate", "0.5,10"];
-    arguments.extend(["--msaa", "16", "--unit", "none,qfm", "--json"]);
+    arguments.extend(["--msaa", "16", "--method", "none,qfm", "--json"]);
     arguments.extend(["--width", "864", "--height", "540"]);
     let document = json(&quadrille(Path::new("."), &arguments));
     let rows = document["rows"].as_array().unwrap();
@@ -199,7 +200,7 @@ fn mesh(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
 fn the_heat_map_of_reyes_is_that_of_its_vertices() {
     let folder = folder();
     let cube = ["cube.obj", "--tessellate", "2", "--heat"];
-    let arguments = [&cube[..], &["h.{variant}.png", "--unit", "none,reyes"]].concat();
+    let arguments = [&cube[..], &["h.{variant}.png", "--method", "none,reyes"]].concat();
     let (code, _, err) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{err}");
     let map = |name: &str| fs::read(folder.path().join(name)).unwrap();
@@ -273,13 +274,13 @@ fn flags_without_effect_are_warned_of_or_refused() {
         assert!(err.contains(said), "{arguments:?}: {err}");
     }
     for (arguments, said) in [
-        (&["cube.obj", "--unit", "none,none"][..], "none twice"),
-        (&["cube.obj", "--unit", "all,qfm"], "qfm twice"),
+        (&["cube.obj", "--method", "none,none"][..], "none twice"),
+        (&["cube.obj", "--method", "all,qfm"], "qfm twice"),
         (&["cube.obj", "--msaa", "4,4"], "4 twice"),
         (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
         (&["cube.obj", "--buffer", "32"], "--buffer needs the unit qfm or pmu"),
-        (&["cube.obj", "--unit", "reyes", "--cycles"], "other than reyes"),
-        (&["cube.obj", "--unit", "all", "-o", "p.png"], "combinations of settings"),
+        (&["cube.obj", "--method", "reyes", "--cycles"], "other than reyes"),
+        (&["cube.obj", "--method", "all", "-o", "p.png"], "combinations of settings"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {err}");
@@ -292,7 +293,7 @@ fn flags_without_effect_are_warned_of_or_refused() {
 fn assumptions_are_flags() {
     let folder = folder();
     let row = |arguments: &[&str]| {
-        let arguments = [&["mesh"], arguments, &SMALL[..], &["--json", "--unit", "qfm"]].concat();
+        let arguments = [&["mesh"], arguments, &SMALL[..], &["--json", "--method", "qfm"]].concat();
         only_row(&quadrille(folder.path(), &arguments))
     };
     let cage = ["cube.obj", "--tessellate", "2"];
@@ -327,7 +328,7 @@ fn the_table_shows_what_was_asked_for() {
     let folder = folder();
     let words =
         |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
-    let (_, plain, _) = mesh(folder.path(), &["cube.obj", "--tessellate", "4", "--unit", "all"]);
+    let (_, plain, _) = mesh(folder.path(), &["cube.obj", "--tessellate", "4", "--method", "all"]);
     let (table, _) = plain.split_once("\n\n").unwrap();
     let lines: Vec<_> = table.lines().map(words).collect();
     assert_eq!(lines.len(), 5);

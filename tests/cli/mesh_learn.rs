@@ -31,7 +31,7 @@ fn tables_have_the_columns_that_say_something() {
     assert_eq!(headings(&alone), ["triangles", "quads", "partial", "shaded", "per px"]);
     assert!(alone.contains("\nin all rows: view auto, area px 20, msaa 4, unit none\n"), "{alone}");
     // A plane hides nothing, and every unit sees the same quads.
-    let units = page("--unit none,qfm --psnr");
+    let units = page("--method none,qfm --psnr");
     let expected = ["unit", "buffer", "shaded", "per px", "less", "saved", "effic."];
     assert_eq!(headings(&units), expected);
     for heading in expected.into_iter().chain(["view", "msaa", "triangles"]) {
@@ -46,7 +46,7 @@ fn tables_have_the_columns_that_say_something() {
 fn cycles_say_what_a_unit_costs() {
     let folder = tempfile::tempdir().unwrap();
     let page = |more: &str| {
-        let arguments = "plane --tessellate 2 --width 320 --height 200 --cycles --unit";
+        let arguments = "plane --tessellate 2 --width 320 --height 200 --cycles --method";
         let (code, out, err) = mesh(folder.path(), &format!("{arguments} {more}"));
         assert_eq!(code, Some(0), "{err}");
         out
@@ -74,19 +74,19 @@ fn cycles_say_what_a_unit_costs() {
 fn drawings_need_pixels_and_quads() {
     let folder = tempfile::tempdir().unwrap();
     let small = "plane --width 40 --height 30 -o p.{variant}.png";
-    let drawn = format!("{small} --unit none,qfm --overlay quads,edges,samples --heat-max 4");
+    let drawn = format!("{small} --method none,qfm --overlay quads,edges,samples --heat-max 4");
     let (code, _, err) = mesh(folder.path(), &drawn);
     assert_eq!(code, Some(0), "{err}");
     let picture = quadrille::read_picture(folder.path().join("p.qfm-32-4x-10px.png")).unwrap();
     // Sixteen times as large, with a legend below.
     assert_eq!((picture.width(), picture.height()), (640, 536));
-    let crop = format!("{small} --unit reyes --overlay vertices --crop 4,4,10,8,20");
+    let crop = format!("{small} --method reyes --overlay vertices --crop 4,4,10,8,20");
     assert_eq!(mesh(folder.path(), &crop).0, Some(0));
     let picture = quadrille::read_picture(folder.path().join("p.reyes-4x-10px.png")).unwrap();
     assert_eq!((picture.width(), picture.height()), (200, 160));
     for (arguments, said) in [
         (
-            "--unit none,reyes --overlay quads --width 40",
+            "--method none,reyes --overlay quads --width 40",
             "--overlay quads: expected units that shade quads",
         ),
         ("--overlay edges,edges --width 40", "edges twice"),

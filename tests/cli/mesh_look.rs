@@ -122,7 +122,7 @@ fn layers_are_written_beside_the_picture() {
         let name = [channel.as_bytes(), &[0]].concat();
         assert!(bytes[..1024].windows(name.len()).any(|w| w == name), "{channel}");
     }
-    let units = "--unit none,qfm,reyes";
+    let units = "--method none,qfm,reyes";
     let arguments = format!("plain.obj --width 32 {units} {layers} -o {{variant}}.{{aov}}.npy");
     let (code, _, err) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{err}");
@@ -138,7 +138,7 @@ fn layers_are_written_beside_the_picture() {
         ("plain.obj --aov depth,depth -o a.exr", "depth twice"),
         ("plain.obj --aov depth", "--output"),
         ("plain.obj --aov depth --crop 0,0,4,4 -o a.exr", "--crop"),
-        ("plain.obj --aov depth --unit none,qfm -o a.exr", "{variant}"),
+        ("plain.obj --aov depth --method none,qfm -o a.exr", "{variant}"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments}: {err}");

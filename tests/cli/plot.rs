@@ -7,7 +7,7 @@ use roxmltree::{Document, Node};
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
 
 /// Two scenes with two views each, in three configurations.
-const SUITE: &str = "methods = [\"baseline\", \"het\", \"het+qm\"]
+const SUITE: &str = "method = [\"baseline\", \"het\", \"het+qm\"]
 [matrix]
 tc.bins = \"4..16*2\"
 [[scene]]
@@ -20,7 +20,7 @@ height = 30
 name = \"a <b> & \\\"c\\\"\"
 recipe = \"object\"
 splats = 300
-views = \"0..2\"
+view = \"0..2\"
 width = 32
 height = 24
 ";
@@ -237,14 +237,14 @@ fn rows_of_meshes_are_plotted() {
     for (workload, settings, x, y, series) in [
         (
             "deferred",
-            "pipeline = [\"msaa\", \"sds\"]\ntile = [32, 64]",
+            "method = [\"msaa\", \"sds\"]\ntile = [32, 64]",
             "tile_px",
             "shading.quads",
             "pipeline",
         ),
         (
             "merging",
-            "unit = [\"none\", \"qfm\"]\nbuffer = [4, 16]",
+            "method = [\"none\", \"qfm\"]\nbuffer = [4, 16]",
             "buffer",
             "quads.shaded",
             "unit",

@@ -43,7 +43,7 @@ fn misspelt_names_of_all_kinds_get_a_proposal() {
         refuses(&place, line, &[&format!("did you mean {meant}?")]);
     }
     for (suite, meant) in [
-        ("methods = [\"basleine\"]\n[[scene]]\nname = \"a\"\nrecipe = \"room\"\n", "baseline"),
+        ("method = [\"basleine\"]\n[[scene]]\nname = \"a\"\nrecipe = \"room\"\n", "baseline"),
         ("[[scene]]\nname = \"a\"\nrecipe = \"romo\"\n", "room"),
         ("[[scene]]\nname = \"a\"\nrecipe = \"room\"\nwidht = 3\n", "width"),
         (

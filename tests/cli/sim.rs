@@ -135,7 +135,7 @@ fn json_has_the_promised_keys_and_adds_up() {
 #[test]
 fn ratios_are_the_baseline_over_the_variant() {
     let place = Place::new();
-    let document = sim(&place, &["--method", "het,baseline", "--variant", "het+qm"]);
+    let document = sim(&place, &["--method", "het,baseline", "--method", "het+qm"]);
     let ratios = document["ratios"].as_object().unwrap();
     assert_eq!(ratios.keys().collect::<Vec<_>>(), ["het", "het+qm"]);
     let baseline = variant(&document, "baseline");

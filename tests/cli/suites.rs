@@ -11,7 +11,7 @@ use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
 const INCOMPLETE: i32 = 1;
 
 /// A suite of two scenes, a matrix, and views of every kind: 16 jobs.
-const MATRIX: &str = "methods = [\"baseline\", \"het\"]
+const MATRIX: &str = "method = [\"baseline\", \"het\"]
 [matrix]
 seed = [3, 4]
 tc.bins = [8, 32]
@@ -34,7 +34,7 @@ height = 24
 name = \"room\"
 recipe = \"room\"
 splats = 200
-views = \"0..2\"
+view = \"0..2\"
 width = 32
 ";
 const JOBS: usize = 2 * 2 + 2 * 2 + 2 * 2 * 2;
@@ -52,6 +52,62 @@ fn run(place: &Place, code: i32, arguments: &[&str]) -> String {
 
 fn parsed(line: &str) -> Value {
     serde_json::from_str(line).unwrap()
+}
+
+/// A suite of all workloads.
+const MIXED: &str = "method = [\"baseline\"]
+workload = \"merging\"
+[[scene]]
+name = \"file\"
+path = \"scene.ply\"
+view = \"shot_2\"
+width = 32
+[[mesh]]
+name = \"plane\"
+mesh = \"plane\"
+tessellate = 60
+width = 32
+height = 24
+[[study]]
+name = \"units\"
+method = [\"none\", \"qfm\"]
+[[study]]
+name = \"frames\"
+workload = \"deferred\"
+method = \"sds\"
+samples = 4
+";
+
+#[test]
+fn one_suite_runs_scenes_meshes_and_deferred_frames() {
+    let place = place(MIXED);
+    run(&place, DONE, &["-o", "rows.jsonl"]);
+    let rows: Vec<_> = lines(&place.path("rows.jsonl")).iter().map(|l| parsed(l)).collect();
+    let of = |workload: &str| -> Vec<_> {
+        rows.iter().filter(|row| row["workload"].as_str().unwrap_or("") == workload).collect()
+    };
+    let ([scene], [merging], [deferred]) = (&of("")[..], &of("merging")[..], &of("deferred")[..])
+    else {
+        panic!("{rows:?}");
+    };
+    // The camera file beside the scene has the view, as for `render --view`.
+    assert_eq!(scene["view"]["name"], "shot_2");
+    assert_eq!(merging["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(deferred["study"], "frames");
+}
+
+#[test]
+fn old_words_are_taken_with_a_warning() {
+    let old = MIXED.replace("view =", "views =").replacen("method =", "variants =", 1);
+    let place = place(&old);
+    let output = place.expect(DONE, &["bench", "suite.toml", "-o", "rows.jsonl"]);
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert!(warnings.contains("suite.toml: line 1: `variants` is now `method`"), "{warnings}");
+    assert!(warnings.contains("line 6: `views` is now `view`"), "{warnings}");
+    let flags = ["mesh", "plane", "--unit", "qfm", "--width", "32", "--json"];
+    let output = place.expect(DONE, &flags);
+    let warnings = String::from_utf8(output.stderr).unwrap();
+    assert!(warnings.contains("--unit is now --method"), "{warnings}");
 }
 
 #[test]
@@ -223,7 +279,7 @@ fn a_described_view_is_that_of_sim() {
 
 #[test]
 fn widths_of_the_matrix_scale_every_view() {
-    let scenes = "methods = [\"baseline\"]\n[matrix]\nwidth = [30, 15]\n[[scene]]\nname = \"file\"\n\
+    let scenes = "method = [\"baseline\"]\n[matrix]\nwidth = [30, 15]\n[[scene]]\nname = \"file\"\n\
         path = \"scene.ply\"\ncameras = \"cameras.json\"\nviews = \"0..2\"\n[[scene]]\nname = \"auto\"\n\
         path = \"scene.ply\"\n[[scene]]\nname = \"vase\"\nrecipe = \"object\"\nsplats = 50\nviews = \"0\"\n";
     let place = place(scenes);
@@ -263,7 +319,7 @@ fn two_configurations_stand_side_by_side() {
     let suite = format!(
         "[[configuration]]\nname = \"small bins\"\nset.tc.bins = 4\n[[configuration]]\n\
          name = \"slow raster\"\npreset = \"emerald-example\"\n{}",
-        SMALL.replacen("methods", "#", 1)
+        SMALL.replacen("method", "#", 1)
     );
     let place = place(&suite);
     let table = run(&place, DONE, &["-o", "rows.jsonl", "--method", "baseline,het"]);

@@ -200,7 +200,7 @@ fn the_command_draws_or_refuses_every_file() {
                     .args(["-c", &limited, env!("CARGO_BIN_EXE_quadrille"), "mesh"])
                     .arg(&path)
                     .args(["-q", "--threads", "2", "--width", "160", "--height", "100"])
-                    .args(["--msaa", "4", "--unit", "qfm,pmu"])
+                    .args(["--msaa", "4", "--method", "qfm,pmu"])
                     .args(extra)
                     .output()
                     .unwrap();

@@ -16,7 +16,7 @@ use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings};
 use quadrille::raster::samples::SamplePattern;
-use quadrille::suite::mesh_suite::{MeshRunFiles, MeshSuite};
+use quadrille::suite::mesh_suite::MeshRunFiles;
 use quadrille::suite::microbench::Microbenchmark;
 use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
 use quadrille::{
@@ -290,7 +290,7 @@ fn microbenchmarks_are_cancelled() {
 /// Plans a suite of one scene of `splats` splats, `width` pixels wide, in two configurations.
 fn suite(splats: u32, width: u32) -> Plan {
     let text = format!(
-        "methods = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
+        "method = ['baseline', 'het+qm']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
          recipe = 'object'\nsplats = {splats}\nviews = '0'\nwidth = {width}"
     );
     let suite = Suite::parse(&text, Path::new("suite.toml")).unwrap();
@@ -313,7 +313,7 @@ fn a_suite_of_meshes_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("rows.jsonl");
     let files = MeshRunFiles { results: &results, others: &[] };
-    let suite = || MeshSuite::parse(text, Path::new("suite.toml")).unwrap();
+    let suite = || Suite::parse(text, Path::new("suite.toml")).unwrap().meshes().clone();
     cancelled("suite of meshes", |task| {
         // A row that was written before the task is cancelled stays, and its job is not run again.
         std::fs::write(&results, "").unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quadrille::suite::mesh_suite::{MeshRunFiles, MeshSuite};
+use quadrille::suite::mesh_suite::MeshRunFiles;
 use quadrille::suite::{Configuration, Event, Program, Suite};
 use quadrille::{SimdLevel, Task};
 
@@ -12,8 +12,8 @@ const SOURCES: [&str; 3] = ["older", "newer", "newer"];
 const FOUND: [Option<usize>; 3] = [Some(0), Some(0), Some(2)];
 
 /// A suite of splats of two jobs.
-const SPLATS: &str = "methods = ['baseline']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
-    recipe = 'object'\nsplats = 200\nviews = '0'\nwidth = 32";
+const SPLATS: &str = "method = ['baseline']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\nname = 'vase'\n\
+    recipe = 'object'\nsplats = 200\nview = '0'\nwidth = 32";
 /// A suite of deferred frames of two jobs.
 const MESHES: &str = "workload = 'deferred'\n[[mesh]]\nname = 'plane'\nmesh = 'plane'\ntessellate = 60\n\
     width = 32\nheight = 24\n[[study]]\nname = 'scene'\n[[study.axis]]\nname = 'grid'\n\
@@ -55,7 +55,7 @@ fn another_program_runs_a_suite_of_meshes_again() {
     let files = MeshRunFiles { results: &folder.path().join("rows.jsonl"), others: &[] };
     let host = (SimdLevel::best(), &Task::NEVER);
     let found = SOURCES.map(|sources| {
-        let suite = MeshSuite::parse(MESHES, Path::new("suite.toml")).unwrap();
+        let suite = Suite::parse(MESHES, Path::new("suite.toml")).unwrap().meshes().clone();
         let plan = suite.plan(program(sources), false);
         done(|watch| plan.run(files, None, &|_| true, host, watch).unwrap())
     });

@@ -219,7 +219,7 @@ fn a_deferred_frame() -> Result<()> {
 
 #[test]
 fn run_a_suite_and_read_its_rows() -> Result<()> {
-    let text = "variants = ['baseline', 'het']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\n\
+    let text = "method = ['baseline', 'het']\n[matrix]\ntc.bins = [8, 32]\n[[scene]]\n\
                 name = 'vase'\nrecipe = 'object'\nsplats = 500\nviews = '0'\nwidth = 48";
     let suite = Suite::parse(text, Path::new("suite.toml"))?;
     let (task, bases) = (Task::new(), [Configuration::default()]);

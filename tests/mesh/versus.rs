@@ -245,7 +245,7 @@ fn the_command_compares() {
     assert!(of("splats", "pmu-forced", 4)["saved"].as_u64() > Some(0));
     assert!(of("splats", "qm", 1)["saved"].as_u64() > Some(0));
     assert!(document["splats_vs_mesh_psnr_db"].as_f64() > Some(20.0));
-    let refused = quadrille(&["--versus", &ply, "--unit", "qfm"]);
+    let refused = quadrille(&["--versus", &ply, "--method", "qfm"]);
     assert!(!refused.status.success());
     let refused = quadrille(&["--versus", &ply, "--orbit", "2"]);
     assert!(!refused.status.success());

@@ -94,7 +94,7 @@ fn its_fields_are_set_by_name_and_checked() {
 #[test]
 fn a_suite_sweeps_it_and_rows_have_its_fields_and_counters() {
     let base = Configuration { config: probed(), ..Configuration::default() };
-    let text = "variants = ['baseline', 'het']\n[matrix]\nprobe.latency_cycles = [0, 20000]\n\
+    let text = "method = ['baseline', 'het']\n[matrix]\nprobe.latency_cycles = [0, 20000]\n\
                 [[scene]]\nname = 'vase'\nrecipe = 'object'\nsplats = 500\nviews = '0'\nwidth = 64";
     let path = Path::new("suite.toml");
     assert!(Suite::parse(text, path).is_err());

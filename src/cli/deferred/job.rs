@@ -69,7 +69,7 @@ impl<'j> DeferredJob<'j> {
 
     pub(super) fn wants(&self) -> DeferredWants {
         let is_written = self.output.is_some() || self.film.is_some();
-        let wants_picture = is_written || self.args.truth.is_some();
+        let wants_picture = is_written || self.settings.frames.pipeline.truth.is_some();
         DeferredWants {
             picture: wants_picture.then(|| {
                 resolve::Background::new(colour_behind(self.args.background, self.output.as_ref()))

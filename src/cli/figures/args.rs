@@ -13,10 +13,10 @@ use quadrille_suite::Shard;
 /// folder as soon as it is done, and a stopped run continues where it was. Exits with code 1 if results are missing,
 /// for example of other shards.
 ///
-/// A suite of scenes draws the figures of the VR-Pipe paper. A suite of meshes with workload = "deferred" draws the
-/// figures of the paper on sort-based deferred shading, where a job is a run of `quadrille deferred`; with workload =
-/// "merging" it draws the figures of the papers on quad-fragment merging and on the pixel merge unit, where a job is a
-/// run of `quadrille mesh`. Several suites make one page of all their papers. With --correlate, the page compares the
+/// Scenes draw the figures of the VR-Pipe paper. Studies of meshes with workload = "deferred" draw the figures of the
+/// paper on sort-based deferred shading, where a job is a run of `quadrille deferred`; with workload = "merging" they draw
+/// the figures of the papers on quad-fragment merging and on the pixel merge unit, where a job is a run of `quadrille
+/// mesh`. Several suites make one page of all their papers. With --correlate, the page compares the
 /// emulator with a machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

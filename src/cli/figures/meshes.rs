@@ -10,12 +10,17 @@ use quadrille_suite::mesh_suite::{
     MeshPlan, MeshRunFiles, MeshRunKey, MeshSuite, PlannedRun, Workload,
 };
 
-pub(super) const DEFERRED_PAPERS: [&str; 1] = ["sort-based-deferred-shading"];
+/// Papers that are drawn from runs of `deferred`.
+const DEFERRED_PAPERS: [&str; 1] = ["sort-based-deferred-shading"];
+/// Papers that are drawn from runs of `mesh`.
 pub(super) const MERGING_PAPERS: [&str; 2] = ["quad-fragment-merging", "pixel-merge-unit"];
 
 pub(super) struct MeshJobs {
     plan: MeshPlan,
-    pub(super) papers: &'static [&'static str],
+    /// Whether there are runs of `mesh`.
+    pub(super) has_merging: bool,
+    /// Whether there are runs of `deferred`.
+    pub(super) has_deferred: bool,
 }
 
 pub(super) fn needs(figure: &Figure, key: &MeshRunKey) -> bool {
@@ -23,21 +28,27 @@ pub(super) fn needs(figure: &Figure, key: &MeshRunKey) -> bool {
 }
 
 impl MeshJobs {
-    pub(super) fn parse(text: &str, path: &Path, args: &Args) -> Result<Self> {
-        let suite = MeshSuite::parse(text, path)?;
-        let papers: &[&str] = match suite.workload() {
-            Workload::Deferred => &DEFERRED_PAPERS,
-            Workload::Merging => &MERGING_PAPERS,
-        };
-        Ok(Self { plan: suite.plan(quadrille::PROGRAM, args.quick), papers })
+    /// Plans the studies of a suite.
+    pub(super) fn new(suite: &MeshSuite, args: &Args) -> Self {
+        Self {
+            has_merging: suite.has(Workload::Merging),
+            has_deferred: suite.has(Workload::Deferred),
+            plan: suite.clone().plan(quadrille::PROGRAM, args.quick),
+        }
+    }
+
+    /// Papers whose figures are drawn from the results.
+    pub(super) fn papers(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let merging = self.has_merging.then_some(&MERGING_PAPERS[..]);
+        let deferred = self.has_deferred.then_some(&DEFERRED_PAPERS[..]);
+        merging.into_iter().chain(deferred).flatten().copied()
     }
 
     pub(super) fn run(&self, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
         let others = results_files(&args.output)?;
         let files = MeshRunFiles { results, others: &others };
         let is_wanted = |key: &MeshRunKey| {
-            let papers = self.papers.iter();
-            let mut figures = papers.flat_map(|paper| Paper::figures_of(paper));
+            let mut figures = self.papers().flat_map(|paper| Paper::figures_of(paper));
             figures.any(|figure| needs(figure, key) && args.is_chosen(&figure.id))
         };
         let progress = verbosity.progress("runs");

@@ -2,7 +2,7 @@ use std::fs::{self, File};
 
 use super::args::Args;
 use super::jobs::{Jobs, missing, results_files};
-use super::meshes::{DEFERRED_PAPERS, MERGING_PAPERS, MeshJobs, needs};
+use super::meshes::{MeshJobs, needs};
 use crate::cli::console::{Exit, fail, listed, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
@@ -33,8 +33,8 @@ pub(super) fn write(
     }
     let views = found.iter().map(|one| one.view.clone()).collect();
     let config = Config::preset(PAPER_PRESET)?;
-    let draws = |papers: &[&str]| meshes.iter().any(|jobs| jobs.papers == papers);
-    let counts = draws(&MERGING_PAPERS).then(|| MergingResults::new(&runs));
+    let has_merging = meshes.iter().any(|jobs| jobs.has_merging);
+    let counts = has_merging.then(|| MergingResults::new(&runs));
     if let Some(counts) = &counts {
         let path = args.output.join("counts.jsonl");
         write_whole(&path, &Task::NEVER, |out| counts.write(out))?;
@@ -42,7 +42,8 @@ pub(super) fn write(
     let merging = counts.or(kept);
     let inputs = Inputs {
         splats: (!plans.is_empty()).then_some(Results { views, config }),
-        deferred: draws(&DEFERRED_PAPERS).then(|| DeferredResults::new(&runs)),
+        deferred: (meshes.iter().any(|jobs| jobs.has_deferred))
+            .then(|| DeferredResults::new(&runs)),
         merging,
         hardware: None,
         command: args.command(),

@@ -1,8 +1,6 @@
 use std::path::{Path, PathBuf};
 
 use super::aov::AovFlags;
-use super::input::{LookFlags, MeshInputFlags};
-use super::options::PipelineFlags;
 use crate::cli::film::FilmFlags;
 use crate::cli::options::{GpuFlags, HostFlags};
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
@@ -10,6 +8,7 @@ use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_suite::merging_runs::{MergingRunSettings, MergingSettings};
+use quadrille_suite::mesh_input::{LookSettings, MeshSettings};
 use quadrille_suite::report::overlay::Overlay;
 
 /// Draw meshes with multi-sampling, and merge quads before they are shaded
@@ -20,7 +19,7 @@ use quadrille_suite::report::overlay::Overlay;
 ///
 /// The table has the columns that say something about the run; their meaning stands below it.
 ///
-/// --tessellate, --unit, --buffer and --msaa take several values, separated by commas; each
+/// --tessellate, --method, --buffer and --msaa take several values, separated by commas; each
 /// combination is a row.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags that are given or not")]
@@ -48,12 +47,6 @@ pub(crate) struct Args {
     /// Write the difference to the unmerged picture, multiplied by 100
     #[arg(long, value_name = "OUT")]
     pub(super) diff_unmerged: Option<PathBuf>,
-    /// Print the PSNR of each picture against the unmerged one, in dB
-    #[arg(long)]
-    pub(super) psnr: bool,
-    /// Print the PSNR of each picture against one with 64 shaded samples per pixel, in dB
-    #[arg(long)]
-    pub(super) psnr_supersampled: bool,
     /// Write only the W x H pixels of the picture from column X and row Y, each enlarged to ZOOM x ZOOM
     /// pixels
     #[arg(long, value_name = "X,Y,W,H[,ZOOM]", allow_hyphen_values = true, value_parser = CropArea::parse, requires = "output", conflicts_with = "versus")]
@@ -72,10 +65,6 @@ pub(crate) struct Args {
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Also run each unit but reyes through the emulated pipeline, and print the cycles and the busiest
-    /// units
-    #[arg(long)]
-    pub(super) cycles: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing
     #[arg(long)]
     pub(super) config_dump: bool,
@@ -83,13 +72,13 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) input: MeshInputFlags,
+    pub(super) input: MeshSettings,
     #[command(flatten)]
-    pub(super) pipeline: PipelineFlags,
+    frames: MergingSettings,
     #[command(flatten)]
     pub(super) aov: AovFlags,
     #[command(flatten)]
-    pub(super) look: LookFlags,
+    look: LookSettings,
     #[command(flatten)]
     pub(super) versus: VersusFlags,
     #[command(flatten)]
@@ -104,14 +93,14 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille mesh helmet.gltf -o helmet.png
-  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --unit none,qfm \\
+  quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --method none,qfm \\
     --heat 'heat.{variant}.png'
-  quadrille mesh cage.obj --unit qfm --width 40 --height 30 \\
+  quadrille mesh cage.obj --method qfm --width 40 --height 30 \\
     --overlay quads,edges -o quads.png
-  quadrille mesh cage.obj --tessellate 0.5 --unit qfm --buffer 4,32,unbounded
-  quadrille mesh helmet.gltf --unit pmu --buffer 64,512 --psnr --json
-  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --unit none,qfm,reyes
-  quadrille mesh cage.obj --tessellate 10 --unit none,qfm,pmu --cycles \\
+  quadrille mesh cage.obj --tessellate 0.5 --method qfm --buffer 4,32,unbounded
+  quadrille mesh helmet.gltf --method pmu --buffer 64,512 --psnr --json
+  quadrille mesh sinewave --tessellate 0.5 --msaa 16 --method none,qfm,reyes
+  quadrille mesh cage.obj --tessellate 10 --method none,qfm,pmu --cycles \\
     --set qfm.quads_per_cycle=2
   quadrille mesh spot.obj --to-splats spot.ply
   quadrille mesh spot.obj --versus spot.ply --msaa 4";
@@ -125,7 +114,7 @@ pub(super) struct VersusFlags {
     #[arg(
         long,
         value_name = "SPLATS",
-        conflicts_with_all = ["output", "heat", "diff_unmerged", "psnr", "psnr_supersampled", "units", "buffers", "coarse", "area_is"]
+        conflicts_with_all = ["output", "heat", "diff_unmerged", "psnr", "psnr_supersampled", "method", "buffer", "coarse", "area_is"]
     )]
     pub(super) versus: Option<PathBuf>,
     /// Write the mesh as splats: one flat Gaussian per triangle, with its lit colour in the view
@@ -141,14 +130,9 @@ impl Args {
     pub(super) fn settings(&self) -> Result<MergingRunSettings> {
         Ok(MergingRunSettings {
             mesh: self.mesh().to_path_buf(),
-            input: self.input.settings(),
-            look: self.look.settings(),
-            frames: MergingSettings {
-                psnr: self.psnr,
-                psnr_supersampled: self.psnr_supersampled,
-                cycles: self.cycles,
-                ..self.pipeline.settings(self.gpu.mesh_config()?)
-            },
+            input: self.input.clone(),
+            look: self.look.clone(),
+            frames: MergingSettings { hardware: self.gpu.mesh_config()?, ..self.frames.clone() },
             views: self.film.path.keys(&self.views)?,
         })
     }

@@ -67,8 +67,8 @@ impl<'j> MeshDrawing<'j> {
         let overlay = &self.args.overlay;
         each_once("overlay", &overlay.iter().map(|o| o.name()).collect::<Vec<_>>())?;
         let has_quads = overlay.contains(&Overlay::Quads);
-        if has_quads && self.settings.frames.unit.contains(&MergingUnit::Reyes) {
-            let other = "--unit reyes, which shades vertices (none, qfm and pmu shade quads)";
+        if has_quads && self.settings.frames.units().any(|unit| unit == MergingUnit::Reyes) {
+            let other = "--method reyes, which shades vertices (none, qfm and pmu shade quads)";
             return Err(Error::conflict("--overlay quads", other));
         }
         match self.args.heat_max {

@@ -30,7 +30,7 @@ pub(super) fn run(
         return Err(one("views (choose one with --view)", cameras.len()));
     };
     let look = prepared.look(&verbosity)?;
-    let areas = args.input.areas.len();
+    let areas = args.input.tessellate.len();
     let mut sources = input.sources()?;
     let (Some(source), true) = (sources.next(), areas <= 1) else {
         return Err(one("areas of --tessellate", areas));

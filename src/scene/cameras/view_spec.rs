@@ -14,6 +14,7 @@ use super::picture_size::{PictureScale, PictureSize};
 use super::selection::{load_selected, select};
 use super::world_transform::CameraTransform;
 use crate::camera::{Camera, Intrinsics};
+use crate::splats::Splats;
 use quadrille_base::error::{Error, Result, shown};
 #[cfg(feature = "cli")]
 use quadrille_base::parse::{finite, point, whole_number};
@@ -103,6 +104,34 @@ pub struct Views {
 }
 
 impl ViewSpec {
+    /// The description of a pinhole from an eye, a target and an up direction, with a vertical field of view in degrees,
+    /// on a picture of a width and a height in pixels.
+    pub fn pinhole(
+        [eye, target, up]: [[f64; 3]; 3],
+        fov_degrees: f64,
+        [width, height]: [u32; 2],
+    ) -> Self {
+        Self {
+            eye: Some(eye),
+            target: Some(target),
+            up: Some(up),
+            fov_degrees: Some(fov_degrees),
+            width: Some(width),
+            height: Some(height),
+            ..Self::default()
+        }
+    }
+
+    /// The first camera, in a world without content.
+    ///
+    /// # Errors
+    /// As [`Self::views`].
+    pub fn camera(&self) -> Result<Camera> {
+        let views = self.views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
+        let camera = views.cameras.into_iter().next();
+        camera.ok_or_else(|| Error::argument("view", "at least one view", "none"))
+    }
+
     /// Checks the values, without the camera file.
     pub fn check(&self) -> Result<()> {
         let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];

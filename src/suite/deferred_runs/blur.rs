@@ -7,6 +7,8 @@ use crate::checks::{finite, within};
 use crate::mesh_input::{MeshInput, following};
 use crate::messages::Messages;
 use quadrille_base::error::{Error, Result};
+#[cfg(feature = "cli")]
+use quadrille_base::parse::{number, numbers, point};
 use quadrille_deferred::camera::lens::Lens;
 use quadrille_deferred::camera::motion::{CameraMotion, RigidMotion, SceneMotion};
 use quadrille_deferred::camera::motion_file::MotionFile;
@@ -16,31 +18,48 @@ use quadrille_scene::Camera;
 /// Rotation in radians above which linear vertex motion is a poor approximation.
 const LARGE_TURN: f64 = std::f64::consts::FRAC_PI_2;
 
-/// Settings of motion and lens.
+/// Settings of motion and lens: keys of suites, and flags of `deferred`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Blur"))]
 pub struct BlurSettings {
-    /// Share of the way to the next view that the camera moves while the shutter is open, 0 to 1.
+    /// Move the camera this share of the way to the next view while the shutter is open
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE", value_parser = number::<f64>))]
     pub shutter: Option<f64>,
-    /// Motion of the camera to the right, down and forward in world units.
+    /// Move the camera to the right, down and forward, in world units
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub camera_move: Option<[f64; 3]>,
-    /// Turn of the camera to the right, up, and clockwise about its view axis in degrees.
+    /// Turn the camera to the right, up, and clockwise about its view axis, in degrees
+    #[cfg_attr(feature = "cli", arg(long, value_name = "YAW,PITCH,ROLL", allow_hyphen_values = true, value_parser = point))]
     pub camera_turn: Option<[f64; 3]>,
-    /// Motion of the mesh in world units.
+    /// Move the mesh, in world units
     #[serde(rename = "move")]
+    #[cfg_attr(feature = "cli", arg(long = "move", value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub displacement: Option<[f64; 3]>,
-    /// Axis through the centre of the mesh's bounding box and degrees by which the mesh turns about it.
+    /// Turn the mesh by DEG degrees about the axis X,Y,Z through the centre of its bounding box
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z,DEG", allow_hyphen_values = true, value_parser = spin))]
     pub spin: Option<[f64; 4]>,
-    /// JSON file with the motion of the camera and of ranges of draws.
+    /// JSON file with the motion of the camera and of ranges of draws, each draw turning about the centre of
+    /// the mesh; other settings of motion add to the motion of the camera
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.json"))]
     pub motion: Option<PathBuf>,
-    /// Radius of the aperture in world units.
+    /// Radius of the aperture in world units
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RADIUS", value_parser = number::<f64>))]
     pub aperture: Option<f64>,
-    /// Diameter in pixels of the circle of confusion of points infinitely far away, instead of an aperture.
+    /// Diameter in pixels of the circle of confusion of points infinitely far away, instead of an aperture
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = number::<f64>))]
     pub coc_px: Option<f64>,
-    /// Distance in focus along the view axis in world units; by default the distance of the mesh's centre.
+    /// Distance in focus, along the view axis, in world units [default: the distance of the centre of the mesh]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", value_parser = number::<f64>))]
     pub focus: Option<f64>,
-    /// Point in focus.
+    /// Point in focus
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point))]
     pub focus_at: Option<[f64; 3]>,
+}
+
+#[cfg(feature = "cli")]
+fn spin(text: &str) -> std::result::Result<[f64; 4], String> {
+    numbers(text).ok_or_else(|| "expected an axis and degrees such as 0,1,0,15".to_owned())
 }
 
 impl BlurSettings {

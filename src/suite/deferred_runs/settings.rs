@@ -4,10 +4,15 @@ use serde::Deserialize;
 
 use super::blur::BlurSettings;
 use crate::checks::{each_once, one_or_more, within};
+#[cfg(feature = "cli")]
+use crate::merging_runs::MEASUREMENTS;
 use crate::mesh_input::Frames;
 use crate::rows::{DeferredPipeline, MemoQuads, ShadingGridKind, TileSide};
+use crate::suite_table::{SuiteTable, TableParts};
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
+#[cfg(feature = "cli")]
+use quadrille_base::parse::{number, whole_number};
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::memory::depth_buffer::DepthFormat;
@@ -19,41 +24,69 @@ use quadrille_mesh::frame::Faces;
 
 const MAX_SEEDS: u32 = 4096;
 
-/// Settings of the pipelines. Several values of a setting give a row for each combination.
+/// Settings of the pipelines: keys of suites, and flags of `deferred`. Several values of a setting give a row for each
+/// combination.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Pipeline"))]
 pub struct PipelineSettings {
-    /// Pipelines to run.
+    /// Pipelines to run
     #[serde(deserialize_with = "one_or_more")]
-    pub pipeline: Vec<DeferredPipeline>,
-    /// Samples per pixel: 1, 2, 4, 8 or 16.
+    #[cfg_attr(feature = "cli", arg(
+        long, aliases = ["pipeline", "variant"], value_name = "PIPELINE", value_delimiter = ',',
+        default_values_t = Self::default().method
+    ))]
+    pub method: Vec<DeferredPipeline>,
+    /// Samples per pixel: 1, 2, 4, 8 or 16
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Self::default().samples))]
     pub samples: u32,
-    /// Positions of the samples in the pixel.
+    /// Positions of the samples in the pixel
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().pattern))]
     pub pattern: PixelPattern,
-    /// Seed of the samples.
+    /// Seed of the samples
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Self::default().sample_seed))]
     pub sample_seed: u64,
-    /// Sides of the tiles of sort-based deferred shading.
+    /// Side of the tiles of sds in pixels, or "whole" for one tile
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(
+        long, value_name = "N|whole", value_delimiter = ',', default_values_t = Self::default().tile
+    ))]
     pub tile: Vec<TileSide>,
-    /// Capacities of the memo of cached decoupled sampling.
+    /// Capacity of the memo of cached-decoupled and cached-decoupled+z in quads, or "unbounded"
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(
+        long, value_name = "N|unbounded", value_delimiter = ',', default_values_t = Self::default().memo
+    ))]
     pub memo: Vec<MemoQuads>,
-    /// Cells of the shading grids.
+    /// Cells of the shading grids
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(long, value_delimiter = ',', default_values_t = Self::default().grid))]
     pub grid: Vec<ShadingGridKind>,
-    /// Size of adaptive cells: about a cell's side over the width of the blur.
+    /// Size of adaptive cells: about a cell's side over the width of the blur
+    #[cfg_attr(feature = "cli", arg(
+        long, value_name = "Q", value_parser = number::<f64>, default_value_t = Self::default().aas_quality
+    ))]
     pub aas_quality: f64,
-    /// Whether the bytes between pipelines and memory are measured.
-    pub traffic: bool,
-    /// Format of the colours of samples in memory.
+    /// Format of the colours of samples in memory
+    #[cfg_attr(feature = "cli", arg(long, default_value_t))]
     pub colour: SampleColour,
-    /// Format of depths in memory.
+    /// Format of depths in memory
+    #[cfg_attr(feature = "cli", arg(long, default_value_t))]
     pub depth: DepthFormat,
     /// The modelled hardware.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub hardware: DeferredConfig,
-    /// Sides of triangles to draw.
+    /// Sides of triangles to draw
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().faces))]
     pub faces: Faces,
-    /// Frames with other samples whose mean each picture is compared with.
+    /// Measure the bytes between pipelines and memory
+    #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
+    pub traffic: bool,
+    /// Measure the PSNR of each picture against the mean of this many frames with other samples, shaded on
+    /// the pixel grid, in dB
+    #[cfg_attr(feature = "cli", arg(
+        long, help_heading = MEASUREMENTS, value_name = "SEEDS", value_parser = whole_number::<u32>
+    ))]
     pub truth: Option<u32>,
 }
 
@@ -61,7 +94,7 @@ impl Default for PipelineSettings {
     /// Sort-based deferred shading of 16 Sobol samples per pixel on the pixel grid, with tiles of 128 pixels.
     fn default() -> Self {
         Self {
-            pipeline: vec![DeferredPipeline::Sds],
+            method: vec![DeferredPipeline::Sds],
             samples: 16,
             pattern: PixelPattern::Sobol,
             sample_seed: 0,
@@ -81,7 +114,7 @@ impl Default for PipelineSettings {
 
 impl PipelineSettings {
     fn check(&self) -> Result<()> {
-        each_once("pipeline", &self.pipeline)?;
+        each_once("method", &self.method)?;
         each_once("grid", &self.grid)?;
         each_once("tile", &self.tile)?;
         each_once("memo", &self.memo)?;
@@ -103,7 +136,7 @@ impl PipelineSettings {
             };
             memos.map(run).collect()
         };
-        let runs = self.pipeline.iter().flat_map(|pipeline| match pipeline {
+        let runs = self.method.iter().flat_map(|pipeline| match pipeline {
             DeferredPipeline::Sds => {
                 let tiles = self.tile.iter();
                 let run = |&TileSide(tile_px): &TileSide| PipelineRun::Sds { tile_px };
@@ -133,15 +166,21 @@ impl PipelineSettings {
 }
 
 /// Frames with motion and defocus blur.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DeferredFrames {
     /// Motion and lens.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub blur: BlurSettings,
     /// The pipelines.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub pipeline: PipelineSettings,
+}
+
+impl TableParts for DeferredFrames {
+    fn take_from(table: &mut SuiteTable<'_>) -> Result<Self> {
+        Ok(Self { blur: table.take()?, pipeline: table.take()? })
+    }
 }
 
 impl Frames for DeferredFrames {

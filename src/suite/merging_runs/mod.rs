@@ -4,7 +4,9 @@ mod run;
 mod settings;
 
 pub use run::{KeepMerged, MergedFrame, MergingWants};
-pub use settings::{AreaMeaning, MergingSettings};
+#[cfg(feature = "cli")]
+pub(crate) use settings::MEASUREMENTS;
+pub use settings::{AreaMeaning, MergingSettings, UnitChoice};
 
 /// Settings of a run.
 pub type MergingRunSettings = crate::mesh_input::MeshRunSettings<MergingSettings>;

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use super::MergingRunSettings;
-use super::settings::{AreaMeaning, MergingSettings, UnitChoice};
+use super::settings::{AreaMeaning, BufferedUnit, MergingSettings};
 use crate::key::ViewKey;
 use crate::mesh_input::{Look, PreparedMesh, nothing_in_view};
 use crate::messages::Messages;
@@ -141,7 +141,7 @@ struct ResolvedFrame<'a> {
 impl DrawnFrame<'_> {
     fn rows(
         &self,
-        choices: &[UnitChoice],
+        choices: &[BufferedUnit],
         rows: &mut Vec<MeshRow>,
         keep: &mut KeepMerged<'_>,
     ) -> Result<()> {
@@ -194,7 +194,7 @@ impl DrawnFrame<'_> {
     fn row(
         &self,
         resolved: &ResolvedFrame<'_>,
-        (unit, kind): UnitChoice,
+        (unit, kind): BufferedUnit,
         keep: &mut KeepMerged<'_>,
     ) -> Result<MeshRow> {
         let visible = &resolved.visible;
@@ -240,7 +240,7 @@ impl DrawnFrame<'_> {
     fn timed(
         &self,
         visible: &VisibleFrame,
-        (unit, kind): UnitChoice,
+        (unit, kind): BufferedUnit,
     ) -> Result<Option<TimedMeshRow>> {
         let merging = &self.settings.frames;
         if !merging.cycles || unit == MergingUnit::Reyes {

@@ -3,6 +3,7 @@ use serde::Deserialize;
 use crate::checks::{each_once, one_or_more};
 use crate::mesh_input::Frames;
 use crate::rows::{BufferEntries, MergingUnit};
+use crate::suite_table::{SuiteTable, TableParts};
 use quadrille_base::bytes::Bytes;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
@@ -14,6 +15,10 @@ use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Sampling;
 use quadrille_scene::Camera;
 
+/// Heading of flags about measurements.
+#[cfg(feature = "cli")]
+pub(crate) const MEASUREMENTS: &str = "Measurements";
+
 choice! {
     /// Meaning of the target areas of tessellated triangles.
     pub enum AreaMeaning {
@@ -24,45 +29,90 @@ choice! {
     }
 }
 
-/// Settings of the frames. Several values of a setting give a row for each combination.
+choice! {
+    /// A choice of units between the depth test and the shader.
+    pub enum UnitChoice {
+        /// No unit: every quad is shaded
+        None = "none",
+        /// Quad-fragment merging
+        Qfm = "qfm",
+        /// Pixel merging
+        Pmu = "pmu",
+        /// No quads: grid vertices are shaded before the raster
+        Reyes = "reyes",
+        /// All of these
+        All = "all",
+    }
+}
+
+impl UnitChoice {
+    fn units(self) -> &'static [MergingUnit] {
+        match self {
+            Self::None => &[MergingUnit::None],
+            Self::Qfm => &[MergingUnit::Qfm],
+            Self::Pmu => &[MergingUnit::Pmu],
+            Self::Reyes => &[MergingUnit::Reyes],
+            Self::All => &MergingUnit::ALL,
+        }
+    }
+}
+
+/// Settings of the frames: keys of suites, and flags of `mesh`. Several values of a setting give a row for each
+/// combination.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default)]
 #[allow(clippy::struct_excessive_bools, reason = "settings that are on or off")]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Pipeline"))]
 pub struct MergingSettings {
-    /// Units between the depth test and the shader.
+    /// Unit between the depth test and the shader
     #[serde(deserialize_with = "one_or_more")]
-    pub unit: Vec<MergingUnit>,
-    /// Samples per pixel: 1, 2, 4, 8 or 16.
+    #[cfg_attr(feature = "cli", arg(
+        long, aliases = ["unit", "variant"], value_name = "UNIT", value_delimiter = ',',
+        default_values_t = Self::default().method
+    ))]
+    pub method: Vec<UnitChoice>,
+    /// Samples per pixel: 1, 2, 4, 8 or 16
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ',', default_values_t = Self::default().msaa))]
     pub msaa: Vec<u32>,
-    /// Entries of the unit's buffer; none for the default. An unbounded buffer has no row for pixel merging.
+    /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512
+    /// for pmu]
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ','))]
     pub buffer: Vec<BufferEntries>,
-    /// Items that the depth test culls before shading.
+    /// Items that the depth test culls before shading
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().cull))]
     pub cull: Cull,
-    /// Sides of triangles to draw.
+    /// Sides of triangles to draw
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().faces))]
     pub faces: Faces,
-    /// Whether 2x2 pixels are shaded at once, with all their samples.
+    /// Shade 2x2 pixels at once, with all their samples; for 1, 2 or 4 samples per pixel
+    #[cfg_attr(feature = "cli", arg(long))]
     pub coarse: bool,
-    /// Meaning of the target areas.
+    /// Meaning of the target areas of triangles
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MEANING", default_value_t = Self::default().area_is))]
     pub area_is: AreaMeaning,
-    /// Position in a pixel at which shading inputs are sampled.
+    /// Position in a pixel at which shading inputs are sampled
+    #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().sampling))]
     pub sampling: Sampling,
-    /// Whether each picture is compared with the unmerged one.
+    /// Measure the PSNR of each picture against the unmerged one, in dB
+    #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub psnr: bool,
-    /// Whether each picture is compared with one with 64 shaded samples per pixel.
+    /// Measure the PSNR of each picture against one with 64 shaded samples per pixel, in dB
+    #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub psnr_supersampled: bool,
-    /// Whether each unit but Reyes is also run in cycles.
+    /// Also run each unit but reyes through the emulated pipeline, for the cycles and the busiest units
+    #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub cycles: bool,
     /// The emulated pipeline.
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub hardware: MeshConfig,
 }
 
 impl Default for MergingSettings {
-    /// Four samples per pixel without a unit, quads culled, the sides of the materials, 1 GiB.
     fn default() -> Self {
         Self {
-            unit: vec![MergingUnit::None],
+            method: vec![UnitChoice::None],
             msaa: vec![4],
             buffer: Vec::new(),
             cull: Cull::Quads,
@@ -78,19 +128,27 @@ impl Default for MergingSettings {
     }
 }
 
-pub(super) type UnitChoice = (MergingUnit, MergeUnitKind);
+/// A unit and its kind with a buffer.
+pub(super) type BufferedUnit = (MergingUnit, MergeUnitKind);
 
 impl Frames for MergingSettings {
     fn check(&self) -> Result<()> {
-        each_once("unit", &self.unit)?;
+        let units: Vec<MergingUnit> = self.units().collect();
+        each_once("method", &units)?;
         each_once("msaa", &self.msaa)?;
         each_once("buffer", &self.buffer)?;
         self.msaa.iter().try_for_each(|&n| self.pattern(n).map(drop))?;
-        if self.cycles && self.unit.iter().all(|unit| *unit == MergingUnit::Reyes) {
+        if self.cycles && units.iter().all(|unit| *unit == MergingUnit::Reyes) {
             return Err(Error::needs("cycles", "a unit other than reyes, which has no pipeline"));
         }
         self.hardware.validate()?;
         self.choices().map(drop)
+    }
+}
+
+impl TableParts for MergingSettings {
+    fn take_from(table: &mut SuiteTable<'_>) -> Result<Self> {
+        table.take()
     }
 }
 
@@ -103,13 +161,19 @@ impl MergingSettings {
         Ok(self.msaa.len() * self.choices()?.len())
     }
 
-    pub(super) fn choices(&self) -> Result<Vec<UnitChoice>> {
-        let kinds = || self.unit.iter().map(|unit| unit.kind());
+    /// The chosen units, in order.
+    pub fn units(&self) -> impl Iterator<Item = MergingUnit> + Clone {
+        self.method.iter().flat_map(|choice| choice.units()).copied()
+    }
+
+    /// Units with their buffers, in order.
+    pub(super) fn choices(&self) -> Result<Vec<BufferedUnit>> {
+        let kinds = || self.units().map(MergingUnit::kind);
         if !self.buffer.is_empty() && kinds().all(|kind| kind == MergeUnitKind::None) {
             return Err(Error::needs("buffer", "the unit qfm or pmu"));
         }
         let mut choices = Vec::new();
-        for (&unit, kind) in self.unit.iter().zip(kinds()) {
+        for (unit, kind) in self.units().zip(kinds()) {
             if self.buffer.is_empty() || kind == MergeUnitKind::None {
                 choices.push((unit, kind));
                 continue;

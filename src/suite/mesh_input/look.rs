@@ -6,6 +6,8 @@ use crate::messages::Messages;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
+#[cfg(feature = "cli")]
+use quadrille_base::parse::number;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::PunctualLight;
 use quadrille_geometry::grid::GridSource;
@@ -32,12 +34,18 @@ choice! {
 /// Settings of light and colours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Light"))]
 pub struct LookSettings {
-    /// Light of the mesh.
+    /// Light of the scene
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIGHT", default_value_t))]
     pub light: LightChoice,
-    /// Brightness in stops, from -32 to 32; without it, 0 or what the lights of the file need.
+    /// Brighten by this many stops, each a factor of 2; negative ones darken [default: 0, or what lights of the file
+    /// need that are far brighter or darker]. A white surface that faces a light of pi lux is white at 0
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = number::<f32>))]
     pub exposure: Option<f32>,
-    /// Checks per unit of texture space of a checkerboard on surfaces without a texture.
+    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
+    /// space
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CHECKS", value_parser = number::<f32>))]
     pub checker: Option<f32>,
 }
 

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::input::MeshInput;
 use super::look::{Look, LookSettings};
 use super::settings::MeshSettings;
@@ -24,22 +22,17 @@ pub trait Frames {
 }
 
 /// A mesh, its light and views, and its frames.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeshRunSettings<F> {
     /// Mesh file, or name of a procedural mesh.
     pub mesh: PathBuf,
     /// The mesh.
-    #[serde(flatten)]
     pub input: MeshSettings,
     /// Light and colours.
-    #[serde(flatten)]
     pub look: LookSettings,
     /// The frames of each view.
-    #[serde(flatten)]
     pub frames: F,
     /// The views.
-    #[serde(flatten)]
     pub views: ViewSpec,
 }
 

@@ -7,6 +7,8 @@ use crate::checks::{each_once, one_or_more, within};
 use quadrille_base::bytes::Bytes;
 use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
+#[cfg(feature = "cli")]
+use quadrille_base::parse::{number, numbers, whole_number};
 use quadrille_geometry::files::ShaderEffects;
 use quadrille_geometry::reorder::TriangleOrder;
 use quadrille_geometry::surface::catmull_clark::MAX_LEVELS;
@@ -14,57 +16,107 @@ use quadrille_geometry::surface::{HairOrder, HeightFilter, MAX_HAIRS};
 use quadrille_geometry::tessellate::{AREA_RANGE_PX, GridOrder};
 use quadrille_mesh::frame::MEMORY_BYTES;
 
-/// Settings of a mesh: keys of suites, and flags of `mesh` and `deferred`, which describe them.
+/// Heading of flags about assumptions, which decide results and which the papers do not state.
+#[cfg(feature = "cli")]
+const ASSUMPTIONS: &str = "Assumptions";
+
+/// Settings of a mesh: keys of suites, and flags of commands that draw meshes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Mesh"))]
 pub struct MeshSettings {
-    /// Target areas in pixels of tessellated triangles; none for polygons as they are.
+    /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of
+    /// about this area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and
+    /// procedural meshes]
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AREA", value_delimiter = ',', value_parser = number::<f64>))]
     pub tessellate: Vec<f64>,
-    /// Picture with displacements of the tessellated surface.
+    /// Displace the tessellated surface along its normals by the alpha of this picture or, without
+    /// alpha, by its brightness
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PICTURE"))]
     pub displace: Option<PathBuf>,
-    /// Displacement of white in world units.
+    /// Displacement of white in world units; black displaces by 0
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", allow_hyphen_values = true))]
     pub displace_by: Option<f32>,
-    /// Picture with the colours of all materials.
+    /// Picture with the colours of all materials
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PICTURE"))]
     pub texture: Option<PathBuf>,
-    /// Picture with the tangent-space normals of all materials.
+    /// Picture with the tangent-space normals of all materials
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PICTURE"))]
     pub normal_map: Option<PathBuf>,
-    /// Phong exponent of all materials, from 0 to 10,000.
+    /// Phong exponent of the highlight of all materials, 0 for none; it replaces metalness and roughness
+    #[cfg_attr(feature = "cli", arg(long, value_name = "EXPONENT", value_parser = number::<f32>))]
     pub shininess: Option<f32>,
-    /// Largest angle in degrees between faces that share normals where the file has none; replaces its smoothing
-    /// groups.
+    /// Largest angle in degrees between faces that share normals where the file has none: 0 for flat faces, 180 for
+    /// smooth ones [default: the smoothing groups of the file, else 60]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DEGREES", value_parser = number::<f64>))]
     pub crease: Option<f64>,
-    /// Whether triangles that share positions alone are adjacent.
+    /// Take triangles for adjacent that share positions alone, so that merging crosses seams of the
+    /// texture and hard edges; a GPU compares indices of the index buffer
+    #[cfg_attr(feature = "cli", arg(long))]
     pub weld: bool,
-    /// Effects of the pixel shader of all materials.
+    /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
+    /// pixel merge unit
     #[serde(deserialize_with = "one_or_more")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "EFFECT", value_delimiter = ','))]
     pub shader_effects: Vec<ShaderEffect>,
-    /// Columns and rows of an army of the tessellated figure.
+    /// Draw an army: this many columns and rows of the tessellated figure
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COLUMNS,ROWS", value_parser = army))]
     pub army: Option<[u16; 2]>,
-    /// Uniform subdivision steps of a control cage before it is divided into patches.
+    /// Uniform subdivision steps of the control cage before it is divided into patches; more steps give
+    /// smaller patches that are closer to the limit surface where it is irregular [default: 1]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole_number::<u32>))]
     pub cage_steps: Option<u32>,
-    /// Distance of the near plane in world units.
+    /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
+    /// of the mesh]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", value_parser = number::<f64>))]
     pub near: Option<f64>,
-    /// Side that the default view shows.
+    /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
+    /// and PLY files, or -y if +z is up; without glTF, a mesh that is longer than wide and symmetric is
+    /// shown in profile; another side or a higher view where the default would be a sliver]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "AXIS", allow_hyphen_values = true, hide_possible_values = true)
+    )]
     pub front: Option<AxisDirection>,
-    /// Order of the triangles inside a tessellated grid.
-    pub grid_order: Option<GridOrder>,
-    /// Order of the triangles of polygons as they are, within each draw and material.
-    pub reorder: Option<TriangleOrder>,
-    /// Interpolation between the texels of the displacement.
-    pub displace_filter: Option<HeightFilter>,
-    /// Displacement of the frog: cells of noise per world unit, and their height in world units.
-    pub bumps: Option<[f32; 2]>,
-    /// Number of hairs of the furball.
-    pub hairs: Option<u32>,
-    /// Order of the hairs of the furball.
-    pub hair_order: Option<HairOrder>,
-    /// Seed of procedural meshes, armies and random orders; by default 1.
-    pub seed: Option<u64>,
-    /// Limit on the memory of the texels of textures, and of a frame's triangles and quads; drawing takes about as
-    /// much again. It changes no result, so that rows do not record it.
+    /// Limit on the memory of the texels of textures, and of a frame's triangles and quads, such as 512M or 4G;
+    /// drawing takes about as much again [default: 1G]
+    // It changes no result, so that rows do not record it.
     #[serde(skip_serializing)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SIZE"))]
     pub memory: Option<Bytes>,
+    /// Order of the triangles inside a tessellated grid
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "ORDER"))]
+    pub grid_order: Option<GridOrder>,
+    /// Order of the triangles of a mesh that is drawn as it is, within each draw and material
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "ORDER"))]
+    pub reorder: Option<TriangleOrder>,
+    /// Interpolation between the texels of the displacement
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "FILTER"))]
+    pub displace_filter: Option<HeightFilter>,
+    /// Displacement of the frog: cells of noise per world unit, and their height in world units
+    /// [default: 120,0.02]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "CELLS,HEIGHT", value_parser = bumps))]
+    pub bumps: Option<[f32; 2]>,
+    /// Number of hairs of the furball [default: 6000]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "N", value_parser = whole_number::<u32>))]
+    pub hairs: Option<u32>,
+    /// Order of the hairs of the furball
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "ORDER"))]
+    pub hair_order: Option<HairOrder>,
+    /// Seed of procedural meshes, armies and random orders [default: 1]
+    #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "SEED"))]
+    pub seed: Option<u64>,
+}
+
+#[cfg(feature = "cli")]
+fn army(text: &str) -> std::result::Result<[u16; 2], String> {
+    numbers(text).ok_or_else(|| "expected two numbers as in 6,5".to_owned())
+}
+
+#[cfg(feature = "cli")]
+fn bumps(text: &str) -> std::result::Result<[f32; 2], String> {
+    numbers(text).ok_or_else(|| "expected two numbers as in 120,0.02".to_owned())
 }
 
 impl MeshSettings {

@@ -2,78 +2,46 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use toml::{Table, Value};
 
-use super::known_keys::fields;
 use super::paths::SuitePaths;
-use crate::deferred_runs::{BlurSettings, DeferredRunSettings, PipelineSettings};
-use crate::merging_runs::{MergingRunSettings, MergingSettings};
-use crate::mesh_input::{Frames, LookSettings, MeshRunSettings, MeshSettings};
+use crate::deferred_runs::DeferredRunSettings;
+use crate::merging_runs::MergingRunSettings;
+use crate::mesh_input::{Frames, MeshRunSettings};
 use crate::mesh_row::{MeshRunKey, Workload};
-use crate::suite_file::not_a_suite;
+use crate::suite_table::{SuiteTable, TableParts};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 use quadrille_geometry::surface::ProceduralScene;
-use quadrille_scene::cameras::CameraTransform;
-
-const VIEW_KEYS: [&str; 11] = [
-    "cameras",
-    "transform",
-    "view",
-    "eye",
-    "target",
-    "up",
-    "fov",
-    "camera_model",
-    "orbit",
-    "width",
-    "height",
-];
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSuite {
-    workload: Workload,
-    #[serde(default, rename = "mesh")]
-    meshes: Vec<RawMesh>,
-    #[serde(default, rename = "study")]
-    studies: Vec<RawStudy>,
-}
 
 #[derive(Debug, Clone, Deserialize)]
-struct RawMesh {
+struct MeshName {
     name: String,
     variant: Option<String>,
-    #[serde(flatten)]
-    settings: Table,
 }
 
+/// A study beside its axes and settings.
 #[derive(Debug, Deserialize)]
 struct RawStudy {
     name: String,
     meshes: Option<Vec<String>>,
     #[serde(default)]
     heat: bool,
-    #[serde(default, rename = "axis")]
-    axes: Vec<RawAxis>,
-    #[serde(flatten)]
-    settings: Table,
+    workload: Option<Workload>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawAxis {
+/// The name of an axis or of a point on it.
+#[derive(Debug, Clone, Deserialize)]
+struct AxisName {
     name: String,
-    points: Vec<RawPoint>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct RawPoint {
-    name: String,
-    #[serde(flatten)]
-    settings: Table,
+struct MeshPath {
+    mesh: String,
 }
+
+/// The meshes of a suite file.
+struct SuiteMeshes<'t>(Vec<(MeshName, SuiteTable<'t>)>);
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunSettings {
@@ -90,35 +58,27 @@ pub(super) struct MeshJob {
     pub(super) is_first: bool,
 }
 
-/// A checked suite: at least one job, and no two of the same key.
-#[derive(Debug, Clone)]
+/// The studies of meshes in a suite: jobs, no two of the same key.
+#[derive(Debug, Clone, Default)]
 pub struct MeshSuite {
-    pub(super) workload: Workload,
     pub(super) paths: SuitePaths,
     pub(super) jobs: Vec<MeshJob>,
 }
 
 impl MeshSuite {
-    /// Whether the text of a suite names a workload, as suites of meshes do.
-    pub fn is_one(text: &str) -> bool {
-        toml::from_str::<Table>(text).is_ok_and(|table| table.contains_key("workload"))
-    }
-
-    /// Checks the text of a suite file at `path`. Paths are relative to its folder, or begin with an environment
-    /// variable as in `$MESHES/spot.obj`.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] naming the line, or the study, the mesh and the key that does not fit.
-    pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let raw: RawSuite = toml::from_str(text).map_err(|e| not_a_suite(path, text, &e))?;
-        let mut suite =
-            Self { workload: raw.workload, paths: SuitePaths::new(path), jobs: Vec::new() };
-        for study in &raw.studies {
-            suite.add_study(path, &raw.meshes, study)?;
-        }
-        if suite.jobs.is_empty() {
-            let expected = "at least one [[mesh]] and one [[study]] of it";
-            return Err(Error::malformed(path, "study", expected, "none"));
+    /// Takes the meshes and studies out of the suite file at `path`. `workload` is the workload of studies without one.
+    pub(crate) fn parse(
+        path: &Path,
+        table: &mut SuiteTable<'_>,
+        workload: Option<Workload>,
+        remarks: &mut Vec<String>,
+    ) -> Result<Self> {
+        let meshes = table.take_tables("mesh", remarks)?.into_iter();
+        let meshes = meshes.map(|mut mesh| Ok((mesh.take()?, mesh)));
+        let meshes = SuiteMeshes(meshes.collect::<Result<_>>()?);
+        let mut suite = Self { paths: SuitePaths::new(path), jobs: Vec::new() };
+        for study in table.take_tables("study", remarks)? {
+            suite.add_study(path, &meshes, study, workload, remarks)?;
         }
         for (at, job) in suite.jobs.iter().enumerate() {
             let file = job.key.to_string();
@@ -129,9 +89,14 @@ impl MeshSuite {
         Ok(suite)
     }
 
-    /// The pipelines that the suite runs.
-    pub fn workload(&self) -> Workload {
-        self.workload
+    /// Whether there are no jobs.
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// Whether a study has this workload.
+    pub fn has(&self, workload: Workload) -> bool {
+        self.jobs.iter().any(|job| job.settings.workload() == workload)
     }
 
     /// Keys of all jobs, in order.
@@ -139,41 +104,68 @@ impl MeshSuite {
         self.jobs.iter().map(|job| &job.key)
     }
 
-    fn add_study(&mut self, path: &Path, meshes: &[RawMesh], study: &RawStudy) -> Result<()> {
-        let is_wanted = |mesh: &RawMesh| match &study.meshes {
-            None => mesh.variant.is_none(),
-            Some(names) => names.contains(&mesh_key(study, mesh).mesh_name()),
+    fn add_study(
+        &mut self,
+        path: &Path,
+        meshes: &SuiteMeshes<'_>,
+        mut table: SuiteTable<'_>,
+        workload: Option<Workload>,
+        remarks: &mut Vec<String>,
+    ) -> Result<()> {
+        let study: RawStudy = table.take()?;
+        let place = |key: &str| format!("study \"{}\", {key}", study.name);
+        let Some(workload) = study.workload.or(workload) else {
+            let expected = "merging or deferred, also for all studies before the first table";
+            return Err(Error::malformed(path, place("workload"), expected, "none"));
         };
-        let all = meshes.iter().map(|mesh| mesh_key(study, mesh).mesh_name());
-        let all: Vec<String> = all.collect();
+        let mut axes = Vec::new();
+        for mut axis in table.take_tables("axis", remarks)? {
+            let AxisName { name } = axis.take()?;
+            let points = axis.take_tables("points", remarks)?.into_iter();
+            let points = points.map(|mut point| Ok((point.take::<AxisName>()?.name, point)));
+            let points: Vec<_> = points.collect::<Result<_>>()?;
+            axis.finish()?;
+            axes.push((name, points));
+        }
+        let all: Vec<String> =
+            meshes.0.iter().map(|(mesh, _)| mesh.key(&study).mesh_name()).collect();
         for name in study.meshes.iter().flatten() {
             if !all.contains(name) {
-                let place = format!("study \"{}\", meshes", study.name);
                 let expected = format!("one of {}", all.join(", "));
                 let similar = did_you_mean(name, all.iter().map(String::as_str));
-                return Err(Error::malformed(path, place, expected, format!("{name}{similar}")));
+                let found = format!("{name}{similar}");
+                return Err(Error::malformed(path, place("meshes"), expected, found));
             }
         }
         let before = self.jobs.len();
-        for mesh in meshes.iter().filter(|mesh| is_wanted(mesh)) {
-            let mut tables = vec![(mesh_key(study, mesh), mesh.settings.clone())];
-            tables[0].1.extend(study.settings.clone());
-            for axis in &study.axes {
-                let pairs = tables
-                    .iter()
-                    .flat_map(|table| axis.points.iter().map(move |point| (table, point)));
-                tables = pairs
-                    .map(|((key, table), point)| {
+        for (mesh, settings) in &meshes.0 {
+            let key = mesh.key(&study);
+            let is_wanted = match &study.meshes {
+                None => mesh.variant.is_none(),
+                Some(names) => names.contains(&key.mesh_name()),
+            };
+            if !is_wanted {
+                continue;
+            }
+            let mut settings = settings.clone();
+            settings.extend(&table);
+            let mut tables = vec![(key, settings)];
+            for (axis, points) in &axes {
+                let mut product = Vec::new();
+                for (key, table) in &tables {
+                    for (name, point) in points {
                         let (mut key, mut table) = (key.clone(), table.clone());
-                        key.settings.insert(axis.name.clone(), point.name.clone());
-                        table.extend(point.settings.clone());
-                        (key, table)
-                    })
-                    .collect();
+                        key.settings.insert(axis.clone(), name.clone());
+                        table.extend(point);
+                        product.push((key, table));
+                    }
+                }
+                tables = product;
             }
             for (key, table) in tables {
                 let is_first = self.jobs.len() == before;
-                self.add_job(path, key, table, (study.heat, is_first))?;
+                let table = table.named(key.to_string());
+                self.add_job(path, key, table, workload, (study.heat, is_first))?;
             }
         }
         Ok(())
@@ -183,7 +175,8 @@ impl MeshSuite {
         &mut self,
         path: &Path,
         key: MeshRunKey,
-        table: Table,
+        mut table: SuiteTable<'_>,
+        workload: Workload,
         (heat, is_first): (bool, bool),
     ) -> Result<()> {
         let is_plain = |c: char| c.is_alphanumeric() || " -_.+,()".contains(c);
@@ -192,48 +185,48 @@ impl MeshSuite {
             let expected = "names of letters, digits, spaces and -_.+,()";
             return Err(Error::malformed(path, name, expected, "another"));
         }
-        let mesh = table.get("mesh").and_then(Value::as_str).unwrap_or_default();
-        let mesh = mesh.to_owned();
-        let settings = match self.workload {
+        if !table.has("mesh") {
+            let expected = "a mesh file, or the name of a procedural mesh";
+            return Err(Error::malformed(path, format!("{name}, mesh"), expected, "none"));
+        }
+        let MeshPath { mesh } = table.take()?;
+        let settings = match workload {
             Workload::Deferred => {
-                let own = [fields::<BlurSettings>(), fields::<PipelineSettings>()];
-                let mut settings: DeferredRunSettings = self.read(path, &name, table, own)?;
+                let mut settings: DeferredRunSettings = self.read(path, &name, &mesh, table)?;
                 let motion = settings.frames.blur.motion.iter_mut();
                 motion.for_each(|motion| self.resolve_file(motion));
                 RunSettings::Deferred(Box::new(settings))
             }
             Workload::Merging => {
-                let own = [fields::<MergingSettings>(), &[]];
-                RunSettings::Merging(Box::new(self.read(path, &name, table, own)?))
+                RunSettings::Merging(Box::new(self.read(path, &name, &mesh, table)?))
             }
         };
         self.jobs.push(MeshJob { key, settings, mesh, heat, is_first });
         Ok(())
     }
 
-    fn read<F: Frames + Default + DeserializeOwned>(
+    /// Reads and checks settings, refuses other keys than theirs, and resolves the files of the mesh and its views.
+    fn read<F: Frames + TableParts>(
         &mut self,
         path: &Path,
         name: &str,
-        table: Table,
-        own: [&[&str]; 2],
+        mesh: &str,
+        mut table: SuiteTable<'_>,
     ) -> Result<MeshRunSettings<F>> {
-        check_keys(path, name, &table, own)?;
-        let mut settings = MeshRunSettings::<F>::deserialize(Value::Table(table))
-            .map_err(|e| Error::malformed(path, name, "values of its keys", e.message()))?;
+        let mut settings = MeshRunSettings::<F> {
+            mesh: mesh.into(),
+            input: table.take()?,
+            look: table.take()?,
+            frames: F::take_from(&mut table)?,
+            views: table.take()?,
+        };
+        table.finish()?;
         let in_suite = |error: Error| error.in_file(path, |what| format!("{name}, {what}"));
         settings.check().map_err(in_suite)?;
-        let mesh = &mut settings.mesh;
-        if ProceduralScene::from_name(&mesh.to_string_lossy()).is_err() {
-            self.resolve_file(mesh);
+        if ProceduralScene::from_name(mesh).is_err() {
+            self.resolve_file(&mut settings.mesh);
         }
-        let views = &mut settings.views;
-        let transform = match &mut views.transform {
-            Some(CameraTransform::File(path)) => Some(path),
-            _ => None,
-        };
-        let files = settings.input.files_mut();
-        let files = files.chain(&mut views.cameras).chain(transform);
+        let files = settings.input.files_mut().chain(settings.views.files_mut());
         files.for_each(|file| self.resolve_file(file));
         Ok(settings)
     }
@@ -244,37 +237,32 @@ impl MeshSuite {
     }
 }
 
-fn mesh_key(study: &RawStudy, mesh: &RawMesh) -> MeshRunKey {
-    MeshRunKey {
-        study: study.name.clone(),
-        mesh: mesh.name.clone(),
-        variant: mesh.variant.clone(),
-        settings: BTreeMap::new(),
+impl RunSettings {
+    fn workload(&self) -> Workload {
+        match self {
+            Self::Deferred(_) => Workload::Deferred,
+            Self::Merging(_) => Workload::Merging,
+        }
     }
 }
 
-fn check_keys(path: &Path, name: &str, table: &Table, own: [&[&str]; 2]) -> Result<()> {
-    let shared = [&["mesh"], &VIEW_KEYS[..], fields::<MeshSettings>(), fields::<LookSettings>()];
-    let mut known = shared.into_iter().chain(own).flatten();
-    if let Some(key) = table.keys().find(|key| !known.clone().any(|known| known == key)) {
-        let keys: Vec<_> = known.by_ref().copied().collect();
-        let expected = format!("one of {}", keys.join(", "));
-        let found = format!("{key}{}", did_you_mean(key, keys));
-        let place = format!("{name}, keys");
-        return Err(Error::malformed(path, place, expected, found));
+impl MeshName {
+    /// The key of the mesh in a study, without points on axes.
+    fn key(&self, study: &RawStudy) -> MeshRunKey {
+        MeshRunKey {
+            study: study.name.clone(),
+            mesh: self.name.clone(),
+            variant: self.variant.clone(),
+            settings: BTreeMap::new(),
+        }
     }
-    if !table.contains_key("mesh") {
-        let expected = "a mesh file, or the name of a procedural mesh";
-        return Err(Error::malformed(path, format!("{name}, mesh"), expected, "none"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Suite;
     use quadrille_base::bytes::Bytes;
-    use quadrille_scene::cameras::ViewSpec;
 
     const SUITE: &str = "workload = 'merging'
         [[mesh]]
@@ -289,7 +277,7 @@ mod tests {
         [[study]]
         name = 'units'
         tessellate = 40
-        unit = ['none', 'qfm']
+        method = ['none', 'qfm']
         buffer = [4, 'unbounded']
         memory = '2G'
         [[study.axis]]
@@ -300,7 +288,7 @@ mod tests {
         meshes = ['plane (seed 2)']";
 
     fn parse(text: &str) -> Result<MeshSuite> {
-        MeshSuite::parse(text, Path::new("folder/suite.toml"))
+        Ok(Suite::parse(text, Path::new("folder/suite.toml"))?.meshes().clone())
     }
 
     #[test]
@@ -319,20 +307,27 @@ mod tests {
     }
 
     #[test]
-    fn all_keys_of_views_are_known() {
-        for key in VIEW_KEYS {
-            let text = format!("{key} = {{}}");
-            let error = toml::from_str::<ViewSpec>(&text);
-            assert!(error.is_err(), "{key} is not a key");
-        }
+    fn old_keys_are_read_with_a_remark() {
+        let old = SUITE
+            .replace("method = [", "unit = [")
+            .replace("'plane'\n        width", "'plane'\n        views = '0'\n        width");
+        let suite = Suite::parse(&old, Path::new("suite.toml")).unwrap();
+        let [view, method] = suite.remarks() else {
+            panic!("{:?}", suite.remarks());
+        };
+        assert!(view.contains("line 5: `views` is now `view`"), "{view}");
+        assert!(method.contains("`unit` is now `method`"), "{method}");
+        assert_eq!(suite.meshes().jobs[0].key, parse(SUITE).unwrap().jobs[0].key);
+        let error = parse(&old.replace("width = 48", "view = '1'")).unwrap_err().to_string();
+        assert!(error.contains("one view"), "{error}");
     }
 
     #[test]
     fn wrong_suites_name_the_job_and_the_key() {
         for (before, after, words) in [
             ("'merging'", "'meshes'", ["line 1", "merging"]),
-            ("width = 48", "widht = 48", ["units plane, quads, keys", "widht"]),
-            ("width = 48", "width = 'x'", ["units plane", "x"]),
+            ("width = 48", "widht = 48", ["units plane, quads, line 5", "did you mean width"]),
+            ("width = 48", "width = 'x'", ["units plane, quads, line 5", "x"]),
             ("seed = 2", "near = 0", ["seeds plane (seed 2), near", "above 0"]),
             ("cull = 'grids'", "cull = 'all'", ["units plane, grids", "quads"]),
             ("(seed 2)'", "(seed 3)'", ["study \"seeds\", meshes", "seed 3"]),

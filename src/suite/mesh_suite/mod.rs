@@ -15,7 +15,6 @@
 
 mod file;
 mod kept;
-mod known_keys;
 mod paths;
 mod plan;
 mod run;

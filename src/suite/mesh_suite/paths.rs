@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Paths relative to the folder of a suite, or to an environment variable at the start, as in
 /// `$MESHES/spot.obj`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct SuitePaths {
     folder: PathBuf,
     variables: Vec<(PathBuf, PathBuf)>,

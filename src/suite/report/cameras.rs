@@ -36,19 +36,10 @@ pub fn reproducing_flags(views: &Views) -> Option<String> {
 
 /// The flags of a pinhole from an eye, a target and an up direction, a vertical field of view in degrees, and a width
 /// and height in pixels. The camera that they describe equals [`Camera::look_at`] to the last bit.
-pub fn look_at_flags(
-    [eye, target, up]: [[f64; 3]; 3],
-    fov_degrees: f64,
-    [width, height]: [u32; 2],
-) -> String {
-    let spec = ViewSpec {
-        eye: Some(eye),
-        target: Some(target),
-        up: Some(up),
-        fov_degrees: Some(fov_degrees),
-        ..ViewSpec::default()
-    };
-    format!("{} --width {width} --height {height}", spec.flags())
+pub fn look_at_flags(points: [[f64; 3]; 3], fov_degrees: f64, size: [u32; 2]) -> String {
+    let [width, height] = size;
+    let flags = ViewSpec::pinhole(points, fov_degrees, size).flags();
+    format!("{flags} --width {width} --height {height}")
 }
 
 /// A word of a command line for a POSIX shell, in quotation marks if it needs them. A leading minus stays, so values of
