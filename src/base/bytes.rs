@@ -49,8 +49,8 @@ impl FromStr for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let powers = if self.0 == 0 { 0 } else { self.0.trailing_zeros() / 10 };
-        let power = powers.min(UNITS.len() as u32 - 1);
-        write!(f, "{} {}", self.0 >> (10 * power), UNITS[power as usize])
+        let power = (powers as usize).min(UNITS.len() - 1);
+        write!(f, "{} {}", self.0 >> (10 * power), UNITS[power])
     }
 }
 

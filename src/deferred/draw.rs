@@ -24,10 +24,9 @@ use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
 use super::shading::grid_view::GridRule;
 use super::simulate::{PipelineRun, SharedSimulation, SimulationSettings, simulate};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::grid::GridSource;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 

@@ -18,10 +18,9 @@ use super::sample::pattern::StochasticPattern;
 use super::samples::VisibleSamples;
 use super::settings::DeferredSettings;
 use super::shading::grid_view::GridView;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::grid::GridSource;
 
 pub(super) const BIN_PX: u32 = 64;

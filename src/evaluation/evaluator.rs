@@ -1,9 +1,8 @@
 //! The loop over pairs: pictures are loaded, compared, and handed to an observer.
 
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Measure, Protocol};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 use super::evaluated::Evaluated;
 use super::journal::{Journal, Recorded};

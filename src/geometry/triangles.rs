@@ -13,9 +13,8 @@ use super::polygon::PolygonCutter;
 use super::reorder::TriangleOrder;
 use super::smooth::SmoothNormals;
 use super::vertex_names::VertexNames;
-use quadrille_base::error::Result;
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// Vertex property that two triangles must share at both ends of an edge to be adjacent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

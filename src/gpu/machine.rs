@@ -15,8 +15,7 @@ use super::variant::Variant;
 use super::view::PreparedView;
 use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// The machine of a method, with a checked configuration.
 #[derive(Debug, Clone)]

@@ -10,8 +10,7 @@ use super::machine::Machine;
 use super::method::Method;
 use super::view::PreparedView;
 use super::wiring::Watch;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_machine::{Cycle, Field, Source};
 
 /// Preset that differs from the default in values that decide early termination.

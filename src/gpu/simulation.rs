@@ -6,10 +6,9 @@ use crate::method::Method;
 use crate::outcome::Outcome;
 use crate::view::PreparedView;
 use crate::wiring::Watch;
-use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};
 
 /// Settings of [`simulate`]. The default runs the pipeline variants in the default configuration and profile.

@@ -12,10 +12,9 @@ use crate::result::SimulationResult;
 use crate::warp::exact_alpha::{ExactAlpha, NearCut};
 use crate::wiring::Simulator;
 use crate::zrop::framebuffer::Tests;
-use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::{Profile, StopRule};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_render::preprocess::{Preprocessed, ViewTransform};
 use quadrille_scene::{BLOCK, Camera, Splats};
 

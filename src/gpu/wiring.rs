@@ -36,10 +36,9 @@ use super::zrop::late::{LateQueue, StencilUpdate};
 use super::zrop::prop::Prop;
 use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
-use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_machine::{
     Beat, Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
     Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,

@@ -12,11 +12,10 @@ use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
 use crate::preprocess::{ViewTransform, cut_radius_squared};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::output::write_whole;
 use quadrille_base::shading::{ALPHA_CUT, Profile};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::formats::{SplatBatches, open_batches};
 use quadrille_scene::{BLOCK, Camera, LoadOptions, Splats};
 

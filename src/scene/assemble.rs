@@ -13,10 +13,9 @@ use super::bytes::{FileBytes, ReadAhead};
 use super::raw_columns::{RawColumns, Rows};
 use super::scene_file::Dropped;
 use super::splats::{BLOCK, Lanes, MAX_SPLATS, Splat, SplatBlock, Splats, rest_coefficients};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Values of a splat without higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;

@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use super::activation::sigmoid;
 use super::table::RawColumns;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// The last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;

@@ -9,9 +9,8 @@ use rayon::prelude::*;
 use super::encoding::SplatAxes;
 use super::table::RawColumns;
 use super::transform::Similarity;
-use quadrille_base::error::Result;
 use quadrille_base::math::SH_SIGN_AXES;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 impl RawColumns {
     /// Changes from `axes` to right, down, forward. The change is its own inverse, unless z is vertical in `axes`.

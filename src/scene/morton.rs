@@ -4,9 +4,8 @@ use rayon::prelude::*;
 
 use super::chunk_order::{chunk_order, visible_error};
 use super::table::RawColumns;
-use quadrille_base::error::Result;
 use quadrille_base::math::whole;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 const BITS: u32 = 21;
 

@@ -6,8 +6,7 @@ use rayon::prelude::*;
 
 use super::origin::{Resolution, SAMPLES};
 use super::splats::{MAX_SH_DEGREE, rest_coefficients};
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows {

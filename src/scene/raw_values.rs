@@ -5,9 +5,8 @@ use std::path::Path;
 
 use super::activation::{LOGIT_RANGE, log_scale, logit, sigmoid};
 use super::table::RawColumns;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 impl RawColumns {
     /// Makes logits of opacities 0 and 1, and logarithms of scales of 0, finite.

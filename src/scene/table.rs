@@ -17,10 +17,9 @@ pub use super::raw_columns::RawColumns;
 use super::scalar::Scalar;
 use super::scene_file::{Dropped, Scene, SceneFormat, profile_of_hint};
 use super::splats::{BLOCK, Splats, rest_coefficients};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::{OpacityFactor, Profile};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// The numbers of a column.
 #[derive(Debug, Clone, PartialEq)]

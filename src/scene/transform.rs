@@ -5,9 +5,8 @@ use rayon::prelude::*;
 
 use super::splats::rest_coefficients;
 use super::table::RawColumns;
-use quadrille_base::error::Result;
 use quadrille_base::math::{narrow, sh_rotations};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// A rotation, then a uniform scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -17,8 +17,7 @@ use super::pace::{Link, Pace};
 use super::painter::StillPictures;
 use super::run_maps::ShownMap;
 use super::stage::Stage;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Time without a new camera before the emulator starts; while a camera moves, it would take cores from frames.
 const EMULATION_DELAY: Duration = Duration::from_millis(400);

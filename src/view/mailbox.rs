@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Saved};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Frames from the start of rendering to their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and 3 gave
 /// 5.7, 7.7 and 7.5 frames per second (measured): a third frame only waits in buffers.

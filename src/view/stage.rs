@@ -6,10 +6,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::camera_request::{CameraRequest, Placed};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::shading::Profile;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Scene, Splats};
 

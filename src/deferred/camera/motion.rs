@@ -176,7 +176,6 @@ impl SceneMotion {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use quadrille_scene::Intrinsics;

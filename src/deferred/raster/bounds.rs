@@ -337,7 +337,6 @@ impl<S: Simd> Hull<S> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use fearless_simd::dispatch;
 

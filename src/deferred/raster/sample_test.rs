@@ -83,7 +83,6 @@ pub(super) fn side(weight: f32, j: [f32; 3], k: [f32; 3]) -> i8 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

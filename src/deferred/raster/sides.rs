@@ -107,7 +107,6 @@ impl CornerBounds {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use fearless_simd::dispatch;
     use rand::{RngExt, SeedableRng};

@@ -192,7 +192,6 @@ fn determinant([a, b, c]: [[f64; 3]; 3]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -217,7 +217,6 @@ fn disc(square: [f32; 2]) -> [f32; 2] {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

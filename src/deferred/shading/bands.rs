@@ -219,7 +219,6 @@ fn side_by_side(bands: &mut [(f64, Cells)]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::camera::lens::Lens;

@@ -155,7 +155,6 @@ fn rounded<S: Simd>(v: f32x16<S>) -> f32x16<S> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use fearless_simd::dispatch;
 

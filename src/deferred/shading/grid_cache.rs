@@ -43,7 +43,6 @@ impl GridCache {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::camera::lens::Lens;

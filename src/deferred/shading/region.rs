@@ -129,7 +129,6 @@ fn height_px(polygon: &[[f64; 2]]) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::camera::lens::LensShear;

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use crate::evaluator::PairSource;
 use crate::pairing::PairName;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::FilmReader;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Frames of two films, in pairs from their beginnings.
 pub struct Films<'a> {

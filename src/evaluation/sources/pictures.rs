@@ -6,10 +6,9 @@ use std::path::Path;
 use super::{fitted, turned, with_files};
 use crate::evaluator::PairSource;
 use crate::pairing::{PairName, Pairs, STDIN};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::files;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_suite::Fnv1a;
 
 /// Minimum difference of alpha between a transparent and an opaque picture (assumed).

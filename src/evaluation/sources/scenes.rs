@@ -5,9 +5,8 @@ use std::path::Path;
 use super::{scene_hash, with_text};
 use crate::evaluator::PairSource;
 use crate::pairing::PairName;
-use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_render::cpu::{RenderSettings, Renderer};
 use quadrille_scene::{Camera, Splats};
 

@@ -19,8 +19,7 @@ mod texture;
 use std::path::Path;
 
 use folder::{Folder, ReadFirst};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::bytes::FileBytes;
 use text::Lines;
 

@@ -125,7 +125,6 @@ fn stitched(factors: Factors, order: GridOrder, seed: u64) -> Topology {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};

@@ -13,11 +13,10 @@ use super::stream::{KernelCost, Limit};
 use crate::config::Config;
 use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
-use quadrille_base::error::Result;
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::shading::StopRule;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_machine::{Counter, Memory};
 
 /// Splats per warp in the preprocess and duplicate kernels.

@@ -14,11 +14,10 @@ use crate::compute::renderer::SceneCounts;
 use crate::config::Config;
 use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
-use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
 use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_machine::documented;
 
 /// Minimum transmittance, as in the reference renderer (GSCore stops below 1e-4 too).

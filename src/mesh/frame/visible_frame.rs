@@ -8,11 +8,10 @@ use super::settings::FrameSettings;
 use super::visibility::{self, VisibilityBuffer};
 use crate::shade::AlphaTests;
 use quadrille_base::bytes::Bytes;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::crop::CropArea;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 use quadrille_base::raster::samples::SamplePattern;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, draw_runs};
 

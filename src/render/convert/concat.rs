@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::SplatTable;
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};

@@ -12,8 +12,7 @@ use super::judge::Judge;
 use super::prune::prune;
 use super::report::ConversionLoss;
 use super::step::{Change, Step};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{
     LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table, write_levels_if,
 };

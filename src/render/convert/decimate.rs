@@ -6,9 +6,8 @@ use nalgebra::{Matrix3, Quaternion, Rotation3, SymmetricEigen, UnitQuaternion, V
 use rayon::prelude::*;
 
 use super::neighbours::{Neighbour, Neighbours};
-use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::SplatTable;
 use quadrille_scene::activation::{log_scale, logit, sigmoid};
 use quadrille_scene::table::RawColumns;

@@ -1,8 +1,7 @@
 //! Splats in sparse surroundings.
 
 use super::neighbours::{Neighbour, Neighbours};
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::table::RawColumns;
 
 const NEIGHBOURS: usize = 16;

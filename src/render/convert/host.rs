@@ -4,8 +4,7 @@ use std::path::Path;
 
 use super::converted::{ConvertedFile, StepResult};
 use super::report::ConversionLoss;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, SplatTable, Splats};
 
 /// Callbacks of a conversion: messages, progress, views, and the decision about a loss.

@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 
-use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// Parts of this size are searched linearly.
 const LEAF: usize = 8;

@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use crate::preprocess::{LOG2_ALPHA_CUT, PixelBounds, Preprocessed, ProjectedSplat};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::shading::{
     Accumulated, Blended, Profile, cap_rounded_down, falloff_alpha, falloff_exponent,
 };
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, SplatTable, Splats};
 
 /// Rows of pixels that a thread blends at a time.

@@ -6,11 +6,10 @@ use nalgebra::{Quaternion, UnitQuaternion};
 use serde::Serialize;
 
 use crate::cpu::{RenderSettings, Renderer};
-use quadrille_base::error::Result;
 use quadrille_base::image::Frame;
 use quadrille_base::image::metrics::{Comparison, MeanComparison, Protocol, compare_over};
 use quadrille_base::math::SH_C0;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::activation::sigmoid;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};

@@ -8,10 +8,9 @@ use super::clock::{Clock, RenderTimes};
 use super::renderer::Renderer;
 use super::{Counts, RenderSettings};
 use crate::preprocess::KeptSplats;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::formats::EachBatch;
 use quadrille_scene::{Camera, Splats};
 

@@ -16,8 +16,7 @@ use super::tile::{BLOCK_PX, TILE_BLOCKS, TILE_PX, Tile, TileArea};
 use super::tile_layers::{BLOCKS, FloatLanes, accumulate};
 use super::{Counts, RenderSettings, RenderTimes, raster};
 use crate::preprocess::{ProjectedSplat, SplatSource};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;
 
 /// Channels per pass: the colours' three and one more.

@@ -4,9 +4,8 @@ use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE};
 use super::reference::{blend, footprints};
 use super::{RenderSettings, Renderer};
 use crate::preprocess::{PixelBounds, ViewTransform};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, Splats};
 
 /// Search margin in pixels: the fast projection's boxes are rounded from f32 and may miss a pixel at the alpha

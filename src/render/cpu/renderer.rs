@@ -12,10 +12,9 @@ use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
 use super::{Counts, LayerSettings, RenderSettings};
 use crate::preprocess::{InPlace, PixelBounds, Projected, ProjectedSplat, ViewTransform};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, Splats};
 
 /// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].

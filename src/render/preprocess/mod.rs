@@ -33,9 +33,8 @@ pub use view_transform::{ViewTransform, cut_radius_squared};
 
 pub(crate) use kept::KeptSplats;
 pub(crate) use project::Projected;
-use quadrille_base::error::Result;
 use quadrille_base::shading::Profile;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};
 
 /// The splats of a frame on the picture plane, and their drawing order.

@@ -25,9 +25,8 @@ mod world;
 
 use part::BuiltScene;
 use quadrille_base::choice;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, Splat, Splats};
 use random::Rng;
 

@@ -10,10 +10,9 @@ use super::candidates::{Candidate, Extent};
 use super::sample::SplatSample;
 use super::score::{Score, Scorer, Scoring};
 use crate::cpu::RenderSettings;
-use quadrille_base::error::Result;
 use quadrille_base::math::{SimdLevel, whole};
 use quadrille_base::shading::{Profile, StopRule};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 

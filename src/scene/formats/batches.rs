@@ -14,8 +14,7 @@ use crate::raw_columns::RawColumns;
 use crate::scene_file::Dropped;
 use crate::splats::{BLOCK, Lanes, SplatBlock, Splats, rest_coefficients};
 use crate::table::SplatTable;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// A scene file that is read batch by batch: the same splats, in the same order, as [`load`](crate::load) reads at once.
 pub struct SplatBatches {
@@ -37,7 +36,8 @@ impl SplatBatches {
         let source =
             SceneSource { options, has_folder: true, ..SceneSource::of_bytes(&bytes, &path) };
         let facts = (reader.facts)(&source)?;
-        Ok(Self { spans: vec![0..facts.rows], bytes, path, options, reader, facts })
+        let all = 0..facts.rows;
+        Ok(Self { spans: vec![all], bytes, path, options, reader, facts })
     }
 
     /// Name of the profile that the scene was trained for, if the file says so.

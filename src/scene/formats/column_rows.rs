@@ -7,8 +7,7 @@ use crate::origin::SAMPLES;
 use crate::raw_columns::{RawColumns, Rows};
 use crate::scene_file::Scene;
 use crate::table::SplatTable;
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 /// Rows decoded between checks of a task.
 const PART_ROWS: usize = 1 << 14;

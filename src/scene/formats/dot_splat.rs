@@ -21,9 +21,8 @@ use crate::encoding::{SceneEncoding, SplatAxes};
 use crate::scene_file::{Dropped, Scene, SceneFormat, rounding_warning};
 use crate::splats::{Lanes, Splat, SplatBlock, Splats};
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, byte, narrow};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 const RECORD_BYTES: usize = 32;
 

@@ -10,8 +10,7 @@ use crate::scene_file::{Dropped, Scene, SceneFormat};
 use crate::splats::Splats;
 use crate::table::SplatTable;
 use crate::table::TableSource;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 pub(super) struct FormatReader {
     pub(super) format: SceneFormat,

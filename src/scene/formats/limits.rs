@@ -8,8 +8,7 @@ use crate::assemble::PLAIN_SLOTS;
 use crate::column_names::{FIRST_CONSTANT, slot};
 use crate::splats::rest_coefficients;
 use crate::table::SplatTable;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Clamped columns of a format: description with the range, slots, and the accepted range, which is wider by
 /// half a step, since values there are as exact as others.

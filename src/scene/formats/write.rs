@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{dot_splat, gltf, ply, sog, spz};
 use crate::morton::{improved_chunk_order, improved_order};
 use crate::table::{RawColumns, SplatTable, profile_of_flag};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{write_folder, write_whole_if};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// A format that scenes are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -215,7 +215,7 @@ impl Cores {
                     first.colour = under(&first.colour, &colour);
                 }
                 None => {
-                    out.push(ColourQuad { tile: warp.tile, position: quad.position, mask, colour })
+                    out.push(ColourQuad { tile: warp.tile, position: quad.position, mask, colour });
                 }
             }
         }

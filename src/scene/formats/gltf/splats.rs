@@ -19,8 +19,7 @@ use crate::scene_file::SceneFormat;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
 use crate::transform::Similarity;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
 /// Draft extension inside it for splats packed as SPZ.

@@ -6,9 +6,8 @@ use super::splats::SPLATTING;
 use crate::activation::sigmoid;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, byte, narrow};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 const U8: u32 = 5121;
 const F32: u32 = 5126;

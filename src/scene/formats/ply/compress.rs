@@ -8,9 +8,8 @@ use crate::column_names::rest_name;
 use crate::morton::improved_chunk_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SH_C0, fit, narrow, whole};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 const LOG_SCALE_LIMIT: f32 = 20.0;
 /// Smaller ranges are a single value.

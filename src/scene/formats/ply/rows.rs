@@ -14,9 +14,8 @@ use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::scene_file::{Dropped, Scene};
 use crate::splats::{BLOCK, Splats};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 pub(super) const WORD_BYTES: usize = 4;
 

@@ -13,9 +13,8 @@ use crate::encoding::SceneEncoding;
 use crate::formats::format_reader::SceneSource;
 use crate::scalar::Scalar;
 use crate::table::{Column, ColumnValues, SplatTable};
-use quadrille_base::error::Result;
 use quadrille_base::math::{SH_C0, narrow, whole};
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 const ROWS_PER_CHUNK: usize = 4096;
 /// Rows read at a time by one thread: 60 KB with SH degree 3, which fit a core's cache.

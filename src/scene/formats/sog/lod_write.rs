@@ -9,8 +9,7 @@ use super::write::sog_files;
 use super::{FILES, LOD_META};
 use crate::morton::improved_order;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 
 pub(in crate::formats) struct Sizes {
     /// Maximum splats per leaf at the finest level, unless they all share one position.

@@ -11,10 +11,9 @@ use crate::activation::sigmoid;
 use crate::morton::improved_order;
 use crate::quaternion::without_largest;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{SimdLevel, byte, whole};
 use quadrille_base::quantise::{Palette, codebook, indices, palette};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) -> Result<Vec<u8>> {
     zip(&write_files(table, path, task)?).map_err(|e| Error::write(path, e))

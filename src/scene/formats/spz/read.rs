@@ -11,8 +11,7 @@ use crate::encoding::{SceneEncoding, SplatAxes};
 use crate::formats::format_reader::SceneSource;
 use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// Largest ratio of unpacked to packed bytes. No encoder gets near it; it bounds the memory that a header can
 /// request.

@@ -15,9 +15,8 @@ use crate::encoding::SplatAxes;
 use crate::flip::sh_sign;
 use crate::splats::rest_coefficients;
 use crate::table::{RawColumns, SplatTable};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::byte;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 
 /// As in the format's own writer: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;

@@ -8,10 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nalgebra::Vector3;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::shading::Profile;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_scene::formats::ply::PlyWriter;

@@ -228,5 +228,5 @@ fn a_camera_is_answered_as_commands_and_as_a_file() {
     std::fs::write(&file, fly["camera_path"].as_str().unwrap()).unwrap();
     let path = quadrille_scene::cameras::load(&file).unwrap();
     assert_eq!((path.cameras.len(), path.frame_rate), (21, Some(10.0)));
-    assert!(read(&server.folder.path().join("none.png")).is_err(), "the server writes no file");
+    assert!(read(server.folder.path().join("none.png")).is_err(), "the server writes no file");
 }
