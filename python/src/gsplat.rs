@@ -174,9 +174,8 @@ impl Views<'_> {
         let mut renderer = renderer();
         let mut invalid = 0;
         for (number, (camera, mut picture)) in pictures.enumerate() {
-            let left_out = call.run(py, |task| {
-                self.draw_one(&mut renderer, (number, camera), &mut picture, task)
-            })?;
+            let left_out = call
+                .run(py, |task| self.draw_one(&mut renderer, number, camera, &mut picture, task))?;
             invalid = invalid.max(left_out);
             let view = DrawnView {
                 number,
@@ -211,7 +210,8 @@ impl Views<'_> {
     fn draw_one(
         &self,
         renderer: &mut Renderer,
-        (number, camera): (usize, &Camera),
+        number: usize,
+        camera: &Camera,
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> quadrille::Result<u64> {

@@ -121,7 +121,7 @@ impl BarChart {
         let labels = self.draw_groups(&mut trial, &plot);
         let way = Way::ALL.into_iter().find(|way| way.fits(&labels, &trial));
         let room = way.map_or(0.0, Way::room);
-        let plot = Plot::begin(canvas, (&self.series, self.has_dots()), &self.axis, scale, room);
+        let plot = Plot::begin(canvas, &self.series, self.has_dots(), &self.axis, scale, room);
         let labels = self.draw_groups(canvas, &plot);
         plot.draw_lines(canvas, &self.marks);
         if let Some(way) = way {

@@ -107,7 +107,7 @@ impl LineChart {
         let ends = bands.flatten().copied().chain(marks);
         let scale = self.y.scale(points().map(|p| p[1]).chain(ends));
         canvas.fit_left(&scale);
-        let plot = Plot::begin(canvas, (&names, true), &self.y, scale, 0.0);
+        let plot = Plot::begin(canvas, &names, true, &self.y, scale, 0.0);
         let labels = self.x_labels.iter().map(|(at, _)| *at);
         let across = self.x_scale(points().map(|p| p[0]).chain(labels));
         let left = canvas.left;

@@ -29,7 +29,8 @@ impl Plot {
     /// Draws legend and axis, and leaves `room` between label and plot.
     pub(crate) fn begin(
         canvas: &mut Canvas,
-        (series, has_dots): (&[Series], bool),
+        series: &[Series],
+        has_dots: bool,
         axis: &Axis,
         scale: Scale,
         room: f64,

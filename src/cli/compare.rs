@@ -97,7 +97,8 @@ impl Compared<'_> {
             verbosity: self.verbosity,
             diff: outputs.prepare(
                 pairs,
-                (opened.counted, args.a.is_dir() && args.b.is_dir()),
+                opened.counted,
+                args.a.is_dir() && args.b.is_dir(),
                 args.views.files().chain(args.exposures.file()),
             )?,
             bar: ProgressBar::hidden(),

@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let (Some(file), Some(output), [camera]) = (&in_place, &output, &views.cameras[..])
         && !flags.draws_bands(output, camera)
         && let Some(rendered) =
-            pool.install(|| in_place::drawn(args, (file, output), camera, &render, verbosity))?
+            pool.install(|| in_place::drawn(args, file, output, camera, &render, verbosity))?
     {
         return match output.is_stdout() {
             true => Ok(Exit::Done),
@@ -230,7 +230,8 @@ fn shoot(
 fn check_picture_memory(
     flags: &RenderFlags,
     output: Option<&Output>,
-    (camera, views): (&Camera, usize),
+    camera: &Camera,
+    views: usize,
 ) -> Result<()> {
     // Films and timings hold a frame alone.
     let mut bytes = output.map_or(FRAME_BYTES, Output::bytes_per_pixel);
@@ -253,7 +254,7 @@ fn prepare_outputs(
     if args.output.is_some() || args.repeat.is_some() {
         let mut cameras = views.cameras.iter();
         cameras.try_for_each(|camera| {
-            check_picture_memory(&args.flags, output, (camera, views.cameras.len()))
+            check_picture_memory(&args.flags, output, camera, views.cameras.len())
         })?;
     }
     let inputs = [Some(args.scene.as_path()), views.file.as_deref()];

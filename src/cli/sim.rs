@@ -247,7 +247,7 @@ impl SimJob<'_> {
             let (splats, task) = (&self.scene.splats, interrupt::task());
             let prepared = PreparedView::new(splats, camera, &self.profile, level, task)?;
             if self.args.sensitivity {
-                self.vary(&prepared, (camera, cameras), &mut printed, &progress)?;
+                self.vary(&prepared, camera, cameras, &mut printed, &progress)?;
                 steps.advance(1)?;
                 continue;
             }

@@ -163,7 +163,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let token = access.token.clone();
     let name = args.server.name();
     let announce = |address: SocketAddr| args.announce(address, &name, &token);
-    serve(show, &access, (&PROGRAM, pool), interrupt::task(), announce)?;
+    serve(show, &access, &PROGRAM, pool, interrupt::task(), announce)?;
     Ok(Exit::Done)
 }
 

@@ -91,7 +91,7 @@ impl Evaluator<'_> {
         let steps = task.steps(pairs.len() as u64);
         let mut evaluated = Evaluated::default();
         for (at, pair) in pairs.iter().enumerate() {
-            match self.one(source, (at, pair), observer, task) {
+            match self.one(source, at, pair, observer, task) {
                 Ok(one) => evaluated.push(self.reported(one, observer)?),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if source.has_independent_pairs() => {
@@ -112,7 +112,8 @@ impl Evaluator<'_> {
     fn one(
         &mut self,
         source: &mut dyn PairSource,
-        (at, pair): (usize, &PairName),
+        at: usize,
+        pair: &PairName,
         observer: &mut dyn Observer,
         task: &Task,
     ) -> Result<One> {

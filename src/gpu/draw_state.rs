@@ -178,7 +178,7 @@ impl EarlyTests for DrawState<'_> {
     #[inline]
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed {
         let depth = self.draw.splats[quad.primitive as usize].depth;
-        self.framebuffer.test((tile, quad.position), quad.mask, depth)
+        self.framebuffer.test(tile, quad.position, quad.mask, depth)
     }
 
     #[inline]

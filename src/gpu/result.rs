@@ -114,7 +114,8 @@ impl SimulationResult {
     /// Collects the results of a unit chain and the shared state; `blending` is the shader's order, if the
     /// shader blends.
     pub(super) fn collect(
-        (variant, blending): (Variant, Option<ShaderOrder>),
+        variant: Variant,
+        blending: Option<ShaderOrder>,
         passes: Vec<Pass>,
         units: &mut impl Unit,
         mut state: DrawState<'_>,

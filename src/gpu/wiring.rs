@@ -382,6 +382,6 @@ impl Simulator {
         self.watch_units(&mut chain, &mut state, &lines);
         let gap = config.passes.draw_gap_cycles;
         let passes = passes::run(&mut chain, &mut state, self.passes, gap);
-        SimulationResult::collect((self.variant, self.blending), passes, &mut chain, state)
+        SimulationResult::collect(self.variant, self.blending, passes, &mut chain, state)
     }
 }

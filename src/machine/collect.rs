@@ -58,7 +58,8 @@ impl UnitCycles {
     /// Cycles of `instances` ports of a kind that wait for nothing, which have moved `moved` items at `rate` in a
     /// run of `cycles`. They are busy as long as the items take at that rate.
     pub fn of_items(
-        (name, kind): (&'static str, PortKind),
+        name: &'static str,
+        kind: PortKind,
         instances: u64,
         moved: u64,
         rate: Rate,
@@ -194,7 +195,7 @@ impl Collected {
             activity.idle_until(cycles, StallReason::Drained);
         }
         let cache_ports = cache_ports.into_iter().map(|(name, rate, [instances, bytes])| {
-            UnitCycles::of_items((name, PortKind::Cache), instances, bytes, rate, cycles)
+            UnitCycles::of_items(name, PortKind::Cache, instances, bytes, rate, cycles)
         });
         let mut units = unit_cycles(&ports);
         waits.iter().for_each(|waits| waits.add_to(&mut units));

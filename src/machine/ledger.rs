@@ -61,7 +61,7 @@ impl Ledger {
         at: Cycle,
     ) {
         if let Some(started) = &mut self.0 {
-            started.add_since_mark(counters, busy, (tile, at));
+            started.add_since_mark(counters, busy, tile, at);
         }
     }
 
@@ -103,7 +103,8 @@ impl Started {
         &mut self,
         counters: &impl Counter,
         busy: Option<u64>,
-        (tile, at): (Option<u32>, Cycle),
+        tile: Option<u32>,
+        at: Cycle,
     ) {
         let mut changes = values(counters, busy);
         for (value, before) in changes.iter_mut().zip(self.marks.pop().unwrap_or_default()) {

@@ -98,7 +98,7 @@ impl RateClock {
         if self.parts == PARTS {
             time + count * self.step
         } else {
-            carried_by_hand(time, (count, self.step), self.parts)
+            carried_by_hand(time, count, self.step, self.parts)
         }
     }
 }
@@ -107,7 +107,7 @@ impl RateClock {
 /// clocks stay in registers.
 #[cold]
 #[inline(never)]
-fn carried_by_hand(time: u64, (count, step): (u64, u64), parts: u64) -> u64 {
+fn carried_by_hand(time: u64, count: u64, step: u64, parts: u64) -> u64 {
     let part = time % PARTS + count * (step % PARTS);
     let cycles = (time >> PART_BITS) + count * (step >> PART_BITS) + part / parts;
     (cycles << PART_BITS) + part % parts

@@ -31,7 +31,7 @@ impl Plot {
         });
         self.check(kind)?;
         match (kind, &self.value) {
-            (PlotKind::Scatter, _) => self.scatter(fields, &lines, (x, &series, y)),
+            (PlotKind::Scatter, _) => self.scatter(fields, &lines, x, &series, y),
             (PlotKind::Heat, Some(value)) => {
                 let value = column(value, "value")?;
                 let grid = Grid::new(fields, &lines, (x, &[y], value), MAX_CELLS)?;
@@ -219,7 +219,9 @@ impl Plot {
         &self,
         fields: &Fields,
         lines: &[usize],
-        (x, series, y): (usize, &[usize], usize),
+        x: usize,
+        series: &[usize],
+        y: usize,
     ) -> Result<Plotted> {
         let mut dots: Vec<Dot> = Vec::new();
         for &line in lines {

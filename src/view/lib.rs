@@ -159,7 +159,8 @@ fn return_large_blocks() {
 pub fn serve(
     show: Show,
     access: &Access,
-    (program, pool): (&Program, rayon::ThreadPool),
+    program: &Program,
+    pool: rayon::ThreadPool,
     task: &Task,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {

@@ -158,7 +158,7 @@ impl Painter {
     ) -> Result<ScreenPicture> {
         let start = Instant::now();
         let show = fast(&request.show);
-        self.draw_all((&show, &request.cam, size), stage, &Task::NEVER)?;
+        self.draw_all(&show, &request.cam, size, stage, &Task::NEVER)?;
         let [a, b] = &self.canvases;
         let background = self.look.background;
         let rgb = match (show.second().is_some(), show.mode) {
@@ -195,7 +195,7 @@ impl Painter {
     ) -> Result<StillPictures> {
         let start = Instant::now();
         let (show, size) = (&request.show, [request.w, request.h]);
-        self.draw_all((show, &request.cam, size), stage, task)?;
+        self.draw_all(show, &request.cam, size, stage, task)?;
         let background = self.look.background;
         let [a, b] = &self.canvases;
         let difference = match (show.second(), show.mode) {
@@ -220,7 +220,9 @@ impl Painter {
     /// Draws all shown sources, and gives the second canvas back if there is only one.
     fn draw_all(
         &mut self,
-        (show, cam, size): (&Show, &CameraRequest, [u32; 2]),
+        show: &Show,
+        cam: &CameraRequest,
+        size: [u32; 2],
         stage: &Stage,
         task: &Task,
     ) -> Result<()> {

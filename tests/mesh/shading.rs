@@ -225,17 +225,17 @@ fn coarse_pixels_are_filtered_twice_as_wide() {
 fn sampling_points_of_shading_pixels() {
     let four = SamplePattern::standard(4).unwrap();
     let point = |pixel, samples, centre| {
-        sampling_point([3, 5], pixel, &four, Sampling::Centroid, (samples, centre))
+        sampling_point([3, 5], pixel, &four, Sampling::Centroid, samples, centre)
     };
     assert_eq!(point(0, 0b0001, false), [6.375, 10.125]);
     assert_eq!(point(3, 0b1000, false), [7.625, 11.875]);
     assert_eq!(point(1, 0b1000, true), [7.5, 10.5], "centre covered");
     assert_eq!(point(2, 0b1111, false), [6.5, 11.5], "full");
     assert_eq!(point(2, 0, false), [6.5, 11.5], "nothing covered");
-    let centre = sampling_point([3, 5], 0, &four, Sampling::Centre, (1, false));
+    let centre = sampling_point([3, 5], 0, &four, Sampling::Centre, 1, false);
     assert_eq!(centre, [6.5, 10.5]);
     let coarse = SamplePattern::coarse(1).unwrap();
-    let point = |samples| sampling_point([1, 1], 3, &coarse, Sampling::Centroid, (samples, false));
+    let point = |samples| sampling_point([1, 1], 3, &coarse, Sampling::Centroid, samples, false);
     assert_eq!(point(0b0100), [6.5, 7.5]);
     assert_eq!(point(0), [7.0, 7.0]);
 }
@@ -293,7 +293,7 @@ fn as_a_quad_there() {
         let steps = [vertex(301.0, 200.25), vertex(300.75, 201.5)];
         let steps = steps.map(|n| VertexStep::between(&at, &n, &view));
         let [quad, ..] = shade_plane(&shader, texels_a_px);
-        let alone = shader.vertex((&at, None), &steps, 0, true);
+        let alone = shader.vertex(&at, None, &steps, 0, true);
         for c in 0..3 {
             assert!((alone[c] - quad[c]).abs() < 2e-3, "{alone:?} {quad:?}");
         }
@@ -307,7 +307,7 @@ fn steps_along_a_line_still_give_a_colour() {
     let at = plane_vertex(300.5, 200.5, 1.0);
     let step = VertexStep::between(&at, &plane_vertex(301.5, 200.5, 1.0), &view);
     for steps in [[step; 2], [VertexStep::default(); 2]] {
-        let colour = shader.vertex((&at, None), &steps, 0, true);
+        let colour = shader.vertex(&at, None, &steps, 0, true);
         assert!(colour.iter().all(|c| *c > 0.0 && *c <= 1.0), "{colour:?}");
     }
 }

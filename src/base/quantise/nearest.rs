@@ -51,7 +51,8 @@ pub(super) fn nearest(
     points: &Rows,
     rows: &[u32],
     blocks: &[&LaneBlock],
-    (level, task): (SimdLevel, &Task),
+    level: SimdLevel,
+    task: &Task,
 ) -> Vec<u32> {
     let mut found = vec![0; rows.len()];
     let mut tile = vec![[0.0; ROWS]; points.width];

@@ -139,7 +139,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
         for _ in 0..INNER_ITERATIONS {
             let book: Vec<LaneBlock> = group.centroids.chunks(LANES).map(LaneBlock::new).collect();
             let book: Vec<&LaneBlock> = book.iter().collect();
-            group.labels = nearest(&points, &group.rows, &book, (level, task));
+            group.labels = nearest(&points, &group.rows, &book, level, task);
             group.move_centroids(&points, level);
             steps.advance(group.rows.len() as u64)?;
         }
@@ -298,7 +298,7 @@ fn across(
                 blocks[group].iter().map(move |block| (block, first + block.first))
             });
             let group = &shared[at];
-            let found = across_group(points, group, &blocks[at], near.collect(), (level, task));
+            let found = across_group(points, group, &blocks[at], near.collect(), level, task);
             steps.advance(group.rows.len() as u64)?;
             Ok(found)
         })
@@ -327,7 +327,8 @@ fn across_group(
     group: &Group,
     own: &[Block],
     mut near: Vec<(&Block, u32)>,
-    (level, task): (SimdLevel, &Task),
+    level: SimdLevel,
+    task: &Task,
 ) -> Vec<u32> {
     let mut members: Vec<Vec<usize>> = own.iter().map(|_| Vec::new()).collect();
     for (at, label) in group.labels.iter().enumerate() {
@@ -341,7 +342,7 @@ fn across_group(
         let candidates = &near[..near.len().min(NEAR_BLOCKS)];
         let lanes: Vec<&LaneBlock> = candidates.iter().map(|(block, _)| &block.lanes).collect();
         let rows: Vec<u32> = members.iter().map(|at| group.rows[*at]).collect();
-        let nearest = nearest(points, &rows, &lanes, (level, task));
+        let nearest = nearest(points, &rows, &lanes, level, task);
         for (at, nearest) in members.into_iter().zip(nearest) {
             let (block, lane) = (nearest as usize / LANES, nearest % fit::<u32>(LANES));
             found[at] = candidates[block].1 + lane;

@@ -70,7 +70,8 @@ impl OutputFlags {
     pub(super) fn prepare<'p>(
         &self,
         pairs: &[PairName],
-        (counted, are_folders): (&str, bool),
+        counted: &str,
+        are_folders: bool,
         files: impl Iterator<Item = &'p Path>,
     ) -> Result<Option<Template>> {
         let diff = self.diff.as_deref().map(diff_template).transpose()?;

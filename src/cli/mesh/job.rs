@@ -130,7 +130,7 @@ impl<'j> MeshDrawing<'j> {
             Scale { least: 1, top: self.args.heat_max.unwrap_or(HEAT_MAX), curve: Curve::Linear };
         if let Some([picture, counts]) = &self.heat {
             let paths = [picture.path(view, &variant), counts.path(view, &variant)];
-            self.write_heat(paths, &variant, scale, (visible, shading))?;
+            self.write_heat(paths, &variant, scale, visible, shading)?;
         }
         let Some(picture) = &frame.picture else {
             return Ok(());
@@ -170,7 +170,8 @@ impl<'j> MeshDrawing<'j> {
         [picture_path, counts_path]: [PathBuf; 2],
         variant: &str,
         scale: Scale,
-        (visible, shading): (&VisibleFrame, Option<&Shading>),
+        visible: &VisibleFrame,
+        shading: Option<&Shading>,
     ) -> Result<()> {
         let (size, counts, counted) = match shading {
             None => {

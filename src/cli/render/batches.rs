@@ -56,7 +56,7 @@ pub(super) fn run(
     if whole <= memory.0 {
         return Ok(None);
     }
-    refuse(args, (output.is_some() || film.is_some(), memory), (&batches, whole))?;
+    refuse(args, output.is_some() || film.is_some(), memory, &batches, whole)?;
     note_file_of_folder(&args.scene, verbosity);
     let none = Splats::from_splats(0, []);
     let views = (args.film.path).views(&args.views, &args.scene, &none, verbosity)?;
@@ -106,8 +106,10 @@ pub(super) fn seen_rows(
 
 fn refuse(
     args: &Args,
-    (has_output, memory): (bool, Bytes),
-    (batches, whole): (&SplatBatches, u64),
+    has_output: bool,
+    memory: Bytes,
+    batches: &SplatBatches,
+    whole: u64,
 ) -> Result<()> {
     let file = args.scene.display();
     let of_output = (!has_output).then_some("no picture");
@@ -220,7 +222,7 @@ impl BatchJob<'_> {
         let splats = self.batches.rows() - quadrille_base::math::index(dropped.total());
         let (degree, bytes) = (self.batches.sh_degree(), self.batches.size_bytes(splats));
         RenderCall {
-            scene: size_json(&self.args.scene, (splats, degree, bytes)),
+            scene: size_json(&self.args.scene, splats, degree, bytes),
             profile: self.settings.profile.name,
             backend: self.args.flags.backend,
             threads: self.pool.current_num_threads(),

@@ -39,7 +39,8 @@ pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPla
 /// rows, or almost nothing of it is in view.
 pub(super) fn drawn(
     args: &Args,
-    (file, output): (&SplatsInPlace, &Output),
+    file: &SplatsInPlace,
+    output: &Output,
     camera: &Camera,
     settings: &RenderSettings,
     verbosity: Verbosity,

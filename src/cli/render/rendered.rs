@@ -14,10 +14,10 @@ use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
 
 pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
     let Scene { splats, .. } = scene;
-    size_json(path, (splats.len(), splats.sh_degree(), splats.size_bytes() as u64))
+    size_json(path, splats.len(), splats.sh_degree(), splats.size_bytes() as u64)
 }
 
-pub(super) fn size_json(path: &Path, (splats, sh_degree, bytes): (usize, u8, u64)) -> Value {
+pub(super) fn size_json(path: &Path, splats: usize, sh_degree: u8, bytes: u64) -> Value {
     json!({
         "path": path.display().to_string(),
         "splats": splats,

@@ -18,7 +18,8 @@ impl SimJob<'_> {
     pub(super) fn vary(
         &self,
         prepared: &PreparedView<'_>,
-        (camera, cameras): (&Camera, &[Camera]),
+        camera: &Camera,
+        cameras: &[Camera],
         printed: &mut Printed,
         views: &Progress,
     ) -> Result<()> {

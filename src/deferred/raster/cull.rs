@@ -95,7 +95,8 @@ impl Culler {
     pub fn test_grid<S: Simd>(
         &self,
         simd: S,
-        (corner, [left, top]): ([f32; 2], [f32x16<S>; 2]),
+        corner: [f32; 2],
+        [left, top]: [f32x16<S>; 2],
         side: f32,
         area: [f32; 4],
         wanted: u16,
@@ -145,7 +146,7 @@ impl Culler {
         let mut kept = may_cover & wanted;
         // Edges are tested only if the bounds in time and on the lens leave a cell.
         if kept.any_true() {
-            kept = self.edges.may_show(simd, rects, &range, (kept, self.faces));
+            kept = self.edges.may_show(simd, rects, &range, kept, self.faces);
         }
         CandidateCells { cells: mask_bits(kept), range }
     }

@@ -104,7 +104,8 @@ impl EdgeBounds {
         simd: S,
         rects: &RectLanes<S>,
         range: &RangeLanes<S>,
-        (lanes, faces): (mask32x16<S>, FaceSet),
+        lanes: mask32x16<S>,
+        faces: FaceSet,
     ) -> mask32x16<S> {
         let [x, y] = [self.span(rects, 0), self.span(rects, 1)];
         let [u, v] = [centred(range.uv[0]), centred(range.uv[1])];

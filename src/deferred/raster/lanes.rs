@@ -71,7 +71,8 @@ pub fn test_group<S: Simd>(
     simd: S,
     triangle: &MovingTriangle,
     view: &TestView,
-    (block, samples): (&BlockLanes<S>, &SampleGroup),
+    block: &BlockLanes<S>,
+    samples: &SampleGroup,
     wanted: u16,
 ) -> GroupHits<S> {
     let zero = f32x16::splat(simd, 0.0);
@@ -124,7 +125,7 @@ pub fn test_group<S: Simd>(
     let is_in_front = found.depth.simd_gt(zero) & found.depth.simd_le(f32x16::splat(simd, 1.0));
     found.hits &= mask_bits(is_in_front);
     if unsigned != 0 {
-        found.hits |= on_edges(triangle, view, (block.pixel, samples), unsigned);
+        found.hits |= on_edges(triangle, view, block.pixel, samples, unsigned);
     }
     found
 }
@@ -133,7 +134,8 @@ pub fn test_group<S: Simd>(
 fn on_edges(
     triangle: &MovingTriangle,
     view: &TestView,
-    ([x, y], samples): ([u32; 2], &SampleGroup),
+    [x, y]: [u32; 2],
+    samples: &SampleGroup,
     wanted: u16,
 ) -> u16 {
     let is_hit = |lane: &u32| {

@@ -108,7 +108,7 @@ impl Traversal<'_> {
         let kept =
             // All sixteen blocks in the lanes of one test: 31 ns per block instead of 94
             // (benches/NOTES.md).
-            self.culler.test_grid(simd, ([pixels(left), pixels(top)], [x, y]), side, area, inside);
+            self.culler.test_grid(simd, [pixels(left), pixels(top)], [x, y], side, area, inside);
         if kept.cells == 0 {
             return;
         }
@@ -121,7 +121,7 @@ impl Traversal<'_> {
                 [left + BLOCK_PX * even_bits(place), top + BLOCK_PX * even_bits(place >> 1)];
             let inside = self.view.pattern.lanes() & lanes_inside([x, y], tile);
             let range = ranges.of(place as usize);
-            self.samples(simd, ([x, y], inside), &range, counters, sink);
+            self.samples(simd, [x, y], inside, &range, counters, sink);
         }
     }
 
@@ -130,7 +130,8 @@ impl Traversal<'_> {
     fn samples<S: Simd>(
         &self,
         simd: S,
-        (pixel, inside): ([u32; 2], u16),
+        pixel: [u32; 2],
+        inside: u16,
         range: &SampleRange,
         counters: &mut RasterCounters,
         sink: &mut impl HitSink<S>,
@@ -154,7 +155,7 @@ impl Traversal<'_> {
                 continue;
             }
             counters.sample_tests += u64::from(wanted.count_ones());
-            let hits = test_group(simd, self.triangle, &self.view.test, (&block, group), wanted);
+            let hits = test_group(simd, self.triangle, &self.view.test, &block, group, wanted);
             if hits.hits != 0 {
                 counters.hits += u64::from(hits.hits.count_ones());
                 sink.group(pixel, at, &hits);

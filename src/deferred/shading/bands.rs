@@ -65,7 +65,7 @@ impl Bands {
             return None;
         }
         let ends = cuts(blur, range, coc[0].hypot(coc[1]));
-        let (mut bands, quads) = strips(region, &polygon, &ends, (blur, view))?;
+        let (mut bands, quads) = strips(region, &polygon, &ends, blur, view)?;
         if quads >= area_px(&places) * all.quads_per_px() || !side_by_side(&mut bands) {
             return None;
         }
@@ -153,7 +153,8 @@ fn strips(
     region: &Region,
     polygon: &[Corner],
     ends: &[f64],
-    (blur, view): (&Blur<'_>, &GridView),
+    blur: &Blur<'_>,
+    view: &GridView,
 ) -> Option<(Vec<(f64, Cells)>, f64)> {
     let planes = TrianglePlanes::from_seen(region.corners.map(homogeneous))?;
     let (mut least, mut quads) = (f64::NEG_INFINITY, 0.0);

@@ -120,7 +120,8 @@ impl QuadReorder {
     /// end of a scan.
     fn emit<M>(
         &mut self,
-        (count, paired): (usize, usize),
+        count: usize,
+        paired: usize,
         last: bool,
         at: Cycle,
         state: &mut M,
@@ -161,7 +162,7 @@ impl QuadReorder {
             self.paired += 2 * usize::from(has_partner);
             if self.paired == BEAT_QUADS {
                 self.paired = 0;
-                self.emit((BEAT_QUADS, BEAT_QUADS), false, self.scanned, state, next);
+                self.emit(BEAT_QUADS, BEAT_QUADS, false, self.scanned, state, next);
             }
         }
         // From the first on, the port has no pause.
@@ -194,12 +195,12 @@ impl QuadReorder {
             count += now.len();
             left = later;
             if count == BEAT_QUADS {
-                self.emit((count, paired), false, at, state, next);
+                self.emit(count, paired, false, at, state, next);
                 (count, paired) = (0, 0);
             }
         }
         if count > 0 {
-            self.emit((count, paired), true, at, state, next);
+            self.emit(count, paired, true, at, state, next);
         }
         self.window = window;
         self.window.clear();

@@ -74,7 +74,8 @@ impl Addresses {
     pub(super) fn gather(
         &self,
         memory: &mut Memory,
-        (entries, splats): (&[u32], &[ProjectedSplat]),
+        entries: &[u32],
+        splats: &[ProjectedSplat],
         at: Cycle,
     ) -> Cycle {
         let arrays = [(self.centres, CENTRE_BYTES), (self.conics, CONIC_BYTES)];

@@ -100,7 +100,7 @@ pub(crate) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
         .map(|(chunk, splats)| {
             let mut spans = Vec::new();
             for (splat, number) in splats.iter().zip(index_u32(chunk * CHUNK)..) {
-                spans_of(draw, (splat, number), (test, side), &mut spans);
+                spans_of(draw, splat, number, test, side, &mut spans);
             }
             spans
         })
@@ -113,8 +113,10 @@ fn index_u32(position: usize) -> u32 {
 
 fn spans_of(
     draw: &Draw,
-    (splat, number): (&ProjectedSplat, u32),
-    (test, side): (TileTest, u32),
+    splat: &ProjectedSplat,
+    number: u32,
+    test: TileTest,
+    side: u32,
     spans: &mut Vec<Span>,
 ) {
     let Some([[a, b, c], [_, _, d]]) = draw.box_triangles(number) else { return };
@@ -143,7 +145,7 @@ fn spans_of(
         }
         TileTest::Square => {
             let size = [draw.width, draw.height];
-            let [columns, rows] = square(splat, size, (grid, side));
+            let [columns, rows] = square(splat, size, grid, side);
             let mut row = rows[0];
             while row < rows[1] {
                 push(row, columns);
@@ -191,7 +193,7 @@ fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
 
 /// Half-open columns and rows of the tiles that a splat's square meets. As in the original, the square ends a
 /// pixel early on the right and below.
-fn square(splat: &ProjectedSplat, size: [u32; 2], (grid, tile): ([f64; 2], f64)) -> [[f64; 2]; 2] {
+fn square(splat: &ProjectedSplat, size: [u32; 2], grid: [f64; 2], tile: f64) -> [[f64; 2]; 2] {
     // The kernel's pixel positions are corners; here they are centres.
     let centre =
         [0, 1].map(|axis| f64::from(splat.mean_px[axis]) + f64::from(size[axis]) / 2.0 - 0.5);

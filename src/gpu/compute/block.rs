@@ -270,7 +270,7 @@ impl<S: Simd> WarpPixels<S> {
             if over == 0 {
                 continue;
             }
-            let blended = self.blend_row(simd, draw, row, (splat, seen), fragments);
+            let blended = self.blend_row(simd, draw, row, splat, seen, fragments);
             lanes.over_cut += u64::from(over.count_ones());
             lanes.blended += u64::from(blended.count_ones());
             any_over |= over;
@@ -322,7 +322,8 @@ impl<S: Simd> WarpPixels<S> {
         simd: S,
         draw: &BlockDraw<'_>,
         row: usize,
-        (splat, seen): (&ProjectedSplat, &[u32]),
+        splat: &ProjectedSplat,
+        seen: &[u32],
         RowFragments { over, alpha }: RowFragments<S>,
     ) -> u64 {
         let lane = |v: f32| f32x16::splat(simd, v);

@@ -225,7 +225,7 @@ impl KernelRun<'_> {
         for ((warp, entries), issued) in entries.chunks(LANES).enumerate().zip(issued) {
             let first = start + warp * LANES;
             let ids = addresses.read_ids(self.memory, first, entries.len(), issued);
-            arrived = arrived.max(addresses.gather(self.memory, (entries, splats), ids));
+            arrived = arrived.max(addresses.gather(self.memory, entries, splats, ids));
         }
         arrived
     }

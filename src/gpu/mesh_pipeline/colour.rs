@@ -108,7 +108,8 @@ impl Colour {
     fn write(
         &mut self,
         index: u32,
-        (shown, blends): (u64, bool),
+        shown: u64,
+        blends: bool,
         arrival: Cycle,
         state: &mut MeshDrawState,
     ) -> Cycle {
@@ -189,7 +190,7 @@ impl Stage<MeshDrawState> for Colour {
                 continue;
             }
             counters.quads += 1;
-            left = left.max(self.write(index, (shown, blended != 0), arrival, state));
+            left = left.max(self.write(index, shown, blended != 0, arrival, state));
         }
         self.activity.leave_queue(left);
         left

@@ -53,7 +53,8 @@ impl CurrentGrid {
         &mut self,
         view: &MeshCamera,
         depths: &DepthBuffer,
-        (draw, flags): (u32, MaterialFlags),
+        draw: u32,
+        flags: MaterialFlags,
         grid: &Grid,
         out: &mut Vec<Primitive>,
     ) -> GridVisibility {

@@ -163,7 +163,7 @@ impl MeshDrawState {
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let flags = self.materials.get(grid.material as usize).copied().unwrap_or_default();
-        self.grid.take(&self.view, &self.depths, (draw, flags), grid, out)
+        self.grid.take(&self.view, &self.depths, draw, flags, grid, out)
     }
 
     /// Adds the quad of a piece of the current grid; returns its number.

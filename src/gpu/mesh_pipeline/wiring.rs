@@ -45,15 +45,15 @@ pub fn run(
     let result = match unit {
         MergeUnitKind::None => {
             let unit = || Passthrough::new(config.gpu.prop.quads_out_per_cycle);
-            run_with(source, state, config, (config.gpu.prop.queue, unit))
+            run_with(source, state, config, config.gpu.prop.queue, unit)
         }
         MergeUnitKind::Qfm(sizes) => {
             let unit = || TimedMergeUnit::qfm(&config.qfm, sizes, pattern);
-            run_with(source, state, config, (config.qfm.queue, unit))
+            run_with(source, state, config, config.qfm.queue, unit)
         }
         MergeUnitKind::Pmu(sizes) => {
             let unit = || TimedMergeUnit::pmu(&config.pmu, sizes, pattern);
-            run_with(source, state, config, (config.pmu.queue, unit))
+            run_with(source, state, config, config.pmu.queue, unit)
         }
     };
     task.check()?;
@@ -66,7 +66,8 @@ fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,
     config: &MeshConfig,
-    (depth, unit): (u64, impl Fn() -> U),
+    depth: u64,
+    unit: impl Fn() -> U,
 ) -> TimedMeshResult
 where
     U: Stage<MeshDrawState, In = Beat, Out = Quad> + Unit,

@@ -110,7 +110,7 @@ impl AttributeCaches {
         }
         let mut ready = at;
         for &(splat, set) in &splats {
-            ready = ready.max(self.access((core, set), splat, at, buffer, memory));
+            ready = ready.max(self.access(core, set, splat, at, buffer, memory));
         }
         ready
     }
@@ -123,7 +123,8 @@ impl AttributeCaches {
     #[inline]
     fn access(
         &mut self,
-        (core, first): (usize, usize),
+        core: usize,
+        first: usize,
         splat: u32,
         at: Cycle,
         buffer: &mut VertexBuffer,

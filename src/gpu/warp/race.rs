@@ -103,7 +103,7 @@ impl Flying {
         for (quad, loaded) in self.warp.quads.iter().zip(self.loaded) {
             let index = quad_index(self.warp.tile, quad.position);
             let stored = &mut framebuffer.colour[index];
-            picture.store(level, (index, number), loaded, quad, stored);
+            picture.store(level, index, number, loaded, quad, stored);
         }
     }
 }

@@ -54,7 +54,8 @@ impl RacedPicture {
     pub(super) fn store(
         &mut self,
         level: SimdLevel,
-        (index, number): (usize, u64),
+        index: usize,
+        number: u64,
         mut loaded: QuadVersion,
         quad: &ColourQuad,
         stored: &mut QuadColour,

@@ -200,7 +200,7 @@ impl Framebuffer {
     }
 
     /// Stencil and depth tests of the fragments in `mask`, with their stencil updates.
-    pub fn test(&mut self, (tile, position): (u32, u8), mask: u8, depth: f32) -> Failed {
+    pub fn test(&mut self, tile: u32, position: u8, mask: u8, depth: f32) -> Failed {
         let index = quad_index(tile, position);
         let mut failed = Failed::default();
         for bit in 0..4_u8 {

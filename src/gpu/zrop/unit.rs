@@ -259,7 +259,7 @@ impl Zrop {
         let mut add = |sector: u64| {
             let (next, mask) = line_sector(sector);
             if next != line {
-                ready = ready.max(self.request((line, sectors, writes), at, state));
+                ready = ready.max(self.request(line, sectors, writes, at, state));
                 (line, sectors) = (next, 0);
             }
             sectors |= mask;
@@ -277,14 +277,16 @@ impl Zrop {
                 (first + 1..=last).for_each(&mut add);
             }
         }
-        ready.max(self.request((line, sectors, writes), at, state))
+        ready.max(self.request(line, sectors, writes, at, state))
     }
 
     /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which
     /// they arrive.
     fn request(
         &mut self,
-        (line, sectors, writes): (u32, u8, bool),
+        line: u32,
+        sectors: u8,
+        writes: bool,
         at: Cycle,
         state: &mut impl EarlyTests,
     ) -> Cycle {

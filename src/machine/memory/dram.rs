@@ -83,7 +83,8 @@ impl Dram {
     pub(super) fn note_sectors(
         &mut self,
         client: Client,
-        (line, sectors): (u32, u8),
+        line: u32,
+        sectors: u8,
         is_write: bool,
         at: Cycle,
     ) {

@@ -211,7 +211,7 @@ impl L2 {
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
-            self.fetch(client, (line, slot), missing, start, dram);
+            self.fetch(client, line, slot, missing, start, dram);
         }
         self.tags.line(slot).ready(sectors, passed + self.latency)
     }
@@ -232,7 +232,7 @@ impl L2 {
         let mut ready = held.sector_ready(sector);
         let missing = held.missing(1 << sector);
         if missing != 0 {
-            self.fetch(client, (line, slot), missing, start, dram);
+            self.fetch(client, line, slot, missing, start, dram);
             ready = self.tags.line(slot).sector_ready(sector);
         }
         ready.max(passed + self.latency)
@@ -242,7 +242,8 @@ impl L2 {
     fn fetch(
         &mut self,
         client: Client,
-        (line, slot): (u32, u32),
+        line: u32,
+        slot: u32,
         missing: u8,
         start: Cycle,
         dram: &mut Dram,
@@ -250,7 +251,7 @@ impl L2 {
         let bytes = sectors_in(missing) * SECTOR_BYTES;
         let sent = start + self.latency;
         self.count((client, Some(line)), bytes, sent, |t| &mut t.dram_read_bytes);
-        dram.note_sectors(client, (line, missing), false, sent);
+        dram.note_sectors(client, line, missing, false, sent);
         self.tags.fetch_all(slot, missing, start, dram.read(bytes, sent));
     }
 
@@ -323,7 +324,7 @@ impl L2 {
         let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
         let of = (evicted.writer, Some(evicted.line));
         self.count(of, bytes, at, |traffic| &mut traffic.dram_written_bytes);
-        dram.note_sectors(evicted.writer, (evicted.line, evicted.dirty), true, at);
+        dram.note_sectors(evicted.writer, evicted.line, evicted.dirty, true, at);
         // Requests do not come in time order, so the buffer's content is not known item by item. The
         // line enters when no more bytes than the buffer holds pass DRAM's port before it. Reads
         // that pass in between count as if they stood in the buffer.

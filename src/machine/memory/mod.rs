@@ -101,7 +101,7 @@ impl Memory {
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
         let unit = |name, port: &Calendar| UnitCycles {
             timeline: port.timeline(cycles),
-            ..UnitCycles::of_items((name, PortKind::Memory), 1, port.bytes, port.rate(), cycles)
+            ..UnitCycles::of_items(name, PortKind::Memory, 1, port.bytes, port.rate(), cycles)
         };
         vec![unit("l2", self.l2.port()), unit("dram", self.dram.port())]
     }

@@ -140,7 +140,7 @@ impl VisibleFrame {
             let input = inputs[from[pixel]];
             let samples = pattern.pixel(input.coverage, pixel);
             let covers_centre = input.centres >> pixel & 1 == 1;
-            sampling_point(inputs[0].position, pixel, pattern, sampling, (samples, covers_centre))
+            sampling_point(inputs[0].position, pixel, pattern, sampling, samples, covers_centre)
         });
         shader.quad(&QuadInputs {
             triangles: std::array::from_fn(|k| TriangleRef {
@@ -176,7 +176,7 @@ impl VisibleFrame {
                 let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
                 let mut samples = Vec::new();
                 for quad in bin.quads.iter().take_while(|_| !self.task.is_cancelled()) {
-                    self.blend_samples(colours, (bin, quad), &mut samples);
+                    self.blend_samples(colours, bin, quad, &mut samples);
                     for (at, samples) in (0_u32..).zip(samples.chunks_exact(per_pixel)) {
                         let (pixel, within) = (at / (side * side), at % (side * side));
                         let [x, y] = [[pixel & 1, within % side], [pixel >> 1, within / side]];
@@ -210,7 +210,8 @@ impl VisibleFrame {
     fn blend_samples<C: SampleColours>(
         &self,
         colours: &C,
-        (bin, quad): (&VisibilityBuffer, &VisibleQuad),
+        bin: &VisibilityBuffer,
+        quad: &VisibleQuad,
         samples: &mut Vec<[f32; 4]>,
     ) {
         let pattern = self.settings.pattern;

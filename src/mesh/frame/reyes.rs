@@ -105,7 +105,7 @@ fn shade_grid(
         });
         let material = grid.material;
         let colour = grid.colours.get(at).copied();
-        let shade = |is_front| shader.vertex((vertex, colour), &steps, material, is_front);
+        let shade = |is_front| shader.vertex(vertex, colour, &steps, material, is_front);
         out.push([
             if shows[0] { shade(true) } else { [0.0; 4] },
             if shows[1] { shade(false) } else { [0.0; 4] },

@@ -35,7 +35,8 @@ pub fn sampling_point(
     pixel: usize,
     pattern: &SamplePattern,
     sampling: Sampling,
-    (samples, covers_centre): (u16, bool),
+    samples: u16,
+    covers_centre: bool,
 ) -> [f32; 2] {
     let side = pattern.side_px() as f32;
     let corner = [0, 1].map(|k| {

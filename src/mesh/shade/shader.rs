@@ -310,7 +310,7 @@ impl Shader<'_> {
             None => normal,
             Some(map) => {
                 let texels = points.sample(map, 1.0);
-                perturbed(&normal, &away, points, (&texels, material.normal_scale))
+                perturbed(&normal, &away, points, &texels, material.normal_scale)
             }
         }
     }
@@ -341,7 +341,8 @@ fn perturbed(
     normal: &Vectors,
     away: &Vectors,
     points: &SurfacePoints,
-    (texels, scale): (&[Lanes; 4], f32),
+    texels: &[Lanes; 4],
+    scale: f32,
 ) -> Vectors {
     let mut mapped =
         [0, 1, 2].map(|c| texels[c].map(|c| (c * 255.0 - NORMAL_ZERO) / (255.0 - NORMAL_ZERO)));

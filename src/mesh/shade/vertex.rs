@@ -38,7 +38,8 @@ impl Shader<'_> {
     /// along each step. `colour` is the vertex colour, with alpha; `None` for white.
     pub fn vertex(
         &self,
-        (vertex, colour): (&GridVertex, Option<[f32; 4]>),
+        vertex: &GridVertex,
+        colour: Option<[f32; 4]>,
         steps: &[VertexStep; 2],
         material: u32,
         is_front: bool,

@@ -240,7 +240,7 @@ impl Run<'_> {
             bytes = written_bytes(new, format).ok();
             let Some(judge) = judge.as_mut().filter(|_| of.is_compared) else { return Ok(true) };
             let before = reference.as_ref().unwrap_or(table);
-            let found = judge.measure((before, table), (new, format), self.scene, host)?;
+            let found = judge.measure(before, table, new, format, self.scene, host)?;
             let is_accepted = host.accepts(&found);
             loss = Some(found);
             Ok(is_accepted)

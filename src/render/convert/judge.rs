@@ -71,8 +71,10 @@ impl Judge {
     /// than the pruning views are used if there are any.
     pub(super) fn measure(
         &mut self,
-        (before, table): (&SplatTable, &SplatTable),
-        (written, format): (&Path, OutputFormat),
+        before: &SplatTable,
+        table: &SplatTable,
+        written: &Path,
+        format: OutputFormat,
         scene: &Path,
         host: &mut dyn ConversionHost,
     ) -> Result<ConversionLoss> {

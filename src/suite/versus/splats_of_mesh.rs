@@ -61,7 +61,7 @@ pub fn splats_of(
                 for corners in &grid.topology.triangles {
                     let colour = mean_colour(&grid, *corners);
                     let corners = corners.map(|c| &grid.vertices[usize::from(c)]);
-                    match splat(&grid, (corners, colour), two_sided, view, shader) {
+                    match splat(&grid, corners, colour, two_sided, view, shader) {
                         Some(splat) => splats.push(splat),
                         None => dropped += 1,
                     }
@@ -96,7 +96,8 @@ fn mean_colour(grid: &Grid, corners: [u16; 3]) -> Option<[f32; 4]> {
 
 fn splat(
     grid: &Grid,
-    (corners, colour): ([&GridVertex; 3], Option<[f32; 4]>),
+    corners: [&GridVertex; 3],
+    colour: Option<[f32; 4]>,
     two_sided: bool,
     view: &MeshCamera,
     shader: &Shader<'_>,
@@ -108,7 +109,7 @@ fn splat(
     let is_front = !two_sided || plate.normal.dot(&to_eye) > 0.0;
     let middle = centroid(corners, plate.centre);
     let steps = [0, 1].map(|k| VertexStep::between(&middle, corners[k], view));
-    let [r, g, b, _] = shader.vertex((&middle, colour), &steps, grid.material, is_front);
+    let [r, g, b, _] = shader.vertex(&middle, colour, &steps, grid.material, is_front);
     let mut sh = [[0.0; 3]; 25];
     sh[0] = encode_srgb([r, g, b]).map(|c| narrow((f64::from(c) - 0.5) / SH_C0));
     let rotation = plate.rotation();

@@ -46,7 +46,7 @@ pub(super) fn error_map(pair: &Pair, level: SimdLevel) -> Vec<f32> {
     let taps = Taps::new(PIXELS_PER_DEGREE);
     let scale =
         ColourScale { matrices: Matrices::new(), largest: narrow(largest_colour_difference()) };
-    let pictures = [0, 1].map(|i| to_ycxcz(&pair.colours[i], pair, (&scale.matrices, level)));
+    let pictures = [0, 1].map(|i| to_ycxcz(&pair.colours[i], pair, &scale.matrices, level));
     let mut errors = vec![0.0; pair.width * pair.height];
     errors.par_chunks_mut(pair.width).enumerate().for_each_init(
         || [(); 2].map(|()| FilteredRow::new(pair.width)),
@@ -83,7 +83,7 @@ fn row_errors<S: Simd>(
     }
 }
 
-fn to_ycxcz(colours: &Planes, pair: &Pair, (matrices, level): (&Matrices, SimdLevel)) -> Planes {
+fn to_ycxcz(colours: &Planes, pair: &Pair, matrices: &Matrices, level: SimdLevel) -> Planes {
     let mut planes = [(); 3].map(|()| vec![0.0; colours[0].len()]);
     let table = pair.is_8_bit().then(srgb_decoding_table);
     let linear = |value: f32| match &table {

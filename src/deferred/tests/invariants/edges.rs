@@ -31,7 +31,7 @@ fn found(
         let rects = RectLanes::splat(simd, rect);
         let (may_cover, range) = corners.range(simd, &rects);
         let all = mask32x16::splat(simd, true);
-        let shows = |side| edges.may_show(simd, &rects, &range, (all, side)).any_true();
+        let shows = |side| edges.may_show(simd, &rects, &range, all, side).any_true();
         let first = |lanes: [_; 2]| lanes.map(|v: f32x16<_>| v[0]);
         let ranges = [first(range.t), first(range.uv[0]), first(range.uv[1])];
         let faces = FaceSet {

@@ -60,7 +60,8 @@ pub(crate) fn read(
             let shape = CheckedPrimitive::of(
                 primitive,
                 place,
-                (&document, &scenery.materials),
+                &document,
+                &scenery.materials,
                 &store,
                 &mut builder,
             )?;

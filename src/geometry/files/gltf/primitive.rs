@@ -63,7 +63,8 @@ impl<'a> CheckedPrimitive<'a> {
     pub(super) fn of(
         json: &'a GltfPrimitive,
         place: String,
-        (document, materials): (&GltfDocument, &[Material]),
+        document: &GltfDocument,
+        materials: &[Material],
         store: &BufferStore<'_>,
         builder: &mut MeshBuilder,
     ) -> Result<Option<Self>> {

@@ -34,7 +34,7 @@ pub(super) fn read(
                 true => format!("{name}.{at}"),
                 false => name,
             };
-            cameras.extend(read_camera(camera, (index, name), placement, store, builder)?);
+            cameras.extend(read_camera(camera, index, name, placement, store, builder)?);
         }
         let light = node.extensions.light.as_ref();
         if let Some(extension) = light.filter(|_| placed.is_visible) {
@@ -50,7 +50,8 @@ pub(super) fn read(
 /// Returns a perspective camera, or `None` with a warning.
 fn read_camera(
     camera: &Camera,
-    (index, name): (usize, String),
+    index: usize,
+    name: String,
     placement: &NodePlacement,
     store: &BufferStore<'_>,
     builder: &mut MeshBuilder,

@@ -180,7 +180,7 @@ impl<'a> BufferStore<'a> {
             16 => "MAT4",
             _ => "SCALAR",
         };
-        self.elements(at, (shape, N), [0.0; N], |bytes, component| {
+        self.elements(at, shape, N, [0.0; N], |bytes, component| {
             decode(bytes, component, accessor.normalized)
         })
     }
@@ -189,7 +189,8 @@ impl<'a> BufferStore<'a> {
     fn elements<T: Clone>(
         &self,
         at: usize,
-        (shape, width): (&str, usize),
+        shape: &str,
+        width: usize,
         zero: T,
         decode: impl Fn(&[u8], Scalar) -> T,
     ) -> Result<Vec<T>> {
@@ -255,7 +256,7 @@ impl<'a> BufferStore<'a> {
         let place = format!("accessors[{at}]");
         let component = self.component(&place, self.accessor(at)?.component_type)?;
         self.check_unsigned(&place, component)?;
-        let indices = self.elements(at, ("SCALAR", 1), 0, unsigned)?;
+        let indices = self.elements(at, "SCALAR", 1, 0, unsigned)?;
         match indices.iter().find(|index| **index as usize >= limit) {
             None => Ok(indices),
             Some(index) => {

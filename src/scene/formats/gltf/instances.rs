@@ -32,7 +32,7 @@ pub fn instances(
         let Some(mesh) = document.nodes[node].mesh else { continue };
         let placements = match &document.nodes[node].extensions.instancing {
             None => vec![placement],
-            Some(list) => listed(list, (node, placement), instances.len(), store)?,
+            Some(list) => listed(list, node, placement, instances.len(), store)?,
         };
         instances.extend(placements.into_iter().map(|placement| MeshInstance {
             node,
@@ -45,7 +45,8 @@ pub fn instances(
 
 fn listed(
     list: &Instancing,
-    (node, outer): (usize, NodePlacement),
+    node: usize,
+    outer: NodePlacement,
     before: usize,
     store: &BufferStore<'_>,
 ) -> Result<Vec<NodePlacement>> {

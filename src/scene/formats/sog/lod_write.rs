@@ -117,14 +117,15 @@ impl Node {
     /// positions stay together.
     fn over(raw: &RawColumns, most: usize, task: &Task) -> Result<Self> {
         let rows = (0..).take(raw.rows()).collect();
-        Self::numbered(raw, rows, (most, &mut 0), task)
+        Self::numbered(raw, rows, most, &mut 0, task)
     }
 
     /// As [`Self::over`], of some rows; `leaves` is the number of leaves so far.
     fn numbered(
         raw: &RawColumns,
         mut rows: Vec<u32>,
-        (most, leaves): (usize, &mut usize),
+        most: usize,
+        leaves: &mut usize,
         task: &Task,
     ) -> Result<Self> {
         task.check()?;
@@ -136,8 +137,8 @@ impl Node {
         let is_below = |row: &u32| raw.mean[axis][*row as usize] < at;
         let (below, above) = rows.into_iter().partition(is_below);
         let halves = [
-            Self::numbered(raw, below, (most, leaves), task)?,
-            Self::numbered(raw, above, (most, leaves), task)?,
+            Self::numbered(raw, below, most, leaves, task)?,
+            Self::numbered(raw, above, most, leaves, task)?,
         ];
         Ok(Self::Split { axis, at, halves: Box::new(halves) })
     }

@@ -161,7 +161,7 @@ impl Server {
         let running = task.clone();
         let thread = std::thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-            serve(show, &access, (&PROGRAM, pool), &running, move |address| {
+            serve(show, &access, &PROGRAM, pool, &running, move |address| {
                 sender.send(address).unwrap();
                 Ok(())
             })

@@ -30,7 +30,7 @@ pub(super) fn ssim(pair: &Pair, border: Option<Border>) -> f64 {
     let mut sum = 0.0;
     for (a, b) in a.iter().zip(b) {
         let rows = (0..pair.height).into_par_iter().map_init(WindowedMeans::default, |rows, y| {
-            rows.filter((a, b), pair, (&window, border), y);
+            rows.filter(a, b, pair, &window, border, y);
             let counted = (0..pair.width).filter(|x| is_inside(y * pair.width + x));
             counted.map(|x| rows.similarity(x)).sum()
         });
@@ -49,9 +49,11 @@ struct WindowedMeans {
 impl WindowedMeans {
     fn filter(
         &mut self,
-        (a, b): (&[f32], &[f32]),
+        a: &[f32],
+        b: &[f32],
         pair: &Pair,
-        (window, border): (&[f64], Border),
+        window: &[f64],
+        border: Border,
         y: usize,
     ) {
         let Self { means, scratch } = self;
