@@ -80,7 +80,7 @@ pub(crate) fn run() -> Result<String> {
         let after_tests = quadrille::chain! { 4 => probe, gpc.shading() };
         gpc.raster(gpc.tests(FullestFirst, after_tests))
     });
-    let counters: CoverageCounters = changed.statistics.of("probe");
+    let counters: CoverageCounters = changed.statistics.of();
     let page = quadrille::simulation_page("shipped, changed", &config, vec![shipped, changed]);
     let CoverageCounters { full, partial } = counters;
     Ok(format!("{page}probe: {full} quads full, {partial} partial\n"))

@@ -92,8 +92,8 @@ pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<Strin
 }
 
 fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
-    let cores: CoresCounters = result.statistics.of("cores");
-    let crop: CropCounters = result.statistics.of("crop");
+    let cores: CoresCounters = result.statistics.of();
+    let crop: CropCounters = result.statistics.of();
     let entry = config.vertex.attribute_bytes.div_ceil(SECTOR_BYTES);
     let l1 = &result.l1;
     // A miss writes the entry before it is read.

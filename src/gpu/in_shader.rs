@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
-use super::warp::interlock::{InterlockCounters, InterlockSpec};
+use super::warp::interlock::InterlockCounters;
 use super::warp::raced_picture::RacedPicture;
-use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
+use super::warp::shader_blend::{ShaderBlendCounters, ShaderOrder};
 use super::zrop::framebuffer::Framebuffer;
 use quadrille_base::image::metrics::psnr_and_max_abs;
 use quadrille_machine::{StatisticsByUnit, documented};
@@ -69,7 +69,7 @@ impl InShader {
         framebuffer: &Framebuffer,
         race: Option<&RacedPicture>,
     ) -> Self {
-        let blended: ShaderBlendCounters = statistics.of(ShaderBlendSpec::UNIT);
+        let blended: ShaderBlendCounters = statistics.of();
         let [sectors_read, sectors_written] = [blended.sectors_read, blended.sectors_written];
         match (order, race) {
             (ShaderOrder::Unordered, Some(race)) => {
@@ -87,7 +87,7 @@ impl InShader {
                 })
             }
             _ => {
-                let tickets: InterlockCounters = statistics.of(InterlockSpec::UNIT);
+                let tickets: InterlockCounters = statistics.of();
                 Self::Interlocked(InterlockOutcome {
                     conflict_flushes: tc.conflict,
                     tickets: tickets.tickets,

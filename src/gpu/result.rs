@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
-use super::crop::unit::CropCounters;
+use super::coalesce::tile_coalescing::TcSpec;
+use super::coalesce::tile_grid_coalescing::TgcSpec;
+use super::crop::unit::{CROP_CACHE, CropCounters};
 use super::draw_state::DrawState;
 use super::geometry::assembly::AssemblyCounters;
 use super::geometry::vertex::VertexCounters;
@@ -20,10 +22,10 @@ use super::variant::Variant;
 use super::warp::attribute_cache::AttributeCounters;
 use super::warp::cores::CoresCounters;
 use super::warp::launch::LaunchCounters;
-use super::warp::shader_blend::{ShaderBlendCounters, ShaderBlendSpec, ShaderOrder};
+use super::warp::shader_blend::{ShaderBlendCounters, ShaderOrder};
 use super::warp::update::UpdateCounters;
 use super::zrop::framebuffer::{Framebuffer, FramebufferLines};
-use super::zrop::unit::ZropCounters;
+use super::zrop::unit::{Z_CACHE, ZropCounters};
 use quadrille_base::image::Frame;
 use quadrille_machine::{
     CacheCounters, Collected, Cycle, DramRequest, HeldLines, L2Counters, Maps, PackCounters,
@@ -123,17 +125,17 @@ impl SimulationResult {
         let run = Collected::of(units, state.memory.writes_done());
         let lines = FramebufferLines::of(&state.framebuffer);
         let of = &run.statistics;
-        let assembly: AssemblyCounters = of.of("vpo");
-        let setup: SetupCounters = of.of("setup");
-        let coarse: CoarseCounters = of.of("coarse");
-        let hi_z: HiZCounters = of.of("hi_z");
-        let fine: FineCounters = of.of("fine");
-        let zrop: ZropCounters = of.of("zrop");
-        let cores: CoresCounters = of.of("cores");
-        let crop: CropCounters = of.of("crop");
-        let stencil_updates: UpdateCounters = of.of("update");
-        let shader_blend: ShaderBlendCounters = of.of(ShaderBlendSpec::UNIT);
-        let tc: Flushes = of.of("tc");
+        let assembly: AssemblyCounters = of.of();
+        let setup: SetupCounters = of.of();
+        let coarse: CoarseCounters = of.of();
+        let hi_z: HiZCounters = of.of();
+        let fine: FineCounters = of.of();
+        let zrop: ZropCounters = of.of();
+        let cores: CoresCounters = of.of();
+        let crop: CropCounters = of.of();
+        let stencil_updates: UpdateCounters = of.of();
+        let shader_blend: ShaderBlendCounters = of.of();
+        let tc: Flushes = of.of_unit(TcSpec::UNIT);
         let (framebuffer, race) = (state.framebuffer, state.race.as_deref());
         let in_shader = blending.map(|order| InShader::collect(order, of, &tc, &framebuffer, race));
         Self {
@@ -178,18 +180,18 @@ impl SimulationResult {
                 tiles_hidden: hi_z.hidden,
                 tiles_empty: fine.tiles_empty,
             },
-            pack: of.of("pack"),
-            warps: of.of::<LaunchCounters>("launch").warps,
-            vertex_warps: of.of::<VertexCounters>("vertex").warps,
-            tgc: of.of("tgc"),
+            pack: of.of(),
+            warps: of.of::<LaunchCounters>().warps,
+            vertex_warps: of.of::<VertexCounters>().warps,
+            tgc: of.of_unit(TgcSpec::UNIT),
             tc,
-            qru: of.of("qru"),
+            qru: of.of(),
             terminations: crop.terminations + stencil_updates.terminated,
             updates: zrop.updates,
-            l1: of.of("l1"),
+            l1: of.of(),
             vertex_buffer: state.vertex_buffer.peaks(),
-            crop_cache: of.of("crop_cache"),
-            z_cache: of.of("z_cache"),
+            crop_cache: of.of_unit(CROP_CACHE),
+            z_cache: of.of_unit(Z_CACHE),
             l2: state.memory.l2.counters(),
             dram_bytes: state.memory.dram.bytes(),
             traffic: state.memory.l2.traffic,

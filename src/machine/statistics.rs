@@ -161,13 +161,25 @@ impl StatisticsByUnit {
         }
     }
 
-    /// Statistics of `unit`; zeros if the run had no such unit with statistics of type `T`.
-    pub fn of<T: Statistics + Default + Clone>(&self, unit: &str) -> T {
-        let typed = self.0.iter().find(|(name, _)| *name == unit).and_then(|(_, statistics)| {
+    /// Statistics of type `T`, summed over the units that count with it; zeros if the run had none.
+    pub fn of<T: Counter + Any + Default>(&self) -> T {
+        self.sum(|_| true)
+    }
+
+    /// Statistics of one of several units that count with the same type.
+    pub fn of_unit<T: Counter + Any + Default>(&self, unit: &str) -> T {
+        self.sum(|name| name == unit)
+    }
+
+    fn sum<T: Counter + Any + Default>(&self, is_counted: impl Fn(&str) -> bool) -> T {
+        let mut sum = T::default();
+        for (_, statistics) in self.0.iter().filter(|(name, _)| is_counted(name)) {
             let statistics: &dyn Any = statistics.as_ref();
-            statistics.downcast_ref::<T>().cloned()
-        });
-        typed.unwrap_or_default()
+            if let Some(counts) = statistics.downcast_ref() {
+                sum.add(counts);
+            }
+        }
+        sum
     }
 
     /// Every unit with its counts.

@@ -69,7 +69,7 @@ fn needles_pay_for_empty_tiles() {
     let needles: Vec<_> = (0..10).map(needle).collect();
     let draw = Draw::triangles(1024, 1024, &needles);
     let slow = run(&draw, &["coarse.screen_tiles_tested_per_cycle=1"], Variant::BASELINE);
-    let coarse: CoarseCounters = slow.statistics.of("coarse");
+    let coarse: CoarseCounters = slow.statistics.of();
     assert_eq!(coarse.screen_tiles, 10 * 64 * 64);
     assert!(coarse.screen_tiles_empty > 10 * 63 * 60);
     assert!(slow.cycles >= coarse.screen_tiles);

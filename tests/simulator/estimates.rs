@@ -47,7 +47,7 @@ fn events_follow_from_counters() {
         let outcome = run(&view, &config, name);
         let events = energy(&outcome, &config).unwrap().events;
         let result = outcome.pipeline().unwrap();
-        let cores: CoresCounters = result.statistics.of("cores");
+        let cores: CoresCounters = result.statistics.of();
         assert_eq!(cores.warps, result.warps);
         let crop = &result.crop_cache;
         let z = &result.z_cache;

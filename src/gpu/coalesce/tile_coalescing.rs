@@ -169,7 +169,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 
 impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        self.bins.visit(["tc", "tc_out"], visitor);
+        self.bins.visit([TcSpec::UNIT, "tc_out"], visitor);
         visitor.ledger(("tc", Some("tc_out")), &mut self.ledger, &self.bins.flushes);
     }
 }

@@ -158,7 +158,7 @@ impl TileGridCoalescing {
 impl Unit for TileGridCoalescing {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         if self.enabled {
-            self.bins.visit(["tgc", "tgc_out"], visitor);
+            self.bins.visit([TgcSpec::UNIT, "tgc_out"], visitor);
         }
     }
 }

@@ -22,6 +22,9 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, fragments, line_at, lines_of, spec, statistics,
 };
 
+/// Name of the cache in statistics.
+pub(crate) const CROP_CACHE: &str = "crop_cache";
+
 spec! {
     /// Configuration of the colour unit (CROP).
     CropSpec in "crop" {
@@ -327,7 +330,7 @@ impl Unit for Crop {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
         visitor.ledger(("crop", Some("crop")), &mut self.ledger, &self.counters);
-        self.cache.visit("crop_cache", ["crop_fill", "crop_write"], visitor);
+        self.cache.visit(CROP_CACHE, ["crop_fill", "crop_write"], visitor);
     }
 }
 

@@ -15,7 +15,7 @@ use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
 use super::draw_state::{COLOUR_BYTES, MeshDrawState};
-use crate::crop::unit::CropSpec;
+use crate::crop::unit::{CROP_CACHE, CropSpec};
 use quadrille_machine::{
     Activity, Cycle, LINE_BYTES, Quad, Queue, Rate, RateLimiter, SECTOR_BYTES, Sink, Stage, Unit,
     UnitCache, Visitor, Warp, statistics,
@@ -162,7 +162,7 @@ impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        self.cache.visit("crop_cache", ["crop_fill", "crop_write"], visitor);
+        self.cache.visit(CROP_CACHE, ["crop_fill", "crop_write"], visitor);
     }
 }
 

@@ -6,8 +6,9 @@ use super::depth::DepthBuffer;
 use super::draw_state::MeshDrawState;
 use super::grids::GridsCounters;
 use super::quads::QuadsCounters;
+use crate::crop::unit::CROP_CACHE;
 use crate::raster::hi_z::HiZCounters;
-use crate::zrop::unit::ZropCounters;
+use crate::zrop::unit::{Z_CACHE, ZropCounters};
 use quadrille_machine::{
     CacheCounters, Collected, Cycle, L2Counters, PackCounters, Unit, UnitCycles,
 };
@@ -51,23 +52,23 @@ impl TimedMeshResult {
     pub(super) fn collect(pipeline: &mut impl Unit, state: MeshDrawState) -> Self {
         let run = Collected::of(pipeline, state.memory.writes_done());
         let statistics = &run.statistics;
-        let hi_z: HiZCounters = statistics.of("hi_z");
-        let zrop: ZropCounters = statistics.of("zrop");
-        let rasterized = statistics.of::<QuadsCounters>("quads").covered;
+        let hi_z: HiZCounters = statistics.of();
+        let zrop: ZropCounters = statistics.of();
+        let rasterized = statistics.of::<QuadsCounters>().covered;
         Self {
             cycles: run.cycles,
-            grids: statistics.of("grids"),
+            grids: statistics.of(),
             counters: MergeCounters {
                 rasterized: rasterized + hi_z.hidden_quads,
                 culled: zrop.quads.depth_failed + hi_z.hidden_quads,
-                ..statistics.of("merge")
+                ..statistics.of()
             },
-            quads_shaded: statistics.of::<MeshCoresCounters>("cores").quads,
-            warps: statistics.of("pack"),
-            colour: statistics.of("crop"),
+            quads_shaded: statistics.of::<MeshCoresCounters>().quads,
+            warps: statistics.of(),
+            colour: statistics.of(),
             tiles_hidden: hi_z.hidden,
-            colour_cache: statistics.of("crop_cache"),
-            z_cache: statistics.of("z_cache"),
+            colour_cache: statistics.of_unit(CROP_CACHE),
+            z_cache: statistics.of_unit(Z_CACHE),
             l2: state.memory.l2.counters(),
             dram_bytes: state.memory.dram.bytes(),
             left_over: (state.fragments.len() + state.records.len()) as u64,

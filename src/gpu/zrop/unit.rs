@@ -20,6 +20,9 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
+/// Name of the cache in statistics.
+pub(crate) const Z_CACHE: &str = "z_cache";
+
 spec! {
     /// Configuration of the unit for early tests (ZROP).
     ZropSpec in "zrop" {
@@ -363,7 +366,7 @@ impl Unit for Zrop {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
         visitor.ledger(("zrop", Some("zrop")), &mut self.ledger, &self.counters);
-        self.cache.visit("z_cache", ["z_fill", "z_write"], visitor);
+        self.cache.visit(Z_CACHE, ["z_fill", "z_write"], visitor);
     }
 }
 
