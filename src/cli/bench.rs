@@ -10,8 +10,8 @@ use super::interrupt;
 use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
+use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::mesh_suite::{MeshRows, MeshRunFiles, MeshRunRow, holds_meshes, read_kept};
-use quadrille_suite::table::{summaries, table};
 use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
 
 /// Draw the views of a suite by several methods, cycle by cycle

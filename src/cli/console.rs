@@ -15,7 +15,6 @@ use quadrille_base::error::{Error, Result, plain};
 use quadrille_base::task::Task;
 use quadrille_suite::Messages;
 use quadrille_suite::report::cameras::shell_quoted;
-use quadrille_suite::report::json::joined;
 
 const LISTED: usize = 12;
 
@@ -175,4 +174,13 @@ pub(crate) fn document(body: Value) -> Value {
         "commit": PROGRAM.commit,
     });
     joined([json!({ "quadrille": build }), body])
+}
+
+/// Joins the keys of objects; null adds none.
+pub(super) fn joined<const N: usize>(parts: [Value; N]) -> Value {
+    let objects = parts.into_iter().filter_map(|part| match part {
+        Value::Object(object) => Some(object),
+        _ => None,
+    });
+    Value::Object(objects.flatten().collect())
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::console::{Verbosity, print, print_json};
+use super::console::{Verbosity, joined, print, print_json};
 use super::interrupt;
 use super::outputs::{Background, JSON_ON_STDOUT, Outputs, refuse_terminal};
 use super::views::views_of;
@@ -20,7 +20,6 @@ use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::cameras::camera_json;
-use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::TextTable;
 
 const DEFAULT_FRAMES: u32 = 120;

@@ -34,7 +34,7 @@ use quadrille_suite::report::simulated::{
 };
 use quadrille_suite::report::{self, screen};
 use quadrille_suite::{
-    Configuration, JobKey, Row, RunFacts, ViewKey, csv, method_row, sweep_table, swept,
+    Configuration, JobKey, MethodRow, Row, RunFacts, ViewKey, csv, sweep_table, swept,
 };
 use sequence::{Sequence, SequenceFlags};
 
@@ -418,7 +418,7 @@ fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) 
         fingerprint: String::new(),
     };
     let runs = simulated.runs.iter();
-    let methods = runs.map(|run| method_row(&run.outcome, simulated.config, run.host));
+    let methods = runs.map(|run| MethodRow::new(&run.outcome, simulated.config, run.host));
     let host: Duration = simulated.host.iter().sum();
     let facts = RunFacts {
         profile: simulated.profile,

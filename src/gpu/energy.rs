@@ -6,7 +6,7 @@
 //! square the energy of events on the chip and static power. No constant is settled by a publication, and each part of
 //! an energy has bounds, from which a band of energies follows.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_machine::{Cycle, SECTOR_BYTES, documented, spec};
 
@@ -86,7 +86,7 @@ const MJ_PER_J: f64 = 1e3;
 
 documented! {
     /// Energy-relevant events of a draw.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct EnergyEvents {
         /// Warp instructions of vertices and fragments, or of a kernel.
         pub instructions: u64,
@@ -112,7 +112,7 @@ documented! {
 
 documented! {
     /// Energy of a draw in millijoules.
-    #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub struct Energy {
         /// Static power over the time of the draw.
         #[serde(rename = "static")]

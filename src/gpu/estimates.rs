@@ -1,8 +1,9 @@
 //! Frame time and energy of a method's result, derived from cycles and counters.
 
 use super::compute::kernels::{KernelWorkload, draw_kernels};
-use super::compute::outcome::ComputeResult;
+use super::compute::outcome::ComputeCounts;
 use super::compute::program::{BLEND_LOADS, ENTRY_LOADS};
+use super::compute::stream::KernelName;
 use super::config::Config;
 use super::crop::unit::CropCounters;
 use super::energy::{EnergyEstimate, EnergyEvents, GpuSize};
@@ -29,10 +30,10 @@ pub fn frame_times(
         }
         Outcome::Compute(result) => {
             let [mut preprocess, mut sort, mut raster] = [0; 3];
-            for kernel in &result.kernels {
+            for kernel in &result.counts.kernels {
                 match kernel.name {
-                    "preprocess" => preprocess += kernel.cycles,
-                    "raster" => raster += kernel.cycles,
+                    KernelName::Preprocess => preprocess += kernel.cycles,
+                    KernelName::Raster => raster += kernel.cycles,
                     _ => sort += kernel.cycles,
                 }
             }
@@ -46,7 +47,7 @@ pub fn frame_times(
 pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     let events = match outcome {
         Outcome::Pipeline(_, result) => of_draw(result, config),
-        Outcome::Compute(result) => of_kernel(result, config),
+        Outcome::Compute(result) => of_kernel(&result.counts, config),
         Outcome::Gscore(_) => return None,
     };
     const BYTES_OF_RGBA8: u64 = 4;
@@ -69,7 +70,7 @@ const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     let Outcome::Compute(result) = outcome else { return None };
     let tiles = TileLayout::new(result.frame.width(), result.frame.height()).tiles() as u64;
-    let places = config.gpu.gpcs * config.cores.cores * result.blocks_per_core;
+    let places = config.gpu.gpcs * config.cores.cores * result.counts.blocks_per_core;
     let least = LEAST_BLOCKS_PER_PLACE * places;
     (tiles < least).then(|| {
         format!(
@@ -115,17 +116,17 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     }
 }
 
-fn of_kernel(result: &ComputeResult, config: &Config) -> EnergyEvents {
+fn of_kernel(counts: &ComputeCounts, config: &Config) -> EnergyEvents {
     let stored = config.compute.shared_bytes_per_block.div_ceil(SECTOR_BYTES);
     // All lanes of a warp load from one address, a sector per load; sectors from the L2 are written to
     // the first-level cache.
-    let loaded = result.warp_entries * ENTRY_LOADS + result.warp_entries_blending * BLEND_LOADS;
-    let filled = result.l2.read_bytes / SECTOR_BYTES;
+    let loaded = counts.warp_entries * ENTRY_LOADS + counts.warp_entries_blending * BLEND_LOADS;
+    let filled = counts.l2.read_bytes / SECTOR_BYTES;
     EnergyEvents {
-        instructions: result.instructions,
-        special: result.warp_entries,
-        unit_sectors: result.rounds * stored + loaded + filled,
-        ..of_l2(&result.l2, result.dram_bytes)
+        instructions: counts.instructions,
+        special: counts.warp_entries,
+        unit_sectors: counts.rounds * stored + loaded + filled,
+        ..of_l2(&counts.l2, counts.dram_bytes)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The times are modelled, not measured: preprocess and sort are kernels of bytes and instructions (see
 //! [`kernels`](super::compute::kernels)), and the raster is the emulated draw or raster kernel.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_machine::{Cycle, documented, spec};
 
@@ -19,7 +19,7 @@ spec! {
 
 documented! {
     /// Modelled times of a frame.
-    #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub struct FrameTimes {
         /// Milliseconds of the culling, projection and colouring of splats.
         pub preprocess_ms: f64,

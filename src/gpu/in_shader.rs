@@ -1,6 +1,6 @@
 //! Additional counts of draws whose fragment shader blends.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::coalesce::bins::Flushes;
 use super::warp::interlock::InterlockCounters;
@@ -12,7 +12,7 @@ use quadrille_machine::{StatisticsByUnit, documented};
 
 documented! {
     /// Counts of blending in the shader without order, and its effect on the picture.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
     pub struct ShaderBlendOutcome {
         /// Blended fragments missing from the picture: their update was overwritten by a fragment that had read
         /// the pixel before.
@@ -32,7 +32,7 @@ documented! {
 
 documented! {
     /// Counts of blending in critical sections.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct InterlockOutcome {
         /// Flushes of tile coalescing before a quad whose pixel its bin already holds.
         pub conflict_flushes: u64,

@@ -43,8 +43,8 @@ impl Outcome {
     pub fn fragments_blended(&self) -> u64 {
         match self {
             Self::Pipeline(_, result) => result.fragments.blended,
-            Self::Compute(result) => result.lanes.blended,
-            Self::Gscore(result) => result.fragments_blended,
+            Self::Compute(result) => result.counts.lanes.blended,
+            Self::Gscore(result) => result.counts.fragments_blended,
         }
     }
 

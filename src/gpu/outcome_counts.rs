@@ -57,7 +57,7 @@ statistics! {
 
 statistics! {
     /// Outcomes of primitives and raster tiles.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct PrimitiveCounts {
         /// Splats drawn.
         pub splats: u64,

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::draw_state::DrawState;
 use quadrille_base::math::fit;
@@ -17,7 +17,7 @@ use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor, documented};
 
 documented! {
     /// A pass: a batch of splats, and the stencil update behind it.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Pass {
         /// Cycles of the batch until the pipeline is empty and, before an update, CROP's colours are in the L2.
         pub draw_cycles: Cycle,

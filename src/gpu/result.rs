@@ -1,7 +1,5 @@
 //! Results of a simulation: the picture, the cycles, and all counters.
 
-use serde::Serialize;
-
 use super::coalesce::bins::Flushes;
 use super::coalesce::quad_reorder::QruCounters;
 use super::coalesce::tile_coalescing::TcSpec;
@@ -29,87 +27,77 @@ use super::zrop::unit::{Z_CACHE, ZropCounters};
 use quadrille_base::image::Frame;
 use quadrille_machine::{
     CacheCounters, Collected, Cycle, DramRequest, HeldLines, L2Counters, Maps, PackCounters,
-    Record, StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles, documented,
+    Record, StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles,
 };
 
-documented! {
-    /// Result of a simulation.
-    #[derive(Debug, Serialize)]
-    #[non_exhaustive]
-    pub struct SimulationResult {
-        /// Simulated variant.
-        pub variant: Variant,
-        /// Cycles from the start of the draw to the end of the last raster operation (a blend, a test, or a
-        /// termination update that delays a test) and to the acceptance of the last write by the L2 or DRAM.
-        /// Dirty data still cached then are not written.
-        pub cycles: Cycle,
-        /// Outcomes of fragments.
-        pub fragments: FragmentCounts,
-        /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
-        pub near_cut_fragments: u64,
-        /// Outcomes of quads.
-        pub quads: QuadCounts,
-        /// Outcomes of primitives and raster tiles.
-        pub raster: PrimitiveCounts,
-        /// Fragment warps launched.
-        pub warps: u64,
-        /// Vertex warps run.
-        pub vertex_warps: u64,
-        /// Flushes of tile-grid coalescing.
-        pub tgc: Flushes,
-        /// Flushes of tile coalescing.
-        pub tc: Flushes,
-        /// Statistics of quad reordering; zeros in variants without.
-        pub qru: QruCounters,
-        /// Statistics of warp packing.
-        pub pack: PackCounters,
-        /// Pixels that reached the termination threshold.
-        pub terminations: u64,
-        /// Termination updates, one per pixel.
-        pub updates: u64,
-        /// Accesses of fragment warps to the first-level caches.
-        pub l1: AttributeCounters,
-        /// Largest numbers of splats in the buffer of vertex results.
-        pub vertex_buffer: VertexBufferPeaks,
-        /// Statistics of the CROP cache.
-        pub crop_cache: CacheCounters,
-        /// Statistics of the stencil and depth cache.
-        pub z_cache: CacheCounters,
-        /// Traffic of the L2.
-        pub l2: L2Counters,
-        /// Bytes moved to and from DRAM.
-        pub dram_bytes: u64,
-        /// Bytes moved by client.
-        pub traffic: TrafficByClient,
-        /// Passes; one if the splats were drawn at once.
-        #[serde(skip)]
-        pub passes: Vec<Pass>,
-        /// Work of the stencil updates between passes; their fragments and quads are in no other count.
-        #[serde(skip)]
-        pub stencil_updates: UpdateCounters,
-        /// Counts of blending in the shader, if CROP did not blend.
-        #[serde(skip)]
-        pub in_shader: Option<InShader>,
-        /// Cycles by port, in pipeline order.
-        pub units: Vec<UnitCycles>,
-        /// Statistics of all units.
-        pub statistics: StatisticsByUnit,
-        /// Framebuffer at the end of the draw.
-        #[serde(skip)]
-        pub framebuffer: Framebuffer,
-        /// Per-pixel counts, if enabled.
-        #[serde(skip)]
-        pub maps: Option<Box<Maps>>,
-        /// Counters by screen tile and by interval, if enabled, of units and of memory.
-        #[serde(skip)]
-        pub records: Vec<Record>,
-        /// L2 content for the next frame of a sequence.
-        #[serde(skip)]
-        pub held_lines: Option<HeldLines>,
-        /// Requests to DRAM by cycle, if recorded.
-        #[serde(skip)]
-        pub dram_requests: Vec<DramRequest>,
-    }
+/// Result of a simulation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SimulationResult {
+    /// Simulated variant.
+    pub variant: Variant,
+    /// Cycles from the start of the draw to the end of the last raster operation (a blend, a test, or a
+    /// termination update that delays a test) and to the acceptance of the last write by the L2 or DRAM.
+    /// Dirty data still cached then are not written.
+    pub cycles: Cycle,
+    /// Outcomes of fragments.
+    pub fragments: FragmentCounts,
+    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+    pub near_cut_fragments: u64,
+    /// Outcomes of quads.
+    pub quads: QuadCounts,
+    /// Outcomes of primitives and raster tiles.
+    pub raster: PrimitiveCounts,
+    /// Fragment warps launched.
+    pub warps: u64,
+    /// Vertex warps run.
+    pub vertex_warps: u64,
+    /// Flushes of tile-grid coalescing.
+    pub tgc: Flushes,
+    /// Flushes of tile coalescing.
+    pub tc: Flushes,
+    /// Statistics of quad reordering; zeros in variants without.
+    pub qru: QruCounters,
+    /// Statistics of warp packing.
+    pub pack: PackCounters,
+    /// Pixels that reached the termination threshold.
+    pub terminations: u64,
+    /// Termination updates, one per pixel.
+    pub updates: u64,
+    /// Accesses of fragment warps to the first-level caches.
+    pub l1: AttributeCounters,
+    /// Largest numbers of splats in the buffer of vertex results.
+    pub vertex_buffer: VertexBufferPeaks,
+    /// Statistics of the CROP cache.
+    pub crop_cache: CacheCounters,
+    /// Statistics of the stencil and depth cache.
+    pub z_cache: CacheCounters,
+    /// Traffic of the L2.
+    pub l2: L2Counters,
+    /// Bytes moved to and from DRAM.
+    pub dram_bytes: u64,
+    /// Bytes moved by client.
+    pub traffic: TrafficByClient,
+    /// Passes; one if the splats were drawn at once.
+    pub passes: Vec<Pass>,
+    /// Work of the stencil updates between passes; their fragments and quads are in no other count.
+    pub stencil_updates: UpdateCounters,
+    /// Counts of blending in the shader, if CROP did not blend.
+    pub in_shader: Option<InShader>,
+    /// Cycles by port, in pipeline order.
+    pub units: Vec<UnitCycles>,
+    /// Statistics of all units.
+    pub statistics: StatisticsByUnit,
+    /// Framebuffer at the end of the draw.
+    pub framebuffer: Framebuffer,
+    /// Per-pixel counts, if enabled.
+    pub maps: Option<Box<Maps>>,
+    /// Counters by screen tile and by interval, if enabled, of units and of memory.
+    pub records: Vec<Record>,
+    /// L2 content for the next frame of a sequence.
+    pub held_lines: Option<HeldLines>,
+    /// Requests to DRAM by cycle, if recorded.
+    pub dram_requests: Vec<DramRequest>,
 }
 
 impl SimulationResult {

@@ -14,6 +14,7 @@
 //! | `sheet`, `table` | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
 //! | [`docs`] | tables of figures in Markdown files |
+//! | [`suite_table`] | statistics over the rows of a suite, beside the published means |
 //! | `typeset` | tables as Markdown and LaTeX |
 
 mod content;
@@ -27,5 +28,6 @@ mod page;
 pub mod paper;
 pub mod report;
 mod sheet;
+pub mod suite_table;
 mod table;
 mod typeset;

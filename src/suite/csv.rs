@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::mesh_row::MeshRunRow;
-use super::row::{MethodRow, Row};
+use super::row::Row;
+use super::rows::MethodRow;
 use quadrille_gpu::config::Config;
 
 /// Columns of every line, before those of the configuration and of the reports.
@@ -191,7 +192,9 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
     ] {
         columns.set(name, cell);
     }
-    for (key, value) in &method.report {
+    let counts = serde_json::to_value(&method.counts).unwrap_or_default();
+    let details = serde_json::to_value(&method.details).unwrap_or_default();
+    for (key, value) in [counts, details].iter().filter_map(Value::as_object).flatten() {
         columns.set_value(key, value);
     }
 }
@@ -207,6 +210,7 @@ pub(super) fn preset_value(preset: &str, field: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::row::tests::row;
+    use quadrille_gpu::frame::FrameTimes;
 
     #[test]
     fn lines_are_rows_and_methods_and_cells_are_quoted() {
@@ -214,7 +218,7 @@ mod tests {
         let bins = ("tc.bins".to_owned(), "8".to_owned());
         rows[0].key.changed.extend([bins]);
         rows[1].key.seed = Some(7);
-        rows[1].variants[2].report.insert("x".to_owned(), Value::from(1.5));
+        rows[1].variants[2].details.frame = Some(FrameTimes::new([612, 0, 0], 612.0));
         let text = text(&rows);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 6);
@@ -230,7 +234,7 @@ mod tests {
         assert_eq!(cell(5, "speedup"), "2");
         assert_eq!(cell(5, "fragments.blended"), "600");
         assert_eq!(cell(5, "units.crop.idle.starved"), "3");
-        assert_eq!((cell(5, "x"), cell(6, "x")), ("", "1.5"));
+        assert_eq!((cell(5, "frame.preprocess_ms"), cell(6, "frame.preprocess_ms")), ("", "0.001"));
         let width = |line: &&str| line.split(',').count();
         assert!(lines[4..].iter().all(|line| width(line) == width(&lines[0])));
     }

@@ -4,10 +4,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
+use quadrille_gpu::compute::renderer::SceneCounts;
 use quadrille_gpu::config::Config;
+use quadrille_gpu::energy::Energy;
 use quadrille_gpu::estimates;
+use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::variant::Variant;
@@ -21,8 +23,6 @@ const MOST_WINDOWS: u64 = 128;
 /// Histogram bins of counts per pixel above 0: two per doubling.
 const BINS: u32 = 28;
 
-const SCENE: &str = "scene";
-
 /// Maps and timelines that a run keeps for the figures.
 pub fn watch(method: Method) -> Watch {
     let is = |variant| method == Method::Pipeline(variant);
@@ -33,28 +33,71 @@ pub fn watch(method: Method) -> Watch {
     }
 }
 
-/// Adds the details of a run to the report of its method.
-pub fn add(
-    report: &mut Map<String, Value>,
-    outcome: &Outcome,
-    view: &PreparedView<'_>,
-    config: &Config,
-) {
-    let counts = view.scene_counts();
-    let scene = json!({ "splats": counts.splats, "sh_degree": counts.sh_degree });
-    report.insert(SCENE.to_owned(), scene);
-    if let Some(frame) = estimates::frame_times(outcome, &view.workload(), config) {
-        report.insert("frame".to_owned(), json!(frame));
-    }
-    if let Some(estimate) = estimates::energy(outcome, config) {
-        let energy = json!({ "total": estimate.energy.total_mj, "parts": estimate.energy, "corners": estimate.corners_mj().to_vec() });
-        report.insert("energy_mj".to_owned(), energy);
-    }
-    if let Some(map) = fragments_per_pixel(outcome) {
-        report.insert("fragments_per_pixel".to_owned(), json!(map));
-    }
-    if let Some(timeline) = timeline(outcome) {
-        report.insert("timeline".to_owned(), timeline);
+/// Details of a run beside its counts; none of a run that keeps none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FigureDetails {
+    /// The scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<DrawnScene>,
+    /// Modelled times of the frame, unless stages overlap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<FrameTimes>,
+    /// Modelled energy in mJ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_mj: Option<EnergyDetails>,
+    /// Fragments blended per pixel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments_per_pixel: Option<PixelCounts>,
+    /// Work of each unit over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Vec<UnitActivity>>,
+}
+
+/// Size of a scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrawnScene {
+    /// Splats of the scene.
+    pub splats: u64,
+    /// Degree of the spherical harmonics.
+    pub sh_degree: u8,
+}
+
+/// Energy of a draw in mJ, with the energies at the bounds of the constants.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EnergyDetails {
+    /// Sum of the parts.
+    pub total: f64,
+    /// Parts, with the constants as configured.
+    pub parts: Energy,
+    /// Sums with each part at its lowest or highest, in all combinations.
+    pub corners: Vec<f64>,
+}
+
+/// Work of a unit over time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitActivity {
+    /// Name of the unit.
+    pub unit: String,
+    /// Share of busy cycles in equal windows, in per mille.
+    pub busy_per_mille: Vec<u64>,
+}
+
+impl FigureDetails {
+    /// The details of a run on `config`.
+    pub fn of(outcome: &Outcome, view: &PreparedView<'_>, config: &Config) -> Self {
+        let SceneCounts { splats, sh_degree, .. } = view.scene_counts();
+        let energy = estimates::energy(outcome, config).map(|estimate| EnergyDetails {
+            total: estimate.energy.total_mj,
+            parts: estimate.energy,
+            corners: estimate.corners_mj().to_vec(),
+        });
+        Self {
+            scene: Some(DrawnScene { splats, sh_degree }),
+            frame: estimates::frame_times(outcome, &view.workload(), config),
+            energy_mj: energy,
+            fragments_per_pixel: fragments_per_pixel(outcome),
+            timeline: timeline(outcome),
+        }
     }
 }
 
@@ -125,15 +168,13 @@ fn fragments_per_pixel(outcome: &Outcome) -> Option<PixelCounts> {
     Some(PixelCounts::of(&counts, [layout.width, layout.height]))
 }
 
-/// Busy cycles of each unit in equal windows, in per mille.
-fn timeline(outcome: &Outcome) -> Option<Value> {
-    let units = outcome.units().into_iter();
-    let strips = units.filter_map(|unit| {
-        let busy = busy_per_mille(unit.timeline.as_ref()?, outcome.cycles());
-        Some(json!({ "unit": unit.name, "busy_per_mille": busy }))
+fn timeline(outcome: &Outcome) -> Option<Vec<UnitActivity>> {
+    let strips = outcome.units().into_iter().filter_map(|unit| {
+        let busy_per_mille = busy_per_mille(unit.timeline.as_ref()?, outcome.cycles());
+        Some(UnitActivity { unit: unit.name.to_owned(), busy_per_mille })
     });
-    let strips: Vec<Value> = strips.collect();
-    (!strips.is_empty()).then(|| json!(strips))
+    let strips: Vec<_> = strips.collect();
+    (!strips.is_empty()).then_some(strips)
 }
 
 fn busy_per_mille(timeline: &Timeline, cycles: u64) -> Vec<u64> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::configuration::label;
 
 /// A view and the size of its picture.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ViewKey {
     /// Name of the view.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct ViewKey {
 
 /// Identification of a job: the scene, the view and the configuration that a row belongs to. With the
 /// name of a method it identifies numbers: equal keys have equal numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct JobKey {
     /// Name of the scene in the suite.
     pub scene: String,

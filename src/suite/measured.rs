@@ -17,7 +17,7 @@ use super::mesh_suite::MeshSuite;
 use super::microbench::{WorkRate, rate};
 use super::plan::Plan;
 use super::program::Program;
-use super::row::MethodRow;
+use super::rows::MethodRow;
 use super::suite_file::Suite;
 use super::{Configuration, JobKey};
 use quadrille_base::error::{Error, Result};
@@ -198,17 +198,13 @@ impl Measurement {
     /// `None` for an item without a model.
     pub fn modelled_by(&self, row: &MethodRow, clock_mhz: f64) -> Option<f64> {
         match (self.quantity, &*self.item) {
-            (Quantity::Count, "pairs") => row.count("compute.pairs").map(|n| n as f64),
-            (Quantity::Count, "fragments") => row.count("fragments.blended").map(|n| n as f64),
+            (Quantity::Count, "pairs") => Some(row.counts.compute()?.pairs as f64),
+            (Quantity::Count, "fragments") => Some(row.counts.fragments_blended() as f64),
             (Quantity::Time, item) => {
-                let kernels = row.report.get("compute")?.get("kernels")?.as_array()?;
-                let is_counted =
-                    |kernel: &&serde_json::Value| item == "frame" || kernel["name"] == item;
-                let cycles =
-                    kernels.iter().filter(is_counted).map(|kernel| kernel["cycles"].as_u64());
-                let cycles: Vec<u64> = cycles.collect::<Option<_>>()?;
-                let seconds = |cycles: u64| cycles as f64 / (clock_mhz * 1e6);
-                (!cycles.is_empty()).then(|| seconds(cycles.iter().sum()))
+                let kernels = row.counts.compute()?.kernels.iter();
+                let counted = kernels.filter(|k| item == "frame" || k.name.name() == item);
+                let cycles = counted.map(|kernel| kernel.cycles).reduce(|a, b| a + b)?;
+                Some(cycles as f64 / (clock_mhz * 1e6))
             }
             _ => None,
         }

@@ -7,7 +7,8 @@ use super::key::JobKey;
 use super::plan::Plan;
 use super::records::Records;
 use super::results_file::{LineContent, Lines, ResultsFile, replace};
-use super::row::{MethodRow, Row};
+use super::row::Row;
+use super::rows::MethodRow;
 use super::shard::Shard;
 use quadrille_base::error::Result;
 

@@ -12,13 +12,13 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::details;
+use super::details::{self, FigureDetails};
 use super::key::{Fnv1a, JobKey};
-use super::method::method_row;
 use super::plan::{Plan, ViewJob};
 use super::records::Records;
 use super::results_file::{LineContent, Lines, ResultsFile};
 use super::row::{Row, RunFacts};
+use super::rows::MethodRow;
 use super::runner::Event;
 use super::shard::Shard;
 use quadrille_base::error::{Error, Result};
@@ -258,9 +258,9 @@ impl Selection<'_> {
                 false => Watch::default(),
             };
             let run = Machine::new(config, one.method, watched)?.run(view, task)?;
-            let mut method = method_row(&run.outcome, config, run.host);
+            let mut method = MethodRow::new(&run.outcome, config, run.host);
             if one.has_details {
-                details::add(&mut method.report, &run.outcome, view, config);
+                method.details = FigureDetails::of(&run.outcome, view, config);
             }
             let discrepancies = run.outcome.discrepancies();
             let host_s = start.elapsed().as_secs_f64();

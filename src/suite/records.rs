@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::key::JobKey;
 use super::results_file::{Line, LineContent, Lines, Place};
-use super::row::{MethodRow, Row, RunFacts};
+use super::row::{Row, RunFacts};
+use super::rows::MethodRow;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::method::Method;
 

@@ -6,28 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::key::JobKey;
+use super::rows::MethodRow;
 use crate::report::ratios::ratio;
 
 /// Prefix of keys with host times, which differ from run to run.
 const HOST_PREFIX: &str = "host_";
-
-/// Results of a method.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MethodRow {
-    /// Name of the method.
-    pub name: String,
-    /// Cycles of the emulated GPU.
-    pub cycles: u64,
-    /// Duration of `cycles` at the emulated clock, in milliseconds.
-    pub frame_ms: f64,
-    /// Everything else that the method reports. Variants of the pipeline report the keys of
-    /// `variants[]` in `sim --json`: every counter, and the cycles and utilisation of every unit.
-    #[serde(flatten)]
-    pub report: Map<String, Value>,
-    /// Time of this method on the host in seconds, with the other methods running at the same time.
-    #[serde(default)]
-    pub host_s: f64,
-}
 
 /// Counts of the baseline divided by a method's counts; `None` where the method's count is 0 or absent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -67,17 +50,7 @@ pub struct Row {
 }
 
 impl MethodRow {
-    /// A count of the report: `cycles`, or keys joined by dots as in `fragments.blended`.
-    pub fn count(&self, name: &str) -> Option<u64> {
-        if name == "cycles" {
-            return Some(self.cycles);
-        }
-        let mut keys = name.split('.');
-        let first = self.report.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| value.get(key))?.as_u64()
-    }
-
-    /// First difference from `other`'s numbers, apart from host times.
+    /// Describes the first number that differs from `other`'s, except for times of the host.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         let numbers = |row: &Self| serde_json::to_value(row).unwrap_or_default();
         difference(&self.name, &numbers(self), &numbers(other))
@@ -100,17 +73,20 @@ fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
 
 impl RowRatios {
     fn between(baseline: &MethodRow, method: &MethodRow) -> Self {
-        let of = |count: &str| ratio(baseline.count(count)?, method.count(count)?);
+        let fragments = [baseline, method].map(|row| row.counts.fragments_blended());
         Self {
-            speedup: of("cycles"),
-            fragments: of("fragments.blended"),
-            quads: of("quads.blended"),
+            speedup: ratio(baseline.cycles, method.cycles),
+            fragments: ratio(fragments[0], fragments[1]),
+            quads: baseline
+                .quads_blended()
+                .zip(method.quads_blended())
+                .and_then(|(a, b)| ratio(a, b)),
         }
     }
 }
 
 /// The facts of a row beside its key and its methods; see the fields of [`Row`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct RunFacts<'a> {
     /// Name of the profile that the scene is drawn with.
     pub profile: &'a str,
@@ -162,7 +138,8 @@ impl Row {
 pub(super) mod tests {
     use super::*;
     use crate::ViewKey;
-    use serde_json::json;
+    use crate::details::FigureDetails;
+    use crate::rows::{MethodCounts, PipelineCounts, UnitRow};
 
     const RUN: RunFacts<'_> =
         RunFacts { profile: "inria", commit: "unknown", splats: 1, host_s: 0.5 };
@@ -180,16 +157,17 @@ pub(super) mod tests {
         };
         let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
         let variants = variants.map(|(name, cycles)| {
-            let report = json!({
-                "fragments": { "blended": cycles * 2 },
-                "quads": { "blended": 0 },
-                "units": { "crop": { "busy": cycles, "idle": { "starved by cores": 3 } } },
-            });
+            let mut counts = PipelineCounts::default();
+            counts.fragments.blended = cycles * 2;
+            let idle = BTreeMap::from([("starved by cores".to_owned(), 3)]);
+            let crop = UnitRow { busy: cycles, idle, ..UnitRow::default() };
+            counts.units.insert("crop".to_owned(), crop);
             MethodRow {
                 name: (*name).to_owned(),
                 cycles,
                 frame_ms: 0.1,
-                report: report.as_object().cloned().unwrap(),
+                counts: MethodCounts::Pipeline(Box::new(counts)),
+                details: FigureDetails::default(),
                 host_s: 0.25,
             }
         });
@@ -221,10 +199,14 @@ pub(super) mod tests {
             [(); 2].map(|()| row("a", "0", [600, 300, 200]).variants.remove(0));
         second.host_s = 99.0;
         assert_eq!(first.difference(&second), None);
-        second.report["units"]["crop"]["busy"] = json!(601);
+        let units = |row: &mut MethodRow, change: fn(&mut BTreeMap<String, UnitRow>)| {
+            let MethodCounts::Pipeline(counts) = &mut row.counts else { unreachable!() };
+            change(&mut counts.units);
+        };
+        units(&mut second, |units| units.get_mut("crop").unwrap().busy = 601);
         let found = first.difference(&second).unwrap();
         assert_eq!(found, "baseline.units.crop.busy 600 instead of 601");
-        second.report.shift_remove("units");
-        assert!(first.difference(&second).unwrap().starts_with("baseline.units "));
+        units(&mut second, BTreeMap::clear);
+        assert!(first.difference(&second).unwrap().starts_with("baseline.units"));
     }
 }

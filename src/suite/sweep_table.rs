@@ -6,15 +6,17 @@ use super::row::Row;
 use crate::report::table::{TextTable, or_dash};
 use quadrille_machine::spec::shown_size;
 
-/// Name, preset and changes of a configuration.
-type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
+/// Identification of a configuration: its name, preset and changes.
+pub type ConfigurationKey<'a> = (&'a Option<String>, &'a String, &'a BTreeMap<String, String>);
 
-pub(super) fn configuration_of(row: &Row) -> ConfigurationKey<'_> {
+/// Identification of the configuration of a row.
+pub fn configuration_of(row: &Row) -> ConfigurationKey<'_> {
     let key = &row.key;
     (&key.configuration, &key.preset, &key.changed)
 }
 
-pub(super) fn groups<'a, K: PartialEq>(
+/// Groups rows by a key, in order of appearance.
+pub fn groups<'a, K: PartialEq>(
     rows: &[&'a Row],
     key: impl Fn(&'a Row) -> K,
 ) -> Vec<(K, Vec<&'a Row>)> {
@@ -29,7 +31,8 @@ pub(super) fn groups<'a, K: PartialEq>(
     groups
 }
 
-pub(super) fn is_sweep(rows: &[Row]) -> bool {
+/// Whether rows are of several configurations.
+pub fn is_sweep(rows: &[Row]) -> bool {
     let first = rows.first().map(configuration_of);
     rows.iter().any(|row| Some(configuration_of(row)) != first)
 }

@@ -345,7 +345,7 @@ fn a_cancelled_suite_keeps_its_rows_and_continues() {
     assert_eq!(resumed, Some((2, 1)));
     let cycles = |rows: Result<Vec<Row>>| {
         let rows = rows.unwrap().into_iter();
-        let of_row = |row: Row| row.variants.into_iter().map(|m| m.count("cycles").unwrap());
+        let of_row = |row: Row| row.variants.into_iter().map(|m| m.cycles);
         rows.flat_map(of_row).collect::<Vec<_>>()
     };
     let whole = plan.run(None, level, &mut |_| {});

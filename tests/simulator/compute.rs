@@ -209,10 +209,10 @@ fn squares_miss_fragments_beyond_three_deviations() {
     let draw = Draw::projected(vec![splat], size[0], size[1]);
     let whole = run(&draw, ComputeMethod::ORIENTED, &[]);
     let cut = run(&draw, ComputeMethod::SQUARE, &[]);
-    assert_eq!(whole.fragments_missed, 0);
-    assert!(cut.fragments_missed > 0);
-    assert_eq!(cut.lanes.blended + cut.fragments_missed, whole.lanes.blended);
-    assert!(cut.pairs < whole.pairs);
+    assert_eq!(whole.counts.fragments_missed, 0);
+    assert!(cut.counts.fragments_missed > 0);
+    assert_eq!(cut.counts.lanes.blended + cut.counts.fragments_missed, whole.counts.lanes.blended);
+    assert!(cut.counts.pairs < whole.counts.pairs);
 }
 
 /// Appending splats in drawing order to the lists of their tiles is the stable sort of pairs by tile and
@@ -273,8 +273,8 @@ fn the_picture_does_not_depend_on_the_cores() {
         ] {
             let other = run(draw, method, assignments);
             assert!(other.frame == plain.frame, "{method}, {assignments:?}");
-            assert_eq!(other.lanes, plain.lanes);
-            assert_eq!(other.instructions, plain.instructions);
+            assert_eq!(other.counts.lanes, plain.counts.lanes);
+            assert_eq!(other.counts.instructions, plain.counts.instructions);
             assert_ne!(other.cycles, plain.cycles, "{method}, {assignments:?}");
         }
         for level in SimdLevel::all() {
@@ -292,7 +292,7 @@ fn the_picture_does_not_depend_on_the_cores() {
             let found = renderer.run(draw, shader, &scene, view.stop());
             let best =
                 renderer.run(draw, self::view(&splats, &camera).shader(), &scene, view.stop());
-            assert!(found.frame == best.frame && found.lanes == best.lanes);
+            assert!(found.frame == best.frame && found.counts.lanes == best.counts.lanes);
             assert_eq!(found.cycles, best.cycles);
         }
     }
@@ -346,7 +346,7 @@ fn blocks_blend_what_one_fragment_at_a_time_does() {
             let [r, g, b] = colour;
             assert_eq!(*pixel, [r, g, b, 1.0 - left], "seed {seed}: {x}, {y}");
         }
-        assert_eq!(found.lanes.blended, blended, "seed {seed}");
+        assert_eq!(found.counts.lanes.blended, blended, "seed {seed}");
     }
 }
 
@@ -403,9 +403,9 @@ fn a_block_alone_waits_for_its_chain() {
     // 39 and 24 instructions of two cycles, ten entries of 138 + 20 + 73 cycles, 31 instructions.
     assert_eq!(found.cycles, 126 + 2310 + 62 + 1);
     // Per warp 39 + 24 + 15 + 10 * (36 + 5 + 16) + 31 instructions.
-    assert_eq!(found.instructions, 8 * (109 + 570));
-    let reasons = found.cycles_by_reason;
-    assert_eq!(reasons.issue, 2 * found.instructions);
+    assert_eq!(found.counts.instructions, 8 * (109 + 570));
+    let reasons = found.counts.cycles_by_reason;
+    assert_eq!(reasons.issue, 2 * found.counts.instructions);
     // From the last issue of the loop to the end of the chain.
     assert_eq!(reasons.chain, 8 * (2310 - 2 * 585));
     let rest = [reasons.barrier, reasons.memory, reasons.tail];
@@ -416,7 +416,7 @@ fn a_block_alone_waits_for_its_chain() {
         ComputeMethod::ORIENTED,
         &["cores.schedulers=1", set[0], set[2], set[3], set[4], set[5]],
     );
-    assert!(one.cycles >= 2 * one.instructions);
+    assert!(one.cycles >= 2 * one.counts.instructions);
 }
 
 fn compute(view: &PreparedView<'_>, name: &str) -> ComputeResult {
@@ -467,26 +467,26 @@ fn software_view(splats: &Splats, expected: &Expected) {
     let unstopped = compute(&view, "compute:none");
     let hardware = compute(&view, "compute:hw");
     let of = |found: &ComputeResult, rule: &str| {
-        found.lanes.blended as f64 / expected.blended[rule] as f64 - 1.0
+        found.counts.lanes.blended as f64 / expected.blended[rule] as f64 - 1.0
     };
     let off = [of(&unstopped, "none"), of(&stopped, "inria"), of(&hardware, "hw:0.996")];
-    let difference = unstopped.lanes.blended.abs_diff(expected.blended["none"]);
+    let difference = unstopped.counts.lanes.blended.abs_diff(expected.blended["none"]);
     hold("reference oracle fragments", difference as f64, name);
     assert!(off.iter().all(|off| off.abs() <= STOPPED), "{name}: {off:?}");
     let square = compute(&view, "compute-aabb");
-    assert!(stopped.pairs < square.pairs, "{name}");
-    let sort = |found: &ComputeResult| found.kernels[3].cycles;
+    assert!(stopped.counts.pairs < square.counts.pairs, "{name}");
+    let sort = |found: &ComputeResult| found.counts.kernels[3].cycles;
     assert!(sort(&stopped) <= sort(&square) && stopped.cycles <= square.cycles, "{name}");
-    let share = stopped.blending_share().unwrap();
+    let share = stopped.counts.blending_share().unwrap();
     // VR-Pipe, Fig. 9.
     assert!(share < 0.4, "{name}: {share}");
     let ratio = |a: u64, b: u64| a as f64 / b as f64;
-    let fragments = ratio(unstopped.lanes.blended, stopped.lanes.blended);
+    let fragments = ratio(unstopped.counts.lanes.blended, stopped.counts.lanes.blended);
     let speedup = ratio(unstopped.cycles, stopped.cycles);
     // VR-Pipe, Fig. 8: termination saves fewer instructions than fragments or, where most entries have no
     // fragment in their warp, than entries. Cycles of so small a picture also depend on its longest lists.
-    let entries = ratio(unstopped.warp_entries, stopped.warp_entries);
-    let instructions = ratio(unstopped.instructions, stopped.instructions);
+    let entries = ratio(unstopped.counts.warp_entries, stopped.counts.warp_entries);
+    let instructions = ratio(unstopped.counts.instructions, stopped.counts.instructions);
     assert!(
         instructions < fragments.max(entries) || fragments < 1.1,
         "{name}: {instructions} of {fragments}, {entries}"
@@ -496,9 +496,9 @@ fn software_view(splats: &Splats, expected: &Expected) {
         off[0],
         off[1],
         off[2],
-        stopped.blending_share_of_blending().unwrap(),
-        stopped.pairs,
-        square.pairs,
+        stopped.counts.blending_share_of_blending().unwrap(),
+        stopped.counts.pairs,
+        square.counts.pairs,
     );
 }
 
@@ -522,8 +522,8 @@ fn an_empty_view_is_drawn() {
     let camera = Camera::look_at("empty", lens, eye, Vector3::zeros(), up).unwrap();
     let splats = Splats::from_splats(0, []);
     let found = compute(&view(&splats, &camera), "compute");
-    assert_eq!((found.pairs, found.rounds, found.warp_entries), (0, 0, 0));
+    assert_eq!((found.counts.pairs, found.counts.rounds, found.counts.warp_entries), (0, 0, 0));
     assert!(found.frame.pixels().iter().all(|pixel| *pixel == [0.0; 4]));
-    assert_eq!(found.instructions, 6 * 8 * (39 + 31));
-    assert_eq!(found.blending_share(), None);
+    assert_eq!(found.counts.instructions, 6 * 8 * (39 + 31));
+    assert_eq!(found.counts.blending_share(), None);
 }

@@ -92,7 +92,7 @@ fn frames_add_up() {
         panic!("no software renderer");
     };
     let frame = times(&software).unwrap();
-    let cycles: u64 = result.kernels.iter().map(|kernel| kernel.cycles).sum();
+    let cycles: u64 = result.counts.kernels.iter().map(|kernel| kernel.cycles).sum();
     assert!((frame.total_ms - ms(cycles)).abs() < 1e-12);
     assert!((frame.raster_ms - ms(result.cycles)).abs() < 1e-12);
     let draw = run(&view, &config, "baseline");

@@ -53,7 +53,7 @@ fn the_picture_is_that_of_software() {
         let software = Machine::new(&config(&[]), software, Watch::default()).unwrap();
         let software = software.run(&view, &quadrille::Task::NEVER).unwrap().outcome;
         assert!(found.frame == software.frame(), "seed {seed}");
-        assert_eq!(found.fragments_blended, software.fragments_blended());
+        assert_eq!(found.counts.fragments_blended, software.fragments_blended());
         let draw = view.draw();
         let layout = TileLayout::new(draw.width, draw.height);
         let lists = TileLists::new(draw, TileTest::OrientedBox);
@@ -80,13 +80,16 @@ fn sizes_change_time_and_not_the_picture() {
     let (splats, camera) = random_scene(7, [320, 180], 3000);
     let view = view(&splats, &camera);
     let plain = run(&view, &[]);
-    let names: Vec<_> = plain.stages.iter().map(|stage| stage.name).collect();
+    let names: Vec<_> = plain.counts.stages.iter().map(|stage| stage.name.name()).collect();
     assert_eq!(names, ["cull", "sort", "render"]);
     let fast = "gscore.gb_per_s=100000.0";
     let of = |name: &str, set: &str| {
         let found = run(&view, &[fast, set]);
-        assert!(found.frame == plain.frame && found.subtiles == plain.subtiles, "{set}");
-        let stage = found.stages.iter().find(|stage| stage.name == name);
+        assert!(
+            found.frame == plain.frame && found.counts.subtiles == plain.counts.subtiles,
+            "{set}"
+        );
+        let stage = found.counts.stages.iter().find(|stage| stage.name.name() == name);
         stage.unwrap().cycles
     };
     for (stage, fewer, more) in [
@@ -99,12 +102,12 @@ fn sizes_change_time_and_not_the_picture() {
         assert!(of(stage, more) < of(stage, fewer), "{more}");
     }
     let slow = run(&view, &["gscore.gb_per_s=0.1"]);
-    let bytes: u64 = slow.stages.iter().map(|stage| stage.bytes).sum();
-    assert!(slow.frame_cycles >= bytes * 10, "{slow:?}");
-    assert!(slow.frame_cycles > plain.frame_cycles);
+    let bytes: u64 = slow.counts.stages.iter().map(|stage| stage.bytes).sum();
+    assert!(slow.counts.frame_cycles >= bytes * 10, "{slow:?}");
+    assert!(slow.counts.frame_cycles > plain.counts.frame_cycles);
     let again = run(&view, &[]);
-    assert_eq!(again.frame_cycles, plain.frame_cycles);
+    assert_eq!(again.counts.frame_cycles, plain.counts.frame_cycles);
     let half = run(&view, &["gscore.clock_mhz=500.0", "gscore.gb_per_s=25.6"]);
-    assert_eq!(half.frame_cycles, plain.frame_cycles);
+    assert_eq!(half.counts.frame_cycles, plain.counts.frame_cycles);
     assert_eq!(half.gpu_cycles().div_ceil(2), plain.gpu_cycles());
 }

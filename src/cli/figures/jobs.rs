@@ -8,10 +8,10 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
-use quadrille_papers::figures::results::{MethodResult, ViewResult};
+use quadrille_papers::figures::results::ViewResult;
 use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, figures};
 use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan, PlannedRow};
-use quadrille_suite::{Configuration, Event, Row, Suite};
+use quadrille_suite::{Configuration, Event, Row, RunFacts, Suite};
 
 const QUICK_SCENES: usize = 4;
 
@@ -127,28 +127,9 @@ impl Jobs {
 
 fn found(planned: PlannedRow<'_>) -> Found {
     let [is_first, is_large] = place(&planned.candidate);
-    let key = planned.candidate.key;
-    let splats = planned.row.as_ref().map_or(0, |row: &Row| row.splats);
-    let methods = planned.row.into_iter().flat_map(|row| row.variants);
-    let methods = methods.map(|method| MethodResult {
-        name: method.name,
-        cycles: method.cycles,
-        frame_ms: method.frame_ms,
-        report: method.report,
-    });
-    Found {
-        view: ViewResult {
-            scene: key.scene.clone(),
-            view: key.view.name.clone(),
-            size: [key.view.width, key.view.height],
-            preset: key.preset.clone(),
-            is_first,
-            is_large,
-            splats,
-            methods: methods.collect(),
-        },
-        missing: planned.missing,
-    }
+    let unknown = || Row::new(planned.candidate.key, &RunFacts::default(), Vec::new());
+    let row = planned.row.unwrap_or_else(unknown);
+    Found { view: ViewResult { row, is_first, is_large }, missing: planned.missing }
 }
 
 /// Results files in a folder: `results.jsonl`, and files of shards and other commands with the same prefix and
@@ -178,13 +159,13 @@ pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
         }
         for one in found {
             let view = &one.view;
-            if !applies(need, [view.is_first, view.is_large], &view.preset) {
+            if !applies(need, [view.is_first, view.is_large], view.preset()) {
                 continue;
             }
             for name in &need.methods {
                 if one.missing.iter().any(|method| method.name() == *name) {
-                    let ViewResult { scene, view: name_of_view, preset, .. } = view;
-                    missing.push(format!("{scene} {name_of_view}, {preset}: {name}"));
+                    let (scene, preset) = (view.scene(), view.preset());
+                    missing.push(format!("{scene} {}, {preset}: {name}", view.name()));
                 }
             }
         }

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::console::{Verbosity, print, print_json};
+use crate::cli::console::{Verbosity, joined, print, print_json};
 use crate::cli::inputs::warn_if_unseen;
 use quadrille_base::error::Result;
 use quadrille_base::parse::numbers;
 use quadrille_render::cpu::{PixelFragment, PixelProbe, RenderSettings, Renderer};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::camera_json;
-use quadrille_suite::report::json::joined;
 use quadrille_suite::report::table::{TextTable, shortened};
 
 const LISTED: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::flush_policy::{BinStatus, FlushPolicy};
 use quadrille_base::math::index;
@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 
 statistics! {
     /// Flushes of bins by reason.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct Flushes {
         /// Flushes of full bins.
         pub full: u64,

@@ -9,7 +9,7 @@
 use std::hint::select_unpredictable;
 
 use arrayvec::ArrayVec;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_base::math::index;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, TILE_LENGTH};
@@ -49,7 +49,7 @@ impl QruSpec {
 
 statistics! {
     /// Statistics of quad reordering.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct QruCounters {
         /// Quads in.
         pub quads_in: u64,

@@ -58,7 +58,7 @@ pub struct RoundWork {
 
 statistics! {
     /// Lane counts over all entries that warps visit.
-    #[derive(Copy, serde::Serialize)]
+    #[derive(Copy, serde::Serialize, serde::Deserialize)]
     pub struct LaneTotals {
         /// Lanes whose pixels still accept fragments.
         pub live: u64,

@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::addresses::Addresses;
 use super::assign::TileLists;
@@ -33,7 +33,7 @@ const LANES: usize = BLOCK_THREADS / BLOCK_WARPS;
 
 statistics! {
     /// Scheduler cycles by activity; their sum is schedulers times run time.
-    #[derive(Copy, Serialize)]
+    #[derive(Copy, Serialize, Deserialize)]
     pub struct CyclesByReason {
         /// An instruction held the lanes.
         pub issue: u64,

@@ -1,7 +1,7 @@
 //! The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
 
 use super::radix::RadixSort;
-use super::stream::{KernelCost, KernelsSpec, Rates, Stream};
+use super::stream::{KernelCost, KernelName, KernelsSpec, Rates, Stream};
 use crate::config::Config;
 
 const LANES: u64 = 32;
@@ -57,7 +57,7 @@ pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
             gap_ns: spec.gap_ns + spec.readback_ns,
             ..stream(
                 spec,
-                "scan",
+                KernelName::Scan,
                 work.splats * spec.scan_bytes,
                 warps(work.splats * spec.scan_instructions),
             )
@@ -66,7 +66,7 @@ pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
             chain: work.most_pairs * spec.pair_chain_cycles,
             ..stream(
                 spec,
-                "duplicate",
+                KernelName::Duplicate,
                 work.visible * spec.duplicate_bytes
                     + work.pairs * (spec.key_bytes + spec.value_bytes),
                 duplicated,
@@ -75,7 +75,7 @@ pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
         sort(work.pairs, radix, spec),
         stream(
             spec,
-            "ranges",
+            KernelName::Ranges,
             work.pairs * spec.ranges_bytes,
             warps(work.pairs * spec.ranges_instructions),
         ),
@@ -102,7 +102,7 @@ fn warps(threads: u64) -> u64 {
     threads.div_ceil(LANES)
 }
 
-fn stream(spec: &KernelsSpec, name: &'static str, bytes: u64, instructions: u64) -> Stream {
+fn stream(spec: &KernelsSpec, name: KernelName, bytes: u64, instructions: u64) -> Stream {
     Stream { name, bytes, instructions, chain: 0, share: spec.bandwidth_share, gap_ns: spec.gap_ns }
 }
 
@@ -114,7 +114,7 @@ fn preprocess(work: &KernelWorkload, spec: &KernelsSpec) -> Stream {
         spec.visible_instructions + sh_instructions,
     );
     let bytes = work.preprocess_bytes(spec);
-    stream(spec, "preprocess", bytes, warps(instructions))
+    stream(spec, KernelName::Preprocess, bytes, warps(instructions))
 }
 
 fn sort(items: u64, radix: RadixSort, spec: &KernelsSpec) -> Stream {
@@ -125,7 +125,7 @@ fn sort(items: u64, radix: RadixSort, spec: &KernelsSpec) -> Stream {
         gap_ns: spec.gap_ns * (passes + 1) as f64,
         ..stream(
             spec,
-            "sort",
+            KernelName::Sort,
             items * radix.bytes_per_pair(),
             warps(items * spec.pass_instructions * passes),
         )
@@ -162,7 +162,7 @@ mod tests {
             near: 0,
         };
         let few = kernels(&work(1000), &config);
-        let names: Vec<_> = few.iter().map(|kernel| kernel.name).collect();
+        let names: Vec<_> = few.iter().map(|kernel| kernel.name.name()).collect();
         assert_eq!(names, ["preprocess", "scan", "duplicate", "sort", "ranges"]);
         assert_eq!(few[0].bytes, 100 * (119 + 192));
         assert_eq!((few[3].bytes, few[3].cycles), (152_000, 1_298 + 6_426));
@@ -198,7 +198,7 @@ mod tests {
             ..KernelWorkload::default()
         };
         let [preprocess, sort] = draw_kernels(&work, &config);
-        assert_eq!((preprocess.name, sort.name), ("preprocess", "sort"));
+        assert_eq!((preprocess.name, sort.name), (KernelName::Preprocess, KernelName::Sort));
         let per_cycle = 102.4e3 / 612.0;
         let cycles = |bytes: f64, share: f64| (bytes / (per_cycle * share)).ceil();
         assert_eq!(preprocess.bytes, 191_500_000);

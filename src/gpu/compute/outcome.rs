@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::assign::TileTest;
 use super::block::LaneTotals;
@@ -97,15 +97,9 @@ impl fmt::Display for ComputeMethod {
 }
 
 documented! {
-    /// Result of a software renderer.
-    #[derive(Debug, Serialize)]
-    pub struct ComputeResult {
-        /// Renderer.
-        #[serde(skip)]
-        pub method: ComputeMethod,
-        /// Cycles of the raster kernel, which starts from sorted lists.
-        #[serde(skip)]
-        pub cycles: Cycle,
+    /// Counts of a software renderer.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct ComputeCounts {
         /// Pairs of a splat and a tile.
         pub pairs: u64,
         /// Fragments over the alpha cut in tiles that do not list their splat, before any stop rule.
@@ -128,23 +122,31 @@ documented! {
         pub blocks_per_core: u64,
         /// Every kernel of a frame, in order.
         pub kernels: Vec<KernelCost>,
-        /// Counts that the kernels ahead of the raster follow from.
-        #[serde(skip)]
-        pub workload: KernelWorkload,
         /// Traffic of the L2 in the raster kernel.
         pub l2: L2Counters,
         /// Bytes moved to and from DRAM in the raster kernel.
         pub dram_bytes: u64,
-        /// Cycles of the ports of L2 and DRAM in the raster kernel.
-        #[serde(skip)]
-        pub memory: Vec<UnitCycles>,
-        /// Rendered picture.
-        #[serde(skip)]
-        pub frame: Frame,
     }
 }
 
-impl ComputeResult {
+/// Result of a software renderer.
+#[derive(Debug)]
+pub struct ComputeResult {
+    /// Renderer.
+    pub method: ComputeMethod,
+    /// Cycles of the raster kernel, which starts from sorted lists.
+    pub cycles: Cycle,
+    /// Counts of the frame.
+    pub counts: ComputeCounts,
+    /// Counts that the kernels ahead of the raster follow from.
+    pub workload: KernelWorkload,
+    /// Cycles of the ports of L2 and DRAM in the raster kernel.
+    pub memory: Vec<UnitCycles>,
+    /// Rendered picture.
+    pub frame: Frame,
+}
+
+impl ComputeCounts {
     /// Share of lanes that blend, over all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no entry is
     /// visited.
     pub fn blending_share(&self) -> Option<f64> {
@@ -157,10 +159,12 @@ impl ComputeResult {
         let lanes = 32 * self.warp_entries_blending;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
+}
 
+impl ComputeResult {
     /// Cycles of the schedulers of the cores, and of the ports of L2 and DRAM.
     pub fn units(&self) -> Vec<UnitCycles> {
-        let reasons = self.cycles_by_reason;
+        let reasons = self.counts.cycles_by_reason;
         let idle = [
             ("chain", reasons.chain),
             ("barrier", reasons.barrier),
@@ -171,10 +175,10 @@ impl ComputeResult {
         let cores = UnitCycles {
             name: "cores",
             kind: PortKind::Pipeline,
-            instances: self.schedulers,
+            instances: self.counts.schedulers,
             busy: reasons.issue,
             idle: idle.map(|(name, cycles)| (name.to_owned(), cycles)).collect(),
-            moved: self.instructions,
+            moved: self.counts.instructions,
             rate: None,
             timeline: None,
         };
@@ -184,7 +188,7 @@ impl ComputeResult {
     /// Describes counters and cycles that do not add up. The list is empty unless the renderer has a bug.
     pub fn discrepancies(&self) -> Vec<String> {
         let mut wrong: Vec<_> = UnitCycles::discrepancies(&self.units(), self.cycles).collect();
-        let lanes = &self.lanes;
+        let lanes = &self.counts.lanes;
         let mut check = |holds: bool, what: String| {
             if !holds {
                 wrong.push(what);
@@ -193,18 +197,21 @@ impl ComputeResult {
         check(
             lanes.blended <= lanes.over_cut
                 && lanes.over_cut <= lanes.live
-                && lanes.live <= 32 * self.warp_entries,
-            format!("lanes of {} warp entries: {lanes:?}", self.warp_entries),
+                && lanes.live <= 32 * self.counts.warp_entries,
+            format!("lanes of {} warp entries: {lanes:?}", self.counts.warp_entries),
         );
-        let blending = self.warp_entries_blending;
+        let blending = self.counts.warp_entries_blending;
         check(
             blending <= lanes.blended && lanes.blended <= 32 * blending,
             format!("{blending} warp entries blend {} lanes", lanes.blended),
         );
-        let raster = self.kernels.last().map(|kernel| kernel.instructions);
+        let raster = self.counts.kernels.last().map(|kernel| kernel.instructions);
         check(
-            raster == Some(self.instructions),
-            format!("{} instructions, but the raster kernel has {raster:?}", self.instructions),
+            raster == Some(self.counts.instructions),
+            format!(
+                "{} instructions, but the raster kernel has {raster:?}",
+                self.counts.instructions
+            ),
         );
         wrong
     }

@@ -7,9 +7,9 @@ use super::assign::{Span, TileLists, TileTest, key_bits, spans, tiles_beyond};
 use super::block::{BlockDraw, BlockOutcome, LaneTotals};
 use super::cores::{self, KernelInput, KernelTime};
 use super::kernels::{KernelWorkload, kernels};
-use super::outcome::{ComputeMethod, ComputeResult};
+use super::outcome::{ComputeCounts, ComputeMethod, ComputeResult};
 use super::picture::{self, origin};
-use super::stream::{KernelCost, Limit};
+use super::stream::{KernelCost, KernelName, Limit};
 use crate::config::Config;
 use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
@@ -123,16 +123,15 @@ impl ComputeRenderer {
             key_bits: key_bits(lists.tiles()),
             ..scene.workload(draw)
         };
-        ComputeResult {
-            fragments_missed: self.fragments_missed(draw, block_draw, task),
-            ..self.result(draw, &blocks, &time, workload, &memory)
-        }
+        let missed = self.fragments_missed(draw, block_draw, task);
+        self.result(draw, &blocks, missed, &time, workload, &memory)
     }
 
     fn result(
         &self,
         draw: &Draw,
         blocks: &[BlockOutcome],
+        fragments_missed: u64,
         time: &KernelTime,
         workload: KernelWorkload,
         memory: &Memory,
@@ -143,7 +142,7 @@ impl ComputeRenderer {
         let works = blocks.iter().flat_map(|block| &block.rounds);
         let warps = || works.clone().flat_map(|round| &round.warps);
         let raster = KernelCost {
-            name: "raster",
+            name: KernelName::Raster,
             bytes: memory.dram.bytes(),
             instructions: time.instructions,
             cycles: time.cycles,
@@ -154,20 +153,22 @@ impl ComputeRenderer {
         ComputeResult {
             method: self.method,
             cycles: time.cycles,
-            pairs: workload.pairs,
-            fragments_missed: 0,
-            rounds: works.clone().count() as u64,
-            warp_entries: warps().map(|work| u64::from(work.entries)).sum(),
-            warp_entries_blending: warps().map(|work| u64::from(work.blending)).sum(),
-            lanes,
-            instructions: time.instructions,
-            cycles_by_reason: time.by_reason,
-            schedulers: config.cores.all_schedulers() * config.gpu.gpcs,
-            blocks_per_core: config.compute.blocks_per_core(&config.cores),
-            kernels,
+            counts: ComputeCounts {
+                pairs: workload.pairs,
+                fragments_missed,
+                rounds: works.clone().count() as u64,
+                warp_entries: warps().map(|work| u64::from(work.entries)).sum(),
+                warp_entries_blending: warps().map(|work| u64::from(work.blending)).sum(),
+                lanes,
+                instructions: time.instructions,
+                cycles_by_reason: time.by_reason,
+                schedulers: config.cores.all_schedulers() * config.gpu.gpcs,
+                blocks_per_core: config.compute.blocks_per_core(&config.cores),
+                kernels,
+                l2: memory.l2.counters(),
+                dram_bytes: memory.dram.bytes(),
+            },
             workload,
-            l2: memory.l2.counters(),
-            dram_bytes: memory.dram.bytes(),
             memory: memory.units(time.cycles),
             frame: picture::frame(draw, blocks),
         }

@@ -1,7 +1,8 @@
 //! Kernels as streams of bytes and instructions: each takes the slower of both, and a gap before it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use quadrille_base::choice;
 use quadrille_base::math::whole;
 use quadrille_machine::{Cycle, documented, spec};
 
@@ -61,7 +62,7 @@ spec! {
 }
 
 /// Limiting factor of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// Instruction issue.
@@ -78,12 +79,30 @@ pub enum Limit {
     Gap,
 }
 
+choice! {
+    /// A kernel of a frame.
+    pub enum KernelName {
+        /// Culling, projection and colours of splats
+        Preprocess = "preprocess",
+        /// Prefix sum of the tiles of splats
+        Scan = "scan",
+        /// A key and a value per pair of a splat and a tile
+        Duplicate = "duplicate",
+        /// Radix sort
+        Sort = "sort",
+        /// Ranges of the sorted pairs by tile
+        Ranges = "ranges",
+        /// Raster of the tiles
+        Raster = "raster",
+    }
+}
+
 documented! {
     /// Cost of a kernel.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub struct KernelCost {
         /// Name of the kernel.
-        pub name: &'static str,
+        pub name: KernelName,
         /// Bytes read from and written to DRAM.
         pub bytes: u64,
         /// Warp instructions.
@@ -97,7 +116,7 @@ documented! {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
-    pub(super) name: &'static str,
+    pub(super) name: KernelName,
     pub(super) bytes: u64,
     pub(super) instructions: u64,
     pub(super) chain: Cycle,

@@ -12,7 +12,7 @@
 //! A buffer without a bound holds all live splats. Their largest number is counted at the end of the draw,
 //! when all times are known, and how many more a buffer would hold that frees its entries in order.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use quadrille_base::math::fit;
 use quadrille_machine::{Client, Cycle, Memory, documented};
@@ -145,7 +145,7 @@ fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
 
 documented! {
     /// Peak numbers of splats in the buffer, sampled when vertex warps are dispatched.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct VertexBufferPeaks {
         /// Splats that are still read.
         pub live_splats: u64,

@@ -1,7 +1,7 @@
 //! A frame on the accelerator: the picture, the stages and their overlap.
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cull::Bitmaps;
 use super::render::{self, TileWork};
@@ -14,6 +14,7 @@ use crate::compute::renderer::SceneCounts;
 use crate::config::Config;
 use crate::draw::Draw;
 use crate::warp::fragment::FragmentShader;
+use quadrille_base::choice;
 use quadrille_base::image::Frame;
 use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
@@ -23,12 +24,24 @@ use quadrille_machine::documented;
 /// Minimum transmittance, as in the reference renderer (GSCore stops below 1e-4 too).
 const STOP: StopRule = StopRule::Before(1e-4);
 
-documented! {
+choice! {
     /// A stage of a frame.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    pub enum StageName {
+        /// Culling and conversion
+        Cull = "cull",
+        /// Sort by depth
+        Sort = "sort",
+        /// Blending
+        Render = "render",
+    }
+}
+
+documented! {
+    /// Work of a stage of a frame.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub struct GscoreStage {
         /// Name of the stage.
-        pub name: &'static str,
+        pub name: StageName,
         /// Cycles of its units.
         pub unit_cycles: u64,
         /// Bytes that it reads from and writes to DRAM.
@@ -40,8 +53,8 @@ documented! {
 
 documented! {
     /// Result of a frame on the accelerator, in cycles of its clock.
-    #[derive(Debug, Serialize)]
-    pub struct GscoreResult {
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct GscoreCounts {
         /// Cycles from scene to picture: the slowest stage, or all bytes, plus the first chunk of the other
         /// stages.
         pub frame_cycles: u64,
@@ -67,38 +80,48 @@ documented! {
         pub stages: Vec<GscoreStage>,
         /// Clock in MHz.
         pub clock_mhz: f64,
-        /// Clock of the emulated GPU in MHz, for comparisons.
-        #[serde(skip)]
-        pub gpu_clock_mhz: f64,
-        /// Rendered picture.
-        #[serde(skip)]
-        pub frame: Frame,
     }
+}
+
+/// Result of a frame on the accelerator.
+#[derive(Debug)]
+pub struct GscoreResult {
+    /// Counts of the frame.
+    pub counts: GscoreCounts,
+    /// Clock of the emulated GPU in MHz, for comparisons.
+    pub gpu_clock_mhz: f64,
+    /// Rendered picture.
+    pub frame: Frame,
 }
 
 impl GscoreResult {
     /// Sort and rendering, in cycles of the emulated GPU.
     pub fn gpu_cycles(&self) -> u64 {
-        whole((self.raster_cycles as f64 * self.gpu_clock_mhz / self.clock_mhz).ceil())
+        whole(
+            (self.counts.raster_cycles as f64 * self.gpu_clock_mhz / self.counts.clock_mhz).ceil(),
+        )
     }
 
     /// Duration of `cycles` of the accelerator in milliseconds.
     pub fn ms(&self, cycles: u64) -> f64 {
-        cycles as f64 / (self.clock_mhz * 1e3)
+        cycles as f64 / (self.counts.clock_mhz * 1e3)
     }
 
     /// Describes counters that do not add up. The list is empty unless the model has a bug.
     pub fn discrepancies(&self) -> Vec<String> {
         let mut wrong = Vec::new();
-        if self.entries > self.pairs || self.subtiles > 4 * self.entries {
+        if self.counts.entries > self.counts.pairs || self.counts.subtiles > 4 * self.counts.entries
+        {
             wrong.push(format!(
                 "{} pairs, {} entries read, {} subtiles drawn",
-                self.pairs, self.entries, self.subtiles
+                self.counts.pairs, self.counts.entries, self.counts.subtiles
             ));
         }
-        let slowest = self.stages.iter().map(|stage| stage.cycles).max();
-        if slowest > Some(self.frame_cycles) || self.raster_cycles > self.frame_cycles {
-            wrong.push(format!("{} cycles for {:?}", self.frame_cycles, self.stages));
+        let slowest = self.counts.stages.iter().map(|stage| stage.cycles).max();
+        if slowest > Some(self.counts.frame_cycles)
+            || self.counts.raster_cycles > self.counts.frame_cycles
+        {
+            wrong.push(format!("{} cycles for {:?}", self.counts.frame_cycles, self.counts.stages));
         }
         wrong
     }
@@ -156,10 +179,10 @@ impl Gscore {
         let preprocessed = work.preprocess_bytes(&config.kernels);
         let stages = [
             // Pairs go to memory, by tile, and come back.
-            stage("cull", culling, preprocessed + pairs * spec.pair_bytes, spec),
-            stage("sort", sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
+            stage(StageName::Cull, culling, preprocessed + pairs * spec.pair_bytes, spec),
+            stage(StageName::Sort, sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
             stage(
-                "render",
+                StageName::Render,
                 render::cycles(&tiles, spec),
                 entries * (spec.entry_bytes + spec.pair_bytes)
                     + u64::from(draw.width) * u64::from(draw.height) * PIXEL_BYTES,
@@ -176,18 +199,20 @@ impl Gscore {
             spec.power_w * cycles as f64 / (spec.clock_mhz * 1e3) + config.energy.dram_mj(bytes)
         };
         GscoreResult {
-            frame_cycles,
-            raster_cycles,
-            frame_mj: energy(frame_cycles, &stages),
-            raster_mj: energy(raster_cycles, &stages[1..]),
-            area_mm2: spec.area_mm2,
-            pairs,
-            chunks: sort.chunks,
-            entries,
-            subtiles: tiles.iter().map(|tile| tile.subtiles).sum(),
-            fragments_blended: blocks.iter().map(|block| block.lanes.blended).sum(),
-            stages: stages.to_vec(),
-            clock_mhz: spec.clock_mhz,
+            counts: GscoreCounts {
+                frame_cycles,
+                raster_cycles,
+                frame_mj: energy(frame_cycles, &stages),
+                raster_mj: energy(raster_cycles, &stages[1..]),
+                area_mm2: spec.area_mm2,
+                pairs,
+                chunks: sort.chunks,
+                entries,
+                subtiles: tiles.iter().map(|tile| tile.subtiles).sum(),
+                fragments_blended: blocks.iter().map(|block| block.lanes.blended).sum(),
+                stages: stages.to_vec(),
+                clock_mhz: spec.clock_mhz,
+            },
             gpu_clock_mhz: config.gpu.clock_mhz,
             frame: picture::frame(draw, &blocks),
         }
@@ -196,7 +221,7 @@ impl Gscore {
 
 const PIXEL_BYTES: u64 = 12;
 
-fn stage(name: &'static str, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> GscoreStage {
+fn stage(name: StageName, unit_cycles: u64, bytes: u64, spec: &GscoreSpec) -> GscoreStage {
     GscoreStage { name, unit_cycles, bytes, cycles: unit_cycles.max(cycles_of(bytes, spec)) }
 }
 

@@ -5,7 +5,7 @@
 //! similar number of splats). A hit takes no more than the latency of the fragment shader includes.
 
 use arrayvec::ArrayVec;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::vertex_buffer::VertexBuffer;
 use quadrille_base::math::{index, prefetch};
@@ -15,7 +15,7 @@ use quadrille_machine::{
 
 statistics! {
     /// Attribute accesses of fragment warps, one per primitive of a warp.
-    #[derive(Serialize)]
+    #[derive(Serialize, Deserialize)]
     pub struct AttributeCounters {
         /// Accesses to resident entries.
         pub hits: u64,

@@ -1,6 +1,6 @@
 //! Bytes that memory moves, by the client that asked for them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::statistics::statistics;
 
@@ -20,7 +20,7 @@ pub enum Client {
 
 statistics! {
     /// Bytes that one client moved.
-    #[derive(Copy, Serialize)]
+    #[derive(Copy, Serialize, Deserialize)]
     pub struct Traffic {
         /// Bytes read from the L2.
         pub l2_read_bytes: u64,
@@ -42,7 +42,7 @@ impl Traffic {
 
 statistics! {
     /// Bytes moved by client.
-    #[derive(Copy, Serialize)]
+    #[derive(Copy, Serialize, Deserialize)]
     pub struct TrafficByClient {
         /// Traffic of vertex shading.
         pub vertex: Traffic,

@@ -1,6 +1,6 @@
 //! Figures of the paper's section IV: blending in the shader, and early termination in several passes.
 
-use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
+use super::results::{CYCLES, PAPER_PRESET, Results, ViewResult, by_view};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};
@@ -11,10 +11,10 @@ pub(super) const PASSES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {
     let over =
-        |method: &'static str| move |view: &&ViewResult| view.ratio(method, "baseline", "cycles");
+        |method: &'static str| move |view: &&ViewResult| view.ratio(method, "baseline", CYCLES);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .whole("rop_cycles", "ROP (cycles)", |view| view.number("baseline", "cycles"))
+        .whole("rop_cycles", "ROP (cycles)", |view| view.number("baseline", CYCLES))
         .number("shader_blend", "shader, no lock (times)", over("shader-blend"))
         .number("interlock", "shader, interlock (times)", over("interlock"))
         .hidden("rop", over("baseline"));

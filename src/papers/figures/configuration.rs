@@ -88,27 +88,25 @@ fn crop_quads_per_cycle(config: &Config) -> f64 {
 
 pub(super) fn table_2(figure: &'static Figure, results: &Results) -> Content {
     type NeededViews<'a> = Vec<&'a ViewResult>;
-    let scene = |views: &NeededViews<'_>| views[0].scene.clone();
+    let scene = |views: &NeededViews<'_>| views[0].scene().to_owned();
     let first = results.first(PAPER_PRESET);
-    let of_first = |views: &NeededViews<'_>, path: &str| {
-        let first = first.iter().find(|view| view.scene == views[0].scene)?;
-        first.number("baseline", path)
+    let of_first = |views: &NeededViews<'_>| {
+        let first = first.iter().find(|view| view.scene() == views[0].scene())?;
+        first.method("baseline")?.details.scene
     };
     let mut sheet = Sheet::new(figure, results.scenes(), "scenes", scene);
     sheet
         .text("source", "source", |_| "suite".to_owned())
         .text("scene", "scene", scene)
         .text("size", "size of the pictures", |views| {
-            let [width, height] = views[0].size;
-            format!("{width}x{height}")
+            let view = &views[0].row.key.view;
+            format!("{}x{}", view.width, view.height)
         })
-        .whole("splats", "splats", |views| of_first(views, "scene.splats"))
+        .whole("splats", "splats", |views| Some(of_first(views)?.splats as f64))
         .whole("most_in_view", "most in view", |views| {
-            largest(views.iter().map(|view| Some(view.splats as f64)))
+            largest(views.iter().map(|view| Some(view.row.splats as f64)))
         })
-        .word("kind", "kind", |views| {
-            Some(format!("SH degree {}", of_first(views, "scene.sh_degree")?))
-        })
+        .word("kind", "kind", |views| Some(format!("SH degree {}", of_first(views)?.sh_degree)))
         .number("views", "views", |views| Some(views.len() as f64));
     sheet.finish()
 }

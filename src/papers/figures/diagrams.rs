@@ -1,10 +1,13 @@
 //! Counterparts of the paper's diagrams and timelines.
 
-use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
+use super::results::{
+    DRAW_MS, FRAGMENTS, Measure, PAPER_PRESET, Results, SCENE_SPLATS, ViewResult, by_view, unit,
+};
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};
 use quadrille_charts::{ActivityStrip, Axis, BarChart, Group, StripChart, number};
+use quadrille_suite::rows::PipelineCounts;
 
 const STAGES: [(&str, &[&str]); 5] = [
     ("vertex shading", &["vertex"]),
@@ -22,7 +25,12 @@ const UNITS: [&str; 16] = [
 const MEANS: &str = "Mean over the first views of all scenes.";
 
 fn utilisation(view: &ViewResult, method: &str, unit: &str) -> Option<f64> {
-    view.number(method, &format!("units.{unit}.utilisation"))
+    Some(self::unit(view.method(method)?, unit)?.utilisation)
+}
+
+/// A count of a method on the graphics pipeline, by view.
+fn counted(method: &str, of: fn(&PipelineCounts) -> u64) -> impl Fn(&&ViewResult) -> Option<f64> {
+    move |view| Some(of(view.method(method)?.counts.pipeline()?) as f64)
 }
 
 fn mean_utilisation(views: &[&ViewResult], method: &str, unit: &str) -> Option<f64> {
@@ -47,24 +55,35 @@ pub(super) fn figure_2(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Steps of Figure 4: label of the remaining items in table and chart, and counter.
-const STEPS: [[&str; 3]; 7] = [
-    ["splats of the scene", "splats", "scene.splats"],
-    ["splats in view", "in view", "raster.splats"],
-    ["triangles set up", "triangles", "raster.set_up"],
-    ["raster tiles", "raster tiles", "raster.tiles"],
-    ["quads rasterized", "quads", "quads.rasterized"],
-    ["fragments rasterized", "fragments", "fragments.rasterized"],
-    ["fragments blended", "blended", "fragments.blended"],
+/// A step of Figure 4: column, label of the remaining items in the table and in the chart, and their number.
+type Step = ([&'static str; 3], Measure);
+
+const STEPS: [Step; 7] = [
+    (["scene_splats", "splats of the scene", "splats"], SCENE_SPLATS),
+    (["raster_splats", "splats in view", "in view"], |row| {
+        Some(row.counts.pipeline()?.raster.splats as f64)
+    }),
+    (["raster_set_up", "triangles set up", "triangles"], |row| {
+        Some(row.counts.pipeline()?.raster.set_up as f64)
+    }),
+    (["raster_tiles", "raster tiles", "raster tiles"], |row| {
+        Some(row.counts.pipeline()?.raster.tiles as f64)
+    }),
+    (["quads_rasterized", "quads rasterized", "quads"], |row| {
+        Some(row.counts.pipeline()?.quads.rasterized as f64)
+    }),
+    (["fragments_rasterized", "fragments rasterized", "fragments"], |row| {
+        Some(row.counts.pipeline()?.fragments.rasterized as f64)
+    }),
+    (["fragments_blended", "fragments blended", "blended"], FRAGMENTS),
 ];
 
 pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
-    let key = |path: &str| path.replace('.', "_");
-    for [heading, _, path] in STEPS {
-        sheet.whole(&key(path), heading, |view| view.number("baseline", path));
+    for ([key, heading, _], of) in STEPS {
+        sheet.whole(key, heading, |view| view.number("baseline", of));
     }
-    let groups = STEPS.map(|[_, name, path]| Group::of(name, [sheet.mean(&key(path))]));
+    let groups = STEPS.map(|([key, _, name], _)| Group::of(name, [sheet.mean(key)]));
     let axis = Axis::log("items, logarithmic");
     let chart = BarChart::new("Items behind each step", axis, &["baseline"], groups);
     sheet.chart(chart.draw(), MEANS);
@@ -97,20 +116,19 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
 }
 
 pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
-    let het = |path: &'static str| move |view: &&ViewResult| view.number("het", path);
+    let het = |of: fn(&PipelineCounts) -> u64| counted("het", of);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .whole("rasterized", "fragments tested", het("fragments.rasterized"))
-        .whole("terminated", "of them terminated", het("fragments.terminated"))
-        .whole("blended", "blended", het("fragments.blended"))
-        .whole("late", "of them late", het("fragments.late"))
-        .whole("updates", "termination updates", het("termination_updates"))
+        .whole("rasterized", "fragments tested", het(|counts| counts.fragments.rasterized))
+        .whole("terminated", "of them terminated", het(|counts| counts.fragments.terminated))
+        .whole("blended", "blended", het(|counts| counts.fragments.blended))
+        .whole("late", "of them late", het(|counts| counts.fragments.late))
+        .whole("updates", "termination updates", het(|counts| counts.termination_updates))
         .whole("pixels", "pixels", |view| Some(view.pixels()));
     for count in 0..=4 {
         sheet.share(&format!("live_{count}"), &format!("quads with {count} live"), |view| {
-            let quads = |count: usize| view.number("het", &format!("quads.live.{count}"));
-            let all = (0..=4).map(quads).sum::<Option<f64>>();
-            quotient(quads(count), all)
+            let live = view.method("het")?.counts.pipeline()?.quads.live;
+            quotient(Some(live[count] as f64), Some(live.iter().sum::<u64>() as f64))
         });
     }
     sheet.judge("A pixel sends one update at most (V-B).", |scene| {
@@ -120,19 +138,22 @@ pub(super) fn figure_13(figure: &'static Figure, results: &Results) -> Content {
 }
 
 pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
-    let qm = |path: &'static str| move |view: &&ViewResult| view.number("qm", path);
+    let qm = |of: fn(&PipelineCounts) -> Option<f64>| {
+        move |view: &&ViewResult| of(view.method("qm")?.counts.pipeline()?)
+    };
+    fn share(part: u64, whole: u64) -> Option<f64> {
+        quotient(Some(part as f64), Some(whole as f64))
+    }
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .number("primitives_per_flush", "primitives per TGC flush", qm("flushes.tgc.mean_items"))
-        .number("quads_per_flush", "quads per TC flush", qm("flushes.tc.mean_items"))
-        .share("paired", "quads paired", |view| {
-            let pairs = view.number("qm", "qru.pairs").map(|n| 2.0 * n);
-            quotient(pairs, view.number("qm", "qru.quads_in"))
-        })
-        .share("merged", "quads merged away", |view| {
-            let number = |path: &str| view.number("qm", path);
-            quotient(number("quads.merged_pairs"), number("quads.shaded"))
-        });
+        .number(
+            "primitives_per_flush",
+            "primitives per TGC flush",
+            qm(|c| c.flushes.tgc.mean_items),
+        )
+        .number("quads_per_flush", "quads per TC flush", qm(|c| c.flushes.tc.mean_items))
+        .share("paired", "quads paired", qm(|c| share(2 * c.qru.pairs, c.qru.quads_in)))
+        .share("merged", "quads merged away", qm(|c| share(c.quads.merged_pairs, c.quads.shaded)));
     let window = results.config.qru.window as f64;
     sheet.ours("quads that the reorder unit examines", Some(window));
     let places = f64::from(quadrille_base::raster::tiles::QUADS_PER_TILE);
@@ -150,25 +171,26 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
             Some((*view, method, unit, utilisation(view, method, unit)?))
         })
     });
-    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, ..)| view.scene.clone());
+    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, ..)| view.scene().to_owned());
     sheet
-        .text("scene", "scene", |(view, ..)| view.scene.clone())
-        .text("view", "view", |(view, ..)| view.view.clone())
+        .text("scene", "scene", |(view, ..)| view.scene().to_owned())
+        .text("view", "view", |(view, ..)| view.name().to_owned())
         .text("variant", "variant", |(_, method, ..)| (*method).to_owned())
         .text("unit", "unit", |(_, _, unit, _)| (*unit).to_owned())
         .share("busy", "works in", |(.., busy)| Some(*busy));
     // The strips are of the first scene; the table of all is in the files.
     sheet.table.hide();
     if let Some(view) = views.first() {
-        let ms = view.number("baseline", "frame_ms").unwrap_or(0.0);
+        let ms = view.number("baseline", DRAW_MS).unwrap_or(0.0);
         let chart = StripChart {
-            title: format!("Work of the units over the draw of {}", view.scene),
+            title: format!("Work of the units over the draw of {}", view.scene()),
             strips: METHODS.map(|method| strips(view, method)).concat(),
             end: format!("{} ms", number(ms)),
         };
         let caption = format!(
             "{} {}: the stronger the colour, the busier. quadrille sim --trace FILE writes this for Perfetto, with the stall reasons.",
-            view.scene, view.view
+            view.scene(),
+            view.name()
         );
         sheet.chart(chart.draw(), caption);
     }
@@ -180,23 +202,16 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
 }
 
 fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
-    let Some(run) = view.method(method) else {
+    let run = view.method(method);
+    let Some((run, units)) = run.and_then(|run| Some((run, run.details.timeline.as_ref()?))) else {
         return Vec::new();
     };
-    let Some(units) = run.value("timeline").and_then(|t| t.as_array()) else {
-        return Vec::new();
-    };
-    let shares = |name: &str| {
-        let mut units = units.iter();
-        let unit = units.find(|u| u["unit"].as_str() == Some(name))?;
-        let busy = unit["busy_per_mille"].as_array()?.iter();
-        let shares: Vec<f64> = busy.filter_map(|n| Some(n.as_f64()? / 1000.0)).collect();
-        (!shares.is_empty()).then_some(shares)
-    };
-    let known = UNITS.iter().filter_map(|unit| Some((*unit, shares(unit)?)));
-    let strips = known.enumerate().map(|(at, (unit, shares))| {
+    let known = UNITS.iter().filter_map(|name| units.iter().find(|unit| unit.unit == *name));
+    let strips = known.filter(|unit| !unit.busy_per_mille.is_empty()).enumerate();
+    let strips = strips.map(|(at, unit)| {
         let heading = if at == 0 { method } else { "" };
-        let strip = ActivityStrip { name: unit.to_owned(), shares, length: run.cycles as f64 };
+        let shares = unit.busy_per_mille.iter().map(|n| *n as f64 / 1000.0).collect();
+        let strip = ActivityStrip { name: unit.unit.clone(), shares, length: run.cycles as f64 };
         (heading.to_owned(), strip)
     });
     strips.collect()

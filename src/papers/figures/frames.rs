@@ -2,20 +2,21 @@
 
 use super::implied::derived;
 use super::motivation::frame_chart;
-use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
+use super::results::{
+    DRAW_MS, ENERGY_MJ, FPS, FRAME_MS, PAPER_PRESET, Results, ViewResult, by_view,
+};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
 use quadrille_charts::{Axis, AxisMark};
 
-const TOTAL: &str = "frame.total_ms";
-
+/// Share of the hardware frame that is raster.
 pub(super) fn raster_share(view: &ViewResult) -> Option<f64> {
-    view.number("baseline", "frame.raster_share")
+    view.number("baseline", |row| row.details.frame?.raster_share)
 }
 
 pub(super) fn frame_speedup(view: &ViewResult, method: &str) -> Option<f64> {
-    view.ratio(method, "het+qm", TOTAL)
+    view.ratio(method, "het+qm", FRAME_MS)
 }
 
 pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
@@ -26,17 +27,15 @@ pub(super) fn figure_17(figure: &'static Figure, results: &Results) -> Content {
         .number("over_software", "over software", |view| frame_speedup(view, "compute"))
         .number("over_hardware", "over hardware", |view| frame_speedup(view, "baseline"))
         .number("software_over_hardware", "software over hardware", |view| {
-            view.ratio("compute", "baseline", TOTAL)
+            view.ratio("compute", "baseline", FRAME_MS)
         })
         .share("not_raster", "hardware frame that is not raster", |view| {
             raster_share(view).map(|share| 1.0 - share)
         })
-        .number("vr_pipe_fps", "VR-Pipe (frames per second)", |view| {
-            view.number("het+qm", "frame.fps")
-        });
+        .number("vr_pipe_fps", "VR-Pipe (frames per second)", |view| view.number("het+qm", FPS));
     for (key, [method, _]) in ["software_ms", "hardware_ms", "vr_pipe_ms"].into_iter().zip(METHODS)
     {
-        sheet.hidden(key, |view| view.number(method, TOTAL));
+        sheet.hidden(key, |view| view.number(method, FRAME_MS));
     }
     sheet
         .hidden("raster_share", |view| raster_share(view))
@@ -81,15 +80,11 @@ fn explanation(sheet: &Sheet<&ViewResult>) -> String {
 /// Energy of the baseline's draw divided by the energy of a method's draw: as configured, and the minimum and
 /// maximum with the constants at their bounds. Both draws share the constants.
 pub(super) fn energy_ratio(view: &ViewResult, method: &str) -> Option<[f64; 3]> {
-    let ratio = view.ratio("baseline", method, "energy_mj.total")?;
-    let corners = |method: &str| {
-        let value = view.method(method)?.value("energy_mj.corners")?;
-        let numbers = value.as_array()?.iter().map(serde_json::Value::as_f64);
-        numbers.collect::<Option<Vec<f64>>>()
-    };
-    let (over, under) = (corners("baseline")?, corners(method)?);
+    let ratio = view.ratio("baseline", method, ENERGY_MJ)?;
+    let energy = |method: &str| view.method(method)?.details.energy_mj.as_ref();
+    let (over, under) = (energy("baseline")?, energy(method)?);
     let ratios = || {
-        let pairs = over.iter().zip(&under);
+        let pairs = over.corners.iter().zip(&under.corners);
         pairs.map(|(a, b)| quotient(Some(*a), Some(*b)))
     };
     Some([ratio, least(ratios())?, largest(ratios())?])
@@ -99,8 +94,7 @@ pub(super) fn figure_19(figure: &'static Figure, results: &Results) -> Content {
     let of = |method: &'static str, at: usize| {
         move |view: &&ViewResult| Some(energy_ratio(view, method)?[at])
     };
-    let total =
-        |method: &'static str| move |view: &&ViewResult| view.number(method, "energy_mj.total");
+    let total = |method: &'static str| move |view: &&ViewResult| view.number(method, ENERGY_MJ);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
         .number("qm", "QM", of("qm", 0))
@@ -131,25 +125,27 @@ pub(super) fn figure_19(figure: &'static Figure, results: &Results) -> Content {
 
 pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
-    let vr_pipe_frame = |view: &ViewResult| view.number("het+qm", TOTAL);
+    let vr_pipe_frame = |view: &ViewResult| view.number("het+qm", FRAME_MS);
     let gscore_frame = |view: &ViewResult| {
-        let clock = view.number("gscore", "gscore.clock_mhz").map(|mhz| mhz * 1e3);
-        quotient(view.number("gscore", "gscore.frame_cycles"), clock)
+        let gscore = view.method("gscore")?.counts.gscore()?;
+        Some(gscore.frame_cycles as f64 / (gscore.clock_mhz * 1e3))
     };
     sheet
-        .number("raster", "raster (times)", |view| view.ratio("het+qm", "gscore", "frame_ms"))
+        .number("raster", "raster (times)", |view| view.ratio("het+qm", "gscore", DRAW_MS))
         .number("frame", "frame (times)", |view| quotient(vr_pipe_frame(view), gscore_frame(view)))
-        .number("vr_pipe_draw_ms", "VR-Pipe, draw (ms)", |view| view.number("het+qm", "frame_ms"))
+        .number("vr_pipe_draw_ms", "VR-Pipe, draw (ms)", |view| view.number("het+qm", DRAW_MS))
         .number("gscore_raster_ms", "GSCore, sort and rendering (ms)", |view| {
-            view.number("gscore", "frame_ms")
+            view.number("gscore", DRAW_MS)
         })
         .number("vr_pipe_frame_ms", "VR-Pipe, frame (ms)", |view| vr_pipe_frame(view))
         .number("gscore_frame_ms", "GSCore, frame (ms)", |view| gscore_frame(view))
-        .number("vr_pipe_mj", "VR-Pipe, draw (mJ)", |view| view.number("het+qm", "energy_mj.total"))
+        .number("vr_pipe_mj", "VR-Pipe, draw (mJ)", |view| view.number("het+qm", ENERGY_MJ))
         .number("gscore_mj", "GSCore, sort and rendering (mJ)", |view| {
-            view.number("gscore", "gscore.raster_mj")
+            view.number("gscore", |row| Some(row.counts.gscore()?.raster_mj))
         })
-        .number("gscore_mm2", "GSCore (mm2)", |view| view.number("gscore", "gscore.area_mm2"));
+        .number("gscore_mm2", "GSCore (mm2)", |view| {
+            view.number("gscore", |row| Some(row.counts.gscore()?.area_mm2))
+        });
     let series = [["raster", "raster"], ["frame", "frame"]];
     sheet.bars(Bars {
         title: "Speed of GSCore over VR-Pipe",

@@ -1,6 +1,6 @@
 //! Numbers that the published means imply, beside the same of our results.
 
-use super::results::Results;
+use super::results::{QUADS, Results};
 use crate::paper::mean_of;
 use crate::sheet::quotient;
 
@@ -26,7 +26,7 @@ pub(super) fn derived() -> Derived {
 pub(super) fn per_quad(results: &Results) -> [Option<f64>; 2] {
     ["het", "het+qm"].map(|method| {
         results.mean(|view| {
-            let quads = view.ratio("baseline", method, "quads.blended");
+            let quads = view.ratio("baseline", method, QUADS);
             quotient(view.speedup(method), quads)
         })
     })

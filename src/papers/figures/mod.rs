@@ -59,9 +59,9 @@ mod tests {
     use crate::paper::Paper;
     use quadrille_gpu::config::{Config, PRESETS};
     use quadrille_gpu::method::Method;
+    use quadrille_suite::rows::{MethodCounts, UnitRow};
     use results::ViewResult;
     use results::tests::view;
-    use serde_json::{Value, json};
 
     fn results(views: Vec<ViewResult>) -> Results {
         Results { views, config: Config::default() }
@@ -123,10 +123,13 @@ mod tests {
         let figure = figures().iter().find(|figure| figure.id == "fig6").unwrap();
         let holds = |throughputs: &[(&str, f64)]| {
             let mut view = view("a", &[("baseline", 2000, 3000)]);
-            let units = throughputs
-                .iter()
-                .map(|(name, share)| ((*name).to_owned(), json!({ "throughput": share })));
-            view.methods[0].report["units"] = Value::Object(units.collect());
+            let units = throughputs.iter().map(|(name, share)| {
+                ((*name).to_owned(), UnitRow { throughput: Some(*share), ..UnitRow::default() })
+            });
+            let MethodCounts::Pipeline(counts) = &mut view.row.variants[0].counts else {
+                unreachable!()
+            };
+            counts.units = units.collect();
             let content = draw(figure, &results(vec![view])).unwrap();
             ["PROP", "CROP"].map(|name| {
                 let mut claims = content.claims.iter();

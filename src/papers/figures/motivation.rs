@@ -2,7 +2,9 @@
 
 use super::configuration::presets;
 use super::implied::derived;
-use super::results::{DESKTOP, ORIN, PAPER_PRESET, Results, ViewResult};
+use super::results::{
+    self, DESKTOP, FRAGMENTS, FRAME_MS, Measure, ORIN, PAPER_PRESET, Results, ViewResult,
+};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean, quotient};
@@ -48,13 +50,21 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-const PARTS: [&str; 3] = ["preprocess_ms", "sort_ms", "raster_ms"];
+/// Parts of a frame in milliseconds.
+const PARTS: [(&str, Measure); 3] = [
+    ("preprocess_ms", |row| Some(row.details.frame?.preprocess_ms)),
+    ("sort_ms", SORT_MS),
+    ("raster_ms", RASTER_MS),
+];
+const PAIRS: Measure = |row| Some(row.counts.compute()?.pairs as f64);
+const SORT_MS: Measure = |row| Some(row.details.frame?.sort_ms);
+const RASTER_MS: Measure = |row| Some(row.details.frame?.raster_ms);
 
 pub(super) fn frame_chart(title: &str, views: &[&ViewResult], methods: &[[&str; 2]]) -> Drawings {
     let groups = views.iter().flat_map(|view| {
         methods.iter().map(|[method, short]| {
-            let parts = PARTS.map(|part| view.number(method, &format!("frame.{part}")));
-            Group::of(format!("{} {short}", view.scene), parts)
+            let parts = PARTS.map(|(_, part)| view.number(method, part));
+            Group::of(format!("{} {short}", view.scene()), parts)
         })
     });
     let chart = BarChart {
@@ -75,21 +85,20 @@ pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
     const METHODS: [[&str; 2]; 2] = [["compute", "SW"], ["baseline", "HW"]];
     let views = [ORIN, DESKTOP].map(|preset| results.first(preset)).concat();
     let rows = views.iter().flat_map(|view| METHODS.map(|method| (*view, method)));
-    let mut sheet =
-        Sheet::new(figure, rows, "scenes", |(view, [_, short])| format!("{} {short}", view.scene));
+    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, [_, short])| {
+        format!("{} {short}", view.scene())
+    });
     sheet
-        .text("gpu", "GPU", |(view, _)| view.preset.clone())
-        .text("scene", "scene", |(view, _)| view.scene.clone())
-        .text("view", "view", |(view, _)| view.view.clone())
+        .text("gpu", "GPU", |(view, _)| view.preset().to_owned())
+        .text("scene", "scene", |(view, _)| view.scene().to_owned())
+        .text("view", "view", |(view, _)| view.name().to_owned())
         .text("renderer", "renderer", |(_, [_, short])| (*short).to_owned());
-    for key in PARTS.into_iter().chain(["total_ms", "fps"]) {
+    for (key, of) in PARTS.into_iter().chain([("total_ms", FRAME_MS), ("fps", results::FPS)]) {
         let heading = match key {
             "fps" => "frames per second".to_owned(),
             key => key.replace("_ms", " (ms)"),
         };
-        sheet.number(key, &heading, |(view, [method, _])| {
-            view.number(method, &format!("frame.{key}"))
-        });
+        sheet.number(key, &heading, |(view, [method, _])| view.number(method, of));
     }
     for preset in [ORIN, DESKTOP] {
         let title = format!("Modelled frame times on {preset}");
@@ -97,12 +106,12 @@ pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
         sheet.chart(chart, format!("Preset {preset}, modelled."));
     }
     let orin = results.first(ORIN);
-    let fps = orin.iter().map(|view| view.number("baseline", "frame.fps"));
+    let fps = orin.iter().map(|view| view.number("baseline", results::FPS));
     sheet.ours(FPS, largest(fps));
     sheet.say(frame_rates(figure, results));
     let statement = "Hardware rendering is generally faster than software on the Orin (III-A).";
     let faster = orin.iter().map(|view| {
-        let total = |method| view.number(method, "frame.total_ms");
+        let total = |method| view.number(method, FRAME_MS);
         Some(total("baseline")? < total("compute")?)
     });
     sheet.claim(statement, "scenes", faster);
@@ -117,9 +126,8 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
     let per_second = config.gpu.clock_mhz * 1e6 * config.crop.bytes_per_cycle as f64 / 8.0;
     let raster = 1.0 - derived().not_raster;
     let fragments = raster / bound * per_second / PIXELS;
-    let per_pixel = |view: &&ViewResult| {
-        quotient(view.number("baseline", "fragments.blended"), Some(view.pixels()))
-    };
+    let per_pixel =
+        |view: &&ViewResult| quotient(view.number("baseline", FRAGMENTS), Some(view.pixels()));
     let ours = results.first(PAPER_PRESET);
     let ours = mean(ours.iter().map(per_pixel)).map_or_else(String::new, |n| {
         format!(" The scenes here have {n:.0} on average, and the modelled GPUs reach their peak rates: both raise the frame rates.")
@@ -133,8 +141,8 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
 
 fn tile_lists(results: &Results, content: &mut Content) {
     let views = results.first(PAPER_PRESET);
-    let ratios = ["compute.pairs", "frame.sort_ms", "frame.raster_ms"].map(|path| {
-        let ratios = views.iter().map(|v| v.ratio("compute-aabb", "compute", path));
+    let ratios = [PAIRS, SORT_MS, RASTER_MS].map(|of| {
+        let ratios = views.iter().map(|v| v.ratio("compute-aabb", "compute", of));
         ratios.collect::<Vec<_>>()
     });
     let statement = "Oriented boxes list fewer pairs of splats and tiles than squares (III-A).";
@@ -165,7 +173,7 @@ const UNITS: [[&str; 2]; 9] = [
 const DICTATING: [(&str, &[&str]); 2] = [("PROP", &["prop", "pack"]), ("CROP", &["crop"])];
 
 fn throughput(view: &ViewResult, unit: &str) -> Option<f64> {
-    view.method("baseline")?.throughput(unit)
+    results::throughput(view.method("baseline")?, unit)
 }
 
 pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {

@@ -1,94 +1,88 @@
 //! Results that figures are drawn from: methods of views, with their reports.
 
-use serde_json::{Map, Value};
-
 use crate::paper::Figure;
 pub use crate::paper::PAPER_PRESET;
 use crate::sheet::{Sheet, mean, quotient};
 use quadrille_gpu::config::Config;
+use quadrille_suite::rows::UnitRow;
+use quadrille_suite::{MethodRow, Row};
 
 pub(crate) const ORIN: &str = "orin";
 pub(crate) const DESKTOP: &str = "rtx-a6000";
 
-/// Results of a method on a view.
-#[derive(Debug, Clone)]
-pub struct MethodResult {
-    /// Name of the method.
-    pub name: String,
-    /// Cycles of the emulated GPU.
-    pub cycles: u64,
-    /// Duration of `cycles` in milliseconds.
-    pub frame_ms: f64,
-    /// Everything else that the method reports.
-    pub report: Map<String, Value>,
+/// A number of a method.
+pub(crate) type Measure = fn(&MethodRow) -> Option<f64>;
+
+pub(crate) const CYCLES: Measure = |row| Some(row.cycles as f64);
+pub(crate) const DRAW_MS: Measure = |row| Some(row.frame_ms);
+pub(crate) const FRAGMENTS: Measure = |row| Some(row.counts.fragments_blended() as f64);
+pub(crate) const QUADS: Measure = |row| Some(row.quads_blended()? as f64);
+pub(crate) const FRAME_MS: Measure = |row| Some(row.details.frame?.total_ms);
+pub(crate) const FPS: Measure = |row| row.details.frame?.fps;
+pub(crate) const SCENE_SPLATS: Measure = |row| Some(row.details.scene?.splats as f64);
+pub(crate) const ENERGY_MJ: Measure = |row| Some(row.details.energy_mj.as_ref()?.total);
+
+/// Cycles of a unit of the graphics pipeline.
+pub(crate) fn unit<'a>(row: &'a MethodRow, name: &str) -> Option<&'a UnitRow> {
+    row.counts.pipeline()?.units.get(name)
 }
 
-impl MethodResult {
-    pub(crate) fn value(&self, path: &str) -> Option<&Value> {
-        let mut keys = path.split('.');
-        let first = self.report.get(keys.next()?)?;
-        keys.try_fold(first, |value, key| match value {
-            Value::Array(elements) => elements.get(key.parse::<usize>().ok()?),
-            value => value.get(key),
-        })
-    }
-
-    pub(crate) fn number(&self, path: &str) -> Option<f64> {
-        match path {
-            "cycles" => Some(self.cycles as f64),
-            "frame_ms" => Some(self.frame_ms),
-            _ => self.value(path)?.as_f64(),
-        }
-    }
-
-    /// Throughput of a port as a share of its rate; its utilisation if it has no fixed rate.
-    pub(crate) fn throughput(&self, unit: &str) -> Option<f64> {
-        let number = |key: &str| self.number(&format!("units.{unit}.{key}"));
-        number("throughput").or_else(|| number("utilisation"))
-    }
+/// Throughput of a port, as a share of its rate; its utilisation if it has no fixed rate.
+pub(crate) fn throughput(row: &MethodRow, name: &str) -> Option<f64> {
+    let unit = unit(row, name)?;
+    Some(unit.throughput.unwrap_or(unit.utilisation))
 }
 
 /// Results of a view in one configuration.
 #[derive(Debug, Clone)]
 pub struct ViewResult {
-    /// Name of the scene.
-    pub scene: String,
-    /// Name of the view.
-    pub view: String,
-    /// Width and height in pixels.
-    pub size: [u32; 2],
-    /// Preset of the configuration.
-    pub preset: String,
+    /// Methods whose results are known, and what they were run on.
+    pub row: Row,
     /// Whether the view is the first of its scene.
     pub is_first: bool,
     /// Whether the scene is one of the large ones, which Figure 23 shows.
     pub is_large: bool,
-    /// Splats in view.
-    pub splats: u64,
-    /// Methods whose results are known.
-    pub methods: Vec<MethodResult>,
 }
 
 impl ViewResult {
-    pub(crate) fn method(&self, name: &str) -> Option<&MethodResult> {
-        self.methods.iter().find(|m| m.name == name)
+    /// Name of the scene.
+    pub fn scene(&self) -> &str {
+        &self.row.key.scene
     }
 
-    pub(crate) fn number(&self, method: &str, path: &str) -> Option<f64> {
-        self.method(method)?.number(path)
+    /// Name of the view.
+    pub fn name(&self) -> &str {
+        &self.row.key.view.name
     }
 
-    /// A number of `over` divided by the same number of `under`; `None` if one is unknown or zero.
-    pub(crate) fn ratio(&self, over: &str, under: &str, path: &str) -> Option<f64> {
-        quotient(self.number(over, path), self.number(under, path))
+    /// Preset of the configuration.
+    pub fn preset(&self) -> &str {
+        &self.row.key.preset
+    }
+
+    /// Results of a method.
+    pub(crate) fn method(&self, name: &str) -> Option<&MethodRow> {
+        self.row.method(name)
+    }
+
+    /// A number of a method.
+    pub(crate) fn number(&self, method: &str, of: Measure) -> Option<f64> {
+        of(self.method(method)?)
+    }
+
+    /// A number of the method `over` divided by the same number of the method `under`; `None` if one is
+    /// unknown or zero.
+    pub(crate) fn ratio(&self, over: &str, under: &str, of: Measure) -> Option<f64> {
+        quotient(self.number(over, of), self.number(under, of))
     }
 
     pub(crate) fn speedup(&self, method: &str) -> Option<f64> {
-        self.ratio("baseline", method, "cycles")
+        self.ratio("baseline", method, CYCLES)
     }
 
     pub(crate) fn pixels(&self) -> f64 {
-        f64::from(self.size[0]) * f64::from(self.size[1])
+        let view = &self.row.key.view;
+        f64::from(view.width) * f64::from(view.height)
     }
 }
 
@@ -107,21 +101,21 @@ impl Results {
     }
 
     pub(crate) fn all(&self) -> Vec<&ViewResult> {
-        self.of(|view| !view.is_large && view.preset == PAPER_PRESET)
+        self.of(|view| !view.is_large && view.preset() == PAPER_PRESET)
     }
 
     pub(crate) fn large(&self) -> Vec<&ViewResult> {
-        self.of(|view| view.is_large && view.preset == PAPER_PRESET)
+        self.of(|view| view.is_large && view.preset() == PAPER_PRESET)
     }
 
     pub(crate) fn first(&self, preset: &str) -> Vec<&ViewResult> {
-        self.of(|v| v.is_first && !v.is_large && v.preset == preset)
+        self.of(|v| v.is_first && !v.is_large && v.preset() == preset)
     }
 
     pub(crate) fn scenes(&self) -> Vec<Vec<&ViewResult>> {
         let mut scenes: Vec<Vec<&ViewResult>> = Vec::new();
         for view in self.all() {
-            match scenes.iter_mut().find(|views| views[0].scene == view.scene) {
+            match scenes.iter_mut().find(|views| views[0].scene() == view.scene()) {
                 Some(views) => views.push(view),
                 None => scenes.push(vec![view]),
             }
@@ -140,54 +134,58 @@ pub(super) fn by_view<'a>(
     figure: &'static Figure,
     views: Vec<&'a ViewResult>,
 ) -> Sheet<&'a ViewResult> {
-    let mut sheet = Sheet::new(figure, views, "scenes", |view| view.scene.clone());
+    let mut sheet = Sheet::new(figure, views, "scenes", |view| view.scene().to_owned());
     sheet
-        .text("scene", "scene", |view| view.scene.clone())
-        .text("view", "view", |view| view.view.clone());
+        .text("scene", "scene", |view| view.scene().to_owned())
+        .text("view", "view", |view| view.name().to_owned());
     sheet
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use serde_json::json;
+    use quadrille_suite::details::FigureDetails;
+    use quadrille_suite::rows::{MethodCounts, PipelineCounts};
+    use quadrille_suite::{JobKey, RunFacts, ViewKey};
 
     /// A first view of a scene, with these cycles and blended fragments of its methods.
     pub(crate) fn view(scene: &str, methods: &[(&str, u64, u64)]) -> ViewResult {
         let methods = methods.iter().map(|(name, cycles, blended)| {
-            let report = json!({
-                "fragments": { "blended": blended, "rasterized": 4 * blended },
-                "quads": { "blended": blended / 3 },
-                "units": { "crop": { "utilisation": 0.75, "throughput": 0.5 } },
-            });
-            MethodResult {
+            let mut counts = PipelineCounts::default();
+            counts.fragments.blended = *blended;
+            counts.fragments.rasterized = 4 * blended;
+            counts.quads.blended = blended / 3;
+            let crop = UnitRow { utilisation: 0.75, throughput: Some(0.5), ..UnitRow::default() };
+            counts.units.insert("crop".to_owned(), crop);
+            MethodRow {
                 name: (*name).to_owned(),
                 cycles: *cycles,
                 frame_ms: 0.5,
-                report: report.as_object().cloned().unwrap(),
+                counts: MethodCounts::Pipeline(Box::new(counts)),
+                details: FigureDetails::default(),
+                host_s: 0.0,
             }
         });
-        ViewResult {
+        let key = JobKey {
             scene: scene.to_owned(),
-            view: "0".to_owned(),
-            size: [64, 48],
+            view: ViewKey { name: "0".to_owned(), width: 64, height: 48 },
             preset: PAPER_PRESET.to_owned(),
-            is_first: true,
-            is_large: false,
-            splats: 10,
-            methods: methods.collect(),
-        }
+            ..JobKey::default()
+        };
+        let facts = RunFacts { splats: 10, ..RunFacts::default() };
+        let row = Row::new(&key, &facts, methods.collect());
+        ViewResult { row, is_first: true, is_large: false }
     }
 
     #[test]
-    fn numbers_are_found_by_path() {
+    fn numbers_are_of_methods() {
         let view = view("a", &[("baseline", 600, 90), ("het", 300, 30)]);
         assert_eq!(view.speedup("het"), Some(2.0));
-        assert_eq!(view.ratio("baseline", "het", "fragments.blended"), Some(3.0));
-        assert_eq!(view.ratio("baseline", "qm", "cycles"), None);
-        assert_eq!(view.number("het", "fragments.lost"), None);
+        assert_eq!(view.ratio("baseline", "het", FRAGMENTS), Some(3.0));
+        assert_eq!(view.ratio("baseline", "qm", CYCLES), None);
+        assert_eq!(view.number("het", FRAME_MS), None);
         let het = view.method("het").unwrap();
-        assert_eq!(het.throughput("crop"), Some(0.5));
-        assert_eq!(het.throughput("zrop"), None);
+        assert_eq!(throughput(het, "crop"), Some(0.5));
+        assert_eq!(throughput(het, "zrop"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Figures 16, 18 and 23: speedups of VR-Pipe, and the work that its additions take off the ROPs.
 
 use super::implied::{per_quad, published_per_quad};
-use super::results::{Results, ViewResult, by_view};
+use super::results::{FRAGMENTS, Measure, QUADS, Results, ViewResult, by_view, throughput};
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
@@ -56,30 +56,29 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-const REDUCTIONS: [([&str; 2], [&str; 2], &str); 4] = [
-    (["fragments_het", "fragments: HET"], ["baseline", "het"], "fragments.blended"),
-    (["fragments_qm", "fragments: then QM"], ["het", "het+qm"], "fragments.blended"),
-    (["quads_het", "quads: HET"], ["baseline", "het"], "quads.blended"),
-    (["quads_qm", "quads: then QM"], ["het", "het+qm"], "quads.blended"),
+/// Ratios of Figure 18: column, name, methods and number.
+const REDUCTIONS: [([&str; 2], [&str; 2], Measure); 4] = [
+    (["fragments_het", "fragments: HET"], ["baseline", "het"], FRAGMENTS),
+    (["fragments_qm", "fragments: then QM"], ["het", "het+qm"], FRAGMENTS),
+    (["quads_het", "quads: HET"], ["baseline", "het"], QUADS),
+    (["quads_qm", "quads: then QM"], ["het", "het+qm"], QUADS),
 ];
 
 pub(super) fn mean_reductions(results: &Results) -> [Option<f64>; 4] {
-    REDUCTIONS.map(|(_, [over, under], count)| results.mean(|view| view.ratio(over, under, count)))
+    REDUCTIONS.map(|(_, [over, under], of)| results.mean(|view| view.ratio(over, under, of)))
 }
 
 pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
     let mut sheet = by_view(figure, results.all());
-    for ([key, name], [over, under], count) in REDUCTIONS {
-        sheet.number(key, name, |view| view.ratio(over, under, count));
+    for ([key, name], [over, under], of) in REDUCTIONS {
+        sheet.number(key, name, |view| view.ratio(over, under, of));
     }
     for (key, heading, method) in [
         ("per_quad_baseline", "fragments per quad: baseline", "baseline"),
         ("per_quad_het", "HET", "het"),
     ] {
         sheet.number(key, heading, |view| {
-            let [fragments, quads] =
-                ["fragments", "quads"].map(|what| view.number(method, &format!("{what}.blended")));
-            quotient(fragments, quads)
+            quotient(view.number(method, FRAGMENTS), view.number(method, QUADS))
         });
     }
     sheet.bars(Bars {
@@ -135,7 +134,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     }
     let mut sheet = speedups(figure, views);
     for [unit, _] in UNITS {
-        sheet.hidden(unit, |view| view.method("baseline")?.throughput(unit));
+        sheet.hidden(unit, |view| throughput(view.method("baseline")?, unit));
     }
     let scenes = sheet.groups();
     let units = UNITS.map(|[unit, name]| Group::of(name, scenes.iter().map(|s| s.of(unit))));

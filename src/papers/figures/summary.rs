@@ -3,11 +3,11 @@
 
 use super::frames::{energy_ratio, frame_speedup, raster_share};
 use super::implied::{derived, per_quad, published_per_quad};
-use super::results::{PAPER_PRESET, Results};
+use super::results::{CYCLES, PAPER_PRESET, Results};
 use super::speedups::mean_reductions;
 use crate::paper::mean_of;
 use crate::sheet::{largest, least, mean};
-use quadrille_suite::table::is_paper_scene;
+use crate::suite_table::is_paper_scene;
 
 /// Relative difference below which two numbers count as equal.
 const EQUAL: f64 = 0.05;
@@ -43,7 +43,7 @@ fn extent(results: &Results) -> String {
     let of_paper: Vec<&str> = results
         .scenes()
         .iter()
-        .map(|views| views[0].scene.as_str())
+        .map(|views| views[0].scene())
         .filter(|scene| is_paper_scene(scene))
         .collect();
     let whose = match of_paper.is_empty() {
@@ -144,7 +144,7 @@ fn energy(results: &Results) -> Option<String> {
 
 fn software(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let locked = views.iter().map(|v| v.ratio("interlock", "baseline", "cycles"));
+    let locked = views.iter().map(|v| v.ratio("interlock", "baseline", CYCLES));
     let locked = mean(locked);
     let passes = mean(views.iter().map(|v| {
         let speedups = super::alternatives::PASSES.map(|n| v.speedup(&format!("multipass:{n}")));
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::figures::results::tests::view;
     use quadrille_gpu::config::Config;
-    use serde_json::json;
+    use quadrille_gpu::frame::FrameTimes;
 
     fn results(cycles: u64) -> Results {
         let methods = [
@@ -201,9 +201,8 @@ mod tests {
         let mut results = results(1000);
         results.views[0] =
             view("a", &[("baseline", 2000, 3000), ("het+qm", 900, 900), ("compute", 3000, 3000)]);
-        for (method, total) in results.views[0].methods.iter_mut().zip([4.0, 2.5, 5.0]) {
-            let frame = json!({ "total_ms": total, "raster_share": 0.9, "raster_ms": 0.9 * total });
-            method.report.insert("frame".to_owned(), frame);
+        for (method, total) in results.views[0].row.variants.iter_mut().zip([40, 25, 50]) {
+            method.details.frame = Some(FrameTimes::new([total, 0, 9 * total], 1.0));
         }
         let text = summary(&results);
         assert!(

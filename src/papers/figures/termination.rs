@@ -1,6 +1,8 @@
 //! Figures about early termination: fragments per pixel, software, and viewpoints.
 
-use super::results::{PAPER_PRESET, Results, ViewResult, by_view};
+use super::results::{
+    CYCLES, FRAGMENTS, FRAME_MS, Measure, PAPER_PRESET, Results, ViewResult, by_view,
+};
 use crate::content::{Content, Picture};
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, quotient};
@@ -12,11 +14,13 @@ use quadrille_suite::report::scale::{Curve, Scale};
 
 const PICTURED: usize = 2;
 
-fn pixel_counts(view: &ViewResult, method: &str) -> Option<PixelCounts> {
-    let value = view.method(method)?.value("fragments_per_pixel")?;
-    serde_json::from_value(value.clone()).ok()
+fn pixel_counts<'a>(view: &'a ViewResult, method: &str) -> Option<&'a PixelCounts> {
+    view.method(method)?.details.fragments_per_pixel.as_ref()
 }
 
+const WARP_ENTRIES: Measure = |row| Some(row.counts.compute()?.warp_entries as f64);
+
+/// Share of the pixels in the bins of a histogram.
 fn shares(counts: &PixelCounts) -> impl Iterator<Item = f64> {
     let pixels: u64 = counts.histogram.iter().sum();
     counts.histogram.iter().map(move |n| *n as f64 / pixels.max(1) as f64)
@@ -30,7 +34,7 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
         .number("with", "with", |view| Some(pixel_counts(view, "het")?.mean))
         .ratio("ratio", "ratio", ["without", "with"])
         .share("pixels_without_fragments", "pixels without fragments", |view| {
-            Some(shares(&pixel_counts(view, "baseline")?).next().unwrap_or(0.0))
+            Some(shares(pixel_counts(view, "baseline")?).next().unwrap_or(0.0))
         });
     let pictured = views.iter().filter_map(|view| {
         let [without, with] = ["baseline", "het"].map(|method| pixel_counts(view, method));
@@ -38,11 +42,11 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
     });
     for (view, without, with) in pictured.take(PICTURED) {
         if sheet.charts.is_empty() {
-            let title = format!("Histogram of fragments per pixel, {}", view.scene);
-            let chart = histogram(&title, &[&without, &with]);
+            let title = format!("Histogram of fragments per pixel, {}", view.scene());
+            let chart = histogram(&title, &[without, with]);
             sheet.chart(chart, format!("{title}."));
         }
-        sheet.pictures.extend(maps(&view.scene, &without, &with));
+        sheet.pictures.extend(maps(view.scene(), without, with));
     }
     sheet.finish()
 }
@@ -92,13 +96,13 @@ fn maps(scene: &str, without: &PixelCounts, with: &PixelCounts) -> Vec<Picture> 
 
 pub(super) fn figure_8(figure: &'static Figure, results: &Results) -> Content {
     let of =
-        |path: &'static str| move |view: &&ViewResult| view.ratio("compute:none", "compute", path);
+        |number: Measure| move |view: &&ViewResult| view.ratio("compute:none", "compute", number);
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .number("fragments", "reduction of fragments", of("fragments.blended"))
-        .number("warp_entries", "reduction of warp entries", of("compute.warp_entries"))
-        .number("raster", "speedup of the raster kernel", of("cycles"))
-        .number("frame", "speedup of the frame", of("frame.total_ms"));
+        .number("fragments", "reduction of fragments", of(FRAGMENTS))
+        .number("warp_entries", "reduction of warp entries", of(WARP_ENTRIES))
+        .number("raster", "speedup of the raster kernel", of(CYCLES))
+        .number("frame", "speedup of the frame", of(FRAME_MS));
     sheet.bars(Bars {
         title: "Early termination in software: fragments and time",
         axis: Axis::linear("without over with termination (times)"),
@@ -116,22 +120,22 @@ pub(super) fn figure_8(figure: &'static Figure, results: &Results) -> Content {
 }
 
 pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
-    const ENTRIES: [&str; 2] = ["warp_entries", "warp_entries_blending"];
-    let number = |view: &ViewResult, key: &str| view.number("compute", &format!("compute.{key}"));
-    let share = |entries: &'static str| {
+    const BLENDING: Measure = |row| Some(row.counts.compute()?.warp_entries_blending as f64);
+    const LANES: Measure = |row| Some(row.counts.compute()?.lanes.blended as f64);
+    let share = |entries: Measure| {
         move |view: &&ViewResult| {
-            let lanes = number(view, entries).map(|n| 32.0 * n);
-            quotient(number(view, "lanes.blended"), lanes)
+            let lanes = view.number("compute", entries).map(|n| 32.0 * n);
+            quotient(view.number("compute", LANES), lanes)
         }
     };
     let mut sheet = by_view(figure, results.first(PAPER_PRESET));
     sheet
-        .share("of_visited", "of visited entries", share(ENTRIES[0]))
-        .share("of_blending", "of entries that blend", share(ENTRIES[1]))
-        .whole("fragments", "fragments", |view| view.number("compute", "fragments.blended"));
-    for entries in ENTRIES {
-        sheet.hidden(entries, |view| number(view, entries));
-    }
+        .share("of_visited", "of visited entries", share(WARP_ENTRIES))
+        .share("of_blending", "of entries that blend", share(BLENDING))
+        .whole("fragments", "fragments", |view| view.number("compute", FRAGMENTS));
+    sheet
+        .hidden("warp_entries", |view| view.number("compute", WARP_ENTRIES))
+        .hidden("warp_entries_blending", |view| view.number("compute", BLENDING));
     let bound = figure.number_of_column("of_visited", Statistic::Below);
     sheet.bars(Bars {
         title: "Share of the lanes of a warp that blend",
@@ -155,9 +159,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
 pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
     const KEY: &str = "termination_ratio";
     let mut sheet = by_view(figure, results.all());
-    sheet.number(KEY, "termination ratio", |view| {
-        view.ratio("baseline", "het", "fragments.blended")
-    });
+    sheet.number(KEY, "termination ratio", |view| view.ratio("baseline", "het", FRAGMENTS));
     let groups = sheet.groups();
     let at = |scene: usize| scene as f64;
     let means = groups.iter().enumerate();

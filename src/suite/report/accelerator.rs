@@ -14,29 +14,29 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     })?;
     let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
     let speedup = times(ratios.as_ref(), |r| r.speedup);
-    let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.clock_mhz);
+    let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.counts.clock_mhz);
     for (label, cycles, more) in [
-        ("sort and render", outcome.raster_cycles, speedup.as_str()),
-        ("whole frame", outcome.frame_cycles, ""),
+        ("sort and render", outcome.counts.raster_cycles, speedup.as_str()),
+        ("whole frame", outcome.counts.frame_cycles, ""),
     ] {
         let _ = writeln!(text, "{label:17}{:>9.3} ms{more}", outcome.ms(cycles));
     }
     for (label, value, unit) in [
-        ("energy, raster", outcome.raster_mj, "mJ"),
-        ("energy, frame", outcome.frame_mj, "mJ"),
-        ("area", outcome.area_mm2, "mm2"),
+        ("energy, raster", outcome.counts.raster_mj, "mJ"),
+        ("energy, frame", outcome.counts.frame_mj, "mJ"),
+        ("area", outcome.counts.area_mm2, "mm2"),
     ] {
         let _ = writeln!(text, "{label:17}{value:>9.3} {unit}");
     }
     for (label, count) in [
-        ("pairs", outcome.pairs),
-        ("entries read", outcome.entries),
-        ("subtiles drawn", outcome.subtiles),
-        ("fragments", outcome.fragments_blended),
+        ("pairs", outcome.counts.pairs),
+        ("entries read", outcome.counts.entries),
+        ("subtiles drawn", outcome.counts.subtiles),
+        ("fragments", outcome.counts.fragments_blended),
     ] {
         let _ = writeln!(text, "{label:17}{count:>9}");
     }
-    for stage in &outcome.stages {
+    for stage in &outcome.counts.stages {
         let by = if stage.cycles > stage.unit_cycles { "memory" } else { "its units" };
         let ms = outcome.ms(stage.cycles);
         let _ = writeln!(text, "{:17}{ms:>9.3} ms  limited by {by}", stage.name);

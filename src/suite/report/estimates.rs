@@ -1,12 +1,11 @@
 //! Frame times and energy on the pages and in the document of `sim`, for runs that have them.
 
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::columns::{COLUMNS_PER_PAGE, name, row};
 use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::compute::outcome::ComputeMethod;
-use quadrille_gpu::energy::Energy;
+use quadrille_gpu::energy::{Energy, EnergyEstimate, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::variant::Variant;
@@ -70,7 +69,7 @@ fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun])
         if let Some(other) = run_of(simulated, other).and_then(|run| run.frame) {
             row(text, label, &frames, |frame| {
                 cell(*frame, |frame| {
-                    let ratio = frame_ratio(&other, &frame)?;
+                    let ratio = times_of(&other, &frame)?;
                     Some(format!("{:>8}", format!("{ratio:.2}x")))
                 })
             });
@@ -131,38 +130,56 @@ struct EnergyWithBand {
     total_high: f64,
 }
 
-/// Keys of a run's estimates; null for missing estimates.
-pub(super) fn documents(run: &VariantRun) -> [Value; 2] {
-    let frame = run.frame.map(|frame| json!({ "frame": frame }));
-    let energy = run.energy.map(|estimate| {
+/// Energy of a run in the document, with the power that follows.
+#[derive(Debug, Serialize)]
+pub(super) struct EnergyReport {
+    energy_mj: EnergyWithBand,
+    energy_events: EnergyEvents,
+    power_without_dram_w: f64,
+    rail_w: f64,
+}
+
+impl From<&EnergyEstimate> for EnergyReport {
+    fn from(estimate: &EnergyEstimate) -> Self {
         let [total_low, total_high] = estimate.band_mj();
-        json!({
-            "energy_mj": EnergyWithBand { energy: estimate.energy, total_low, total_high },
-            "energy_events": estimate.events,
-            "power_without_dram_w": estimate.watts_without_dram,
-            "rail_w": estimate.rail_w,
-        })
-    });
-    [frame, energy].map(Option::unwrap_or_default)
+        Self {
+            energy_mj: EnergyWithBand { energy: estimate.energy, total_low, total_high },
+            energy_events: estimate.events,
+            power_without_dram_w: estimate.watts_without_dram,
+            rail_w: estimate.rail_w,
+        }
+    }
 }
 
-/// The baseline's estimates divided by a run's; null where either is missing.
-pub(super) fn ratios(simulated: &Simulated<'_>, run: &VariantRun) -> [Value; 2] {
-    let baseline = run_of(simulated, baseline());
-    let frame = baseline.and_then(|baseline| {
-        let ratio = frame_ratio(&baseline.frame?, &run.frame?);
-        Some(json!({ "frame": ratio }))
-    });
-    let energy = baseline.and_then(|baseline| {
-        let ratios = run.energy?.ratio_of(&baseline.energy?);
-        let part = |at: usize| ratios.map(|ratios| ratios[at]);
-        Some(json!({ "energy": part(0), "energy_low": part(1), "energy_high": part(2) }))
-    });
-    [frame, energy].map(Option::unwrap_or_default)
+/// Time of the baseline's frame divided by the time of a run's frame, null for a frame without time.
+#[derive(Debug, Serialize)]
+pub(super) struct FrameRatio {
+    frame: Option<f64>,
 }
 
-/// Time of `other` relative to `frame`; `None` for a frame without time.
-fn frame_ratio(other: &FrameTimes, frame: &FrameTimes) -> Option<f64> {
+/// The baseline's energy divided by a run's: as configured, and the bounds; null if one takes no energy.
+#[derive(Debug, Serialize)]
+pub(super) struct EnergyRatios {
+    energy: Option<f64>,
+    energy_low: Option<f64>,
+    energy_high: Option<f64>,
+}
+
+/// The ratio of frame times, if both runs have them.
+pub(super) fn frame_ratio(simulated: &Simulated<'_>, run: &VariantRun) -> Option<FrameRatio> {
+    let of_baseline = run_of(simulated, baseline())?.frame?;
+    Some(FrameRatio { frame: times_of(&of_baseline, &run.frame?) })
+}
+
+/// The ratios of energies, if both runs have estimates.
+pub(super) fn energy_ratios(simulated: &Simulated<'_>, run: &VariantRun) -> Option<EnergyRatios> {
+    let ratios = run.energy?.ratio_of(&run_of(simulated, baseline())?.energy?);
+    let [energy, energy_low, energy_high] = [0, 1, 2].map(|at| ratios.map(|ratios| ratios[at]));
+    Some(EnergyRatios { energy, energy_low, energy_high })
+}
+
+/// Time of `other` as a multiple of the time of `frame`; `None` for a frame without time.
+fn times_of(other: &FrameTimes, frame: &FrameTimes) -> Option<f64> {
     (frame.total_ms > 0.0).then(|| other.total_ms / frame.total_ms)
 }
 

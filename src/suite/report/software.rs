@@ -3,14 +3,15 @@
 use super::columns::{COLUMNS_PER_PAGE, name, row, short};
 use super::ratios::{Ratios, times};
 use super::simulated::{Simulated, VariantRun};
-use quadrille_gpu::compute::outcome::ComputeResult;
+use quadrille_gpu::compute::outcome::ComputeCounts;
 use quadrille_gpu::outcome::Outcome;
 
-type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeResult);
+/// A run of the software renderer, with its result.
+type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeCounts);
 
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter().filter_map(|run| match &run.outcome {
-        Outcome::Compute(outcome) => Some((run, &**outcome)),
+        Outcome::Compute(outcome) => Some((run, &outcome.counts)),
         Outcome::Pipeline(..) | Outcome::Gscore(_) => None,
     });
     let runs: Vec<_> = runs.collect();
@@ -28,9 +29,9 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
     };
     let mut text = title.to_owned();
     row(&mut text, "", runs, |(run, _)| name(run));
-    row(&mut text, "raster cycles", runs, |(run, outcome)| {
+    row(&mut text, "raster cycles", runs, |(run, _)| {
         let speedup = against(run, |r| r.speedup);
-        format!("{} {speedup}", short(outcome.cycles))
+        format!("{} {speedup}", short(run.outcome.cycles()))
     });
     row(&mut text, "fragments", runs, |(run, outcome)| {
         let times = against(run, |r| r.fragments);
@@ -44,8 +45,8 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
     row(&mut text, " where any", runs, |(_, o)| percent(o.blending_share_of_blending()));
     let reasons = runs[0].1.cycles_by_reason.named();
     for (index, (reason, _)) in reasons.into_iter().enumerate() {
-        row(&mut text, reason, runs, |(_, outcome)| {
-            let total = outcome.schedulers * outcome.cycles;
+        row(&mut text, reason, runs, |(run, outcome)| {
+            let total = outcome.schedulers * run.outcome.cycles();
             let (_, cycles) = outcome.cycles_by_reason.named()[index];
             percent((total > 0).then(|| cycles as f64 / total as f64))
         });

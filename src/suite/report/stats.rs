@@ -6,16 +6,18 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::json;
+use super::json::MethodReport;
 use super::simulated::{Simulated, VariantRun};
-use crate::rows::{LimitRow, UnitRow};
+use crate::rows::{
+    AddedStorage, BlendedFragments, ColourCacheRow, FlushRow, LimitRow, PipelineCounts, UnitRow,
+};
 use quadrille_base::math::index;
-use quadrille_gpu::compute::outcome::ComputeResult;
+use quadrille_gpu::compute::outcome::ComputeCounts;
 use quadrille_gpu::compute::stream::KernelCost;
 use quadrille_gpu::energy::{Energy, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::geometry::vertex_buffer::VertexBufferPeaks;
-use quadrille_gpu::gscore::accelerator::{GscoreResult, GscoreStage};
+use quadrille_gpu::gscore::accelerator::{GscoreCounts, GscoreStage};
 use quadrille_gpu::in_shader::{InterlockOutcome, ShaderBlendOutcome};
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::passes::Pass;
@@ -39,7 +41,8 @@ pub fn text(simulated: &Simulated<'_>) -> String {
             intervals(&mut text, simulated, run, result, &meanings);
         }
         let mut statistics = Vec::new();
-        flatten("", &json::variant(simulated, run), &mut statistics);
+        let report = serde_json::to_value(MethodReport::of(simulated, run)).unwrap_or_default();
+        flatten("", &report, &mut statistics);
         block(&mut text, simulated, run, &statistics, &meanings);
     }
     text
@@ -213,26 +216,27 @@ fn meanings(outcome: &Outcome) -> Meanings {
         let part = field.trim_end_matches("_mj");
         (format!("energy_mj.{part}"), *text)
     }));
-    documented(&mut all, "", json::DERIVED);
+    documented(&mut all, "", &OF_ALL);
+    documented(&mut all, "energy_mj", &BAND);
     documented(&mut all, "interval", &INTERVAL);
-    documented(&mut all, "", &[("cycles", "Cycles from sorted splats to the picture")]);
     match outcome {
         Outcome::Pipeline(_, result) => of_pipeline(&mut all, result),
         Outcome::Compute(result) => {
-            documented(&mut all, "", ComputeResult::DOCS);
-            documented(&mut all, "compute", ComputeResult::DOCS);
-            counted(&mut all, "compute.lanes", &result.lanes);
-            counted(&mut all, "compute.cycles_by_reason", &result.cycles_by_reason);
-            counted(&mut all, "compute.l2", &result.l2.cache);
-            counted(&mut all, "compute.l2", &result.l2);
-            for kernel in &result.kernels {
+            documented(&mut all, "fragments", BlendedFragments::DOCS);
+            documented(&mut all, "compute", ComputeCounts::DOCS);
+            counted(&mut all, "compute.lanes", &result.counts.lanes);
+            counted(&mut all, "compute.cycles_by_reason", &result.counts.cycles_by_reason);
+            counted(&mut all, "compute.l2", &result.counts.l2.cache);
+            counted(&mut all, "compute.l2", &result.counts.l2);
+            for kernel in &result.counts.kernels {
                 let name = format!("compute.kernels.{}", kernel.name);
                 documented(&mut all, &name, KernelCost::DOCS);
             }
         }
         Outcome::Gscore(result) => {
-            documented(&mut all, "gscore", GscoreResult::DOCS);
-            for stage in &result.stages {
+            documented(&mut all, "fragments", BlendedFragments::DOCS);
+            documented(&mut all, "gscore", GscoreCounts::DOCS);
+            for stage in &result.counts.stages {
                 let name = format!("gscore.stages.{}", stage.name);
                 documented(&mut all, &name, GscoreStage::DOCS);
             }
@@ -242,8 +246,12 @@ fn meanings(outcome: &Outcome) -> Meanings {
 }
 
 fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
-    documented(all, "", SimulationResult::DOCS);
+    documented(all, "", PipelineCounts::DOCS);
     documented(all, "", LimitRow::DOCS);
+    documented(all, "flushes.tc", FlushRow::DOCS);
+    documented(all, "flushes.tgc", FlushRow::DOCS);
+    documented(all, "crop", ColourCacheRow::DOCS);
+    documented(all, "storage_bytes_per_gpc", AddedStorage::DOCS);
     counted(all, "fragments", &result.fragments);
     counted(all, "quads", &result.quads);
     counted(all, "raster", &result.raster);
@@ -275,6 +283,16 @@ fn of_pipeline(all: &mut Meanings, result: &SimulationResult) {
     }
 }
 
+const OF_ALL: [(&str, &str); 4] = [
+    ("cycles", "Cycles from sorted splats to the picture"),
+    ("frame_ms", "Time of the draw or of the raster kernel"),
+    ("power_without_dram_w", "Mean power without DRAM; 0 for a draw without time"),
+    ("rail_w", "Power of a GPU of this size and clock under load, without DRAM"),
+];
+const BAND: [(&str, &str); 2] = [
+    ("total_low", "Sum of the parts at the lower ends of their bands"),
+    ("total_high", "Sum of the parts at the upper ends of their bands"),
+];
 const INTERVAL: [(&str, &str); 2] =
     [("first_cycle", "First cycle of the interval"), ("cycles", "Length of the interval")];
 const IDLE: &str = "Cycles without work for this reason.";

@@ -1,10 +1,12 @@
-//! Rows of results of meshes: the documents of `mesh --json` and `deferred --json`, read back as they are written.
+//! Rows of results: the elements of the documents of `sim --json`, `mesh --json` and `deferred --json`, read back as they
+//! are written.
 //!
 //! A row is serialized with the keys of its fields. Tables, bars and figures read the fields.
 
 mod deferred;
 mod limits;
 mod mesh;
+mod method;
 mod units;
 
 pub use deferred::{
@@ -14,5 +16,9 @@ pub use deferred::{
 pub use limits::{BufferEntries, MemoQuads, TileSide};
 pub use mesh::{
     ColourRow, FrameHostMs, MergingUnit, MeshQuads, MeshRow, TimedMeshRow, UnitCounters,
+};
+pub use method::{
+    AddedStorage, BlendedFragments, ColourCacheRow, FlushRow, FlushesByUnit, MethodCounts,
+    MethodRow, PipelineCounts,
 };
 pub use units::{LimitRow, UnitRow, units};

@@ -8,7 +8,7 @@ use quadrille_machine::{UnitCycles, documented};
 
 documented! {
     /// Cycles of all ports of one name.
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct UnitRow {
         /// Cycles with work.
         pub busy: u64,

@@ -4,65 +4,90 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::row::Row;
-use super::sweep_table::{self, configuration_of, groups};
-use crate::report::ratios::ratio;
-use crate::report::table::{TextTable, or_dash, shortened};
+use crate::paper::{self, figures};
+use crate::sheet::quotient;
+use crate::table::Cell;
+use quadrille_base::choice;
+use quadrille_suite::report::table::{TextTable, or_dash, shortened};
+use quadrille_suite::sweep_table::{self, configuration_of, groups};
+use quadrille_suite::{MethodRow, Row};
 
-/// A column of the table: the ratio of a count between the variants `from` and `to`.
+/// A column of the table: the ratio of a count between the methods `from` and `to`, with the published numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Metric {
-    /// `speedup` (cycles), `fragments` or `quads` (both blended).
-    measure: &'static str,
+    measure: Measure,
     from: &'static str,
     to: &'static str,
-    /// VR-Pipe, section VI, figures 16 (speedups) and 18 (fragments and quads).
     published_mean: Option<f64>,
-    /// As the mean; the maximum speedup of het+qm is from the abstract.
     published_max: Option<f64>,
 }
 
-const fn metric(
-    measure: &'static str,
-    from: &'static str,
-    to: &'static str,
-    [published_mean, published_max]: [Option<f64>; 2],
-) -> Metric {
-    Metric { measure, from, to, published_mean, published_max }
+choice! {
+    /// A count of a method.
+    enum Measure {
+        /// Cycles
+        Speedup = "speedup",
+        /// Blended fragments
+        Fragments = "fragments",
+        /// Blended quads
+        Quads = "quads",
+    }
 }
 
-const METRICS: [Metric; 11] = [
-    metric("speedup", "baseline", "qru", [None; 2]),
-    metric("speedup", "baseline", "qm", [None, Some(1.49)]),
-    metric("speedup", "baseline", "het", [Some(1.80), None]),
-    metric("speedup", "baseline", "het+qru", [None; 2]),
-    metric("speedup", "baseline", "het+qm", [Some(2.07), Some(2.78)]),
-    metric("speedup", "baseline", "tgc", [None; 2]),
-    metric("fragments", "baseline", "het", [Some(2.52), None]),
-    metric("fragments", "het", "het+qm", [Some(1.30), None]),
-    metric("quads", "baseline", "het", [Some(1.90), None]),
-    metric("quads", "het", "het+qm", [Some(1.32), None]),
-    metric("quads", "baseline", "qm", [None; 2]),
+/// Measure and methods of each column, with the name of the column in the figures of VR-Pipe.
+const METRICS: [(Measure, [&str; 2], &str); 11] = [
+    (Measure::Speedup, ["baseline", "qru"], "qru"),
+    (Measure::Speedup, ["baseline", "qm"], "qm"),
+    (Measure::Speedup, ["baseline", "het"], "het"),
+    (Measure::Speedup, ["baseline", "het+qru"], "het_qru"),
+    (Measure::Speedup, ["baseline", "het+qm"], "het_qm"),
+    (Measure::Speedup, ["baseline", "tgc"], "tgc"),
+    (Measure::Fragments, ["baseline", "het"], "fragments_het"),
+    (Measure::Fragments, ["het", "het+qm"], "fragments_qm"),
+    (Measure::Quads, ["baseline", "het"], "quads_het"),
+    (Measure::Quads, ["het", "het+qm"], "quads_qm"),
+    (Measure::Quads, ["baseline", "qm"], "quads_qm_alone"),
 ];
-
-/// VR-Pipe, Table II.
-const PAPER_SCENES: [&str; 6] = ["kitchen", "bonsai", "train", "truck", "lego", "palace"];
 
 /// Whether a scene has the name of a scene of the VR-Pipe paper.
 pub fn is_paper_scene(name: &str) -> bool {
-    PAPER_SCENES.iter().any(|scene| scene.eq_ignore_ascii_case(name))
+    let table = figures().find(|figure| figure.id == "table2");
+    let mut rows = table.into_iter().flat_map(|table| &table.rows);
+    rows.any(
+        |row| matches!(row.get("scene"), Some(Cell::Text(one)) if one.eq_ignore_ascii_case(name)),
+    )
+}
+
+impl Measure {
+    fn of(self, method: &MethodRow) -> Option<f64> {
+        let count = match self {
+            Self::Speedup => method.cycles,
+            Self::Fragments => method.counts.fragments_blended(),
+            Self::Quads => method.quads_blended()?,
+        };
+        Some(count as f64)
+    }
 }
 
 impl Metric {
+    fn new((measure, [from, to], column): (Measure, [&'static str; 2], &str)) -> Self {
+        let id = if measure == Measure::Speedup { "fig16" } else { "fig18" };
+        let figure = figures().find(|figure| figure.id == id);
+        let published = |statistic| figure?.number_of_column(column, statistic);
+        Self {
+            measure,
+            from,
+            to,
+            published_mean: published(paper::Statistic::Mean),
+            published_max: published(paper::Statistic::Maximum),
+        }
+    }
+
+    /// Value of the column for a view; `None` if a count is absent or 0.
     fn of(&self, row: &Row) -> Option<f64> {
-        let count = |name: &str| {
-            row.method(name)?.count(match self.measure {
-                "fragments" => "fragments.blended",
-                "quads" => "quads.blended",
-                _ => "cycles",
-            })
-        };
-        ratio(count(self.from)?, count(self.to)?)
+        let count = |name: &str| self.measure.of(row.method(name)?);
+        let ratio = quotient(count(self.from), count(self.to));
+        ratio.filter(|ratio| *ratio > 0.0)
     }
 
     fn label(&self) -> &'static str {
@@ -126,7 +151,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSumma
 /// The statistics of each scene, in order of appearance, and of all views, for each configuration.
 pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
-    let metrics: Vec<_> = METRICS.into_iter().filter(fills).collect();
+    let metrics: Vec<_> = METRICS.into_iter().map(Metric::new).filter(fills).collect();
     let of_configuration = |rows: &[&Row]| {
         let scenes = groups(rows, |row| row.key.scene.as_str());
         let scenes = scenes.iter();
@@ -206,7 +231,16 @@ fn cycles_table(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::tests::row;
+    use crate::figures::results::tests;
+
+    /// A row of three methods with these cycles, and two blended fragments per cycle.
+    fn row(scene: &str, view: &str, [baseline, het, both]: [u64; 3]) -> Row {
+        let methods = [("baseline", baseline), ("het", het), ("het+qm", both)];
+        let methods = methods.map(|(name, cycles)| (name, cycles, 2 * cycles));
+        let mut row = tests::view(scene, &methods).row;
+        row.key.view.name = view.to_owned();
+        row
+    }
 
     #[test]
     fn statistics_worked_by_hand() {
