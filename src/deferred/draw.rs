@@ -162,7 +162,7 @@ pub fn draw_deferred(
     draw_with_shader(source, view, &shader, settings)
 }
 
-/// Draws a scene as [`draw_deferred_task`] does, with a shader of the view half-way through the exposure.
+/// Draws a scene as [`draw_deferred`] does, with a shader of the view half-way through the exposure.
 pub fn draw_with_shader(
     source: &dyn GridSource,
     view: &ShutterView,

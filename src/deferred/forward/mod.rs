@@ -48,7 +48,7 @@ pub trait HitConsumer: Send {
     /// Takes hits of blended draws, after all others.
     fn blended(&mut self, chunk: &HitChunk);
 
-    /// Ends the frame.
+    /// Flushes the buffers of the pipeline, and returns the counts and pictures of the frame.
     fn finish(self: Box<Self>) -> PipelineOutcome;
 }
 

@@ -33,7 +33,7 @@ spec! {
         /// Instructions of preprocess for a visible splat with a constant colour.
         visible_instructions: u64 = 542, 0..=100_000, Published "as kernels.near_instructions";
         /// Instructions of preprocess per coefficient of the spherical harmonics beyond the constant one.
-        sh_instructions: u64 = 9, 0..=100_000, Published "as kernels.near_instructions: 132 for 15";
+        sh_instructions: u64 = 9, 0..=100_000, Published "as kernels.near_instructions: 132 instructions for 15 coefficients";
         /// Bytes that the scan reads and writes per splat.
         scan_bytes: u64 = 8, 0..=1_000_000, Published "InclusiveSum over 32-bit counts";
         /// Instructions of the scan per splat.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use quadrille_base::math::fit;
 use quadrille_machine::{Client, Cycle, Memory, documented};
 
-/// Sizes of the entry of a splat.
+/// Bytes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EntryBytes {
     /// Positions of all vertices.

@@ -14,7 +14,7 @@ use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
 
 /// Assumptions of studies without such an axis.
 const DEFAULT_SET: &str = "bound, rows";
-/// Runs with triangles in random order are a study of their own.
+/// Name of the set of assumptions under which runs of the study "random" are listed: triangles in random order.
 pub(super) const RANDOM_SET: &str = "bound, random";
 pub(super) const ENTRIES: Option<u32> = Some(32);
 

@@ -50,7 +50,7 @@ pub struct DeferredRow {
     pub height: u32,
     /// Target area of triangles in pixels, if the mesh was tessellated.
     pub triangle_area_px: Option<f64>,
-    /// Triangles of the scene.
+    /// Triangles of the scene, culled or not.
     pub triangles: u64,
     /// Samples per pixel.
     pub samples: u32,

@@ -105,7 +105,7 @@ impl<W: Write> FilmWriter<W> {
         }
     }
 
-    /// Ends the film.
+    /// Writes the end of the file and flushes it.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Self::Y4m(writer) => writer.finish(),
