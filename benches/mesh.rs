@@ -70,7 +70,8 @@ fn steps(criterion: &mut Criterion) {
                     &source,
                     run.clone(),
                     [&view, &view],
-                    (&settings, &AlphaTests::default()),
+                    &settings,
+                    &AlphaTests::default(),
                     &budget,
                 )
             });

@@ -112,7 +112,8 @@ pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, verbosity:
 pub(super) fn warn_if_few(
     scene: &Scene,
     camera: &Camera,
-    (near, in_view): (f64, u64),
+    near: f64,
+    in_view: u64,
     verbosity: Verbosity,
 ) {
     if !Visibility::is_enough(in_view, scene.splats.len()) {

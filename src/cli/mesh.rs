@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     prepared.views = args.film.path.flown(prepared.views)?;
     job.prepare_outputs(&prepared.views.cameras)?;
     let pool = args.host.pool()?;
-    let versus = || versus::run(args, (&settings.frames, &prepared), verbosity);
+    let versus = || versus::run(args, &settings.frames, &prepared, verbosity);
     if let Some(versus) = pool.install(versus)? {
         match args.json {
             true => print_json(versus.json())?,

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let output = checked_output(args, film.is_some())?;
     let exposures = flags.exposures.load(flags.draw.background, film.is_some())?;
     let prepare = |views: &Views| prepare_outputs(args, output.as_ref(), film.as_ref(), views);
-    if let Some(exit) = batches::run(args, (output.as_ref(), film.as_ref()), prepare, verbosity)? {
+    if let Some(exit) = batches::run(args, output.as_ref(), film.as_ref(), prepare, verbosity)? {
         return Ok(exit);
     }
     // One pool does all the work: starting a second one costs a small scene a millisecond.
@@ -142,16 +142,19 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         shoot(args, film, &scene, &views, &settings, verbosity)?;
         return Ok(Exit::Done);
     }
-    let to = (output.as_ref(), exposures.as_ref());
-    draw_views(args, (&scene, views), to, render, (&pool, verbosity))
+    let (output, exposures) = (output.as_ref(), exposures.as_ref());
+    draw_views(args, &scene, views, output, exposures, render, &pool, verbosity)
 }
 
 fn draw_views(
     args: &Args,
-    (scene, views): (&Scene, Views),
-    (output, exposures): (Option<&Output>, Option<&ViewExposures>),
+    scene: &Scene,
+    views: Views,
+    output: Option<&Output>,
+    exposures: Option<&ViewExposures>,
     render: RenderSettings,
-    (pool, verbosity): (&ThreadPool, Verbosity),
+    pool: &ThreadPool,
+    verbosity: Verbosity,
 ) -> Result<Exit> {
     let (flags, profile) = (&args.flags, render.profile);
     let view_flags = reproducing_flags(&views);

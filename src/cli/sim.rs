@@ -257,8 +257,8 @@ impl SimJob<'_> {
                 self.verbosity.warn(&text);
             }
             for configuration in self.configurations {
-                let drawn = (camera, &prepared, &of_run);
-                let simulated = self.simulate(drawn, configuration, &sequence, files)?;
+                let simulated =
+                    self.simulate(camera, &prepared, &of_run, configuration, &sequence, files)?;
                 for run in &simulated.runs {
                     for text in run.outcome.discrepancies() {
                         let (view, variant) = (&camera.name, run.name());
@@ -327,7 +327,9 @@ impl SimJob<'_> {
 
     fn simulate<'a>(
         &'a self,
-        (camera, prepared, task): (&Camera, &PreparedView<'_>, &Task),
+        camera: &Camera,
+        prepared: &PreparedView<'_>,
+        task: &Task,
         configuration: &'a Configuration,
         sequence: &Sequence,
         files: &mut Files<'_>,

@@ -86,7 +86,7 @@ impl Artist {
             DrawJob::Side(SideJob::Probe(request)) => self.probe(id, request, stage),
             DrawJob::Side(SideJob::Measure { id: request }) => self.measure(id, *request),
             DrawJob::Side(SideJob::Save { id: request, seq, what }) => {
-                self.save(id, (*request, *seq, *what), stage)
+                self.save(id, *request, *seq, *what, stage)
             }
             DrawJob::Side(SideJob::Fly(request)) => self.fly(id, request),
         }
@@ -199,12 +199,7 @@ impl Artist {
         Ok(())
     }
 
-    fn save(
-        &self,
-        id: ClientId,
-        (request, seq, what): (u32, u32, Saved),
-        stage: &Stage,
-    ) -> Result<()> {
+    fn save(&self, id: ClientId, request: u32, seq: u32, what: Saved, stage: &Stage) -> Result<()> {
         let missing = || Error::argument("save", "a picture of the last still or map", "none");
         let kept = self.hub.with(id, |client| (client.still.clone(), client.map.clone()));
         let (still, map) = kept.ok_or_else(missing)?;

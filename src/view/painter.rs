@@ -227,7 +227,7 @@ impl Painter {
         task: &Task,
     ) -> Result<()> {
         for (index, source) in show.sources().enumerate() {
-            self.draw(index, (cam, size), source, stage, task)?;
+            self.draw(index, cam, size, source, stage, task)?;
         }
         if show.second().is_none() {
             self.canvases[1] = Canvas::default();
@@ -239,7 +239,8 @@ impl Painter {
     fn draw(
         &mut self,
         index: usize,
-        (cam, size): (&CameraRequest, [u32; 2]),
+        cam: &CameraRequest,
+        size: [u32; 2],
         source: &Source,
         stage: &Stage,
         task: &Task,
@@ -260,7 +261,7 @@ impl Painter {
             Source::Photo => canvas.frame = photo(cam, size, &look.views)?,
             Source::Drawn(drawn) => {
                 let scene = &stage.scenes[drawn.scene];
-                canvas.draw(drawn, (&mut self.renderer, &camera), scene, &look, task)?;
+                canvas.draw(drawn, &mut self.renderer, &camera, scene, &look, task)?;
             }
         }
         let exposures = look.exposures.as_ref().filter(|_| canvas.legend.is_none());
@@ -277,7 +278,8 @@ impl Canvas {
     fn draw(
         &mut self,
         drawn: &Drawn,
-        (renderer, camera): (&mut Renderer, &Camera),
+        renderer: &mut Renderer,
+        camera: &Camera,
         scene: &LoadedScene,
         look: &Look,
         task: &Task,

@@ -72,7 +72,7 @@ fn grid(triangles: std::ops::Range<u32>) -> Grid {
 fn new_state() -> MeshDrawState {
     let settings = settings(pattern(4), Cull::Quads);
     let materials = [Material { two_sided: true, ..Material::default() }];
-    let mut state = MeshDrawState::new((&materials, &[]), &view(), &settings, &Config::default());
+    let mut state = MeshDrawState::new(&materials, &[], &view(), &settings, &Config::default());
     let visibility = state.take(0, &grid(0..ITEMS), &mut Vec::new());
     assert_eq!(visibility, GridVisibility::Visible);
     state
@@ -331,7 +331,8 @@ fn tessellation() {
                 triangles.clear();
                 // Projects again: primitives differ only in the shapes of their triangles.
                 let mut fresh = MeshDrawState::new(
-                    (&[Material::default()], &[]),
+                    &[Material::default()],
+                    &[],
                     &view(),
                     &state.settings,
                     &Config::default(),

@@ -195,9 +195,9 @@ fn with_photos<T>(
         },
     };
     let with_exposures = settings.exposures.is_some();
-    let scene_and_path = (args.a.as_path(), &scene.splats);
+    let (path, resumes) = (args.a.as_path(), args.outputs.resume);
     let (mut source, missing) =
-        ScenePhotos::new(scene_and_path, &views, &args.b, settings, args.outputs.resume)?;
+        ScenePhotos::new(path, &scene.splats, &views, &args.b, settings, resumes)?;
     if !missing.is_empty() {
         verbosity.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
     }

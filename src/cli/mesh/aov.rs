@@ -104,7 +104,8 @@ impl AovFlags {
         output: &Output,
         picture: &Frame,
         [view, variant]: [&str; 2],
-        (visible, shading): (&VisibleFrame, Option<&Shading>),
+        visible: &VisibleFrame,
+        shading: Option<&Shading>,
     ) -> Result<()> {
         let path = |name: &str| {
             let values = [(AOV, name), (VARIANT, variant), (VIEW, view)];

@@ -160,7 +160,7 @@ impl<'j> MeshDrawing<'j> {
             output.save(&picture, names, Some(Background::Transparent))?;
         } else {
             let layers = &self.args.aov;
-            layers.save(output, &picture, names, (visible, shading))?;
+            layers.save(output, &picture, names, visible, shading)?;
         }
         Ok(())
     }

@@ -18,7 +18,8 @@ use quadrille_suite::versus::{MeshComparison, SplatVersion, Versus, splats_of};
 
 pub(super) fn run(
     args: &Args,
-    (merging, prepared): (&MergingSettings, &PreparedMesh<'_, MergingSettings>),
+    merging: &MergingSettings,
+    prepared: &PreparedMesh<'_, MergingSettings>,
     verbosity: Verbosity,
 ) -> Result<Option<Versus>> {
     let flags = &args.versus;

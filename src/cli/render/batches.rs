@@ -38,7 +38,8 @@ const KEPT_SHARE: u64 = 2;
 /// `prepare` checks the outputs of the views.
 pub(super) fn run(
     args: &Args,
-    (output, film): (Option<&Output>, Option<&Film<'_>>),
+    output: Option<&Output>,
+    film: Option<&Film<'_>>,
     prepare: impl FnOnce(&Views) -> Result<()>,
     verbosity: Verbosity,
 ) -> Result<Option<Exit>> {
@@ -70,8 +71,9 @@ pub(super) fn run(
         level: args.flags.draw.host.level,
     };
     let pool = args.flags.draw.host.pool()?;
-    let view = (&views.cameras[..], &settings.profile);
-    if let Some(seen) = pool.install(|| seen_rows((&path, &batches), view, verbosity)) {
+    if let Some(seen) =
+        pool.install(|| seen_rows(&path, &batches, &views.cameras, &settings.profile, verbosity))
+    {
         batches.only(seen);
     }
     let job = BatchJob { args, batches, views, memory, settings, pool, verbosity };
@@ -85,8 +87,10 @@ pub(super) fn run(
 
 /// Row ranges with all splats in view of any of `cameras`, if the scene has an index.
 pub(super) fn seen_rows(
-    (path, batches): (&Path, &SplatBatches),
-    (cameras, profile): (&[Camera], &Profile),
+    path: &Path,
+    batches: &SplatBatches,
+    cameras: &[Camera],
+    profile: &Profile,
     verbosity: Verbosity,
 ) -> Option<Vec<Range<usize>>> {
     match ChunkIndex::read(path, batches) {

@@ -111,8 +111,8 @@ impl Drawing<'_> {
     fn finish(&self, drawn: Drawn<'_>) -> Result<(Rendered, Frame)> {
         let Drawn { camera, frame, layers, mut output, timed, noted } = drawn;
         if let Some(timed) = &timed {
-            let near = (self.near, timed.counts.splats_in_frustum);
-            warn_if_few(self.scene, &camera, near, self.verbosity);
+            let in_view = timed.counts.splats_in_frustum;
+            warn_if_few(self.scene, &camera, self.near, in_view, self.verbosity);
             if let Some(to) = self.output.filter(|_| output.is_none()) {
                 output = Some(self.pool.install(|| self.save(to, &camera, &frame, &layers))?);
             }

@@ -49,8 +49,9 @@ pub(super) fn drawn(
     let path = scene_file(&args.scene)?;
     if index_path(&path).is_file() {
         let batches = open_batches(&path, LoadOptions::default())?;
-        let view = (std::slice::from_ref(camera), &settings.profile);
-        if let Some(seen) = seen_rows((&path, &batches), view, verbosity) {
+        if let Some(seen) =
+            seen_rows(&path, &batches, std::slice::from_ref(camera), &settings.profile, verbosity)
+        {
             source = source.only(&seen);
         }
     }

@@ -58,7 +58,8 @@ impl<'a> ScenePhotos<'a> {
     /// # Errors
     /// Errors of reading, and [`Error::Malformed`] if no view has a photo.
     pub fn new(
-        (scene, splats): (&Path, &'a Splats),
+        scene: &Path,
+        splats: &'a Splats,
         views: &Views,
         folder: &Path,
         settings: PhotoSettings,

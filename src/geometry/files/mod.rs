@@ -96,8 +96,7 @@ fn open(path: &Path) -> Result<FileBytes<'static>> {
 
 fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Loaded> {
     let mut folder = Folder::of(path);
-    let named = (path, texture_bytes);
-    let mut loaded = parse_reading(bytes, named, &mut |names| folder.read(names))?;
+    let mut loaded = parse_reading(bytes, path, texture_bytes, &mut |names| folder.read(names))?;
     let (files, warnings) = folder.into_files();
     loaded.files = files;
     loaded.warnings.extend(warnings);
@@ -124,7 +123,7 @@ pub fn load(path: &Path, task: &Task) -> Result<Loaded> {
 /// Reads a mesh from the bytes of a file. `named` supplies the extension and the path in errors;
 /// `resolve` returns the content of the files that the mesh names.
 pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Loaded> {
-    parse_reading(bytes, (named, TEXTURE_BYTES), &mut |names| {
+    parse_reading(bytes, named, TEXTURE_BYTES, &mut |names| {
         let mut first_error = Error::malformed(named, "file name", "a name", "none");
         for (at, name) in names.iter().enumerate() {
             match resolve(name) {
@@ -139,14 +138,14 @@ pub fn parse(bytes: &[u8], named: &Path, resolve: &mut Resolve<'_>) -> Result<Lo
 
 fn parse_reading(
     bytes: &[u8],
-    (named, texture_bytes): (&Path, u64),
+    named: &Path,
+    texture_bytes: u64,
     read: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
-    let within = (named, texture_bytes);
     let (expected, found) = match MeshFormat::sniff(bytes, named) {
-        Some(MeshFormat::Obj) => return obj::read(bytes, within, read),
-        Some(MeshFormat::Ply) => return ply::read(bytes, within, read),
-        Some(MeshFormat::Gltf) => return gltf::read(bytes, within, read),
+        Some(MeshFormat::Obj) => return obj::read(bytes, named, texture_bytes, read),
+        Some(MeshFormat::Ply) => return ply::read(bytes, named, texture_bytes, read),
+        Some(MeshFormat::Gltf) => return gltf::read(bytes, named, texture_bytes, read),
         Some(MeshFormat::Bezier) => ("polygons: OBJ, PLY or glTF", "Bezier patches"),
         None => (
             "a mesh: a file that ends in .obj, .ply, .gltf, .glb or .bpt",

@@ -24,7 +24,8 @@ const MAX_LIBRARIES: usize = 256;
 
 pub(super) fn read(
     bytes: &[u8],
-    (path, texture_bytes): (&Path, u64),
+    path: &Path,
+    texture_bytes: u64,
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {

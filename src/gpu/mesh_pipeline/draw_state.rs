@@ -99,7 +99,8 @@ pub struct MeshDrawState {
 impl MeshDrawState {
     /// Creates the state at the start of a frame.
     pub fn new(
-        (materials, textures): (&[Material], &[Texture]),
+        materials: &[Material],
+        textures: &[Texture],
         view: &MeshCamera,
         settings: &FrameSettings,
         config: &Config,

@@ -37,8 +37,8 @@ pub fn run(
     task: &Task,
 ) -> Result<TimedMeshResult> {
     config.validate()?;
-    let looks = (source.materials(), source.textures());
-    let mut state = MeshDrawState::new(looks, view, settings, &config.gpu);
+    let (materials, textures) = (source.materials(), source.textures());
+    let mut state = MeshDrawState::new(materials, textures, view, settings, &config.gpu);
     state.task = task.clone();
     state.passes_empties = unit.build().rules().takes_empties;
     let pattern = settings.pattern;

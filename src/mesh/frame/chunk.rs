@@ -111,7 +111,8 @@ impl Chunk {
         source: &dyn GridSource,
         DrawRun { batches, is_blended }: DrawRun,
         [tessellation_view, view]: [&MeshCamera; 2],
-        (settings, alpha): (&FrameSettings, &AlphaTests),
+        settings: &FrameSettings,
+        alpha: &AlphaTests,
         budget: &MemoryBudget,
     ) -> Self {
         let mut chunk = Self {

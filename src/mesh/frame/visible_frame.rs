@@ -57,7 +57,7 @@ impl VisibleFrame {
         let budget = MemoryBudget::new(settings.memory_bytes, task);
         let mut chunks: Vec<_> = draw_runs(source)
             .into_par_iter()
-            .map(|run| Chunk::new(source, run, views, (settings, &alpha), &budget))
+            .map(|run| Chunk::new(source, run, views, settings, &alpha, &budget))
             .collect();
         task.check()?;
         if budget.is_spent() {

@@ -24,7 +24,7 @@ impl Renderer {
             if task.is_cancelled() {
                 break;
             }
-            self.bins.fill(level, (grid, band), &self.projected);
+            self.bins.fill(level, grid, band, &self.projected);
             clock.lap(|times| &mut times.bin);
             self.bins.sort(level, task);
             clock.lap(|times| &mut times.sort);

@@ -258,7 +258,8 @@ impl ChunkShare {
     fn fill<S: Simd, const IS_WHOLE: bool>(
         &mut self,
         simd: S,
-        (band, tiles): (TileGrid, Range<usize>),
+        band: TileGrid,
+        tiles: Range<usize>,
         frame: &Projected,
         entries: &[AtomicU64],
     ) {
@@ -324,7 +325,8 @@ impl TileLists {
     pub(super) fn fill(
         &mut self,
         level: SimdLevel,
-        (grid, band): (TileGrid, TileGrid),
+        grid: TileGrid,
+        band: TileGrid,
         frame: &Projected,
     ) {
         quadrille_base::span!("bin");
@@ -349,8 +351,8 @@ impl TileLists {
         }
         let entries = as_atomic_u64(&mut self.entries);
         self.shares.par_iter_mut().for_each(|share| {
-            let tiles = (band, tiles.clone());
-            dispatch!(level.frame_level(), simd => if band == grid { share.fill::<_, true>(simd, tiles, frame, entries) } else { share.fill::<_, false>(simd, tiles, frame, entries) });
+            let tiles = tiles.clone();
+            dispatch!(level.frame_level(), simd => if band == grid { share.fill::<_, true>(simd, band, tiles, frame, entries) } else { share.fill::<_, false>(simd, band, tiles, frame, entries) });
         });
     }
 

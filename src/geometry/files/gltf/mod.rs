@@ -33,7 +33,8 @@ const SAMPLES: usize = 4096;
 
 pub(crate) fn read(
     bytes: &[u8],
-    (path, texture_bytes): (&Path, u64),
+    path: &Path,
+    texture_bytes: u64,
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let (json, binary) = split(bytes, path)?;
@@ -51,7 +52,7 @@ pub(crate) fn read(
     if !scenery.animations.is_empty() {
         builder.warn("animations are left out");
     }
-    let cameras = viewpoints::read((&document, &scenery), &placed, &store, &mut builder)?;
+    let cameras = viewpoints::read(&document, &scenery, &placed, &store, &mut builder)?;
     let mut shapes = Vec::new();
     for (at, mesh) in document.meshes.iter().enumerate() {
         let mut primitives = Vec::new();

@@ -17,7 +17,8 @@ const INTENSITY: f32 = 1.0;
 const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 pub(super) fn read(
-    (document, scenery): (&GltfDocument, &Scenery),
+    document: &GltfDocument,
+    scenery: &Scenery,
     placed: &PlacedNodes,
     store: &BufferStore<'_>,
     builder: &mut MeshBuilder,

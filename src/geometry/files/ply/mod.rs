@@ -28,7 +28,8 @@ const MAX_NAMED: usize = 8;
 
 pub(super) fn read(
     bytes: &[u8],
-    (path, texture_bytes): (&Path, u64),
+    path: &Path,
+    texture_bytes: u64,
     files: &mut ReadFirst<'_>,
 ) -> Result<Loaded> {
     let header = Header::parse(bytes, path)?;
