@@ -145,6 +145,8 @@ impl<'t> SuiteTable<'t> {
     /// Adds the values of another table, which replace those of the same keys.
     pub(crate) fn extend(&mut self, other: &Self) {
         self.values.extend(other.values.clone());
+        let known = other.known.iter().filter(|key| !self.known.contains(key)).copied();
+        self.known.extend(known.collect::<Vec<_>>());
     }
 
     /// Whether a key has a value.
