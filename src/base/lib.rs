@@ -12,6 +12,7 @@
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
 //! | [`quantise`] | codebooks and palettes, which stand for many numbers |
 //! | [`trace`] | spans around the parts of a call, with the feature of that name |
+//! | [`units`] | percentages and milliseconds of results |
 //! | [`words`] | words that are near to each other |
 //! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
 
@@ -28,6 +29,7 @@ pub mod shading;
 pub mod task;
 pub mod text_file;
 pub mod trace;
+pub mod units;
 pub mod words;
 
 pub use bytes::Bytes;

@@ -1,5 +1,7 @@
 //! Rendering with times.
 
+use quadrille_base::math::order::median;
+use quadrille_base::units::milliseconds;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -105,11 +107,11 @@ impl FrameTimer {
                 Backend::Reference => {
                     (*frame, self.pictures, counts) =
                         reference::render_layers(splats, camera, &self.settings, &self.layers);
-                    stages.total = ms(start.elapsed());
+                    stages.total = milliseconds(start.elapsed());
                 }
                 Backend::Gpu => {
                     (*frame, counts, stages) = self.emulate(splats, camera, task)?;
-                    stages.total = ms(start.elapsed());
+                    stages.total = milliseconds(start.elapsed());
                 }
             }
             times.push(stages);
@@ -122,7 +124,7 @@ impl FrameTimer {
             counts,
             frame_bytes,
             median_ms: StageMs::each(&times, median),
-            least_ms: StageMs::each(&times, |v| v[0]),
+            least_ms: StageMs::each(&times, |v| v.iter().copied().reduce(f64::min)),
         })
     }
 
@@ -162,17 +164,9 @@ impl FrameTimer {
     }
 }
 
-fn ms(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
-}
-
 impl StageMs {
     fn timed(stages: [Duration; 4], total: Duration) -> Self {
-        Self { stages: stages.map(|time| Some(ms(time))), total: ms(total) }
+        Self { stages: stages.map(|time| Some(milliseconds(time))), total: milliseconds(total) }
     }
 
     pub(super) fn json(&self) -> Value {
@@ -186,15 +180,14 @@ impl StageMs {
         })
     }
 
-    fn each(times: &[Self], of_sorted: fn(&[f64]) -> f64) -> Self {
-        let statistic = |stage: &dyn Fn(&Self) -> Option<f64>| {
+    fn each(times: &[Self], statistic: fn(&mut [f64]) -> Option<f64>) -> Self {
+        let of = |stage: &dyn Fn(&Self) -> Option<f64>| {
             let mut values = times.iter().map(stage).collect::<Option<Vec<f64>>>()?;
-            values.sort_by(f64::total_cmp);
-            Some(of_sorted(&values))
+            statistic(&mut values)
         };
         Self {
-            stages: [0, 1, 2, 3].map(|i| statistic(&|t| t.stages[i])),
-            total: statistic(&|t| Some(t.total)).unwrap_or(0.0),
+            stages: [0, 1, 2, 3].map(|i| of(&|t| t.stages[i])),
+            total: of(&|t| Some(t.total)).unwrap_or(0.0),
         }
     }
 }
@@ -216,9 +209,8 @@ mod tests {
             .map(|[first, total]| StageMs { stages: [Some(first), None, None, None], total });
         let median = StageMs::each(&times, median);
         assert_eq!((median.stages[0], median.total), (Some(2.0), 2.0));
-        let least = StageMs::each(&times, |v| v[0]);
+        let least = StageMs::each(&times, |v| v.iter().copied().reduce(f64::min));
         assert_eq!((least.stages[0], least.total), (Some(1.0), 1.0));
         assert_eq!(least.stages[1], None);
-        assert_eq!(super::median(&[1.0, 2.0, 4.0, 8.0]), 3.0);
     }
 }

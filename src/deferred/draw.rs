@@ -4,6 +4,7 @@
 //! without traffic rasterizes bins side by side. With traffic it takes the hits in submission order, as the
 //! pipelines that shade during the raster always do, and sorts the samples that remain of them.
 
+use quadrille_base::units::milliseconds;
 use std::time::Instant;
 
 use super::backend::resolve::Background;
@@ -175,7 +176,7 @@ pub fn draw_with_shader(
     StochasticFrame::check_samples(view, &settings.frame)?;
     let begun = Instant::now();
     let geometry = Geometry::new(source, view, settings.frame.faces, task)?;
-    let geometry_ms = milliseconds(begun);
+    let geometry_ms = milliseconds(begun.elapsed());
     let frame = StochasticFrame::before_raster(geometry, view.clone(), &settings.frame, task)?;
     let draw = FrameDraw {
         set_up: frame.counters,
@@ -259,7 +260,7 @@ impl FrameDraw<'_> {
             let begun = Instant::now();
             let raster_ms = *raster_ms.get_or_insert_with(|| {
                 self.frame.raster();
-                milliseconds(begun)
+                milliseconds(begun.elapsed())
             });
             let opaque = self.frame.counters;
             pipelines.push(self.sorted(run, &opaque, raster_ms));
@@ -300,7 +301,7 @@ impl FrameDraw<'_> {
         )?;
         self.frame.task.check()?;
         let count = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-        let share_ms = milliseconds(begun) / f64::from(count);
+        let share_ms = milliseconds(begun.elapsed()) / f64::from(count);
         let SharedSimulation { outcomes, opaque, forward } = simulation;
         let mut raster = self.set_up;
         raster.add(&opaque);
@@ -354,7 +355,7 @@ impl FrameDraw<'_> {
         let mut raster = *first_pass;
         raster.triangles -= frame.geometry.forward();
         raster.add(&tiled.counters.forward);
-        let host_ms = [self.geometry_ms, first_pass_ms, milliseconds(begun)];
+        let host_ms = [self.geometry_ms, first_pass_ms, milliseconds(begun.elapsed())];
         let first_samples = || frame.first_samples();
         self.primitives.get_or_insert_with(first_samples);
         DeferredResult {
@@ -405,8 +406,4 @@ impl FrameDraw<'_> {
             host_ms: [self.geometry_ms, 0.0, pipeline_ms],
         }
     }
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1000.0
 }

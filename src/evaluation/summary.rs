@@ -1,5 +1,6 @@
 //! Means, medians and worst numbers of many rows.
 
+use quadrille_base::math::order::median;
 use serde_json::{Map, Value, json};
 
 use super::columns::MetricColumn;
@@ -45,7 +46,7 @@ impl Summary {
                 if column.is_psnr() {
                     numbers.resize(rows.len(), f64::INFINITY);
                 }
-                median(numbers).filter(|number| number.is_finite())
+                median(&mut numbers).filter(|number| number.is_finite())
             }),
             worst: each(&|column, numbers| {
                 let numbers = numbers.into_iter();
@@ -78,12 +79,4 @@ impl Summary {
 fn mean(numbers: &[f64]) -> Option<f64> {
     let sum: f64 = numbers.iter().sum();
     (!numbers.is_empty()).then(|| sum / numbers.len() as f64)
-}
-
-fn median(mut numbers: Vec<f64>) -> Option<f64> {
-    numbers.sort_by(f64::total_cmp);
-    let last = numbers.len().checked_sub(1)?;
-    // Two infinite numbers have no midpoint.
-    let [low, high] = [numbers[last / 2], numbers[numbers.len() / 2]];
-    Some(if low == high { low } else { f64::midpoint(low, high) })
 }

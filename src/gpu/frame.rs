@@ -3,6 +3,7 @@
 //! The times are modelled, not measured: preprocess and sort are kernels of bytes and instructions (see
 //! [`kernels`](super::compute::kernels)), and the raster is the emulated draw or raster kernel.
 
+use quadrille_base::units::cycles_to_ms;
 use serde::{Deserialize, Serialize};
 
 use quadrille_machine::{Cycle, documented, spec};
@@ -39,7 +40,7 @@ documented! {
 impl FrameTimes {
     /// Times of the cycles of preprocess, sort and raster at `clock_mhz`.
     pub fn new(cycles: [Cycle; 3], clock_mhz: f64) -> Self {
-        let ms = |cycles: Cycle| cycles as f64 / (clock_mhz * 1e3);
+        let ms = |cycles: Cycle| cycles_to_ms(cycles, clock_mhz);
         let [preprocess_ms, sort_ms, raster_ms] = cycles.map(ms);
         let total = cycles.iter().sum();
         let total_ms = ms(total);

@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Sheet, mean, quotient};
-use crate::table::percent;
+use quadrille_base::units::percent;
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, measured};
 use quadrille_suite::measured::{Measurement, Quantity};
 

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use crate::content::{Chart, Claim, Compared, Content, Picture};
 use crate::paper::{Figure, NumberSource};
 use crate::report::{Chapter, Report, Section};
-use crate::table::{Cell, Table, percent};
+use crate::table::{Cell, Table};
+use quadrille_base::units::percent;
 use quadrille_charts::{escaped, measured, style};
 use quadrille_machine::spec::{Field, Source};
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use quadrille_base::units::percent;
 use quadrille_charts::measured;
 
 /// Format of a column's numbers on the page; files have them unrounded.
@@ -171,10 +172,6 @@ impl Table {
         });
         rows.collect()
     }
-}
-
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 fn grouped(number: f64) -> String {

@@ -62,18 +62,14 @@ impl Plot {
             let expected = "another kind of plot, which has it";
             return Err(Error::argument(*argument, expected, kind.name()));
         }
-        if kind == PlotKind::Heat && self.value.is_none() {
-            let expected = "the field of the colours of a heat map";
-            return Err(Error::argument("value", expected, "none"));
-        }
+        let is_wrong = kind == PlotKind::Heat && self.value.is_none();
+        Error::refuse_if(is_wrong, "value", "the field of the colours of a heat map", "none")?;
         Ok(())
     }
 
     fn check_values(&self, grid: &Grid, is_log: [bool; 2]) -> Result<()> {
-        if grid.series.is_empty() {
-            let expected = "rows with a value of all fields of the plot";
-            return Err(Error::argument("field", expected, "none"));
-        }
+        let expected = "rows with a value of all fields of the plot";
+        Error::refuse_if(grid.series.is_empty(), "field", expected, "none")?;
         let place = |series: usize, x: usize| {
             let names = [&grid.series[series].text, &grid.x[x].text];
             names.map(String::as_str).join(" at ")
@@ -233,7 +229,7 @@ impl Plot {
         }
         if dots.is_empty() || dots.len() > MAX_POINTS {
             let expected = format!("1 to {MAX_POINTS} rows with numbers in both fields");
-            return Err(Error::argument("points", expected, dots.len().to_string()));
+            return Err(Error::argument("points", expected, dots.len()));
         }
         for (axis, argument) in ["log-x", "log-y"].into_iter().enumerate() {
             let mut dots = dots.iter();

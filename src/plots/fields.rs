@@ -42,10 +42,8 @@ impl Fields {
         let mut all = Self::default();
         for path in paths {
             let mut fields = Self::of_file(path)?;
-            if fields.lines.is_empty() {
-                let expected = "rows of results, as bench writes them";
-                return Err(Error::malformed(path, "the file", expected, "none"));
-            }
+            let expected = "rows of results, as bench writes them";
+            Error::malformed_if(fields.lines.is_empty(), path, "the file", expected, "none")?;
             if paths.len() > 1 {
                 let name = path.file_stem().unwrap_or_default();
                 fields.prepend(FILE, &name.to_string_lossy());
@@ -74,8 +72,7 @@ impl Fields {
     pub fn parse_csv(source: impl Read, path: &Path) -> Result<Self> {
         let unread = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
-            let place = format!("line {line}");
-            Error::malformed(path, place, "comma-separated values", error.to_string())
+            Error::malformed(path, format!("line {line}"), "comma-separated values", error)
         };
         let mut reader = csv::Reader::from_reader(source);
         let cells = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();

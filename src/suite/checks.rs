@@ -15,17 +15,14 @@ pub(crate) fn within<T: PartialOrd + Display>(
 ) -> Result<()> {
     match value.filter(|value| !range.contains(value)) {
         None => Ok(()),
-        Some(value) => Err(Error::argument(setting, expected, value.to_string())),
+        Some(value) => Err(Error::argument(setting, expected, value)),
     }
 }
 
 pub(crate) fn finite(setting: &str, numbers: &[f64]) -> Result<()> {
     match numbers.iter().find(|number| !number.is_finite()) {
         None => Ok(()),
-        Some(number) => {
-            let expected = "finite numbers such as 1,-2,0.5";
-            Err(Error::argument(setting, expected, number.to_string()))
-        }
+        Some(number) => Err(Error::argument(setting, "finite numbers such as 1,-2,0.5", number)),
     }
 }
 

@@ -102,8 +102,7 @@ pub(super) fn check_count(count: usize) -> Result<()> {
     if count <= MAX_CONFIGURATIONS {
         return Ok(());
     }
-    let expected = format!("at most {MAX_CONFIGURATIONS}");
-    Err(Error::argument("number of configurations", expected, count.to_string()))
+    Err(Error::argument("number of configurations", format!("at most {MAX_CONFIGURATIONS}"), count))
 }
 
 /// Refuses two configurations with the same name, preset and changes.

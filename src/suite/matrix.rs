@@ -53,10 +53,8 @@ impl Matrix {
         let mut matrix = Self::default();
         for raw in configurations {
             let place = format!("configuration \"{}\"", raw.name);
-            if matrix.named.iter().any(|named| named.name == raw.name) {
-                let expected = "a name of its own";
-                return Err(Error::malformed(path, place, expected, raw.name));
-            }
+            let is_wrong = matrix.named.iter().any(|named| named.name == raw.name);
+            Error::malformed_if(is_wrong, path, &place, "a name of its own", &raw.name)?;
             let mut set = Vec::new();
             for (unit, fields) in &raw.set {
                 let fields = unit_fields(path, &format!("{place}, set"), unit, fields)?;
@@ -211,9 +209,7 @@ fn unit_fields<'a>(
     value: &'a toml::Value,
 ) -> Result<&'a toml::Table> {
     value.as_table().ok_or_else(|| {
-        let place = format!("{place}, {unit}");
-        let expected = "fields of a unit, as in tc.bins";
-        Error::malformed(path, place, expected, value.to_string())
+        Error::malformed(path, format!("{place}, {unit}"), "fields of a unit, as in tc.bins", value)
     })
 }
 
@@ -252,8 +248,7 @@ fn list<T: PartialEq>(
     parse: impl Fn(&toml::Value) -> Option<T>,
 ) -> Result<Vec<T>> {
     let malformed = |found: String| {
-        let place = format!("matrix, {key}");
-        Error::malformed(path, place, format!("{expected}, each once"), found)
+        Error::malformed(path, format!("matrix, {key}"), format!("{expected}, each once"), found)
     };
     let items = value.as_array().filter(|items| !items.is_empty());
     let items = items.ok_or_else(|| malformed(value.to_string()))?;

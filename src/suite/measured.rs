@@ -115,19 +115,17 @@ impl Measurement {
             csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
         let header = "columns item, scene, view, width, height, value and unit";
         let headers = reader.headers().cloned();
-        let headers =
-            headers.map_err(|e| Error::malformed(path, "line 1", header, e.to_string()))?;
+        let headers = headers.map_err(|e| Error::malformed(path, "line 1", header, e))?;
         let mut all = Vec::new();
         for record in reader.records() {
             let at = |line: Option<&csv::Position>| {
                 format!("line {}", line.map_or(0, csv::Position::line))
             };
-            let record = record
-                .map_err(|e| Error::malformed(path, at(e.position()), header, e.to_string()))?;
+            let record = record.map_err(|e| Error::malformed(path, at(e.position()), header, e))?;
             let place = at(record.position());
             let raw: RawMeasurement = record
                 .deserialize(Some(&headers))
-                .map_err(|e| Error::malformed(path, place.as_str(), header, e.to_string()))?;
+                .map_err(|e| Error::malformed(path, place.as_str(), header, e))?;
             let line = record.position().map_or(0, csv::Position::line);
             all.push(Self::check(raw, line, &|expected: &str, found: &str| {
                 Error::malformed(path, place.as_str(), expected, found)

@@ -136,8 +136,7 @@ fn conflict(key: &JobKey, found: String, [later, earlier]: [Option<&Place>; 2]) 
     let expected = format!("the numbers of {}, which is of {key} too", named(earlier));
     match later {
         Some(place) => {
-            let at = format!("line {}", place.line);
-            Error::malformed(&place.path, at, expected, found)
+            Error::malformed(&place.path, format!("line {}", place.line), expected, found)
         }
         None => Error::argument(named(None), expected, found),
     }

@@ -153,6 +153,5 @@ impl Lines {
 
 fn not_a_row(path: &Path, line: usize) -> Error {
     let place = format!("line {line}");
-    let expected = "a JSON object, as bench writes";
-    Error::malformed(path, place, expected, "something else")
+    Error::malformed(path, place, "a JSON object, as bench writes", "something else")
 }

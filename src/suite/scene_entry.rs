@@ -257,8 +257,7 @@ pub(super) fn malformed(
     expected: &str,
     found: &str,
 ) -> Error {
-    let place = format!("scene \"{scene}\", {key}");
-    Error::malformed(suite, place, expected, found)
+    Error::malformed(suite, format!("scene \"{scene}\", {key}"), expected, found)
 }
 
 fn in_scene(suite: &Path, scene: &str, error: Error) -> Error {

@@ -63,9 +63,8 @@ impl Suite {
         let mut table = SuiteText { path, text }.parse(&mut remarks)?;
         let has_methods = table.has("method");
         let raw: RawSuite = table.take()?;
-        if has_methods && raw.method.is_empty() {
-            return Err(Error::malformed(path, "method", "at least one", "none"));
-        }
+        let is_wrong = has_methods && raw.method.is_empty();
+        Error::malformed_if(is_wrong, path, "method", "at least one", "none")?;
         let mut scenes: Vec<SceneEntry> = Vec::new();
         for scene in table.take_tables("scene", &mut remarks)? {
             let entry = SceneEntry::parse(path, scene)?;

@@ -145,18 +145,6 @@ impl Artist {
         let over = [0, 1, 2].map(|c| probe.rgb[c] + left * background[c]);
         let rgb8 = over.map(|c| to_8_bit(narrow(c)));
         let (largest, rest_count, rest_weight) = probe.largest(LISTED_SPLATS);
-        let listed: Vec<Value> = largest
-            .iter()
-            .map(|splat| {
-                json!({
-                    "index": splat.index,
-                    "weight": splat.weight,
-                    "alpha": splat.alpha,
-                    "depth": splat.depth,
-                    "rgb": splat.rgb,
-                })
-            })
-            .collect();
         self.hub.with(id, |client| {
             let maps = client.map.as_ref().map(|map| map.values(request));
             client.send(&json!({
@@ -170,7 +158,7 @@ impl Artist {
                 "depth": probe.depth,
                 "depth_median": probe.depth_median,
                 "count": probe.fragments.len(),
-                "splats": listed,
+                "splats": largest,
                 "rest_count": rest_count,
                 "rest_weight": rest_weight,
                 "maps": maps.unwrap_or_default(),

@@ -4,6 +4,7 @@ pub mod buffer;
 mod cast;
 mod harmonics;
 pub mod lanes;
+pub mod order;
 mod sh_rotation;
 mod simd_level;
 pub mod unfused;

@@ -6,7 +6,7 @@ use crate::cli::console::{Verbosity, joined, print, print_json};
 use crate::cli::inputs::warn_if_unseen;
 use quadrille_base::error::Result;
 use quadrille_base::parse::numbers;
-use quadrille_render::cpu::{PixelFragment, PixelProbe, RenderSettings, Renderer};
+use quadrille_render::cpu::{PixelProbe, RenderSettings, Renderer};
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{TextTable, shortened};
@@ -133,16 +133,6 @@ fn probe_json(probe: &PixelProbe) -> Value {
         "depth": probe.depth,
         "depth_median": probe.depth_median,
         "count": probe.fragments.len(),
-        "splats": largest.iter().map(fragment_json).collect::<Vec<_>>(),
-    })
-}
-
-fn fragment_json(fragment: &PixelFragment) -> Value {
-    json!({
-        "index": fragment.index,
-        "weight": fragment.weight,
-        "alpha": fragment.alpha,
-        "depth": fragment.depth,
-        "rgb": fragment.rgb,
+        "splats": largest,
     })
 }

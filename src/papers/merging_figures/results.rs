@@ -233,7 +233,7 @@ impl MergingResults {
         let runs = text.lines().zip(1..).map(|(line, number)| {
             serde_json::from_str(line).map_err(|error| {
                 let place = format!("line {number}");
-                Error::malformed(path, place, "a run of `mesh` with its counts", error.to_string())
+                Error::malformed(path, place, "a run of `mesh` with its counts", error)
             })
         });
         let runs = runs.collect::<Result<_>>()?;

@@ -30,7 +30,7 @@ pub struct PixelProbe {
 }
 
 /// A fragment that a pixel blends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct PixelFragment {
     /// Index of the splat in the scene.
     pub index: u32,

@@ -4,6 +4,7 @@
 //! them (`examples/datasets/traj.py`), without their normalisation of the scene: the middle, the up
 //! direction and the axes come from the cameras. The interpolated path goes through the cameras themselves.
 
+use quadrille_base::math::order::quantile;
 use std::str::FromStr;
 
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
@@ -211,18 +212,10 @@ fn focus(poses: &[Pose]) -> Result<Vector3<f64>> {
     Ok(inverse * right)
 }
 
-fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let at = share * (values.len() - 1) as f64;
-    let below = values.iter().enumerate().take_while(|(i, _)| *i as f64 <= at);
-    let (index, low) = below.last().map_or((0, 0.0), |(i, v)| (i, *v));
-    low + (values.get(index + 1).copied().unwrap_or(low) - low) * (at - index as f64)
-}
-
 /// Radius along `axis` that contains [`RADIUS_SHARE`] of the cameras.
 fn radius(poses: &[Pose], centre: Vector3<f64>, axis: Vector3<f64>) -> f64 {
     let distances = poses.iter().map(|p| (p.eye - centre).dot(&axis).abs());
-    quantile(distances.collect(), RADIUS_SHARE)
+    quantile(&mut distances.collect::<Vec<_>>(), RADIUS_SHARE)
 }
 
 fn spiral(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {

@@ -182,10 +182,8 @@ impl BlurSettings {
             (None, None) if is_pinhole => return Ok(Lens::PINHOLE),
             (None, None) => {
                 let focus = distance(input.centre());
-                if focus <= 0.0 {
-                    let expected = "a distance, since the centre of the mesh is behind the camera";
-                    return Err(Error::argument("focus", expected, "none"));
-                }
+                let expected = "a distance, since the centre of the mesh is behind the camera";
+                Error::refuse_if(focus <= 0.0, "focus", expected, "none")?;
                 focus
             }
         };

@@ -1,3 +1,4 @@
+use quadrille_base::units::milliseconds;
 use std::time::Instant;
 
 use super::MergingRunSettings;
@@ -160,7 +161,7 @@ impl DrawnFrame<'_> {
         let visible = VisibleFrame::new(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {
             visible,
-            visibility_ms: milliseconds(begun),
+            visibility_ms: milliseconds(begun.elapsed()),
             shader: self.look.shader(self.source, self.textures, self.view),
             unmerged: None,
             truth: None,
@@ -201,7 +202,7 @@ impl DrawnFrame<'_> {
         let begun = Instant::now();
         let shading = visible.merged(self.source, kind);
         self.task.check()?;
-        let merging_ms = milliseconds(begun);
+        let merging_ms = milliseconds(begun.elapsed());
         let view = ViewKey {
             name: self.camera.name.clone(),
             width: self.camera.width,
@@ -251,11 +252,7 @@ impl DrawnFrame<'_> {
         let config = &merging.hardware;
         let outcome = mesh_pipeline::run(self.source, view, settings, config, kind, self.task)?;
         let clock_mhz = config.gpu.gpu.clock_mhz;
-        let host_ms = milliseconds(begun);
+        let host_ms = milliseconds(begun.elapsed());
         Ok(Some(TimedMeshRow::new(outcome, clock_mhz, host_ms)))
     }
-}
-
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1000.0
 }

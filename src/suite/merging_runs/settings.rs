@@ -182,10 +182,8 @@ impl MergingSettings {
             let fitting = self.buffer.iter().filter(|b| !is_finite || b.0.is_some());
             let before = choices.len();
             choices.extend(fitting.map(|entries| (unit, kind.with_entries(entries.0))));
-            if choices.len() == before {
-                let expected = "a number of entries, since the buffer of pmu is finite";
-                return Err(Error::argument("buffer", expected, "unbounded"));
-            }
+            let expected = "a number of entries, since the buffer of pmu is finite";
+            Error::refuse_if(choices.len() == before, "buffer", expected, "unbounded")?;
         }
         Ok(choices)
     }

@@ -83,10 +83,8 @@ impl LookSettings {
             LightChoice::File => true,
             LightChoice::Headlight | LightChoice::Sky => false,
         };
-        if is_lit && lights.is_empty() {
-            let expected = "auto, headlight or sky for a file without lights";
-            return Err(Error::argument("light", expected, "file"));
-        }
+        let expected = "auto, headlight or sky for a file without lights";
+        Error::refuse_if(is_lit && lights.is_empty(), "light", expected, "file")?;
         if is_lit {
             let count = lights.len();
             messages.remark(&format!(

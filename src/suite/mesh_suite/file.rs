@@ -82,9 +82,8 @@ impl MeshSuite {
         }
         for (at, job) in suite.jobs.iter().enumerate() {
             let file = job.key.to_string();
-            if suite.jobs[..at].iter().any(|other| other.key.to_string() == file) {
-                return Err(Error::malformed(path, file, "a name of its own", "one used before"));
-            }
+            let is_wrong = suite.jobs[..at].iter().any(|other| other.key.to_string() == file);
+            Error::malformed_if(is_wrong, path, file, "a name of its own", "one used before")?;
         }
         Ok(suite)
     }

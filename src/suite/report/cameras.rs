@@ -73,9 +73,7 @@ pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
     let Some(first) = cameras.first() else {
         return refused("at least one camera", "none".to_owned());
     };
-    if !(fps.is_finite() && fps > 0.0) {
-        return Err(Error::argument("fps", "a finite number above 0", fps.to_string()));
-    }
+    Error::refuse_if(!(fps.is_finite() && fps > 0.0), "fps", "a finite number above 0", fps)?;
     let size = [first.width, first.height];
     for camera in cameras {
         let name = &camera.name;

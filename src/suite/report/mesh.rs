@@ -2,6 +2,7 @@
 
 use super::table::{TextTable, or_dash};
 use crate::rows::{MergingUnit, MeshRow, TimedMeshRow};
+use quadrille_base::units::percent;
 use quadrille_mesh::result::ratio;
 
 #[derive(Clone, Copy)]
@@ -193,10 +194,6 @@ fn limit(timed: &TimedMeshRow) -> String {
         }
         (None, None) => "by nothing".to_owned(),
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
 
 fn decibels(db: f64) -> String {

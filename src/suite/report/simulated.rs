@@ -1,5 +1,6 @@
 //! The results of a view by any number of methods, as reports read them.
 
+use quadrille_base::units::cycles_to_ms;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -107,6 +108,6 @@ impl Simulated<'_> {
 
     /// Duration of `cycles` at the configured clock, in milliseconds.
     pub fn ms(&self, cycles: u64) -> f64 {
-        cycles as f64 / (self.config.gpu.clock_mhz * 1e3)
+        cycles_to_ms(cycles, self.config.gpu.clock_mhz)
     }
 }

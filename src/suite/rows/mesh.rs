@@ -1,3 +1,4 @@
+use quadrille_base::units::cycles_to_ms;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -266,7 +267,7 @@ impl TimedMeshRow {
     pub fn new(outcome: TimedMeshResult, clock_mhz: f64, host_ms: f64) -> Self {
         Self {
             cycles: outcome.cycles,
-            frame_ms: outcome.cycles as f64 / (clock_mhz * 1e3),
+            frame_ms: cycles_to_ms(outcome.cycles, clock_mhz),
             limits: LimitRow::of(&outcome.units),
             raster_tiles_hidden: outcome.tiles_hidden,
             dram_bytes: outcome.dram_bytes,

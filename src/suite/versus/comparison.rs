@@ -1,6 +1,7 @@
 //! Comparison of the mesh path's merging units on a mesh and on splats, with VR-Pipe's quad merging on
 //! the splats: rows of a table, JSON, and conclusions in sentences.
 
+use quadrille_base::units::percent;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -362,10 +363,6 @@ impl Versus {
             qm.saved_between_splats.unwrap_or(0),
         ))
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
 
 fn compared(db: f64) -> String {

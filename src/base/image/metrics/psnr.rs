@@ -4,7 +4,8 @@ use rayon::prelude::*;
 
 use super::planes::Pair;
 use super::separable::LANES;
-use crate::math::{SimdLevel, whole};
+use crate::math::SimdLevel;
+use crate::math::order::quantile;
 
 /// Percentile beside the maximum: correct renderers may differ in a few pixels at edges of splats, and the
 /// maximum alone would hide the rest.
@@ -28,7 +29,7 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     // Pixels that do not count add nothing.
     let mse = squares / (largest.len() as f64 * 3.0 * peak * peak);
     let max_abs = largest.iter().copied().fold(0.0, f64::max) / peak;
-    [mse, max_abs, percentile(&mut largest, HIGH_PERCENTILE) / peak]
+    [mse, max_abs, quantile(&mut largest, HIGH_PERCENTILE / 100.0) / peak]
 }
 
 /// Writes each pixel's largest channel difference to the zeroed `largest`; returns the sum of all squares.
@@ -52,29 +53,4 @@ fn row_differences(pair: &Pair, y: usize, largest: &mut [f64]) -> f64 {
 /// `10 log10(1 / mse)` in decibels, for a peak of 1.0; `None` when there is no difference.
 pub(super) fn psnr_db(mse: f64) -> Option<f64> {
     (mse > 0.0).then(|| -10.0 * mse.log10())
-}
-
-/// A percentile, interpolated linearly between the two nearest ranks (definition 7 of Hyndman & Fan
-/// 1996, the default of `numpy.percentile`). Reorders the values.
-fn percentile(values: &mut [f64], percent: f64) -> f64 {
-    let last = values.len() - 1;
-    let position = percent / 100.0 * last as f64;
-    let rank = whole::<usize>(position.floor()).min(last);
-    let (_, &mut low, above) = values.select_nth_unstable_by(rank, f64::total_cmp);
-    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
-    low + (high - low) * (position - position.floor())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_between_ranks() {
-        let mut values: Vec<f64> = (0..=1000).rev().map(f64::from).collect();
-        assert!((percentile(&mut values, 99.9) - 999.0).abs() < 1e-9);
-        let mut values: Vec<f64> = (0..=10).map(f64::from).collect();
-        assert!((percentile(&mut values, 99.9) - 9.99).abs() < 1e-12);
-        assert_eq!(percentile(&mut [7.0], 99.9), 7.0);
-    }
 }

@@ -1,0 +1,18 @@
+//! Numbers of results in the units that people read.
+
+use std::time::Duration;
+
+/// A share as a percentage with one decimal: `12.5 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A duration in milliseconds.
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// Duration of `cycles` of a clock in milliseconds.
+pub fn cycles_to_ms(cycles: u64, clock_mhz: f64) -> f64 {
+    cycles as f64 / (clock_mhz * 1e3)
+}
