@@ -11,8 +11,9 @@ use super::options::{GpuFlags, HostFlags, named_methods};
 use super::outputs::Outputs;
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
-use quadrille_suite::mesh_suite::{MeshRows, MeshRunFiles, MeshRunRow, holds_meshes, read_kept};
-use quadrille_suite::{Event, Plan, Row, Shard, Suite, csv, read_rows, report};
+use quadrille_suite::{
+    Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, read_rows, report,
+};
 
 /// Draw the views of a suite by several methods, cycle by cycle
 ///
@@ -91,27 +92,11 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return print_results(args);
     }
     args.check_output()?;
-    let suite = Suite::read(&args.suite)?;
-    suite.remarks().iter().for_each(|remark| verbosity.warn(remark));
-    if !suite.meshes().is_empty() {
-        let exit = run_meshes(args, &suite, verbosity)?;
-        if !suite.has_scenes() {
-            return Ok(exit);
-        }
-    }
-    let configurations = args.gpu.configurations()?;
-    let pool = args.host.pool()?;
-    let methods = named_methods(&args.methods)?;
-    let suite = suite.with_methods(methods);
     let prints_rows = args.output.as_deref() == Some(Path::new("-"));
     if prints_rows {
         refuse_stdout(args)?;
     }
-    let mut plan =
-        suite.plan(&configurations, quadrille::PROGRAM, interrupt::task(), &mut |text| {
-            verbosity.warn(&text);
-        })?;
-    GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
+    let mut plan = args.plan(prints_rows, verbosity)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
         plan = plan.shard(shard);
@@ -129,16 +114,37 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         Some(path) if args.merge => merge(&plan, path, verbosity)?,
         _ => {
             let run = || run_plan(args, &plan, file.as_deref(), prints_rows, verbosity);
-            (pool.install(run)?, Exit::Done)
+            (args.host.pool()?.install(run)?, Exit::Done)
         }
     };
     if !prints_rows {
-        print_rows(args, &rows, Some(&plan))?;
+        print_rows(args, rows, Some(&plan))?;
     }
     Ok(exit)
 }
 
 impl Args {
+    /// The runs of the suite.
+    fn plan(&self, prints_rows: bool, verbosity: Verbosity) -> Result<Plan> {
+        let suite = Suite::read(&self.suite)?;
+        suite.remarks().iter().for_each(|remark| verbosity.warn(remark));
+        if !suite.has_scenes() {
+            self.refuse_flags_of_splats("a suite of splats")?;
+        }
+        if !suite.meshes().is_empty() && (prints_rows || self.output.is_none()) {
+            let needed = "-o with a file, beside which heat maps lie";
+            return Err(Error::needs("a suite of meshes", needed));
+        }
+        let suite = suite.with_methods(named_methods(&self.methods)?);
+        let configurations = self.gpu.configurations()?;
+        let mut warn = |text: String| verbosity.warn(&text);
+        let plan = suite.plan(&configurations, quadrille::PROGRAM, interrupt::task(), &mut warn)?;
+        if suite.has_scenes() {
+            GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
+        }
+        Ok(plan)
+    }
+
     fn check_output(&self) -> Result<()> {
         let Some(path) = &self.output else {
             return Ok(());
@@ -176,32 +182,32 @@ fn refuse_stdout(args: &Args) -> Result<()> {
 fn run_plan(
     args: &Args,
     plan: &Plan,
-    file: Option<&Path>,
+    results: Option<&Path>,
     prints_rows: bool,
     verbosity: Verbosity,
-) -> Result<Vec<Row>> {
+) -> Result<Vec<RunRow>> {
     let mut printed = Ok(());
-    let progress = verbosity.progress("views");
-    let bar = &progress.bar;
+    let progress = verbosity.progress("runs");
     let mut watch = |event: Event<'_>| match event {
-        Event::Resumed { jobs, done: done @ 1.. } => {
-            verbosity.remark(&format!("{done} of {jobs} views are in the results file"));
-        }
-        Event::Begun(key) => bar.set_message(format!("{} {}", key.scene, key.view.name)),
         Event::Done(row) if prints_rows => {
             let line = serde_json::to_string(row).unwrap_or_default();
             printed = print(format!("{line}\n"));
         }
-        Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
-        _ => {}
+        other => progress.show(&other, verbosity),
     };
-    let rows = plan.run_task(file, args.host.level, &progress.task, &mut watch)?;
+    let options = RunOptions {
+        results,
+        level: args.host.level,
+        task: &progress.task,
+        ..RunOptions::default()
+    };
+    let rows = plan.run(&options, &mut watch)?;
     drop(progress);
     printed?;
     Ok(rows)
 }
 
-fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>, Exit)> {
+fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<RunRow>, Exit)> {
     let merged = plan.merge(results)?;
     let (rows, files) = (merged.rows.len(), merged.files.len());
     verbosity.remark(&format!("{rows} rows from {files} files of shards"));
@@ -212,66 +218,8 @@ fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<Row>,
         ));
     }
     let lacking = merged.missing.iter().map(ToString::to_string);
-    let exit = missing(&lacking.collect::<Vec<_>>(), merged.rows.len());
+    let exit = missing(&lacking.collect::<Vec<_>>(), rows);
     Ok((merged.rows, exit))
-}
-
-fn run_meshes(args: &Args, suite: &Suite, verbosity: Verbosity) -> Result<Exit> {
-    if !suite.has_scenes() {
-        args.refuse_flags_of_splats("a suite of splats")?;
-    }
-    let results = args.output.as_deref().filter(|path| *path != Path::new("-"));
-    let Some(results) = results else {
-        return Err(Error::needs(
-            "a suite of meshes",
-            "-o with a file, beside which heat maps lie",
-        ));
-    };
-    let plan = suite.meshes().clone().plan(quadrille::PROGRAM, false);
-    let file = args.shard.map_or(results.to_owned(), |s| s.file(results));
-    Outputs::beside([args.suite.as_path()]).add("-o", &file)?;
-    let runs = match args.merge {
-        true => plan.merge(results)?,
-        false => {
-            let progress = verbosity.progress("runs");
-            let bar = &progress.bar;
-            let mut watch = |event: Event<'_>| match event {
-                Event::BegunMesh(key) => bar.set_message(key.to_string()),
-                Event::Warning(text) => bar.suspend(|| verbosity.warn(&text)),
-                _ => {}
-            };
-            let files = MeshRunFiles { results: &file, others: &[] };
-            let host = (args.host.level, &progress.task);
-            let run = || plan.run(files, args.shard, &|_| true, host, &mut watch);
-            args.host.pool()?.install(run)?;
-            let folder = file.parent().unwrap_or(Path::new(""));
-            plan.runs(folder, std::slice::from_ref(&file))?
-        }
-    };
-    let lacking = runs.iter().filter(|run| run.row.is_none());
-    let lacking: Vec<String> = lacking.map(|run| run.key.to_string()).collect();
-    let rows: Vec<MeshRunRow> = runs.into_iter().filter_map(|run| run.row).collect();
-    print_mesh_rows(args, &rows)?;
-    match args.merge {
-        true => Ok(missing(&lacking, rows.len())),
-        false => Ok(Exit::Done),
-    }
-}
-
-fn print_mesh_rows(args: &Args, rows: &[MeshRunRow]) -> Result<()> {
-    if args.csv {
-        return print(csv::mesh_text(rows));
-    }
-    if args.json {
-        let suite = args.suite.display().to_string();
-        return print_json(json!({ "suite": suite, "rows": rows }));
-    }
-    let tables = rows.iter().map(|row| match &row.rows {
-        MeshRows::Deferred(rows) => (&row.key, report::deferred::table(rows)),
-        MeshRows::Merging(rows) => (&row.key, report::mesh::tables(rows)),
-    });
-    let tables: Vec<_> = tables.map(|(key, table)| format!("{key}\n{table}")).collect();
-    print(tables.join("\n"))
 }
 
 fn missing(missing: &[String], found: usize) -> Exit {
@@ -294,34 +242,43 @@ fn print_results(args: &Args) -> Result<Exit> {
         return Err(Error::needs(flag, format!("a suite (.toml); {printed} is only printed")));
     }
     args.refuse_flags_of_splats("a suite (.toml)")?;
-    match holds_meshes(&args.suite)? {
-        true => print_mesh_rows(args, &read_kept(&args.suite)?)?,
-        false => print_rows(args, &read_rows(&args.suite)?, None)?,
-    }
+    print_rows(args, read_rows(&args.suite)?, None)?;
     Ok(Exit::Done)
 }
 
-fn print_rows(args: &Args, rows: &[Row], plan: Option<&Plan>) -> Result<()> {
+/// Prints a table of all views and a table for each mesh, or the rows as JSON or CSV.
+fn print_rows(args: &Args, rows: Vec<RunRow>, plan: Option<&Plan>) -> Result<()> {
+    let all = args.json.then(|| json!(rows));
+    let (views, meshes) = RunRow::split(rows);
+    let has_views = !views.is_empty() || meshes.is_empty();
     if args.csv {
-        return print(csv::text(rows));
+        return print(csv::text(&views, &meshes));
     }
-    if !args.json {
-        return print(table(rows));
+    if args.json {
+        let mut document = json!({ "suite": args.suite.display().to_string() });
+        if has_views {
+            let configurations = plan.map_or(&[][..], Plan::configurations);
+            let described = configurations.iter().map(|c| {
+                json!({
+                    "name": c.name,
+                    "preset": c.preset,
+                    "changed": c.changed,
+                    "config": c.config,
+                })
+            });
+            document["config"] = json!(configurations.first().map(|c| &c.config));
+            document["configurations"] = described.collect();
+        }
+        document["rows"] = json!(all);
+        if has_views {
+            document["summaries"] = json!(summaries(&views));
+        }
+        return print_json(document);
     }
-    let configurations = plan.map_or(&[][..], Plan::configurations);
-    let described = configurations.iter().map(|c| {
-        json!({
-            "name": c.name,
-            "preset": c.preset,
-            "changed": c.changed,
-            "config": c.config,
-        })
+    let views = has_views.then(|| table(&views));
+    let meshes = meshes.iter().map(|row| match &row.rows {
+        MeshRows::Deferred(rows) => format!("{}\n{}", row.key, report::deferred::table(rows)),
+        MeshRows::Merging(rows) => format!("{}\n{}", row.key, report::mesh::tables(rows)),
     });
-    print_json(json!({
-        "suite": args.suite.display().to_string(),
-        "config": configurations.first().map(|c| &c.config),
-        "configurations": described.collect::<Vec<_>>(),
-        "rows": rows,
-        "summaries": summaries(rows),
-    }))
+    print(views.into_iter().chain(meshes).collect::<Vec<_>>().join("\n"))
 }

@@ -13,8 +13,8 @@ use super::interrupt;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result, plain};
 use quadrille_base::task::Task;
-use quadrille_suite::Messages;
 use quadrille_suite::report::cameras::shell_quoted;
+use quadrille_suite::{Event, Messages};
 
 const LISTED: usize = 12;
 
@@ -123,6 +123,20 @@ impl Verbosity {
 pub(crate) struct Progress {
     pub(crate) task: Task,
     pub(crate) bar: ProgressBar,
+}
+
+impl Progress {
+    /// Shows an event of a suite. `Done` is not shown.
+    pub(crate) fn show(&self, event: &Event<'_>, verbosity: Verbosity) {
+        match event {
+            Event::Resumed { jobs, done: done @ 1.. } => {
+                verbosity.remark(&format!("{done} of {jobs} runs are in the results files"));
+            }
+            Event::Begun(key) => self.bar.set_message(key.to_string()),
+            Event::Warning(text) => self.bar.suspend(|| verbosity.warn(text)),
+            _ => {}
+        }
+    }
 }
 
 impl Drop for Progress {

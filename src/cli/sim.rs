@@ -33,9 +33,7 @@ use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
 };
 use quadrille_suite::report::{self, screen};
-use quadrille_suite::{
-    Configuration, JobKey, MethodRow, Row, RunFacts, ViewKey, csv, sweep_table, swept,
-};
+use quadrille_suite::{Configuration, JobKey, MethodRow, Row, ViewKey, csv, sweep_table, swept};
 use sequence::{Sequence, SequenceFlags};
 
 /// Emulate a GPU's graphics pipeline, with and without VR-Pipe, on a scene
@@ -312,7 +310,7 @@ impl SimJob<'_> {
             }
             print_json(document)?;
         } else if self.args.csv {
-            print(csv::text(&printed.rows))?;
+            print(csv::text(&printed.rows, &[]))?;
         } else if is_sequence && !self.is_on_stdout() {
             print(format!("\n{}", sequence.table()))?;
         } else if !printed.rows.is_empty() {
@@ -417,18 +415,19 @@ fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) 
         configuration: configuration.name.clone(),
         preset: configuration.preset.clone(),
         changed: configuration.changed.clone(),
-        fingerprint: String::new(),
     };
     let runs = simulated.runs.iter();
     let methods = runs.map(|run| MethodRow::new(&run.outcome, simulated.config, run.host));
     let host: Duration = simulated.host.iter().sum();
-    let facts = RunFacts {
-        profile: simulated.profile,
-        commit: quadrille::PROGRAM.commit,
+    let row = Row {
+        key,
+        profile: simulated.profile.to_owned(),
+        commit: quadrille::PROGRAM.commit.to_owned(),
         splats: view.splats_in_frustum,
         host_s: host.as_secs_f64(),
+        ..Row::default()
     };
-    Row::new(&key, &facts, methods.collect())
+    row.with_methods(methods.collect())
 }
 
 /// Name of a method in file names; some systems do not allow colons in them.

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::edit_distance;
-use quadrille_suite::mesh_suite::{holds_meshes, read_kept};
 use quadrille_suite::report::table::TextTable;
-use quadrille_suite::{csv as rows_csv, read_rows};
+use quadrille_suite::{RunRow, csv as rows_csv, read_rows};
 
 /// Column that distinguishes the lines of several files.
 const FILE: &str = "file";
@@ -58,10 +57,8 @@ impl Fields {
             let file = File::open(path).map_err(|e| Error::read(path, e))?;
             return Self::parse_csv(file, path);
         }
-        let columns = match holds_meshes(path)? {
-            true => rows_csv::mesh_columns(&read_kept(path)?),
-            false => rows_csv::columns(&read_rows(path)?),
-        };
+        let (views, meshes) = RunRow::split(read_rows(path)?);
+        let columns = rows_csv::columns(&views, &meshes);
         Ok(Self { names: columns.names, lines: columns.lines })
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::mesh_row::MeshRunRow;
 use super::row::Row;
 use super::rows::MethodRow;
+use super::run_row::MeshRunRow;
 use quadrille_gpu::config::Config;
 
 /// Columns of every line, before those of the configuration and of the reports.
@@ -93,20 +93,20 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
     quoted.collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// Formats rows as CSV, with a heading. Nested keys are joined by dots as in
+/// Formats rows of splats and of meshes as CSV, with a heading. Nested keys are joined by dots as in
 /// `units.crop.utilisation`; fields of the configuration in which a row differs from its preset have a
 /// column such as `tc.bins`, filled in every line; cells without a value are empty.
-pub fn text(rows: &[Row]) -> String {
-    columns(rows).text()
+pub fn text(views: &[Row], meshes: &[MeshRunRow]) -> String {
+    columns(views, meshes).text()
 }
 
 /// The cells of [`text`].
-pub fn columns(rows: &[Row]) -> Columns {
-    let fields = rows.iter().flat_map(|row| row.key.changed.keys());
+pub fn columns(views: &[Row], meshes: &[MeshRunRow]) -> Columns {
+    let fields = views.iter().flat_map(|row| row.key.changed.keys());
     let fields: BTreeSet<&String> = fields.collect();
     let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
     let mut columns = Columns::default();
-    for row in rows {
+    for row in views {
         for method in &row.variants {
             columns.lines.push(Vec::new());
             key_cells(row, &mut columns);
@@ -124,38 +124,31 @@ pub fn columns(rows: &[Row]) -> Columns {
             method_cells(row, method, &mut columns);
         }
     }
-    columns
-}
-
-/// Formats rows of meshes as CSV, as [`text`] does: one line per row, with the key of its run.
-pub fn mesh_text(runs: &[MeshRunRow]) -> String {
-    mesh_columns(runs).text()
-}
-
-/// The cells of [`mesh_text`].
-pub fn mesh_columns(runs: &[MeshRunRow]) -> Columns {
-    let mut columns = Columns::default();
-    for run in runs {
-        let key = serde_json::to_value(&run.key).unwrap_or_default();
-        let rows = serde_json::to_value(&run.rows).unwrap_or_default();
-        for row in rows["rows"].as_array().into_iter().flatten() {
-            columns.lines.push(Vec::new());
-            for name in ["study", "mesh", "variant"] {
-                columns.set_value(name, &key[name]);
-            }
-            for (axis, point) in &run.key.settings {
-                columns.set(axis, point.clone());
-            }
-            columns.set("commit", run.commit.clone());
-            columns.set("fingerprint", run.fingerprint.clone());
-            // The path of the mesh, beside its name.
-            for (key, value) in row.as_object().into_iter().flatten() {
-                let key = if key == "mesh" { "path" } else { key };
-                columns.set_value(key, value);
-            }
-        }
+    for run in meshes {
+        mesh_cells(run, &mut columns);
     }
     columns
+}
+
+fn mesh_cells(run: &MeshRunRow, columns: &mut Columns) {
+    let key = serde_json::to_value(&run.key).unwrap_or_default();
+    let rows = serde_json::to_value(&run.rows).unwrap_or_default();
+    for row in rows["rows"].as_array().into_iter().flatten() {
+        columns.lines.push(Vec::new());
+        for name in ["study", "mesh", "variant"] {
+            columns.set_value(name, &key[name]);
+        }
+        for (axis, point) in &run.key.settings {
+            columns.set(axis, point.clone());
+        }
+        columns.set("commit", run.commit.clone());
+        columns.set("fingerprint", run.fingerprint.clone());
+        // The path of the mesh, beside its name.
+        for (key, value) in row.as_object().into_iter().flatten() {
+            let key = if key == "mesh" { "path" } else { key };
+            columns.set_value(key, value);
+        }
+    }
 }
 
 fn key_cells(row: &Row, columns: &mut Columns) {
@@ -180,7 +173,7 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
     for (name, cell) in [
         ("profile", row.profile.clone()),
         ("commit", row.commit.clone()),
-        ("fingerprint", row.key.fingerprint.clone()),
+        ("fingerprint", row.fingerprint.clone()),
         ("splats", row.splats.to_string()),
         ("variant", method.name.clone()),
         ("cycles", method.cycles.to_string()),
@@ -219,7 +212,7 @@ mod tests {
         rows[0].key.changed.extend([bins]);
         rows[1].key.seed = Some(7);
         rows[1].variants[2].details.frame = Some(FrameTimes::new([612, 0, 0], 612.0));
-        let text = text(&rows);
+        let text = text(&rows, &[]);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 6);
         assert!(

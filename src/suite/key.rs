@@ -21,8 +21,7 @@ pub struct ViewKey {
     pub height: u32,
 }
 
-/// Identification of a job: the scene, the view and the configuration that a row belongs to. With the
-/// name of a method it identifies numbers: equal keys have equal numbers.
+/// Identification of a view of a scene in one configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct JobKey {
     /// Name of the scene in the suite.
@@ -41,9 +40,6 @@ pub struct JobKey {
     /// Fields whose values differ from the preset, as TOML.
     #[serde(default)]
     pub changed: BTreeMap<String, String>,
-    /// Hash of everything that the results depend on, except the methods: the sources of the program,
-    /// the configuration, the profile, the scene and the camera.
-    pub fingerprint: String,
 }
 
 impl JobKey {
@@ -64,6 +60,58 @@ impl fmt::Display for JobKey {
     }
 }
 
+/// Identification of a mesh in a study: all its views at one point of each axis.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct MeshRunKey {
+    /// Name of the study.
+    pub study: String,
+    /// Name of the mesh.
+    pub mesh: String,
+    /// Name of the version of the mesh, if it is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Name of the point on each axis of the study.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+impl MeshRunKey {
+    /// Name of the mesh, with its version.
+    pub fn mesh_name(&self) -> String {
+        match &self.variant {
+            None => self.mesh.clone(),
+            Some(variant) => format!("{} ({variant})", self.mesh),
+        }
+    }
+}
+
+impl fmt::Display for MeshRunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.study, self.mesh_name())?;
+        let mut points = self.settings.values();
+        points.try_for_each(|point| write!(f, ", {point}"))
+    }
+}
+
+/// Identification of a run in its suite. With a fingerprint and the name of a method it identifies
+/// numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RunKey {
+    /// A view of a scene of splats.
+    View(JobKey),
+    /// A mesh.
+    Mesh(MeshRunKey),
+}
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::View(key) => key.fmt(f),
+            Self::Mesh(key) => key.fmt(f),
+        }
+    }
+}
+
 /// 64-bit FNV-1a hash: the same on every machine and in every version.
 pub struct Fnv1a(pub u64);
 
@@ -74,6 +122,11 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
+    /// The hash as 16 hexadecimal digits.
+    pub(super) fn text(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+
     /// Adds the content of a file.
     pub fn add_file(&mut self, path: &Path) -> io::Result<()> {
         io::copy(&mut File::open(path)?, self).map(drop)

@@ -2,23 +2,26 @@
 //! continues, shards for many machines, and tables and CSV of the rows.
 //!
 //! ```text
-//! suite file --Suite::read--> Suite --plan--> Plan: jobs, scene by scene
-//!                                               |-- shard(I/N)          every Nth job
-//!                                               |-- run(RESULTS)        a row per job, appended at once
+//! suite file --Suite::read--> Suite --plan--> Plan: runs, scene by scene
+//!                                               |-- shard(I/N)          every Nth run
+//!                                               |-- run(RESULTS)        a row per run, appended at once
+//!                                               |-- rows(FILES)         the rows that are current
 //!                                               '-- merge(RESULTS)      the shards' files in one
 //! RESULTS --read_rows--> rows --csv--> one line per row and method
 //! ```
 //!
-//! A job is a view of a scene in one configuration. All methods of a job (today the variants of the emulated
-//! pipeline) share the preprocessed splats and report into one [`Row`]. Only procedural scenes use random
-//! numbers, so a seed belongs to a scene with a recipe.
+//! A run is a view of a scene in one configuration, or a mesh of a study at one point of its axes. All
+//! methods of a view share the preprocessed splats and report into one [`Row`], unless
+//! [each is a run of its own](Plan::by_method). Only procedural scenes use random numbers, so a seed
+//! belongs to a scene with a recipe.
 //!
-//! Rows of equal [`JobKey`]s must have equal numbers, whichever machine wrote them; keys that begin
-//! with `host_` hold times of a machine and are exempt. Reading a results file and merging check that.
+//! Rows of equal [`RunKey`]s and fingerprints must have equal numbers, whichever machine wrote them; keys
+//! that begin with `host_` hold times of a machine and are exempt. Reading a results file and merging
+//! check that.
 //!
 //! ```
 //! use quadrille_base::Task;
-//! use quadrille_suite::{Configuration, Program, Suite, csv};
+//! use quadrille_suite::{Configuration, Program, RunOptions, RunRow, Suite, csv};
 //!
 //! let text = "method = ['baseline', 'het']
 //!     [matrix]
@@ -32,10 +35,11 @@
 //! let suite = Suite::parse(text, "suite.toml".as_ref())?;
 //! let program = Program { version: "1.0", commit: "unknown", sources: "0" };
 //! let plan = suite.plan(&[Configuration::default()], program, &Task::NEVER, &mut |_| {})?;
-//! let rows = plan.run(None, quadrille_base::math::SimdLevel::best(), &mut |_| {})?;
+//! let rows = plan.run(&RunOptions::default(), &mut |_| {})?;
+//! let (rows, _) = RunRow::split(rows);
 //! assert_eq!(rows.len(), 2);
 //! assert!(rows[0].ratios["het"].speedup.is_some());
-//! assert_eq!(csv::text(&rows).lines().count(), 1 + 4);
+//! assert_eq!(csv::text(&rows, &[]).lines().count(), 1 + 4);
 //! # Ok::<(), quadrille_base::Error>(())
 //! ```
 
@@ -45,16 +49,14 @@ pub mod csv;
 pub mod deferred_runs;
 pub mod details;
 mod key;
+mod known;
 mod matrix;
 pub mod measured;
 mod merge;
 pub mod merging_runs;
 pub mod mesh_input;
-mod mesh_row;
 pub mod mesh_suite;
 mod messages;
-mod method;
-pub mod method_plan;
 pub mod microbench;
 mod plan;
 mod program;
@@ -63,6 +65,7 @@ pub mod report;
 mod results_file;
 mod row;
 pub mod rows;
+mod run_row;
 mod runner;
 mod scene_entry;
 mod shard;
@@ -75,16 +78,17 @@ pub mod versus;
 
 pub use checks::each_once;
 pub use configuration::{Configuration, check_distinct, swept, unused_warning};
-pub use key::{Fnv1a, JobKey, ViewKey};
+pub use key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
 pub use merge::Merged;
 pub use messages::{Messages, Silent};
-pub use plan::Plan;
+pub use plan::{MethodChoice, Plan, Run, ViewWork};
 pub use program::Program;
 pub use quadrille_gpu::method::Method;
 pub use records::read_rows;
-pub use row::{Row, RowRatios, RunFacts};
+pub use row::{Row, RowRatios};
 pub use rows::MethodRow;
-pub use runner::Event;
+pub use run_row::{MeshRows, MeshRunRow, RunRow, Workload};
+pub use runner::{Event, RunOptions};
 pub use shard::Shard;
 pub use suite_file::Suite;
 pub use value_range::MAX_CONFIGURATIONS;

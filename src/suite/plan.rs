@@ -1,11 +1,12 @@
-//! The jobs of a suite, in order.
+//! The runs of a suite, in order.
 
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use super::configuration::Configuration;
-use super::key::{Fnv1a, JobKey, ViewKey};
+use super::key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
+use super::mesh_suite::{MeshJob, SuitePaths};
 use super::program::Program;
 use super::scene_entry::{SceneEntry, Source};
 use super::shard::Shard;
@@ -16,34 +17,95 @@ use quadrille_gpu::method::Method;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::PictureSize;
 
+/// Maximum number of runs of views of a suite.
 const MAX_JOBS: u64 = 1_000_000;
 
+#[derive(Clone)]
 pub(super) struct PlannedScene {
     pub(super) entry: SceneEntry,
     pub(super) cameras: Vec<Camera>,
 }
 
-pub(super) struct ViewJob {
-    pub(super) scene: usize,
-    pub(super) camera: usize,
+/// A view of a scene in one configuration by some methods.
+#[derive(Debug, Clone)]
+pub struct ViewWork {
+    /// Index of the scene in the plan.
+    pub scene: usize,
+    /// Index of the view in its scene.
+    pub view: usize,
+    /// Whether figures show the scene apart.
+    pub is_large: bool,
+    /// Methods, each once.
+    pub methods: Vec<Method>,
     pub(super) configuration: usize,
-    pub(super) key: JobKey,
+    /// Whether reports have the details of figures.
+    pub(super) has_details: bool,
+    /// Hash of everything that the results depend on, except the methods.
+    pub(super) fingerprint: String,
 }
 
-/// The jobs of a suite: scenes, their seeds, their views and the configurations, the last changing
-/// fastest.
+/// Methods to run in a view, each on its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MethodChoice {
+    /// Methods, each once.
+    pub methods: Vec<Method>,
+    /// Whether reports have the details of figures.
+    pub has_details: bool,
+}
+
+/// Work of a run.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    View(ViewWork),
+    Mesh(Box<MeshJob>),
+}
+
+/// A run of a suite, which has a row of its own.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Identification of the run. Runs of one view by several methods share it.
+    pub key: RunKey,
+    pub(super) work: Work,
+}
+
+impl Run {
+    /// The view that is run; `None` for a mesh.
+    pub fn view(&self) -> Option<(&JobKey, &ViewWork)> {
+        match (&self.key, &self.work) {
+            (RunKey::View(key), Work::View(work)) => Some((key, work)),
+            _ => None,
+        }
+    }
+
+    /// Index of the scene of a view.
+    pub(super) fn scene(&self) -> Option<usize> {
+        self.view().map(|(_, work)| work.scene)
+    }
+
+    /// The mesh that is run, and whether it is the first run of its study; `None` for a view.
+    pub fn mesh(&self) -> Option<(&MeshRunKey, bool)> {
+        match (&self.key, &self.work) {
+            (RunKey::Mesh(key), Work::Mesh(job)) => Some((key, job.is_first)),
+            _ => None,
+        }
+    }
+}
+
+/// The runs of a suite: scenes, their seeds, their views and the configurations, the last changing
+/// fastest; then studies of meshes.
+#[derive(Clone)]
 pub struct Plan {
     /// For messages.
     pub(super) suite: PathBuf,
     pub(super) program: Program,
-    pub(super) methods: Vec<Method>,
+    pub(super) paths: SuitePaths,
     pub(super) scenes: Vec<PlannedScene>,
     pub(super) configurations: Vec<Configuration>,
-    pub(super) jobs: Vec<ViewJob>,
+    pub(super) runs: Vec<Run>,
 }
 
 impl Suite {
-    /// Lists the jobs of the suite in configurations that are based on `bases`, for example on
+    /// Lists the runs of the suite in configurations that are based on `bases`, for example on
     /// `[Configuration::default()]`. Reads the cameras of all scenes and checks that all files exist;
     /// `warn` takes the warnings of camera files. Jobs of another `program` have other keys.
     ///
@@ -61,10 +123,10 @@ impl Suite {
         let mut plan = Plan {
             suite: self.path.clone(),
             program,
-            methods: self.methods.clone(),
+            paths: self.meshes.paths.clone(),
             scenes: Vec::new(),
             configurations,
-            jobs: Vec::new(),
+            runs: Vec::new(),
         };
         let texts = plan.configurations.iter();
         let texts: Vec<_> = texts.map(|c| toml::to_string(&c.config).unwrap_or_default()).collect();
@@ -84,8 +146,12 @@ impl Suite {
             };
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
-            plan.add_jobs(PlannedScene { entry: scene, cameras }, content, &texts)?;
+            plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, &self.methods)?;
         }
+        plan.runs.extend(self.meshes.jobs.iter().map(|job| Run {
+            key: RunKey::Mesh(job.key.clone()),
+            work: Work::Mesh(Box::new(job.clone())),
+        }));
         Ok(plan)
     }
 
@@ -112,56 +178,99 @@ impl Suite {
 }
 
 impl Plan {
-    fn add_jobs(&mut self, scene: PlannedScene, content: u64, texts: &[String]) -> Result<()> {
+    /// Adds a scene and its runs. `content` is the hash of the scene, `texts` are the configurations.
+    fn add_views(
+        &mut self,
+        scene: PlannedScene,
+        content: u64,
+        texts: &[String],
+        methods: &[Method],
+    ) -> Result<()> {
         let more = (scene.cameras.len() * texts.len()) as u64;
-        let jobs = self.jobs.len() as u64 + more;
-        Error::check_limit("jobs of the suite", MAX_JOBS, jobs)?;
+        Error::check_limit("jobs of the suite", MAX_JOBS, self.runs.len() as u64 + more)?;
         let sources = self.program.sources;
         let profile = scene.entry.profile.as_deref().unwrap_or("as the scene says");
-        for (index, camera) in scene.cameras.iter().enumerate() {
+        for (view, camera) in scene.cameras.iter().enumerate() {
             for (at, (configuration, text)) in self.configurations.iter().zip(texts).enumerate() {
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.
                 let _ = write!(hash, "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}");
-                self.jobs.push(ViewJob {
-                    scene: self.scenes.len(),
-                    camera: index,
-                    configuration: at,
-                    key: JobKey {
-                        scene: scene.entry.name.clone(),
-                        seed: scene.entry.seed(),
-                        view: ViewKey {
-                            name: camera.name.clone(),
-                            width: camera.width,
-                            height: camera.height,
-                        },
-                        configuration: configuration.name.clone(),
-                        preset: configuration.preset.clone(),
-                        changed: configuration.changed.clone(),
-                        fingerprint: format!("{:016x}", hash.0),
+                let key = RunKey::View(JobKey {
+                    scene: scene.entry.name.clone(),
+                    seed: scene.entry.seed(),
+                    view: ViewKey {
+                        name: camera.name.clone(),
+                        width: camera.width,
+                        height: camera.height,
                     },
+                    configuration: configuration.name.clone(),
+                    preset: configuration.preset.clone(),
+                    changed: configuration.changed.clone(),
                 });
+                let work = Work::View(ViewWork {
+                    scene: self.scenes.len(),
+                    view,
+                    is_large: scene.entry.is_large,
+                    methods: methods.to_vec(),
+                    configuration: at,
+                    has_details: false,
+                    fingerprint: hash.text(),
+                });
+                self.runs.push(Run { key, work });
             }
         }
         self.scenes.push(scene);
         Ok(())
     }
 
-    /// Keeps the jobs of a shard. Call it once, on the plan of the whole suite.
+    /// Keeps the runs of a shard. Call it once, on the plan of the whole suite.
     #[must_use]
     pub fn shard(mut self, shard: Shard) -> Self {
-        let jobs = std::mem::take(&mut self.jobs).into_iter().enumerate();
-        let own = jobs.filter(|(index, _)| shard.contains(*index));
-        self.jobs = own.map(|(_, job)| job).collect();
+        let mut at = 0..;
+        self.runs.retain(|_| at.next().is_some_and(|at| shard.contains(at)));
         self
     }
 
-    /// Keys of the jobs, in order.
-    pub fn keys(&self) -> impl ExactSizeIterator<Item = &JobKey> {
-        self.jobs.iter().map(|job| &job.key)
+    /// Keeps the runs that `is_wanted` takes.
+    #[must_use]
+    pub fn only(mut self, is_wanted: impl Fn(&Run) -> bool) -> Self {
+        self.runs.retain(is_wanted);
+        self
     }
 
-    /// Configurations of the jobs.
+    /// Chooses methods for every view in every configuration, each of which is a run of its own.
+    #[must_use]
+    pub fn by_method(mut self, choose: impl Fn(&JobKey, &ViewWork) -> MethodChoice) -> Self {
+        let runs = std::mem::take(&mut self.runs).into_iter();
+        let split = runs.flat_map(|run| {
+            let Some((key, work)) = run.view() else {
+                return vec![run];
+            };
+            let MethodChoice { methods, has_details } = choose(key, work);
+            let mut work = ViewWork { has_details, ..work.clone() };
+            if has_details {
+                // Rows with details are kept apart: `bench` does not reuse them, and its rows lack the details.
+                let mut hash = Fnv1a::default();
+                // Writing to a hash cannot fail.
+                let _ = write!(hash, "{} with details", work.fingerprint);
+                work.fingerprint = hash.text();
+            }
+            let alone = methods.into_iter().map(|method| {
+                let work = ViewWork { methods: vec![method], ..work.clone() };
+                Run { key: run.key.clone(), work: Work::View(work) }
+            });
+            alone.collect()
+        });
+        self.runs = split.collect();
+        self
+    }
+
+    /// The runs, in order.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Configurations of the views.
     pub fn configurations(&self) -> &[Configuration] {
         &self.configurations
     }

@@ -1,135 +1,179 @@
-//! Rows that are known, by key: rows of one key are joined, and their numbers are compared.
+//! Rows that are known, by key: rows of one key and one fingerprint are joined, and their numbers are
+//! compared.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 
-use super::key::JobKey;
+use super::key::RunKey;
 use super::results_file::{Line, LineContent, Lines, Place};
-use super::row::{Row, RunFacts};
+use super::row::{Row, difference};
 use super::rows::MethodRow;
+use super::run_row::{MeshRunRow, RunRow};
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::method::Method;
 
+/// Results of a run, from one row or several.
 struct Record {
-    row: Row,
-    /// Line that each method was read from; `None` for a method of this run.
+    row: RunRow,
+    /// Line that each method, or the rows of a mesh, was read from; `None` for results of this run.
     places: Vec<Option<Place>>,
 }
 
+/// Rows in order of appearance.
 #[derive(Default)]
 pub(super) struct Records {
-    records: HashMap<JobKey, Record>,
-    order: Vec<JobKey>,
+    records: Vec<Record>,
+    by_key: HashMap<RunKey, Vec<usize>>,
 }
 
 impl Records {
+    /// Adds a row of a results file; other lines are ignored.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] naming both rows if an earlier one has the same key and fingerprint and other
+    /// numbers.
     pub(super) fn add_line(&mut self, line: Line) -> Result<()> {
         match line.content {
-            LineContent::Row(row) => self.add(*row, Some(&line.place)),
-            LineContent::Mesh(_) | LineContent::Other(_) => Ok(()),
+            LineContent::Run(row) => self.add(*row, Some(&line.place)),
+            LineContent::Other(_) => Ok(()),
         }
     }
 
-    pub(super) fn add(&mut self, row: Row, place: Option<&Place>) -> Result<()> {
-        let record = match self.records.entry(row.key.clone()) {
-            Entry::Vacant(vacant) => {
-                self.order.push(row.key.clone());
-                let places = vec![place.cloned(); row.variants.len()];
-                vacant.insert(Record { row, places });
-                return Ok(());
-            }
-            Entry::Occupied(occupied) => occupied.into_mut(),
+    pub(super) fn add(&mut self, row: RunRow, place: Option<&Place>) -> Result<()> {
+        let of_key = self.by_key.entry(row.key()).or_default();
+        let is_same = |at: &&usize| self.records[**at].row.fingerprint() == row.fingerprint();
+        if let Some(at) = of_key.iter().find(is_same) {
+            return self.records[*at].join(row, place);
+        }
+        of_key.push(self.records.len());
+        let places = match &row {
+            RunRow::View(row) => vec![place.cloned(); row.variants.len()],
+            RunRow::Mesh(_) => vec![place.cloned()],
         };
-        let mut is_joined = false;
-        for method in row.variants {
-            let known = &mut record.row.variants;
-            match known.iter().position(|m| m.name == method.name) {
-                Some(at) => {
-                    if let Some(found) = method.difference(&known[at]) {
-                        return Err(conflict(&row.key, found, [place, record.places[at].as_ref()]));
-                    }
-                }
-                None => {
-                    known.push(method);
-                    record.places.push(place.cloned());
-                    is_joined = true;
-                }
-            }
-        }
-        if row.splats != record.row.splats {
-            let found = format!("splats {} instead of {}", row.splats, record.row.splats);
-            let first = record.places.first().and_then(Option::as_ref);
-            return Err(conflict(&row.key, found, [place, first]));
-        }
-        if is_joined {
-            let variants = record.row.variants.clone();
-            let facts = record.row.facts();
-            let host_s = row.host_s;
-            record.row = Row::new(&row.key, &RunFacts { host_s, ..facts }, variants);
-        }
+        self.records.push(Record { row, places });
         Ok(())
     }
 
-    pub(super) fn missing(&self, key: &JobKey, methods: &[Method]) -> Vec<Method> {
-        let record = self.records.get(key);
-        let is_known =
-            |method: &Method| record.is_some_and(|r| r.row.method(&method.name()).is_some());
-        methods.iter().copied().filter(|m| !is_known(m)).collect()
+    /// The rows of a run, the last first.
+    pub(super) fn of(&self, key: &RunKey) -> impl Iterator<Item = &RunRow> {
+        let of_key = self.by_key.get(key).into_iter().flatten().rev();
+        of_key.map(|at| &self.records[*at].row)
     }
 
-    pub(super) fn known(&self, key: &JobKey, methods: &[Method]) -> Vec<MethodRow> {
-        let record = self.records.get(key);
-        let known = |method: &Method| record?.row.method(&method.name()).cloned();
-        methods.iter().filter_map(known).collect()
-    }
-
-    /// Row of a job with exactly these methods in this order; `None` if one is missing.
-    pub(super) fn take(&mut self, key: &JobKey, methods: &[Method]) -> Option<Row> {
-        if !self.missing(key, methods).is_empty() {
-            return None;
-        }
-        let mut known = self.records.remove(key)?.row;
-        let names = methods.iter().map(|method| method.name());
-        if names.clone().eq(known.variants.iter().map(|m| m.name.clone())) {
-            return Some(known);
-        }
-        let mut all = std::mem::take(&mut known.variants);
-        let variants = names.filter_map(|name| {
-            let at = all.iter().position(|method| method.name == name)?;
-            Some(all.swap_remove(at))
-        });
-        let variants = variants.collect();
-        Some(Row::new(key, &known.facts(), variants))
-    }
-
-    pub(super) fn row(&self, key: &JobKey) -> Option<&Row> {
-        Some(&self.records.get(key)?.row)
-    }
-
-    pub(super) fn into_rows(mut self) -> Vec<Row> {
-        let keys = self.order.iter();
-        let rows = keys.filter_map(|key| self.records.remove(key));
-        rows.map(|record| record.row).collect()
+    pub(super) fn into_rows(self) -> Vec<RunRow> {
+        self.records.into_iter().map(|record| record.row).collect()
     }
 }
 
-/// Reads the rows of a results file, each key and method once, in order of appearance. Lines that are
+impl Record {
+    /// Adds the methods of a row of the same key and fingerprint.
+    fn join(&mut self, row: RunRow, place: Option<&Place>) -> Result<()> {
+        match (&mut self.row, row) {
+            (RunRow::View(known), RunRow::View(row)) => {
+                join_views(known, &mut self.places, row, place)
+            }
+            (RunRow::Mesh(known), RunRow::Mesh(row)) => {
+                let rows = |row: &MeshRunRow| serde_json::to_value(&row.rows).unwrap_or_default();
+                match difference("rows", &rows(&row), &rows(known)) {
+                    None => Ok(()),
+                    Some(found) => {
+                        let first = self.places.first().and_then(Option::as_ref);
+                        Err(conflict(&row.key, found, [place, first]))
+                    }
+                }
+            }
+            // Rows of two workloads have no key in common.
+            _ => Ok(()),
+        }
+    }
+}
+
+fn join_views(
+    known: &mut Row,
+    places: &mut Vec<Option<Place>>,
+    row: Row,
+    place: Option<&Place>,
+) -> Result<()> {
+    let mut is_joined = false;
+    for method in row.variants {
+        match known.variants.iter().position(|m| m.name == method.name) {
+            Some(at) => {
+                if let Some(found) = method.difference(&known.variants[at]) {
+                    return Err(conflict(&row.key, found, [place, places[at].as_ref()]));
+                }
+            }
+            None => {
+                known.variants.push(method);
+                places.push(place.cloned());
+                is_joined = true;
+            }
+        }
+    }
+    if row.splats != known.splats {
+        let found = format!("splats {} instead of {}", row.splats, known.splats);
+        let first = places.first().and_then(Option::as_ref);
+        return Err(conflict(&row.key, found, [place, first]));
+    }
+    if is_joined {
+        known.host_s = row.host_s;
+        let row = std::mem::take(known);
+        let methods = row.variants.clone();
+        *known = row.with_methods(methods);
+    }
+    Ok(())
+}
+
+/// The methods without results in a row.
+pub(super) fn missing(row: Option<&Row>, methods: &[Method]) -> Vec<Method> {
+    let is_known = |method: &Method| row.is_some_and(|row| row.method(&method.name()).is_some());
+    methods.iter().copied().filter(|m| !is_known(m)).collect()
+}
+
+/// The results of `methods` that a row has, in this order.
+pub(super) fn known(row: Option<&Row>, methods: &[Method]) -> Vec<MethodRow> {
+    let known = |method: &Method| row?.method(&method.name()).cloned();
+    methods.iter().filter_map(known).collect()
+}
+
+/// The row with exactly these methods in this order; `None` if one is missing.
+pub(super) fn whole(row: &Row, methods: &[Method]) -> Option<Row> {
+    let names = methods.iter().map(|method| method.name());
+    if names.eq(row.variants.iter().map(|m| m.name.clone())) {
+        return Some(row.clone());
+    }
+    let found = known(Some(row), methods);
+    (found.len() == methods.len()).then(|| row.clone().with_methods(found))
+}
+
+/// Reads the rows of a results file, each run and method once, in order of appearance. Lines that are
 /// no rows, and an incomplete last line, are left out.
 ///
 /// # Errors
-/// [`Error::Malformed`] naming a line that is not a JSON object, or two rows that have the same key and
-/// different numbers; [`Error::Read`].
-pub fn read_rows(path: &Path) -> Result<Vec<Row>> {
+/// [`Error::Malformed`] naming a line that is not a JSON object, rows of meshes of another version, or two
+/// rows that have the same key and fingerprint and different numbers; [`Error::Read`].
+pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
     let mut records = Records::default();
     for line in Lines::of_file(path)?.lines {
+        if let LineContent::Other(value) = &line.content
+            && value.get("workload").is_some()
+        {
+            let reason = serde_json::from_value::<MeshRunRow>(value.clone()).err();
+            let found = reason.map_or_else(String::new, |reason| reason.to_string());
+            let place = format!("line {}", line.place.line);
+            let expected = "a row of a suite of meshes of this version";
+            return Err(Error::malformed(path, place, expected, found));
+        }
         records.add_line(line)?;
     }
     Ok(records.into_rows())
 }
 
 /// Error about two rows with one key and different numbers.
-fn conflict(key: &JobKey, found: String, [later, earlier]: [Option<&Place>; 2]) -> Error {
+fn conflict(
+    key: &impl std::fmt::Display,
+    found: String,
+    [later, earlier]: [Option<&Place>; 2],
+) -> Error {
     let named = |place: Option<&Place>| {
         place.map_or_else(|| "the row of this run".to_owned(), ToString::to_string)
     };
@@ -153,32 +197,39 @@ mod tests {
 
     #[test]
     fn rows_of_one_key_are_joined() {
-        let whole = row("a", "0", [600, 300, 200]);
+        let whole_row = row("a", "0", [600, 300, 200]);
         let methods: Vec<_> =
             ["baseline", "het", "het+qm"].map(|name| Method::parse(name).unwrap()).to_vec();
         let mut records = Records::default();
         let part = |at: usize| {
-            let variants = vec![whole.variants[at].clone()];
-            Row::new(&whole.key, &whole.facts(), variants)
+            let variants = vec![whole_row.variants[at].clone()];
+            RunRow::View(whole_row.clone().with_methods(variants))
+        };
+        let found = |records: &Records| match records.of(&part(0).key()).next() {
+            Some(RunRow::View(row)) => row.clone(),
+            _ => panic!("no row"),
         };
         records.add(part(0), Some(&place(1))).unwrap();
-        assert_eq!(records.missing(&whole.key, &methods), methods[1..]);
-        assert_eq!(records.take(&whole.key, &methods), None);
+        assert_eq!(missing(Some(&found(&records)), &methods), methods[1..]);
+        assert_eq!(whole(&found(&records), &methods), None);
         records.add(part(2), Some(&place(2))).unwrap();
         records.add(part(1), None).unwrap();
-        assert!(records.missing(&whole.key, &methods).is_empty());
+        assert!(missing(Some(&found(&records)), &methods).is_empty());
         // The same numbers once more change nothing, whatever the time they took.
-        let again = Row { host_s: 9.0, ..whole.clone() };
+        let again = RunRow::View(Row { host_s: 9.0, ..whole_row.clone() });
         records.add(again, Some(&place(3))).unwrap();
-        assert_eq!(records.take(&whole.key, &methods), Some(whole));
-        assert!(records.into_rows().is_empty());
+        assert_eq!(whole(&found(&records), &methods), Some(whole_row.clone()));
+        // Other inputs have a row of their own.
+        let other = Row { fingerprint: "1".to_owned(), splats: 2, ..whole_row };
+        records.add(RunRow::View(other), Some(&place(4))).unwrap();
+        assert_eq!(records.into_rows().len(), 2);
     }
 
     #[test]
     fn different_numbers_of_one_key_are_refused_and_both_rows_named() {
         let mut records = Records::default();
         let add = |records: &mut Records, cycles, line| {
-            records.add(row("a", "0", [600, cycles, 200]), Some(&place(line)))
+            records.add(RunRow::View(row("a", "0", [600, cycles, 200])), Some(&place(line)))
         };
         add(&mut records, 300, 4).unwrap();
         let error = add(&mut records, 301, 7).unwrap_err().to_string();
@@ -187,7 +238,7 @@ mod tests {
         {
             assert!(error.contains(word), "{word}: {error}");
         }
-        let more = Row { splats: 2, ..row("a", "0", [600, 300, 200]) };
+        let more = RunRow::View(Row { splats: 2, ..row("a", "0", [600, 300, 200]) });
         let error = records.add(more, Some(&place(8))).unwrap_err().to_string();
         assert!(error.contains("splats 2 instead of 1"), "{error}");
     }

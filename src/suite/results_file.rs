@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::mesh_row::MeshRunRow;
-use super::row::Row;
+use super::run_row::RunRow;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_base::task::Task;
@@ -32,13 +32,46 @@ pub(super) struct Line {
     pub(super) content: LineContent,
 }
 
+impl Line {
+    /// The row of the line; `None` if another version may have written it.
+    pub(super) fn row(&self) -> Option<&RunRow> {
+        match &self.content {
+            LineContent::Run(row) => Some(row),
+            LineContent::Other(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum LineContent {
-    Row(Box<Row>),
-    Mesh(Box<MeshRunRow>),
+    Run(Box<RunRow>),
     /// Another object, possibly of another version.
     Other(Value),
+}
+
+/// The key that rows of meshes alone have.
+#[derive(Deserialize)]
+struct Kind {
+    workload: Option<IgnoredAny>,
+}
+
+impl LineContent {
+    /// Parses a line; `None` if it is not an object.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return None;
+        }
+        let kind: Kind = serde_json::from_slice(bytes).ok()?;
+        let row = match kind.workload {
+            None => serde_json::from_slice(bytes).map(RunRow::View),
+            Some(_) => serde_json::from_slice(bytes).map(RunRow::Mesh),
+        };
+        match row {
+            Ok(row) => Some(Self::Run(Box::new(row))),
+            Err(_) => serde_json::from_slice(bytes).map(Self::Other).ok(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -135,15 +168,7 @@ impl Lines {
             if bytes.trim_ascii().is_empty() {
                 continue;
             }
-            let value: Value = serde_json::from_slice(&bytes).map_err(|_| not_a_row(path, line))?;
-            if !value.is_object() {
-                return Err(not_a_row(path, line));
-            }
-            let content = match value.get("workload") {
-                None => serde_json::from_slice(&bytes).map(LineContent::Row),
-                Some(_) => serde_json::from_slice(&bytes).map(LineContent::Mesh),
-            };
-            let content = content.unwrap_or(LineContent::Other(value));
+            let content = LineContent::parse(&bytes).ok_or_else(|| not_a_row(path, line))?;
             let place = Place { path: Arc::clone(&shared), line };
             found.lines.push(Line { place, content });
         }

@@ -23,12 +23,15 @@ pub struct RowRatios {
     pub quads: Option<f64>,
 }
 
-/// Results of a job.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Results of a view by some methods.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Scene, view and configuration.
     #[serde(flatten)]
     pub key: JobKey,
+    /// Hash of everything that the results depend on, except the methods: the sources of the program,
+    /// the configuration, the profile, the scene and the camera.
+    pub fingerprint: String,
     /// Name of the profile that the splats were projected with.
     #[serde(default)]
     pub profile: String,
@@ -57,7 +60,7 @@ impl MethodRow {
     }
 }
 
-fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
+pub(super) fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<String> {
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let keys = ours.keys().chain(theirs.keys());
@@ -85,47 +88,20 @@ impl RowRatios {
     }
 }
 
-/// The facts of a row beside its key and its methods; see the fields of [`Row`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RunFacts<'a> {
-    /// Name of the profile that the scene is drawn with.
-    pub profile: &'a str,
-    /// Commit of the program.
-    pub commit: &'a str,
-    /// Splats in view.
-    pub splats: u64,
-    /// Seconds on the host.
-    pub host_s: f64,
-}
-
 impl Row {
-    /// Joins the methods of a job.
-    pub fn new(key: &JobKey, run: &RunFacts<'_>, variants: Vec<MethodRow>) -> Self {
+    /// The row with other methods, and their ratios.
+    #[must_use]
+    pub fn with_methods(mut self, variants: Vec<MethodRow>) -> Self {
         let find = |name: &str| variants.iter().find(|v| v.name == name);
         let baseline = find("baseline");
         let against = |method: Option<&MethodRow>| Some(RowRatios::between(baseline?, method?));
         let others = variants.iter().filter(|v| v.name != "baseline");
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
-        Self {
-            key: key.clone(),
-            profile: run.profile.to_owned(),
-            commit: run.commit.to_owned(),
-            splats: run.splats,
-            ratios: ratios.collect(),
-            termination_ratio: against(find("het")).and_then(|r| r.fragments),
-            merge_ratio: against(find("qm")).and_then(|r| r.quads),
-            variants,
-            host_s: run.host_s,
-        }
-    }
-
-    pub(crate) fn facts(&self) -> RunFacts<'_> {
-        RunFacts {
-            profile: &self.profile,
-            commit: &self.commit,
-            splats: self.splats,
-            host_s: self.host_s,
-        }
+        self.ratios = ratios.collect();
+        self.termination_ratio = against(find("het")).and_then(|r| r.fragments);
+        self.merge_ratio = against(find("qm")).and_then(|r| r.quads);
+        self.variants = variants;
+        self
     }
 
     /// Results of the method called `name`.
@@ -141,9 +117,6 @@ pub(super) mod tests {
     use crate::details::FigureDetails;
     use crate::rows::{MethodCounts, PipelineCounts, UnitRow};
 
-    const RUN: RunFacts<'_> =
-        RunFacts { profile: "inria", commit: "unknown", splats: 1, host_s: 0.5 };
-
     /// A row of three variants with these cycles, two blended fragments per cycle, and no quads.
     pub(crate) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = JobKey {
@@ -153,7 +126,6 @@ pub(super) mod tests {
             configuration: None,
             preset: "vr-pipe".to_owned(),
             changed: BTreeMap::new(),
-            fingerprint: String::new(),
         };
         let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
         let variants = variants.map(|(name, cycles)| {
@@ -171,7 +143,9 @@ pub(super) mod tests {
                 host_s: 0.25,
             }
         });
-        Row::new(&key, &RUN, variants.collect())
+        let [profile, commit] = ["inria", "unknown"].map(str::to_owned);
+        let row = Row { key, profile, commit, splats: 1, host_s: 0.5, ..Row::default() };
+        row.with_methods(variants.collect())
     }
 
     #[test]

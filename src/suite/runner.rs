@@ -1,143 +1,247 @@
-//! Runs of suites. The row of a job is in the results file before the next job begins, so that a
-//! stopped run continues where it was.
+//! Runs of suites. The row of a run is in the results file before the next run begins, so that a
+//! stopped suite continues where it was.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::key::JobKey;
-use super::mesh_row::{MeshRunKey, MeshRunRow};
-use super::method::run_all;
-use super::plan::{Plan, ViewJob};
-use super::records::Records;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::details::{self, FigureDetails};
+use super::key::{JobKey, RunKey};
+use super::known::KnownRows;
+use super::mesh_suite::MeshJob;
+use super::plan::{Plan, Run, ViewWork, Work};
+use super::records;
 use super::results_file::ResultsFile;
-use super::row::{Row, RunFacts};
+use super::row::Row;
 use super::rows::MethodRow;
+use super::run_row::RunRow;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
-use quadrille_base::task::Task;
+use quadrille_base::task::{Steps, Task};
+use quadrille_gpu::machine::Machine;
 use quadrille_gpu::view::PreparedView;
+use quadrille_gpu::wiring::Watch;
 
 /// An event of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The run begins with `done` of all `jobs` in the results file.
+    /// The suite begins with `done` of all `jobs` in the results files.
     Resumed {
-        /// Number of jobs.
+        /// Number of runs.
         jobs: usize,
-        /// Number of jobs that need not be run.
+        /// Number of runs whose rows are known.
         done: usize,
     },
-    /// A job begins.
-    Begun(&'a JobKey),
-    /// The row of a job is in the results file.
-    Done(&'a Row),
-    /// A job of meshes begins.
-    BegunMesh(&'a MeshRunKey),
-    /// The row of a job of meshes is in the results file.
-    DoneMesh(&'a MeshRunRow),
+    /// A run begins.
+    Begun(&'a RunKey),
+    /// The row of a run is in the results file.
+    Done(&'a RunRow),
     /// Something is strange: a view without splats, or counters that do not add up.
     Warning(String),
 }
 
+/// Files and host of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// Results file: its rows are used, and rows are appended. Heat maps are written into its folder. Without it, rows are
+    /// not kept and heat maps not drawn.
+    pub results: Option<&'a Path>,
+    /// Other results files whose rows are used.
+    pub others: &'a [PathBuf],
+    /// Vector instructions.
+    pub level: SimdLevel,
+    /// Progress is in runs.
+    pub task: &'a Task,
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        Self { results: None, others: &[], level: SimdLevel::best(), task: &Task::NEVER }
+    }
+}
+
 impl Plan {
-    /// Runs the jobs without a row in the results file, if one is given, and returns the rows of all jobs
-    /// in order. A row of the file with some of the methods is used, and only the others are run.
+    /// Runs everything without a row in the results files on rayon's current pool, and returns the rows of all
+    /// runs in order. A row of a view with some of its methods is used, and only the others are run.
     ///
     /// # Errors
-    /// Errors of reading scenes and of reading and writing the results file, which no other run may be
-    /// writing; [`Error::Malformed`](quadrille_base::error::Error::Malformed) naming two rows of the file that have the
-    /// same key and different numbers.
+    /// Errors of reading scenes and meshes, and of reading and writing the results files, of which no other run may be
+    /// writing the first; [`Error::Malformed`](quadrille_base::error::Error::Malformed) naming two rows that have the
+    /// same key and different numbers; [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn run(
         &self,
-        results: Option<&Path>,
-        level: SimdLevel,
+        options: &RunOptions<'_>,
         watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Vec<Row>> {
-        self.run_task(results, level, &Task::NEVER, watch)
-    }
-
-    /// As [`Self::run`], as a task, whose progress is in jobs. The rows of jobs that are done stay in the
-    /// results file, from which another run continues.
-    pub fn run_task(
-        &self,
-        results: Option<&Path>,
-        level: SimdLevel,
-        task: &Task,
-        watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<RunRow>> {
+        let task = options.task;
         task.check()?;
-        let part = task.without_progress();
-        let mut file = results.map(ResultsFile::open).transpose()?;
-        let mut records = Records::default();
+        let mut file = options.results.map(ResultsFile::open).transpose()?;
+        let mut known = KnownRows::new(self, options.results.unwrap_or(Path::new("")));
         for line in file.iter_mut().flat_map(ResultsFile::take_lines) {
-            records.add_line(line)?;
+            known.records.add_line(line)?;
         }
-        let is_open = |job: &&ViewJob| !records.missing(&job.key, &self.methods).is_empty();
-        let open: Vec<&ViewJob> = self.jobs.iter().filter(is_open).collect();
-        watch(Event::Resumed { jobs: self.jobs.len(), done: self.jobs.len() - open.len() });
-        let steps = task.steps(open.len() as u64);
-        for of_scene in open.chunk_by(|a, b| a.scene == b.scene) {
-            let planned = &self.scenes[of_scene[0].scene];
-            let scene = planned.entry.load(&self.suite, &part)?;
-            for of_view in of_scene.chunk_by(|a, b| a.camera == b.camera) {
-                let mut start = Instant::now();
-                let camera = &planned.cameras[of_view[0].camera];
-                let (splats, profile) = (&scene.splats, &scene.profile);
-                let view = PreparedView::new(splats, camera, profile, level, &part)?;
-                let splats = u64::from(view.draw().len());
-                if splats == 0 {
-                    let key = &of_view[0].key;
-                    let text = format!("{key}: no splat is in view; ratios exclude this view");
-                    watch(Event::Warning(text));
-                }
-                for job in of_view {
-                    quadrille_base::span!("row");
-                    watch(Event::Begun(&job.key));
-                    let methods = self.run_methods(job, &view, &records, &part, watch)?;
-                    let host_s = start.elapsed().as_secs_f64();
-                    let run = RunFacts {
-                        profile: scene.profile.name,
-                        commit: self.program.commit,
-                        splats,
-                        host_s,
-                    };
-                    let row = Row::new(&job.key, &run, methods);
-                    if let Some(file) = &mut file {
-                        file.append(&row)?;
-                    }
-                    watch(Event::Done(&row));
-                    records.add(row, None)?;
-                    steps.advance(1)?;
-                    start = Instant::now();
-                }
+        for other in options.others.iter().filter(|other| Some(other.as_path()) != options.results)
+        {
+            known.read(other)?;
+        }
+        let open: Vec<&Run> = self.runs.iter().filter(|run| !known.has(run)).collect();
+        watch(Event::Resumed { jobs: self.runs.len(), done: self.runs.len() - open.len() });
+        let mut running = Running {
+            plan: self,
+            level: options.level,
+            part: task.without_progress(),
+            steps: task.steps(open.len() as u64),
+            folder: options.results.map(|path| path.parent().unwrap_or(Path::new(""))),
+            file: file.map(Mutex::new),
+            known,
+        };
+        for together in open.chunk_by(|a, b| a.scene().is_some() && a.scene() == b.scene()) {
+            match &together[0].work {
+                Work::View(work) => running.views(work.scene, together, watch)?,
+                Work::Mesh(job) => running.mesh(&together[0].key, job, watch)?,
             }
         }
-        let rows = self.jobs.iter();
-        Ok(rows.filter_map(|job| records.take(&job.key, &self.methods)).collect())
+        let mut known = running.known;
+        Ok(self.runs.iter().filter_map(|run| known.whole(run)).collect())
+    }
+}
+
+/// A suite that is run.
+struct Running<'a> {
+    plan: &'a Plan,
+    level: SimdLevel,
+    /// The task without progress.
+    part: Task,
+    steps: Steps<'a>,
+    folder: Option<&'a Path>,
+    file: Option<Mutex<ResultsFile>>,
+    known: KnownRows<'a>,
+}
+
+/// A view that is ready to be drawn.
+struct ReadyView<'a> {
+    view: PreparedView<'a>,
+    profile: &'static str,
+    /// Begin of the preparation, or of the runs in one configuration.
+    start: Instant,
+}
+
+impl Running<'_> {
+    fn views(
+        &mut self,
+        scene: usize,
+        runs: &[&Run],
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        let planned = &self.plan.scenes[scene];
+        let scene = planned.entry.load(&self.plan.suite, &self.part)?;
+        let index = |run: &Run| run.view().map_or(0, |(_, work)| work.view);
+        for of_view in runs.chunk_by(|a, b| index(a) == index(b)) {
+            let start = Instant::now();
+            let (splats, camera) = (&scene.splats, &planned.cameras[index(of_view[0])]);
+            let view = PreparedView::new(splats, camera, &scene.profile, self.level, &self.part)?;
+            if view.draw().is_empty() {
+                let text = "no splat is in view; ratios exclude this view";
+                watch(Event::Warning(format!("{}: {text}", of_view[0].key)));
+            }
+            let mut ready = ReadyView { view, profile: scene.profile.name, start };
+            for of_configuration in of_view.chunk_by(|a, b| a.key == b.key) {
+                quadrille_base::span!("row");
+                watch(Event::Begun(&of_configuration[0].key));
+                // Methods of a view run in parallel; each run appends its row when it is done.
+                let views =
+                    of_configuration.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
+                let rows = views.map(|(key, view)| self.view(key, view, &ready));
+                let rows: Vec<(Row, Vec<String>)> = rows.collect::<Result<_>>()?;
+                for (row, discrepancies) in rows {
+                    for sentence in discrepancies {
+                        watch(Event::Warning(format!("{}, {sentence}", row.key)));
+                    }
+                    self.add(RunRow::View(row), watch)?;
+                }
+                ready.start = Instant::now();
+            }
+        }
+        Ok(())
     }
 
-    /// Runs the methods of a job that `records` lacks; returns all results in the order of the suite.
-    fn run_methods(
+    /// Runs the methods of a view that have no results. Appends the row with all methods, and returns it with the
+    /// counters that do not add up.
+    fn view(
         &self,
-        job: &ViewJob,
-        view: &PreparedView<'_>,
-        records: &Records,
-        task: &Task,
-        watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Vec<MethodRow>> {
-        let config = &self.configurations[job.configuration].config;
-        let missing = records.missing(&job.key, &self.methods);
-        let mut rows = records.known(&job.key, &self.methods);
-        for run in run_all(&missing, view, config, task)? {
-            for sentence in run.discrepancies {
-                let text = format!("{}, {}: {sentence}", job.key, run.row.name);
-                watch(Event::Warning(text));
+        run: &RunKey,
+        (key, work): (&JobKey, &ViewWork),
+        ready: &ReadyView<'_>,
+    ) -> Result<(Row, Vec<String>)> {
+        let config = &self.plan.configurations[work.configuration].config;
+        let known = self.known.view(run, work);
+        let missing = records::missing(known, &work.methods);
+        let watch = |method| match work.has_details {
+            true => details::watch(method),
+            false => Watch::default(),
+        };
+        let machines = missing.iter().map(|method| Machine::new(config, *method, watch(*method)));
+        let machines: Vec<Machine> = machines.collect::<Result<_>>()?;
+        let mut methods = records::known(known, &work.methods);
+        let mut discrepancies = Vec::new();
+        for run in Machine::run_all(&machines, &ready.view, &self.part)? {
+            let mut row = MethodRow::new(&run.outcome, config, run.host);
+            if work.has_details {
+                row.details = FigureDetails::of(&run.outcome, &ready.view, config);
             }
-            rows.push(run.row);
+            let sentences = run.outcome.discrepancies().into_iter();
+            discrepancies.extend(sentences.map(|sentence| format!("{}: {sentence}", row.name)));
+            methods.push(row);
         }
-        let place = |name: &str| self.methods.iter().position(|m| m.name() == name);
-        rows.sort_by_key(|row| place(&row.name));
-        Ok(rows)
+        methods.sort_by_key(|row| work.methods.iter().position(|m| m.name() == row.name));
+        let row = Row {
+            key: key.clone(),
+            fingerprint: work.fingerprint.clone(),
+            profile: ready.profile.to_owned(),
+            commit: self.plan.program.commit.to_owned(),
+            splats: u64::from(ready.view.draw().len()),
+            host_s: ready.start.elapsed().as_secs_f64(),
+            ..Row::default()
+        };
+        let row = row.with_methods(methods);
+        self.append(&row)?;
+        Ok((row, discrepancies))
+    }
+
+    fn mesh(
+        &mut self,
+        key: &RunKey,
+        job: &MeshJob,
+        watch: &mut dyn FnMut(Event<'_>),
+    ) -> Result<()> {
+        quadrille_base::span!("row");
+        watch(Event::Begun(key));
+        let host = (self.level, &self.part);
+        let (mut row, warnings) = job.run(self.folder, &self.plan.paths, host)?;
+        self.plan.program.commit.clone_into(&mut row.commit);
+        row.fingerprint = self.known.inputs.fingerprint(job, &row)?;
+        for text in warnings {
+            watch(Event::Warning(format!("{key}: {text}")));
+        }
+        self.append(&row)?;
+        self.add(RunRow::Mesh(row), watch)
+    }
+
+    fn append(&self, row: &impl Serialize) -> Result<()> {
+        match &self.file {
+            None => Ok(()),
+            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).append(row),
+        }
+    }
+
+    /// Adds a row that is in the results file.
+    fn add(&mut self, row: RunRow, watch: &mut dyn FnMut(Event<'_>)) -> Result<()> {
+        watch(Event::Done(&row));
+        self.known.records.add(row, None)?;
+        self.steps.advance(1)
     }
 }

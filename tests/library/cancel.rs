@@ -16,9 +16,8 @@ use quadrille::gpu::mesh_pipeline::{self, MeshConfig};
 use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings};
 use quadrille::raster::samples::SamplePattern;
-use quadrille::suite::mesh_suite::MeshRunFiles;
 use quadrille::suite::microbench::Microbenchmark;
-use quadrille::suite::{Configuration, Event, Plan, Row, Suite, read_rows};
+use quadrille::suite::{Configuration, Event, Plan, Row, RunOptions, RunRow, Suite, read_rows};
 use quadrille::{
     Camera, Config, DeferredDrawSettings, Error, MeshDrawSettings, Method, OutputFormat, Recipe,
     RenderSettings, Renderer, Result, SceneInput, SimdLevel, Simulation, SplatTable, Splats,
@@ -303,7 +302,7 @@ fn suite(splats: u32, width: u32) -> Plan {
 fn a_suite_is_cancelled() {
     // Splats that cover a large part of a large picture take long one by one.
     let plan = suite(5_000, 4000);
-    cancelled("suite", |task| plan.run_task(None, SimdLevel::best(), task, &mut |_| {}));
+    cancelled("suite", |task| plan.run(&RunOptions { task, ..RunOptions::default() }, &mut |_| {}));
 }
 
 #[test]
@@ -312,23 +311,25 @@ fn a_suite_of_meshes_is_cancelled() {
         [[study]]\nname = 'scene'\ncoc_px = 4\npipeline = ['sds', 'cached-decoupled+z']\ntraffic = true";
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("rows.jsonl");
-    let files = MeshRunFiles { results: &results, others: &[] };
-    let suite = || Suite::parse(text, Path::new("suite.toml")).unwrap().meshes().clone();
+    let suite = Suite::parse(text, Path::new("suite.toml")).unwrap();
+    let bases = [Configuration::default()];
     cancelled("suite of meshes", |task| {
         // A row that was written before the task is cancelled stays, and its job is not run again.
         std::fs::write(&results, "").unwrap();
-        let plan = suite().plan(quadrille::PROGRAM, false);
-        plan.run(files, None, &|_| true, (SimdLevel::best(), task), &mut |_| {})
+        let options = RunOptions { results: Some(&results), task, ..RunOptions::default() };
+        let plan = suite.plan(&bases, quadrille::PROGRAM, &Task::NEVER, &mut |_| {})?;
+        plan.run(&options, &mut |_| {})
     });
 }
 
 #[test]
 fn a_cancelled_suite_keeps_its_rows_and_continues() {
-    let (plan, level) = (suite(500, 48), SimdLevel::best());
+    let plan = suite(500, 48);
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("rows.jsonl");
     let (task, mut begun) = (Task::new(), 0);
-    let stopped = plan.run_task(Some(&results), level, &task, &mut |event| {
+    let options = RunOptions { results: Some(&results), ..RunOptions::default() };
+    let stopped = plan.run(&RunOptions { task: &task, ..options }, &mut |event| {
         begun += u32::from(matches!(event, Event::Begun(_)));
         if begun == 2 {
             task.cancel();
@@ -337,17 +338,17 @@ fn a_cancelled_suite_keeps_its_rows_and_continues() {
     assert!(matches!(stopped, Err(Error::Cancelled)));
     assert_eq!(read_rows(&results).unwrap().len(), 1);
     let mut resumed = None;
-    let rows = plan.run(Some(&results), level, &mut |event| {
+    let rows = plan.run(&options, &mut |event| {
         if let Event::Resumed { jobs, done } = event {
             resumed = Some((jobs, done));
         }
     });
     assert_eq!(resumed, Some((2, 1)));
-    let cycles = |rows: Result<Vec<Row>>| {
-        let rows = rows.unwrap().into_iter();
+    let cycles = |rows: Result<Vec<RunRow>>| {
+        let rows = RunRow::split(rows.unwrap()).0.into_iter();
         let of_row = |row: Row| row.variants.into_iter().map(|m| m.cycles);
         rows.flat_map(of_row).collect::<Vec<_>>()
     };
-    let whole = plan.run(None, level, &mut |_| {});
+    let whole = plan.run(&RunOptions::default(), &mut |_| {});
     assert_eq!(cycles(rows), cycles(whole));
 }

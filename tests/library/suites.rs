@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use quadrille::suite::mesh_suite::MeshRunFiles;
-use quadrille::suite::{Configuration, Event, Program, Suite};
-use quadrille::{SimdLevel, Task};
+use quadrille::Task;
+use quadrille::suite::{Configuration, Event, Plan, Program, RunOptions, Suite, read_rows};
 
 /// Builds of the program, the last two of the same sources.
 const SOURCES: [&str; 3] = ["older", "newer", "newer"];
@@ -23,41 +22,37 @@ fn program(sources: &'static str) -> Program {
     Program { sources, ..quadrille::PROGRAM }
 }
 
-/// Number of jobs that a run found done; `run` passes its events to the closure.
-fn done(run: impl FnOnce(&mut dyn FnMut(Event<'_>))) -> Option<usize> {
-    let mut found = None;
-    run(&mut |event| {
-        if let Event::Resumed { jobs, done } = event {
-            assert_eq!(jobs, 2);
-            found = Some(done);
-        }
+/// Number of runs that each build finds done in one results file; `plan` plans the suite for it.
+fn done(plan: impl Fn(Program) -> Plan) -> [Option<usize>; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("rows.jsonl");
+    let options = RunOptions { results: Some(&results), ..RunOptions::default() };
+    let done = SOURCES.map(|sources| {
+        let mut found = None;
+        let rows = plan(program(sources)).run(&options, &mut |event| {
+            if let Event::Resumed { jobs, done } = event {
+                assert_eq!(jobs, 2);
+                found = Some(done);
+            }
+        });
+        assert_eq!(rows.unwrap().len(), 2);
+        found
     });
-    found
+    assert_eq!(read_rows(&results).unwrap().len(), 4);
+    done
+}
+
+fn plan(text: &str, program: Program) -> Plan {
+    let suite = Suite::parse(text, Path::new("suite.toml")).unwrap();
+    suite.plan(&[Configuration::default()], program, &Task::NEVER, &mut |_| {}).unwrap()
 }
 
 #[test]
 fn another_program_runs_a_suite_of_splats_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let results = folder.path().join("rows.jsonl");
-    let suite = Suite::parse(SPLATS, Path::new("suite.toml")).unwrap();
-    let bases = [Configuration::default()];
-    let found = SOURCES.map(|sources| {
-        let plan = suite.plan(&bases, program(sources), &Task::NEVER, &mut |_| {});
-        let plan = plan.unwrap();
-        done(|watch| drop(plan.run(Some(&results), SimdLevel::best(), watch).unwrap()))
-    });
-    assert_eq!(found, FOUND);
+    assert_eq!(done(|program| plan(SPLATS, program)), FOUND);
 }
 
 #[test]
 fn another_program_runs_a_suite_of_meshes_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = MeshRunFiles { results: &folder.path().join("rows.jsonl"), others: &[] };
-    let host = (SimdLevel::best(), &Task::NEVER);
-    let found = SOURCES.map(|sources| {
-        let suite = Suite::parse(MESHES, Path::new("suite.toml")).unwrap().meshes().clone();
-        let plan = suite.plan(program(sources), false);
-        done(|watch| plan.run(files, None, &|_| true, host, watch).unwrap())
-    });
-    assert_eq!(found, FOUND);
+    assert_eq!(done(|program| plan(MESHES, program)), FOUND);
 }

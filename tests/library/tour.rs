@@ -14,7 +14,7 @@ use quadrille::mesh::frame::{Cull, Faces, FrameSettings, MEMORY_BYTES};
 use quadrille::mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
 use quadrille::nalgebra::{Matrix3, Vector3};
 use quadrille::raster::samples::SamplePattern;
-use quadrille::suite::{Configuration, Suite};
+use quadrille::suite::{Configuration, RunOptions, RunRow, Suite};
 use quadrille::{
     Camera, Config, DeferredDrawSettings, Error, Frame, Intrinsics, Layer, LayerSettings,
     MeshDrawSettings, Method, OutputFormat, Protocol, Recipe, RenderSettings, Renderer, Result,
@@ -224,7 +224,8 @@ fn run_a_suite_and_read_its_rows() -> Result<()> {
     let suite = Suite::parse(text, Path::new("suite.toml"))?;
     let (task, bases) = (Task::new(), [Configuration::default()]);
     let plan = suite.plan(&bases, quadrille::PROGRAM, &task, &mut |_| {})?;
-    let rows = plan.run_task(None, SimdLevel::best(), &task, &mut |_| {})?;
+    let options = RunOptions { task: &task, ..RunOptions::default() };
+    let (rows, _) = RunRow::split(plan.run(&options, &mut |_| {})?);
     assert_eq!((rows.len(), rows[0].variants[1].name.as_str()), (2, "het"));
     assert!(rows[0].variants[1].cycles <= rows[0].variants[0].cycles);
     Ok(())

@@ -10,7 +10,7 @@ use quadrille::machine::issue_port::IssuePort;
 use quadrille::machine::packets::Beat;
 use quadrille::machine::rate::Rate;
 use quadrille::machine::rigid_unit::{Process, Rigid, RigidUnit};
-use quadrille::suite::{Configuration, Suite, csv};
+use quadrille::suite::{Configuration, RunOptions, RunRow, Suite, csv};
 use quadrille::{
     Config, Method, Profile, Recipe, SceneFacts, SimdLevel, Simulated, Synthetic, Task, Variant,
     VariantRun, ViewFacts,
@@ -100,8 +100,8 @@ fn a_suite_sweeps_it_and_rows_have_its_fields_and_counters() {
     assert!(Suite::parse(text, path).is_err());
     let suite = Suite::parse_for(text, path, &base).unwrap();
     let plan = suite.plan(&[base], quadrille::PROGRAM, &Task::NEVER, &mut |_| {});
-    let rows = plan.unwrap().run(None, SimdLevel::best(), &mut |_| {}).unwrap();
-    let table = csv::text(&rows);
+    let rows = plan.unwrap().run(&RunOptions::default(), &mut |_| {}).unwrap();
+    let table = csv::text(&RunRow::split(rows).0, &[]);
     let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
     let lines: Vec<_> = lines.collect();

@@ -15,8 +15,9 @@ use quadrille_gpu::method::Method;
 use quadrille_papers::correlation::{Correlation, Pair};
 use quadrille_papers::report::Inputs;
 use quadrille_suite::measured::{KERNELS_METHOD, Measurement};
-use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan};
-use quadrille_suite::{Configuration, Event, Suite};
+use quadrille_suite::{
+    Configuration, Event, JobKey, MethodChoice, Plan, Run, RunOptions, RunRow, Suite, ViewWork,
+};
 
 const PAPER: &str = "hardware";
 
@@ -103,22 +104,22 @@ impl Views<'_> {
     ) -> Result<()> {
         let plan = self.plan(first, scene, measurements, task)?;
         let results = self.args.results();
-        let others = jobs::results_files(&self.args.output)?;
         let mut watch = |event: Event<'_>| {
             if let Event::Warning(text) = event {
                 self.verbosity.warn(&text);
             }
         };
-        let part = task.without_progress();
-        let level = self.args.host.level;
-        let all = plan.wanted(&|_, _| true);
-        all.run(None, (&results, &others), level, &part, &mut watch)?;
+        let options = RunOptions {
+            results: Some(&results),
+            others: &jobs::results_files(&self.args.output)?,
+            level: self.args.host.level,
+            task: &task.without_progress(),
+        };
+        let (rows, _) = RunRow::split(plan.run(&options, &mut watch)?);
         let clock_mhz = self.configuration.config.gpu.clock_mhz;
-        let rows = plan.rows(&jobs::results_files(&self.args.output)?)?;
         for (one, number) in measurements.iter().zip(modelled) {
-            let row = rows.iter().find(|row| one.is_of(row.candidate.key));
-            let method = row.and_then(|row| row.row.as_ref()?.method(KERNELS_METHOD));
-            if let Some(method) = method {
+            let row = rows.iter().find(|row| one.is_of(&row.key));
+            if let Some(method) = row.and_then(|row| row.method(KERNELS_METHOD)) {
                 *number = one.modelled_by(method, clock_mhz);
             }
         }
@@ -131,7 +132,7 @@ impl Views<'_> {
         scene: &str,
         measurements: &[Measurement],
         task: &Task,
-    ) -> Result<MethodPlan> {
+    ) -> Result<Plan> {
         let method = Method::parse(KERNELS_METHOD)?;
         let place = |one: &Measurement| format!("line {}", one.line);
         let suite = self.suites.iter().find(|suite| suite.scenes().any(|name| name == scene));
@@ -149,21 +150,22 @@ impl Views<'_> {
         let of_scene = measurements.iter().filter(|one| {
             one.size == first.size && one.view.as_ref().is_some_and(|[name, _]| name == scene)
         });
+        let keys = || plan.runs().iter().filter_map(Run::view).map(|(key, _)| key);
         for one in of_scene {
-            if !plan.keys().any(|key| one.is_of(key)) {
-                let names: Vec<&str> = plan.keys().map(|key| &*key.view.name).collect();
+            if !keys().any(|key| one.is_of(key)) {
+                let names: Vec<&str> = keys().map(|key| &*key.view.name).collect();
                 let expected = format!("one of the views {}", names.join(", "));
                 let found = one.view.as_ref().map_or("", |[_, view]| view);
                 return Err(Error::malformed(self.file, place(one), expected, found));
             }
         }
-        let mut choose = |candidate: &Candidate<'_>| MethodChoice {
-            methods: match measurements.iter().any(|one| one.is_of(candidate.key)) {
+        let choose = |key: &JobKey, _: &ViewWork| MethodChoice {
+            methods: match measurements.iter().any(|one| one.is_of(key)) {
                 true => vec![method],
                 false => Vec::new(),
             },
             has_details: false,
         };
-        Ok(plan.choose(&mut choose))
+        Ok(plan.by_method(choose))
     }
 }

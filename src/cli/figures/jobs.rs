@@ -1,26 +1,40 @@
-//! The jobs of the figures: which methods each view of a suite is run with.
+//! The runs of the figures: which methods each view of a suite is run with, and which studies of meshes.
 
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
+use crate::cli::console::Verbosity;
 use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
 use quadrille_papers::figures::results::ViewResult;
-use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, figures};
-use quadrille_suite::method_plan::{Candidate, MethodChoice, MethodPlan, PlannedRow};
-use quadrille_suite::{Configuration, Event, Row, RunFacts, Suite};
+use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, Paper, figures};
+use quadrille_suite::{
+    Configuration, JobKey, MeshRunRow, MethodChoice, Plan, Row, Run, RunKey, RunOptions, RunRow,
+    Suite, ViewWork, Workload,
+};
 
 const QUICK_SCENES: usize = 4;
+pub(super) const SPLAT_PAPERS: [&str; 1] = ["vr-pipe"];
+pub(super) const DEFERRED_PAPERS: [&str; 1] = ["sort-based-deferred-shading"];
+pub(super) const MERGING_PAPERS: [&str; 2] = ["quad-fragment-merging", "pixel-merge-unit"];
 
 pub(super) struct Jobs {
-    plan: MethodPlan,
-    scenes: Vec<String>,
+    plan: Plan,
+    pub(super) scenes: Vec<String>,
+    pub(super) papers: Vec<&'static str>,
 }
 
+#[derive(Default)]
 pub(super) struct Found {
+    pub(super) views: Vec<FoundView>,
+    pub(super) meshes: Vec<MeshRunRow>,
+    /// Keys of meshes without results.
+    missing: Vec<RunKey>,
+}
+
+pub(super) struct FoundView {
     pub(super) view: ViewResult,
     missing: Vec<Method>,
 }
@@ -44,8 +58,8 @@ fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
     fits && need.preset == preset
 }
 
-fn place(candidate: &Candidate<'_>) -> [bool; 2] {
-    [candidate.view == 0, candidate.is_large]
+fn place(work: &ViewWork) -> [bool; 2] {
+    [work.view == 0, work.is_large]
 }
 
 fn methods<'a>(
@@ -64,8 +78,20 @@ fn methods<'a>(
     methods
 }
 
+/// Papers whose figures are drawn from a suite.
+pub(super) fn papers_of(suite: &Suite) -> Vec<&'static str> {
+    let of = |workload, papers: &'static [&str]| {
+        suite.meshes().has(workload).then_some(papers).into_iter().flatten()
+    };
+    let splats = suite.has_scenes().then_some(SPLAT_PAPERS).into_iter().flatten();
+    let merging = of(Workload::Merging, &MERGING_PAPERS);
+    splats.chain(merging.chain(of(Workload::Deferred, &DEFERRED_PAPERS)).copied()).collect()
+}
+
 impl Jobs {
-    pub(super) fn plan(suite: &Suite, args: &Args, warn: &mut dyn FnMut(String)) -> Result<Self> {
+    /// Plans all runs of all figures, the views on all GPUs of the figures.
+    pub(super) fn plan(suite: Suite, args: &Args, warn: &mut dyn FnMut(String)) -> Result<Self> {
+        let papers = papers_of(&suite);
         let bases = presets().into_iter().map(|preset| {
             let config = Config::preset(preset)?;
             Configuration::new(preset, config)
@@ -76,60 +102,91 @@ impl Jobs {
                  and `quadrille plot` draws the suite's configurations from the results of `quadrille bench`";
             warn(ignored.to_owned());
         }
-        let suite = suite.clone().without_configurations();
+        let suite = suite.without_configurations();
         let plan = suite.plan(&bases, quadrille::PROGRAM, interrupt::task(), warn)?;
         let mut scenes: Vec<String> = Vec::new();
-        for key in plan.keys() {
+        for (key, _) in plan.runs().iter().filter_map(Run::view) {
             if !scenes.contains(&key.scene) {
                 scenes.push(key.scene.clone());
             }
         }
-        let mut choose = |candidate: &Candidate<'_>| {
-            let is_left_out =
-                candidate.is_large || candidate.view > 0 || candidate.scene >= QUICK_SCENES;
-            if args.quick && is_left_out {
-                return MethodChoice::default();
-            }
-            let [is_first, is_large] = place(candidate);
+        let is_quick = |run: &Run| match run.view() {
+            Some((_, work)) => !work.is_large && work.view == 0 && work.scene < QUICK_SCENES,
+            None => run.mesh().is_some_and(|(_, is_first)| is_first),
+        };
+        let choose = |key: &JobKey, work: &ViewWork| {
+            let [is_first, is_large] = place(work);
             MethodChoice {
-                methods: methods(figures(), [is_first, is_large], &candidate.key.preset),
+                methods: methods(figures(), [is_first, is_large], &key.preset),
                 has_details: is_first && !is_large,
             }
         };
-        Ok(Self { plan: plan.choose(&mut choose), scenes })
+        let plan = plan.only(|run| !args.quick || is_quick(run)).by_method(choose);
+        Ok(Self { plan, scenes, papers })
     }
 
-    pub(super) fn scenes(&self) -> impl Iterator<Item = &str> {
-        self.scenes.iter().map(String::as_str)
-    }
-
-    pub(super) fn run(
-        &self,
-        args: &Args,
-        results: &Path,
-        task: &Task,
-        watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<()> {
-        let others = results_files(&args.output)?;
-        let is_wanted = |candidate: &Candidate<'_>, method: Method| {
-            let chosen = figures().filter(|figure| args.is_chosen(&figure.id));
-            methods(chosen, place(candidate), &candidate.key.preset).contains(&method)
+    /// Does the runs of the chosen figures and of the shard that no results file has.
+    pub(super) fn run(&self, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
+        let is_wanted = |run: &Run| match (run.view(), run.mesh()) {
+            (Some((key, work)), _) => {
+                let chosen = figures().filter(|figure| args.is_chosen(&figure.id));
+                let wanted = methods(chosen, place(work), &key.preset);
+                work.methods.iter().all(|method| wanted.contains(method))
+            }
+            (_, Some((key, _))) => {
+                let mut figures = self.papers.iter().flat_map(|paper| Paper::figures_of(paper));
+                figures.any(|f| f.runs.contains(&key.study) && args.is_chosen(&f.id))
+            }
+            _ => false,
         };
-        let level = args.host.level;
-        self.plan.wanted(&is_wanted).run(args.shard, (results, &others), level, task, watch)
+        let mut plan = self.plan.clone().only(is_wanted);
+        if let Some(shard) = args.shard {
+            plan = plan.shard(shard);
+        }
+        let progress = verbosity.progress("runs");
+        let options = RunOptions {
+            results: Some(results),
+            others: &results_files(&args.output)?,
+            level: args.host.level,
+            task: &progress.task,
+        };
+        plan.run(&options, &mut |event| progress.show(&event, verbosity)).map(drop)
     }
 
-    pub(super) fn found(&self, files: &[PathBuf]) -> Result<Vec<Found>> {
-        let rows = self.plan.rows(files)?.into_iter();
-        Ok(rows.map(found).collect())
+    /// Adds the results of all runs in results files.
+    pub(super) fn find(&self, files: &[PathBuf], found: &mut Found) -> Result<()> {
+        let rows = self.plan.rows(files)?;
+        for of_key in rows.chunk_by(|(a, _), (b, _)| a.key == b.key) {
+            if of_key[0].0.view().is_some() {
+                found.views.extend(found_view(of_key));
+            }
+            for (run, row) in of_key.iter().filter(|(run, _)| run.mesh().is_some()) {
+                match row {
+                    Some(RunRow::Mesh(row)) => found.meshes.push(row.clone()),
+                    _ => found.missing.push(run.key.clone()),
+                }
+            }
+        }
+        Ok(())
     }
 }
 
-fn found(planned: PlannedRow<'_>) -> Found {
-    let [is_first, is_large] = place(&planned.candidate);
-    let unknown = || Row::new(planned.candidate.key, &RunFacts::default(), Vec::new());
-    let row = planned.row.unwrap_or_else(unknown);
-    Found { view: ViewResult { row, is_first, is_large }, missing: planned.missing }
+fn found_view(runs: &[(&Run, Option<RunRow>)]) -> Option<FoundView> {
+    let (key, work) = runs.first()?.0.view()?;
+    let rows = runs.iter().filter_map(|(_, row)| match row {
+        Some(RunRow::View(row)) => Some(row),
+        _ => None,
+    });
+    let lacking = runs.iter().filter(|(_, row)| row.is_none());
+    let lacking = lacking.filter_map(|(run, _)| run.view()).flat_map(|(_, work)| &work.methods);
+    let [is_first, is_large] = place(work);
+    let methods = rows.clone().flat_map(|row| row.variants.clone()).collect();
+    let unknown = || Row { key: key.clone(), ..Row::default() };
+    let row = rows.clone().next().cloned().unwrap_or_else(unknown).with_methods(methods);
+    Some(FoundView {
+        view: ViewResult { row, is_first, is_large },
+        missing: lacking.copied().collect(),
+    })
 }
 
 /// Results files in a folder: `results.jsonl`, and files of shards and other commands with the same prefix and
@@ -148,27 +205,33 @@ pub(super) fn results_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-pub(super) fn missing(figure: &Figure, found: &[Found]) -> Vec<String> {
-    let mut missing = Vec::new();
-    for need in &figure.needs {
-        for name in need.methods.iter().filter(|name| Method::parse(name).is_err()) {
-            let text = format!("method {name}: this build does not have it");
-            if !missing.contains(&text) {
-                missing.push(text);
+impl Found {
+    pub(super) fn missing(&self, figure: &Figure) -> Vec<String> {
+        let mut missing = Vec::new();
+        for need in &figure.needs {
+            for name in need.methods.iter().filter(|name| Method::parse(name).is_err()) {
+                let text = format!("method {name}: this build does not have it");
+                if !missing.contains(&text) {
+                    missing.push(text);
+                }
             }
-        }
-        for one in found {
-            let view = &one.view;
-            if !applies(need, [view.is_first, view.is_large], view.preset()) {
-                continue;
-            }
-            for name in &need.methods {
-                if one.missing.iter().any(|method| method.name() == *name) {
-                    let (scene, preset) = (view.scene(), view.preset());
-                    missing.push(format!("{scene} {}, {preset}: {name}", view.name()));
+            for one in &self.views {
+                let view = &one.view;
+                if !applies(need, [view.is_first, view.is_large], view.preset()) {
+                    continue;
+                }
+                for name in &need.methods {
+                    if one.missing.iter().any(|method| method.name() == *name) {
+                        let (scene, preset) = (view.scene(), view.preset());
+                        missing.push(format!("{scene} {}, {preset}: {name}", view.name()));
+                    }
                 }
             }
         }
+        missing.extend(self.missing.iter().filter_map(|key| match key {
+            RunKey::Mesh(key) if figure.runs.contains(&key.study) => Some(key.to_string()),
+            _ => None,
+        }));
+        missing
     }
-    missing
 }

@@ -1,8 +1,7 @@
 use std::fs::{self, File};
 
 use super::args::Args;
-use super::jobs::{Jobs, missing, results_files};
-use super::meshes::{MeshJobs, needs};
+use super::jobs::{DEFERRED_PAPERS, Found, Jobs, MERGING_PAPERS, SPLAT_PAPERS, results_files};
 use crate::cli::console::{Exit, fail, listed, print};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
@@ -17,44 +16,32 @@ use quadrille_papers::{docs, files};
 
 pub(super) fn write(
     args: &Args,
-    plans: &[Jobs],
-    meshes: &[MeshJobs],
+    suites: &[Jobs],
     kept: Option<MergingResults>,
 ) -> Result<Vec<String>> {
     let _lock = folder(args)?;
-    let rows = results_files(&args.output)?;
-    let mut found = Vec::new();
-    for jobs in plans {
-        found.extend(jobs.found(&rows)?);
-    }
-    let mut runs = Vec::new();
-    for jobs in meshes {
-        runs.extend(jobs.found(args)?);
-    }
-    let views = found.iter().map(|one| one.view.clone()).collect();
-    let config = Config::preset(PAPER_PRESET)?;
-    let has_merging = meshes.iter().any(|jobs| jobs.has_merging);
-    let counts = has_merging.then(|| MergingResults::new(&runs));
+    let files = results_files(&args.output)?;
+    let mut found = Found::default();
+    suites.iter().try_for_each(|jobs| jobs.find(&files, &mut found))?;
+    let draws = |papers: &[&str]| suites.iter().any(|jobs| jobs.papers.contains(&papers[0]));
+    let counts = draws(&MERGING_PAPERS).then(|| MergingResults::new(&found.meshes));
     if let Some(counts) = &counts {
         let path = args.output.join("counts.jsonl");
         write_whole(&path, &Task::NEVER, |out| counts.write(out))?;
     }
-    let merging = counts.or(kept);
+    let views = found.views.iter().map(|one| one.view.clone()).collect();
+    let config = Config::preset(PAPER_PRESET)?;
+    let deferred = draws(&DEFERRED_PAPERS);
+    let deferred = deferred.then(|| DeferredResults::new(&found.meshes, &args.output));
     let inputs = Inputs {
-        splats: (!plans.is_empty()).then_some(Results { views, config }),
-        deferred: (meshes.iter().any(|jobs| jobs.has_deferred))
-            .then(|| DeferredResults::new(&runs)),
-        merging,
+        splats: draws(&SPLAT_PAPERS).then_some(Results { views, config }),
+        deferred: deferred.transpose()?,
+        merging: counts.or(kept),
         hardware: None,
         command: args.command(),
         program: quadrille::PROGRAM,
     };
-    publish(args, &inputs, &|figure: &Figure| {
-        let gaps = runs.iter().filter(|run| run.row.is_none());
-        let gaps = gaps.filter(|run| needs(figure, &run.key));
-        let gaps = gaps.map(|run| run.key.to_string());
-        missing(figure, &found).into_iter().chain(gaps).collect()
-    })
+    publish(args, &inputs, &|figure: &Figure| found.missing(figure))
 }
 
 /// Makes the folder, and keeps other runs from drawing into it. Of several shards that end at one time, the last to

@@ -1,9 +1,12 @@
 //! Rows of `deferred` by run.
 
-use quadrille_suite::mesh_suite::{MeshRows, PlannedRun};
+use std::path::Path;
+
+use quadrille_base::error::Result;
 use quadrille_suite::rows::{
     DeferredPipeline, DeferredRow, MemoQuads, ShadingGridKind, TileSide, TrafficRow,
 };
+use quadrille_suite::{MeshRows, MeshRunRow};
 
 pub(super) type Measure = fn(&DeferredRow) -> Option<f64>;
 
@@ -114,18 +117,24 @@ pub struct DeferredResults {
 }
 
 impl DeferredResults {
-    /// Takes the runs of `deferred` that have results.
-    pub fn new(runs: &[PlannedRun]) -> Self {
-        let runs = runs.iter().filter_map(|run| match &run.row.as_ref()?.rows {
-            MeshRows::Deferred(rows) => Some(DeferredRun {
+    /// Takes the runs of `deferred`, whose heat maps lie in `folder`.
+    ///
+    /// # Errors
+    /// Errors of reading the heat maps.
+    pub fn new(rows: &[MeshRunRow], folder: &Path) -> Result<Self> {
+        let runs = rows.iter().filter_map(|run| match &run.rows {
+            MeshRows::Deferred(rows) => Some((run, rows)),
+            MeshRows::Merging(_) => None,
+        });
+        let runs = runs.map(|(run, rows)| {
+            Ok(DeferredRun {
                 study: run.key.study.clone(),
                 name: run.key.mesh_name(),
                 rows: rows.clone(),
-                heat: run.pictures.clone(),
-            }),
-            MeshRows::Merging(_) => None,
+                heat: run.pictures(folder)?,
+            })
         });
-        Self { runs: runs.collect() }
+        Ok(Self { runs: runs.collect::<Result<_>>()? })
     }
 
     pub(super) fn of(&self, kind: &str) -> Vec<&DeferredRun> {

@@ -146,7 +146,7 @@ pub(crate) mod tests {
     use super::*;
     use quadrille_suite::details::FigureDetails;
     use quadrille_suite::rows::{MethodCounts, PipelineCounts};
-    use quadrille_suite::{JobKey, RunFacts, ViewKey};
+    use quadrille_suite::{JobKey, ViewKey};
 
     /// A first view of a scene, with these cycles and blended fragments of its methods.
     pub(crate) fn view(scene: &str, methods: &[(&str, u64, u64)]) -> ViewResult {
@@ -172,8 +172,8 @@ pub(crate) mod tests {
             preset: PAPER_PRESET.to_owned(),
             ..JobKey::default()
         };
-        let facts = RunFacts { splats: 10, ..RunFacts::default() };
-        let row = Row::new(&key, &facts, methods.collect());
+        let row = Row { key, splats: 10, ..Row::default() };
+        let row = row.with_methods(methods.collect());
         ViewResult { row, is_first: true, is_large: false }
     }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use quadrille_base::error::{Error, Result};
-use quadrille_suite::mesh_suite::{MeshRows, PlannedRun};
 pub(super) use quadrille_suite::rows::MergingUnit as Unit;
 use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
+use quadrille_suite::{MeshRows, MeshRunRow};
 
 /// Assumptions of studies without such an axis.
 const DEFAULT_SET: &str = "bound, rows";
@@ -204,9 +204,9 @@ pub struct MergingResults {
 }
 
 impl MergingResults {
-    /// Takes the counts of the runs of `mesh` that have results.
-    pub fn new(runs: &[PlannedRun]) -> Self {
-        let runs = runs.iter().filter_map(|run| match &run.row.as_ref()?.rows {
+    /// Takes the counts of the runs of `mesh`.
+    pub fn new(rows: &[MeshRunRow]) -> Self {
+        let runs = rows.iter().filter_map(|run| match &run.rows {
             MeshRows::Merging(rows) => Some(MergingRun {
                 study: run.key.study.clone(),
                 mesh: run.key.mesh.clone(),

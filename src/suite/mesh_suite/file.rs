@@ -5,9 +5,10 @@ use serde::Deserialize;
 
 use super::paths::SuitePaths;
 use crate::deferred_runs::DeferredRunSettings;
+use crate::key::MeshRunKey;
 use crate::merging_runs::MergingRunSettings;
 use crate::mesh_input::{Frames, MeshRunSettings};
-use crate::mesh_row::{MeshRunKey, Workload};
+use crate::run_row::Workload;
 use crate::suite_table::{SuiteTable, TableParts};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
@@ -44,25 +45,25 @@ struct MeshPath {
 struct SuiteMeshes<'t>(Vec<(MeshName, SuiteTable<'t>)>);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum RunSettings {
+pub(crate) enum RunSettings {
     Deferred(Box<DeferredRunSettings>),
     Merging(Box<MergingRunSettings>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct MeshJob {
-    pub(super) key: MeshRunKey,
-    pub(super) settings: RunSettings,
-    pub(super) mesh: String,
-    pub(super) heat: bool,
-    pub(super) is_first: bool,
+pub(crate) struct MeshJob {
+    pub(crate) key: MeshRunKey,
+    pub(crate) settings: RunSettings,
+    pub(crate) mesh: String,
+    pub(crate) heat: bool,
+    pub(crate) is_first: bool,
 }
 
 /// The studies of meshes in a suite: jobs, no two of the same key.
 #[derive(Debug, Clone, Default)]
 pub struct MeshSuite {
-    pub(super) paths: SuitePaths,
-    pub(super) jobs: Vec<MeshJob>,
+    pub(crate) paths: SuitePaths,
+    pub(crate) jobs: Vec<MeshJob>,
 }
 
 impl MeshSuite {

@@ -6,17 +6,17 @@ use std::path::{Component, Path, PathBuf};
 /// Paths relative to the folder of a suite, or to an environment variable at the start, as in
 /// `$MESHES/spot.obj`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SuitePaths {
+pub(crate) struct SuitePaths {
     folder: PathBuf,
     variables: Vec<(PathBuf, PathBuf)>,
 }
 
 impl SuitePaths {
-    pub(super) fn new(suite: &Path) -> Self {
+    pub(crate) fn new(suite: &Path) -> Self {
         Self { folder: suite.parent().unwrap_or(Path::new("")).to_owned(), variables: Vec::new() }
     }
 
-    pub(super) fn learn(&mut self, path: &Path) {
+    pub(crate) fn learn(&mut self, path: &Path) {
         let Some(Component::Normal(first)) = path.components().next() else {
             return;
         };
@@ -26,7 +26,7 @@ impl SuitePaths {
     }
 
     /// Path from the working directory. Paths of a variable without a value stay unchanged.
-    pub(super) fn resolved(&self, path: &Path) -> PathBuf {
+    pub(crate) fn resolved(&self, path: &Path) -> PathBuf {
         for (name, value) in &self.variables {
             if let Ok(rest) = path.strip_prefix(name) {
                 return value.join(rest);
@@ -39,7 +39,7 @@ impl SuitePaths {
     }
 
     /// Inverse of [`Self::resolved`].
-    pub(super) fn portable(&self, path: &Path) -> PathBuf {
+    pub(crate) fn portable(&self, path: &Path) -> PathBuf {
         for (name, value) in &self.variables {
             if let Ok(rest) = path.strip_prefix(value) {
                 return name.join(rest);

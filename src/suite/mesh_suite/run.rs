@@ -1,34 +1,24 @@
-//! Runs of suites. The row of a job is in the results file before the next job begins, so that a stopped run continues
-//! where it was.
+//! Runs of meshes, as suites do them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::file::{MeshJob, RunSettings};
-use super::plan::{KeptRows, MeshPlan, picture_name};
+use super::paths::SuitePaths;
 use crate::deferred_runs::{DeferredWants, heat_picture};
 use crate::merging_runs::{MergedFrame, MergingWants};
-use crate::mesh_row::{MeshRows, MeshRunKey, MeshRunRow};
+use crate::mesh_input::camera_text;
 use crate::messages::Messages;
-use crate::results_file::ResultsFile;
 use crate::rows::{DeferredRow, MeshRow};
-use crate::runner::Event;
-use crate::shard::Shard;
+use crate::run_row::{MeshRows, MeshRunRow};
 use quadrille_base::error::Result;
 use quadrille_base::image::files;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::task::Task;
 use quadrille_deferred::draw::DeferredResult;
 
-/// Files of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct MeshRunFiles<'a> {
-    /// Results file that rows are appended to. Heat maps are written into its folder.
-    pub results: &'a Path,
-    /// Other results files whose rows are used.
-    pub others: &'a [PathBuf],
-}
-
+/// Warnings of a run.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<String>>);
 
@@ -41,107 +31,70 @@ impl Messages for Warnings {
     fn remark(&self, _: &str) {}
 }
 
-impl MeshPlan {
-    /// Runs the wanted jobs of a shard that have no current row, on rayon's current pool, as a task whose progress is in
-    /// jobs. Without a shard, all jobs are run.
-    ///
-    /// # Errors
-    /// Errors of the jobs, and of reading and writing the results files, which no other run may be writing;
-    /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
-    pub fn run(
-        &self,
-        files: MeshRunFiles<'_>,
-        shard: Option<Shard>,
-        is_wanted: &dyn Fn(&MeshRunKey) -> bool,
-        (level, task): (SimdLevel, &Task),
-        watch: &mut dyn FnMut(Event<'_>),
-    ) -> Result<()> {
-        task.check()?;
-        let mut results = ResultsFile::open(files.results)?;
-        let folder = files.results.parent().unwrap_or(Path::new(""));
-        let mut kept = KeptRows::new(self, folder);
-        kept.read_others(files.results, files.others)?;
-        kept.add(results.take_lines());
-        let jobs = self.suite.jobs.iter().enumerate();
-        let is_own = |at: usize, job: &MeshJob| {
-            shard.is_none_or(|shard| shard.contains(at)) && is_wanted(&job.key)
-        };
-        let own = jobs.filter(|(at, job)| is_own(*at, job));
-        let own: Vec<&MeshJob> = own.map(|(_, job)| job).collect();
-        let open: Vec<&MeshJob> =
-            own.iter().filter(|job| kept.current(job).is_none()).copied().collect();
-        watch(Event::Resumed { jobs: own.len(), done: own.len() - open.len() });
-        let part = task.without_progress();
-        let steps = task.steps(open.len() as u64);
-        for job in open {
-            quadrille_base::span!("row");
-            watch(Event::BegunMesh(&job.key));
-            let warnings = Warnings::default();
-            let mut row = self.row(job, folder, (level, &part), &warnings)?;
-            row.fingerprint = kept.fingerprint(job, &job.camera_text()?, &row);
-            let warnings = warnings.0.into_inner();
-            for text in warnings.unwrap_or_else(PoisonError::into_inner) {
-                watch(Event::Warning(format!("{}: {text}", job.key)));
-            }
-            results.append(&row)?;
-            watch(Event::DoneMesh(&row));
-            steps.advance(1)?;
-        }
-        Ok(())
+impl MeshJob {
+    /// The numbers of all cameras of the camera file as text.
+    pub(crate) fn camera_text(&self) -> Result<String> {
+        camera_text(match &self.settings {
+            RunSettings::Deferred(settings) => &settings.views,
+            RunSettings::Merging(settings) => &settings.views,
+        })
     }
 
-    fn row(
+    /// Draws all views. Returns the row without its fingerprint and commit, and warnings. Heat maps are written into
+    /// `folder`.
+    pub(crate) fn run(
         &self,
-        job: &MeshJob,
-        folder: &Path,
+        folder: Option<&Path>,
+        paths: &SuitePaths,
         host: (SimdLevel, &Task),
-        messages: &dyn Messages,
-    ) -> Result<MeshRunRow> {
+    ) -> Result<(MeshRunRow, Vec<String>)> {
+        let start = Instant::now();
+        let messages = Warnings::default();
         let mut outputs = Vec::new();
-        let (mut rows, files) = match &job.settings {
+        let (mut rows, read): (_, Vec<PathBuf>) = match &self.settings {
             RunSettings::Deferred(settings) => {
-                let prepared = settings.prepare(messages)?;
-                let wants = DeferredWants { heat: job.heat, ..DeferredWants::default() };
+                let prepared = settings.prepare(&messages)?;
+                let heat = self.heat && folder.is_some();
+                let wants = DeferredWants { heat, ..DeferredWants::default() };
                 let mut keep = |row: &DeferredRow, result: &DeferredResult| {
-                    let Some(heat) = &result.heat else {
+                    let (Some(heat), Some(folder)) = (&result.heat, folder) else {
                         return Ok(());
                     };
-                    let name = picture_name(&job.key, &row.variant_name());
+                    let name = MeshRunRow::picture_name(&self.key, &row.variant_name());
                     files::write(folder.join(&name), &heat_picture(row, heat))?;
                     outputs.push(name);
                     Ok(())
                 };
-                let rows = prepared.run(wants, host, messages, &mut keep)?;
-                let files: Vec<_> = prepared.files().map(Path::to_owned).collect();
-                (MeshRows::Deferred(rows), files)
+                let rows = prepared.run(wants, host, &messages, &mut keep)?;
+                (MeshRows::Deferred(rows), prepared.files().map(Path::to_owned).collect())
             }
             RunSettings::Merging(settings) => {
-                let prepared = settings.prepare(messages)?;
+                let prepared = settings.prepare(&messages)?;
                 let wants = MergingWants { background: Some([0.0; 3]), ..MergingWants::default() };
                 let mut keep = |_: &MeshRow, _: MergedFrame<'_>| Ok(());
-                let rows = prepared.run(wants, host, messages, &mut keep)?;
-                let files: Vec<_> = prepared.files().map(Path::to_owned).collect();
-                (MeshRows::Merging(rows), files)
+                let rows = prepared.run(wants, host, &messages, &mut keep)?;
+                (MeshRows::Merging(rows), prepared.files().map(Path::to_owned).collect())
             }
         };
         match &mut rows {
-            MeshRows::Deferred(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&job.mesh)),
-            MeshRows::Merging(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&job.mesh)),
+            MeshRows::Deferred(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&self.mesh)),
+            MeshRows::Merging(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&self.mesh)),
         }
-        let mut row = MeshRunRow {
-            key: job.key.clone(),
-            commit: self.program.commit.to_owned(),
+        let mut files: Vec<PathBuf> = Vec::new();
+        for file in read.iter().map(|file| paths.portable(file)) {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        let row = MeshRunRow {
+            key: self.key.clone(),
+            commit: String::new(),
             fingerprint: String::new(),
-            files: Vec::new(),
+            host_s: start.elapsed().as_secs_f64(),
+            files,
             outputs,
             rows,
         };
-        for file in files {
-            let file = self.suite.paths.portable(&file);
-            if !row.files.contains(&file) {
-                row.files.push(file);
-            }
-        }
-        Ok(row)
+        Ok((row, messages.0.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 }

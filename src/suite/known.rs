@@ -1,0 +1,164 @@
+//! Rows of results files that a plan would make again.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::key::{Fnv1a, RunKey};
+use super::mesh_suite::MeshJob;
+use super::plan::{Plan, Run, ViewWork, Work};
+use super::records::{self, Records};
+use super::results_file::Lines;
+use super::row::Row;
+use super::run_row::{MeshRunRow, RunRow};
+use quadrille_base::error::{Error, Result};
+
+/// Rows that are known, and hashes of the files that they follow from.
+pub(super) struct KnownRows<'a> {
+    pub(super) records: Records,
+    by_key: HashMap<&'a RunKey, &'a Run>,
+    pub(super) inputs: Inputs<'a>,
+}
+
+/// Hashes of inputs and outputs.
+pub(super) struct Inputs<'a> {
+    plan: &'a Plan,
+    /// Folder of the outputs.
+    folder: PathBuf,
+    /// Hashes of input files, each of which is read once.
+    hashes: HashMap<PathBuf, Option<u64>>,
+}
+
+impl Plan {
+    /// The runs with their rows in `files`, whose outputs lie beside them. A row is `None` unless this build would make it
+    /// again from the same inputs.
+    ///
+    /// # Errors
+    /// Errors of reading the files, and [`Error::Malformed`] naming two rows of one run with different numbers.
+    pub fn rows(&self, files: &[PathBuf]) -> Result<Vec<(&Run, Option<RunRow>)>> {
+        let mut known = KnownRows::new(self, files.first().map_or(Path::new(""), PathBuf::as_path));
+        files.iter().try_for_each(|file| known.read(file))?;
+        Ok(self.runs.iter().map(|run| (run, known.whole(run))).collect())
+    }
+}
+
+impl<'a> KnownRows<'a> {
+    /// Knows no rows yet. Outputs lie in the folder of `results`.
+    pub(super) fn new(plan: &'a Plan, results: &Path) -> Self {
+        let folder = results.parent().unwrap_or(Path::new("")).to_owned();
+        Self {
+            records: Records::default(),
+            by_key: plan.runs.iter().map(|run| (&run.key, run)).collect(),
+            inputs: Inputs { plan, folder, hashes: HashMap::new() },
+        }
+    }
+
+    /// Whether a row is of a run of the plan. A row of a mesh is, whichever files it follows from.
+    pub(super) fn is_planned(&self, row: &RunRow) -> bool {
+        self.by_key.get(&row.key()).is_some_and(|run| match &run.work {
+            Work::View(work) => work.fingerprint == row.fingerprint(),
+            Work::Mesh(_) => true,
+        })
+    }
+
+    /// Adds the rows of a results file that are of the plan. A missing file counts as empty.
+    pub(super) fn read(&mut self, path: &Path) -> Result<()> {
+        let lines = match Lines::of_file(path) {
+            Err(Error::Read { .. }) if !path.exists() => return Ok(()),
+            read => read?.lines,
+        };
+        for line in lines {
+            if line.row().is_some_and(|row| self.is_planned(row)) {
+                self.records.add_line(line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The row of a view, which may lack methods.
+    pub(super) fn view(&self, key: &RunKey, work: &ViewWork) -> Option<&Row> {
+        self.records.of(key).find_map(|row| match row {
+            RunRow::View(row) => (row.fingerprint == work.fingerprint).then_some(row),
+            RunRow::Mesh(_) => None,
+        })
+    }
+
+    /// The last row of a mesh that this build would make again from files with the same content.
+    fn mesh(&mut self, key: &RunKey, job: &MeshJob) -> Option<&MeshRunRow> {
+        self.records.of(key).find_map(|row| match row {
+            // A camera file that cannot be read is an error of the run that follows.
+            RunRow::Mesh(row) => {
+                let fingerprint = self.inputs.fingerprint(job, row).ok()?;
+                (row.fingerprint == fingerprint).then_some(row)
+            }
+            RunRow::View(_) => None,
+        })
+    }
+
+    /// Whether a run has a row with all methods.
+    pub(super) fn has(&mut self, run: &Run) -> bool {
+        match &run.work {
+            Work::View(work) => {
+                records::missing(self.view(&run.key, work), &work.methods).is_empty()
+            }
+            Work::Mesh(job) => self.mesh(&run.key, job).is_some(),
+        }
+    }
+
+    /// Whether a row need not be kept beside the rows of the plan.
+    pub(super) fn replaces(&mut self, row: &RunRow) -> bool {
+        let Some(run) = self.by_key.get(&row.key()).copied() else {
+            return false;
+        };
+        match (&run.work, row) {
+            (Work::View(work), RunRow::View(row)) => {
+                let is_run = |name: &String| work.methods.iter().any(|m| m.name() == *name);
+                let has_all = row.variants.iter().all(|method| is_run(&method.name));
+                work.fingerprint == row.fingerprint && has_all && self.has(run)
+            }
+            _ => true,
+        }
+    }
+
+    /// The row of a run, with exactly its methods.
+    pub(super) fn whole(&mut self, run: &Run) -> Option<RunRow> {
+        match &run.work {
+            Work::View(work) => {
+                let row = self.view(&run.key, work)?;
+                records::whole(row, &work.methods).map(RunRow::View)
+            }
+            Work::Mesh(job) => self.mesh(&run.key, job).cloned().map(RunRow::Mesh),
+        }
+    }
+}
+
+impl Inputs<'_> {
+    /// Hash of everything that a row of a mesh follows from, and of its outputs.
+    ///
+    /// # Errors
+    /// Errors of reading the cameras.
+    pub(super) fn fingerprint(&mut self, job: &MeshJob, row: &MeshRunRow) -> Result<String> {
+        let mut hash = Fnv1a::default();
+        let sources = self.plan.program.sources;
+        let (key, settings, cameras) = (&job.key, &job.settings, job.camera_text()?);
+        // Writing to a hash cannot fail.
+        let _ = write!(hash, "{sources}\n{key:?}\n{settings:?}\n{cameras}\n");
+        for file in &row.files {
+            let content = self.hashes.entry(self.plan.paths.resolved(file));
+            let content = content.or_insert_with_key(|path| content_hash(path));
+            let _ = writeln!(hash, "{} {content:x?}", file.display());
+        }
+        for output in &row.outputs {
+            let content = content_hash(&self.folder.join(output));
+            let _ = writeln!(hash, "{output} {content:x?}");
+        }
+        Ok(hash.text())
+    }
+}
+
+/// Hash of the content of a file; `None` if it cannot be read.
+fn content_hash(path: &Path) -> Option<u64> {
+    let mut hash = Fnv1a::default();
+    hash.add_file(path).ok()?;
+    Some(hash.0)
+}
