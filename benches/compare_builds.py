@@ -48,6 +48,7 @@ def without_volatile(value, key=None):
 
 
 RENAMED = {
+    "variants": "methods",
     "limited_by": "limiting_unit", "psnr_db_vs_reference": "psnr_vs_reference_db", "z_cache": "zrop_cache",
 }
 
@@ -96,7 +97,7 @@ def document_as_now(document):
     document = as_now(document)
     if "versus" in document:
         return document["versus"]
-    if "variants" in document and "scene" in document:
+    if "methods" in document and "scene" in document:
         return {"views": [document]}
     if "mesh" in document:
         return {"rows": [document]}
@@ -240,7 +241,7 @@ def timed(programs, shared, runs):
 
     def sim(d):
         # Documents of one view used to be the view itself.
-        variants = d.get("views", [d])[0]["variants"]
+        variants = as_now(d.get("views", [d])[0])["methods"]
         return sum(v["host_ms"] for v in variants)
 
     def frame(d):

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Without merging, every triangle shades whole quads of 2x2 pixels, so that pixels at edges are shaded by all
 /// neighbours; merging shades them once where the triangles share an edge and face the same way.
 pub(crate) fn run(folder: &Path) -> u8 {
-    let heat = folder.join("heat.{variant}.png").display().to_string();
+    let heat = folder.join("heat.{method}.png").display().to_string();
     quadrille::cli::run_from([
         "quadrille",
         "--quiet",

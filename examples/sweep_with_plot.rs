@@ -25,7 +25,7 @@ pub(crate) fn run(folder: &Path) -> std::io::Result<u8> {
     std::fs::write(&suite, SUITE)?;
     // A second run continues where the first one was stopped: rows that are there are kept.
     let bench = ["quadrille", "--quiet", "bench", &suite, "-o", &rows];
-    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "variant"];
+    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "method"];
     let plot = [&["quadrille", "plot", &rows][..], &lines, &["-o", &plot]].concat();
     for command in [bench.to_vec(), plot] {
         let code = quadrille::cli::run_from(command);

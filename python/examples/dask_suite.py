@@ -22,7 +22,7 @@ Row = dict[str, Any]
 def run(scene: quadrille.Scene, camera: quadrille.Camera, preset: str) -> list[Row]:
     """The rows of a view on a GPU: one per method, with cycles and the speedup over the baseline."""
     found = quadrille.simulate(scene, camera, preset=preset, variants=["baseline", "het", "qm", "het+qm"], threads=1)
-    baseline = found["variants"][0]["cycles"]
+    baseline = found["methods"][0]["cycles"]
     return [
         {
             "preset": preset,
@@ -31,7 +31,7 @@ def run(scene: quadrille.Scene, camera: quadrille.Camera, preset: str) -> list[R
             "cycles": variant["cycles"],
             "speedup": round(baseline / variant["cycles"], 4),
         }
-        for variant in found["variants"]
+        for variant in found["methods"]
     ]
 
 

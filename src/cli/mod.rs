@@ -148,7 +148,8 @@ fn run_command(args: &[OsString]) -> u8 {
     }
 }
 
-/// Warns of flags with old names, which are hidden aliases of `--method` until the next release.
+/// Warns of flags and placeholders with old names, which are hidden aliases of `--method` and `{method}` until the next
+/// release.
 fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, verbosity: Verbosity) {
     let flags = command.into_iter().flat_map(clap::Command::get_arguments);
     let old = flags.filter(|flag| flag.get_long() == Some("method"));
@@ -160,6 +161,10 @@ fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, verbosity:
                 "{flag} is now --method; the old name is read until the next release"
             ));
         }
+    }
+    let (old, new) = (outputs::OLD_METHOD, outputs::METHOD);
+    if args.iter().filter_map(|word| word.to_str()).any(|word| word.contains(old)) {
+        verbosity.warn(&format!("{old} is now {new}; the old name is read until the next release"));
     }
 }
 

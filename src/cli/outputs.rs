@@ -16,7 +16,10 @@ use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 
 pub(super) const VIEW: &str = "{view}";
-pub(super) const VARIANT: &str = "{variant}";
+/// Placeholder of the name of a method or of a combination of settings.
+pub(super) const METHOD: &str = "{method}";
+/// Placeholder of earlier releases in place of [`METHOD`].
+pub(super) const OLD_METHOD: &str = "{variant}";
 pub(super) const AOV: &str = "{aov}";
 pub(super) const NAME: &str = "{name}";
 
@@ -28,6 +31,11 @@ pub(super) struct Template {
 
 impl Template {
     pub(super) fn parse(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
+        if placeholders.contains(&METHOD)
+            && let Some(text) = path.to_str().filter(|text| text.contains(OLD_METHOD))
+        {
+            return Self::parse(flag, Path::new(&text.replace(OLD_METHOD, METHOD)), placeholders);
+        }
         let text = path.to_string_lossy();
         let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
         for (start, _) in text.match_indices('{') {
@@ -65,15 +73,15 @@ impl Template {
         values.iter().fold(text.to_owned(), fill).into()
     }
 
-    pub(super) fn path(&self, view: &str, variant: &str) -> PathBuf {
-        self.filled(&[(VARIANT, variant), (VIEW, view)])
+    pub(super) fn path(&self, view: &str, method: &str) -> PathBuf {
+        self.filled(&[(METHOD, method), (VIEW, view)])
     }
 
     pub(super) fn prepare(
         &self,
         outputs: &mut Outputs<'_>,
         cameras: &[Camera],
-        variants: &[String],
+        methods: &[String],
     ) -> Result<()> {
         let remedy = match self.flag {
             "-o" => {
@@ -86,8 +94,8 @@ impl Template {
             return Ok(());
         }
         for camera in cameras {
-            for variant in variants {
-                outputs.add(self.flag, &self.path(&camera.name, variant))?;
+            for method in methods {
+                outputs.add(self.flag, &self.path(&camera.name, method))?;
             }
         }
         Ok(())
@@ -371,5 +379,20 @@ impl Output {
         let path = self.template.path(view, variant);
         files::write_over(&path, format, frame, background)?;
         Ok(path.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_placeholder_of_earlier_releases_is_read() {
+        for name in ["{view}.{method}.png", "{view}.{variant}.png"] {
+            let template = Template::parse("-o", Path::new(name), &[VIEW, METHOD]).unwrap();
+            template.require(METHOD, 2, "methods").unwrap();
+            assert_eq!(template.path("0", "het"), Path::new("0.het.png"));
+        }
+        assert!(Template::parse("-o", Path::new("{variant}.png"), &[VIEW]).is_err());
     }
 }

@@ -121,13 +121,13 @@ pub(super) struct Args {
 
 const EXAMPLES: &str = "Examples:
   quadrille plot rows.jsonl --list-fields
-  quadrille plot rows.jsonl --x tc.bins --y speedup --series variant -o bins.svg
-  quadrille plot rows.jsonl --x scene --y speedup --series variant --summary geomean --mark 1 -o scenes.svg --pdf
-  quadrille plot rows.jsonl --x tc.bins --y speedup --series variant --where scene=island --spread -o island.pdf
-  quadrille plot rows.jsonl --x scene --y speedup --series variant --latex scenes.tex --markdown scenes.md
+  quadrille plot rows.jsonl --x tc.bins --y speedup --series method -o bins.svg
+  quadrille plot rows.jsonl --x scene --y speedup --series method --summary geomean --mark 1 -o scenes.svg --pdf
+  quadrille plot rows.jsonl --x tc.bins --y speedup --series method --where scene=island --spread -o island.pdf
+  quadrille plot rows.jsonl --x scene --y speedup --series method --latex scenes.tex --markdown scenes.md
   quadrille plot rows.jsonl --kind scatter --x quads_ratio --y speedup --series scene -o quads.svg
-  quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where variant=het+qm -o heat.svg
-  quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series variant --y-label 'CROP busy' -o crop.pdf";
+  quadrille plot rows.jsonl --x tc.bins --y l2.bytes --value speedup --where method=het+qm -o heat.svg
+  quadrille plot sweep.csv --x tc.bins --y units.crop.utilisation --series method --y-label 'CROP busy' -o crop.pdf";
 
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
     let number = finite(text).ok().filter(|n| (least..=most).contains(n));

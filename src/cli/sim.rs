@@ -14,7 +14,7 @@ use super::film::PathFlags;
 use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
-use super::outputs::{Output, Outputs, VARIANT, VIEW};
+use super::outputs::{METHOD, Output, Outputs, VIEW};
 use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
@@ -51,7 +51,7 @@ pub(super) struct Args {
     #[arg(required_unless_present = "config_dump")]
     scene: Option<PathBuf>,
     /// Picture of the colour buffer to write: .png, .exr or .npy, as `render` writes them; "{view}"
-    /// and "{variant}" are replaced by their names; "-" writes a PNG to standard output
+    /// and "{method}" are replaced by their names; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -104,7 +104,7 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply
   quadrille sim scene.ply --cameras cameras.json --view 3 --width 800 \\
     --maps maps --trace trace.json
-  quadrille sim scene.ply --method baseline,het+qm -o '{variant}.png' --json
+  quadrille sim scene.ply --method baseline,het+qm -o '{method}.png' --json
   quadrille sim scene.ply --method het+qm --stats stats.txt --stats-every 100000
   quadrille sim scene.ply --method baseline,het+qm,compute,compute:none
   quadrille sim scene.ply --method compute,baseline,het+qm --frame --energy
@@ -146,10 +146,10 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
     }
     let prints = args.json || args.csv;
-    let output = Output::parse(args.output.as_deref(), &[VIEW, VARIANT], prints)?;
+    let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], prints)?;
     if let Some(output) = &output {
         let remedy = "methods (or choose one with --method)";
-        output.template.require(VARIANT, methods.len(), remedy)?;
+        output.template.require(METHOD, methods.len(), remedy)?;
         output.require_values()?;
     }
     if args.flags.background.is_some() && output.is_none() {

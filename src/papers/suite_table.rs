@@ -170,7 +170,7 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
 }
 
 const LEGEND: &str = "\
-Each column divides a count of the baseline by that of the variant: speedup, cycles; fragments and
+Each column divides a count of the baseline by that of the method: speedup, cycles; fragments and
 quads, those blended (of het, the termination ratio; of qm, the merge ratio). qm on top divides het
 by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
 ";
@@ -225,7 +225,7 @@ fn cycles_table(rows: &[Row]) -> String {
         let cycles = row.variants.iter().map(|v| v.cycles.to_string());
         table.row(labels.into_iter().chain(cycles));
     }
-    format!("{table}Ratios need the variant baseline besides the others.\n")
+    format!("{table}Ratios need the method baseline besides the others.\n")
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Plot {
             None => PlotKind::Bars,
         });
         self.check(kind)?;
-        match (kind, &self.value) {
+        let mut plotted = match (kind, &self.value) {
             (PlotKind::Scatter, _) => self.scatter(fields, &lines, x, &series, y),
             (PlotKind::Heat, Some(value)) => {
                 let value = column(value, "value")?;
@@ -43,7 +43,11 @@ impl Plot {
                 let used = [&[x], &series[..]].concat();
                 self.lines_or_bars(kind, fields, &grid, &used)
             }
-        }
+        }?;
+        let own = [Some(&self.x), Some(&self.y), self.value.as_ref()].into_iter().flatten();
+        let names = own.chain(&self.series).map(String::as_str);
+        plotted.remarks.extend(fields.remarks(names.chain(self.filters.iter().map(Filter::field))));
+        Ok(plotted)
     }
 
     fn check(&self, kind: PlotKind) -> Result<()> {
@@ -264,7 +268,7 @@ mod tests {
     use super::*;
     use crate::combine::Combine;
 
-    const ROWS: &str = "scene,view,tc.bins,variant,commit,cycles,speedup\n\
+    const ROWS: &str = "scene,view,tc.bins,method,commit,cycles,speedup\n\
         island,a,8,baseline,c,100,\nisland,a,8,het,c,50,2\nisland,b,8,het,c,80,4\n\
         vase,a,8,het,c,10,8\nvase,a,16,het,c,20,0.5\nvase,a,16,qm,c,90,1.5\n";
 
@@ -272,8 +276,8 @@ mod tests {
         plot.draw(&Fields::parse_csv(ROWS.as_bytes(), "rows.csv".as_ref()).unwrap())
     }
 
-    fn by_variant(x: &str, y: &str) -> Plot {
-        Plot { series: vec!["variant".to_owned()], ..Plot::new(x, y) }
+    fn by_method(x: &str, y: &str) -> Plot {
+        Plot { series: vec!["method".to_owned()], ..Plot::new(x, y) }
     }
 
     #[test]
@@ -281,17 +285,17 @@ mod tests {
         let bars = Plot {
             summary: Some(Combine::Geomean),
             filters: vec!["tc.bins=8".parse().unwrap()],
-            ..by_variant("scene", "speedup")
+            ..by_method("scene", "speedup")
         };
         let drawn = plotted(&bars).unwrap();
         assert!(matches!(drawn.chart, Chart::Bars(_)));
         assert_eq!(
             drawn.csv(),
-            "scene,variant,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
+            "scene,method,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
              geomean,het,4.898979485566356,,,2\n"
         );
         assert_eq!(drawn.remarks, ["a point is the mean of up to 2 rows, which differ in view"]);
-        let lines = plotted(&by_variant("tc.bins", "speedup")).unwrap();
+        let lines = plotted(&by_method("tc.bins", "speedup")).unwrap();
         assert!(matches!(lines.chart, Chart::Lines(_)));
         let heat = Plot { value: Some("speedup".to_owned()), ..Plot::new("tc.bins", "scene") };
         let heat = plotted(&heat).unwrap();
@@ -301,16 +305,16 @@ mod tests {
 
     #[test]
     fn dots_are_rows() {
-        let scatter = Plot { kind: Some(PlotKind::Scatter), ..by_variant("cycles", "speedup") };
+        let scatter = Plot { kind: Some(PlotKind::Scatter), ..by_method("cycles", "speedup") };
         let csv = plotted(&scatter).unwrap().csv();
         assert_eq!(csv.lines().count(), 1 + 5, "{csv}");
-        assert!(csv.starts_with("cycles,variant,speedup\n50,het,2\n"), "{csv}");
+        assert!(csv.starts_with("cycles,method,speedup\n50,het,2\n"), "{csv}");
     }
 
     #[test]
     fn wrong_plots_are_refused() {
         let lines = Plot { kind: Some(PlotKind::Lines), ..Plot::new("scene", "speedup") };
-        let geomean = Plot { combine: Combine::Geomean, ..Plot::new("variant", "view") };
+        let geomean = Plot { combine: Combine::Geomean, ..Plot::new("method", "view") };
         let spread = Plot {
             has_spread: true,
             kind: Some(PlotKind::Scatter),

@@ -73,7 +73,12 @@ impl Fields {
         };
         let mut reader = csv::Reader::from_reader(source);
         let cells = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
-        let names: Vec<String> = cells(reader.headers().map_err(unread)?);
+        let mut names: Vec<String> = cells(reader.headers().map_err(unread)?);
+        // Rows of meshes have a variant, of the mesh; in rows of splats, earlier releases called the method so.
+        if !names.iter().any(|name| name == "study" || name == "method") {
+            let old = names.iter_mut().filter(|name| *name == "variant");
+            old.for_each(|name| *name = "method".to_owned());
+        }
         if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
             let is_known = names[..at].contains(name);
             (is_known || name.is_empty()).then_some(name)
@@ -127,8 +132,9 @@ impl Fields {
     }
 
     pub(crate) fn column(&self, name: &str) -> Result<usize> {
-        let found = self.names.iter().position(|one| one == name);
-        found.ok_or_else(|| {
+        let place = |name: &str| self.names.iter().position(|one| one == name);
+        let renamed = || place(Self::renamed(name)?);
+        place(name).or_else(renamed).ok_or_else(|| {
             let nearest = self.nearest(name).join(", ");
             let expected = format!(
                 "a field of the results, such as {nearest} (--list-fields lists them; a field of the configuration is one if \
@@ -136,6 +142,18 @@ impl Fields {
             );
             Error::argument("field", expected, name)
         })
+    }
+
+    /// The name of a field that earlier releases called `old`.
+    fn renamed(old: &str) -> Option<&'static str> {
+        (old == "variant").then_some("method")
+    }
+
+    /// Remarks on the names that earlier releases used.
+    pub(crate) fn remarks<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let is_old = |name: &&str| !self.names.iter().any(|one| one == name);
+        let old = names.filter(is_old).filter_map(|old| Some((old, Self::renamed(old)?)));
+        old.map(|(old, new)| format!("the field {old} is called {new} now")).collect()
     }
 
     /// Names nearest to a word; names that contain it come first.
@@ -246,5 +264,18 @@ mod tests {
             let error = parsed(text).unwrap_err().to_string();
             assert!(words.iter().all(|word| error.contains(word)), "{error}");
         }
+    }
+
+    #[test]
+    fn methods_were_once_called_variants() {
+        let fields = parsed("scene,variant,cycles\nisland,het,5\n").unwrap();
+        assert_eq!(fields.name(1), "method");
+        assert_eq!([fields.column("method").unwrap(), fields.column("variant").unwrap()], [1; 2]);
+        let remarks = fields.remarks(["scene", "variant"].into_iter());
+        assert_eq!(remarks, ["the field variant is called method now"]);
+        // Of meshes, a variant is one of the mesh.
+        let meshes = parsed("study,mesh,variant\nareas,plane,bumps\n").unwrap();
+        assert_eq!((meshes.column("variant").unwrap(), meshes.name(2)), (2, "variant"));
+        assert!(meshes.column("method").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Conditions that choose lines: `scene=island,vase`, `variant!=baseline`, `tc.bins>=16`.
+//! Conditions that choose lines: `scene=island,vase`, `method!=baseline`, `tc.bins>=16`.
 
 use std::str::FromStr;
 
@@ -70,6 +70,11 @@ impl FromStr for Filter {
 }
 
 impl Filter {
+    /// Name of the field.
+    pub(crate) fn field(&self) -> &str {
+        &self.field
+    }
+
     pub(crate) fn lines(filters: &[Self], fields: &Fields) -> Result<Vec<usize>> {
         let mut lines: Vec<usize> = (0..fields.len()).collect();
         for filter in filters {

@@ -13,10 +13,10 @@
 //! use quadrille_charts::PrintFormat;
 //! use quadrille_plots::{Fields, Plot};
 //!
-//! let text = "scene,variant,speedup\nisland,het,1.5\nisland,qm,1.1\nvase,het,2.5\nvase,qm,1.2\n";
+//! let text = "scene,method,speedup\nisland,het,1.5\nisland,qm,1.1\nvase,het,2.5\nvase,qm,1.2\n";
 //! let fields = Fields::parse_csv(text.as_bytes(), "rows.csv".as_ref())?;
 //! let plot = Plot {
-//!     series: vec!["variant".to_owned()],
+//!     series: vec!["method".to_owned()],
 //!     ..Plot::new("scene", "speedup")
 //! };
 //! let plotted = plot.draw(&fields)?;

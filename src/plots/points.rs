@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn lines_are_grouped_and_sorted() {
         let text =
-            "bins,variant,seed,commit,y\n16,het,0,c,2\n8,het,0,c,1\n8,qm,0,c,\n8.0,het,1,c,3\n";
+            "bins,method,seed,commit,y\n16,het,0,c,2\n8,het,0,c,1\n8,qm,0,c,\n8.0,het,1,c,3\n";
         let fields = Fields::parse_csv(text.as_bytes(), "a.csv".as_ref()).unwrap();
         let grid = Grid::new(&fields, &[0, 1, 2, 3], (0, &[1], 4), 10).unwrap();
         let texts = |keys: &[Key]| keys.iter().map(|k| k.text.clone()).collect::<Vec<_>>();

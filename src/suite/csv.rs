@@ -175,7 +175,7 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
         ("commit", row.commit.clone()),
         ("fingerprint", row.fingerprint.clone()),
         ("splats", row.splats.to_string()),
-        ("variant", method.name.clone()),
+        ("method", method.name.clone()),
         ("cycles", method.cycles.to_string()),
         ("frame_ms", method.frame_ms.to_string()),
         ("host_s", method.host_s.to_string()),
@@ -223,7 +223,7 @@ mod tests {
         assert!(lines[6].starts_with("c,7,0,8,8,,vr-pipe,32,inria,"), "{text}");
         let column = |name: &str| lines[0].split(',').position(|n| n == name).unwrap();
         let cell = |line: usize, name: &str| lines[line].split(',').nth(column(name)).unwrap();
-        assert_eq!(cell(5, "variant"), "het");
+        assert_eq!(cell(5, "method"), "het");
         assert_eq!(cell(5, "speedup"), "2");
         assert_eq!(cell(5, "fragments.blended"), "600");
         assert_eq!(cell(5, "units.crop.idle.starved"), "3");

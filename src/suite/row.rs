@@ -41,6 +41,7 @@ pub struct Row {
     /// Splats in view.
     pub splats: u64,
     /// Methods in the order of the suite.
+    #[serde(rename = "methods", alias = "variants")]
     pub variants: Vec<MethodRow>,
     /// Ratios of all other methods to the baseline, if it was run.
     pub ratios: BTreeMap<String, RowRatios>,
@@ -155,6 +156,10 @@ pub(super) mod tests {
         row.key.changed.insert("tc.bins".to_owned(), "8".to_owned());
         let text = serde_json::to_string(&row).unwrap();
         assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
+        // The word of earlier releases.
+        let old = text.replacen("\"methods\":", "\"variants\":", 1);
+        assert_ne!(old, text);
+        assert_eq!(serde_json::from_str::<Row>(&old).unwrap(), row);
     }
 
     #[test]

@@ -198,7 +198,7 @@ fn json_holds_rows_and_summaries() {
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 3);
     for row in rows {
-        let [baseline, both] = [0, 1].map(|i| &row["variants"][i]);
+        let [baseline, both] = [0, 1].map(|i| &row["methods"][i]);
         let blended = |v: &Value| v["fragments"]["blended"].as_f64().unwrap();
         let expected = blended(baseline) / blended(both);
         assert_eq!(row["ratios"]["het+qm"]["fragments"].as_f64(), Some(expected));

@@ -63,7 +63,7 @@ fn the_document_has_the_keys_that_programs_rely_on() {
 #[test]
 fn pictures_are_the_same_for_all_pipelines_and_tiles() {
     let place = Place::new();
-    let flags = ["--method", "sds,cached-decoupled", "--tile", "16,whole", "-o", "{variant}.png"];
+    let flags = ["--method", "sds,cached-decoupled", "--tile", "16,whole", "-o", "{method}.png"];
     run(&place, &[&flags[..], &BLUR].concat());
     let read = |name: &str| fs::read(place.path(name)).unwrap();
     let picture = read("sds-16-60px.png");
@@ -94,7 +94,7 @@ fn compare_pipelines(place: &Place, mesh: &[&str]) {
             "--tile",
             "16,32,64,whole",
             "-o",
-            "{variant}.npy",
+            "{method}.npy",
         ];
         place.expect(DONE, &[&["deferred"], mesh, &flags, blur].concat());
         let mut pictures = Vec::new();
@@ -334,7 +334,7 @@ fn impossible_blur_is_refused_and_wild_motion_is_drawn() {
         (&["--tile", "8,8"], "--tile: expected each value once"),
         (&["--memo", "x"], "--memo: expected"),
         (&["--samples", "3"], "samples per pixel: expected"),
-        (&["--method", "sds,cached-decoupled", "-o", "a.png"], "-o: expected {variant}"),
+        (&["--method", "sds,cached-decoupled", "-o", "a.png"], "-o: expected {method}"),
         (&["--heat", "a.exr"], "--heat: expected"),
     ] {
         let output = place.expect(USAGE, &[&SMALL, flags].concat());

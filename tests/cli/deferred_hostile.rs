@@ -34,7 +34,7 @@ fn run(place: &Place, text: &str, flags: &[&str]) -> (Option<i32>, String, Strin
         .args(FLAGS)
         .args(size)
         .args(flags)
-        .args(["--threads", "2", "-o", "{variant}.png", "--json"])
+        .args(["--threads", "2", "-o", "{method}.png", "--json"])
         .current_dir(place.path("."))
         .output()
         .unwrap();

@@ -119,10 +119,10 @@ fn folders_of_outputs_are_made_before_the_work() {
 fn unknown_placeholders_are_refused() {
     let place = Place::new();
     let render = ["render", "scene.ply", "-o"];
-    for name in ["{name}.png", "{variant}.png", "{View}.png"] {
+    for name in ["{name}.png", "{method}.png", "{View}.png"] {
         place.expect_error(USAGE, &[&render[..], &[name]].concat(), &["-o", "{view}"]);
     }
-    let sim = ["sim", "scene.ply", "--trace", "{variant}.json"];
+    let sim = ["sim", "scene.ply", "--trace", "{method}.json"];
     place.expect_error(USAGE, &sim, &["--trace", "{view}"]);
     place.expect(DONE, &[&render[..], &["{1}{}.png", "--width", "40"]].concat());
 }
@@ -338,7 +338,7 @@ fn configurations_and_suites_are_text_of_limited_size() {
 fn sim_and_mesh_share_names_of_flags_and_units() {
     let place = Place::new();
     let sim = ["sim", "scene.ply", "--method", "qm", "--width", "40", "--json"];
-    let sim = place.document(&sim)["views"][0]["variants"][0].take();
+    let sim = place.document(&sim)["views"][0]["methods"][0].take();
     assert_eq!(sim["name"], "qm");
     let mesh = ["mesh", "plane", "--method", "none,qfm,pmu", "--cycles", "--json"];
     let mesh = place.document(&[&mesh[..], &["--width", "40", "--height", "30"]].concat());

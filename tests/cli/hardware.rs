@@ -57,7 +57,7 @@ fn kernels(place: &Place, preset: &str) -> Value {
     let rest = ["--height", "36", "--method", "compute-aabb", "--preset", preset, "--json"];
     let output = place.expect(DONE, &[&run[..], &rest[..]].concat());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    document["views"][0]["variants"][0].clone()
+    document["views"][0]["methods"][0].clone()
 }
 
 #[test]

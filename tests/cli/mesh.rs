@@ -70,7 +70,7 @@ fn combinations_make_rows_and_pictures() {
     let folder = folder();
     let mut arguments = vec!["mesh", "cube.obj", "--tessellate", "2,20", "--msaa", "1,4", "--json"];
     arguments.extend(["--method", "none,qfm,pmu,reyes", "--buffer", "4,64"]);
-    arguments.extend(["-o", "p.{variant}.npy", "--heat", "h.{variant}.png"]);
+    arguments.extend(["-o", "p.{method}.npy", "--heat", "h.{method}.png"]);
     arguments.extend(SMALL);
     let document = json(&quadrille(folder.path(), &arguments));
     let rows = document["rows"].as_array().unwrap();
@@ -147,7 +147,7 @@ fn wrong_usage_and_bad_files_are_told_apart() {
         (&["cube.obj", "--tessellate", "0"], 2, "--tessellate"),
         (&["cube.obj", "--coarse", "--msaa", "8"], 2, "coarse"),
         (&["cube.obj", "--army", "2,2"], 2, "--army needs --tessellate"),
-        (&["cube.obj", "--method", "none,qfm", "-o", "p.png"], 2, "{variant}"),
+        (&["cube.obj", "--method", "none,qfm", "-o", "p.png"], 2, "{method}"),
     ];
     for (arguments, code, said) in cases {
         let output = quadrille(folder.path(), &[&["mesh"], arguments].concat());
@@ -200,7 +200,7 @@ fn mesh(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
 fn the_heat_map_of_reyes_is_that_of_its_vertices() {
     let folder = folder();
     let cube = ["cube.obj", "--tessellate", "2", "--heat"];
-    let arguments = [&cube[..], &["h.{variant}.png", "--method", "none,reyes"]].concat();
+    let arguments = [&cube[..], &["h.{method}.png", "--method", "none,reyes"]].concat();
     let (code, _, err) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{err}");
     let map = |name: &str| fs::read(folder.path().join(name)).unwrap();

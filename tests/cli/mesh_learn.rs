@@ -73,7 +73,7 @@ fn cycles_say_what_a_unit_costs() {
 #[test]
 fn drawings_need_pixels_and_quads() {
     let folder = tempfile::tempdir().unwrap();
-    let small = "plane --width 40 --height 30 -o p.{variant}.png";
+    let small = "plane --width 40 --height 30 -o p.{method}.png";
     let drawn = format!("{small} --method none,qfm --overlay quads,edges,samples --heat-max 4");
     let (code, _, err) = mesh(folder.path(), &drawn);
     assert_eq!(code, Some(0), "{err}");
@@ -97,7 +97,7 @@ fn drawings_need_pixels_and_quads() {
         ("--overlay edges --aov id --width 40", "--aov"),
     ] {
         let (code, _, err) =
-            mesh(folder.path(), &format!("plane --height 30 -o p.{{variant}}.png {arguments}"));
+            mesh(folder.path(), &format!("plane --height 30 -o p.{{method}}.png {arguments}"));
         assert_eq!(code, Some(2), "{arguments}: {err}");
         assert!(err.contains(said), "{arguments}: {err}");
     }

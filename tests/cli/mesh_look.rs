@@ -123,7 +123,7 @@ fn layers_are_written_beside_the_picture() {
         assert!(bytes[..1024].windows(name.len()).any(|w| w == name), "{channel}");
     }
     let units = "--method none,qfm,reyes";
-    let arguments = format!("plain.obj --width 32 {units} {layers} -o {{variant}}.{{aov}}.npy");
+    let arguments = format!("plain.obj --width 32 {units} {layers} -o {{method}}.{{aov}}.npy");
     let (code, _, err) = mesh(folder.path(), &arguments);
     assert_eq!(code, Some(0), "{err}");
     for name in ["rgba", "depth", "normal", "id", "coverage", "shading-rate"] {
@@ -138,7 +138,7 @@ fn layers_are_written_beside_the_picture() {
         ("plain.obj --aov depth,depth -o a.exr", "depth twice"),
         ("plain.obj --aov depth", "--output"),
         ("plain.obj --aov depth --crop 0,0,4,4 -o a.exr", "--crop"),
-        ("plain.obj --aov depth --method none,qfm -o a.exr", "{variant}"),
+        ("plain.obj --aov depth --method none,qfm -o a.exr", "{method}"),
     ] {
         let (code, _, err) = mesh(folder.path(), arguments);
         assert_eq!(code, Some(2), "{arguments}: {err}");

@@ -118,7 +118,7 @@ fn check_pdf(bytes: &[u8]) {
 fn numbers_are_those_of_the_csv() {
     let place = place();
     let one = ["--where", "scene=small", "--where", "view=orbit_00"];
-    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "variant", "-o", "one.svg"];
+    let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "method", "-o", "one.svg"];
     plot(&place, &[&lines[..], &one].concat());
     let plotted = table(&read(&place, "one.plot.csv"));
     let all = rows(&place);
@@ -131,32 +131,32 @@ fn numbers_are_those_of_the_csv() {
     assert_eq!(plotted.len(), 2 * 3);
     for row in &chosen {
         let is_same = |p: &&BTreeMap<String, String>| {
-            p["tc.bins"] == row["tc.bins"] && p["variant"] == row["variant"]
+            p["tc.bins"] == row["tc.bins"] && p["method"] == row["method"]
         };
         let point = plotted.iter().find(is_same).unwrap();
         assert_eq!(number(&point["speedup"]), number(&row["speedup"]));
         assert_eq!(point["rows"], "1");
     }
     // Means, least and largest values over both views, and the geometric mean over the scenes.
-    let bars = ["--x", "scene", "--y", "cycles", "--series", "variant", "--where", "tc.bins=8"];
+    let bars = ["--x", "scene", "--y", "cycles", "--series", "method", "--where", "tc.bins=8"];
     let bars = [&bars[..], &["--summary", "geomean", "--spread", "-o", "bars.svg"]].concat();
     plot(&place, &bars);
     let plotted = table(&read(&place, "bars.plot.csv"));
     let mut means = Vec::new();
     for scene in ["small", "a <b> & \"c\""] {
         let is_chosen = |row: &&BTreeMap<String, String>| {
-            row["scene"] == scene && row["tc.bins"] == "8" && row["variant"] == "het"
+            row["scene"] == scene && row["tc.bins"] == "8" && row["method"] == "het"
         };
         let cycles: Vec<f64> = all.iter().filter(is_chosen).map(|r| number(&r["cycles"])).collect();
         assert_eq!(cycles.len(), 2);
-        let is_point = |p: &&BTreeMap<String, String>| p["scene"] == scene && p["variant"] == "het";
+        let is_point = |p: &&BTreeMap<String, String>| p["scene"] == scene && p["method"] == "het";
         let point = plotted.iter().find(is_point).unwrap();
         assert_eq!(number(&point["cycles"]), (cycles[0] + cycles[1]) / 2.0);
         assert_eq!(number(&point["min"]), cycles[0].min(cycles[1]));
         assert_eq!(number(&point["max"]), cycles[0].max(cycles[1]));
         means.push(number(&point["cycles"]));
     }
-    let last = plotted.iter().find(|p| p["scene"] == "geomean" && p["variant"] == "het").unwrap();
+    let last = plotted.iter().find(|p| p["scene"] == "geomean" && p["method"] == "het").unwrap();
     let geomean = (means[0] * means[1]).sqrt();
     assert!((number(&last["cycles"]) / geomean - 1.0).abs() < 1e-12);
 }
@@ -165,10 +165,10 @@ fn numbers_are_those_of_the_csv() {
 fn every_kind_is_a_file_of_its_own() {
     let place = place();
     let kinds: [&[&str]; 5] = [
-        &["--x", "tc.bins", "--y", "speedup", "--series", "variant", "--spread", "--mark", "1"],
-        &["--x", "scene", "--y", "speedup", "--series", "variant", "--summary", "geomean"],
+        &["--x", "tc.bins", "--y", "speedup", "--series", "method", "--spread", "--mark", "1"],
+        &["--x", "scene", "--y", "speedup", "--series", "method", "--summary", "geomean"],
         &["--kind", "scatter", "--x", "quads_ratio", "--y", "speedup", "--series", "scene"],
-        &["--x", "tc.bins", "--y", "scene", "--value", "speedup", "--where", "variant=het"],
+        &["--x", "tc.bins", "--y", "scene", "--value", "speedup", "--where", "method=het"],
         &["--x", "tc.bins", "--y", "cycles", "--series", "variant,scene", "--log-x", "--log-y"],
     ];
     for kind in kinds {
@@ -197,7 +197,7 @@ fn every_kind_is_a_file_of_its_own() {
 #[test]
 fn combined_rows_are_named() {
     let place = place();
-    let arguments = ["--x", "tc.bins", "--y", "cycles", "--where", "variant=het", "-o", "a.svg"];
+    let arguments = ["--x", "tc.bins", "--y", "cycles", "--where", "method=het", "-o", "a.svg"];
     let output = place.expect(DONE, &[&["plot", "rows.jsonl"], &arguments[..]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     let remark =
@@ -217,7 +217,7 @@ fn csv_and_several_files_are_read() {
     let place = place();
     let printed = place.expect(DONE, &["bench", "rows.jsonl", "--csv"]).stdout;
     fs::write(place.path("other.csv"), printed).unwrap();
-    let fields = ["--x", "file", "--y", "cycles", "--series", "variant", "-q", "-o", "a.svg"];
+    let fields = ["--x", "file", "--y", "cycles", "--series", "method", "-q", "-o", "a.svg"];
     place.expect(DONE, &[&["plot", "rows.jsonl", "other.csv"], &fields[..]].concat());
     let plotted = table(&read(&place, "a.plot.csv"));
     let of = |file: &str| {
@@ -308,7 +308,7 @@ fn tables_of_plots_hold_the_plotted_numbers() {
         ["t.md", "t.tex"].map(|name| read(&place, name))
     };
     let [markdown, latex] = tables(&[
-        "--x", "scene", "--y", "speedup", "--series", "variant", "--spread", "-o", "a.svg",
+        "--x", "scene", "--y", "speedup", "--series", "method", "--spread", "-o", "a.svg",
     ]);
     assert!(markdown.contains("| a_b | 1.50 (1.25–1.75) | 1.12 (1.12–1.12) |"), "{markdown}");
     assert!(markdown.contains("| c | 2 (2–2) | - |"), "{markdown}");

@@ -36,7 +36,7 @@ fn sim(place: &Place, arguments: &[&str]) -> Value {
 
 /// The record of a method in a document.
 pub(crate) fn variant<'a>(document: &'a Value, name: &str) -> &'a Value {
-    let mut variants = document["variants"].as_array().unwrap().iter();
+    let mut variants = document["methods"].as_array().unwrap().iter();
     variants.find(|v| v["name"] == name).unwrap()
 }
 
@@ -82,19 +82,19 @@ fn json_has_the_promised_keys_and_adds_up() {
         "/view/name",
         "/config/crop/cache_bytes",
         "/host_ms",
-        "/variants/0/name",
-        "/variants/0/host_quads_per_s",
-        "/variants/0/flushes/tgc/full",
-        "/variants/0/flushes/tc/evicted",
-        "/variants/0/units/crop/busy",
-        "/variants/0/units/crop/idle",
+        "/methods/0/name",
+        "/methods/0/host_quads_per_s",
+        "/methods/0/flushes/tgc/full",
+        "/methods/0/flushes/tc/evicted",
+        "/methods/0/units/crop/busy",
+        "/methods/0/units/crop/idle",
     ] {
         assert!(document.pointer(path).is_some(), "{path} is missing");
     }
-    let names = document["variants"].as_array().unwrap().iter();
+    let names = document["methods"].as_array().unwrap().iter();
     let names: Vec<_> = names.map(|v| v["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["baseline", "qm", "het", "het+qm", "tgc"]);
-    for v in document["variants"].as_array().unwrap() {
+    for v in document["methods"].as_array().unwrap() {
         let at = |path: &str| number(v, path);
         assert_eq!(
             at("/fragments/rasterized"),
@@ -153,7 +153,7 @@ fn ratios_are_the_baseline_over_the_variant() {
     }
     let views = sims(&place, &["--method", "qru+het", "--view", "1..3"]);
     assert_eq!(views.len(), 2);
-    assert_eq!(views[1]["variants"][0]["name"], "het+qru");
+    assert_eq!(views[1]["methods"][0]["name"], "het+qru");
     assert_eq!(views[1]["ratios"], Value::Object(serde_json::Map::new()));
 }
 
@@ -166,7 +166,7 @@ fn every_file_appears_and_maps_add_up_to_the_counters() {
             "--method",
             "baseline,het+qm",
             "-o",
-            "{view}_{variant}.npy",
+            "{view}_{method}.npy",
             "--maps",
             "maps/here",
             "--trace",
@@ -231,7 +231,7 @@ fn check_trace(path: &Path, document: &Value) {
     assert!(bytes.len() < 8 << 20, "{} bytes", bytes.len());
     let trace: Value = serde_json::from_slice(&bytes).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
-    for (v, pid) in document["variants"].as_array().unwrap().iter().zip(1..) {
+    for (v, pid) in document["methods"].as_array().unwrap().iter().zip(1..) {
         let end_us = number(v, "/frame_ms") * 1e3 + 1e-3;
         let mut names = BTreeSet::new();
         let mut last = 0.0;
@@ -277,12 +277,12 @@ fn the_same_bytes_with_any_number_of_threads() {
             "--trace",
             &format!("{threads}/trace.json"),
             "-o",
-            &format!("{threads}/{{variant}}.exr"),
+            &format!("{threads}/{{method}}.exr"),
         ];
         let all = [&VIEW[..4], &["--json"], &arguments[..]].concat();
         let mut document = place.document(&all)["views"][0].take();
         without_host(&mut document);
-        for v in document["variants"].as_array_mut().unwrap() {
+        for v in document["methods"].as_array_mut().unwrap() {
             v["output"].take();
         }
         documents.push(document);
@@ -374,10 +374,10 @@ fn wrong_usage_is_refused_before_anything_is_drawn() {
         place.expect_error(code, &[&["sim"], arguments].concat(), words);
     };
     error(USAGE, &["scene.ply", "--method", "hat"], &["--method", "hat", "het+qm"]);
-    error(USAGE, &["scene.ply", "-o", "a.png"], &["-o", "{variant}", "5 methods"]);
+    error(USAGE, &["scene.ply", "-o", "a.png"], &["-o", "{method}", "5 methods"]);
     error(
         USAGE,
-        &["scene.ply", "-o", "{variant}.png", "--orbit", "3"],
+        &["scene.ply", "-o", "{method}.png", "--orbit", "3"],
         &["-o", "{view}", "3 views"],
     );
     error(
@@ -408,7 +408,7 @@ fn render_shows_the_same_colour_buffer() {
     let simulated = sim(&place, &["--method", "baseline"]);
     assert_eq!(
         number(&document, "/views/0/fragments_blended"),
-        number(&simulated, "/variants/0/fragments/blended")
+        number(&simulated, "/methods/0/fragments/blended")
     );
     let stopped = ["render", "scene.ply", "-o", "a.png", "--backend", "gpu", "--stop", "none"];
     place.expect_error(USAGE, &stopped, &["--stop"]);
@@ -498,8 +498,8 @@ fn sensitivity_varies_what_no_publication_states() {
 fn software_stands_beside_the_pipeline() {
     let place = Place::new();
     let methods = "compute,baseline,compute:none,compute-aabb:hw";
-    let document = sim(&place, &["--method", methods, "-o", "{variant}.npy"]);
-    let runs = document["variants"].as_array().unwrap();
+    let document = sim(&place, &["--method", methods, "-o", "{method}.npy"]);
+    let runs = document["methods"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|v| v["name"].as_str().unwrap()).collect();
     assert_eq!(names.join(","), methods);
     let blended = |name| number(variant(&document, name), "/fragments/blended");
@@ -579,7 +579,7 @@ fn passes_are_reported() {
 fn blending_in_shaders_is_reported() {
     let place = Place::new();
     let methods = ["--method", "baseline,shader-blend,interlock"];
-    let more = ["--maps", "maps", "--frame", "--energy", "-o", "{variant}.npy"];
+    let more = ["--maps", "maps", "--frame", "--energy", "-o", "{method}.npy"];
     let document = sim(&place, &[&methods[..], &more].concat());
     let [baseline, raced, locked] =
         ["baseline", "shader-blend", "interlock"].map(|name| variant(&document, name));

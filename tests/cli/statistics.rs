@@ -85,7 +85,7 @@ fn flat_statistics_hold_every_number_of_the_document() {
     let views = document["views"].as_array().unwrap().iter();
     let runs: Vec<_> = views
         .flat_map(|view| {
-            let runs = view["variants"].as_array().unwrap().iter();
+            let runs = view["methods"].as_array().unwrap().iter();
             runs.map(move |run| (view["view"]["name"].as_str().unwrap(), run))
         })
         .collect();
@@ -179,7 +179,7 @@ fn tiles_add_up_to_the_counters() {
     // An L2 of 64 KB, half of which holds the results of vertex shading, writes colours to DRAM.
     let small = ["--set", "l2.bytes=65536", "--set", "gpu.gpcs=2"];
     let document = place.document(&[&VIEW[..], &call, &small].concat());
-    for run in document["views"][0]["variants"].as_array().unwrap() {
+    for run in document["views"][0]["methods"].as_array().unwrap() {
         let name = run["name"].as_str().unwrap();
         let stem = format!("maps/bay.{}", name.replace(':', "-"));
         let table = fs::read_to_string(place.path(&format!("{stem}.tiles.csv"))).unwrap();
@@ -251,7 +251,7 @@ fn dram_traces_hold_every_byte_in_the_order_of_cycles() {
         "--method",
         "baseline,multipass:2",
         "--dram-trace",
-        "{view}.{variant}.trace",
+        "{view}.{method}.trace",
         "--set",
         "l2.bytes=65536",
         "--json",
@@ -310,7 +310,7 @@ fn names_and_combinations_that_cannot_be_are_refused() {
         &["--dram-trace", "t", "--method", "baseline,compute"],
         &["--method", "compute", "graphics pipeline"],
     );
-    refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{variant}"]);
+    refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{method}"]);
     refuse(&["--stats", "s.txt", "--set", "tc.bins=8,16"], &["--stats", "2 configurations"]);
     refuse(&["--warm", "--method", "baseline,gscore"], &["--method", "gscore", "--warm"]);
     refuse(&["--warm", "--set", "tc.bins=8,16"], &["--warm", "2 configurations"]);

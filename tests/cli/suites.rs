@@ -180,8 +180,8 @@ fn equal_keys_with_other_numbers_are_refused_by_runs_merges_and_prints() {
     let text = fs::read_to_string(place.path("rows.jsonl")).unwrap();
     let first = text.lines().next().unwrap();
     let mut wrong = parsed(first);
-    let cycles = wrong["variants"][1]["cycles"].as_u64().unwrap();
-    wrong["variants"][1]["cycles"] = (cycles + 1).into();
+    let cycles = wrong["methods"][1]["cycles"].as_u64().unwrap();
+    wrong["methods"][1]["cycles"] = (cycles + 1).into();
     fs::write(place.path("rows.jsonl"), format!("{text}{wrong}\n")).unwrap();
     let found = format!("het+qm.cycles {} instead of {cycles}", cycles + 1);
     let words = ["rows.jsonl: line 4", "line 1 of rows.jsonl", "small shot_0", &found];
@@ -213,7 +213,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
         assert_eq!(row["profile"], "inria");
         let changed = row["changed"].as_object().unwrap();
         assert!(changed.is_empty() || changed["tc.bins"] == "8");
-        for variant in row["variants"].as_array().unwrap() {
+        for variant in row["methods"].as_array().unwrap() {
             let crop = &variant["units"]["crop"];
             assert!(crop["utilisation"].as_f64().is_some() && crop["idle"].is_object());
             assert!(variant["flushes"]["tc"]["end"].is_u64());
@@ -233,7 +233,7 @@ fn rows_say_their_configuration_seed_counters_and_utilisation() {
     // Seeds give other scenes.
     let cycles = |seed: u64| {
         let row = rows.iter().find(|row| row["scene"] == "vase" && row["seed"] == seed);
-        row.unwrap()["variants"][0]["cycles"].as_u64()
+        row.unwrap()["methods"][0]["cycles"].as_u64()
     };
     assert_ne!(cycles(3), cycles(4));
 }
@@ -269,8 +269,8 @@ fn a_described_view_is_that_of_sim() {
         .map(|line| parsed(line))
         .find(|row| row["scene"] == "vase" && row["seed"] == 4 && row["changed"]["tc.bins"] == "8");
     let row = row.unwrap();
-    let simulated = &document["views"][0]["variants"][0];
-    for (key, value) in row["variants"][0].as_object().unwrap() {
+    let simulated = &document["views"][0]["methods"][0];
+    for (key, value) in row["methods"][0].as_object().unwrap() {
         if !key.starts_with("host_") {
             assert_eq!(value, &simulated[key], "{key}");
         }
@@ -352,7 +352,7 @@ fn csv_has_a_line_per_row_and_method() {
     let column = |name: &str| lines[0].iter().position(|n| *n == name).unwrap();
     let cells = |name: &str| -> Vec<&str> { lines[1..].iter().map(|l| l[column(name)]).collect() };
     assert!(cells("tc.bins").chunks(4).all(|bins| bins == ["8", "8", "32", "32"]));
-    assert!(cells("variant").chunks(2).all(|names| names == ["baseline", "het"]));
+    assert!(cells("method").chunks(2).all(|names| names == ["baseline", "het"]));
     assert_eq!(cells("seed")[..2], ["", ""]);
     for name in
         ["units.crop.utilisation", "units.zrop.idle.starved", "fragments.blended", "quads.live.4"]

@@ -12,7 +12,7 @@ fn cycles(place: &Place, arguments: &[&str]) -> Vec<u64> {
     let all = [&["sim", "scene.ply", "--json", "-q"], &SHOT[..], arguments].concat();
     let document = place.document(&all);
     let views = document["views"].as_array().unwrap().iter();
-    let variants = views.flat_map(|view| view["variants"].as_array().unwrap());
+    let variants = views.flat_map(|view| view["methods"].as_array().unwrap());
     variants.map(|v| v["cycles"].as_u64().unwrap()).collect()
 }
 
@@ -99,7 +99,7 @@ fn a_machine_of_ones_own_goes_everywhere() {
         assert_eq!((sim["scene"].as_str(), bench["scene"].as_str()), ("scene", "small"));
         for name in [
             "view",
-            "variant",
+            "method",
             "tc.bins",
             "l2.bytes",
             "cycles",
@@ -170,7 +170,7 @@ fn one_value_is_no_sweep_and_wrong_sweeps_are_refused() {
     refused(&["--set", "tc.bins=8,"], &["tc.bins", "separated by commas"]);
     refused(&["--set", "tc.bins=8,8"], &["configurations", "tc.bins=8", "twice"]);
     refused(&["--set", "tc.bins=\"8,16\""], &["--set tc.bins"]);
-    refused(&["--set", "tc.bins=8,16", "-o", "x-{variant}.png"], &["-o", "2 configurations"]);
+    refused(&["--set", "tc.bins=8,16", "-o", "x-{method}.png"], &["-o", "2 configurations"]);
     refused(&["--set", "tc.bins=8,16", "--maps", "m"], &["--maps"]);
     refused(&["--set", "tc.bins=8,16", "--trace", "t.json"], &["--trace"]);
     refused(&["--preset", "vr-pipe,fast"], &["--preset", "fast"]);

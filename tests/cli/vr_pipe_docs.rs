@@ -20,7 +20,7 @@ impl View {
         let files = [scene.to_str().unwrap(), "--cameras", cameras.to_str().unwrap()];
         let words: Vec<&str> = flags.split_whitespace().collect();
         let document = Place::new().document(&[&["sim"], &files[..], &words, &["--json"]].concat());
-        let variants = document["views"][0]["variants"].as_array().unwrap();
+        let variants = document["views"][0]["methods"].as_array().unwrap();
         Self(variants.clone())
     }
 

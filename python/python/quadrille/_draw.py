@@ -136,13 +136,14 @@ def simulate(
 
     Returns
     -------
-    The document of a view in ``quadrille sim --json``: ``variants`` with cycles and counters, ``ratios``, ``config``.
+    The document of a view in ``quadrille sim --json``: ``methods`` with cycles and counters, ``ratios``, ``config``.
+    Until the next release, ``methods`` is also called ``variants``.
     Keys that begin with ``host_`` are times of this machine; all others are the same on every machine.
 
     >>> import quadrille
     >>> scene, cameras = quadrille.synth("object", splats=1000)
     >>> found = quadrille.simulate(scene, cameras[0].resized(64, 36))
-    >>> [run["name"] for run in found["variants"]]
+    >>> [run["name"] for run in found["methods"]]
     ['baseline', 'het+qm']
     """
     with watched(progress) as watch:
@@ -159,6 +160,7 @@ def simulate(
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
     found: dict[str, Any] = json.loads(text)
+    found["variants"] = found["methods"]
     if maps:
         found["maps"] = {}
         for variant, name, values in counts:

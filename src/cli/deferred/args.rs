@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// procedural one: plane, sinewave, frog, ptcloud, furball, arcade
     pub(super) mesh: PathBuf,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
-    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
+    /// of the view, "{method}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
     /// all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature video; "-.y4m" writes to standard output
     #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
     pub(super) output: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "Examples:
   quadrille deferred plane --coc-px 12 --camera-move 0.2,0,0 -o plane.png
   quadrille deferred helmet.gltf --spin 0,1,0,8 \\
-    --method msaa,cached-decoupled,sds --heat 'heat.{variant}.png'
+    --method msaa,cached-decoupled,sds --heat 'heat.{method}.png'
   quadrille deferred sponza.obj --cameras sponza.json --view all \\
     --shutter 0.5 --traffic --json
   quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\

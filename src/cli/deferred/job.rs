@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Args;
 use crate::cli::film::Film;
-use crate::cli::outputs::{Background, Output, Outputs, Template, VARIANT, VIEW, colour_behind};
+use crate::cli::outputs::{Background, METHOD, Output, Outputs, Template, VIEW, colour_behind};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_deferred::backend::resolve;
@@ -27,13 +27,13 @@ impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
         let film = args.film.film(args.output.as_deref())?;
         let pictures = args.output.as_deref().filter(|_| film.is_none());
-        let output = Output::parse(pictures, &[VIEW, VARIANT], args.json)?;
+        let output = Output::parse(pictures, &[VIEW, METHOD], args.json)?;
         let job = Self {
             args,
             settings,
             film,
             output: args.quality.applied(output)?,
-            heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, VARIANT])?,
+            heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, METHOD])?,
             bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
         };
         let areas = settings.input.tessellate.len().max(1);
@@ -42,7 +42,7 @@ impl<'j> DeferredJob<'j> {
         let mut films = job.film.iter();
         films.try_for_each(|film| film.check_variants(variants))?;
         job.templates()
-            .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))?;
+            .try_for_each(|t| t.require(METHOD, variants, "combinations of settings"))?;
         Ok(job)
     }
 
@@ -57,7 +57,7 @@ impl<'j> DeferredJob<'j> {
 
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.settings.files());
-        let variants = [VARIANT.to_owned()];
+        let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
             output.check_pictures(cameras, self.args.background, false)?;
         }

@@ -1,5 +1,5 @@
 use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
-use crate::cli::outputs::{AOV, Output, Outputs, VARIANT, VIEW};
+use crate::cli::outputs::{AOV, METHOD, Output, Outputs, VIEW};
 use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::image::files::PictureFormat;
@@ -59,8 +59,8 @@ impl AovFlags {
 
     pub(super) fn placeholders(&self) -> &'static [&'static str] {
         match self.is_empty() {
-            true => &[VIEW, VARIANT],
-            false => &[VIEW, VARIANT, AOV],
+            true => &[VIEW, METHOD],
+            false => &[VIEW, METHOD, AOV],
         }
     }
 
@@ -84,7 +84,7 @@ impl AovFlags {
         cameras: &[Camera],
     ) -> Result<()> {
         // The name of a combination follows from its row, which does not exist yet.
-        let variant = [VARIANT.to_owned()];
+        let variant = [METHOD.to_owned()];
         if output.format != Some(PictureFormat::Npy) {
             return output.template.prepare(outputs, cameras, &variant);
         }
@@ -108,7 +108,7 @@ impl AovFlags {
         shading: Option<&Shading>,
     ) -> Result<()> {
         let path = |name: &str| {
-            let values = [(AOV, name), (VARIANT, variant), (VIEW, view)];
+            let values = [(AOV, name), (METHOD, variant), (VIEW, view)];
             output.template.filled(&values)
         };
         let wanted: Vec<_> = self.layers.iter().map(|layer| layer.layer()).collect();

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "config_dump")]
     pub(super) mesh: Option<PathBuf>,
     /// Picture to write: .png, .jpg, .webp (lossless), .exr or .npy; "{view}" is replaced by the name
-    /// of the view, "{variant}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
+    /// of the view, "{method}" by the combination of settings; "-" writes a PNG to standard output. Or a film of
     /// all views: .y4m, .apng, or .mp4 (AV1) in a build with the feature video; "-.y4m" writes to standard output
     #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
     pub(super) output: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "Examples:
   quadrille mesh helmet.gltf -o helmet.png
   quadrille mesh cage.obj --tessellate 0.5 --msaa 16 --method none,qfm \\
-    --heat 'heat.{variant}.png'
+    --heat 'heat.{method}.png'
   quadrille mesh cage.obj --method qfm --width 40 --height 30 \\
     --overlay quads,edges -o quads.png
   quadrille mesh cage.obj --tessellate 0.5 --method qfm --buffer 4,32,unbounded

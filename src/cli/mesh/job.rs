@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use crate::cli::film::Film;
 use crate::cli::outputs::{
-    Background, Output, Outputs, Template, VARIANT, VIEW, colour_behind, require_values,
+    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, require_values,
 };
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
@@ -59,7 +59,7 @@ impl<'j> MeshDrawing<'j> {
             }
         }
         job.templates()
-            .try_for_each(|t| t.require(VARIANT, variants, "combinations of settings"))?;
+            .try_for_each(|t| t.require(METHOD, variants, "combinations of settings"))?;
         Ok(job)
     }
 
@@ -92,7 +92,7 @@ impl<'j> MeshDrawing<'j> {
         let files = self.settings.files().chain(self.args.other_files());
         let mut outputs = Outputs::beside(files);
         // The name of a combination follows from its row, which does not exist yet.
-        let variants = [VARIANT.to_owned()];
+        let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
             self.args.aov.prepare(output, &mut outputs, cameras)?;
             if !self.args.overlay.is_empty() {
@@ -201,12 +201,12 @@ impl<'j> MeshDrawing<'j> {
 
 fn diff_template(path: &Path) -> Result<Template> {
     require_values("--diff-unmerged", path)?;
-    Template::parse("--diff-unmerged", path, &[VIEW, VARIANT])
+    Template::parse("--diff-unmerged", path, &[VIEW, METHOD])
 }
 
 fn heat_templates(path: &Path) -> Result<[Template; 2]> {
     let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
     Error::refuse_if(is_wrong, "--heat", "a name that ends in .png", path.display())?;
-    let parse = |path: &Path| Template::parse("--heat", path, &[VIEW, VARIANT]);
+    let parse = |path: &Path| Template::parse("--heat", path, &[VIEW, METHOD]);
     Ok([parse(path)?, parse(&path.with_extension("npy"))?])
 }

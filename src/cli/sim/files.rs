@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::console::print_bytes;
-use crate::cli::outputs::{Outputs, Template, VARIANT, VIEW};
+use crate::cli::outputs::{METHOD, Outputs, Template, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_base::task::Task;
@@ -18,11 +18,11 @@ const CYCLES: &str = ".cycles.csv";
 /// Flags of files that describe the runs.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileFlags {
-    /// Write counts per pixel into this folder, as VIEW.VARIANT.MAP.png (with a legend; all variants
+    /// Write counts per pixel into this folder, as VIEW.METHOD.MAP.png (with a legend; all variants
     /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
     /// maps are shaded and blended; with quad merging also merged; with early termination also late,
     /// blends_until_termination and termination_cycle. Counters per screen tile of 16x16 pixels go to
-    /// VIEW.VARIANT.tiles.csv, and maps of them to tile_cycles (busy cycles of CROP), tile_quads,
+    /// VIEW.METHOD.tiles.csv, and maps of them to tile_cycles (busy cycles of CROP), tile_quads,
     /// tile_flushes, tile_terminated_quads, tile_terminated_fragments, tile_l2_bytes and tile_dram_bytes
     #[arg(long, value_name = "DIR")]
     pub(super) maps: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub(super) struct FileFlags {
     stats_every: Option<u64>,
     /// Write the requests to DRAM, in the order of their cycles, as a trace that Ramulator 2 replays
     /// (its front end LoadStoreTrace: "LD address" or "ST address" for each sector of 32 bytes), and the
-    /// cycle, bytes and client of each line to FILE.cycles.csv; "{view}" and "{variant}" are replaced
+    /// cycle, bytes and client of each line to FILE.cycles.csv; "{view}" and "{method}" are replaced
     #[arg(long, value_name = "FILE")]
     pub(super) dram_trace: Option<PathBuf>,
 }
@@ -84,7 +84,7 @@ impl FileFlags {
         let with_cycles = |path: &Path| {
             let mut cycles = path.as_os_str().to_owned();
             cycles.push(CYCLES);
-            let parse = |path: &Path| Template::parse("--dram-trace", path, &[VIEW, VARIANT]);
+            let parse = |path: &Path| Template::parse("--dram-trace", path, &[VIEW, METHOD]);
             Ok([parse(path)?, parse(Path::new(&cycles))?])
         };
         let dram_trace = self.dram_trace.as_deref().map(with_cycles).transpose()?;
@@ -94,7 +94,7 @@ impl FileFlags {
                 return Err(Error::conflict("--dram-trace", other));
             }
             let remedy = "methods (or choose one with --method)";
-            dram_trace.require(VARIANT, methods.len(), remedy)?;
+            dram_trace.require(METHOD, methods.len(), remedy)?;
         }
         Ok(Files { flags: self, trace: parsed.transpose()?, dram_trace, stats: String::new() })
     }

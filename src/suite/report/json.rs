@@ -23,7 +23,7 @@ pub struct SimulationDocument<'a> {
     config: &'a Config,
     host_ms: f64,
     host_ms_prepare: f64,
-    variants: Vec<MethodReport<'a>>,
+    methods: Vec<MethodReport<'a>>,
     ratios: BTreeMap<String, MethodRatios>,
 }
 
@@ -62,7 +62,7 @@ struct MethodRatios {
 impl<'a> SimulationDocument<'a> {
     /// Creates the document of a view.
     pub fn of(simulated: &'a Simulated<'_>) -> Self {
-        let [prepare, methods] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
+        let [prepare, all_methods] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
         let baseline = simulated.baseline();
         let against_baseline = |run: &VariantRun| {
             let baseline = baseline.filter(|b| run.outcome.method() != b.variant.into())?;
@@ -80,9 +80,9 @@ impl<'a> SimulationDocument<'a> {
             preset: simulated.preset,
             changed: simulated.config.changes_from(simulated.preset).unwrap_or_default(),
             config: simulated.config,
-            host_ms: prepare + methods,
+            host_ms: prepare + all_methods,
             host_ms_prepare: prepare,
-            variants: simulated.runs.iter().map(|run| MethodReport::of(simulated, run)).collect(),
+            methods: simulated.runs.iter().map(|run| MethodReport::of(simulated, run)).collect(),
             ratios: simulated.runs.iter().filter_map(against_baseline).collect(),
         }
     }

@@ -84,7 +84,7 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     cycles.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
 }
 
-/// Writes all maps of all variants of a view that kept counts into `folder`, as `VIEW.VARIANT.MAP.png`
+/// Writes all maps of all variants of a view that kept counts into `folder`, as `VIEW.METHOD.MAP.png`
 /// and `.npy`. A map has one scale in all variants, so that their pictures are comparable.
 ///
 /// # Errors
@@ -146,7 +146,7 @@ const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
     ),
 ];
 
-/// Writes the counters per tile of all variants that kept them, as `VIEW.VARIANT.tiles.csv`, and maps of them.
+/// Writes the counters per tile of all variants that kept them, as `VIEW.METHOD.tiles.csv`, and maps of them.
 /// A map of zeros is left out.
 fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (run, outcome) in simulated.pipelines() {

@@ -77,7 +77,7 @@ pub fn document(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Va
     });
     json!({
         "view": view,
-        "variants": methods.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "methods": methods.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "speedups": sensitivity.speedups,
         "presets": { sensitivity.example.0: sensitivity.example.1 },
         "fields": fields.collect::<Vec<_>>(),
