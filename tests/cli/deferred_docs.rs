@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::page_tables::Table;
 use crate::support::program::Place;
+use crate::support::skipped;
 
 const PAGE: &str = include_str!("../../docs/deferred.md");
 const HALL: &str = "arcade --tessellate 200";
@@ -58,6 +59,9 @@ fn megabytes(row: &Value) -> f64 {
 
 #[test]
 fn shading_by_blur() {
+    if skipped::is_slow() {
+        return;
+    }
     let table = Table::new(PAGE, "Figures 1 and 9", 0);
     let pipelines = "--method msaa,cached-decoupled,cached-decoupled+z,sds --grid pixel,adaptive";
     for (column, blur) in [
@@ -73,6 +77,9 @@ fn shading_by_blur() {
 
 #[test]
 fn operations_traffic_and_shading_of_a_scene() {
+    if skipped::is_slow() {
+        return;
+    }
     let rows = rows_of_flight("50", "--width 1280 --height 720");
     let [jrk, jrk_z, sds] =
         ["cached-decoupled", "cached-decoupled+z", "sds"].map(|name| find(&rows, name, "pixel"));
@@ -115,6 +122,9 @@ fn operations_traffic_and_shading_of_a_scene() {
 
 #[test]
 fn traffic_and_shading_of_the_flight() {
+    if skipped::is_slow() {
+        return;
+    }
     let rows = rows_of_flight("60", "--width 640 --height 360");
     let [traffic, shading] = [0, 1].map(|number| Table::new(PAGE, "Figure 11", number));
     expect_pipelines(&traffic, "60", &rows, megabytes);
@@ -123,6 +133,9 @@ fn traffic_and_shading_of_the_flight() {
 
 #[test]
 fn shading_by_the_size_of_tiles() {
+    if skipped::is_slow() {
+        return;
+    }
     let table = Table::new(PAGE, "Figures 12 and 13", 0);
     let tiles = "--method sds --grid pixel,adaptive --tile 32,64,128,256,whole";
     let blur = "--width 1280 --height 720 --spin 0,1,0,2 --coc-px 4";

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::skipped;
 
 /// Figures and tables of both papers.
 const FIGURES: usize = 12;
@@ -171,6 +172,9 @@ fn the_frog_gains_least() {
 /// The program still makes the kept counts: one run of the suite, drawn again.
 #[test]
 fn a_run_of_the_kept_counts_is_found_again() {
+    if skipped::is_slow() {
+        return;
+    }
     let place = Place::new();
     let words = "plane --width 1728 --height 1080 --msaa 16 --tessellate 0.5 --method none,qfm,reyes --buffer 32,unbounded \
                  --memory 8G --area-is mean --grid-order rings --cull quads";

@@ -129,7 +129,7 @@ fn mesh_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("square", square),
         ("instanced", mesh_gltf_extensions::instanced()),
         ("lit", mesh_gltf_lights::lit()),
-        ("morphed", mesh_gltf_morphs::morphed(&serde_json::json!([0.5]))),
+        ("morphed", mesh_gltf_morphs::morphed(&serde_json::json!([0.5, -2.0]))),
         ("skinned", mesh_gltf_skins::skinned()),
     ];
     files.extend(documents.map(|(name, text)| ("mesh-gltf", name, text.to_string().into_bytes())));

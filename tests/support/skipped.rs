@@ -30,6 +30,15 @@ pub(crate) fn is_slow() -> bool {
     is_skipped
 }
 
+/// Number of repetitions of a test: all with the feature `slow-tests`, else a tenth; the test is then listed as skipped.
+pub(crate) fn part_of(all: u64) -> u64 {
+    if cfg!(feature = "slow-tests") {
+        return all;
+    }
+    note(format!("a tenth of {all} repetitions is run; the feature `slow-tests` runs all"));
+    all / 10
+}
+
 extern "C" fn list() {
     let Ok(skipped) = SKIPPED.lock() else { return };
     let mut text = format!("\nskipped tests: {}\n", skipped.len());
