@@ -137,7 +137,7 @@ fn mesh_files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
 }
 
 /// Small files of a reader that this module makes, by name.
-fn seeds(reader: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn seeds(reader: &str) -> BTreeMap<String, Vec<u8>> {
     let is_of = |name: &str| {
         let extension = name.split_once('.').map_or("", |(_, extension)| extension);
         extension == reader || reader == "folder" && ["sog", "ssog"].contains(&extension)
@@ -162,19 +162,12 @@ fn seeds(reader: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Files of a reader that fuzzing found to have other errors than its other files, by name.
-fn kept(reader: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn kept(reader: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
     let Ok(bytes) = std::fs::read(folder.join(reader).with_added_extension("zip")) else {
         return BTreeMap::new();
     };
     Packed::open(&bytes).map_or(BTreeMap::new(), |zip| zip.parts.into_iter().collect())
-}
-
-/// The files that the fuzzing of a reader starts from, by name.
-pub(crate) fn files(reader: &str) -> BTreeMap<String, Vec<u8>> {
-    let mut files = seeds(reader);
-    files.extend(kept(reader));
-    files
 }
 
 #[test]
@@ -190,7 +183,7 @@ fn files_to_fuzz_from_are_read() {
         }
         let Some(folder) = corpus.as_ref().map(|corpus| corpus.join(reader)) else { continue };
         std::fs::create_dir_all(&folder).unwrap();
-        for (name, bytes) in files(reader) {
+        for (name, bytes) in seeds(reader).into_iter().chain(kept(reader)) {
             std::fs::write(folder.join(name), bytes).unwrap();
         }
     }

@@ -112,7 +112,7 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
 
 /// A changed file of the corpus, whose part it may be that is changed.
 fn changed(files: &[Vec<u8>], at: usize, random: &mut Random) -> Vec<u8> {
-    let mut file = files[at % files.len()].clone();
+    let mut file = files[at].clone();
     let changes = random.between(1.0, 5.0) as usize;
     match Packed::open(&file).filter(|_| !random.one_in(3)) {
         Some(mut packed) => {
@@ -171,7 +171,9 @@ fn keep(reader: &str, files: impl Iterator<Item = Vec<u8>>) {
 
 /// Calls a reader with changed files until their number and the time are reached.
 fn fuzz(reader: &str, path: &Path) {
-    let mut files: Vec<_> = corpus::files(reader).into_values().collect();
+    let mut files: Vec<_> = corpus::seeds(reader).into_values().collect();
+    let sound = files.len();
+    files.extend(corpus::kept(reader).into_values());
     // The smallest file of each kind of error.
     let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for file in &files {
@@ -183,7 +185,10 @@ fn fuzz(reader: &str, path: &Path) {
     let seconds = Duration::from_secs(from_environment("QUADRILLE_FUZZ_SECONDS", 0));
     let (start, mut tried, mut refused) = (Instant::now(), 0, 0);
     while tried < FILES || start.elapsed() < seconds {
-        let file = changed(&files, tried as usize, &mut random);
+        // Half of the files are changed from sound ones.
+        let at = tried as usize / 2;
+        let at = if tried % 2 == 0 { at % sound } else { at % files.len() };
+        let file = changed(&files, at, &mut random);
         std::fs::write(path, &file).unwrap();
         tried += 1;
         if let Err(error) = readers::read(reader, &file) {
@@ -215,7 +220,8 @@ fn check(reader: &str, test: &str) {
     }
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzzed-{reader}"));
     let log = path.with_extension("log");
-    let (out, err) = (std::fs::File::create(&log).unwrap(), std::fs::File::create(&log).unwrap());
+    let out = std::fs::File::create(&log).unwrap();
+    let err = out.try_clone().unwrap();
     let limited = format!("ulimit -v {MEMORY_LIMIT_KIB} && exec \"$0\" \"$@\"");
     let mut command = match cfg!(target_os = "linux") {
         true => {
