@@ -23,6 +23,7 @@ use quadrille_evaluation::{
     Conditions, Evaluated, Evaluator, LpipsMetrics, Masks, MetricColumn, PairRow, PairSource,
     Summary, TextRows,
 };
+use quadrille_scene::LoadOptions;
 use quadrille_scene::cameras::ViewSpec;
 
 pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
@@ -198,7 +199,8 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
         return Err(Error::needs("--fail-over-share", "--layers, whose pixels it counts"));
     }
     if matches!(kind, Kind::Pictures | Kind::Films) {
-        let (views, reading) = (args.views != ViewSpec::default(), !args.reading.is_default());
+        let (views, reading) =
+            (args.views != ViewSpec::default(), args.reading != LoadOptions::default());
         let given = [
             (views, "flags about views"),
             (reading, "--axes or --lod"),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use self::actions::OrderedActions;
 use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
-use super::inputs::{SceneFlags, note_file_of_folder, warn_of_encoding};
+use super::inputs::{note_file_of_folder, warn_of_encoding};
 use super::least_psnr::check_psnr;
 use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
@@ -27,7 +27,7 @@ use quadrille_render::convert::{
 use quadrille_render::{ChunkIndex, index_path};
 use quadrille_scene::cameras::ViewSpec;
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats, WriteOptions};
+use quadrille_scene::{Camera, LoadOptions, OutputFormat, SplatTable, Splats, WriteOptions};
 use quadrille_suite::report::table::LineTable;
 
 /// Convert scenes between formats, filter and move splats
@@ -77,7 +77,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = parse_levels)]
     lod_levels: Option<usize>,
     #[command(flatten)]
-    reading: SceneFlags,
+    reading: LoadOptions,
     #[command(flatten)]
     actions: OrderedActions,
     // Last, since it ends with the heading of the views.
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let conversion = Conversion {
         inputs: args.scenes.clone(),
-        reading: args.reading.options(),
+        reading: args.reading,
         steps: args.actions.0.clone(),
         drop_outside: args.written.drop_outside.then(|| "--drop-outside".to_owned()),
         output: args.output.clone(),

@@ -8,12 +8,12 @@ use indicatif::{HumanBytes, HumanCount};
 use serde_json::{Value, json};
 
 use super::console::{self, Exit, Verbosity, fail, print, print_bytes};
-use super::inputs::{SceneFlags, load_scene};
+use super::inputs::load_scene;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_render::{Distribution, SceneStatistics};
-use quadrille_scene::Scene;
 use quadrille_scene::cameras::find_camera_file;
+use quadrille_scene::{LoadOptions, Scene};
 use quadrille_suite::report::table::TextTable;
 
 /// Print what scene files contain
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    reading: SceneFlags,
+    reading: LoadOptions,
 }
 
 const COMMENTS_SHOWN: usize = 4;

@@ -7,45 +7,14 @@ use std::time::Instant;
 use super::console::Verbosity;
 use super::convert::actions::Filters;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::parse::whole_number;
 use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
-use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding, SplatAxes};
+use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding};
 
 const MESHES: [&str; 2] = ["obj", "bpt"];
 
-/// Flags about the reading of scenes.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
-#[command(next_help_heading = "Reading")]
-pub(super) struct SceneFlags {
-    /// Axes of an SPZ file that does not state them: three letters as in RDF (right, down, forward)
-    /// [default: RUB, as its description says]
-    #[arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>)]
-    axes: Option<SplatAxes>,
-    /// Level of detail of a streamed SOG; 0 is the finest
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u32>)]
-    lod: u32,
-}
-
-impl SceneFlags {
-    #[cfg(feature = "view")]
-    pub(super) fn words(self) -> Vec<String> {
-        let axes = self.axes.map(|axes| format!("--axes={axes}"));
-        let lod = (self.lod > 0).then(|| format!("--lod={}", self.lod));
-        axes.into_iter().chain(lod).collect()
-    }
-
-    pub(super) fn is_default(self) -> bool {
-        self.axes.is_none() && self.lod == 0
-    }
-
-    pub(super) fn options(self) -> LoadOptions {
-        LoadOptions::new(self.axes, self.lod)
-    }
-}
-
-pub(super) fn load_scene(path: &Path, flags: SceneFlags, verbosity: Verbosity) -> Result<Scene> {
-    load_filtered(path, flags, &Filters::default(), verbosity)
+pub(super) fn load_scene(path: &Path, options: LoadOptions, verbosity: Verbosity) -> Result<Scene> {
+    load_filtered(path, options, &Filters::default(), verbosity)
 }
 
 pub(super) fn about_lod(error: Error) -> Error {
@@ -68,7 +37,7 @@ pub(super) fn has_mesh_extension(path: &Path) -> bool {
 
 pub(super) fn load_filtered(
     path: &Path,
-    flags: SceneFlags,
+    options: LoadOptions,
     filters: &Filters,
     verbosity: Verbosity,
 ) -> Result<Scene> {
@@ -76,7 +45,7 @@ pub(super) fn load_filtered(
     Error::malformed_if(has_mesh_extension(path), path, "format", "a scene of splats", found)?;
     note_file_of_folder(path, verbosity);
     let start = Instant::now();
-    let scene = filters.load(path, flags.options()).map_err(about_lod)?;
+    let scene = filters.load(path, options).map_err(about_lod)?;
     let file = path.display();
     verbosity.remark(&format!(
         "{file}: {}, {} splats of degree {}, read in {:.0} ms",

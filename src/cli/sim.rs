@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
 use super::film::PathFlags;
-use super::inputs::{SceneFlags, load_scene, warn_if_unseen};
+use super::inputs::{load_scene, warn_if_unseen};
 use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW};
@@ -27,7 +27,7 @@ use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
 use quadrille_render::cpu::{RenderSettings, reference};
 use quadrille_scene::cameras::ViewSpec;
-use quadrille_scene::{Camera, Scene};
+use quadrille_scene::{Camera, LoadOptions, Scene};
 use quadrille_suite::report::json::SimulationDocument;
 use quadrille_suite::report::simulated::{
     AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts,
@@ -87,7 +87,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["json", "sensitivity"])]
     csv: bool,
     #[command(flatten)]
-    reading: SceneFlags,
+    reading: LoadOptions,
     #[command(flatten)]
     views: ViewSpec,
     #[command(flatten)]

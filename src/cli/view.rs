@@ -12,7 +12,7 @@ use super::console::{Exit, Verbosity, print, print_json};
 use super::convert::actions::Filters;
 use super::exposures::ExposureFlags;
 use super::film::PathFlags;
-use super::inputs::{SceneFlags, load_filtered};
+use super::inputs::load_filtered;
 use super::interrupt;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::Background;
@@ -25,7 +25,7 @@ use quadrille_base::text_file::read_text;
 use quadrille_evaluation::pairing::{photo_of, photos_in};
 use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
-use quadrille_scene::{Camera, Scene, Splats};
+use quadrille_scene::{Camera, LoadOptions, Scene, Splats};
 use quadrille_view::{
     Access, Commands, ListedView, SceneContent, Show, ShownScene, is_token, new_token, serve,
 };
@@ -54,7 +54,7 @@ pub(super) struct Args {
     #[command(flatten)]
     server: ServerFlags,
     #[command(flatten)]
-    reading: SceneFlags,
+    reading: LoadOptions,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
@@ -212,7 +212,7 @@ impl Args {
         };
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
         let reader = move || {
-            let scene = filters.load(&file, options.options())?;
+            let scene = filters.load(&file, options)?;
             Ok(SceneContent::Splats(Arc::new(scene)))
         };
         let shown = ShownScene {
@@ -240,7 +240,7 @@ impl Args {
             path => path,
         };
         let profile = self.draw.profile_words();
-        let shared = [vec![scene], self.reading.words(), profile];
+        let shared = [vec![scene], reading_words(self.reading), profile];
         let render = [self.filters.words(), self.rules.words(), self.draw.background_words()];
         if is_mesh {
             return Commands {
@@ -300,6 +300,12 @@ fn shown_mesh(
     };
     let placing = Placing { views: opened.views, subject: opened.subject, up: opened.up };
     (shown, Opened::Mesh(Box::new(placing)))
+}
+
+fn reading_words(reading: LoadOptions) -> Vec<String> {
+    let axes = reading.axes.map(|axes| format!("--axes={axes}"));
+    let lod = (reading.lod > 0).then(|| format!("--lod={}", reading.lod));
+    axes.into_iter().chain(lod).collect()
 }
 
 fn lens_words(views: &ViewSpec) -> Vec<String> {

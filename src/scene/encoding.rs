@@ -6,6 +6,8 @@ use std::str::FromStr;
 use nalgebra::{Matrix3, Vector3};
 
 use quadrille_base::error::{Error, Result};
+#[cfg(feature = "cli")]
+use quadrille_base::parse::whole_number;
 
 /// Storage format of a file's splats.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,13 +53,17 @@ impl SceneEncoding {
     }
 }
 
-/// Options of loading.
+/// Options of loading, and flags of commands that load scenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Reading"))]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// Axes of an SPZ file that does not state them [default: RUB, as its description says].
+    /// Axes of an SPZ file that does not state them: three letters as in RDF (right, down, forward)
+    /// [default: RUB, as its description says]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>))]
     pub axes: Option<SplatAxes>,
-    /// Level of detail of a streamed SOG; 0, the default, is the finest.
+    /// Level of detail of a streamed SOG; 0 is the finest
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number::<u32>))]
     pub lod: u32,
 }
 

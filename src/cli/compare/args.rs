@@ -2,12 +2,12 @@ use std::path::PathBuf;
 
 use super::outputs::OutputFlags;
 use crate::cli::exposures::ExposureFlags;
-use crate::cli::inputs::SceneFlags;
 use crate::cli::outputs::{Background, parse_background};
 use quadrille_base::image::metrics::Protocol;
 use quadrille_base::parse::finite;
 use quadrille_base::shading::Profile;
 use quadrille_evaluation::LpipsKind;
+use quadrille_scene::LoadOptions;
 use quadrille_scene::cameras::ViewSpec;
 
 /// Compare pictures, films, scenes, or a scene and its photos
@@ -73,7 +73,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "NAME", value_parser = Profile::named)]
     pub(super) profile: Option<Profile>,
     #[command(flatten)]
-    pub(super) reading: SceneFlags,
+    pub(super) reading: LoadOptions,
     // Last, since it ends with the heading of the views.
     #[command(flatten)]
     pub(super) views: ViewSpec,

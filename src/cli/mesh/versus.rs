@@ -4,12 +4,13 @@ use std::path::Path;
 
 use super::args::Args;
 use crate::cli::console::Verbosity;
-use crate::cli::inputs::{SceneFlags, load_scene};
+use crate::cli::inputs::load_scene;
 use crate::cli::interrupt;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_mesh::shade::Textures;
+use quadrille_scene::LoadOptions;
 use quadrille_scene::formats::ply::PlyWriter;
 use quadrille_suite::merging_runs::MergingSettings;
 use quadrille_suite::mesh_input::PreparedMesh;
@@ -47,7 +48,7 @@ pub(super) fn run(
     let Some(path) = &flags.versus else {
         return Ok(None);
     };
-    let scene = load_scene(path, SceneFlags::default(), verbosity)?;
+    let scene = load_scene(path, LoadOptions::default(), verbosity)?;
     let mut samples = merging.msaa.clone();
     samples.push(1);
     samples.sort_unstable();

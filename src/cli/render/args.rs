@@ -3,14 +3,13 @@ use std::path::PathBuf;
 use quadrille_base::bytes::Bytes;
 use quadrille_base::parse::whole_number;
 use quadrille_render::cpu::{RenderSettings, Renderer};
-use quadrille_scene::Camera;
+use quadrille_scene::{Camera, LoadOptions};
 
 use super::probe::ProbeFlags;
 use crate::cli::convert::actions::Filters;
 use crate::cli::exposures::ExposureFlags;
 use crate::cli::film::FilmFlags;
 use crate::cli::frames::{Backend, FrameTimer};
-use crate::cli::inputs::SceneFlags;
 use crate::cli::layers::LayerFlags;
 use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
@@ -59,7 +58,7 @@ pub(in crate::cli) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) reading: SceneFlags,
+    pub(super) reading: LoadOptions,
     #[command(flatten)]
     pub(super) filters: Filters,
     #[command(flatten)]

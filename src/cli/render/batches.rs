@@ -51,7 +51,7 @@ pub(super) fn run(
         let needed = "a scene in a file, which can be read several times";
         return Err(Error::needs("--memory", format!("{needed}, not {}", path.display())));
     }
-    let mut batches = open_batches(&path, args.reading.options()).map_err(about_lod)?;
+    let mut batches = open_batches(&path, args.reading).map_err(about_lod)?;
     let kept = batches.rows() as u64 * KEPT_BYTES as u64;
     let whole = batches.scene_bytes().saturating_add(kept);
     if whole <= memory.0 {

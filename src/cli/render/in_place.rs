@@ -27,7 +27,7 @@ pub(super) fn source(args: &Args, output: Option<&Output>) -> Option<SplatsInPla
         || args.json
         || has_path
         || whole_scene_flag(args).is_some()
-        || !args.reading.is_default();
+        || args.reading != LoadOptions::default();
     let path = scene_file(&args.scene).ok().filter(|_| !needs_scene)?;
     // A file that cannot be drawn in place is read as a whole, and the reader names its fault.
     let is_file = path != Path::new("-") && path.is_file();
