@@ -385,7 +385,7 @@ fn wrong_suites_shards_and_merges_are_refused() {
         (format!("{file}eye = [1, 1, 1]\ntarget = [1, 1, 1]\n"), ["scene \"s\", camera", "eye"]),
         (
             format!("{file}orbit = 2\ncameras = \"cameras.json\"\n"),
-            ["scene \"s\", cameras", "both"],
+            ["scene \"s\", cameras", "cannot be used with"],
         ),
         (format!("{file}seed = 1\n"), ["scene \"s\", seed", "recipe"]),
         (format!("{file}recipe = \"room\"\n"), ["scene \"s\", recipe", "either"]),
