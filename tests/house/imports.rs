@@ -99,7 +99,8 @@ fn absolute(files: &BTreeMap<Module, File>, module: &[String], path: &[String]) 
     let (base, rest) = match path[0].as_str() {
         "crate" => (&[][..], &path[1..]),
         "self" => (module, &path[1..]),
-        "super" => (&module[..module.len() - supers], &path[supers..]),
+        // A module inside of the root's file stands below no file.
+        "super" => (&module[..module.len().saturating_sub(supers)], &path[supers..]),
         // A child module; any other name is an item of this file or of another crate.
         name => {
             files.get(&child(module, name))?;
