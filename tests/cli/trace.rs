@@ -7,7 +7,7 @@ fn spans(place: &Place, arguments: &[&str]) -> Vec<String> {
     let errors = String::from_utf8(place.expect(DONE, arguments).stderr).unwrap();
     let span = |line: &str| {
         let (ms, names) = line.strip_prefix("quadrille: ")?.split_once(" ms  ")?;
-        assert!(ms.trim().parse::<f64>().unwrap() >= 0.0, "{line}");
+        ms.trim().parse::<f64>().ok()?;
         Some(names.to_owned())
     };
     errors.lines().filter_map(span).collect()
