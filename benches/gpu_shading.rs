@@ -1,5 +1,6 @@
 //! The emulated pipeline's shader and blend arithmetic, in quads a second on one core.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
+#![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
 
 mod support;
 

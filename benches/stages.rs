@@ -1,6 +1,7 @@
 //! Throughput of each stage of a frame: preprocessing in splats per second, binning and sorting in
 //! splats in view per second, raster in pixels per second.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
+#![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
 
 mod support;
 

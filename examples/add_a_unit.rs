@@ -70,8 +70,7 @@ pub(crate) fn run() -> Result<String> {
         &Profile::default(),
         SimdLevel::best(),
         &quadrille::Task::NEVER,
-    )
-    .unwrap();
+    )?;
     let (config, tests) = (Config::default(), Tests::default());
     let simulator = Simulator::new(&config, Variant::HET)?;
     let shipped = simulator.run(view.draw(), view.shader(), &tests);

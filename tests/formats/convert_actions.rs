@@ -242,7 +242,7 @@ fn long_stages_report_their_progress_to_the_end() {
     let write = |name: &str, format| {
         progress(|task| {
             write_table(&folder.path().join(name), &scene, WriteOptions::new(format).task(task))
-                .unwrap()
+                .unwrap();
         })
     };
     // Seven passes over all rows.
