@@ -99,7 +99,9 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));
-    let part = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?.path().to_path_buf();
+    // Its end removes the folder.
+    let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
+    let part = temporary.path().to_path_buf();
     part_files().push(part.clone());
     let swap = || -> io::Result<Result<bool>> {
         let (new, old) = (part.join("new"), part.join("old"));

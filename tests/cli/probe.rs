@@ -113,7 +113,7 @@ fn probes_that_cannot_be_made_are_refused() {
         (&["--probe=-1,2"], &["expected a column and a row"]),
         (
             &["--probe", "1,2", "--backend", "gpu"],
-            &["--probe", "--backend cpu or reference", "--backend gpu"],
+            &["--probe", "cpu and reference", "--backend gpu"],
         ),
         (&["--probe", "1,2", "-o", "a.png"], &["--probe", "cannot be used with"]),
         (&["--probe", "1,2", "--aov", "depth"], &["--probe", "cannot be used with"]),

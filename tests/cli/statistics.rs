@@ -308,7 +308,7 @@ fn names_and_combinations_that_cannot_be_are_refused() {
     refuse(&["--stats", "s.txt", "--stats-every", "0"], &["--stats-every"]);
     refuse(
         &["--dram-trace", "t", "--method", "baseline,compute"],
-        &["--method", "compute", "graphics pipeline"],
+        &["--method", "compute", "no pipeline"],
     );
     refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{method}"]);
     refuse(&["--stats", "s.txt", "--set", "tc.bins=8,16"], &["--stats", "2 configurations"]);

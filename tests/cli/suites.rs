@@ -292,7 +292,9 @@ fn widths_of_the_matrix_scale_every_view() {
         of_scene.map(|row| (side(&row, "width"), side(&row, "height"))).collect()
     };
     assert_eq!(sizes("file"), [(30, 20), (30, 20), (15, 10), (15, 10)]);
-    assert_eq!(sizes("auto"), [(30, 17), (15, 8)]);
+    // The camera file beside the scene has three cameras.
+    let beside = [[(30, 20); 3], [(15, 10); 3]].concat();
+    assert_eq!(sizes("auto"), beside);
     assert_eq!(sizes("vase").len(), 2);
 }
 

@@ -283,7 +283,7 @@ fn flags_that_a_camera_file_cannot_use_are_refused() {
     let place = Place::new();
     let render = ["render", "scene.ply", "--repeat", "1"];
     for (flags, words) in [
-        (&["--cameras", "cameras.json", "--fov", "40"][..], &["--fov", "without intrinsics"][..]),
+        (&["--cameras", "cameras.json", "--fov", "40"][..], &["--fov", "have their own"][..]),
         (&["--transform", "undo", "--orbit", "2"], &["--transform", "camera file"]),
         (&["--cameras", "cameras.json", "--picture-scale", "0"], &["--picture-scale", "1/4"]),
         (

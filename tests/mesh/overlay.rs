@@ -141,5 +141,5 @@ fn pictures_that_are_too_large_to_show_quads_are_refused() {
     assert_eq!(OverlayDrawing::part([1024; 2], None).unwrap().zoom, 4);
     let error = OverlayDrawing::part([1280, 720], None).unwrap_err();
     let said = error.to_string();
-    assert!(said.contains("--overlay") && said.contains("--crop"), "{said}");
+    assert!(said.contains("overlay") && said.contains("--crop"), "{said}");
 }

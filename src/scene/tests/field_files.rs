@@ -201,7 +201,8 @@ fn logarithms_in_a_dot_splat_are_read_as_such() {
         bytes.extend([200, 100, 50, 255, 255, 128, 128, 128]);
         bytes
     };
-    let path = tempfile::tempdir().unwrap().path().join("scene.splat");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.splat");
     let mut bytes = record([-2.0, -3.0, 0.5]).repeat(9000);
     bytes.extend(record([0.25, 0.5, 0.125]));
     std::fs::write(&path, bytes).unwrap();

@@ -29,7 +29,8 @@ fn views(path: &Path, list: &str) -> Result<(Vec<String>, Vec<String>), String> 
 
 #[test]
 fn a_camera_that_cannot_be_drawn_is_an_error_only_when_it_is_asked_for() {
-    let path = tempfile::tempdir().unwrap().path().join("cameras.json");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cameras.json");
     std::fs::write(&path, poses().to_string()).unwrap();
     let (names, warnings) = views(&path, "all").unwrap();
     assert_eq!(names, ["a", "c"]);

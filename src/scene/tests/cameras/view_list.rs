@@ -14,7 +14,8 @@ fn file(pictures: &[String]) -> Value {
 
 /// Names of the views that `list` selects, or the error.
 fn selected(file: &Value, list: &str) -> Result<Vec<String>, String> {
-    let path = tempfile::tempdir().unwrap().path().join("transforms.json");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("transforms.json");
     std::fs::write(&path, file.to_string()).unwrap();
     let loaded = load_views(&path, list, PictureSize::default());
     let (cameras, _) = loaded.map_err(|error| error.to_string())?;
