@@ -71,6 +71,10 @@ pub(super) fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<Str
                 difference(&format!("{path}.{key}"), &of(ours), &of(theirs))
             })
         }
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+            let mut pairs = (0..).zip(ours.iter().zip(theirs));
+            pairs.find_map(|(index, (a, b))| difference(&format!("{path}[{index}]"), a, b))
+        }
         _ => (ours != theirs).then(|| format!("{path} {ours} instead of {theirs}")),
     }
 }

@@ -87,7 +87,7 @@ fn drawings_need_pixels_and_quads() {
     for (arguments, said) in [
         (
             "--method none,reyes --overlay quads --width 40",
-            "--overlay quads: expected units that shade quads",
+            "--overlay quads cannot be used with --method reyes",
         ),
         ("--overlay edges,edges --width 40", "edges twice"),
         ("--overlay edges --heat-max 4 --width 40", "--heat-max"),
