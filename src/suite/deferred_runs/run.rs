@@ -141,6 +141,7 @@ impl DrawnView<'_> {
             colour: pipeline.colour,
             forward_memo_quads: pipeline.memo.first().and_then(|memo| memo.0),
             hardware: pipeline.hardware.clone(),
+            task: self.task.clone(),
             ..DeferredDrawSettings::default()
         }
     }
