@@ -19,7 +19,8 @@ fn resident_bytes() -> usize {
 
 #[test]
 fn the_newest_camera_wins() {
-    let mut page = Server::start(Options { splats: Some(200_000), ..Options::default() }).page();
+    let server = Server::start(Options { splats: Some(200_000), ..Options::default() });
+    let mut page = server.page();
     for seq in 1..=60 {
         let turn = f64::from(seq) / 60.0;
         page.send(&request("frame", seq, &placed(turn), [980, 545], &show()));

@@ -14,7 +14,8 @@ fn map(id: u32, turn: f64, name: &str, is_pinned: bool) -> serde_json::Value {
 
 #[test]
 fn maps_of_a_run_come_one_after_the_other_and_probes_read_them() {
-    let mut page = Server::start(Options::default()).page();
+    let server = Server::start(Options::default());
+    let mut page = server.page();
     let mut titles = Vec::new();
     for (id, name) in [(1, "shaded"), (2, "merged"), (3, "termination_cycle")] {
         page.send(&map(id, 0.0, name, false));
@@ -77,7 +78,8 @@ fn next_of(page: &mut Page, kinds: [&str; 2]) -> Value {
 
 #[test]
 fn stills_of_slow_renderers_come_with_progress() {
-    let mut page = Server::start(Options::default()).page();
+    let server = Server::start(Options::default());
+    let mut page = server.page();
     for (seq, renderer) in [(1, "reference"), (2, "emulated:het+qm")] {
         let mut slow = show();
         slow["a"]["renderer"] = renderer.into();

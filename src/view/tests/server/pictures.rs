@@ -151,7 +151,8 @@ fn the_splats_of_a_pixel_make_its_colour() {
 
 #[test]
 fn requests_that_are_wrong_are_answered_and_change_nothing() {
-    let mut page = Server::start(Options::default()).page();
+    let server = Server::start(Options::default());
+    let mut page = server.page();
     let error = |page: &mut super::client::Page, message: &Value| {
         page.send(message);
         page.wait(|received| match received {
