@@ -154,6 +154,12 @@ impl<'t> SuiteTable<'t> {
         self.values.contains_key(key)
     }
 
+    /// The keys with values, for messages.
+    pub(crate) fn keys(&self) -> String {
+        let keys: Vec<String> = self.values.keys().map(ToString::to_string).collect();
+        format!("the keys {}", keys.join(", "))
+    }
+
     /// Refuses keys of no part.
     pub(crate) fn finish(self) -> Result<()> {
         // The first one in the file.

@@ -187,7 +187,7 @@ impl MeshSuite {
         }
         if !table.has("mesh") {
             let expected = "a mesh file, or the name of a procedural mesh";
-            return Err(Error::malformed(path, format!("{name}, mesh"), expected, "none"));
+            return Err(Error::malformed(path, format!("{name}, mesh"), expected, table.keys()));
         }
         let MeshPath { mesh } = table.take()?;
         let settings = match workload {
