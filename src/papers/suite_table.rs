@@ -215,14 +215,14 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 fn cycles_table(rows: &[Row]) -> String {
-    let variants = rows.first().into_iter().flat_map(|row| &row.variants);
+    let variants = rows.first().into_iter().flat_map(|row| &row.methods);
     let names: Vec<_> = variants.map(|v| format!("cycles\n{}", v.name)).collect();
     let names = names.iter().map(String::as_str);
     let headings: Vec<_> = ["<\nscene", "<\nview"].into_iter().chain(names).collect();
     let mut table = TextTable::new(&headings);
     for row in rows {
         let labels = [row.key.scene.clone(), shortened(&row.key.view.name)];
-        let cycles = row.variants.iter().map(|v| v.cycles.to_string());
+        let cycles = row.methods.iter().map(|v| v.cycles.to_string());
         table.row(labels.into_iter().chain(cycles));
     }
     format!("{table}Ratios need the method baseline besides the others.\n")

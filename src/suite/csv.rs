@@ -107,7 +107,7 @@ pub fn columns(views: &[Row], meshes: &[MeshRunRow]) -> Columns {
     let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
     let mut columns = Columns::default();
     for row in views {
-        for method in &row.variants {
+        for method in &row.methods {
             columns.lines.push(Vec::new());
             key_cells(row, &mut columns);
             for field in &fields {
@@ -211,7 +211,7 @@ mod tests {
         let bins = ("tc.bins".to_owned(), "8".to_owned());
         rows[0].key.changed.extend([bins]);
         rows[1].key.seed = Some(7);
-        rows[1].variants[2].details.frame = Some(FrameTimes::new([612, 0, 0], 612.0));
+        rows[1].methods[2].details.frame = Some(FrameTimes::new([612, 0, 0], 612.0));
         let text = text(&rows, &[]);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 1 + 6);

@@ -113,7 +113,7 @@ impl<'a> KnownRows<'a> {
         match (&run.work, row) {
             (Work::View(work), RunRow::View(row)) => {
                 let is_run = |name: &String| work.methods.iter().any(|m| m.name() == *name);
-                let has_all = row.variants.iter().all(|method| is_run(&method.name));
+                let has_all = row.methods.iter().all(|method| is_run(&method.name));
                 work.fingerprint == row.fingerprint && has_all && self.has(run)
             }
             _ => true,

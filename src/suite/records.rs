@@ -47,7 +47,7 @@ impl Records {
         }
         of_key.push(self.records.len());
         let places = match &row {
-            RunRow::View(row) => vec![place.cloned(); row.variants.len()],
+            RunRow::View(row) => vec![place.cloned(); row.methods.len()],
             RunRow::Mesh(_) => vec![place.cloned()],
         };
         self.records.push(Record { row, places });
@@ -95,15 +95,15 @@ fn join_views(
     place: Option<&Place>,
 ) -> Result<()> {
     let mut is_joined = false;
-    for method in row.variants {
-        match known.variants.iter().position(|m| m.name == method.name) {
+    for method in row.methods {
+        match known.methods.iter().position(|m| m.name == method.name) {
             Some(at) => {
-                if let Some(found) = method.difference(&known.variants[at]) {
+                if let Some(found) = method.difference(&known.methods[at]) {
                     return Err(conflict(&row.key, found, [place, places[at].as_ref()]));
                 }
             }
             None => {
-                known.variants.push(method);
+                known.methods.push(method);
                 places.push(place.cloned());
                 is_joined = true;
             }
@@ -117,7 +117,7 @@ fn join_views(
     if is_joined {
         known.host_s = row.host_s;
         let row = std::mem::take(known);
-        let methods = row.variants.clone();
+        let methods = row.methods.clone();
         *known = row.with_methods(methods);
     }
     Ok(())
@@ -138,7 +138,7 @@ pub(super) fn known(row: Option<&Row>, methods: &[Method]) -> Vec<MethodRow> {
 /// The row with exactly these methods in this order; `None` if one is missing.
 pub(super) fn whole(row: &Row, methods: &[Method]) -> Option<Row> {
     let names = methods.iter().map(|method| method.name());
-    if names.eq(row.variants.iter().map(|m| m.name.clone())) {
+    if names.eq(row.methods.iter().map(|m| m.name.clone())) {
         return Some(row.clone());
     }
     let found = known(Some(row), methods);
@@ -202,8 +202,8 @@ mod tests {
             ["baseline", "het", "het+qm"].map(|name| Method::parse(name).unwrap()).to_vec();
         let mut records = Records::default();
         let part = |at: usize| {
-            let variants = vec![whole_row.variants[at].clone()];
-            RunRow::View(whole_row.clone().with_methods(variants))
+            let methods = vec![whole_row.methods[at].clone()];
+            RunRow::View(whole_row.clone().with_methods(methods))
         };
         let found = |records: &Records| match records.of(&part(0).key()).next() {
             Some(RunRow::View(row)) => row.clone(),

@@ -41,8 +41,8 @@ pub struct Row {
     /// Splats in view.
     pub splats: u64,
     /// Methods in the order of the suite.
-    #[serde(rename = "methods", alias = "variants")]
-    pub variants: Vec<MethodRow>,
+    #[serde(alias = "variants")]
+    pub methods: Vec<MethodRow>,
     /// Ratios of all other methods to the baseline, if it was run.
     pub ratios: BTreeMap<String, RowRatios>,
     /// Blended fragments of the baseline divided by blended fragments of `het`.
@@ -96,22 +96,22 @@ impl RowRatios {
 impl Row {
     /// The row with other methods, and their ratios.
     #[must_use]
-    pub fn with_methods(mut self, variants: Vec<MethodRow>) -> Self {
-        let find = |name: &str| variants.iter().find(|v| v.name == name);
+    pub fn with_methods(mut self, methods: Vec<MethodRow>) -> Self {
+        let find = |name: &str| methods.iter().find(|v| v.name == name);
         let baseline = find("baseline");
         let against = |method: Option<&MethodRow>| Some(RowRatios::between(baseline?, method?));
-        let others = variants.iter().filter(|v| v.name != "baseline");
+        let others = methods.iter().filter(|v| v.name != "baseline");
         let ratios = others.filter_map(|v| Some((v.name.clone(), against(Some(v))?)));
         self.ratios = ratios.collect();
         self.termination_ratio = against(find("het")).and_then(|r| r.fragments);
         self.merge_ratio = against(find("qm")).and_then(|r| r.quads);
-        self.variants = variants;
+        self.methods = methods;
         self
     }
 
     /// Results of the method called `name`.
     pub fn method(&self, name: &str) -> Option<&MethodRow> {
-        self.variants.iter().find(|v| v.name == name)
+        self.methods.iter().find(|v| v.name == name)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) mod tests {
     use crate::details::FigureDetails;
     use crate::rows::{MethodCounts, PipelineCounts, UnitRow};
 
-    /// A row of three variants with these cycles, two blended fragments per cycle, and no quads.
+    /// A row of three methods with these cycles, two blended fragments per cycle, and no quads.
     pub(crate) fn row(scene: &str, view: &str, cycles: [u64; 3]) -> Row {
         let key = JobKey {
             scene: scene.to_owned(),
@@ -132,8 +132,8 @@ pub(super) mod tests {
             preset: "vr-pipe".to_owned(),
             changed: BTreeMap::new(),
         };
-        let variants = ["baseline", "het", "het+qm"].iter().zip(cycles);
-        let variants = variants.map(|(name, cycles)| {
+        let methods = ["baseline", "het", "het+qm"].iter().zip(cycles);
+        let methods = methods.map(|(name, cycles)| {
             let mut counts = PipelineCounts::default();
             counts.fragments.blended = cycles * 2;
             let idle = BTreeMap::from([("starved by cores".to_owned(), 3)]);
@@ -150,7 +150,7 @@ pub(super) mod tests {
         });
         let [profile, commit] = ["inria", "unknown"].map(str::to_owned);
         let row = Row { key, profile, commit, splats: 1, host_s: 0.5, ..Row::default() };
-        row.with_methods(variants.collect())
+        row.with_methods(methods.collect())
     }
 
     #[test]
@@ -179,7 +179,7 @@ pub(super) mod tests {
     #[test]
     fn differences_name_the_number_and_leave_out_host_times() {
         let [first, mut second] =
-            [(); 2].map(|()| row("a", "0", [600, 300, 200]).variants.remove(0));
+            [(); 2].map(|()| row("a", "0", [600, 300, 200]).methods.remove(0));
         second.host_s = 99.0;
         assert_eq!(first.difference(&second), None);
         let units = |row: &mut MethodRow, change: fn(&mut BTreeMap<String, UnitRow>)| {

@@ -163,8 +163,11 @@ impl SceneEntry {
         }
         let own = self.own_cameras().map_err(in_scene)?;
         let file = self.file();
-        let described = file.map_or_else(|| self.views.clone(), |file| self.views.beside(file));
-        let described = described.with_all_unless_selected();
+        // All views of a file that is named. Without a selection, the file beside the scene is not looked for, as in commands.
+        let described = match &self.views.cameras {
+            Some(_) => self.views.with_all_unless_selected(),
+            None => self.views.clone(),
+        };
         let (mut cameras, mut warnings) = (Vec::new(), Vec::new());
         for &size in sizes {
             let spec = described.with_size(size);

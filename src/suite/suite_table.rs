@@ -156,7 +156,7 @@ impl<'t> SuiteTable<'t> {
 
     /// The keys with values, for messages.
     pub(crate) fn keys(&self) -> String {
-        let keys: Vec<String> = self.values.keys().map(ToString::to_string).collect();
+        let keys: Vec<&str> = self.values.keys().map(String::as_str).collect();
         format!("the keys {}", keys.join(", "))
     }
 

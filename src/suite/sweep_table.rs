@@ -97,7 +97,7 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
     let labels = labels(&configurations);
     let mut methods: Vec<&str> = Vec::new();
-    for method in rows.iter().flat_map(|row| &row.variants) {
+    for method in rows.iter().flat_map(|row| &row.methods) {
         if !methods.contains(&method.name.as_str()) {
             methods.push(&method.name);
         }

@@ -278,7 +278,7 @@ fn flags_without_effect_are_warned_of_or_refused() {
         (&["cube.obj", "--method", "all,qfm"], "qfm twice"),
         (&["cube.obj", "--msaa", "4,4"], "4 twice"),
         (&["cube.obj", "--tessellate", "2,2"], "2 twice"),
-        (&["cube.obj", "--buffer", "32"], "--buffer needs"),
+        (&["cube.obj", "--buffer", "32"], "--buffer needs the unit qfm or pmu"),
         (&["cube.obj", "--method", "reyes", "--cycles"], "other than reyes"),
         (&["cube.obj", "--method", "all", "-o", "p.png"], "combinations of settings"),
     ] {

@@ -346,7 +346,7 @@ fn a_cancelled_suite_keeps_its_rows_and_continues() {
     assert_eq!(resumed, Some((2, 1)));
     let cycles = |rows: Result<Vec<RunRow>>| {
         let rows = RunRow::split(rows.unwrap()).0.into_iter();
-        let of_row = |row: Row| row.variants.into_iter().map(|m| m.cycles);
+        let of_row = |row: Row| row.methods.into_iter().map(|m| m.cycles);
         rows.flat_map(of_row).collect::<Vec<_>>()
     };
     let whole = plan.run(&RunOptions::default(), &mut |_| {});

@@ -226,7 +226,7 @@ fn run_a_suite_and_read_its_rows() -> Result<()> {
     let plan = suite.plan(&bases, quadrille::PROGRAM, &task, &mut |_| {})?;
     let options = RunOptions { task: &task, ..RunOptions::default() };
     let (rows, _) = RunRow::split(plan.run(&options, &mut |_| {})?);
-    assert_eq!((rows.len(), rows[0].variants[1].name.as_str()), (2, "het"));
-    assert!(rows[0].variants[1].cycles <= rows[0].variants[0].cycles);
+    assert_eq!((rows.len(), rows[0].methods[1].name.as_str()), (2, "het"));
+    assert!(rows[0].methods[1].cycles <= rows[0].methods[0].cycles);
     Ok(())
 }

@@ -173,5 +173,5 @@ fn a_frame_beyond_its_memory_is_refused() {
     assert!(frame(1 << 30).is_ok());
     let error = frame(1 << 20).unwrap_err();
     assert!(matches!(error, Error::Argument { .. }), "{error}");
-    assert!(error.to_string().contains("more than 1 MiB"), "{error}");
+    assert!(error.to_string().contains("at most 1 MiB"), "{error}");
 }

@@ -180,7 +180,7 @@ fn found_view(runs: &[(&Run, Option<RunRow>)]) -> Option<FoundView> {
     let lacking = runs.iter().filter(|(_, row)| row.is_none());
     let lacking = lacking.filter_map(|(run, _)| run.view()).flat_map(|(_, work)| &work.methods);
     let [is_first, is_large] = place(work);
-    let methods = rows.clone().flat_map(|row| row.variants.clone()).collect();
+    let methods = rows.clone().flat_map(|row| row.methods.clone()).collect();
     let unknown = || Row { key: key.clone(), ..Row::default() };
     let row = rows.clone().next().cloned().unwrap_or_else(unknown).with_methods(methods);
     Some(FoundView {

@@ -62,10 +62,11 @@ impl VisibleFrame {
         task.check()?;
         if budget.is_spent() {
             let expected = format!(
-                "more than {}, larger triangles, less displacement or a smaller picture",
+                "at most {} of triangles and quads (choose larger triangles, less displacement, a smaller picture or more \
+                 memory)",
                 Bytes(settings.memory_bytes)
             );
-            return Err(Error::argument("memory", expected, "triangles and quads beyond it"));
+            return Err(Error::argument("memory", expected, "more"));
         }
         let mut quads: u64 = 0;
         for chunk in &mut chunks {

@@ -126,7 +126,7 @@ mod tests {
             let units = throughputs.iter().map(|(name, share)| {
                 ((*name).to_owned(), UnitRow { throughput: Some(*share), ..UnitRow::default() })
             });
-            let MethodCounts::Pipeline(counts) = &mut view.row.variants[0].counts else {
+            let MethodCounts::Pipeline(counts) = &mut view.row.methods[0].counts else {
                 unreachable!()
             };
             counts.units = units.collect();

@@ -201,7 +201,7 @@ mod tests {
         let mut results = results(1000);
         results.views[0] =
             view("a", &[("baseline", 2000, 3000), ("het+qm", 900, 900), ("compute", 3000, 3000)]);
-        for (method, total) in results.views[0].row.variants.iter_mut().zip([40, 25, 50]) {
+        for (method, total) in results.views[0].row.methods.iter_mut().zip([40, 25, 50]) {
             method.details.frame = Some(FrameTimes::new([total, 0, 9 * total], 1.0));
         }
         let text = summary(&results);
