@@ -55,7 +55,11 @@ fn queues_are_documented_in_the_unit_that_they_hold() {
     let fields = MeshConfig::default().fields();
     for name in ["prop.queue", "zrop.queue", "qfm.queue", "pmu.queue"] {
         let field = fields.iter().find(|field| field.name == name).unwrap();
-        assert!(field.meaning.trim().ends_with("in beats."), "{name}: {}", field.meaning);
+        assert!(
+            field.meaning.trim().starts_with("Capacity of the input queue, in beats"),
+            "{name}: {}",
+            field.meaning
+        );
     }
 }
 

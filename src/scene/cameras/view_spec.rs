@@ -298,7 +298,7 @@ impl ViewSpec {
     /// Cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
     fn described(&self, framing: &Framing) -> Result<Views> {
         if self.transform.is_some() {
-            return Err(Error::needs("transform", "cameras, which it moves"));
+            return Err(Error::needs("transform", "a camera file, whose cameras it moves"));
         }
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));

@@ -199,7 +199,8 @@ fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     names
 }
 
-/// Bar of the share of working cycles, then of stalls other than a lack of work, and the first as a number.
+/// Bar of a unit: full blocks for its share of busy cycles, shaded ones for stalls other than a lack of work, then the
+/// busy share as a number.
 fn bar(unit: &UnitCycles) -> String {
     let total = unit.total();
     let held_up: u64 = (unit.idle.iter())

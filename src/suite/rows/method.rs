@@ -89,7 +89,7 @@ pub enum MethodCounts {
 }
 
 documented! {
-    /// Fragments by outcome, of methods whose fragments have but one.
+    /// Fragments of methods that count only the blended ones.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub struct BlendedFragments {
         /// Fragments blended.
