@@ -184,7 +184,7 @@ def cases(shared, quick):
         # SPZ has a range of positions.
         for ending, more in (("ply", []), ("spz", ["--drop-outside"]), ("sog", []), ("glb", [])):
             yield Case("convert", "convert", path, "-o", f"{{out}}/a.{ending}", *more)
-    # `--method` is the alias of `--method` that older builds know.
+    # `{variant}` is the word for `{method}` that older builds know.
     for name, path, cameras in splats[: 3 if quick else 8]:
         yield Case("sim", "sim", path, *cameras, "--view", "0", "--method", "all", "-o", "{out}/{variant}.npy",
                    "--maps", "{out}", "--json")
