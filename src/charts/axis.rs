@@ -199,15 +199,13 @@ pub fn measured(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
-    let size = value.abs();
-    let (value, unit) = match size {
+    let (value, unit) = match value.abs() {
         s if s >= 999_500_000.0 => (value / 1e9, " G"),
         s if s >= 999_500.0 => (value / 1e6, " M"),
         s if s >= 9_995.0 => (value / 1e3, " k"),
         _ => (value, ""),
     };
-    let size = value.abs();
-    let digits = match size {
+    let digits = match value.abs() {
         s if s >= 99.95 || (s < 100.0 && s.fract() == 0.0 && unit.is_empty()) => 0,
         s if s >= 9.995 => 1,
         s if s >= 0.9995 => 2,

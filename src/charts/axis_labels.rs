@@ -26,8 +26,7 @@ impl Canvas {
         let half = |text: &str| metrics.width(text, size) / 2.0;
         let level = labels.iter().map(|(x, text)| {
             // A label at the end of the axis moves into the picture.
-            let most = self.look.width - half(text);
-            ([x.min(most).max(half(text)), top + 19.0], 0.0, Anchor::Middle)
+            ([x.min(self.look.width - half(text)).max(half(text)), top + 19.0], 0.0, Anchor::Middle)
         });
         let slanted = labels.iter().map(|(x, _)| ([x + 5.0, top + 14.0], SLANT, Anchor::End));
         let ways = [level.collect::<Vec<_>>(), slanted.collect()];

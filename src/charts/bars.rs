@@ -156,8 +156,7 @@ impl BarChart {
             let ends = |b: &BarValue| [Some(b.value), b.band.map(|b| b[1]), b.most];
             bars.flatten().flat_map(ends).flatten().collect()
         };
-        let marks = self.marks.iter().map(|m| m.value);
-        self.axis.scale(values.into_iter().chain(marks))
+        self.axis.scale(values.into_iter().chain(self.marks.iter().map(|m| m.value)))
     }
 
     fn draw_groups(&self, canvas: &mut Canvas, plot: &Plot) -> Vec<Label> {
@@ -211,8 +210,7 @@ impl BarChart {
             );
             let style = Style::Fill(SeriesColour { is_published, ..series.colour() });
             if !self.has_dots() {
-                let height = (bottom - y).abs();
-                canvas.rect([x, y.min(bottom)], [bar - 1.0, height], style, &title);
+                canvas.rect([x, y.min(bottom)], [bar - 1.0, (bottom - y).abs()], style, &title);
             } else if value.value > 0.0 {
                 canvas.dot([middle, y], DOT, style, &title);
             }
@@ -276,8 +274,7 @@ impl Way {
                 canvas.look.metrics.area(at, angle, anchor, Size::Value, &label.text)
             })
             .collect();
-        let mut numbered = areas.iter().enumerate();
-        numbered.all(|(at, area)| {
+        areas.iter().enumerate().all(|(at, area)| {
             canvas.is_free(area) && areas[..at].iter().all(|other| !area.overlaps(other))
         })
     }

@@ -89,8 +89,7 @@ impl Canvas {
 
     pub(crate) fn rect(&mut self, [x, y]: [f64; 2], size: [f64; 2], style: Style, title: &str) {
         let size = size.map(|side| side.max(0.0));
-        let end = [x + size[0], y + size[1]];
-        self.shapes.push(Area::new([x, y], end));
+        self.shapes.push(Area::new([x, y], [x + size[0], y + size[1]]));
         self.elements.push(Element::Rect { at: [x, y], size, style, title: title.to_owned() });
     }
 
@@ -143,8 +142,7 @@ impl Canvas {
 
     /// Whether a place is within the picture's sides and free of text and shapes.
     pub(crate) fn is_free(&self, area: &Area) -> bool {
-        let shapes = self.shapes.iter().chain(&self.rules);
-        let mut taken = self.texts.iter().chain(shapes);
+        let mut taken = self.texts.iter().chain(self.shapes.iter().chain(&self.rules));
         area.is_within(self.look.width) && !taken.any(|other| area.overlaps(other))
     }
 

@@ -26,10 +26,7 @@ const HIGH: &str = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—�
 fn code(character: char) -> Option<u8> {
     match u32::from(character) {
         code @ (0x20..=0x7e | 0xa0..=0xff) => u8::try_from(code).ok(),
-        _ => {
-            let at = HIGH.chars().position(|c| c == character)?;
-            u8::try_from(0x80 + at).ok()
-        }
+        _ => u8::try_from(0x80 + HIGH.chars().position(|c| c == character)?).ok(),
     }
 }
 

@@ -95,8 +95,7 @@ impl HeatChart {
         for (row, (name, values)) in self.rows.iter().enumerate() {
             let middle = at(0, row)[1] + cell[1] / 2.0 + 4.0;
             // Rows that are lower than a text are named in turns.
-            let every = (ROW / cell[1]).ceil().max(1.0);
-            if row as f64 % every == 0.0 {
+            if row as f64 % (ROW / cell[1]).ceil().max(1.0) == 0.0 {
                 let name = metrics.abridged(name, Size::Axis, names);
                 canvas.text([left - 6.0, middle], Anchor::End, Size::Axis, &name);
             }

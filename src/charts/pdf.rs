@@ -184,8 +184,7 @@ fn write_font(pdf: &mut Pdf) -> io::Result<()> {
     dict.pair(Name(b"BaseFont"), BASE_FONT);
     dict.pair(Name(b"FirstChar"), i32::from(font::FIRST));
     dict.pair(Name(b"LastChar"), i32::from(u8::MAX));
-    let widths = WIDTHS.iter().map(|width| i32::from(*width));
-    dict.insert(Name(b"Widths")).array().items(widths);
+    dict.insert(Name(b"Widths")).array().items(WIDTHS.iter().map(|width| i32::from(*width)));
     dict.pair(Name(b"FontDescriptor"), Ref::new(DESCRIPTOR));
     dict.pair(Name(b"Encoding"), Name(b"WinAnsiEncoding"));
     dict.finish();
@@ -247,11 +246,9 @@ fn file(drawing: &Drawing) -> io::Result<Vec<u8>> {
     resources.finish();
     object.finish();
     for percent in opacities() {
-        let alpha = f32::from(percent) / 100.0;
-        pdf.ext_graphics(state(percent)).non_stroking_alpha(alpha);
+        pdf.ext_graphics(state(percent)).non_stroking_alpha(f32::from(percent) / 100.0);
     }
-    let bytes = compressed(content.as_slice())?;
-    pdf.stream(Ref::new(CONTENT), &bytes).filter(Filter::FlateDecode);
+    pdf.stream(Ref::new(CONTENT), &compressed(content.as_slice())?).filter(Filter::FlateDecode);
     write_font(&mut pdf)?;
     pdf.document_info(Ref::new(INFORMATION))
         .title(TextStr(&drawing.title))

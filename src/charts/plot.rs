@@ -106,8 +106,7 @@ impl Plot {
         let plot = Area::new([left, self.top - LINE], [width, self.bottom()]);
         let places = (0..).map(|n| from + step * f64::from(n));
         let places = places.take_while(|x| (left..=width).contains(x));
-        let mut places = places.flat_map(|x| [[x, y - 4.0], [x, y + 12.0]]);
-        let found = places.find(|at| {
+        let found = places.flat_map(|x| [[x, y - 4.0], [x, y + 12.0]]).find(|at| {
             let area = canvas.look.metrics.area(*at, 0.0, anchor, Size::Line, &mark.label);
             plot.holds(&area) && canvas.is_free(&area)
         });

@@ -61,8 +61,7 @@ impl Masks {
         let size = [b.width(), b.height()];
         let (mask, file): (Vec<bool>, &Path) = match self {
             Self::Alpha => {
-                let counts = b.pixels().iter().map(|p| p[3] >= COUNTS_FROM);
-                (counts.collect(), Path::new(name))
+                (b.pixels().iter().map(|p| p[3] >= COUNTS_FROM).collect(), Path::new(name))
             }
             Self::Folder { path, .. } => {
                 let missing = || Error::malformed(path, name, "a mask with this name", "none");
@@ -77,8 +76,7 @@ impl Masks {
                 let mask =
                     if own == size { stored } else { resized(&stored, size, ResizedValues::Float) };
                 let grey = |p: &[f32; 4]| (p[0] + p[1] + p[2]) / 3.0;
-                let counts = mask.pixels().iter().map(|p| grey(p) >= COUNTS_FROM);
-                (counts.collect(), file)
+                (mask.pixels().iter().map(|p| grey(p) >= COUNTS_FROM).collect(), file)
             }
         };
         match mask.contains(&true) {

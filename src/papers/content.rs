@@ -7,6 +7,9 @@ use crate::paper::{Figure, Published, Statistic};
 use crate::table::Table;
 use quadrille_charts::Drawings;
 
+/// Functions that draw figures from results, by the names of the figures.
+pub(crate) type DrawnFrom<R> = [(&'static str, fn(&'static Figure, &R) -> Content)];
+
 #[derive(Debug, PartialEq)]
 pub(crate) struct Chart {
     pub(crate) drawings: Drawings,
@@ -51,17 +54,26 @@ impl Compared {
 
 /// A figure as drawn.
 #[derive(Debug, PartialEq, Default)]
-pub struct Content {
+pub(crate) struct Content {
     pub(crate) text: Vec<String>,
     pub(crate) charts: Vec<Chart>,
     pub(crate) pictures: Vec<Picture>,
-    /// Numbers of the figure.
-    pub table: Table,
+    pub(crate) table: Table,
     pub(crate) compared: Vec<Compared>,
     pub(crate) claims: Vec<Claim>,
 }
 
 impl Content {
+    /// Draws a figure from the available results; `None` for a figure that is not drawn from such.
+    pub(crate) fn draw<R>(
+        drawings: &DrawnFrom<R>,
+        figure: &'static Figure,
+        results: &R,
+    ) -> Option<Self> {
+        let (_, draw) = drawings.iter().find(|(id, _)| *id == figure.id)?;
+        Some(draw(figure, results))
+    }
+
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.text.push(text.into());
     }
@@ -88,7 +100,7 @@ impl Content {
     }
 
     /// The document of the figure's file.
-    pub fn json(&self, figure: &Figure, command: &str, missing: &[String]) -> Value {
+    pub(crate) fn json(&self, figure: &Figure, command: &str, missing: &[String]) -> Value {
         json!({
             "figure": figure.id,
             "title": format!("{}: {}", figure.number, figure.title),
@@ -100,5 +112,24 @@ impl Content {
             "rows": self.table.json(),
             "missing": missing,
         })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::paper::Paper;
+
+    /// Figures without results have gaps and claim nothing.
+    pub(crate) fn check_gaps<R>(papers: &[&str], drawings: &DrawnFrom<R>, results: &R) {
+        let figures: Vec<_> = papers.iter().flat_map(|paper| Paper::figures_of(paper)).collect();
+        assert_eq!(figures.len(), drawings.len());
+        for figure in figures {
+            let content = Content::draw(drawings, figure, results).unwrap();
+            assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
+            assert!(content.compared.iter().all(|c| c.ours.is_none()));
+            assert_eq!(content.compared.len(), figure.published.len(), "{}", figure.id);
+            assert!(content.charts.iter().all(|c| !c.drawings.inline().contains("NaN")));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::content::Content;
 use crate::paper::Figure;
-use crate::sheet::{Sheet, mean, quotient};
+use crate::sheet::{Sheet, mean, once, quotient};
 use quadrille_base::units::percent;
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, measured};
 use quadrille_suite::measured::{Measurement, Quantity};
@@ -102,8 +102,7 @@ pub(crate) fn draw(figure: &'static Figure, results: &Correlation) -> Option<Con
         "hw-rates" => false,
         _ => return None,
     };
-    let pairs = results.pairs.iter();
-    let pairs = pairs.filter(|pair| pair.is_of_kernel() == is_kernels);
+    let pairs = results.pairs.iter().filter(|pair| pair.is_of_kernel() == is_kernels);
     let pairs: Vec<&Pair> = pairs.collect();
     if pairs.is_empty() {
         return None;
@@ -211,8 +210,7 @@ fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Con
             quotient(Some(ours), Some(measured)).map(|ratio| ratio - 1.0)
         });
     let rest: Vec<&Pair> = pairs.iter().copied().filter(|pair| relative(pair).is_some()).collect();
-    let title = format!("Rates relative to {REFERENCE}");
-    scatter(&mut sheet, &rest, &title, relative);
+    scatter(&mut sheet, &rest, &format!("Rates relative to {REFERENCE}"), relative);
     sheet.finish()
 }
 
@@ -224,8 +222,7 @@ fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
 }
 
 fn reference<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Option<[f64; 2]> {
-    let mut pairs = pairs.into_iter();
-    pairs.find(|pair| pair.measured.item == REFERENCE)?.numbers()
+    pairs.into_iter().find(|pair| pair.measured.item == REFERENCE)?.numbers()
 }
 
 fn place(pair: &Pair, at: usize) -> String {
@@ -233,21 +230,10 @@ fn place(pair: &Pair, at: usize) -> String {
     view.map_or_else(String::new, |view| view[at].clone())
 }
 
-fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found: Vec<T> = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
-}
-
 /// The item without a trailing size or number of quads, so that draws that differ in it are one series.
 fn family(item: &str) -> &str {
     let rest = item.strip_suffix("-quads").unwrap_or(item);
-    let name = rest.trim_end_matches(|c: char| c.is_ascii_digit());
-    name.strip_suffix('-').unwrap_or(item)
+    rest.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix('-').unwrap_or(item)
 }
 
 fn scatter(

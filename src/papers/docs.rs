@@ -35,8 +35,7 @@ pub fn update(report: &Report<'_>, folder: &Path) -> Result<()> {
         let new = rewritten(&text, &|id| {
             let mut sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
             let section = sections.find(|section| section.figure.id == id)?;
-            let is_complete = section.missing.is_empty();
-            is_complete.then(|| markdown(&section.content.table))
+            section.missing.is_empty().then(|| markdown(&section.content.table))
         });
         let new = new.ok_or_else(|| {
             let expected = "<!-- figures: FIG --> and <!-- figures end -->";

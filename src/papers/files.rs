@@ -52,8 +52,7 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
         }
     }
     let table = report.comparison();
-    let summaries = report.chapters.iter();
-    let summaries = summaries.map(|c| (c.paper.id.clone(), json!(c.summary)));
+    let summaries = report.chapters.iter().map(|c| (c.paper.id.clone(), json!(c.summary)));
     let document = json!({
         "command": format!("quadrille figures {}", report.inputs.command),
         "summaries": Value::Object(summaries.collect()),

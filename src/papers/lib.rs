@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`paper`] | the papers as data: figures, captions, and published numbers |
 //! | [`figures`], [`deferred_figures`], [`merging_figures`] | how the figures of each paper are drawn from results |
+//! | [`studies`] | runs of studies of meshes, with their rows |
 //! | [`correlation`] | measured numbers of a machine beside the emulator's |
 //! | `sheet`, `table` | the recipes: columns, bars, lines, comparisons and statements |
 //! | [`report`], `page`, [`files`] | the page of all papers, and the files of each figure |
@@ -28,6 +29,7 @@ mod page;
 pub mod paper;
 pub mod report;
 mod sheet;
+pub mod studies;
 pub mod suite_table;
 mod table;
 mod typeset;

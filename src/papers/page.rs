@@ -128,11 +128,9 @@ fn body(content: &Content, missing: &[String]) -> String {
     let judged =
         comparison(content.compared.iter().map(|one| (None, one))) + &claims(&content.claims);
     let table = numbers(&content.table);
-    let shown = content.table.columns.iter().filter(|c| c.heading.is_some());
-    let is_wide = shown.count() >= WIDE;
+    let is_wide = content.table.columns.iter().filter(|c| c.heading.is_some()).count() >= WIDE;
     // An odd number of charts and the text fill their rows.
-    let is_filled = content.charts.len() % 2 == 1;
-    let (left, right, below) = match (is_wide, is_filled) {
+    let (left, right, below) = match (is_wide, content.charts.len() % 2 == 1) {
         (true, true) => (text + &judged, String::new(), table),
         (true, false) => (text, judged, table),
         (false, true) => (text + &judged + &table, String::new(), String::new()),
@@ -255,10 +253,8 @@ fn numbers(table: &Table) -> String {
     if shown.is_empty() || table.rows.is_empty() {
         return String::new();
     }
-    let is_word = |at: usize| {
-        let mut cells = table.rows.iter().map(|row| &row[at]);
-        cells.any(|cell| matches!(cell, Cell::Text(_)))
-    };
+    let is_word =
+        |at: usize| table.rows.iter().map(|row| &row[at]).any(|cell| matches!(cell, Cell::Text(_)));
     let class = |at: usize| match (is_word(at), shown.first() == Some(&at)) {
         (true, true) => " class=\"word whole\"",
         (true, false) => " class=\"word\"",

@@ -186,8 +186,7 @@ impl Paper {
 impl Figure {
     pub(crate) fn number(&self, quantity: &str, statistic: Statistic) -> Option<f64> {
         let mut all = self.published.iter();
-        let found = all.find(|p| p.quantity == quantity && p.statistic == statistic);
-        found.map(|p| p.value)
+        all.find(|p| p.quantity == quantity && p.statistic == statistic).map(|p| p.value)
     }
 
     pub(crate) fn number_of_column(&self, column: &str, statistic: Statistic) -> Option<f64> {
@@ -200,8 +199,7 @@ impl Figure {
 /// Published mean of a figure; NaN if there is none.
 pub(crate) fn mean_of(figure: &str, quantity: &str) -> f64 {
     let figure = figures().find(|one| one.id == figure);
-    let number = figure.and_then(|figure| figure.number(quantity, Statistic::Mean));
-    number.unwrap_or(f64::NAN)
+    figure.and_then(|figure| figure.number(quantity, Statistic::Mean)).unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -45,13 +45,13 @@ pub struct Report<'a> {
 
 impl Inputs {
     fn draw(&self, figure: &'static Figure) -> Option<Content> {
-        let splats = self.splats.as_ref();
-        let splats = splats.and_then(|results| figures::draw(figure, results));
-        let deferred = self.deferred.as_ref();
-        let merging = self.merging.as_ref();
-        splats
-            .or_else(|| deferred_figures::draw(figure, deferred?))
-            .or_else(|| merging_figures::draw(figure, merging?))
+        let splats = || Content::draw(figures::DRAWINGS, figure, self.splats.as_ref()?);
+        let deferred =
+            || Content::draw(deferred_figures::DRAWINGS, figure, self.deferred.as_ref()?);
+        let merging = || Content::draw(merging_figures::DRAWINGS, figure, self.merging.as_ref()?);
+        splats()
+            .or_else(deferred)
+            .or_else(merging)
             .or_else(|| correlation::draw(figure, self.hardware.as_ref()?))
     }
 
@@ -106,8 +106,7 @@ impl<'a> Report<'a> {
     /// The paragraphs at the head of the page, one per paper.
     pub fn summary(&self) -> String {
         let paragraphs = self.chapters.iter().map(|chapter| &*chapter.summary);
-        let paragraphs = paragraphs.filter(|paragraph| !paragraph.is_empty());
-        paragraphs.collect::<Vec<_>>().join("\n\n")
+        paragraphs.filter(|paragraph| !paragraph.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
     pub(crate) fn title(&self) -> String {

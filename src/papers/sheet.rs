@@ -249,10 +249,9 @@ impl<R> Sheet<R> {
         let labels = self.labels.iter().map(String::as_str).chain(["mean"]);
         let labels = labels.take(self.table.rows.len() - offset);
         let series = labels.enumerate().map(|(row, label)| {
-            let points = columns.iter().filter_map(|(key, x, _)| {
-                let number = self.table.number(offset + row, key)?;
-                Some([*x, number])
-            });
+            let points = columns
+                .iter()
+                .filter_map(|(key, x, _)| Some([*x, self.table.number(offset + row, key)?]));
             LineSeries::ours(label, row, points, LineKind::Line)
         });
         let labels = columns.iter().map(|(_, x, label)| (*x, label.clone()));
@@ -262,8 +261,7 @@ impl<R> Sheet<R> {
 
     /// Completes the figure: sets published numbers beside ours.
     pub(crate) fn finish(mut self) -> Content {
-        let figure = self.figure;
-        for published in &figure.published {
+        for published in &self.figure.published {
             let computed = self.ours.iter().find(|(q, _)| *q == published.quantity);
             let ours = match (computed, &published.column) {
                 (Some((_, ours)), _) => *ours,
@@ -291,8 +289,7 @@ impl<R> Sheet<R> {
 
 impl Rows<'_> {
     pub(crate) fn values(&self, key: &str) -> Vec<Option<f64>> {
-        let rows = self.rows.iter();
-        rows.map(|row| self.table.number(*row, key)).collect()
+        self.rows.iter().map(|row| self.table.number(*row, key)).collect()
     }
 
     pub(crate) fn of(&self, key: &str) -> Option<f64> {
@@ -330,6 +327,17 @@ pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f
 
 pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().reduce(f64::min)
+}
+
+/// Each value once, in order of appearance.
+pub(crate) fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
 }
 
 #[cfg(test)]

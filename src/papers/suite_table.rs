@@ -52,8 +52,7 @@ const METRICS: [(Measure, [&str; 2], &str); 11] = [
 /// Whether a scene has the name of a scene of the VR-Pipe paper.
 pub fn is_paper_scene(name: &str) -> bool {
     let table = figures().find(|figure| figure.id == "table2");
-    let mut rows = table.into_iter().flat_map(|table| &table.rows);
-    rows.any(
+    table.into_iter().flat_map(|table| &table.rows).any(
         |row| matches!(row.get("scene"), Some(Cell::Text(one)) if one.eq_ignore_ascii_case(name)),
     )
 }
@@ -164,9 +163,7 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
         return of_configuration(&[]);
     }
     let rows: Vec<_> = rows.iter().collect();
-    let configurations = groups(&rows, configuration_of);
-    let all = configurations.iter().flat_map(|(_, rows)| of_configuration(rows));
-    all.collect()
+    groups(&rows, configuration_of).iter().flat_map(|(_, rows)| of_configuration(rows)).collect()
 }
 
 const LEGEND: &str = "\
@@ -186,16 +183,13 @@ pub fn table(rows: &[Row]) -> String {
         return cycles_table(rows);
     }
     let metrics: Vec<_> = summaries[0].statistics.iter().map(|s| s.metric).collect();
-    let columns = metrics.iter();
-    let columns: Vec<_> = columns.map(|m| format!("{}\n{}", m.measure, m.label())).collect();
+    let columns: Vec<_> = metrics.iter().map(|m| format!("{}\n{}", m.measure, m.label())).collect();
     let columns = columns.iter().map(String::as_str);
     let labels = ["<\nscene", "\nviews", "<"].into_iter();
     let mut table = TextTable::new(&labels.chain(columns).collect::<Vec<_>>());
     let mut line = |name: &str, views: &str, what: &str, values: Vec<Option<f64>>| {
-        let values = values.into_iter();
-        let values = values.map(|v| or_dash(v, |v| format!("{v:.3}")));
-        let labels = [name, views, what].map(str::to_owned);
-        table.row(labels.into_iter().chain(values));
+        let values = values.into_iter().map(|v| or_dash(v, |v| format!("{v:.3}")));
+        table.row([name, views, what].map(str::to_owned).into_iter().chain(values));
     };
     for summary in &summaries {
         let name = summary.scene.as_deref().unwrap_or("all views");

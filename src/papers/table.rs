@@ -94,9 +94,8 @@ impl fmt::Display for Cell {
     }
 }
 
-/// Columns and rows.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Table {
+pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Cell>>,
 }
@@ -146,7 +145,7 @@ impl Table {
     }
 
     /// Comma-separated values (RFC 4180), with a heading.
-    pub fn csv(&self) -> String {
+    pub(crate) fn csv(&self) -> String {
         let keys = self.columns.iter().map(|column| quoted(&column.key));
         let mut text = keys.collect::<Vec<_>>().join(",") + "\n";
         for row in &self.rows {
@@ -156,11 +155,9 @@ impl Table {
         text
     }
 
-    /// An array of objects.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
-            let cells = self.columns.iter().zip(row);
-            let cells = cells.map(|(column, cell)| {
+            let cells = self.columns.iter().zip(row).map(|(column, cell)| {
                 let value = match cell {
                     Cell::Text(text) => json!(text),
                     Cell::Number(number) => json!(number),

@@ -27,8 +27,7 @@ pub(crate) struct Dot {
 }
 
 fn shown(field: &str, key: &Key) -> String {
-    let size = shown_size(field, &key.text);
-    size.unwrap_or_else(|| match key.number {
+    shown_size(field, &key.text).unwrap_or_else(|| match key.number {
         None => key.text.clone(),
         Some(value) if value.fract() == 0.0 && value.abs() < LARGE => value.to_string(),
         Some(value) => number(value),
@@ -54,8 +53,7 @@ fn axis(plot: &Plot, at: usize) -> Axis {
 }
 
 fn marks(plot: &Plot) -> Vec<AxisMark> {
-    let marks = plot.marks.iter();
-    marks.map(|value| AxisMark::at(*value, "")).collect()
+    plot.marks.iter().map(|value| AxisMark::at(*value, "")).collect()
 }
 
 pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
@@ -91,8 +89,7 @@ pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
         }
     }
     let series = names.into_iter().enumerate().map(|(at, name)| {
-        let own = dots.iter().filter(|dot| dot.series == *name);
-        let points = own.map(|dot| dot.at);
+        let points = dots.iter().filter(|dot| dot.series == *name).map(|dot| dot.at);
         LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Points)
     });
     LineChart {

@@ -17,10 +17,8 @@ impl Plot {
     /// Chooses, combines and arranges the points.
     pub fn draw(&self, fields: &Fields) -> Result<Plotted> {
         let lines = Filter::lines(&self.filters, fields)?;
-        let column = |name: &str, argument: &str| {
-            let found = fields.column(name);
-            found.map_err(|error| error.about(argument))
-        };
+        let column =
+            |name: &str, argument: &str| fields.column(name).map_err(|error| error.about(argument));
         let (x, y) = (column(&self.x, "x")?, column(&self.y, "y")?);
         let series = self.series.iter().map(|name| column(name, "series"));
         let series: Vec<usize> = series.collect::<Result<_>>()?;
@@ -40,8 +38,7 @@ impl Plot {
             (kind, _) => {
                 let most = if kind == PlotKind::Bars { MAX_BARS } else { MAX_POINTS };
                 let grid = Grid::new(fields, &lines, (x, &series, y), most)?;
-                let used = [&[x], &series[..]].concat();
-                self.lines_or_bars(kind, fields, &grid, &used)
+                self.lines_or_bars(kind, fields, &grid, &[&[x], &series[..]].concat())
             }
         }?;
         let own = [Some(&self.x), Some(&self.y), self.value.as_ref()].into_iter().flatten();
@@ -75,8 +72,7 @@ impl Plot {
         let expected = "rows with a value of all fields of the plot";
         Error::refuse_if(grid.series.is_empty(), "field", expected, "none")?;
         let place = |series: usize, x: usize| {
-            let names = [&grid.series[series].text, &grid.x[x].text];
-            names.map(String::as_str).join(" at ")
+            [&grid.series[series].text, &grid.x[x].text].map(String::as_str).join(" at ")
         };
         if let Some(key) = grid
             .x
@@ -169,8 +165,7 @@ impl Plot {
                     grid.x.len()
                 ));
             }
-            let value = combine.of(&known);
-            let value = value.ok_or_else(|| not_positive("summary", &series.text))?;
+            let value = combine.of(&known).ok_or_else(|| not_positive("summary", &series.text))?;
             let mut line = vec![combine.name().to_owned()];
             line.extend((!self.series.is_empty()).then(|| series.text.clone()));
             line.extend([value.to_string(), String::new(), String::new(), known.len().to_string()]);
@@ -236,8 +231,7 @@ impl Plot {
             return Err(Error::argument("points", expected, dots.len()));
         }
         for (axis, argument) in ["log-x", "log-y"].into_iter().enumerate() {
-            let mut dots = dots.iter();
-            if let Some(dot) = dots.find(|dot| self.is_log[axis] && dot.at[axis] <= 0.0) {
+            if let Some(dot) = dots.iter().find(|dot| self.is_log[axis] && dot.at[axis] <= 0.0) {
                 return Err(not_positive(argument, &dot.at[axis].to_string()));
             }
         }

@@ -44,8 +44,7 @@ impl Fields {
             let expected = "rows of results, as bench writes them";
             Error::malformed_if(fields.lines.is_empty(), path, "the file", expected, "none")?;
             if paths.len() > 1 {
-                let name = path.file_stem().unwrap_or_default();
-                fields.prepend(FILE, &name.to_string_lossy());
+                fields.prepend(FILE, &path.file_stem().unwrap_or_default().to_string_lossy());
             }
             all.append(fields);
         }
@@ -100,8 +99,7 @@ impl Fields {
 
     fn append(&mut self, other: Self) {
         let place = |name: String| {
-            let known = self.names.iter().position(|one| *one == name);
-            known.unwrap_or_else(|| {
+            self.names.iter().position(|one| *one == name).unwrap_or_else(|| {
                 self.names.push(name);
                 self.names.len() - 1
             })
@@ -168,8 +166,7 @@ impl Fields {
         };
         let mut names: Vec<&String> = self.names.iter().collect();
         names.sort_by_cached_key(distance);
-        let nearest = names.into_iter().take(NEAREST);
-        nearest.map(String::as_str).collect()
+        names.into_iter().take(NEAREST).map(String::as_str).collect()
     }
 
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
@@ -184,8 +181,7 @@ impl Fields {
         let first = self.names.iter().position(is_after).unwrap_or(0);
         let all = 0..self.names.len();
         let is_key = |at: &usize| {
-            let name = self.names[*at].as_str();
-            !RESULTS.contains(&name) && (*at < first || !self.is_numeric(*at))
+            !RESULTS.contains(&self.names[*at].as_str()) && (*at < first || !self.is_numeric(*at))
         };
         all.filter(is_key).collect()
     }
@@ -214,8 +210,7 @@ impl Fields {
             } else {
                 let more = if values.len() > EXAMPLES { ", ..." } else { "" };
                 values.truncate(EXAMPLES);
-                let examples = values.join(", ") + more;
-                table.row([name.clone(), count, examples, String::new()]);
+                table.row([name.clone(), count, values.join(", ") + more, String::new()]);
             }
         }
         table.to_string()

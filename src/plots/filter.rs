@@ -49,11 +49,9 @@ impl FromStr for Filter {
         };
         let at = text.find(['=', '!', '<', '>']).ok_or_else(malformed)?;
         let (field, rest) = text.split_at(at);
-        let mut relations = RELATIONS.into_iter();
-        let found = relations.find_map(|(sign, relation)| {
-            let value = rest.strip_prefix(sign)?;
-            Some((relation, value))
-        });
+        let found = RELATIONS
+            .into_iter()
+            .find_map(|(sign, relation)| Some((relation, rest.strip_prefix(sign)?)));
         let (relation, value) = found.ok_or_else(malformed)?;
         let values: Vec<String> = match relation {
             Relation::OneOf | Relation::NoneOf => {
@@ -100,8 +98,7 @@ impl Filter {
     fn is_met(&self, cell: &str) -> bool {
         let is_listed = || self.values.iter().any(|value| is_equal(cell, value));
         let order = |is_met: fn(&f64, &f64) -> bool| {
-            let numbers = number(cell).zip(number(&self.values[0]));
-            numbers.is_some_and(|(a, b)| is_met(&a, &b))
+            number(cell).zip(number(&self.values[0])).is_some_and(|(a, b)| is_met(&a, &b))
         };
         match self.relation {
             Relation::OneOf => is_listed(),

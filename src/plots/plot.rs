@@ -75,8 +75,7 @@ impl Plot {
 
     pub(crate) fn label(&self, at: usize) -> String {
         let fields = [Some(&self.x), Some(&self.y), self.value.as_ref()];
-        let own = self.labels[at].clone();
-        own.or_else(|| fields[at].cloned()).unwrap_or_default()
+        self.labels[at].clone().or_else(|| fields[at].cloned()).unwrap_or_default()
     }
 
     pub(crate) fn title(&self) -> String {

@@ -45,8 +45,7 @@ impl Plotted {
             // Writing to memory cannot fail.
             let _ = writer.write_record(line);
         }
-        let bytes = writer.into_inner().unwrap_or_default();
-        String::from_utf8(bytes).unwrap_or_default()
+        String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 
     /// The plotted numbers as a table for a text, in three digits: a line per x and a column per series, or a line per dot
@@ -58,8 +57,7 @@ impl Plotted {
         let (headings, rows) = match self.layout {
             Layout::Dots => {
                 let cells = |line: &Vec<String>| {
-                    let cells = line.iter().zip(headings);
-                    cells.map(|(cell, field)| shown(field, cell)).collect()
+                    line.iter().zip(headings).map(|(cell, field)| shown(field, cell)).collect()
                 };
                 (headings.clone(), lines.iter().map(cells).collect())
             }
@@ -108,13 +106,11 @@ fn by_series(
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     for line in lines {
         let name = series(line);
-        let column = columns.iter().position(|one| *one == name);
-        let column = column.unwrap_or_else(|| {
+        let column = columns.iter().position(|one| *one == name).unwrap_or_else(|| {
             columns.push(name);
             columns.len() - 1
         });
-        let row = rows.iter().position(|(x, _)| *x == line[0]);
-        let row = row.unwrap_or_else(|| {
+        let row = rows.iter().position(|(x, _)| *x == line[0]).unwrap_or_else(|| {
             rows.push((line[0].clone(), Vec::new()));
             rows.len() - 1
         });

@@ -97,8 +97,7 @@ impl Grid {
     }
 
     pub(crate) fn combined(&self, series: usize, combine: Combine) -> Vec<Option<f64>> {
-        let cells = self.cells[series].iter();
-        cells.map(|cell| combine.of(&cell.values)).collect()
+        self.cells[series].iter().map(|cell| combine.of(&cell.values)).collect()
     }
 
     /// Key columns that vary within a point, and the largest number of lines of a point.

@@ -82,8 +82,7 @@ fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
 }
 
 fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
-    let cells = cells.chain(std::iter::repeat("")).take(width);
-    let quoted = cells.map(|cell| {
+    let quoted = cells.chain(std::iter::repeat("")).take(width).map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
         } else {
@@ -102,8 +101,7 @@ pub fn text(views: &[Row], meshes: &[MeshRunRow]) -> String {
 
 /// The cells of [`text`].
 pub fn columns(views: &[Row], meshes: &[MeshRunRow]) -> Columns {
-    let fields = views.iter().flat_map(|row| row.key.changed.keys());
-    let fields: BTreeSet<&String> = fields.collect();
+    let fields: BTreeSet<&String> = views.iter().flat_map(|row| row.key.changed.keys()).collect();
     let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
     let mut columns = Columns::default();
     for row in views {
@@ -194,8 +192,7 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
 
 /// Value of a field in a preset; `None` if the preset or the field does not exist.
 pub(super) fn preset_value(preset: &str, field: &str) -> Option<String> {
-    let mut fields = Config::preset(preset).ok()?.fields().into_iter();
-    let found = fields.find(|f| f.name == field)?;
+    let found = Config::preset(preset).ok()?.fields().into_iter().find(|f| f.name == field)?;
     Some(found.value.trim_matches('"').to_owned())
 }
 

@@ -88,8 +88,7 @@ impl MeshRunKey {
 impl fmt::Display for MeshRunKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.study, self.mesh_name())?;
-        let mut points = self.settings.values();
-        points.try_for_each(|point| write!(f, ", {point}"))
+        self.settings.values().try_for_each(|point| write!(f, ", {point}"))
     }
 }
 

@@ -124,8 +124,7 @@ impl<'a> KnownRows<'a> {
     pub(super) fn whole(&mut self, run: &Run) -> Option<RunRow> {
         match &run.work {
             Work::View(work) => {
-                let row = self.view(&run.key, work)?;
-                records::whole(row, &work.methods).map(RunRow::View)
+                records::whole(self.view(&run.key, work)?, &work.methods).map(RunRow::View)
             }
             Work::Mesh(job) => self.mesh(&run.key, job).cloned().map(RunRow::Mesh),
         }

@@ -62,8 +62,7 @@ impl Matrix {
             }
             let file = raw.config.map(|file| {
                 let file = path.parent().unwrap_or(Path::new("")).join(file);
-                let text = read_text(&file, "a configuration")?;
-                Ok([file.display().to_string(), text])
+                Ok([file.display().to_string(), read_text(&file, "a configuration")?])
             });
             matrix.named.push(Named {
                 name: raw.name,
@@ -99,8 +98,7 @@ impl Matrix {
                         let expected = "a list of values or a range";
                         let values = expanded(path, &name, values)?;
                         let values = list(path, &name, &values, expected, |v| Some(v.to_string()))?;
-                        let assignments = values.iter().map(|v| format!("{name}={v}"));
-                        matrix.fields.push(assignments.collect());
+                        matrix.fields.push(values.iter().map(|v| format!("{name}={v}")).collect());
                     }
                 }
             }
@@ -124,8 +122,7 @@ impl Matrix {
             config: base.config.extended(PRESETS[0].name)?,
             ..Configuration::default()
         };
-        let found = self.configurations(&[extended]);
-        found.map(drop).map_err(|error| in_matrix(path, error))
+        self.configurations(&[extended]).map(drop).map_err(|error| in_matrix(path, error))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -144,8 +141,7 @@ impl Matrix {
     pub(super) fn configurations(&self, bases: &[Configuration]) -> Result<Vec<Configuration>> {
         let fields = self.fields.iter().map(Vec::len);
         let lists = [self.named.len(), self.presets.len()].map(|n| n.max(1));
-        let factors = lists.into_iter().chain(fields);
-        check_count(factors.fold(bases.len(), usize::saturating_mul))?;
+        check_count(lists.into_iter().chain(fields).fold(bases.len(), usize::saturating_mul))?;
         let mut all = Vec::new();
         for base in bases {
             if self.has_presets() && base.preset != PRESETS[0].name {

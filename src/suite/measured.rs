@@ -148,8 +148,7 @@ impl Measurement {
             return Err(malformed(&format!("one of the units {names}"), &raw.unit));
         };
         if !(raw.value > 0.0 && raw.value.is_finite()) {
-            let found = raw.value.to_string();
-            return Err(malformed("a positive number in the column value", &found));
+            return Err(malformed("a positive number in the column value", &raw.value.to_string()));
         }
         if raw.width == 0 || raw.height == 0 {
             let found = format!("{}x{}", raw.width, raw.height);
@@ -212,11 +211,8 @@ impl Measurement {
     pub fn is_of(&self, key: &JobKey) -> bool {
         let [width, height] = self.size;
         let view = &key.view;
-        let is_view = self
-            .view
-            .as_ref()
-            .is_some_and(|[scene, name]| *scene == key.scene && *name == view.name);
-        is_view && (width, height) == (view.width, view.height)
+        self.view.as_ref().is_some_and(|[scene, name]| *scene == key.scene && *name == view.name)
+            && (width, height) == (view.width, view.height)
     }
 }
 
@@ -235,16 +231,14 @@ impl Suite {
         program: Program,
         task: &Task,
     ) -> Result<Plan> {
-        let found = self.scenes.iter().find(|entry| entry.name == scene);
-        let Some(entry) = found else {
+        let Some(entry) = self.scenes.iter().find(|entry| entry.name == scene) else {
             let names: Vec<&str> = self.scenes().collect();
             return Err(Error::unknown_name("scene", names.join(", "), scene, names));
         };
         let size = PictureSize { width: Some(width), height: Some(height), scale: None };
         let (scenes, meshes) = (vec![entry.sized(size)], MeshSuite::default());
         let suite = Self { scenes, meshes, ..self.clone() };
-        let bases = std::slice::from_ref(configuration);
-        suite.plan(bases, program, task, &mut |_| {})
+        suite.plan(std::slice::from_ref(configuration), program, task, &mut |_| {})
     }
 }
 

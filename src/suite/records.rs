@@ -56,8 +56,7 @@ impl Records {
 
     /// The rows of a run, the last first.
     pub(super) fn of(&self, key: &RunKey) -> impl Iterator<Item = &RunRow> {
-        let of_key = self.by_key.get(key).into_iter().flatten().rev();
-        of_key.map(|at| &self.records[*at].row)
+        self.by_key.get(key).into_iter().flatten().rev().map(|at| &self.records[*at].row)
     }
 
     pub(super) fn into_rows(self) -> Vec<RunRow> {
@@ -111,8 +110,7 @@ fn join_views(
     }
     if row.splats != known.splats {
         let found = format!("splats {} instead of {}", row.splats, known.splats);
-        let first = places.first().and_then(Option::as_ref);
-        return Err(conflict(&row.key, found, [place, first]));
+        return Err(conflict(&row.key, found, [place, places.first().and_then(Option::as_ref)]));
     }
     if is_joined {
         known.host_s = row.host_s;
@@ -137,8 +135,7 @@ pub(super) fn known(row: Option<&Row>, methods: &[Method]) -> Vec<MethodRow> {
 
 /// The row with exactly these methods in this order; `None` if one is missing.
 pub(super) fn whole(row: &Row, methods: &[Method]) -> Option<Row> {
-    let names = methods.iter().map(|method| method.name());
-    if names.eq(row.methods.iter().map(|m| m.name.clone())) {
+    if methods.iter().map(|method| method.name()).eq(row.methods.iter().map(|m| m.name.clone())) {
         return Some(row.clone());
     }
     let found = known(Some(row), methods);

@@ -92,8 +92,7 @@ pub(super) struct ResultsFile {
 impl ResultsFile {
     /// Opens or creates the file and reads its rows. An incomplete last line of a stopped run is removed.
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        let opened = options.read(true).append(true).create(true).open(path);
+        let opened = OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = opened.map_err(|e| Error::write(path, e))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -152,8 +151,7 @@ impl Lines {
         let mut bytes = Vec::new();
         for line in 1.. {
             bytes.clear();
-            let length = reader.read_until(b'\n', &mut bytes);
-            let length = length.map_err(|e| Error::read(path, e))?;
+            let length = reader.read_until(b'\n', &mut bytes).map_err(|e| Error::read(path, e))?;
             if length == 0 {
                 break;
             }

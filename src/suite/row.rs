@@ -65,16 +65,14 @@ pub(super) fn difference(path: &str, ours: &Value, theirs: &Value) -> Option<Str
     match (ours, theirs) {
         (Value::Object(ours), Value::Object(theirs)) => {
             let keys = ours.keys().chain(theirs.keys());
-            let mut keys = keys.filter(|key| !key.starts_with(HOST_PREFIX));
-            keys.find_map(|key| {
+            keys.filter(|key| !key.starts_with(HOST_PREFIX)).find_map(|key| {
                 let of = |object: &Map<String, Value>| object.get(key).cloned().unwrap_or_default();
                 difference(&format!("{path}.{key}"), &of(ours), &of(theirs))
             })
         }
-        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
-            let mut pairs = (0..).zip(ours.iter().zip(theirs));
-            pairs.find_map(|(index, (a, b))| difference(&format!("{path}[{index}]"), a, b))
-        }
+        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => (0..)
+            .zip(ours.iter().zip(theirs))
+            .find_map(|(index, (a, b))| difference(&format!("{path}[{index}]"), a, b)),
         _ => (ours != theirs).then(|| format!("{path} {ours} instead of {theirs}")),
     }
 }
@@ -132,8 +130,7 @@ pub(super) mod tests {
             preset: "vr-pipe".to_owned(),
             changed: BTreeMap::new(),
         };
-        let methods = ["baseline", "het", "het+qm"].iter().zip(cycles);
-        let methods = methods.map(|(name, cycles)| {
+        let methods = ["baseline", "het", "het+qm"].iter().zip(cycles).map(|(name, cycles)| {
             let mut counts = PipelineCounts::default();
             counts.fragments.blended = cycles * 2;
             let idle = BTreeMap::from([("starved by cores".to_owned(), 3)]);

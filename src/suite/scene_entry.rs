@@ -81,8 +81,7 @@ impl SceneEntry {
         };
         let folder = suite.parent().unwrap_or(Path::new(""));
         if let Some(name) = &raw.profile {
-            let found = Profile::named(name);
-            found.map_err(|error| in_scene(suite, &raw.name, error))?;
+            Profile::named(name).map_err(|error| in_scene(suite, &raw.name, error))?;
         }
         let source = match (&raw.path, &raw.recipe) {
             (Some(path), None) => {
@@ -106,8 +105,7 @@ impl SceneEntry {
                     sh_degree: raw.sh_degree.unwrap_or(DEFAULT_SH_DEGREE),
                 };
                 // Checks the numbers.
-                let checked = made.with_seed(0);
-                checked.map_err(|error| in_scene(suite, &raw.name, error))?;
+                made.with_seed(0).map_err(|error| in_scene(suite, &raw.name, error))?;
                 Source::Recipe(made, raw.seed.unwrap_or(0))
             }
             (Some(_), Some(recipe)) => {
@@ -158,8 +156,7 @@ impl SceneEntry {
         let in_scene = |error| in_scene(suite, &self.name, error);
         if let Some(path) = self.views.cameras.as_ref().filter(|path| !path.exists()) {
             let found = format!("none at {}", path.display());
-            let expected = "a camera file";
-            return Err(malformed(suite, &self.name, "cameras", expected, &found));
+            return Err(malformed(suite, &self.name, "cameras", "a camera file", &found));
         }
         let own = self.own_cameras().map_err(in_scene)?;
         let file = self.file();
@@ -198,8 +195,7 @@ impl SceneEntry {
             || views.propose_views.is_some();
         match self.source {
             Source::Recipe(made, seed) if !is_described => {
-                let all = made.with_seed(seed)?.cameras().to_vec();
-                views.select(all).map(Some)
+                views.select(made.with_seed(seed)?.cameras().to_vec()).map(Some)
             }
             _ => Ok(None),
         }
@@ -237,8 +233,7 @@ impl SceneEntry {
             Source::File(path) => {
                 if !path.exists() {
                     let found = format!("none at {}", path.display());
-                    let expected = "a scene file";
-                    return Err(malformed(suite, &self.name, "path", expected, &found));
+                    return Err(malformed(suite, &self.name, "path", "a scene file", &found));
                 }
                 for part in source_files(path)? {
                     hash.add_file(&part).map_err(|e| Error::read(&part, e))?;

@@ -74,8 +74,7 @@ impl<'t> SuiteTable<'t> {
         let mut values = BTreeMap::new();
         for (key, value) in table.into_inner() {
             let key = key.into_inner().into_owned();
-            let renamed = RENAMED.iter().find(|(old, _)| *old == key);
-            let key = renamed.map_or(key.clone(), |(old, new)| {
+            let key = RENAMED.iter().find(|(old, _)| *old == key).map_or(key.clone(), |(old, new)| {
                 let (path, line) = (suite.path.display(), suite.line(value.span().start));
                 remarks.push(format!(
                     "{path}: line {line}: `{old}` is now `{new}`; the old name is read until the next release"
@@ -127,8 +126,7 @@ impl<'t> SuiteTable<'t> {
             let span = value.span();
             match value.into_inner() {
                 DeValue::Table(table) => {
-                    let table = Spanned::new(span, table);
-                    Self::new(self.suite, self.place.clone(), table, remarks)
+                    Self::new(self.suite, self.place.clone(), Spanned::new(span, table), remarks)
                 }
                 other => Err(refused(other.type_str())),
             }

@@ -45,6 +45,5 @@ pub fn supersampled<'a>(
     }
     let share = 1.0 / f32::from(u16::try_from(SIDE * SIDE).unwrap_or(1));
     let pixels = sums.into_iter().map(|sum| sum.map(|c| c * share));
-    let frame = Frame::from_pixels(width, height, pixels.collect());
-    Ok(frame.taken_as(ColourSpace::Linear))
+    Ok(Frame::from_pixels(width, height, pixels.collect()).taken_as(ColourSpace::Linear))
 }

@@ -116,8 +116,7 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     let is_speedup: Vec<bool> =
         headings[labels.len() + 2..].iter().map(|heading| heading.starts_with("speedup")).collect();
     let scenes = groups(&rows, |row| row.key.scene.as_str());
-    let all = ("all views", rows.clone());
-    let together = (scenes.len() > 1).then_some(all);
+    let together = (scenes.len() > 1).then_some(("all views", rows.clone()));
     for (scene, rows) in scenes.iter().cloned().chain(together) {
         let of_scene = groups(&rows, configuration_of);
         let mut seen: Vec<Vec<Option<f64>>> = Vec::new();

@@ -62,8 +62,7 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
         None => by_steps(from.value, to.value, 1.0)?,
     };
     let unit = if from.is_size { "B" } else { "" };
-    let texts = values.into_iter().map(|value| format!("{value}{unit}"));
-    Ok(Some(texts.collect()))
+    Ok(Some(values.into_iter().map(|value| format!("{value}{unit}")).collect()))
 }
 
 /// Steps before and after the end that a range misses.
@@ -83,10 +82,8 @@ fn by_steps(from: f64, to: f64, step: f64) -> Result<Vec<f64>, String> {
     if step <= 0.0 {
         return Err("a step above 0".to_owned());
     }
-    let decimals = [from, to, step].map(|value| {
-        let text = value.to_string();
-        text.split_once('.').map_or(0, |(_, after)| after.len())
-    });
+    let decimals = [from, to, step]
+        .map(|value| value.to_string().split_once('.').map_or(0, |(_, after)| after.len()));
     let decimals = decimals.into_iter().fold(0, usize::max);
     if decimals > MAX_DECIMALS {
         return Err(format!("numbers of at most {MAX_DECIMALS} decimals"));

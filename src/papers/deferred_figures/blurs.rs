@@ -25,7 +25,7 @@ const LINES: [([&str; 2], DeferredPipeline, ShadingGridKind); 7] = [
 
 fn add_blur<R>(sheet: &mut Sheet<R>, run: impl Fn(&R) -> &DeferredRun) {
     sheet
-        .text("blur", "blur", |row| run(row).name.clone())
+        .text("blur", "blur", |row| run(row).name())
         .number("motion_px", "motion, px", |row| run(row).blur()[0])
         .number("coc_px", "circle of confusion, px", |row| run(row).blur()[1]);
 }
@@ -34,17 +34,16 @@ fn by_grid<'a>(
     figure: &'static Figure,
     results: &'a DeferredResults,
 ) -> Sheet<(&'a DeferredRun, (ShadingGridKind, &'static str))> {
-    let runs = results.of("blur").into_iter();
-    let rows = runs.flat_map(|run| GRIDS.map(|grid| (run, grid)));
+    let rows = results.of("blur").flat_map(|run| GRIDS.map(|grid| (run, grid)));
     let mut sheet =
-        Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| format!("{}{end}", run.name));
+        Sheet::new(figure, rows, AMOUNTS, |(run, (_, end))| format!("{}{end}", run.name()));
     add_blur(&mut sheet, |(run, _)| run);
     sheet.text("grid", "grid", |(_, (grid, _))| grid.to_string());
     sheet
 }
 
 pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Content {
-    let mut sheet = Sheet::new(figure, results.of("blur"), AMOUNTS, |run| run.name.clone());
+    let mut sheet = Sheet::new(figure, results.of("blur"), AMOUNTS, |run| run.name());
     add_blur(&mut sheet, |run| run);
     for ([key, name], pipeline, grid) in LINES {
         sheet.number(key, name, |run| run.number(pipeline, grid, EXECUTIONS));
@@ -55,7 +54,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Co
         LineSeries::ours(*name, colour, points, LineKind::Line)
     });
     let labels = sheet.rows().iter().zip(0_u32..);
-    let labels = labels.map(|(run, at)| (f64::from(at), run.name.clone())).collect();
+    let labels = labels.map(|(run, at)| (f64::from(at), run.name())).collect();
     let axes = [Axis::linear("amount of blur"), Axis::log("executions per pixel")];
     let chart = LineChart::new("Shader executions by blur", axes, labels, series).draw();
     let caption = "MSAA rises with the blur; decoupled sampling stays near the sharp picture.";
@@ -83,15 +82,13 @@ pub(super) fn figure_12(figure: &'static Figure, results: &DeferredResults) -> C
     }
     let ends = ["per_px_32", "per_px_whole"];
     sheet.ratio("growth_32", "32 over whole", ends);
-    let columns = tiles.iter().zip(0_u32..);
-    let columns = columns.map(|(tile, at)| {
+    let columns = tiles.iter().zip(0_u32..).map(|(tile, at)| {
         let label = label(*tile);
         (format!("per_px_{label}"), f64::from(at), label)
     });
     let axes = [Axis::linear("side of the tiles, px"), Axis::linear("executions per pixel")];
     let caption = "The cost rises for small tiles due to bin spread, and hardly with AAS.";
-    let title = "Shader executions by tile";
-    sheet.lines([title, caption], axes, &columns.collect::<Vec<_>>());
+    sheet.lines(["Shader executions by tile", caption], axes, &columns.collect::<Vec<_>>());
     let [small, whole] = ends.map(|key| sheet.values(key));
     let added = small.into_iter().zip(whole).map(|(small, whole)| Some(small? - whole?));
     let added: Vec<_> = added.collect();
@@ -102,15 +99,15 @@ pub(super) fn figure_12(figure: &'static Figure, results: &DeferredResults) -> C
 }
 
 pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> Content {
-    let mut sheet = Sheet::new(figure, results.of("heat"), "views", |run| run.name.clone());
+    let mut sheet = Sheet::new(figure, results.of("heat"), "views", |run| run.name());
     sheet
-        .text("view", "view", |run| run.name.clone())
+        .text("view", "view", |run| run.name())
         .number("per_px", "SDS, per px", |run| run.tile(PIXEL, Some(32), EXECUTIONS))
         .number("per_px_aas", "SDS, AAS", |run| run.tile(ADAPTIVE, Some(32), EXECUTIONS));
     for run in results.of("heat") {
         let maps = run.heat.iter().map(|(name, png)| Picture {
             png: png.clone(),
-            caption: format!("{}, {name}", run.name),
+            caption: format!("{}, {name}", run.name()),
         });
         sheet.pictures.extend(maps);
     }
@@ -126,12 +123,11 @@ const MEMO: u32 = 256;
 pub(super) fn memo(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_grid(figure, results);
     for memo in MEMOS {
-        let heading = format!("memo of {memo}");
-        sheet.whole(&format!("memo_{memo}"), &heading, |(run, (grid, _))| {
+        sheet.whole(&format!("memo_{memo}"), &format!("memo of {memo}"), |(run, (grid, _))| {
             run.memo(*grid, memo, QUADS)
         });
     }
-    let runs = results.of("blur");
+    let runs: Vec<_> = results.of("blur").collect();
     let quads = |run: &DeferredRun, grid: ShadingGridKind, memo: u32| run.memo(grid, memo, QUADS);
     // The strongest blur, where shading can be sparsest.
     let last = runs.last();

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::studies::{Studies, StudyRun};
 use quadrille_base::error::Result;
 use quadrille_suite::rows::{
     DeferredPipeline, DeferredRow, MemoQuads, ShadingGridKind, TileSide, TrafficRow,
@@ -39,17 +40,10 @@ const TILE: TileSide = TileSide(Some(128));
 const MEMO: MemoQuads = MemoQuads(Some(1024));
 
 /// A run of `deferred` with its results.
-#[derive(Debug, Clone)]
-pub struct DeferredRun {
-    /// Name of the study, which is the purpose of the run.
-    pub study: String,
-    /// Name of the mesh in the suite.
-    pub name: String,
-    /// Rows of the document of `deferred --json`.
-    pub rows: Vec<DeferredRow>,
-    /// Heat maps with their captions.
-    pub heat: Vec<(String, Vec<u8>)>,
-}
+pub type DeferredRun = StudyRun<DeferredRow>;
+
+/// All runs of `deferred`.
+pub type DeferredResults = Studies<DeferredRow>;
 
 impl DeferredRun {
     pub(super) fn number(
@@ -109,13 +103,6 @@ impl DeferredRun {
     }
 }
 
-/// All results.
-#[derive(Debug)]
-pub struct DeferredResults {
-    /// Runs in the order of the suite.
-    pub runs: Vec<DeferredRun>,
-}
-
 impl DeferredResults {
     /// Takes the runs of `deferred`, whose heat maps lie in `folder`.
     ///
@@ -128,17 +115,11 @@ impl DeferredResults {
         });
         let runs = runs.map(|(run, rows)| {
             Ok(DeferredRun {
-                study: run.key.study.clone(),
-                name: run.key.mesh_name(),
+                key: run.key.clone(),
                 rows: rows.clone(),
                 heat: run.pictures(folder)?,
             })
         });
-        Ok(Self { runs: runs.collect::<Result<_>>()? })
-    }
-
-    pub(super) fn of(&self, kind: &str) -> Vec<&DeferredRun> {
-        let runs = self.runs.iter();
-        runs.filter(|run| run.study == kind && !run.rows.is_empty()).collect()
+        Ok(Self(runs.collect::<Result<_>>()?))
     }
 }

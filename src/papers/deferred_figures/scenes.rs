@@ -15,8 +15,8 @@ const MEGABYTE: f64 = 1e6;
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
 fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
-    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| run.name.clone());
-    sheet.text("scene", "scene", |run| run.name.clone());
+    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| run.name());
+    sheet.text("scene", "scene", |run| run.name());
     sheet
 }
 
@@ -180,12 +180,12 @@ const PLOTS: [Plot; 4] = [
 ];
 
 pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> Content {
-    let traces = results.of("trace");
+    let traces: Vec<_> = results.of("trace").collect();
     let views = traces.iter().flat_map(|run| run.views());
-    let label = |run: &DeferredRun| format!("{} {}", run.name, run.view());
+    let label = |run: &DeferredRun| format!("{} {}", run.name(), run.view());
     let mut sheet = Sheet::new(figure, views, "views", label);
     sheet
-        .text("trace", "trace", |run| run.name.clone())
+        .text("trace", "trace", |run| run.name())
         .text("view", "view", |run| run.view().to_owned());
     for plot in PLOTS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
@@ -204,12 +204,12 @@ pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> C
         for plot in PLOTS {
             let series = NAMES.iter().zip(0..).map(|([key, name], colour)| {
                 let values = sheet.values(&format!("{key}_{}", plot.key)).into_iter();
-                let of_trace = values.zip(sheet.rows()).filter(|(_, run)| run.name == trace.name);
+                let of_trace = values.zip(sheet.rows()).filter(|(_, run)| run.key == trace.key);
                 let points = of_trace.zip(0_u32..);
                 let points = points.filter_map(|((value, _), at)| Some([f64::from(at), value?]));
                 LineSeries::ours(*name, colour, points, LineKind::Line)
             });
-            let title = format!("{} of {}", plot.title, trace.name);
+            let title = format!("{} of {}", plot.title, trace.name());
             let axes = [Axis::linear("view"), Axis::linear(plot.unit)];
             let chart = LineChart::new(&title, axes, Vec::new(), series).draw();
             sheet.chart(chart, title);

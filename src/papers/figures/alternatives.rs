@@ -59,13 +59,11 @@ pub(super) fn figure_11(figure: &'static Figure, results: &Results) -> Content {
     }
     sheet.number("het", "HET", |view| view.speedup("het")).whole("best_n", "best N", |view| {
         let known = passes().filter_map(|n| Some((n, speedup(view, n)?)));
-        let best = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        best.map(|(n, _)| f64::from(n))
+        known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(n, _)| f64::from(n))
     });
     let chart = passes_chart(&sheet.groups());
     sheet.chart(chart, "The paper's curves have no numbers in its text.");
-    let quantity = "alpha at which a pixel terminates";
-    sheet.ours(quantity, Some(results.config.zrop.threshold));
+    sheet.ours("alpha at which a pixel terminates", Some(results.config.zrop.threshold));
     let most = |scene: &Rows<'_>| largest(passes().map(|n| scene.of(&format!("n_{n}"))));
     let statement = "Passes gain less than early termination in hardware (IV-B).";
     sheet.judge(statement, |scene| Some(most(scene)? <= scene.of("het")?));

@@ -154,8 +154,7 @@ pub(super) fn figure_14(figure: &'static Figure, results: &Results) -> Content {
         .number("quads_per_flush", "quads per TC flush", qm(|c| c.flushes.tc.mean_items))
         .share("paired", "quads paired", qm(|c| share(2 * c.qru.pairs, c.qru.quads_in)))
         .share("merged", "quads merged away", qm(|c| share(c.quads.merged_pairs, c.quads.shaded)));
-    let window = results.config.qru.window as f64;
-    sheet.ours("quads that the reorder unit examines", Some(window));
+    sheet.ours("quads that the reorder unit examines", Some(results.config.qru.window as f64));
     let places = f64::from(quadrille_base::raster::tiles::QUADS_PER_TILE);
     sheet.ours("registers of relative quad locations", Some(places));
     sheet.finish()
@@ -165,11 +164,9 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
     const METHODS: [&str; 2] = ["baseline", "het+qm"];
     let views = results.first(PAPER_PRESET);
     let rows = views.iter().flat_map(|view| {
-        let methods = METHODS.into_iter();
-        let units = methods.flat_map(|method| UNITS.map(|unit| (method, unit)));
-        units.filter_map(|(method, unit)| {
-            Some((*view, method, unit, utilisation(view, method, unit)?))
-        })
+        METHODS.into_iter().flat_map(|method| UNITS.map(|unit| (method, unit))).filter_map(
+            |(method, unit)| Some((*view, method, unit, utilisation(view, method, unit)?)),
+        )
     });
     let mut sheet = Sheet::new(figure, rows, "scenes", |(view, ..)| view.scene().to_owned());
     sheet

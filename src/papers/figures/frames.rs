@@ -83,10 +83,8 @@ pub(super) fn energy_ratio(view: &ViewResult, method: &str) -> Option<[f64; 3]> 
     let ratio = view.ratio("baseline", method, ENERGY_MJ)?;
     let energy = |method: &str| view.method(method)?.details.energy_mj.as_ref();
     let (over, under) = (energy("baseline")?, energy(method)?);
-    let ratios = || {
-        let pairs = over.corners.iter().zip(&under.corners);
-        pairs.map(|(a, b)| quotient(Some(*a), Some(*b)))
-    };
+    let ratios =
+        || over.corners.iter().zip(&under.corners).map(|(a, b)| quotient(Some(*a), Some(*b)));
     Some([ratio, least(ratios())?, largest(ratios())?])
 }
 

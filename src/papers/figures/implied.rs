@@ -25,10 +25,7 @@ pub(super) fn derived() -> Derived {
 /// Speedups of HET and of both per reduction of quads, as means over the scenes.
 pub(super) fn per_quad(results: &Results) -> [Option<f64>; 2] {
     ["het", "het+qm"].map(|method| {
-        results.mean(|view| {
-            let quads = view.ratio("baseline", method, QUADS);
-            quotient(view.speedup(method), quads)
-        })
+        results.mean(|view| quotient(view.speedup(method), view.ratio("baseline", method, QUADS)))
     })
 }
 

@@ -48,34 +48,28 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     for [format, quantity] in RATES {
         sheet.ours(quantity, rate(&measured, format));
     }
-    let gathered = measured.warps_by_tiles.iter();
-    let gathered = gathered.take_while(|[n, warps]| *warps == 2 * n);
+    let gathered = measured.warps_by_tiles.iter().take_while(|[n, warps]| *warps == 2 * n);
     sheet.ours(BINS, gathered.map(|[tiles, _]| *tiles as f64).last());
     let by_quads = measured.times_by_quads.iter().zip(1..);
     let proportional =
         by_quads.map(|((_, time), n)| Some((time - f64::from(n)).abs() < 0.01 * time));
-    let statement = "Time follows quads, not pixels (VII-A).";
-    sheet.claim(statement, "quads per pixel", proportional);
+    sheet.claim("Time follows quads, not pixels (VII-A).", "quads per pixel", proportional);
     sheet.finish()
 }
 
 fn rate(measured: &GpcSeries, format: &str) -> Option<f64> {
-    let mut rates = measured.pixels_per_cycle.iter();
-    rates.find(|(name, _)| *name == format).map(|(_, rate)| *rate)
+    measured.pixels_per_cycle.iter().find(|(name, _)| *name == format).map(|(_, rate)| *rate)
 }
 
 type Row = (&'static str, String, f64, &'static str);
 
 fn rows(measured: &GpcSeries) -> Vec<Row> {
     let bytes = |name, pairs: &[[u64; 2]]| -> Vec<Row> {
-        let rows = pairs.iter();
-        let rows = rows.map(|[size, held]| (name, format!("{size} B"), *held as f64, "B"));
-        rows.collect()
+        pairs.iter().map(|[size, held]| (name, format!("{size} B"), *held as f64, "B")).collect()
     };
     let named = |name, pairs: &[(&str, f64)], unit| -> Vec<Row> {
         let rows = pairs.iter();
-        let rows = rows.map(|(parameter, value)| (name, (*parameter).to_owned(), *value, unit));
-        rows.collect()
+        rows.map(|(parameter, value)| (name, (*parameter).to_owned(), *value, unit)).collect()
     };
     let warps = measured
         .warps_by_tiles
@@ -94,8 +88,7 @@ fn rows(measured: &GpcSeries) -> Vec<Row> {
 
 fn footprints(measured: &GpcSeries, capacity: Option<f64>) -> Drawings {
     let dots = |name, colour, pairs: &[[u64; 2]]| {
-        let dots = pairs.iter();
-        let dots = dots.map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
+        let dots = pairs.iter().map(|[size, held]| [(*size as f64 / KB).log2(), *held as f64 / KB]);
         LineSeries::ours(name, colour, dots, LineKind::Points)
     };
     let sizes = [0.5_f64, 1.0, 2.0, 4.0, 8.0];
@@ -133,8 +126,7 @@ fn times(measured: &GpcSeries) -> Drawings {
 }
 
 fn bins(measured: &GpcSeries) -> Drawings {
-    let points = measured.warps_by_tiles.iter();
-    let points = points.map(|pair| pair.map(|n| n as f64));
+    let points = measured.warps_by_tiles.iter().map(|pair| pair.map(|n| n as f64));
     let labels = (0..=6).map(|n| (f64::from(8 * n), (8 * n).to_string()));
     let axes = [Axis::linear("screen tiles"), Axis::linear("warps")];
     let mark = |warps, tiles| AxisMark {

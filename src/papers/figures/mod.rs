@@ -12,13 +12,10 @@ mod speedups;
 pub mod summary;
 mod termination;
 
-use crate::content::Content;
-use crate::paper::Figure;
+use crate::content::DrawnFrom;
 use results::Results;
 
-type Draw = fn(&'static Figure, &Results) -> Content;
-
-const DRAWINGS: [(&str, Draw); 26] = [
+pub(crate) const DRAWINGS: &DrawnFrom<Results> = &[
     ("fig1", motivation::figure_1),
     ("fig2", diagrams::figure_2),
     ("fig3", configuration::figure_3),
@@ -47,16 +44,11 @@ const DRAWINGS: [(&str, Draw); 26] = [
     ("table3", configuration::table_3),
 ];
 
-/// Draws a figure of the paper from the available results; `None` for a figure of another paper.
-pub fn draw(figure: &'static Figure, results: &Results) -> Option<Content> {
-    let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
-    Some(draw(figure, results))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::Paper;
+    use crate::content::Content;
+    use crate::paper::{Figure, Paper};
     use quadrille_gpu::config::{Config, PRESETS};
     use quadrille_gpu::method::Method;
     use quadrille_suite::rows::{MethodCounts, UnitRow};
@@ -78,7 +70,7 @@ mod tests {
         let results = results(vec![view("a", &methods)]);
         assert_eq!(figures().len(), DRAWINGS.len());
         for figure in figures() {
-            let content = draw(figure, &results).unwrap();
+            let content = Content::draw(DRAWINGS, figure, &results).unwrap();
             let rows = content.table.json();
             for one in &figure.published {
                 let is_compared = content.compared.iter().any(|c| c.published == one);
@@ -92,7 +84,7 @@ mod tests {
             }
         }
         let fig16 = figures().iter().find(|figure| figure.id == "fig16").unwrap();
-        let content = draw(fig16, &results).unwrap();
+        let content = Content::draw(DRAWINGS, fig16, &results).unwrap();
         let holds: Vec<_> = content.compared.iter().map(|one| one.holds()).collect();
         // The maximum of QM is missing, means are not bounds, and 2000 / 900 is below the maximum of 2.78.
         assert_eq!(holds, [None, None, None, Some(true)]);
@@ -107,7 +99,7 @@ mod tests {
     fn both_rops_of_figure_6_are_judged() {
         let figure = figures().iter().find(|figure| figure.id == "fig6");
         let results = results(vec![view("a", &[("baseline", 2000, 3000)])]);
-        let content = draw(figure.unwrap(), &results).unwrap();
+        let content = Content::draw(DRAWINGS, figure.unwrap(), &results).unwrap();
         for name in ["PROP", "CROP"] {
             let of = |claim: &&crate::content::Claim| claim.statement.starts_with(name);
             assert_eq!(content.claims.iter().filter(of).count(), 1, "{name}");
@@ -130,7 +122,7 @@ mod tests {
                 unreachable!()
             };
             counts.units = units.collect();
-            let content = draw(figure, &results(vec![view])).unwrap();
+            let content = Content::draw(DRAWINGS, figure, &results(vec![view])).unwrap();
             ["PROP", "CROP"].map(|name| {
                 let mut claims = content.claims.iter();
                 let claim = claims.find(|claim| claim.statement.starts_with(name));
@@ -159,7 +151,7 @@ mod tests {
         let methods: Vec<_> = (methods.into_iter().zip(cycles))
             .map(|(method, cycles)| (method, cycles, 900))
             .collect();
-        let content = draw(figure, &results(vec![view("a", &methods)])).unwrap();
+        let content = Content::draw(DRAWINGS, figure, &results(vec![view("a", &methods)])).unwrap();
         let row = &content.table.json()[0];
         let speedup = |key: &str| row[key].as_f64().unwrap();
         assert!((speedup("qru") - 1.2).abs() < 1e-9 && (speedup("het_qru") - 2.4).abs() < 1e-9);
@@ -172,7 +164,7 @@ mod tests {
     fn figures_without_results_have_gaps() {
         let results = results(Vec::new());
         for figure in figures().iter().filter(|figure| !figure.needs.is_empty()) {
-            let content = draw(figure, &results).unwrap();
+            let content = Content::draw(DRAWINGS, figure, &results).unwrap();
             assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
             let is_configured = matches!(&*figure.id, "fig11" | "fig14" | "table3");
             assert!(content.compared.iter().all(|c| c.ours.is_none() || is_configured));

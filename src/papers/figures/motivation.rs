@@ -17,8 +17,7 @@ fn cores_and_rops(config: &Config) -> [f64; 2] {
     const BYTES_OF_RGBA8: u64 = 4;
     let cores = &config.cores;
     let lanes = cores.cores * cores.schedulers * LANES_OF_WARP / cores.issue_cycles;
-    let rops = config.crop.bytes_per_cycle / BYTES_OF_RGBA8;
-    [lanes, rops].map(|n| (n * config.gpu.gpcs) as f64)
+    [lanes, config.crop.bytes_per_cycle / BYTES_OF_RGBA8].map(|n| (n * config.gpu.gpcs) as f64)
 }
 
 pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
@@ -141,10 +140,8 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
 
 fn tile_lists(results: &Results, content: &mut Content) {
     let views = results.first(PAPER_PRESET);
-    let ratios = [PAIRS, SORT_MS, RASTER_MS].map(|of| {
-        let ratios = views.iter().map(|v| v.ratio("compute-aabb", "compute", of));
-        ratios.collect::<Vec<_>>()
-    });
+    let ratios = [PAIRS, SORT_MS, RASTER_MS]
+        .map(|of| views.iter().map(|v| v.ratio("compute-aabb", "compute", of)).collect::<Vec<_>>());
     let statement = "Oriented boxes list fewer pairs of splats and tiles than squares (III-A).";
     let outcomes = ratios[0].iter().map(|pairs| Some((*pairs)? > 1.0));
     content.claim(statement, "scenes", outcomes);
@@ -181,8 +178,7 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
     let rows = presets.iter().flat_map(|preset| UNITS.map(|unit| (*preset, unit)));
     let mut sheet = Sheet::new(figure, rows, "units", |(_, [_, name])| (*name).to_owned());
     let of = |(preset, [unit, _]): &(&str, [&str; 2])| {
-        let views = results.first(preset).into_iter();
-        views.map(|view| throughput(view, unit)).collect::<Vec<_>>()
+        results.first(preset).into_iter().map(|view| throughput(view, unit)).collect::<Vec<_>>()
     };
     sheet
         .text("gpu", "GPU", |(preset, _)| (*preset).to_owned())

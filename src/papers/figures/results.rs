@@ -125,8 +125,7 @@ impl Results {
 
     /// Mean over the scenes of the means over their views.
     pub(crate) fn mean(&self, of: impl Fn(&ViewResult) -> Option<f64>) -> Option<f64> {
-        let scenes = self.scenes();
-        mean(scenes.iter().map(|views| mean(views.iter().map(|v| of(v)))))
+        mean(self.scenes().iter().map(|views| mean(views.iter().map(|v| of(v)))))
     }
 }
 
@@ -172,8 +171,7 @@ pub(crate) mod tests {
             preset: PAPER_PRESET.to_owned(),
             ..JobKey::default()
         };
-        let row = Row { key, splats: 10, ..Row::default() };
-        let row = row.with_methods(methods.collect());
+        let row = Row { key, splats: 10, ..Row::default() }.with_methods(methods.collect());
         ViewResult { row, is_first: true, is_large: false }
     }
 

@@ -153,8 +153,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     });
     sheet.judge("The ROPs stay the bottleneck (VII-C).", |scene| {
         let crop = scene.of("crop")?;
-        let mut others = UNITS.iter().filter_map(|[unit, _]| scene.of(unit));
-        Some(others.all(|other| other <= crop))
+        Some(UNITS.iter().filter_map(|[unit, _]| scene.of(unit)).all(|other| other <= crop))
     });
     sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| Some(scene.of("het_qm")? > 1.0));
     if let Some(both) = sheet.mean("het_qm") {

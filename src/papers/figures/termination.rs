@@ -180,8 +180,7 @@ pub(super) fn figure_21(figure: &'static Figure, results: &Results) -> Content {
     // Names of scenes at whole numbers, with room at both ends.
     let names = groups.iter().enumerate();
     let mut labels: Vec<_> = names.map(|(at, g)| (at as f64, g.label.to_owned())).collect();
-    let end = (groups.len() as f64 - 0.5).max(0.5);
-    labels.extend([(-0.5, String::new()), (end, String::new())]);
+    labels.extend([(-0.5, String::new()), ((groups.len() as f64 - 0.5).max(0.5), String::new())]);
     let axes = [Axis::linear("scene"), Axis::linear("termination ratio (times)")];
     let bound = |statistic| figure.number_of_column(KEY, statistic);
     let marks = [

@@ -42,8 +42,7 @@ fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content
         sheet.ours(quantity, default);
     }
     let insides: Vec<_> = sheet.table.words("inside").map(|word| Some(word? == "yes")).collect();
-    let statement = "The published number lies in the range.";
-    sheet.claim(statement, "numbers", insides);
+    sheet.claim("The published number lies in the range.", "numbers", insides);
     sheet.finish()
 }
 
@@ -76,8 +75,7 @@ fn range(results: &MergingResults, of: Measure, scene: Option<&str>) -> Range {
     let scenes = scene.map_or_else(|| results.meshes("merging"), |scene| vec![scene]);
     let over = |frames: &[Frame], choose: fn(Vec<Option<f64>>) -> Option<f64>| {
         let of_scene = |scene: &&str| {
-            let frames = frames.iter().filter(|frame| frame.quads.mesh == **scene);
-            choose(frames.map(of).collect())
+            choose(frames.iter().filter(|frame| frame.quads.key.mesh == **scene).map(of).collect())
         };
         mean(scenes.iter().map(of_scene))
     };

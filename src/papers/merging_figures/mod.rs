@@ -5,14 +5,11 @@ mod pixels;
 mod quads;
 pub mod results;
 
-use crate::content::Content;
-use crate::paper::Figure;
+use crate::content::DrawnFrom;
 use crate::sheet::mean;
 use results::{Frame, MergingResults, Unit};
 
-type Draw = fn(&'static Figure, &MergingResults) -> Content;
-
-const DRAWINGS: [(&str, Draw); 12] = [
+pub(crate) const DRAWINGS: &DrawnFrom<MergingResults> = &[
     ("qfm-fig9", quads::figure_9),
     ("qfm-fig12", quads::figure_12),
     ("qfm-fig13", quads::figure_13),
@@ -26,12 +23,6 @@ const DRAWINGS: [(&str, Draw); 12] = [
     ("pmu-orders", pixels::orders),
     ("pmu-brackets", brackets::pixels),
 ];
-
-/// Draws a figure of the papers from the available results; `None` for a figure of another paper.
-pub fn draw(figure: &'static Figure, results: &MergingResults) -> Option<Content> {
-    let (_, draw) = DRAWINGS.iter().find(|(id, _)| *id == figure.id)?;
-    Some(draw(figure, results))
-}
 
 /// The paragraph about quad-fragment merging at the head of the page, computed from the results.
 pub fn summary_of_quads(results: &MergingResults) -> String {
@@ -70,23 +61,13 @@ pub fn summary_of_pixels(results: &MergingResults) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::Paper;
+    use crate::content::tests::check_gaps;
+    use crate::studies::Studies;
 
     #[test]
     fn figures_without_results_have_gaps() {
-        let results = MergingResults::default();
-        let figures = || {
-            let papers = ["quad-fragment-merging", "pixel-merge-unit"];
-            papers.into_iter().flat_map(Paper::figures_of)
-        };
-        assert_eq!(figures().count(), DRAWINGS.len());
-        for figure in figures() {
-            let content = draw(figure, &results).unwrap();
-            assert!(content.claims.iter().all(|c| c.of == 0), "{}", figure.id);
-            assert!(content.compared.iter().all(|c| c.ours.is_none()));
-            assert_eq!(content.compared.len(), figure.published.len(), "{}", figure.id);
-            assert!(content.charts.iter().all(|c| !c.drawings.inline().contains("NaN")));
-        }
+        let results = Studies(Vec::new());
+        check_gaps(&["quad-fragment-merging", "pixel-merge-unit"], DRAWINGS, &results);
         assert!(summary_of_quads(&results).contains("0 scenes"));
         assert!(summary_of_pixels(&results).contains("0 meshes"));
     }

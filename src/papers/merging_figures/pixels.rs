@@ -16,8 +16,8 @@ fn by_entries<'a>(
     of: fn(&MergingCounts) -> f64,
 ) -> Sheet<&'a MergingRun> {
     let name = |run: &&MergingRun| match run.setting("area") {
-        Some(area) => format!("{}, {area}", run.mesh),
-        None => run.mesh.clone(),
+        Some(area) => format!("{}, {area}", run.key.mesh),
+        None => run.key.mesh.clone(),
     };
     let mut sheet = Sheet::new(figure, results.of(study), "meshes", name);
     sheet
@@ -26,8 +26,7 @@ fn by_entries<'a>(
     let mut points = Points::new();
     for entries in ENTRIES {
         let key = format!("entries_{entries}");
-        let heading = format!("{entries} entries");
-        sheet.share(&key, &heading, |run| run.of_unit(Unit::Pmu, entries, of));
+        sheet.share(&key, &format!("{entries} entries"), |run| run.of_unit(Unit::Pmu, entries, of));
         points.push((key, f64::from(entries).log2(), entries.to_string()));
     }
     if study == "buffers" {
@@ -36,8 +35,7 @@ fn by_entries<'a>(
     let axes = [Axis::linear("entries of the merge buffer"), Axis::small_share("quads saved")];
     let caption = "The paper's lines have no numbers in its text.";
     sheet.lines([&figure.title, caption], axes, &points);
-    let statement = "The curve levels off at 512 entries (5).";
-    sheet.judge(statement, |mesh| {
+    sheet.judge("The curve levels off at 512 entries (5).", |mesh| {
         let [before, at, beyond] = [256, 512, 1024].map(|n| mesh.of(&format!("entries_{n}")));
         // Twice the entries add less than a twentieth.
         before.and(Some(beyond? <= 1.05 * at?))
@@ -56,8 +54,7 @@ pub(super) fn figure_5(figure: &'static Figure, results: &MergingResults) -> Con
 pub(super) fn dense(figure: &'static Figure, results: &MergingResults) -> Content {
     let mut sheet = by_entries(figure, results, "buffers_dense", |row| row.savings());
     let saved = sheet.values("entries_512");
-    let larger = saved.windows(2).map(|pair| Some(pair[0]? >= pair[1]?));
-    let larger: Vec<_> = larger.collect();
+    let larger: Vec<_> = saved.windows(2).map(|pair| Some(pair[0]? >= pair[1]?)).collect();
     sheet.claim("Smaller triangles save more (5).", "steps of the tessellation", larger);
     sheet.finish()
 }
@@ -71,7 +68,7 @@ fn saved(results: &MergingResults, mesh: &str, unit: (Unit, u32), order: &str) -
         _ => "orders",
     };
     let mut runs = results.of(study);
-    let run = runs.find(|run| run.mesh == mesh && run.setting("order") == Some(order))?;
+    let run = runs.find(|run| run.key.mesh == mesh && run.setting("order") == Some(order))?;
     run.of_unit(unit.0, unit.1, |row| row.savings())
 }
 

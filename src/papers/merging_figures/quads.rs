@@ -9,7 +9,7 @@ use quadrille_charts::{Axis, AxisMark};
 pub(super) type Points = Vec<(String, f64, String)>;
 
 fn by_scene(figure: &'static Figure, results: &MergingResults) -> Sheet<Frame> {
-    let scene = |frame: &Frame| frame.quads.mesh.clone();
+    let scene = |frame: &Frame| frame.quads.key.mesh.clone();
     let mut sheet = Sheet::new(figure, results.default_frames(), "scenes", scene);
     sheet.text("scene", "scene", scene);
     sheet
@@ -89,8 +89,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &MergingResults) -> Con
     let samples = distinct(rows.iter().filter_map(|row| Some(f64::from(row.msaa?))));
     let units = [(Unit::None, "without merging"), (Unit::Qfm, "QFM")];
     let of = |unit: Unit, msaa: f64, area: f64| {
-        let mut rows = rows.iter();
-        let row = rows.find(|row| {
+        let row = rows.iter().find(|row| {
             let is_it = row.unit == unit && row.msaa.map(f64::from) == Some(msaa);
             is_it && row.area_px == Some(area)
         });
@@ -131,9 +130,8 @@ pub(super) fn figure_12(figure: &'static Figure, results: &MergingResults) -> Co
     let gain = |run: &MergingRun, entries: Option<u32>| {
         run.row(Unit::Qfm, entries).map(MergingCounts::reduction)
     };
-    let runs = results.of("entries");
-    let mut sheet = Sheet::new(figure, runs, "scenes", |run| run.mesh.clone());
-    sheet.text("scene", "scene", |run| run.mesh.clone());
+    let mut sheet = Sheet::new(figure, results.of("entries"), "scenes", |run| run.key.mesh.clone());
+    sheet.text("scene", "scene", |run| run.key.mesh.clone());
     let mut points = Points::new();
     for (entries, at) in entries.into_iter().chain([None]).zip(0_u32..) {
         let label = entries.map_or("unbounded".to_owned(), |n| n.to_string());
@@ -157,7 +155,7 @@ pub(super) fn figure_12(figure: &'static Figure, results: &MergingResults) -> Co
 pub(super) fn quality(figure: &'static Figure, results: &MergingResults) -> Content {
     let db = |scene: &str, unit: Unit, look: &str| {
         let mut runs = results.of("quality");
-        let run = runs.find(|run| run.mesh == scene && run.setting("look") == Some(look))?;
+        let run = runs.find(|run| run.key.mesh == scene && run.setting("look") == Some(look))?;
         run.row(unit, ENTRIES)?.psnr_covered_db
     };
     let scenes = results.meshes("quality");

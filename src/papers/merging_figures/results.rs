@@ -1,12 +1,13 @@
 //! Runs of `mesh` by study, and the measures of their rows.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sheet::once;
+use crate::studies::{Studies, StudyRun};
 use quadrille_base::error::{Error, Result};
 pub(super) use quadrille_suite::rows::MergingUnit as Unit;
 use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
@@ -97,37 +98,20 @@ impl MergingCounts {
     }
 }
 
-/// A run of `mesh` with its results: a line of a file of kept results.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MergingRun {
-    /// Study of the suite.
-    pub study: String,
-    /// Name of the mesh.
-    pub mesh: String,
-    /// Name of the version of the mesh, if it is not the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    /// Name of the point on each axis of the study.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub settings: BTreeMap<String, String>,
-    /// Rows of the run.
-    pub rows: Vec<MergingCounts>,
-}
+/// A run of `mesh` with its counts: a line of a file of kept results.
+pub type MergingRun = StudyRun<MergingCounts>;
+
+/// All runs of `mesh`.
+pub type MergingResults = Studies<MergingCounts>;
 
 impl MergingRun {
-    pub(super) fn setting(&self, axis: &str) -> Option<&str> {
-        self.settings.get(axis).map(String::as_str)
-    }
-
     /// Row of a unit; `entries` of `None` is an unbounded buffer.
     pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&MergingCounts> {
         let buffer = match unit {
             Unit::Qfm | Unit::Pmu => Some(BufferEntries(entries)),
             Unit::None | Unit::Reyes => None,
         };
-        let mut rows = self.rows.iter();
-        rows.find(|row| row.unit == unit && row.buffer == buffer)
+        self.rows.iter().find(|row| row.unit == unit && row.buffer == buffer)
     }
 
     pub(super) fn of_unit(
@@ -151,8 +135,7 @@ pub(super) type Measure = fn(&Frame) -> Option<f64>;
 
 impl Frame {
     fn per_pixel(run: &MergingRun, unit: Unit, entries: Option<u32>) -> Option<f64> {
-        let row = run.row(unit, entries)?;
-        Some(row.per_pixel())
+        Some(run.row(unit, entries)?.per_pixel())
     }
 
     /// Shadings per covered pixel without merging.
@@ -196,32 +179,23 @@ impl Frame {
     }
 }
 
-/// All results.
-#[derive(Debug, Default)]
-pub struct MergingResults {
-    /// Runs in the order of the suite.
-    pub runs: Vec<MergingRun>,
-}
-
 impl MergingResults {
     /// Takes the counts of the runs of `mesh`.
     pub fn new(rows: &[MeshRunRow]) -> Self {
         let runs = rows.iter().filter_map(|run| match &run.rows {
             MeshRows::Merging(rows) => Some(MergingRun {
-                study: run.key.study.clone(),
-                mesh: run.key.mesh.clone(),
-                variant: run.key.variant.clone(),
-                settings: run.key.settings.clone(),
+                key: run.key.clone(),
                 rows: rows.iter().map(MergingCounts::from).collect(),
+                heat: Vec::new(),
             }),
             MeshRows::Deferred(_) => None,
         });
-        Self { runs: runs.collect() }
+        Self(runs.collect())
     }
 
     /// Writes a file of kept results, with a run per line.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.runs.iter().try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
+        self.0.iter().try_for_each(|run| writeln!(out, "{}", serde_json::to_string(run)?))
     }
 
     /// Reads a file of kept results, with a run per line.
@@ -236,27 +210,11 @@ impl MergingResults {
                 Error::malformed(path, place, "a run of `mesh` with its counts", error)
             })
         });
-        let runs = runs.collect::<Result<_>>()?;
-        Ok(Self { runs })
-    }
-
-    pub(super) fn of(&self, study: &str) -> impl Iterator<Item = &MergingRun> {
-        let runs = self.runs.iter();
-        runs.filter(move |run| run.study == study)
-    }
-
-    pub(super) fn meshes(&self, study: &str) -> Vec<&str> {
-        let mut meshes: Vec<&str> = Vec::new();
-        for run in self.of(study) {
-            if !meshes.contains(&&*run.mesh) {
-                meshes.push(&run.mesh);
-            }
-        }
-        meshes
+        Ok(Self(runs.collect::<Result<_>>()?))
     }
 
     pub(super) fn frames(&self, studies: &[&str], set: &str) -> Vec<Frame> {
-        let set_of = |run: &MergingRun| match run.study.as_str() {
+        let set_of = |run: &MergingRun| match run.key.study.as_str() {
             "random" => RANDOM_SET.to_owned(),
             _ => run.setting("assumptions").unwrap_or(DEFAULT_SET).to_owned(),
         };
@@ -266,9 +224,7 @@ impl MergingResults {
             |run: &MergingRun, what: &str| run.setting("culling").unwrap_or("quads") == what;
         let quads = runs.iter().filter(|run| culls(run, "quads"));
         let frames = quads.map(|quads| {
-            let grids = runs.iter().find(|run| {
-                culls(run, "grids") && (&run.mesh, &run.variant) == (&quads.mesh, &quads.variant)
-            });
+            let grids = runs.iter().find(|run| culls(run, "grids") && run.name() == quads.name());
             Frame { quads: (*quads).clone(), grids: grids.map(|run| (*run).clone()) }
         });
         frames.collect()
@@ -279,12 +235,6 @@ impl MergingResults {
     }
 
     pub(super) fn sets(&self) -> Vec<&str> {
-        let mut sets: Vec<&str> = Vec::new();
-        for set in self.of("merging").filter_map(|run| run.setting("assumptions")) {
-            if !sets.contains(&set) {
-                sets.push(set);
-            }
-        }
-        sets
+        once(self.of("merging").filter_map(|run| run.setting("assumptions")))
     }
 }

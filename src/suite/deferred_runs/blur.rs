@@ -125,8 +125,7 @@ impl BlurSettings {
             };
             if let (Some(share), Some((next, is_behind))) = (self.shutter, following.get(at)) {
                 let share = if *is_behind { -share } else { share };
-                let way = CameraMotion::towards(camera, next, share);
-                motion.camera = way.and(&motion.camera);
+                motion.camera = CameraMotion::towards(camera, next, share).and(&motion.camera);
             }
             if let Some(file) = &file {
                 motion.camera = file.camera_motion(camera).and(&motion.camera);
@@ -153,8 +152,7 @@ impl BlurSettings {
             return None;
         }
         let rotation = self.spin.map(|[x, y, z, degrees]| {
-            let axis = Vector3::new(x, y, z).try_normalize(0.0).unwrap_or_default();
-            axis * degrees.to_radians()
+            Vector3::new(x, y, z).try_normalize(0.0).unwrap_or_default() * degrees.to_radians()
         });
         Some(RigidMotion {
             displacement: self.displacement.unwrap_or_default().into(),
@@ -164,8 +162,7 @@ impl BlurSettings {
     }
 
     fn lens(&self, camera: &Camera, input: &MeshInput) -> Result<Lens> {
-        let mut sizes = [self.aperture, self.coc_px].into_iter().flatten();
-        let is_pinhole = sizes.all(|size| size == 0.0);
+        let is_pinhole = [self.aperture, self.coc_px].into_iter().flatten().all(|size| size == 0.0);
         let distance =
             |point: Vector3<f64>| (camera.view_from_world * point + camera.translation_in_view).z;
         let focus = match (self.focus, self.focus_at) {

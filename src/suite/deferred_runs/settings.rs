@@ -119,10 +119,8 @@ impl PipelineSettings {
         each_once("tile", &self.tile)?;
         each_once("memo", &self.memo)?;
         let quality = f64::MIN_POSITIVE..=16.0;
-        let expected = "a number above 0, at most 16";
-        within("aas_quality", Some(self.aas_quality), quality, expected)?;
-        let expected = format!("a number from 1 to {MAX_SEEDS}");
-        within("truth", self.truth, 1..=MAX_SEEDS, &expected)?;
+        within("aas_quality", Some(self.aas_quality), quality, "a number above 0, at most 16")?;
+        within("truth", self.truth, 1..=MAX_SEEDS, &format!("a number from 1 to {MAX_SEEDS}"))?;
         self.hardware.validate()
     }
 

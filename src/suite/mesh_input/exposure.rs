@@ -56,8 +56,7 @@ fn lit(mesh: &Mesh, face: usize) -> f32 {
     let Some(normal) = area_vector(mesh, face).try_normalize(0.0) else {
         return 0.0;
     };
-    let corners = mesh.face(face).iter();
-    let places = corners.map(|corner| mesh.positions[corner.position as usize]);
+    let places = mesh.face(face).iter().map(|corner| mesh.positions[corner.position as usize]);
     let sum: Vector3<f64> = places.map(|p| Vector3::from(p.map(f64::from))).sum();
     let middle = sum / mesh.face(face).len() as f64 + Vector3::from(mesh.origin);
     let of_side = |normal: Vector3<f64>| illuminance(&mesh.lights, middle.into(), normal.into());

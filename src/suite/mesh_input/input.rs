@@ -140,7 +140,6 @@ impl MeshSettings {
         let surfaces = "tessellated surfaces";
         let normals = "polygons without normals, without tessellation";
         let random = "procedural meshes, armies and random orders";
-        let has_effects = !self.shader_effects.is_empty();
         [
             ("cage_steps", self.cage_steps.is_some(), is_cage, cages),
             ("weld", self.weld, is_mesh && !is_cage, polygons),
@@ -148,7 +147,7 @@ impl MeshSettings {
             ("texture", self.texture.is_some(), is_mesh, files),
             ("normal_map", self.normal_map.is_some(), is_mesh, files),
             ("shininess", self.shininess.is_some(), is_mesh, files),
-            ("shader_effects", has_effects, is_mesh, files),
+            ("shader_effects", !self.shader_effects.is_empty(), is_mesh, files),
             ("hairs", self.hairs.is_some(), is_fur, "the furball"),
             ("hair_order", self.hair_order.is_some(), is_fur, "the furball"),
             ("bumps", self.bumps.is_some(), is_frog, "the frog"),
@@ -314,10 +313,8 @@ impl MeshInput {
         let seed = self.seed();
         let cage_steps = settings.cage_steps.unwrap_or(DEFAULT_LEVELS);
         let mut surface = match &self.content {
-            Content::Polygons(cage) => {
-                let surface = Surface::catmull_clark(cage, cage_steps);
-                surface.map_err(|error| error.in_file(&self.path, |what| what))?
-            }
+            Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)
+                .map_err(|error| error.in_file(&self.path, |what| what))?,
             Content::Patches(patches) => {
                 // The format does not tell sides, and patches need not close a surface.
                 let material = Material { two_sided: true, ..Material::default() };
@@ -329,8 +326,7 @@ impl MeshInput {
                 Surface::fur_ball(seed, settings.hairs.unwrap_or(HAIRS), order)
             }
             Content::Procedural(ProceduralScene::Frog) => {
-                let bumps = settings.bumps;
-                let bumps = bumps.map(|[frequency, height]| Bumps { frequency, height });
+                let bumps = settings.bumps.map(|[frequency, height]| Bumps { frequency, height });
                 Surface::frog(bumps.unwrap_or_default(), seed)
             }
             Content::Procedural(scene) => scene.surface(seed),

@@ -60,10 +60,8 @@ impl LookSettings {
     /// Checks all values.
     pub fn check(&self) -> Result<()> {
         let expected = format!("a number from -{MAX_STOPS} to {MAX_STOPS}");
-        let stops = -MAX_STOPS..=MAX_STOPS;
-        within("exposure", self.exposure, stops, &expected)?;
-        let checks = f32::MIN_POSITIVE..=f32::MAX;
-        within("checker", self.checker, checks, "a number above 0")
+        within("exposure", self.exposure, -MAX_STOPS..=MAX_STOPS, &expected)?;
+        within("checker", self.checker, f32::MIN_POSITIVE..=f32::MAX, "a number above 0")
     }
 
     /// Chooses the light of a mesh; `up` is the up direction that is given.
@@ -98,8 +96,7 @@ impl LookSettings {
             None => 0.0,
         };
         if self.light == LightChoice::Sky {
-            let up = input.orientation(up).up;
-            let up = up.map(narrow).into();
+            let up = input.orientation(up).up.map(narrow).into();
             settings.lighting = Lighting::Sky { up };
         }
         Ok(Look { settings, lights: is_lit.then_some(lights) })

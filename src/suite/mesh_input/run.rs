@@ -85,7 +85,6 @@ impl<F: Frames> PreparedMesh<'_, F> {
 
     /// The light and colours of the mesh.
     pub fn look(&self, messages: &dyn Messages) -> Result<Look<'_>> {
-        let up = up_of(&self.settings.views);
-        self.settings.look.of(&self.input, up, messages)
+        self.settings.look.of(&self.input, up_of(&self.settings.views), messages)
     }
 }

@@ -198,8 +198,7 @@ impl MeshSettings {
 
     /// The same, to change their paths.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let pictures = [&mut self.displace, &mut self.texture, &mut self.normal_map];
-        pictures.into_iter().flatten()
+        [&mut self.displace, &mut self.texture, &mut self.normal_map].into_iter().flatten()
     }
 
     /// Checks all values.
@@ -220,14 +219,12 @@ impl MeshSettings {
         within("cage_steps", self.cage_steps, 0..=MAX_LEVELS, &expected)?;
         let expected = "an angle from 0 to 180 degrees";
         within("crease", self.crease, 0.0..=180.0, expected)?;
-        let positive = f64::MIN_POSITIVE..=f64::MAX;
-        within("near", self.near, positive, "a number above 0")?;
+        within("near", self.near, f64::MIN_POSITIVE..=f64::MAX, "a number above 0")?;
         let [cells, height] = self.bumps.map_or([None; 2], |bumps| bumps.map(Some));
         let expected = "0 to 10000 cells and a height from 0 to 10";
         within("bumps", cells, 0.0..=1e4, expected)?;
         within("bumps", height, 0.0..=10.0, expected)?;
-        let expected = format!("a number from 0 to {MAX_HAIRS}");
-        within("hairs", self.hairs, 0..=MAX_HAIRS, &expected)?;
+        within("hairs", self.hairs, 0..=MAX_HAIRS, &format!("a number from 0 to {MAX_HAIRS}"))?;
         let needs_map = [
             ("displace_by", self.displace_by.is_some()),
             ("displace_filter", self.displace_filter.is_some()),

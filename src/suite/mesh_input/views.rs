@@ -16,8 +16,7 @@ pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
 
 /// The up direction that is given, or +y for a line of sight along z, which cannot be up.
 pub fn up_of(spec: &ViewSpec) -> Option<[f64; 3]> {
-    let sight = spec.eye.zip(spec.target);
-    let is_along_z = sight.is_some_and(|(eye, target)| eye[..2] == target[..2]);
+    let is_along_z = spec.eye.zip(spec.target).is_some_and(|(eye, target)| eye[..2] == target[..2]);
     spec.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
 }
 
@@ -58,8 +57,7 @@ pub(super) fn views_of_mesh(
 fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Result<Views> {
     let framing = || Ok(input.framing(up_of(spec), messages));
     let mut views = spec.views(None, framing)?;
-    let cameras = views.cameras.iter_mut();
-    let others = cameras.filter(|camera| !camera.projection.is_pinhole());
+    let others = views.cameras.iter_mut().filter(|camera| !camera.projection.is_pinhole());
     let mut count = 0;
     for camera in others {
         *camera = camera.as_pinhole();

@@ -20,8 +20,7 @@ impl SuitePaths {
         let Some(Component::Normal(first)) = path.components().next() else {
             return;
         };
-        let name = first.to_str().and_then(|first| first.strip_prefix('$'));
-        let value = name.and_then(env::var_os);
+        let value = first.to_str().and_then(|first| first.strip_prefix('$')).and_then(env::var_os);
         self.variables.extend(value.map(|value| (first.into(), value.into())));
     }
 

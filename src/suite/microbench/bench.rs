@@ -25,8 +25,7 @@ pub(super) fn run(draw: &Draw, config: &Config, tests: &Tests) -> SimulationResu
 pub(super) fn round_robin(tiles: u32, a_tile: u32) -> (u32, Vec<Rectangle>) {
     let across = (1..).find(|a| a * a >= tiles).unwrap_or(1);
     let at = |tile: u32| [tile % across * TILE_PX, tile / across * TILE_PX, 2, 2];
-    let rounds = (0..a_tile).flat_map(|_| 0..tiles);
-    (across * TILE_PX, rounds.map(at).collect())
+    (across * TILE_PX, (0..a_tile).flat_map(|_| 0..tiles).map(at).collect())
 }
 
 pub(super) fn layers(side_px: u32, layers: u32) -> Draw {

@@ -25,8 +25,7 @@ const MOST_PLACES: usize = 64;
 
 fn two_rounds(config: &Config, places: &[Rectangle]) -> CacheCounters {
     let mut draw_twice = rectangles(SIDE_PX, &places.repeat(2));
-    let second_round = draw_twice.len() / 2;
-    draw_twice.bubble = Some((second_round, 2 * config.tc.timeout_cycles));
+    draw_twice.bubble = Some((draw_twice.len() / 2, 2 * config.tc.timeout_cycles));
     draw(&draw_twice, config, &Tests::default()).crop_cache
 }
 
@@ -47,8 +46,7 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
 fn aligned([width, height]: [u32; 2], count: usize) -> Vec<Rectangle> {
     let across = SIDE_PX / width;
     let at = |n: u32| [n % across * width, n / across * height];
-    let places = (0..).map(at).take(count);
-    places.map(|[x, y]| [x, y, width, height]).collect()
+    (0..).map(at).take(count).map(|[x, y]| [x, y, width, height]).collect()
 }
 
 pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {

@@ -13,8 +13,7 @@ const TOLERANCE: f64 = 0.03;
 fn cycles(config: &Config, list: &[Rectangle]) -> u64 {
     let mut draw_list = rectangles(2 * TILE_PX, list);
     let last = draw_list.len() - 1;
-    let pause = 2 * config.tc.timeout_cycles + 10_000;
-    draw_list.bubble = (last > 0).then_some((last, pause));
+    draw_list.bubble = (last > 0).then_some((last, 2 * config.tc.timeout_cycles + 10_000));
     draw(&draw_list, config, &Tests::default()).cycles
 }
 

@@ -32,8 +32,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
         let mut config = config.clone();
         config.coarse.screen_tiles_tested_per_cycle = Rate::new(rate, 1);
         let [once, twice] = [1, 2].map(|times| {
-            let list = vec![needle(); times * TRIANGLES];
-            let triangles = Draw::triangles(SIDE_PX, SIDE_PX, &list);
+            let triangles = Draw::triangles(SIDE_PX, SIDE_PX, &vec![needle(); times * TRIANGLES]);
             draw(&triangles, &config, &Tests::default()).cycles
         });
         let tiles = (SIDE_PX / TILE_PX).pow(2);

@@ -26,11 +26,9 @@ const SHARES: [(&str, [u8; 3], u32); 3] =
 /// 1, 2, repeated.
 fn mask(kept: [u8; 3]) -> Tests {
     let test = StencilTest { compare: CompareOp::Equal, reference: 1, ..StencilTest::default() };
-    let pixels = (0..SIDE_PX).flat_map(|y| (0..SIDE_PX).map(move |x| (x, y)));
-    let values = pixels.map(|(x, y)| {
-        let kept = kept[(x / 2 % 3) as usize];
-        kept >> (y % 2 * 2 + x % 2) & 1
-    });
+    let values = (0..SIDE_PX)
+        .flat_map(|y| (0..SIDE_PX).map(move |x| (x, y)))
+        .map(|(x, y)| kept[(x / 2 % 3) as usize] >> (y % 2 * 2 + x % 2) & 1);
     Tests { stencil: Some((test, values.collect())), depth: None }
 }
 

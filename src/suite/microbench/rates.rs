@@ -128,8 +128,7 @@ pub fn rate(config: &Config, name: &str) -> Option<WorkRate> {
 
 fn stack(simulator: &Simulator, tests: &Tests, side: u32) -> WorkRate {
     let list = |count: u32| vec![[0, 0, side, side]; count as usize];
-    let count = (LAYERS * SIDE_PX / side).min(MOST_LAYERS);
-    let per_cycle = per_cycle(simulator, tests, count, list);
+    let per_cycle = per_cycle(simulator, tests, (LAYERS * SIDE_PX / side).min(MOST_LAYERS), list);
     WorkRate::Pixels(per_cycle * f64::from(side).powi(2))
 }
 

@@ -36,8 +36,7 @@ impl GpcSeries {
         let mut config = config.clone();
         config.gpu.gpcs = 1;
         let [footprints, line_footprints] = [1, LINE_PX].map(|step| {
-            let sizes = SIZES.into_par_iter();
-            let footprints = sizes.flat_map_iter(|size| {
+            let footprints = SIZES.into_par_iter().flat_map_iter(|size| {
                 let config = &config;
                 (0..SEEDS).map(move |seed| {
                     let drawn = crop_footprint::random_footprint(config, seed, size, step);
@@ -53,10 +52,8 @@ impl GpcSeries {
         let formats = [ColourFormat::Rgba8, ColourFormat::Rgba16F, ColourFormat::Rgba32F];
         let rate = |format| pixels_per_clock::pixels_per_cycle(&config, format);
         let tiles = (1..=MOST_TILES).into_par_iter();
-        let warps = tiles.map(|tiles| {
-            let warps = tile_bins::warps_on(&config, tiles, None);
-            [u64::from(tiles), warps]
-        });
+        let warps =
+            tiles.map(|tiles| [u64::from(tiles), tile_bins::warps_on(&config, tiles, None)]);
         let quarter = [("1/4", 1.0)].into_iter();
         Self {
             footprints,

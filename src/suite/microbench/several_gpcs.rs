@@ -16,10 +16,8 @@ fn cycles(config: &Config, gpcs: u64) -> u64 {
     config.gpu.gpcs = gpcs;
     config.gpu.tile_mapping = TileMapping::Diagonal;
     config.gpu.tile_block = 1;
-    let [once, twice] = [1, 2].map(|times| {
-        let layers = layers(SIDE_PX, times * LAYERS);
-        draw(&layers, &config, &Tests::default()).cycles
-    });
+    let [once, twice] = [1, 2]
+        .map(|times| draw(&layers(SIDE_PX, times * LAYERS), &config, &Tests::default()).cycles);
     twice - once
 }
 

@@ -56,8 +56,7 @@ fn short_timeout(config: &Config) -> Check {
     let mut config = config.clone();
     config.tc.timeout_cycles = 16;
     let warps = warps_on(&config, 32, None);
-    let name = "320 rectangles over 32 tiles, timeout 16";
-    Check::warps(name, 320, warps, Basis::IdealModel)
+    Check::warps("320 rectangles over 32 tiles, timeout 16", 320, warps, Basis::IdealModel)
 }
 
 /// 33 tiles: each rectangle is a warp for every eviction rule and timeout.

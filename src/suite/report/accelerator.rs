@@ -7,8 +7,7 @@ use super::simulated::Simulated;
 use quadrille_gpu::outcome::Outcome;
 
 pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
-    let mut runs = simulated.runs.iter();
-    let (run, outcome) = runs.find_map(|run| match &run.outcome {
+    let (run, outcome) = simulated.runs.iter().find_map(|run| match &run.outcome {
         Outcome::Gscore(outcome) => Some((run, outcome)),
         Outcome::Pipeline(..) | Outcome::Compute(_) => None,
     })?;

@@ -64,8 +64,7 @@ pub fn picture(title: &str, names: &[&str], bars: &[Bar]) -> Frame {
         for (bytes, colour) in bar.bytes.iter().zip(COLOURS) {
             let from = position(sum, most);
             sum += bytes;
-            let to = position(sum, most);
-            canvas.fill([left + from, y], [to - from, BAR], colour);
+            canvas.fill([left + from, y], [position(sum, most) - from, BAR], colour);
         }
         canvas.write(total, [left + position(sum, most) + 8, y + 4], UNIT);
     }

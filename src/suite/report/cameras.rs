@@ -86,8 +86,7 @@ pub fn camera_path_json(cameras: &[Camera], fps: f64) -> Result<String> {
         }
         if [camera.width, camera.height] != size {
             let expected = format!("pictures of {} x {} pixels", size[0], size[1]);
-            let found = format!("{width} x {height} of \"{name}\"");
-            return refused(&expected, found);
+            return refused(&expected, format!("{width} x {height} of \"{name}\""));
         }
         if !are_equal(fx, fy) {
             let found = format!("focal lengths of {fx} and {fy} pixels of \"{name}\"");

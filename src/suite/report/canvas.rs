@@ -72,8 +72,7 @@ impl Canvas {
         let x = bar_left + (position * (bar_width - 1) as f32) as usize;
         let mark = unit.div_ceil(2);
         self.fill([x.saturating_sub(mark / 2), y], [mark, 3 * unit], INK);
-        let half = width_px(text) * unit / 2;
-        self.write(text, [x.saturating_sub(half), y + 5 * unit], unit);
+        self.write(text, [x.saturating_sub(width_px(text) * unit / 2), y + 5 * unit], unit);
     }
 
     pub(super) fn into_frame(self) -> Frame {

@@ -14,8 +14,7 @@ pub fn toml(config: &Config, preset: &str) -> String {
 
 /// Formats the configuration of the mesh path, its own units after the units of the emulated GPU.
 pub fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
-    let default = MeshConfig::default().fields();
-    text(&config.fields(), &default, preset, "mesh --cycles")
+    text(&config.fields(), &MeshConfig::default().fields(), preset, "mesh --cycles")
 }
 
 fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> String {

@@ -80,8 +80,7 @@ pub fn traffic_bars(title: &str, rows: &[&DeferredRow]) -> Frame {
         if let Some(area) = row.triangle_area_px {
             label += &format!(" {area} px");
         }
-        let buffers = traffic.buffers.buffers();
-        Bar { label, bytes: buffers.map(|(_, buffer)| buffer.bytes()).to_vec() }
+        Bar { label, bytes: traffic.buffers.buffers().map(|(_, buffer)| buffer.bytes()).to_vec() }
     });
     bars::picture(title, &names, &bars.collect::<Vec<_>>())
 }

@@ -13,8 +13,7 @@ fn sectors(requests: &[DramRequest]) -> impl Iterator<Item = (u64, u64, &DramReq
     requests.iter().flat_map(|request| {
         let end = request.address + request.bytes;
         let first = request.address / SECTOR_BYTES * SECTOR_BYTES;
-        let sectors = (first..end).step_by(index(SECTOR_BYTES));
-        sectors.map(move |sector| {
+        (first..end).step_by(index(SECTOR_BYTES)).map(move |sector| {
             let bytes = end.min(sector + SECTOR_BYTES) - request.address.max(sector);
             (sector, bytes, request)
         })

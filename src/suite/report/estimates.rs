@@ -31,8 +31,7 @@ const PARTS: [EnergyLine; 6] = [
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
     let runs = simulated.runs.iter();
     let runs: Vec<_> = runs.filter(|run| run.frame.is_some() || run.energy.is_some()).collect();
-    let pages = runs.chunks(COLUMNS_PER_PAGE);
-    pages.map(|runs| page(title, simulated, runs)).collect()
+    runs.chunks(COLUMNS_PER_PAGE).map(|runs| page(title, simulated, runs)).collect()
 }
 
 fn page(title: &str, simulated: &Simulated<'_>, runs: &[&VariantRun]) -> String {
@@ -52,8 +51,7 @@ fn cell<T>(estimate: Option<T>, text: impl FnOnce(T) -> Option<String>) -> Strin
 }
 
 fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
-    let frames = runs.iter().map(|run| run.frame);
-    let frames: Vec<_> = frames.collect();
+    let frames: Vec<_> = runs.iter().map(|run| run.frame).collect();
     text.push_str("whole frame, modelled\n");
     for (label, ms) in TIMES {
         row(text, label, &frames, |frame| {
@@ -78,8 +76,7 @@ fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun])
 }
 
 fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
-    let energies = runs.iter().map(|run| run.energy);
-    let energies: Vec<_> = energies.collect();
+    let energies: Vec<_> = runs.iter().map(|run| run.energy).collect();
     let spec = &simulated.config.energy;
     let percent = |share: f64| share * 100.0;
     text.push_str(&format!(
@@ -167,8 +164,7 @@ pub(super) struct EnergyRatios {
 
 /// The ratio of frame times, if both runs have them.
 pub(super) fn frame_ratio(simulated: &Simulated<'_>, run: &VariantRun) -> Option<FrameRatio> {
-    let of_baseline = run_of(simulated, baseline())?.frame?;
-    Some(FrameRatio { frame: times_of(&of_baseline, &run.frame?) })
+    Some(FrameRatio { frame: times_of(&run_of(simulated, baseline())?.frame?, &run.frame?) })
 }
 
 /// The ratios of energies, if both runs have estimates.
@@ -188,6 +184,5 @@ fn baseline() -> Method {
 }
 
 fn run_of<'a>(simulated: &'a Simulated<'_>, method: Method) -> Option<&'a VariantRun> {
-    let mut runs = simulated.runs.iter();
-    runs.find(|run| run.outcome.method() == method)
+    simulated.runs.iter().find(|run| run.outcome.method() == method)
 }

@@ -151,10 +151,8 @@ pub(super) fn legend(canvas: &mut Canvas, map: &HeatMap<'_>, top: usize, unit: u
         canvas.fill([bar_left + x, at(17)], [1, 10 * unit], colour);
     }
     for tick in map.scale.ticks(MAX_TICKS) {
-        let beyond = tick == map.scale.top && last > tick;
-        let text = short(tick) + if beyond { "+" } else { "" };
-        let position = map.scale.position(tick);
-        canvas.tick(position, &text, [bar_left, bar_width], at(27), unit);
+        let text = short(tick) + if tick == map.scale.top && last > tick { "+" } else { "" };
+        canvas.tick(map.scale.position(tick), &text, [bar_left, bar_width], at(27), unit);
     }
     let counted = map.counts.iter().copied().filter(|&c| c > 0);
     let curve = match map.scale.curve {

@@ -43,8 +43,7 @@ pub fn layer_colours(layer: &LayerPicture) -> Option<LayerColours> {
         }
         Layer::Normal => {
             let [x, y, z] = [0, 1, 2].map(|plane| layer.plane(plane));
-            let normals = x.iter().zip(y).zip(z).map(|((x, y), z)| [*x, *y, *z]);
-            let pixels = normals.map(|normal| {
+            let pixels = x.iter().zip(y).zip(z).map(|((x, y), z)| [*x, *y, *z]).map(|normal| {
                 let [r, g, b] = normal.map(|n| f32::midpoint(n, 1.0));
                 [r, g, b, 1.0]
             });

@@ -36,14 +36,13 @@ impl PixelMap {
         }
         let late = "late fragments: blended past the threshold";
         let until = "blends_until_termination";
-        let cycle = "termination: cycle of the bit";
         [
             map(Some(Shaded), ["shaded", "fragments shaded", "none"]),
             map(Some(Blended), ["blended", "fragments blended", "none"]),
             map(Some(Merged), ["merged", "fragments merged into another", "none"]),
             map(Some(Late), ["late", late, "none"]),
             map(Some(UntilTerminated), [until, "blends until termination", "never"]),
-            map(None, ["termination_cycle", cycle, "never"]),
+            map(None, ["termination_cycle", "termination: cycle of the bit", "never"]),
         ]
     };
 
@@ -73,8 +72,7 @@ impl PixelMap {
 /// The maps that a run kept: the name of each in file names, and its counts per pixel, row by row from the top. Pixels
 /// without a count are 0.
 pub fn pixel_counts(outcome: &SimulationResult) -> Vec<(&'static str, Vec<u32>)> {
-    let maps = PixelMap::ALL.into_iter();
-    maps.filter_map(|map| Some((map.name, map.counts(outcome)?))).collect()
+    PixelMap::ALL.into_iter().filter_map(|map| Some((map.name, map.counts(outcome)?))).collect()
 }
 
 /// Cycles above the range of u32, seven seconds at 612 MHz, are clamped.

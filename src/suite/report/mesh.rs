@@ -108,8 +108,7 @@ pub fn tables(rows: &[MeshRow]) -> String {
         cells.into_iter().any(|differs| differs)
     };
     let says_something = |column: &Column| {
-        let mut cells = rows.iter().map(column.cell);
-        cells.any(|cell| cell != "-" && cell != column.nothing)
+        rows.iter().map(column.cell).any(|cell| cell != "-" && cell != column.nothing)
     };
     let settings: Vec<_> = SETTINGS.into_iter().filter(varies).collect();
     let results = RESULTS.into_iter().filter(says_something);

@@ -68,8 +68,7 @@ impl OverlayDrawing<'_> {
     /// # Errors
     /// [`Error::Argument`] for a zoom that is too small to show quads.
     pub fn part(size: [u32; 2], crop: Option<CropArea>) -> Result<CropArea> {
-        let all = CropArea { corner: [0; 2], size, zoom: 1 };
-        let part = crop.unwrap_or(all);
+        let part = crop.unwrap_or(CropArea { corner: [0; 2], size, zoom: 1 });
         let [width, height] = part.size;
         let zoom = match part.zoom {
             1 => MAX_ZOOM.min(MAX_SIDE_PX / width.max(height)),
@@ -92,8 +91,7 @@ impl OverlayDrawing<'_> {
     /// # Errors
     /// [`Error::Argument`] for a part outside of the picture; errors of rasterizing the enlarged triangles.
     pub fn of(&self, picture: &Frame, frame: &MergedFrame<'_>) -> Result<Frame> {
-        let pixels = CropArea { zoom: 1, ..self.part };
-        let pixels = pixels.of(&picture.to_srgb())?;
+        let pixels = CropArea { zoom: 1, ..self.part }.of(&picture.to_srgb())?;
         let counts = self.counts(frame);
         let legend = counts.as_ref().map(|counts| HeatMap {
             title: self.title.clone(),
@@ -200,8 +198,7 @@ impl OverlayDrawing<'_> {
 
     /// Draws a line where another triangle, or none, begins to the right or below.
     fn draw_edges(&self, canvas: &mut Canvas, frame: &MergedFrame<'_>) -> Result<()> {
-        let enlarged = frame.visible.enlarged(frame.source, self.part)?;
-        let ids = enlarged.triangles_of_samples();
+        let ids = frame.visible.enlarged(frame.source, self.part)?.triangles_of_samples();
         let [width, height] = self.part.size.map(|side| self.zoomed(side));
         let line = self.zoomed(1).div_ceil(16);
         let colour = if self.has(Overlay::Quads) { INK } else { EDGE };

@@ -89,8 +89,7 @@ impl Scale {
         };
         numbers.retain(|&number| number < top);
         numbers.reverse();
-        let numbers = numbers.into_iter().map(u32::try_from);
-        numbers.filter_map(Result::ok).collect()
+        numbers.into_iter().map(u32::try_from).filter_map(Result::ok).collect()
     }
 }
 

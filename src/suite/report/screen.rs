@@ -49,8 +49,7 @@ pub fn simulation_page(title: &str, config: &Config, results: Vec<SimulationResu
 /// Formats the results of a view as the pages that `quadrille sim` prints.
 pub fn pages(simulated: &Simulated<'_>) -> String {
     let runs: Vec<_> = simulated.pipelines().collect();
-    let pages = runs.chunks(COLUMNS_PER_PAGE);
-    let pages = pages.map(|runs| page(simulated, runs));
+    let pages = runs.chunks(COLUMNS_PER_PAGE).map(|runs| page(simulated, runs));
     let facts = title(simulated, "");
     let pages = pages.chain(software::pages(&facts, simulated));
     let pages = pages.chain(accelerator::page(&facts, simulated));
@@ -61,8 +60,7 @@ pub fn pages(simulated: &Simulated<'_>) -> String {
 fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) -> String {
     let baseline = simulated.baseline();
     let ratio = |(run, _): &(&VariantRun, &SimulationResult), pick: fn(&Ratios) -> Option<f64>| {
-        let ratios = baseline.map(|b| Ratios::between(b, &run.outcome));
-        times(ratios.as_ref(), pick)
+        times(baseline.map(|b| Ratios::between(b, &run.outcome)).as_ref(), pick)
     };
     let mut text = title(simulated, KEY);
     row(&mut text, "", runs, |(run, _)| name(run));
@@ -85,15 +83,11 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     if runs.iter().any(|(_, outcome)| outcome.in_shader.is_some()) {
         text.push_str(&rows_of_blending_in_shaders(runs));
     }
-    row(&mut text, "limited by", runs, |run| {
-        let critical = run.1.critical_unit();
-        critical.map_or("-".to_owned(), limit)
-    });
+    row(&mut text, "limited by", runs, |run| run.1.critical_unit().map_or("-".to_owned(), limit));
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
             let ports = (run.1.units.iter()).filter(|port| unit_of(port) == unit);
-            let critical = ports.max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()));
-            critical.map_or("-".to_owned(), bar)
+            ports.max_by(|a, b| a.occupancy().total_cmp(&b.occupancy())).map_or("-".to_owned(), bar)
         });
     }
     text
@@ -113,8 +107,7 @@ fn rows_of_passes(runs: &[(&VariantRun, &SimulationResult)]) -> String {
         outcome.passes.iter().map(|pass| pass.update_cycles).sum()
     });
     of_passes("gap cycles", |outcome| {
-        let drawn = outcome.passes.iter();
-        let drawn = drawn.map(|pass| pass.draw_cycles + pass.update_cycles);
+        let drawn = outcome.passes.iter().map(|pass| pass.draw_cycles + pass.update_cycles);
         outcome.cycles.saturating_sub(drawn.sum())
     });
     of_passes("terminated px", |outcome| outcome.stencil_updates.terminated);
@@ -170,8 +163,7 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     } else {
         facts
     };
-    let line = format!("{facts:room$}  {key}");
-    format!("{}\n", line.trim_end())
+    format!("{}\n", format!("{facts:room$}  {key}").trim_end())
 }
 
 /// Port that limits a run, or the closest one if none does, with its occupancy if it fits.
@@ -191,8 +183,7 @@ fn unit_of(port: &UnitCycles) -> &'static str {
 fn unit_names(runs: &[(&VariantRun, &SimulationResult)]) -> Vec<&'static str> {
     // Variants differ in optional units only, so the run with the most units has all of them.
     let units = runs.iter().map(|(_, outcome)| &outcome.units);
-    let all = units.max_by_key(|units| units.len());
-    let all = all.into_iter().flatten();
+    let all = units.max_by_key(|units| units.len()).into_iter().flatten();
     let shown = all.filter(|port| !matches!(port.kind, PortKind::Cache | PortKind::Storage));
     let mut names: Vec<_> = shown.map(unit_of).collect();
     names.dedup();

@@ -25,8 +25,7 @@ pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Strin
         (format!("(values of preset {preset})"), example),
     ] {
         let speedups = compared.iter().map(|&v| format!("{:.3}", speedups[v]));
-        let first = [name].into_iter().chain(vec![String::new(); 4]);
-        table.row(first.chain(speedups));
+        table.row([name].into_iter().chain(vec![String::new(); 4]).chain(speedups));
     }
     let swings = |field: &&FieldSensitivity| field.swing(&sensitivity.speedups) >= LEAST_SWING;
     let shown: Vec<_> = sensitivity.fields.iter().filter(swings).collect();

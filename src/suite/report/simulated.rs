@@ -95,15 +95,12 @@ impl Simulated<'_> {
     /// Result of the baseline, if it was run.
     pub fn baseline(&self) -> Option<&SimulationResult> {
         let baseline = Method::Pipeline(Variant::BASELINE);
-        let mut runs = self.runs.iter();
-        let run = runs.find(|run| run.outcome.method() == baseline)?;
-        run.outcome.pipeline()
+        self.runs.iter().find(|run| run.outcome.method() == baseline)?.outcome.pipeline()
     }
 
     /// Runs of the graphics pipeline, with their results.
     pub fn pipelines(&self) -> impl Iterator<Item = (&VariantRun, &SimulationResult)> {
-        let runs = self.runs.iter();
-        runs.filter_map(|run| Some((run, run.outcome.pipeline()?)))
+        self.runs.iter().filter_map(|run| Some((run, run.outcome.pipeline()?)))
     }
 
     /// Duration of `cycles` at the configured clock, in milliseconds.

@@ -15,14 +15,12 @@ pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
         Outcome::Pipeline(..) | Outcome::Gscore(_) => None,
     });
     let runs: Vec<_> = runs.collect();
-    let pages = runs.chunks(COLUMNS_PER_PAGE);
-    pages.map(|runs| page(title, simulated, runs)).collect()
+    runs.chunks(COLUMNS_PER_PAGE).map(|runs| page(title, simulated, runs)).collect()
 }
 
 fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> String {
     let against = |run: &VariantRun, pick: fn(&Ratios) -> Option<f64>| {
-        let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
-        times(ratios.as_ref(), pick)
+        times(simulated.baseline().map(|b| Ratios::between(b, &run.outcome)).as_ref(), pick)
     };
     let percent = |share: Option<f64>| {
         share.map_or("-".to_owned(), |share| format!("{:>7.1}%", share * 100.0))
@@ -43,8 +41,7 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
     row(&mut text, "warp entries", runs, |(_, o)| short(o.warp_entries));
     row(&mut text, "lanes blend", runs, |(_, o)| percent(o.blending_share()));
     row(&mut text, " where any", runs, |(_, o)| percent(o.blending_share_of_blending()));
-    let reasons = runs[0].1.cycles_by_reason.named();
-    for (index, (reason, _)) in reasons.into_iter().enumerate() {
+    for (index, (reason, _)) in runs[0].1.cycles_by_reason.named().into_iter().enumerate() {
         row(&mut text, reason, runs, |(run, outcome)| {
             let total = outcome.schedulers * run.outcome.cycles();
             let (_, cycles) = outcome.cycles_by_reason.named()[index];

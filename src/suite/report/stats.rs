@@ -96,17 +96,15 @@ fn intervals(
         .filter_map(|unit| Some((unit, unit.timeline.clone()?)))
         .collect();
     let windows = timelines.iter().map(|(_, timeline)| timeline.window);
-    let lengths = windows.chain(records.iter().map(Record::interval));
-    let length = lengths.max().unwrap_or(1);
+    let length = windows.chain(records.iter().map(Record::interval)).max().unwrap_or(1);
     timelines.iter_mut().for_each(|(_, t)| t.widen(length));
     records.iter_mut().for_each(|record| record.widen(length));
     let named: Vec<_> = timelines.iter().map(|(unit, t)| states(unit, t)).collect();
     let intervals = result.cycles.div_ceil(length);
     for (interval, first) in (0..intervals).map(|n| (index(n), n * length)) {
-        let end = result.cycles.min(first + length);
         let mut statistics = vec![
             ("interval.first_cycle".to_owned(), first.to_string()),
-            ("interval.cycles".to_owned(), (end - first).to_string()),
+            ("interval.cycles".to_owned(), (result.cycles.min(first + length) - first).to_string()),
         ];
         let mut add = |name: &str, value: u64| {
             if value > 0 {
@@ -174,8 +172,7 @@ fn word(text: &str) -> String {
 
 fn first_sentence(text: &str) -> String {
     let text = text.trim();
-    let first = text.split_once(". ").map_or(text, |(first, _)| first);
-    first.trim_end_matches('.').to_owned()
+    text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.').to_owned()
 }
 
 fn unit(name: &str, value: &str) -> &'static str {
@@ -202,8 +199,7 @@ fn unit(name: &str, value: &str) -> &'static str {
         return "Name";
     }
     let has = |word: &str| name.split(['.', '_']).any(|part| part == word);
-    let found = BY_WORD.iter().find(|(word, _)| has(word));
-    found.map_or("Count", |(_, unit)| unit)
+    BY_WORD.iter().find(|(word, _)| has(word)).map_or("Count", |(_, unit)| unit)
 }
 
 /// Meanings of a method's statistics, from the declarations of its counters.
@@ -211,8 +207,7 @@ fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);
     documented(&mut all, "energy_events", EnergyEvents::DOCS);
-    let parts = Energy::DOCS.iter();
-    all.extend(parts.map(|(field, text)| {
+    all.extend(Energy::DOCS.iter().map(|(field, text)| {
         let part = field.trim_end_matches("_mj");
         (format!("energy_mj.{part}"), *text)
     }));
@@ -229,16 +224,14 @@ fn meanings(outcome: &Outcome) -> Meanings {
             counted(&mut all, "compute.l2", &result.counts.l2.cache);
             counted(&mut all, "compute.l2", &result.counts.l2);
             for kernel in &result.counts.kernels {
-                let name = format!("compute.kernels.{}", kernel.name);
-                documented(&mut all, &name, KernelCost::DOCS);
+                documented(&mut all, &format!("compute.kernels.{}", kernel.name), KernelCost::DOCS);
             }
         }
         Outcome::Gscore(result) => {
             documented(&mut all, "fragments", BlendedFragments::DOCS);
             documented(&mut all, "gscore", GscoreCounts::DOCS);
             for stage in &result.counts.stages {
-                let name = format!("gscore.stages.{}", stage.name);
-                documented(&mut all, &name, GscoreStage::DOCS);
+                documented(&mut all, &format!("gscore.stages.{}", stage.name), GscoreStage::DOCS);
             }
         }
     }

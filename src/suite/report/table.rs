@@ -34,8 +34,7 @@ impl TextTable {
 /// Lines end in a line feed, without trailing blanks.
 impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = self.0.lines();
-        lines.try_for_each(|line| writeln!(f, "{}", line.trim_end()))
+        self.0.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
     }
 }
 
@@ -50,8 +49,7 @@ impl LineTable {
     /// the cells need. Longer cells move the later ones of their line.
     pub fn new(columns: &[(&str, usize)]) -> (Self, String) {
         let column = |(heading, width): &(&str, usize)| {
-            let words = heading.trim_start_matches('<').chars().count();
-            (heading.starts_with('<'), words.max(*width))
+            (heading.starts_with('<'), heading.trim_start_matches('<').chars().count().max(*width))
         };
         let table = Self { columns: columns.iter().map(column).collect() };
         let headings = columns.iter().map(|(h, _)| h.trim_start_matches('<'));
@@ -61,13 +59,11 @@ impl LineTable {
 
     /// The line of a row, with a line feed and without blanks before it.
     pub fn line(&self, cells: impl IntoIterator<Item = String>) -> String {
-        let cells = self.columns.iter().zip(cells);
-        let padded = cells.map(|((is_left, width), cell)| match is_left {
+        let padded = self.columns.iter().zip(cells).map(|((is_left, width), cell)| match is_left {
             true => format!("{cell:<width$}"),
             false => format!("{cell:>width$}"),
         });
-        let line = padded.collect::<Vec<_>>().join("  ");
-        format!("{}\n", line.trim_end())
+        format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     }
 }
 
@@ -79,8 +75,7 @@ pub fn shortened(name: &str) -> String {
         return name.to_owned();
     }
     let start = name.chars().take(MOST / 2);
-    let end = name.chars().skip(count - (MOST / 2 - 1));
-    start.chain(['…']).chain(end).collect()
+    start.chain(['…']).chain(name.chars().skip(count - (MOST / 2 - 1))).collect()
 }
 
 /// Formats the value of a cell, or a dash for none.

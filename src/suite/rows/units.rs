@@ -40,8 +40,7 @@ impl From<&UnitCycles> for UnitRow {
 
 /// Cycles of units by name.
 pub fn units(units: &[UnitCycles]) -> BTreeMap<String, UnitRow> {
-    let units = units.iter().map(|unit| (unit.name.to_owned(), unit.into()));
-    units.collect()
+    units.iter().map(|unit| (unit.name.to_owned(), unit.into())).collect()
 }
 
 documented! {

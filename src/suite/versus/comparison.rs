@@ -29,8 +29,7 @@ use quadrille_scene::Scene;
 /// On splats, the shader bars the last one.
 fn units() -> [MergeUnitKind; 4] {
     let qfm = MergeUnitKind::Qfm(QfmSettings::default());
-    let pmu = MergeUnitKind::Pmu(PmuSettings::default());
-    [MergeUnitKind::None, qfm, qfm.with_entries(None), pmu]
+    [MergeUnitKind::None, qfm, qfm.with_entries(None), MergeUnitKind::Pmu(PmuSettings::default())]
 }
 
 /// A mesh to be compared with splats.
@@ -69,8 +68,7 @@ impl MeshComparison<'_> {
         let prepared = PreparedView::new(splats, camera, &profile, level, self.task)?;
         let (of_splats, splats) = self.splats(&prepared)?;
         let is_qfm = |row: &&VersusRow| row.unit == "qfm" && row.samples == 1;
-        let halves = of_splats.iter().filter(is_qfm).map(|row| row.saved);
-        let halves = halves.max().unwrap_or(0);
+        let halves = of_splats.iter().filter(is_qfm).map(|row| row.saved).max().unwrap_or(0);
         rows.extend(of_splats);
         rows.push(quad_merging(&prepared, halves, self.task)?);
         let alike_db = psnr_db(&splats, &mesh)?;
@@ -86,8 +84,7 @@ impl MeshComparison<'_> {
             for unit in units() {
                 let shading = visible.merged(self.source, unit);
                 let outcome = MeshResult::of(&visible, &shading);
-                let black = Some([0.0; 3]);
-                let picture = visible.picture(self.shader, &shading, self.sampling, black);
+                let picture = visible.picture(self.shader, &shading, self.sampling, Some([0.0; 3]));
                 self.task.check()?;
                 let without = unmerged.get_or_insert_with(|| picture.clone());
                 let is_pmu = matches!(unit, MergeUnitKind::Pmu(_));
@@ -174,8 +171,7 @@ fn pixel_merging(forced: &VersusRow) -> [VersusRow; 2] {
 fn quad_merging(prepared: &PreparedView<'_>, halves: u64, task: &Task) -> Result<VersusRow> {
     let mut config = Config::default();
     config.crop.format = ColourFormat::Rgba32F;
-    let variants = [Variant::BASELINE, Variant::QM];
-    let simulators = Simulator::all(&config, &variants, Watch::default())?;
+    let simulators = Simulator::all(&config, &[Variant::BASELINE, Variant::QM], Watch::default())?;
     let simulators: Vec<_> =
         simulators.into_iter().map(|s| s.under(&task.without_progress())).collect();
     let runs = prepared.run_all(&simulators);
