@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, fail, listed, print, print_json};
-use super::interrupt;
-use super::options::{GpuFlags, HostFlags, named_methods};
+use super::console::{Exit, fail, listed, print, print_json};
+use super::options::{GpuFlags, named_methods};
 use super::outputs::Outputs;
+use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::{
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[command(flatten)]
     gpu: GpuFlags,
     #[command(flatten)]
-    host: HostFlags,
+    pub(super) host: HostFlags,
 }
 
 const OTHER_FORMATS: [&str; 9] = ["csv", "tsv", "json", "txt", "md", "tex", "toml", "png", "svg"];
@@ -87,7 +87,7 @@ Examples:
   quadrille bench benches/island.toml -o island.jsonl --merge
   quadrille bench island.jsonl --csv > island.csv";
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.suite.extension().is_some_and(|e| e == "jsonl") {
         return print_results(args);
     }
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if prints_rows {
         refuse_stdout(args)?;
     }
-    let mut plan = args.plan(prints_rows, verbosity)?;
+    let mut plan = args.plan(prints_rows, session)?;
     let mut file = args.output.clone().filter(|_| !prints_rows);
     if let Some(shard) = args.shard {
         plan = plan.shard(shard);
@@ -108,13 +108,13 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             Outputs::beside(inputs).add("-o", path)?;
         }
         None if prints_rows || args.json || args.csv => {}
-        None => verbosity.warn("the rows are not kept; -o RESULTS.jsonl writes them to a file"),
+        None => session.warn("the rows are not kept; -o RESULTS.jsonl writes them to a file"),
     }
     let (rows, exit) = match &file {
-        Some(path) if args.merge => merge(&plan, path, verbosity)?,
+        Some(path) if args.merge => merge(&plan, path, session)?,
         _ => {
-            let run = || run_plan(args, &plan, file.as_deref(), prints_rows, verbosity);
-            (args.host.pool()?.install(run)?, Exit::Done)
+            let run = || run_plan(&plan, file.as_deref(), prints_rows, session);
+            (session.install(run)?, Exit::Done)
         }
     };
     if !prints_rows {
@@ -125,9 +125,9 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
 
 impl Args {
     /// The runs of the suite.
-    fn plan(&self, prints_rows: bool, verbosity: Verbosity) -> Result<Plan> {
+    fn plan(&self, prints_rows: bool, session: &Session) -> Result<Plan> {
         let suite = Suite::read(&self.suite)?;
-        suite.remarks().iter().for_each(|remark| verbosity.warn(remark));
+        suite.remarks().iter().for_each(|remark| session.warn(remark));
         if !suite.has_scenes() {
             self.refuse_flags_of_splats("a suite of splats")?;
         }
@@ -137,10 +137,10 @@ impl Args {
         }
         let suite = suite.with_methods(named_methods(&self.methods)?);
         let configurations = self.gpu.configurations()?;
-        let mut warn = |text: String| verbosity.warn(&text);
-        let plan = suite.plan(&configurations, quadrille::PROGRAM, interrupt::task(), &mut warn)?;
+        let mut warn = |text: String| session.warn(&text);
+        let plan = suite.plan(&configurations, quadrille::PROGRAM, session.task, &mut warn)?;
         if suite.has_scenes() {
-            GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], verbosity)?;
+            GpuFlags::warn_of_unused(plan.configurations(), suite.methods(), &[], session)?;
         }
         Ok(plan)
     }
@@ -180,39 +180,34 @@ fn refuse_stdout(args: &Args) -> Result<()> {
 }
 
 fn run_plan(
-    args: &Args,
     plan: &Plan,
     results: Option<&Path>,
     prints_rows: bool,
-    verbosity: Verbosity,
+    session: &Session,
 ) -> Result<Vec<RunRow>> {
     let mut printed = Ok(());
-    let progress = verbosity.progress("runs");
+    let progress = session.progress("runs");
     let mut watch = |event: Event<'_>| match event {
         Event::Done(row) if prints_rows => {
             let line = serde_json::to_string(row).unwrap_or_default();
             printed = print(format!("{line}\n"));
         }
-        other => progress.show(&other, verbosity),
+        other => progress.show(&other, session),
     };
-    let options = RunOptions {
-        results,
-        level: args.host.level,
-        task: &progress.task,
-        ..RunOptions::default()
-    };
+    let options =
+        RunOptions { results, level: session.level, task: &progress.task, ..RunOptions::default() };
     let rows = plan.run(&options, &mut watch)?;
     drop(progress);
     printed?;
     Ok(rows)
 }
 
-fn merge(plan: &Plan, results: &Path, verbosity: Verbosity) -> Result<(Vec<RunRow>, Exit)> {
+fn merge(plan: &Plan, results: &Path, session: &Session) -> Result<(Vec<RunRow>, Exit)> {
     let merged = plan.merge(results)?;
     let (rows, files) = (merged.rows.len(), merged.files.len());
-    verbosity.remark(&format!("{rows} rows from {files} files of shards"));
+    session.remark(&format!("{rows} rows from {files} files of shards"));
     if merged.left_out > 0 {
-        verbosity.warn(&format!(
+        session.warn(&format!(
             "{} rows of shards are left out: another build, suite or configuration made them",
             merged.left_out
         ));

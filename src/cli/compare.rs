@@ -15,8 +15,9 @@ use self::layers::ComparedLayers;
 use self::observer::Console;
 use self::opened::{Kind, Opened, kind_of, warn_unmatched};
 use self::outputs::PageFacts;
-use super::console::{Exit, Verbosity, fail, print, print_json};
+use super::console::{Exit, fail, print, print_json};
 use super::least_psnr::check_psnr;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
 use quadrille_evaluation::{
@@ -26,28 +27,28 @@ use quadrille_evaluation::{
 use quadrille_scene::LoadOptions;
 use quadrille_scene::cameras::ViewSpec;
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> anyhow::Result<Exit> {
     args.views.check()?;
     let kind = kind_of(&args.a, &args.b)?;
     check_flags(args, kind)?;
     if args.layers {
         let found = pairing::find(&args.a, &args.b)?;
-        return compare_layers(args, &found, verbosity);
+        return compare_layers(args, &found, session);
     }
     let compared = Compared {
         args,
         kind,
-        verbosity,
+        session,
         lpips: LpipsMetrics::load(&args.lpips, args.lpips_weights.as_deref())?,
         masks: args.masks.as_deref().map(Masks::parse).transpose()?,
     };
-    opened::with(args, kind, verbosity, |source, opened| compared.run(source, opened))
+    opened::with(args, kind, session, |source, opened| compared.run(source, opened))
 }
 
 struct Compared<'a> {
     args: &'a Args,
     kind: Kind,
-    verbosity: Verbosity,
+    session: &'a Session,
     lpips: LpipsMetrics,
     masks: Option<Masks>,
 }
@@ -71,7 +72,7 @@ impl Compared<'_> {
             columns: &columns,
             conditions: &conditions,
         };
-        args.outputs.write(&facts, &evaluated, &summary, self.verbosity)?;
+        args.outputs.write(&facts, &evaluated, &summary, self.session)?;
         if args.json {
             print_json(self.document(&evaluated, &summary, &conditions, opened))?;
         }
@@ -95,7 +96,7 @@ impl Compared<'_> {
         let (outputs, count) = (&args.outputs, pairs.len());
         let first = pairs.first().cloned().unwrap_or_default();
         let mut console = Console {
-            verbosity: self.verbosity,
+            session: self.session,
             diff: outputs.prepare(
                 pairs,
                 opened.counted,
@@ -115,7 +116,7 @@ impl Compared<'_> {
             journal: outputs.journal(conditions, count)?,
             page_bytes: outputs.page_bytes(count),
         };
-        let progress = self.verbosity.progress(opened.counted);
+        let progress = self.session.progress(opened.counted);
         console.bar = progress.bar.clone();
         let evaluated = evaluator.run(source, &mut console, &progress.task);
         drop(progress);
@@ -225,8 +226,8 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     Ok(())
 }
 
-fn compare_layers(args: &Args, found: &Pairs, verbosity: Verbosity) -> anyhow::Result<Exit> {
-    warn_unmatched(&found.unmatched, verbosity);
+fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Result<Exit> {
+    warn_unmatched(&found.unmatched, session);
     let mut compared = ComparedLayers::default();
     let mut failed = None;
     for pair in &found.pairs {

@@ -8,11 +8,12 @@ use indicatif::HumanBytes;
 use serde_json::json;
 
 use self::actions::OrderedActions;
-use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
+use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
 use super::least_psnr::check_psnr;
 use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
+use super::session::{Progress, Session};
 use super::views::JudgingViews;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
@@ -128,7 +129,7 @@ fn checked_format(args: &Args) -> Result<OutputFormat> {
     Ok(format)
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
     let format = checked_format(args)?;
     let scene = args.scenes.first().map_or(Path::new("-"), PathBuf::as_path);
@@ -137,7 +138,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let is_pruned = args.actions.0.iter().any(is_pruned);
     let refused_by = is_pruned.then_some("--prune");
     let views = (is_compared || is_pruned)
-        .then(|| JudgingViews::new(&args.views, scene, refused_by, verbosity))
+        .then(|| JudgingViews::new(&args.views, scene, refused_by, session))
         .transpose()?;
     // Of a folder, one file is read. A folder without one is an error when it is loaded.
     let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());
@@ -148,7 +149,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
     check_outputs(args, outputs, &main_file)?;
     for path in &args.scenes {
-        note_file_of_folder(path, verbosity);
+        note_file_of_folder(path, session);
     }
     let conversion = Conversion {
         inputs: args.scenes.clone(),
@@ -177,7 +178,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         least_psnr_db: args.fail_under_psnr,
         scene,
         views,
-        verbosity,
+        session,
         lines: (!args.json).then(|| StepLines::new(args)),
         progress: None,
     };
@@ -234,23 +235,23 @@ struct Host<'a> {
     least_psnr_db: Option<f64>,
     scene: &'a Path,
     views: Option<JudgingViews>,
-    verbosity: Verbosity,
+    session: &'a Session,
     lines: Option<StepLines>,
     progress: Option<Progress>,
 }
 
 impl ConversionHost for Host<'_> {
     fn warn(&mut self, text: &str) {
-        self.verbosity.warn(text);
+        self.session.warn(text);
     }
 
     fn note(&mut self, text: &str) {
-        self.verbosity.note(text);
+        self.session.note(text);
     }
 
     fn has_read(&mut self, path: &Path, table: &SplatTable, file: &ConvertedFile) -> Result<()> {
         self.progress = None;
-        warn_of_input(path, table, self.verbosity);
+        warn_of_input(path, table, self.session);
         self.lines.as_mut().map_or(Ok(()), |lines| lines.file(file))
     }
 
@@ -262,13 +263,13 @@ impl ConversionHost for Host<'_> {
     fn begin(&mut self, counted: &str) -> Task {
         // The bar before goes first.
         self.progress = None;
-        let progress = self.progress.insert(self.verbosity.progress(counted));
+        let progress = self.progress.insert(self.session.progress(counted));
         progress.task.clone()
     }
 
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>> {
         match &self.views {
-            Some(views) => views.cameras(self.scene, splats, self.verbosity),
+            Some(views) => views.cameras(self.scene, splats, self.session),
             None => Ok(Vec::new()),
         }
     }
@@ -300,15 +301,15 @@ fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
     rows
 }
 
-fn warn_of_input(path: &Path, table: &SplatTable, verbosity: Verbosity) {
+fn warn_of_input(path: &Path, table: &SplatTable, session: &Session) {
     if !table.encoding.axes_stated {
-        verbosity.remark(&format!(
+        session.remark(&format!(
             "{}: the file does not state its axes; they are taken as {}, which --axes changes",
             path.display(),
             table.encoding.axes
         ));
     }
-    warn_of_encoding(path, &table.encoding, verbosity);
+    warn_of_encoding(path, &table.encoding, session);
 }
 
 struct StepLines {

@@ -5,9 +5,9 @@ mod job;
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
-use super::film::TakeFrame;
-use super::interrupt;
+use super::console::{Exit, print, print_json};
+use super::film::{Film, FilmFrames};
+use super::session::Session;
 use super::views::report;
 pub(super) use args::Args;
 use job::DeferredJob;
@@ -16,38 +16,35 @@ use quadrille_deferred::draw::DeferredResult;
 use quadrille_suite::report::deferred::table;
 use quadrille_suite::rows::DeferredRow;
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let settings = args.settings()?;
     settings.check()?;
     let job = DeferredJob::new(args, &settings)?;
-    let mut prepared = settings.prepare(&verbosity)?;
-    report(&prepared.views, verbosity);
+    let mut prepared = settings.prepare(session)?;
+    report(&prepared.views, session);
     prepared.views = args.film.path.flown(prepared.views)?;
     job.prepare_outputs(&prepared.views.cameras)?;
-    let host = (args.host.level, interrupt::task());
-    let pool = args.host.pool()?;
-    if let Some(film) = &job.film {
-        let draw = |take: &mut TakeFrame<'_>| {
-            let mut keep = |row: &DeferredRow, result: &DeferredResult| {
-                result.picture.iter().try_for_each(&mut *take)?;
-                job.write(row, result)
-            };
-            pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))
+    let host = (session.level, session.task);
+    let mut rows = Vec::new();
+    let draw = |film: Option<&FilmFrames>| {
+        let mut keep = |row: &DeferredRow, result: &DeferredResult| {
+            if let Some((film, picture)) = film.zip(result.picture.as_ref()) {
+                film.take(picture, None)?;
+            }
+            job.write(row, result)
         };
-        let background = args.background;
-        let (film, rows) = film.record_drawn(&prepared.views, background, verbosity, draw)?;
-        job.write_bars(&rows)?;
-        let facts = args.json.then(|| json!({ "rows": rows }));
-        film.report(facts, &prepared.views.cameras)?;
-        return Ok(Exit::Done);
-    }
-    let mut keep = |row: &DeferredRow, result: &DeferredResult| job.write(row, result);
-    let rows = pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))?;
+        rows = session.install(|| prepared.run(job.wants(), host, session, &mut keep))?;
+        Ok(1)
+    };
+    let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     job.write_bars(&rows)?;
-    if args.json {
-        print_json(json!({ "rows": rows }))?;
-    } else if !job.writes_to_stdout() {
-        print(table(&rows))?;
+    match finished {
+        Some(film) => {
+            film.report(args.json.then(|| json!({ "rows": rows })), &prepared.views.cameras)?;
+        }
+        None if args.json => print_json(json!({ "rows": rows }))?,
+        None if job.writes_to_stdout() => {}
+        None => print(table(&rows))?,
     }
     Ok(Exit::Done)
 }

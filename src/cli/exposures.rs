@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use super::console::Verbosity;
 use super::outputs::Background;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::exposure::exposed;
@@ -61,10 +61,10 @@ impl ViewExposures {
         self.exposures
     }
 
-    pub(super) fn apply(&self, frame: &Frame, view: &str, verbosity: Verbosity) -> Option<Frame> {
+    pub(super) fn apply(&self, frame: &Frame, view: &str, session: &Session) -> Option<Frame> {
         let Some(rows) = self.exposures.of(view) else {
             let file = quadrille_base::error::shown(self.exposures.file());
-            verbosity.warn(&format!("view \"{view}\": {file} has no exposure for it"));
+            session.warn(&format!("view \"{view}\": {file} has no exposure for it"));
             return None;
         };
         Some(exposed(&frame.over(self.background), rows))

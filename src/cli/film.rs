@@ -2,14 +2,15 @@
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::console::{Verbosity, joined, print, print_json};
-use super::interrupt;
+use super::console::{joined, print, print_json};
 use super::outputs::{Background, JSON_ON_STDOUT, Outputs, refuse_terminal};
+use super::session::Session;
+use super::view_page::view_json;
 use super::views::views_of;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -19,15 +20,11 @@ use quadrille_base::parse::whole_number;
 use quadrille_base::task::Task;
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
 use quadrille_scene::{Camera, Splats};
-use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::TextTable;
 
 const DEFAULT_FRAMES: u32 = 120;
 const DEFAULT_RATE: FrameRate = FrameRate { numerator: 30, denominator: 1 };
 const MAX_FRAMES: u32 = 100_000;
-
-/// Takes the next frame of a film, over its background.
-pub(super) type TakeFrame<'f> = dyn FnMut(&Frame) -> Result<()> + Send + 'f;
 
 /// Flags about films.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -112,9 +109,9 @@ impl PathFlags {
         views: &ViewSpec,
         scene: &Path,
         splats: &Splats,
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<Views> {
-        self.flown(views_of(&self.keys(views)?, scene, splats, verbosity)?)
+        self.flown(views_of(&self.keys(views)?, scene, splats, session)?)
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
@@ -183,14 +180,31 @@ impl Film<'_> {
         }
     }
 
-    /// Writes the film of `views` with the frames that `shoot` appends. `shoot` returns how many frames are rendered
-    /// at once.
+    /// Records `film` as [`Self::record`]; without one, only calls `draw`.
+    pub(super) fn record_if(
+        film: Option<Self>,
+        views: &Views,
+        background: Option<Background>,
+        session: &Session,
+        draw: impl FnOnce(Option<&FilmFrames>) -> Result<usize> + Send,
+    ) -> Result<Option<FinishedFilm>> {
+        match film {
+            Some(film) => {
+                film.record(views, background, session, |frames| draw(Some(frames))).map(Some)
+            }
+            None => draw(None).map(|_| None),
+        }
+    }
+
+    /// Writes the film of `views` with the frames that `draw` takes to its argument in order, on another thread: the next
+    /// frame is drawn while one is written. `draw` returns how many frames are drawn at once. If the reader of the film
+    /// closes it early, the rest is not drawn.
     pub(super) fn record(
         &self,
         views: &Views,
         background: Option<Background>,
-        task: &Task,
-        shoot: impl FnOnce(&mut FilmWriter<&mut dyn Write>) -> std::io::Result<usize>,
+        session: &Session,
+        draw: impl FnOnce(&FilmFrames) -> Result<usize> + Send,
     ) -> Result<FinishedFilm> {
         let size = same_size(&views.cameras)?;
         if background == Some(Background::Transparent) && !self.format.has_alpha() {
@@ -204,25 +218,30 @@ impl Film<'_> {
             rate: self.rate.or(stated).unwrap_or(DEFAULT_RATE),
         };
         let start = Instant::now();
-        let mut at_once = 1;
-        let write = |out: &mut dyn Write| {
-            let mut writer = FilmWriter::begin(self.format, out, facts)?;
-            at_once = shoot(&mut writer)?;
-            writer.finish()
+        let progress = session.progress("frames");
+        let steps = progress.task.steps(views.cameras.len() as u64);
+        let bar = &progress.bar;
+        let (sender, prepared) = sync_channel::<Prepared>(1);
+        let mut drawn = Ok(1);
+        let written = std::thread::scope(|scope| {
+            // The writer closes the channel when it fails, whose error counts.
+            scope.spawn(|| drawn = draw(&FilmFrames { format: self.format, sender }));
+            self.write(&progress.task, move |out| {
+                let mut writer = FilmWriter::begin(self.format, out, facts)?;
+                for _ in &views.cameras {
+                    writer.push(&prepared.recv().map_err(std::io::Error::other)??)?;
+                    steps.advance(1).map_err(std::io::Error::other)?;
+                    let rate = bar.position() as f64 / bar.elapsed().as_secs_f64().max(1e-9);
+                    bar.set_message(format!("{rate:.1} frames/s"));
+                }
+                writer.finish()
+            })
+        });
+        let at_once = match (written, drawn) {
+            (Ok(()), Ok(at_once)) => at_once,
+            (Ok(()), Err(Error::Cancelled)) => session.task.check().map(|()| 1)?,
+            (Err(error), Ok(_) | Err(Error::Cancelled)) | (_, Err(error)) => return Err(error),
         };
-        if self.is_stdout() {
-            let stdout = std::io::stdout();
-            let written = write(&mut std::io::BufWriter::new(stdout.lock()));
-            // A reader that closes the pipe early is not an error.
-            if let Err(error) = written.or_else(|e| match e.kind() {
-                ErrorKind::BrokenPipe => Ok(()),
-                _ => Err(e),
-            }) {
-                return task.check().and(Err(Error::write(Path::new("<stdout>"), error)));
-            }
-        } else {
-            write_whole(self.path, task, write)?;
-        }
         Ok(FinishedFilm {
             output: self.path.display().to_string(),
             is_stdout: self.is_stdout(),
@@ -234,46 +253,41 @@ impl Film<'_> {
         })
     }
 
-    /// Writes the film of `views` with the frames that `draw` passes to its argument in order. Another thread draws the next
-    /// frame while one is written. Returns the rows of `draw`, or none if the reader of the film has closed it early.
-    pub(super) fn record_drawn<R: Send>(
+    fn write(
         &self,
-        views: &Views,
-        background: Option<Background>,
-        verbosity: Verbosity,
-        draw: impl FnOnce(&mut TakeFrame<'_>) -> Result<Vec<R>> + Send,
-    ) -> Result<(FinishedFilm, Vec<R>)> {
-        let progress = verbosity.progress("frames");
-        let steps = progress.task.steps(views.cameras.len() as u64);
-        let (sender, receiver) = sync_channel(1);
-        let format = self.format;
-        let mut drawn = Ok(Vec::new());
-        let finished = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // The writer closes the channel when it fails, whose error counts.
-                let take = move |frame: &Frame| {
-                    let sent = sender.send(format.prepare(frame, None));
-                    sent.map_err(|_| Error::Cancelled)
-                };
-                drawn = draw(&mut { take });
-            });
-            self.record(views, background, &progress.task, move |writer| {
-                for _ in &views.cameras {
-                    let prepared = receiver.recv().map_err(std::io::Error::other)?;
-                    writer.push(&prepared?)?;
-                    steps.advance(1).map_err(std::io::Error::other)?;
-                }
-                Ok(1)
-            })
-        });
-        match (finished, drawn) {
-            (Ok(finished), Ok(rows)) => Ok((finished, rows)),
-            (Ok(finished), Err(Error::Cancelled)) => {
-                interrupt::task().check()?;
-                Ok((finished, Vec::new()))
-            }
-            (Err(error), Ok(_) | Err(Error::Cancelled)) | (_, Err(error)) => Err(error),
+        task: &Task,
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> Result<()> {
+        if !self.is_stdout() {
+            return write_whole(self.path, task, write);
         }
+        match write(&mut std::io::BufWriter::new(std::io::stdout().lock())) {
+            // A reader that closes the pipe early is not an error.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                task.check().and(Err(Error::write(Path::new("<stdout>"), error)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A frame in the form that the writer of the film takes.
+pub(super) type Prepared = std::io::Result<Vec<u8>>;
+
+/// The frames of a film that is written.
+pub(super) struct FilmFrames {
+    pub(super) format: FilmFormat,
+    sender: SyncSender<Prepared>,
+}
+
+impl FilmFrames {
+    /// Takes the next frame, and composites it over the background if there is one.
+    pub(super) fn take(&self, frame: &Frame, background: Option<[f32; 3]>) -> Result<()> {
+        self.push(self.format.prepare(frame, background))
+    }
+
+    pub(super) fn push(&self, prepared: Prepared) -> Result<()> {
+        self.sender.send(prepared).map_err(|_| Error::Cancelled)
     }
 }
 
@@ -321,14 +335,7 @@ impl FinishedFilm {
     }
 
     fn json(&self, cameras: &[Camera]) -> Value {
-        let views = cameras.iter().map(|camera| {
-            json!({
-                "name": camera.name,
-                "width": camera.width,
-                "height": camera.height,
-                "camera": camera_json(camera),
-            })
-        });
+        let views = cameras.iter().map(view_json);
         json!({
             "film": {
                 "output": self.output,

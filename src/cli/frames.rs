@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::interrupt;
 use quadrille_base::choice;
 use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
@@ -35,6 +34,7 @@ choice! {
 pub(super) struct FrameTimer {
     pub(super) backend: Backend,
     pub(super) settings: RenderSettings,
+    pub(super) task: &'static Task,
     pub(super) renderer: Renderer,
     pub(super) layers: LayerSettings,
     pub(super) pictures: Vec<LayerPicture>,
@@ -81,7 +81,7 @@ impl FrameTimer {
         camera: &Camera,
         repeat: u32,
     ) -> Result<FrameTimes> {
-        let task = interrupt::task();
+        let task = self.task;
         let mut counts = Counts::default();
         let mut times = Vec::new();
         for _ in 0..repeat {
@@ -110,7 +110,7 @@ impl FrameTimer {
                     stages.total = milliseconds(start.elapsed());
                 }
                 Backend::Gpu => {
-                    (*frame, counts, stages) = self.emulate(splats, camera, task)?;
+                    (*frame, counts, stages) = self.emulate(splats, camera)?;
                     stages.total = milliseconds(start.elapsed());
                 }
             }
@@ -134,7 +134,7 @@ impl FrameTimer {
         camera: &Camera,
         each: impl FnMut(&Frame) -> Result<()>,
     ) -> Result<FrameTimes> {
-        let (settings, task) = (&self.settings, interrupt::task());
+        let (settings, task) = (&self.settings, self.task);
         let renderer = &mut self.renderer;
         let (counts, t) =
             renderer.render_bands(BAND_PIXELS, splats, camera, settings, task, each)?;
@@ -142,13 +142,8 @@ impl FrameTimer {
     }
 
     /// Renders with the baseline of the emulated pipeline. Times are host times; the pipeline counts as raster.
-    fn emulate(
-        &self,
-        splats: &Splats,
-        camera: &Camera,
-        task: &Task,
-    ) -> Result<(Frame, Counts, StageMs)> {
-        let RenderSettings { profile, level } = &self.settings;
+    fn emulate(&self, splats: &Splats, camera: &Camera) -> Result<(Frame, Counts, StageMs)> {
+        let (RenderSettings { profile, level }, task) = (&self.settings, self.task);
         let view = PreparedView::new(splats, camera, profile, *level, task)?;
         let run =
             view.run(&Simulator::default().under(&task.without_progress()), &Tests::default());

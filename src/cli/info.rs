@@ -7,8 +7,9 @@ use std::time::Instant;
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::{Value, json};
 
-use super::console::{self, Exit, Verbosity, fail, print, print_bytes};
+use super::console::{self, Exit, fail, print, print_bytes};
 use super::inputs::load_scene;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_render::{Distribution, SceneStatistics};
@@ -45,13 +46,13 @@ const LINE_CHARS: usize = 108;
 
 const BAR_CHARS: f64 = 40.0;
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut documents = Vec::new();
     // The last error; the others have been printed.
     let mut failed: Option<Error> = None;
     for (nth, path) in args.scenes.iter().enumerate() {
         let start = Instant::now();
-        let scene = match load_scene(path, args.reading, verbosity) {
+        let scene = match load_scene(path, args.reading, session) {
             Ok(scene) => scene,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {

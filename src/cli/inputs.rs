@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
 
-use super::console::Verbosity;
 use super::convert::actions::Filters;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
@@ -13,8 +13,8 @@ use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding};
 
 const MESHES: [&str; 2] = ["obj", "bpt"];
 
-pub(super) fn load_scene(path: &Path, options: LoadOptions, verbosity: Verbosity) -> Result<Scene> {
-    load_filtered(path, options, &Filters::default(), verbosity)
+pub(super) fn load_scene(path: &Path, options: LoadOptions, session: &Session) -> Result<Scene> {
+    load_filtered(path, options, &Filters::default(), session)
 }
 
 pub(super) fn about_lod(error: Error) -> Error {
@@ -24,9 +24,9 @@ pub(super) fn about_lod(error: Error) -> Error {
     }
 }
 
-pub(super) fn note_file_of_folder(path: &Path, verbosity: Verbosity) {
+pub(super) fn note_file_of_folder(path: &Path, session: &Session) {
     if let Some(file) = scene_file(path).ok().filter(|file| file != path) {
-        verbosity.note(&format!("{}: reading {}", path.display(), file.display()));
+        session.note(&format!("{}: reading {}", path.display(), file.display()));
     }
 }
 
@@ -39,32 +39,32 @@ pub(super) fn load_filtered(
     path: &Path,
     options: LoadOptions,
     filters: &Filters,
-    verbosity: Verbosity,
+    session: &Session,
 ) -> Result<Scene> {
     let found = "a mesh, which `quadrille mesh` draws";
     Error::malformed_if(has_mesh_extension(path), path, "format", "a scene of splats", found)?;
-    note_file_of_folder(path, verbosity);
+    note_file_of_folder(path, session);
     let start = Instant::now();
-    let scene = filters.load(path, options).map_err(about_lod)?;
+    let scene = filters.load(path, options, session.task).map_err(about_lod)?;
     let file = path.display();
-    verbosity.remark(&format!(
+    session.remark(&format!(
         "{file}: {}, {} splats of degree {}, read in {:.0} ms",
         scene.format.name(),
         scene.splats.len(),
         scene.splats.sh_degree(),
         start.elapsed().as_secs_f64() * 1e3
     ));
-    warn_of_encoding(path, &scene.encoding, verbosity);
-    warn_of_dropped(path, scene.dropped, verbosity);
+    warn_of_encoding(path, &scene.encoding, session);
+    warn_of_dropped(path, scene.dropped, session);
     if scene.splats.is_empty() {
-        verbosity.warn(&format!("{file}: the scene contains no splats"));
+        session.warn(&format!("{file}: the scene contains no splats"));
     }
     Ok(scene)
 }
 
-pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, verbosity: Verbosity) {
+pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, session: &Session) {
     if dropped.total() > 0 {
-        verbosity.warn(&format!(
+        session.warn(&format!(
             "{}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
             path.display(),
             dropped.total()
@@ -72,9 +72,9 @@ pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, verbosity: Verbosit
     }
 }
 
-pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, verbosity: Verbosity) {
+pub(super) fn warn_of_encoding(path: &Path, encoding: &SceneEncoding, session: &Session) {
     for warning in &encoding.warnings {
-        verbosity.warn(&format!("{}: {warning}", path.display()));
+        session.warn(&format!("{}: {warning}", path.display()));
     }
 }
 
@@ -83,19 +83,19 @@ pub(super) fn warn_if_few(
     camera: &Camera,
     near: f64,
     in_view: u64,
-    verbosity: Verbosity,
+    session: &Session,
 ) {
     if !Visibility::is_enough(in_view, scene.splats.len()) {
-        warn_if_unseen(scene, camera, near, verbosity);
+        warn_if_unseen(scene, camera, near, session);
     }
 }
 
-pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, verbosity: Verbosity) {
+pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, session: &Session) {
     let visibility = Visibility::of(&scene.splats, camera, near);
     if let Some(warning) = visibility.warning(&camera.name) {
-        verbosity.warn(&warning);
+        session.warn(&warning);
         if !scene.encoding.axes_stated {
-            verbosity.warn(&format!(
+            session.warn(&format!(
                 "the scene's file does not state its axes, which are taken as {}; --axes RDF reads them \
                  as in a PLY",
                 scene.encoding.axes

@@ -7,9 +7,9 @@ mod versus;
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
-use super::film::TakeFrame;
-use super::interrupt;
+use super::console::{Exit, print, print_json};
+use super::film::{Film, FilmFrames};
+use super::session::Session;
 use super::views::report;
 pub(super) use args::Args;
 use job::MeshDrawing;
@@ -19,7 +19,7 @@ use quadrille_suite::report::config::mesh_toml;
 use quadrille_suite::report::mesh::tables;
 use quadrille_suite::rows::MeshRow;
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.config_dump {
         let config = args.gpu.mesh_config()?;
         print(mesh_toml(&config, &args.gpu.preset))?;
@@ -28,40 +28,38 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let settings = args.settings()?;
     settings.check()?;
     let job = MeshDrawing::new(args, &settings)?;
-    let mut prepared = settings.prepare(&verbosity)?;
-    report(&prepared.views, verbosity);
+    let mut prepared = settings.prepare(session)?;
+    report(&prepared.views, session);
     prepared.views = args.film.path.flown(prepared.views)?;
     job.prepare_outputs(&prepared.views.cameras)?;
-    let pool = args.host.pool()?;
-    let versus = || versus::run(args, &settings.frames, &prepared, verbosity);
-    if let Some(versus) = pool.install(versus)? {
+    let versus = || versus::run(args, &settings.frames, &prepared, session);
+    if let Some(versus) = session.install(versus)? {
         match args.json {
             true => print_json(versus.json())?,
             false => print(versus::page(&versus))?,
         }
         return Ok(Exit::Done);
     }
-    let host = (args.host.level, interrupt::task());
-    if let Some(film) = &job.film {
-        let draw = |take: &mut TakeFrame<'_>| {
-            let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
-                frame.picture.iter().try_for_each(&mut *take)?;
-                job.write(row, &frame)
-            };
-            pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))
+    let host = (session.level, session.task);
+    let mut rows = Vec::new();
+    let draw = |film: Option<&FilmFrames>| {
+        let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
+            if let Some((film, picture)) = film.zip(frame.picture.as_ref()) {
+                film.take(picture, None)?;
+            }
+            job.write(row, &frame)
         };
-        let background = args.background;
-        let (film, rows) = film.record_drawn(&prepared.views, background, verbosity, draw)?;
-        let facts = args.json.then(|| json!({ "rows": rows }));
-        film.report(facts, &prepared.views.cameras)?;
-        return Ok(Exit::Done);
-    }
-    let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| job.write(row, &frame);
-    let rows = pool.install(|| prepared.run(job.wants(), host, &verbosity, &mut keep))?;
-    if args.json {
-        print_json(json!({ "rows": rows }))?;
-    } else if !job.writes_to_stdout() {
-        print(tables(&rows))?;
+        rows = session.install(|| prepared.run(job.wants(), host, session, &mut keep))?;
+        Ok(1)
+    };
+    let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
+    match finished {
+        Some(film) => {
+            film.report(args.json.then(|| json!({ "rows": rows })), &prepared.views.cameras)?;
+        }
+        None if args.json => print_json(json!({ "rows": rows }))?,
+        None if job.writes_to_stdout() => {}
+        None => print(tables(&rows))?,
     }
     Ok(Exit::Done)
 }

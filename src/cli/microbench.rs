@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
-use super::interrupt;
+use super::console::{Exit, print, print_json};
 use super::options::GpuFlags;
+use super::session::Session;
 use quadrille_base::error::Result;
 use quadrille_suite::microbench::{ALL, Check, Microbenchmark};
 use quadrille_suite::report::table::TextTable;
@@ -29,7 +29,7 @@ pub(super) struct Args {
     gpu: GpuFlags,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let config = args.gpu.config()?;
     let chosen = match &args.name {
         Some(name) => vec![Microbenchmark::named(name)?],
@@ -37,8 +37,8 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     };
     let mut checks = Vec::new();
     for microbenchmark in chosen {
-        verbosity.remark(&format!("{}: {}", microbenchmark.name, microbenchmark.about));
-        checks.extend(microbenchmark.run(&config, interrupt::task())?);
+        session.remark(&format!("{}: {}", microbenchmark.name, microbenchmark.about));
+        checks.extend(microbenchmark.run(&config, session.task)?);
     }
     if args.json {
         print_json(json!({ "results": checks }))?;

@@ -27,8 +27,8 @@ mod outputs;
 mod plot;
 mod render;
 mod resume;
+mod session;
 mod sim;
-mod splat_film;
 mod synth;
 #[cfg(feature = "trace")]
 mod trace;
@@ -48,6 +48,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use console::{Exit, Verbosity};
 use quadrille_base::error::{Error, Fault};
+use session::{HostFlags, Session};
 
 /// Render Gaussian-splatting scenes exactly, and emulate the GPUs that draw them
 #[derive(Debug, Parser)]
@@ -130,9 +131,10 @@ fn run_command(args: &[OsString]) -> u8 {
         }
     };
     interrupt::install();
-    verbosity.print_spans();
-    remark_renamed(args, program.find_subcommand(&name), verbosity);
-    match command.run(verbosity, program.clone()) {
+    let session = Session::new(verbosity, command.host());
+    session.print_spans();
+    remark_renamed(args, program.find_subcommand(&name), &session);
+    match command.run(&session, program.clone()) {
         Ok(Exit::Done) => 0,
         Ok(Exit::CheckFailed) => 1,
         Err(error) => {
@@ -150,21 +152,21 @@ fn run_command(args: &[OsString]) -> u8 {
 
 /// Warns of flags and placeholders with old names, which are hidden aliases of `--method` and `{method}` until the next
 /// release.
-fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, verbosity: Verbosity) {
+fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, session: &Session) {
     let flags = command.into_iter().flat_map(clap::Command::get_arguments);
     let old = flags.filter(|flag| flag.get_long() == Some("method"));
     for name in old.filter_map(clap::Arg::get_all_aliases).flatten() {
         let flag = format!("--{name}");
         let is_it = |word: &str| word == flag || word.starts_with(&format!("{flag}="));
         if args.iter().filter_map(|word| word.to_str()).any(is_it) {
-            verbosity.warn(&format!(
+            session.warn(&format!(
                 "{flag} is now --method; the old name is read until the next release"
             ));
         }
     }
     let (old, new) = (outputs::OLD_METHOD, outputs::METHOD);
     if args.iter().filter_map(|word| word.to_str()).any(|word| word.contains(old)) {
-        verbosity.warn(&format!("{old} is now {new}; the old name is read until the next release"));
+        session.warn(&format!("{old} is now {new}; the old name is read until the next release"));
     }
 }
 
@@ -189,24 +191,38 @@ fn program() -> clap::Command {
 }
 
 impl Command {
-    fn run(&self, verbosity: Verbosity, program: clap::Command) -> anyhow::Result<Exit> {
-        Ok(match self {
-            Self::Bench(args) => bench::run(args, verbosity)?,
-            Self::Compare(args) => compare::run(args, verbosity)?,
-            Self::Convert(args) => convert::run(args, verbosity)?,
-            Self::Completions(args) => completions::run(args, program)?,
-            Self::Figures(args) => figures::run(args, verbosity)?,
-            Self::Deferred(args) => deferred::run(args, verbosity)?,
-            Self::Info(args) => info::run(args, verbosity)?,
-            Self::Man(args) => man::run(args, program)?,
-            Self::Mesh(args) => mesh::run(args, verbosity)?,
-            Self::Microbench(args) => microbench::run(args, verbosity)?,
-            Self::Plot(args) => plot::run(args, verbosity)?,
-            Self::Render(args) => render::run(args, verbosity)?,
-            Self::Sim(args) => sim::run(args, verbosity)?,
-            Self::Synth(args) => synth::run(args, verbosity)?,
+    fn host(&self) -> Option<&HostFlags> {
+        match self {
+            Self::Bench(args) => Some(&args.host),
+            Self::Deferred(args) => Some(&args.host),
+            Self::Figures(args) => Some(&args.host),
+            Self::Mesh(args) => Some(&args.host),
+            Self::Render(args) => Some(args.host()),
+            Self::Sim(args) => Some(args.host()),
             #[cfg(feature = "view")]
-            Self::View(args) => view::run(args, verbosity)?,
+            Self::View(args) => Some(args.host()),
+            _ => None,
+        }
+    }
+
+    fn run(&self, session: &Session, program: clap::Command) -> anyhow::Result<Exit> {
+        Ok(match self {
+            Self::Bench(args) => bench::run(args, session)?,
+            Self::Compare(args) => compare::run(args, session)?,
+            Self::Convert(args) => convert::run(args, session)?,
+            Self::Completions(args) => completions::run(args, program)?,
+            Self::Figures(args) => figures::run(args, session)?,
+            Self::Deferred(args) => deferred::run(args, session)?,
+            Self::Info(args) => info::run(args, session)?,
+            Self::Man(args) => man::run(args, program)?,
+            Self::Mesh(args) => mesh::run(args, session)?,
+            Self::Microbench(args) => microbench::run(args, session)?,
+            Self::Plot(args) => plot::run(args, session)?,
+            Self::Render(args) => render::run(args, session)?,
+            Self::Sim(args) => sim::run(args, session)?,
+            Self::Synth(args) => synth::run(args, session)?,
+            #[cfg(feature = "view")]
+            Self::View(args) => view::run(args, session)?,
         })
     }
 }

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::console::Verbosity;
 use super::outputs::{Background, parse_background};
+use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
-use quadrille_base::math::SimdLevel;
-use quadrille_base::parse::{positive, whole_number};
+use quadrille_base::parse::positive;
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::config::{Config, PRESETS};
@@ -14,43 +13,6 @@ use quadrille_gpu::mesh_pipeline::MeshConfig;
 use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
-
-const MAX_THREADS: usize = 4096;
-
-/// Flags about the host.
-#[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Host")]
-pub(super) struct HostFlags {
-    /// Number of threads; 0 uses one per core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
-    threads: usize,
-    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. Pictures by the fast renderer
-    /// of splats round differently between them; no other result depends on them
-    #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = SimdLevel::named)]
-    pub(super) level: SimdLevel,
-}
-
-fn parse_threads(text: &str) -> std::result::Result<usize, String> {
-    let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
-    threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
-}
-
-impl HostFlags {
-    pub(super) fn threads(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        }
-    }
-
-    pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads);
-        pool.build().map_err(|e| {
-            let expected = "a number of threads that the system can start";
-            Error::argument("--threads", expected, format!("{} ({e})", self.threads))
-        })
-    }
-}
 
 /// Flags about rules that replace the profile's.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -124,15 +86,11 @@ impl DrawFlags {
     }
 
     /// Profile of the flag, of the scene (`hint`), or the default, in this order.
-    pub(super) fn profile(
-        &self,
-        hint: Option<&'static str>,
-        verbosity: Verbosity,
-    ) -> Result<Profile> {
+    pub(super) fn profile(&self, hint: Option<&'static str>, session: &Session) -> Result<Profile> {
         match (self.profile, hint) {
             (Some(profile), _) => Ok(profile),
             (None, Some(name)) => {
-                verbosity.remark(&format!(
+                session.remark(&format!(
                     "the scene was trained for profile {name}; --profile overrides it"
                 ));
                 Profile::named(name)
@@ -215,7 +173,7 @@ impl GpuFlags {
         configurations: &[Configuration],
         methods: &[Method],
         estimated: &[&str],
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<()> {
         let mut named = Vec::new();
         for configuration in configurations {
@@ -226,7 +184,7 @@ impl GpuFlags {
                 if is_estimated || named.contains(&field) {
                     continue;
                 }
-                verbosity.warn(&unused_warning(&field));
+                session.warn(&unused_warning(&field));
                 named.push(field);
             }
         }

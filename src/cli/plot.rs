@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::console::{Exit, Verbosity, print, print_bytes};
+use super::console::{Exit, print, print_bytes};
 use super::outputs::Outputs;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::finite;
@@ -167,7 +168,7 @@ impl Format {
     }
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let outputs = args.outputs()?;
     let fields = Fields::read(&args.results)?;
     if args.list_fields {
@@ -176,7 +177,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     }
     let plotted = args.plot().draw(&fields)?;
     for remark in &plotted.remarks {
-        verbosity.note(remark);
+        session.note(remark);
     }
     args.write_tables(&plotted)?;
     let drawing = plotted.on_paper(&PrintFormat {
@@ -187,7 +188,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     })?;
     let lacking = drawing.lacking();
     if !lacking.is_empty() && outputs.iter().any(|(format, _)| *format == Format::Pdf) {
-        verbosity.warn(&format!(
+        session.warn(&format!(
             "the font of PDF files lacks {lacking}: question marks stand in their place"
         ));
     }

@@ -9,16 +9,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::console::{Exit, Progress, Verbosity, fail, print, print_json};
+use super::console::{Exit, fail, print, print_json};
 use super::film::PathFlags;
 use super::inputs::{load_scene, warn_if_unseen};
-use super::interrupt;
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW};
+use super::session::{HostFlags, Progress, Session};
+use super::views::check_frames;
 use files::{FileFlags, Files};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
-use quadrille_base::image::{FRAME_BYTES, Frame, check_memory};
+use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::task::Task;
 use quadrille_gpu::estimates;
@@ -122,10 +123,10 @@ struct SimJob<'a> {
     configurations: &'a [Configuration],
     methods: &'a [Method],
     output: Option<&'a Output>,
-    verbosity: Verbosity,
+    session: &'a Session,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
     let mut configurations = args.emulation.gpu.configurations()?;
     if let Some(rule) = &args.alpha_cut {
@@ -141,7 +142,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let methods = named_methods(&args.emulation.methods)?;
     args.sequence.check(&methods)?;
     let estimated = args.estimated_units();
-    GpuFlags::warn_of_unused(&configurations, &methods, &estimated, verbosity)?;
+    GpuFlags::warn_of_unused(&configurations, &methods, &estimated, session)?;
     if args.sensitivity && methods.len() < 2 {
         return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
     }
@@ -153,7 +154,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         output.require_values()?;
     }
     if args.flags.background.is_some() && output.is_none() {
-        verbosity.warn("--background has no effect: it is for pictures (-o)");
+        session.warn("--background has no effect: it is for pictures (-o)");
     }
     let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
     let other_stdout = [("--json", args.json), ("--csv", args.csv), ("-o -", output_on_stdout)];
@@ -161,14 +162,14 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     let mut files = args.files.parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
-    let scene = load_scene(path, args.reading, verbosity)?;
-    let views = (args.path).views(&args.views, path, &scene.splats, verbosity)?;
+    let scene = load_scene(path, args.reading, session)?;
+    let views = (args.path).views(&args.views, path, &scene.splats, session)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
     // Writing needs the memory that `render` needs for it, except for the frame, which is part of the results.
     let writing = output.as_ref().map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
-    let at_once = Method::host_bytes_of_runs(&methods, args.flags.host.threads(), writing);
-    (cameras.iter()).try_for_each(|camera| check_memory([camera.width, camera.height], at_once))?;
+    let at_once = Method::host_bytes_of_runs(&methods, session.threads(), writing);
+    check_frames(&cameras, at_once)?;
     let views = args.views.files().chain(args.path.files());
     let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
@@ -184,16 +185,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
             splats: scene.splats.len(),
             sh_degree: scene.splats.sh_degree(),
         },
-        profile: args.flags.profile(scene.profile_hint, verbosity)?,
+        profile: args.flags.profile(scene.profile_hint, session)?,
         configurations: &configurations,
         methods: &methods,
         output: output.as_ref(),
-        verbosity,
+        session,
     };
-    (args.flags.host.pool()?).install(|| job.run_all(&cameras, &mut files))
+    session.install(|| job.run_all(&cameras, &mut files))
 }
 
 impl Args {
+    pub(super) fn host(&self) -> &HostFlags {
+        &self.flags.host
+    }
+
     /// Units of the configuration that the estimates read in addition to the units of the runs.
     fn estimated_units(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
@@ -229,7 +234,7 @@ impl SimJob<'_> {
         // A single run counts its splats, several runs count views.
         let is_single = steps == 1 && !self.args.sensitivity;
         let unit = if is_single { "splats" } else { "views" };
-        let progress = self.verbosity.progress(unit);
+        let progress = self.session.progress(unit);
         let of_run = match is_single {
             true => progress.task.clone(),
             false => progress.task.without_progress(),
@@ -240,10 +245,9 @@ impl SimJob<'_> {
         let mut warned = Vec::new();
         let mut sequence = Sequence::default();
         for camera in cameras {
-            warn_if_unseen(self.scene, camera, self.profile.near, self.verbosity);
-            let level = self.args.flags.host.level;
-            let (splats, task) = (&self.scene.splats, interrupt::task());
-            let prepared = PreparedView::new(splats, camera, &self.profile, level, task)?;
+            warn_if_unseen(self.scene, camera, self.profile.near, self.session);
+            let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
+            let prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
             if self.args.sensitivity {
                 self.vary(&prepared, camera, cameras, &mut printed, &progress)?;
                 steps.advance(1)?;
@@ -252,7 +256,7 @@ impl SimJob<'_> {
             if prepared.draw().is_empty() {
                 let view = &camera.name;
                 let text = format!("view \"{view}\": no splat is in view: all counts are 0");
-                self.verbosity.warn(&text);
+                self.session.warn(&text);
             }
             for configuration in self.configurations {
                 let simulated =
@@ -269,7 +273,7 @@ impl SimJob<'_> {
                 });
                 for warning in warnings {
                     if !warned.contains(&warning) {
-                        self.verbosity.warn(&warning);
+                        self.session.warn(&warning);
                         warned.push(warning);
                     }
                 }
@@ -279,7 +283,7 @@ impl SimJob<'_> {
                     remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
                 {
                     if !warned.contains(&remark) {
-                        self.verbosity.note(&remark);
+                        self.session.note(&remark);
                         warned.push(remark);
                     }
                 }
@@ -377,7 +381,7 @@ impl SimJob<'_> {
     fn reference(&self, camera: &Camera) -> Option<Frame> {
         let settings = RenderSettings {
             profile: Profile { stop: StopRule::Never, ..self.profile },
-            level: self.args.flags.host.level,
+            level: self.session.level,
         };
         let render = || reference::render(&self.scene.splats, camera, &settings).0;
         self.args.reference.then(render)

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::console::{Exit, Verbosity};
+use super::console::Exit;
 use super::outputs::{Outputs, refuse_terminal};
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::fit;
 use quadrille_base::output::write_whole;
@@ -51,7 +52,7 @@ pub(super) struct Args {
     cameras_out: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let scene =
         Synthetic::new(args.recipe, args.seed, args.splats, args.sh_degree)?.in_order(args.order);
     let order = match args.order {
@@ -77,7 +78,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
     if let Some(path) = &args.cameras_out {
         outputs.add("--cameras-out", path)?;
     }
-    let progress = verbosity.progress("splats");
+    let progress = session.progress("splats");
     let task = &progress.task;
     if args.output == Path::new("-") {
         let written = write_scene(&scene, io::stdout().lock(), &comment, task);
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         let text = write_inria_json(scene.cameras());
         write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
     }
-    verbosity.remark(&format!(
+    session.remark(&format!(
         "{}: {} splats of degree {}",
         args.output.display(),
         scene.len(),

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::console::{Exit, Verbosity, print, print_json};
+use super::console::{Exit, print, print_json};
 use super::convert::actions::Filters;
 use super::exposures::ExposureFlags;
 use super::film::PathFlags;
 use super::inputs::load_filtered;
-use super::interrupt;
 use super::options::{DrawFlags, RuleFlags};
 use super::outputs::Background;
+use super::session::{HostFlags, Session};
 use super::view_mesh::{MeshSettings, ShownMesh, is_mesh};
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
@@ -113,9 +113,9 @@ fn parse_host_name(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
-    let access = args.server.access(verbosity)?;
+    let access = args.server.access(session)?;
     let background = match args.draw.background {
         None => [0.0; 3],
         Some(Background::Opaque(rgb)) => rgb,
@@ -125,20 +125,20 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         }
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
-    let (first, opened) = args.shown(&args.scene, background, verbosity)?;
+    let (first, opened) = args.shown(&args.scene, background, session)?;
     let is_mesh = matches!(opened, Opened::Mesh(_));
     let placing = match opened {
-        Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, verbosity)?,
+        Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, session)?,
         Opened::Mesh(placing) => *placing,
     };
     let second = args.with.as_ref();
-    let second = second.map(|path| Ok(args.shown(path, background, verbosity)?.0));
+    let second = second.map(|path| Ok(args.shown(path, background, session)?.0));
     let views = placing.views;
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
     let up = completed.and_then(|view| view.up);
     let up = up.or_else(|| common_up(&views.cameras)).unwrap_or(placing.up);
-    let listed = with_photos(&views, args.photos.as_deref(), verbosity)?;
+    let listed = with_photos(&views, args.photos.as_deref(), session)?;
     let size = args.views.size();
     let has_size = size.width.is_some() || size.height.is_some() || size.scale.is_some();
     let first_size = views.cameras.first().map(|camera| [camera.width, camera.height]);
@@ -154,16 +154,16 @@ pub(super) fn run(args: &Args, verbosity: Verbosity) -> Result<Exit> {
         stop: args.rules.stop,
         near: args.rules.near,
         exposures: exposures.map(super::exposures::ViewExposures::into_exposures),
-        level: args.draw.host.level,
+        level: session.level,
         config: Config::default(),
         watch: args.watch,
         commands: args.commands(&views, is_mesh),
     };
-    let pool = args.draw.host.pool()?;
+    let pool = session.new_pool()?;
     let token = access.token.clone();
     let name = args.server.name();
     let announce = |address: SocketAddr| args.announce(address, &name, &token);
-    serve(show, &access, &PROGRAM, pool, interrupt::task(), announce)?;
+    serve(show, &access, &PROGRAM, pool, session.task, announce)?;
     Ok(Exit::Done)
 }
 
@@ -180,55 +180,60 @@ struct Placing {
 }
 
 impl Args {
+    pub(super) fn host(&self) -> &HostFlags {
+        &self.draw.host
+    }
+
     fn shown(
         &self,
         path: &Path,
         background: [f32; 3],
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<(ShownScene, Opened)> {
         let expected = "a file, which pages name and which may change";
         Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
         let mesh = MeshSettings {
             views: self.views.with_all_unless_selected(),
-            host: self.draw.host.clone(),
+            session: session.clone(),
             background,
         };
         let loaded = match is_mesh(path) {
             true => None,
-            false => Some(load_filtered(path, self.reading, &self.filters, verbosity)),
+            false => Some(load_filtered(path, self.reading, &self.filters, session)),
         };
         let scene = match loaded {
             Some(Ok(scene)) => Arc::new(scene),
             // A PLY or glTF file holds splats or a mesh.
             Some(Err(error @ Error::Malformed { .. })) => {
-                let opened = mesh.open(path, verbosity).map_err(|_| error)?;
-                return Ok(shown_mesh(path, mesh, opened, verbosity));
+                let opened = mesh.open(path).map_err(|_| error)?;
+                return Ok(shown_mesh(path, mesh, opened));
             }
             Some(Err(error)) => return Err(error),
             None => {
-                let opened = mesh.open(path, verbosity)?;
-                return Ok(shown_mesh(path, mesh, opened, verbosity));
+                let opened = mesh.open(path)?;
+                return Ok(shown_mesh(path, mesh, opened));
             }
         };
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
+        let task = session.task;
         let reader = move || {
-            let scene = filters.load(&file, options)?;
+            let scene = filters.load(&file, options, task)?;
             Ok(SceneContent::Splats(Arc::new(scene)))
         };
         let shown = ShownScene {
             path: path.to_owned(),
-            profile: self.draw.profile(scene.profile_hint, verbosity)?,
+            profile: self.draw.profile(scene.profile_hint, session)?,
             content: SceneContent::Splats(Arc::clone(&scene)),
             reader: Arc::new(reader),
         };
         Ok((shown, Opened::Splats(scene)))
     }
 
-    fn placing(&self, path: &Path, splats: &Splats, verbosity: Verbosity) -> Result<Placing> {
+    fn placing(&self, path: &Path, splats: &Splats, session: &Session) -> Result<Placing> {
         let views = self.views.with_all_unless_selected();
         let framing = Framing::of(splats);
         Ok(Placing {
-            views: self.path.views(&views, path, splats, verbosity)?,
+            views: self.path.views(&views, path, splats, session)?,
             subject: framing.subject,
             up: framing.up,
         })
@@ -280,15 +285,10 @@ impl Args {
     }
 }
 
-fn shown_mesh(
-    path: &Path,
-    settings: MeshSettings,
-    opened: ShownMesh,
-    verbosity: Verbosity,
-) -> (ShownScene, Opened) {
+fn shown_mesh(path: &Path, settings: MeshSettings, opened: ShownMesh) -> (ShownScene, Opened) {
     let file = path.to_owned();
     let reader = move || {
-        let opened = settings.open(&file, verbosity)?;
+        let opened = settings.open(&file)?;
         Ok(SceneContent::Mesh(opened.drawer))
     };
     let shown = ShownScene {
@@ -327,13 +327,13 @@ fn ssh_host() -> Option<String> {
 }
 
 impl ServerFlags {
-    fn access(&self, verbosity: Verbosity) -> Result<Access> {
+    fn access(&self, session: &Session) -> Result<Access> {
         if !self.bind.is_loopback() {
             if self.host_name.is_empty() {
                 let needed = "--host-name NAME, the name that browsers open";
                 return Err(Error::needs(format!("--bind {}", self.bind), needed));
             }
-            verbosity.warn(
+            session.warn(
                 "pictures and the token cross the network without encryption; ssh -L or a proxy with TLS encrypts them",
             );
         }
@@ -426,11 +426,7 @@ fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
     (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
 }
 
-fn with_photos(
-    views: &Views,
-    folder: Option<&Path>,
-    verbosity: Verbosity,
-) -> Result<Vec<ListedView>> {
+fn with_photos(views: &Views, folder: Option<&Path>, session: &Session) -> Result<Vec<ListedView>> {
     let photos = folder.map(photos_in).transpose()?.unwrap_or_default();
     let listed: Vec<_> = (views.cameras.iter().enumerate())
         .map(|(index, camera)| {
@@ -442,7 +438,7 @@ fn with_photos(
     if let Some(folder) = folder {
         let missing = listed.iter().filter(|view| view.photo.is_none()).count();
         if missing > 0 {
-            verbosity.warn(&format!(
+            session.warn(&format!(
                 "{}: {missing} of {} views have no photo of their name",
                 folder.display(),
                 listed.len()

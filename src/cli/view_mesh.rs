@@ -2,12 +2,10 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::console::Verbosity;
 use super::inputs::has_mesh_extension;
-use super::options::HostFlags;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
-use quadrille_base::math::SimdLevel;
 use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::surface::ProceduralScene;
@@ -34,7 +32,7 @@ pub(super) struct ShownMesh {
 #[derive(Clone)]
 pub(super) struct MeshSettings {
     pub(super) views: ViewSpec,
-    pub(super) host: HostFlags,
+    pub(super) session: Session,
     pub(super) background: [f32; 3],
 }
 
@@ -67,18 +65,17 @@ impl DrawMesh for MeshThread {
 }
 
 impl MeshSettings {
-    pub(super) fn open(&self, path: &Path, verbosity: Verbosity) -> Result<ShownMesh> {
+    pub(super) fn open(&self, path: &Path) -> Result<ShownMesh> {
         let run = MergingRunSettings {
             mesh: path.to_owned(),
             views: self.views.clone(),
             ..MergingRunSettings::default()
         };
-        let pool = self.host.pool()?;
-        let (level, background) = (self.host.level, self.background);
+        let (pool, settings) = (self.session.new_pool()?, self.clone());
         let (requests, drawings) = channel();
         let (ready, opened) = channel();
         std::thread::spawn(move || {
-            let prepared = match run.prepare(&verbosity) {
+            let prepared = match run.prepare(&settings.session) {
                 Ok(prepared) => prepared,
                 Err(error) => {
                     // The caller waits for it.
@@ -90,7 +87,7 @@ impl MeshSettings {
             let framing = prepared.input.framing(up_of(&run.views), &Silent);
             let _ = ready.send(Ok((prepared.views.clone(), framing.subject, framing.up)));
             let prepared = &prepared;
-            pool.install(move || serve(prepared, drawings, (level, background), verbosity));
+            pool.install(move || serve(prepared, drawings, &settings));
         });
         let failed = |_| Error::argument("mesh", "a mesh that can be read", "an internal error");
         let (views, subject, up) = opened.recv().map_err(failed)??;
@@ -101,8 +98,7 @@ impl MeshSettings {
 fn serve(
     prepared: &PreparedMesh<'_, MergingSettings>,
     drawings: Receiver<Drawing>,
-    look: (SimdLevel, [f32; 3]),
-    verbosity: Verbosity,
+    look: &MeshSettings,
 ) {
     let drawn = (|| {
         let mut sources = prepared.input.sources()?;
@@ -114,7 +110,7 @@ fn serve(
         Ok(source) => source,
         Err(error) => return refuse(drawings, &error),
     };
-    let light = match prepared.look(&verbosity) {
+    let light = match prepared.look(&look.session) {
         Ok(light) => light,
         Err(error) => return refuse(drawings, &error),
     };
@@ -125,12 +121,13 @@ fn serve(
         let draw = || {
             let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
                 .relative_to(source.origin());
-            let frame = settings.frame(&camera, (SAMPLES, prepared.input.memory()), look.0)?;
+            let frame =
+                settings.frame(&camera, (SAMPLES, prepared.input.memory()), look.session.level)?;
             let visible = VisibleFrame::new(&*source, [&view; 2], &frame, &task)?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;
             let shader = light.shader(&*source, &textures, &view);
-            Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.1)))
+            Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.background)))
         };
         // The page may be gone.
         let _ = reply.send(draw());

@@ -57,6 +57,16 @@ fn view_list_json(views: &Views) -> Value {
     })
 }
 
+/// Name, size and camera of a view.
+pub(super) fn view_json(camera: &Camera) -> Value {
+    json!({
+        "name": camera.name,
+        "width": camera.width,
+        "height": camera.height,
+        "camera": camera_json(camera),
+    })
+}
+
 pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
     if !cameras.iter().all(|camera| camera.projection.is_pinhole()) {
         let expected = "pinholes, the only projection of a cameras.json";

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::console::Verbosity;
-use super::interrupt;
+use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_render::convert::JUDGING_ORBIT;
@@ -28,7 +27,7 @@ impl JudgingViews {
         views: &ViewSpec,
         scene: &Path,
         refused_by: Option<&str>,
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<Self> {
         let mut chosen = views.clone();
         let has_place = views.eye.is_some() || views.target.is_some() || views.up.is_some();
@@ -39,7 +38,7 @@ impl JudgingViews {
             let file = scene.display();
             match (beside, refused_by) {
                 (Some(path), _) => {
-                    verbosity.note(&format!("views: cameras of {}, beside {file}", path.display()));
+                    session.note(&format!("views: cameras of {}, beside {file}", path.display()));
                     chosen.cameras = Some(path);
                 }
                 (None, Some(flag)) => {
@@ -49,7 +48,7 @@ impl JudgingViews {
                 }
                 (None, None) => {
                     chosen.orbit = Some(JUDGING_ORBIT);
-                    verbosity.note(&format!(
+                    session.note(&format!(
                         "views: a circle of {JUDGING_ORBIT} around the content, since no camera file lies beside \
                          {file} (--cameras, --orbit or --propose-views choose others)"
                     ));
@@ -73,11 +72,10 @@ impl JudgingViews {
         &self,
         scene: &Path,
         splats: &Splats,
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<Vec<Camera>> {
-        let cameras = views_of(&self.views, scene, splats, verbosity)?.cameras;
-        let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
-        sizes.try_for_each(|size| check_memory(size, FRAME_BYTES))?;
+        let cameras = views_of(&self.views, scene, splats, session)?.cameras;
+        check_frames(&cameras, FRAME_BYTES)?;
         Ok(cameras)
     }
 
@@ -86,35 +84,41 @@ impl JudgingViews {
     }
 }
 
+/// Refuses views whose pictures do not fit in memory at `pixel_bytes` per pixel.
+pub(super) fn check_frames(cameras: &[Camera], pixel_bytes: u64) -> Result<()> {
+    let mut sizes = cameras.iter().map(|camera| [camera.width, camera.height]);
+    sizes.try_for_each(|size| check_memory(size, pixel_bytes))
+}
+
 pub(crate) fn views_of(
     views: &ViewSpec,
     scene: &Path,
     splats: &Splats,
-    verbosity: Verbosity,
+    session: &Session,
 ) -> Result<Views> {
-    let found = viewpoint::views(views, Some(scene), || Ok(splats), interrupt::task())?;
-    report(&found, verbosity);
+    let found = viewpoint::views(views, Some(scene), || Ok(splats), session.task)?;
+    report(&found, session);
     if let (None, Some(path)) = (&views.view, views.camera_file_beside(scene)) {
         let path = path.display();
-        verbosity
+        session
             .note(&format!("{path} holds cameras of the scene; --view 0 or --view all draws them"));
     }
     Ok(found)
 }
 
-pub(super) fn report(views: &Views, verbosity: Verbosity) {
-    views.remarks.iter().for_each(|remark| verbosity.remark(remark));
-    views.warnings.iter().for_each(|warning| verbosity.warn(warning));
+pub(super) fn report(views: &Views, session: &Session) {
+    views.remarks.iter().for_each(|remark| session.remark(remark));
+    views.warnings.iter().for_each(|warning| session.warn(warning));
     for camera in &views.cameras {
         let [x, y, z] = camera.eye().into();
         let [wide, high] = camera.focal_px;
-        verbosity.remark(&format!(
+        session.remark(&format!(
             "view {}: eye {x:.4},{y:.4},{z:.4}, {} x {} pixels, focal length {wide:.2} x {high:.2} pixels",
             camera.name, camera.width, camera.height
         ));
     }
     if let Some(flags) = reproducing_flags(views) {
-        verbosity.remark(&format!("flags of this view: {flags}"));
+        session.remark(&format!("flags of this view: {flags}"));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use indicatif::ProgressBar;
 
-use crate::cli::console::{Verbosity, fail, print};
+use crate::cli::console::{fail, print};
 use crate::cli::outputs::{NAME, Template};
+use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files;
 use quadrille_evaluation::pairing::PairName;
@@ -11,7 +12,7 @@ use quadrille_evaluation::{Measured, Observer, TextRows};
 use quadrille_suite::report::error_map;
 
 pub(super) struct Console<'a> {
-    pub(super) verbosity: Verbosity,
+    pub(super) session: &'a Session,
     pub(super) bar: ProgressBar,
     pub(super) text: Option<&'a TextRows>,
     pub(super) diff: Option<Template>,
@@ -44,7 +45,7 @@ impl Observer for Console<'_> {
         }
         let (a, b) = (&row.pair.a, &row.pair.b);
         let done = if is_kept { "kept" } else { "compared" };
-        self.verbosity.remark(&format!("{a} and {b}: {done}"));
+        self.session.remark(&format!("{a} and {b}: {done}"));
         self.print_line(|text| text.row(row))
     }
 
@@ -60,6 +61,6 @@ impl Observer for Console<'_> {
     }
 
     fn warn(&mut self, text: &str) {
-        self.bar.suspend(|| self.verbosity.warn(text));
+        self.bar.suspend(|| self.session.warn(text));
     }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::console::Verbosity;
 use crate::cli::inputs::{load_scene, warn_if_unseen};
+use crate::cli::session::Session;
 use crate::cli::views::{JudgingViews, views_of};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::film::is_film_name;
@@ -99,7 +99,7 @@ fn is_scene(path: &Path) -> bool {
 pub(super) fn with<T>(
     args: &Args,
     kind: Kind,
-    verbosity: Verbosity,
+    session: &Session,
     then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let mut opened = Opened {
@@ -113,7 +113,7 @@ pub(super) fn with<T>(
     match kind {
         Kind::Pictures => {
             let pairs = pairing::find(&args.a, &args.b)?;
-            warn_unmatched(&pairs.unmatched, verbosity);
+            warn_unmatched(&pairs.unmatched, session);
             if args.sizes.resize {
                 opened.clauses.push(resized("second pictures"));
             }
@@ -122,12 +122,12 @@ pub(super) fn with<T>(
         }
         Kind::Films => {
             let (mut films, warning) = Films::open([&args.a, &args.b])?;
-            warning.iter().for_each(|text| verbosity.warn(text));
+            warning.iter().for_each(|text| session.warn(text));
             (opened.counted, opened.one) = ("frames", "frame");
             then(&mut films, &opened)
         }
-        Kind::Scenes => with_scenes(args, opened, verbosity, then),
-        Kind::Photos => with_photos(args, opened, verbosity, then),
+        Kind::Scenes => with_scenes(args, opened, session, then),
+        Kind::Photos => with_photos(args, opened, session, then),
     }
 }
 
@@ -138,13 +138,13 @@ fn resized(what: &str) -> String {
 fn with_scenes<T>(
     args: &Args,
     mut opened: Opened,
-    verbosity: Verbosity,
+    session: &Session,
     then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let views = JudgingViews::new(&args.views, &args.a, None, verbosity)?;
-    let load = |path: &Path| load_scene(path, args.reading, verbosity);
+    let views = JudgingViews::new(&args.views, &args.a, None, session)?;
+    let load = |path: &Path| load_scene(path, args.reading, session);
     let scenes = [load(&args.a)?, load(&args.b)?];
-    let cameras = views.cameras(&args.a, &scenes[0].splats, verbosity)?;
+    let cameras = views.cameras(&args.a, &scenes[0].splats, session)?;
     let settings = scenes.each_ref().map(|scene| settings(args, scene));
     (opened.counted, opened.one) = ("views", "view");
     opened.views_from = Some(views.source.clone());
@@ -173,16 +173,16 @@ fn settings(args: &Args, scene: &Scene) -> RenderSettings {
 fn with_photos<T>(
     args: &Args,
     mut opened: Opened,
-    verbosity: Verbosity,
+    session: &Session,
     then: impl FnOnce(&mut dyn PairSource, &Opened) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let (from, chosen) = photo_views(args)?;
     let exposures = args.exposures.read()?;
-    let scene = load_scene(&args.a, args.reading, verbosity)?;
-    let views = views_of(&chosen, &args.a, &scene.splats, verbosity)?;
+    let scene = load_scene(&args.a, args.reading, session)?;
+    let views = views_of(&chosen, &args.a, &scene.splats, session)?;
     let render = settings(args, &scene);
     for camera in &views.cameras {
-        warn_if_unseen(&scene, camera, render.profile.near, verbosity);
+        warn_if_unseen(&scene, camera, render.profile.near, session);
     }
     let settings = PhotoSettings {
         render,
@@ -199,7 +199,7 @@ fn with_photos<T>(
     let (mut source, missing) =
         ScenePhotos::new(path, &scene.splats, &views, &args.b, settings, resumes)?;
     if !missing.is_empty() {
-        verbosity.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
+        session.warn(&missing_photos(&args.b, &missing, views.cameras.len()));
     }
     (opened.counted, opened.one) = ("views", "view");
     opened.sides = ["render", "photo"];
@@ -247,12 +247,12 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
     )
 }
 
-pub(super) fn warn_unmatched(unmatched: &[PathBuf], verbosity: Verbosity) {
+pub(super) fn warn_unmatched(unmatched: &[PathBuf], session: &Session) {
     for path in unmatched.iter().take(LISTED_UNMATCHED) {
-        verbosity.warn(&format!("{}: no partner in the other folder", path.display()));
+        session.warn(&format!("{}: no partner in the other folder", path.display()));
     }
     if unmatched.len() > LISTED_UNMATCHED {
         let more = unmatched.len() - LISTED_UNMATCHED;
-        verbosity.warn(&format!("{more} more files without a partner"));
+        session.warn(&format!("{more} more files without a partner"));
     }
 }

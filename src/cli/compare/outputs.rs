@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::console::{Verbosity, command_line};
+use crate::cli::console::command_line;
 use crate::cli::outputs::{NAME, Outputs, Template, require_values};
+use crate::cli::session::Session;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::{make_folder_of, write_whole};
@@ -131,11 +132,11 @@ impl OutputFlags {
         facts: &PageFacts<'_>,
         evaluated: &Evaluated,
         summary: &Summary,
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<()> {
         let write = |path: &Path, text: String| {
             write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
-            verbosity.remark(&format!("wrote {}", path.display()));
+            session.remark(&format!("wrote {}", path.display()));
             Ok(())
         };
         for (_, path, format) in self.tables() {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
-use crate::cli::interrupt;
 use quadrille_base::error::Result;
+use quadrille_base::task::Task;
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
@@ -108,15 +108,20 @@ impl Filters {
         self.0.is_empty()
     }
 
-    pub(in crate::cli) fn load(&self, path: &Path, options: LoadOptions) -> Result<Scene> {
+    pub(in crate::cli) fn load(
+        &self,
+        path: &Path,
+        options: LoadOptions,
+        task: &Task,
+    ) -> Result<Scene> {
+        let input = SceneInput::file(path).options(options).task(task);
         if self.0.is_empty() {
-            return load(SceneInput::file(path).options(options).task(interrupt::task()));
+            return load(input);
         }
-        let mut table =
-            load_table(SceneInput::file(path).options(options).task(interrupt::task()))?;
+        let mut table = load_table(input)?;
         for step in &self.0 {
             if let Change::Action(action) = &step.change {
-                apply_step(action, &step.text, &mut table, path, interrupt::task())?;
+                apply_step(action, &step.text, &mut table, path, task)?;
             }
         }
         table.into_scene()

@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use crate::cli::film::FilmFlags;
-use crate::cli::options::HostFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
+use crate::cli::session::HostFlags;
 use quadrille_base::error::Result;
 use quadrille_deferred::config::DeferredConfig;
 use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid};
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
-    pub(super) host: HostFlags,
+    pub(in crate::cli) host: HostFlags,
 }
 
 const EXAMPLES: &str = "Examples:

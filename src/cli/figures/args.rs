@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::{GpuFlags, HostFlags};
+use crate::cli::options::GpuFlags;
+use crate::cli::session::HostFlags;
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::paper::{Figure, Paper, figures};
 use quadrille_suite::Shard;
@@ -58,7 +59,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) gpu: GpuFlags,
     #[command(flatten)]
-    pub(super) host: HostFlags,
+    pub(in crate::cli) host: HostFlags,
 }
 
 const EXAMPLES: &str = "Examples:

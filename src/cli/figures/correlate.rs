@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use super::args::Args;
 use super::{jobs, report};
-use crate::cli::console::{Exit, Verbosity};
+use crate::cli::console::Exit;
 use crate::cli::outputs::Outputs;
+use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
 use quadrille_base::text_file::read_text;
@@ -21,7 +22,7 @@ use quadrille_suite::{
 
 const PAPER: &str = "hardware";
 
-pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<Exit> {
+pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exit> {
     args.check_figures(&[PAPER])?;
     let measurements = Measurement::read_all(&read_text(measured, "measured numbers")?, measured)?;
     let suites = args.suites.iter().map(|path| Ok(Suite::read(path)?.without_configurations()));
@@ -33,10 +34,10 @@ pub(super) fn run(measured: &Path, args: &Args, verbosity: Verbosity) -> Result<
     };
     let inputs = args.suites.iter().map(PathBuf::as_path).chain([measured]);
     Outputs::beside(inputs).add("-o", &args.results())?;
-    args.host.pool()?.install(|| {
+    session.install(|| {
         let _lock = report::folder(args)?;
-        let progress = verbosity.progress("views");
-        let views = Views { file: measured, suites: &suites, configuration, args, verbosity };
+        let progress = session.progress("views");
+        let views = Views { file: measured, suites: &suites, configuration, args, session };
         let pairs = views.pairs(measurements, &progress.task)?;
         let inputs = Inputs {
             splats: None,
@@ -55,7 +56,7 @@ struct Views<'a> {
     suites: &'a [Suite],
     configuration: &'a Configuration,
     args: &'a Args,
-    verbosity: Verbosity,
+    session: &'a Session,
 }
 
 impl Views<'_> {
@@ -106,13 +107,13 @@ impl Views<'_> {
         let results = self.args.results();
         let mut watch = |event: Event<'_>| {
             if let Event::Warning(text) = event {
-                self.verbosity.warn(&text);
+                self.session.warn(&text);
             }
         };
         let options = RunOptions {
             results: Some(&results),
             others: &jobs::results_files(&self.args.output)?,
-            level: self.args.host.level,
+            level: self.session.level,
             task: &task.without_progress(),
         };
         let (rows, _) = RunRow::split(plan.run(&options, &mut watch)?);

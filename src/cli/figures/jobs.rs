@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::console::Verbosity;
-use crate::cli::interrupt;
+use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
@@ -90,7 +89,7 @@ pub(super) fn papers_of(suite: &Suite) -> Vec<&'static str> {
 
 impl Jobs {
     /// Plans all runs of all figures, the views on all GPUs of the figures.
-    pub(super) fn plan(suite: Suite, args: &Args, warn: &mut dyn FnMut(String)) -> Result<Self> {
+    pub(super) fn plan(suite: Suite, args: &Args, session: &Session) -> Result<Self> {
         let papers = papers_of(&suite);
         let bases = presets().into_iter().map(|preset| {
             let config = Config::preset(preset)?;
@@ -98,12 +97,14 @@ impl Jobs {
         });
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
         if suite.has_configurations() {
-            let ignored = "the suite's matrix and configurations are not used: figures have configurations of their own, \
-                 and `quadrille plot` draws the suite's configurations from the results of `quadrille bench`";
-            warn(ignored.to_owned());
+            session.warn(
+                "the suite's matrix and configurations are not used: figures have configurations of their own, \
+                 and `quadrille plot` draws the suite's configurations from the results of `quadrille bench`",
+            );
         }
         let suite = suite.without_configurations();
-        let plan = suite.plan(&bases, quadrille::PROGRAM, interrupt::task(), warn)?;
+        let mut warn = |text: String| session.warn(&text);
+        let plan = suite.plan(&bases, quadrille::PROGRAM, session.task, &mut warn)?;
         let mut scenes: Vec<String> = Vec::new();
         for (key, _) in plan.runs().iter().filter_map(Run::view) {
             if !scenes.contains(&key.scene) {
@@ -126,7 +127,7 @@ impl Jobs {
     }
 
     /// Does the runs of the chosen figures and of the shard that no results file has.
-    pub(super) fn run(&self, args: &Args, results: &Path, verbosity: Verbosity) -> Result<()> {
+    pub(super) fn run(&self, args: &Args, results: &Path, session: &Session) -> Result<()> {
         let is_wanted = |run: &Run| match (run.view(), run.mesh()) {
             (Some((key, work)), _) => {
                 let chosen = figures().filter(|figure| args.is_chosen(&figure.id));
@@ -143,14 +144,14 @@ impl Jobs {
         if let Some(shard) = args.shard {
             plan = plan.shard(shard);
         }
-        let progress = verbosity.progress("runs");
+        let progress = session.progress("runs");
         let options = RunOptions {
             results: Some(results),
             others: &results_files(&args.output)?,
-            level: args.host.level,
+            level: session.level,
             task: &progress.task,
         };
-        plan.run(&options, &mut |event| progress.show(&event, verbosity)).map(drop)
+        plan.run(&options, &mut |event| progress.show(&event, session)).map(drop)
     }
 
     /// Adds the results of all runs in results files.

@@ -2,8 +2,9 @@ use std::path::{Path, PathBuf};
 
 use super::aov::AovFlags;
 use crate::cli::film::FilmFlags;
-use crate::cli::options::{GpuFlags, HostFlags};
+use crate::cli::options::GpuFlags;
 use crate::cli::outputs::{Background, QualityFlag, parse_background};
+use crate::cli::session::HostFlags;
 use quadrille_base::error::Result;
 use quadrille_base::image::crop::CropArea;
 use quadrille_scene::cameras::ViewSpec;
@@ -88,7 +89,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) gpu: GpuFlags,
     #[command(flatten)]
-    pub(super) host: HostFlags,
+    pub(in crate::cli) host: HostFlags,
 }
 
 const EXAMPLES: &str = "Examples:

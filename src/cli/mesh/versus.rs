@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::args::Args;
-use crate::cli::console::Verbosity;
 use crate::cli::inputs::load_scene;
-use crate::cli::interrupt;
+use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
 use quadrille_geometry::camera::MeshCamera;
@@ -21,7 +20,7 @@ pub(super) fn run(
     args: &Args,
     merging: &MergingSettings,
     prepared: &PreparedMesh<'_, MergingSettings>,
-    verbosity: Verbosity,
+    session: &Session,
 ) -> Result<Option<Versus>> {
     let flags = &args.versus;
     if flags.versus.is_none() && flags.to_splats.is_none() {
@@ -31,7 +30,7 @@ pub(super) fn run(
     let [camera] = cameras.as_slice() else {
         return Err(one("views (choose one with --view)", cameras.len()));
     };
-    let look = prepared.look(&verbosity)?;
+    let look = prepared.look(session)?;
     let areas = args.input.tessellate.len();
     let mut sources = input.sources()?;
     let (Some(source), true) = (sources.next(), areas <= 1) else {
@@ -43,12 +42,12 @@ pub(super) fn run(
     let textures = Textures::new(source.textures(), source.materials());
     let shader = look.shader(source, &textures, &view);
     if let Some(path) = &flags.to_splats {
-        write_splats(path, &splats_of(source, &view, &shader, interrupt::task())?, verbosity)?;
+        write_splats(path, &splats_of(source, &view, &shader, session.task)?, session)?;
     }
     let Some(path) = &flags.versus else {
         return Ok(None);
     };
-    let scene = load_scene(path, LoadOptions::default(), verbosity)?;
+    let scene = load_scene(path, LoadOptions::default(), session)?;
     let mut samples = merging.msaa.clone();
     samples.push(1);
     samples.sort_unstable();
@@ -59,9 +58,9 @@ pub(super) fn run(
         view: &view,
         shader: &shader,
         sampling: merging.sampling,
-        settings: merging.frame(camera, (samples[0], input.memory()), args.host.level)?,
+        settings: merging.frame(camera, (samples[0], input.memory()), session.level)?,
         patterns: patterns.collect::<Result<_>>()?,
-        task: interrupt::task(),
+        task: session.task,
     };
     comparison.with(&scene).map(Some)
 }
@@ -78,9 +77,9 @@ fn one(what: &str, found: usize) -> Error {
     Error::argument(format!("--versus, --to-splats: {what}"), "one", found)
 }
 
-fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Result<()> {
+fn write_splats(path: &Path, version: &SplatVersion, session: &Session) -> Result<()> {
     let count = version.splats.len();
-    write_whole(path, interrupt::task(), |out| {
+    write_whole(path, session.task, |out| {
         let comment = "quadrille mesh --to-splats: one flat splat a triangle";
         let mut writer = PlyWriter::new(out, count as u64, 0, &[comment])?;
         for splat in &version.splats {
@@ -89,7 +88,7 @@ fn write_splats(path: &Path, version: &SplatVersion, verbosity: Verbosity) -> Re
         writer.finish().map(drop)
     })?;
     let dropped = version.dropped;
-    verbosity.remark(&format!(
+    session.remark(&format!(
         "{}: {count} splats; {dropped} triangles without area were dropped",
         path.display()
     ));

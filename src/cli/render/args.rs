@@ -8,11 +8,12 @@ use quadrille_scene::{Camera, LoadOptions};
 use super::probe::ProbeFlags;
 use crate::cli::convert::actions::Filters;
 use crate::cli::exposures::ExposureFlags;
-use crate::cli::film::FilmFlags;
+use crate::cli::film::{Film, FilmFlags};
 use crate::cli::frames::{Backend, FrameTimer};
 use crate::cli::layers::LayerFlags;
 use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
+use crate::cli::session::{HostFlags, Session};
 use quadrille_scene::cameras::ViewSpec;
 
 /// Render pictures of a scene
@@ -69,6 +70,12 @@ pub(in crate::cli) struct Args {
     pub(super) flags: RenderFlags,
 }
 
+impl Args {
+    pub(in crate::cli) fn host(&self) -> &HostFlags {
+        &self.flags.draw.host
+    }
+}
+
 const EXAMPLES: &str = "Examples:
   quadrille render scene.ply -o picture.png
   quadrille render scene.ply --cameras cameras.json --view all \\
@@ -101,23 +108,40 @@ pub(super) struct RenderFlags {
 }
 
 impl RenderFlags {
-    pub(super) fn timer(&self, settings: RenderSettings) -> FrameTimer {
-        FrameTimer {
-            backend: self.backend,
-            settings,
-            renderer: Renderer::default(),
-            layers: self.layers.settings(),
-            pictures: Vec::new(),
-        }
-    }
-
     pub(super) fn can_draw_bands(&self) -> bool {
         let has_layers = !self.layers.settings().layers.is_empty();
         self.backend == Backend::Cpu && !has_layers && self.exposures.file().is_none()
     }
+}
 
-    pub(super) fn draws_bands(&self, output: &Output, camera: &Camera) -> bool {
-        self.can_draw_bands() && output.is_in_bands(camera, self.draw.background)
+/// The arguments of a call, checked, with its outputs.
+pub(super) struct Job<'a> {
+    pub(super) args: &'a Args,
+    pub(super) session: &'a Session,
+    pub(super) output: Option<Output>,
+    pub(super) film: Option<Film<'a>>,
+}
+
+impl Job<'_> {
+    pub(super) fn timer(&self, settings: RenderSettings) -> FrameTimer {
+        FrameTimer {
+            backend: self.args.flags.backend,
+            settings,
+            task: self.session.task,
+            renderer: Renderer::default(),
+            layers: self.args.flags.layers.settings(),
+            pictures: Vec::new(),
+        }
+    }
+
+    pub(super) fn draws_bands(&self, camera: &Camera) -> bool {
+        let flags = &self.args.flags;
+        let is_in_bands = |output: &Output| output.is_in_bands(camera, flags.draw.background);
+        flags.can_draw_bands() && self.output.as_ref().is_some_and(is_in_bands)
+    }
+
+    pub(super) fn writes_to_stdout(&self) -> bool {
+        self.output.as_ref().is_some_and(Output::is_stdout)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::console::{Verbosity, joined, print, print_json};
+use crate::cli::console::{joined, print, print_json};
 use crate::cli::inputs::warn_if_unseen;
+use crate::cli::session::Session;
+use crate::cli::view_page::view_json;
 use quadrille_base::error::Result;
 use quadrille_base::parse::numbers;
 use quadrille_render::cpu::{PixelProbe, RenderSettings, Renderer};
 use quadrille_scene::{Camera, Scene};
-use quadrille_suite::report::cameras::camera_json;
 use quadrille_suite::report::table::{TextTable, shortened};
 
 const LISTED: usize = 16;
@@ -42,13 +43,13 @@ impl ProbeFlags {
         scene: &Scene,
         cameras: Vec<Camera>,
         settings: &RenderSettings,
-        verbosity: Verbosity,
+        session: &Session,
     ) -> Result<Vec<ProbedView>> {
-        let progress = verbosity.progress("views");
+        let progress = session.progress("views");
         let steps = progress.task.steps(cameras.len() as u64);
         let mut renderer = Renderer::default();
         let views = cameras.into_iter().map(|camera| {
-            warn_if_unseen(scene, &camera, settings.profile.near, verbosity);
+            warn_if_unseen(scene, &camera, settings.profile.near, session);
             let pixels = self.pixels.iter();
             let probes = pixels.map(|pixel| {
                 let probe = renderer.probe(&scene.splats, &camera, settings, *pixel);
@@ -81,13 +82,8 @@ impl ProbedView {
     }
 
     fn json(&self) -> Value {
-        json!({
-            "name": self.camera.name,
-            "width": self.camera.width,
-            "height": self.camera.height,
-            "camera": camera_json(&self.camera),
-            "probes": self.probes.iter().map(probe_json).collect::<Vec<_>>(),
-        })
+        let probes: Vec<_> = self.probes.iter().map(probe_json).collect();
+        joined([view_json(&self.camera), json!({ "probes": probes })])
     }
 }
 

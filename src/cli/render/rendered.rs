@@ -1,30 +1,14 @@
 //! The results of `render`: a table or documents.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::cli::console::print;
+use crate::cli::console::{joined, print};
 use crate::cli::frames::{Backend, FrameTimes, STAGES, StageMs, peak_rss_bytes};
+use crate::cli::view_page::view_json;
 use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
-use quadrille_scene::{Camera, Scene};
-use quadrille_suite::report::cameras::camera_json;
+use quadrille_scene::Camera;
 use quadrille_suite::report::table::{LineTable, TextTable, or_dash, shortened};
-
-pub(super) fn scene_json(path: &Path, scene: &Scene) -> Value {
-    let Scene { splats, .. } = scene;
-    size_json(path, splats.len(), splats.sh_degree(), splats.size_bytes() as u64)
-}
-
-pub(super) fn size_json(path: &Path, splats: usize, sh_degree: u8, bytes: u64) -> Value {
-    json!({
-        "path": path.display().to_string(),
-        "splats": splats,
-        "sh_degree": sh_degree,
-        "bytes": bytes,
-    })
-}
 
 pub(super) struct RenderCall {
     pub(super) scene: Value,
@@ -36,6 +20,16 @@ pub(super) struct RenderCall {
 }
 
 impl RenderCall {
+    /// Facts of a film, all of whose backends use several threads.
+    pub(super) fn of_film(&self) -> Value {
+        json!({
+            "scene": self.scene,
+            "profile": self.profile,
+            "backend": self.backend,
+            "threads": self.threads,
+        })
+    }
+
     pub(super) fn document(&self, rendered: &[Rendered], is_repeated: bool) -> Value {
         let is_reference = self.backend == Backend::Reference;
         let views = rendered.iter().map(|r| r.json(is_repeated));
@@ -59,13 +53,14 @@ pub(super) struct Rendered {
 }
 
 impl Rendered {
+    /// A drawn view whose picture has not been written.
+    pub(super) fn new(camera: Camera, times: FrameTimes) -> Self {
+        Self { camera, output: None, timed: Some(times) }
+    }
+
     pub(super) fn json(&self, is_repeated: bool) -> Value {
         let timed = self.timed.as_ref();
-        let mut view = json!({
-            "name": self.camera.name,
-            "width": self.camera.width,
-            "height": self.camera.height,
-            "camera": camera_json(&self.camera),
+        let facts = json!({
             "output": self.output,
             "kept": timed.is_none(),
             "splats_in_frustum": timed.map(|t| t.counts.splats_in_frustum),
@@ -73,6 +68,7 @@ impl Rendered {
             "frame_bytes": timed.map(|t| t.frame_bytes),
             "ms": timed.map(|t| t.median_ms.json()),
         });
+        let mut view = joined([view_json(&self.camera), facts]);
         if is_repeated {
             view["ms_min"] = json!(timed.map(|t| t.least_ms.json()));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::HumanDuration;
 
 use super::{Printed, SimJob};
-use crate::cli::console::Progress;
+use crate::cli::session::Progress;
 use quadrille_base::error::Result;
 use quadrille_gpu::sensitivity::Sensitivity;
 use quadrille_gpu::view::PreparedView;
@@ -23,12 +23,12 @@ impl SimJob<'_> {
         printed: &mut Printed,
         views: &Progress,
     ) -> Result<()> {
-        let progress = self.verbosity.progress("fields");
+        let progress = self.session.progress("fields");
         let is_first = camera.name == cameras[0].name;
         let mut begin = |configurations: usize, first: Duration| {
             if is_first {
                 let note = self.estimate([configurations, cameras.len()], first);
-                progress.bar.suspend(|| self.verbosity.note(&note));
+                progress.bar.suspend(|| self.session.note(&note));
             }
         };
         let (config, methods) = (&self.configurations[0].config, self.methods);
@@ -45,7 +45,7 @@ impl SimJob<'_> {
     /// The number of runs, and their time if each configuration takes as long as the first one and all threads are at
     /// work.
     fn estimate(&self, [configurations, views]: [usize; 2], first: Duration) -> String {
-        let (methods, threads) = (self.methods.len(), self.args.flags.host.threads());
+        let (methods, threads) = (self.methods.len(), self.session.threads());
         let runs = configurations * methods * views;
         let seconds =
             first.as_secs_f64() * (configurations * views).div_ceil(threads.max(1)) as f64;

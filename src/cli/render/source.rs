@@ -1,0 +1,149 @@
+//! Where the splats of a call come from: a scene in memory, a file that is drawn while it is read, or batches of one that
+//! is larger than memory.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::args::Job;
+use super::batches::Batches;
+use super::in_place;
+use super::pictures::Pictures;
+use super::rendered::Rendered;
+use super::scene_film::FilmJob;
+use crate::cli::film::FilmFrames;
+use crate::cli::frames::{FrameTimer, FrameTimes};
+use crate::cli::inputs::load_filtered;
+use crate::cli::outputs::colour_behind;
+use quadrille_base::error::Result;
+use quadrille_base::image::Frame;
+use quadrille_render::cpu::{DrawnView, RenderSettings};
+use quadrille_scene::formats::ply::SplatsInPlace;
+use quadrille_scene::{Camera, Scene};
+
+pub(super) enum Source {
+    Scene(Scene),
+    InPlace(SplatsInPlace),
+    Batches(Batches),
+}
+
+impl Source {
+    /// Batches if the scene does not fit in `--memory`, a file in place if neither a flag nor its layout needs the scene in
+    /// memory, else the scene.
+    pub(super) fn open(job: &Job<'_>) -> Result<Self> {
+        if let Some(batches) = Batches::open(job)? {
+            return Ok(Self::Batches(batches));
+        }
+        in_place::source(job).map_or_else(|| Self::load(job), |file| Ok(Self::InPlace(file)))
+    }
+
+    fn load(job: &Job<'_>) -> Result<Self> {
+        let (args, session) = (job.args, job.session);
+        let load = || load_filtered(&args.scene, args.reading, &args.filters, session);
+        session.install(load).map(Self::Scene)
+    }
+
+    /// Loads the scene of a file in place unless `cameras` are a single one whose picture is not drawn in bands.
+    pub(super) fn for_views(self, job: &Job<'_>, cameras: &[Camera]) -> Result<Self> {
+        match self {
+            Self::InPlace(_) if cameras.len() != 1 || job.draws_bands(&cameras[0]) => {
+                Self::load(job)
+            }
+            source => Ok(source),
+        }
+    }
+
+    /// The whole scene, if it is in memory.
+    pub(super) fn scene(&self) -> Option<&Scene> {
+        match self {
+            Self::Scene(scene) => Some(scene),
+            Self::InPlace(_) | Self::Batches(_) => None,
+        }
+    }
+
+    pub(super) fn profile_hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Scene(scene) => scene.profile_hint,
+            Self::InPlace(file) => file.profile_hint(),
+            Self::Batches(batches) => batches.file.profile_hint(),
+        }
+    }
+
+    /// Path and size of the scene; null for a file in place, which no JSON describes.
+    pub(super) fn json(&self, path: &Path) -> Value {
+        let (splats, sh_degree, bytes) = match self {
+            Self::Scene(Scene { splats, .. }) => {
+                (splats.len(), splats.sh_degree(), splats.size_bytes() as u64)
+            }
+            Self::InPlace(_) => return Value::Null,
+            Self::Batches(batches) => batches.size(),
+        };
+        json!({
+            "path": path.display().to_string(),
+            "splats": splats,
+            "sh_degree": sh_degree,
+            "bytes": bytes,
+        })
+    }
+
+    /// Draws the views for `pictures`.
+    pub(super) fn draw(
+        &mut self,
+        cameras: Vec<Camera>,
+        timer: &mut FrameTimer,
+        pictures: &Pictures<'_>,
+    ) -> Result<Vec<Rendered>> {
+        match self {
+            Self::Scene(scene) => pictures.draw_all(scene, cameras, timer),
+            Self::InPlace(file) => {
+                let draw = || in_place::drawn(file, &cameras[0], timer, pictures);
+                if let Some(view) = pictures.job.session.install(draw)? {
+                    return Ok(vec![view]);
+                }
+                *self = Self::load(pictures.job)?;
+                self.draw(cameras, timer, pictures)
+            }
+            Self::Batches(batches) => {
+                let mut rendered = Vec::new();
+                let save = |index: usize, frame: &Frame, (counts, times, used_bytes): DrawnView| {
+                    let times = FrameTimes::once(counts, &times, used_bytes);
+                    let view = Rendered::new(cameras[index].clone(), times);
+                    rendered.push(pictures.take(view, frame, &[], None)?);
+                    Ok(())
+                };
+                batches.draw(pictures.job, &cameras, &timer.settings, save)?;
+                Ok(rendered)
+            }
+        }
+    }
+
+    /// Draws the frames of a film of the views; returns how many are drawn at once.
+    pub(super) fn film(
+        &mut self,
+        job: &Job<'_>,
+        cameras: &[Camera],
+        settings: &RenderSettings,
+        film: &FilmFrames,
+    ) -> Result<usize> {
+        let background = colour_behind(job.args.flags.draw.background, None);
+        match self {
+            Self::Batches(batches) => {
+                let take = |_: usize, frame: &Frame, _: DrawnView| film.take(frame, background);
+                batches.draw(job, cameras, settings, take).map(|()| 1)
+            }
+            Self::Scene(scene) => {
+                let film = FilmJob {
+                    film,
+                    splats: &scene.splats,
+                    cameras,
+                    timer: || job.timer(*settings),
+                    background,
+                    threads: job.session.pool()?.current_num_threads(),
+                };
+                film.shoot()
+            }
+            // Only pictures are drawn so.
+            Self::InPlace(_) => Ok(1),
+        }
+    }
+}

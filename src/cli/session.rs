@@ -1,0 +1,188 @@
+//! What all parts of a call share: messages, cancellation, and the host.
+
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, OnceLock};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::console::{Verbosity, print_message};
+use super::interrupt;
+use quadrille_base::error::{Error, Result};
+use quadrille_base::math::SimdLevel;
+use quadrille_base::parse::whole_number;
+use quadrille_base::task::Task;
+use quadrille_suite::{Event, Messages};
+
+const MAX_THREADS: usize = 4096;
+
+/// Flags about the host.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Host")]
+pub(super) struct HostFlags {
+    /// Number of threads; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
+    threads: usize,
+    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. Pictures by the fast renderer
+    /// of splats round differently between them; no other result depends on them
+    #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = SimdLevel::named)]
+    level: SimdLevel,
+}
+
+fn parse_threads(text: &str) -> std::result::Result<usize, String> {
+    let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
+    threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
+}
+
+/// A call of the program. Clones share its thread pool.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    verbosity: Verbosity,
+    /// Cancelled by an interrupt.
+    pub(crate) task: &'static Task,
+    pub(crate) level: SimdLevel,
+    threads: usize,
+    pool: Arc<OnceLock<ThreadPool>>,
+}
+
+impl Session {
+    pub(super) fn new(verbosity: Verbosity, host: Option<&HostFlags>) -> Self {
+        Self {
+            verbosity,
+            task: interrupt::task(),
+            level: host.map_or_else(SimdLevel::default, |host| host.level),
+            threads: host.map_or(0, |host| host.threads),
+            pool: Arc::default(),
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
+    #[cfg(feature = "view")]
+    pub(crate) fn new_pool(&self) -> Result<ThreadPool> {
+        thread_pool(self.threads)
+    }
+
+    /// The pool that does all work of the call: starting a second one costs a small scene a millisecond.
+    pub(crate) fn pool(&self) -> Result<&ThreadPool> {
+        match self.pool.get() {
+            Some(pool) => Ok(pool),
+            None => {
+                let pool = thread_pool(self.threads)?;
+                Ok(self.pool.get_or_init(|| pool))
+            }
+        }
+    }
+
+    /// Runs `work` in the pool.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        self.pool()?.install(work)
+    }
+
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.verbosity.quiet {
+            print_message(&format!("warning: {text}"));
+        }
+    }
+
+    pub(crate) fn note(&self, text: &str) {
+        if !self.verbosity.quiet {
+            print_message(text);
+        }
+    }
+
+    pub(crate) fn remark(&self, text: &str) {
+        if self.verbosity.verbose > 0 {
+            print_message(text);
+        }
+    }
+
+    /// Prints the times of the parts of the command from here on, if verbose twice.
+    pub(super) fn print_spans(&self) {
+        #[cfg(feature = "trace")]
+        if self.verbosity.verbose > 1 {
+            super::trace::print_spans();
+        }
+        #[cfg(not(feature = "trace"))]
+        if self.verbosity.verbose > 1 {
+            self.remark("-vv prints times in builds with the feature `trace` only; -v is used");
+        }
+    }
+
+    /// Creates the task of a call whose progress counts `what`. Its bar is hidden for a single step, if stderr
+    /// is not a terminal, if quiet, and beside times.
+    pub(crate) fn progress(&self, what: &str) -> Progress {
+        let template =
+            format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
+        let style = ProgressStyle::with_template(&template);
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let bar = bar.with_style(style);
+        let Verbosity { quiet, verbose } = self.verbosity;
+        let (shown, is_shown) = (bar.clone(), !quiet && verbose < 2 && io::stderr().is_terminal());
+        let task = self.task.clone().on_progress(move |done, total| {
+            if is_shown && total > 1 && shown.is_hidden() {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+            }
+            shown.set_length(total);
+            // Threads report out of order.
+            if done > shown.position() {
+                shown.set_position(done);
+            }
+        });
+        Progress { task, bar }
+    }
+}
+
+/// Creates a pool of `threads` threads; 0 are one per core.
+pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool> {
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+        let expected = "a number of threads that the system can start";
+        Error::argument("--threads", expected, format!("{threads} ({e})"))
+    })
+}
+
+impl Messages for Session {
+    fn warn(&self, text: &str) {
+        self.warn(text);
+    }
+
+    fn remark(&self, text: &str) {
+        self.remark(text);
+    }
+
+    fn idle(&self, setting: &str, needed: &str) {
+        let flag = setting.replace('_', "-");
+        self.warn(&format!("--{flag} has no effect: it is for {needed}"));
+    }
+}
+
+pub(crate) struct Progress {
+    pub(crate) task: Task,
+    pub(crate) bar: ProgressBar,
+}
+
+impl Progress {
+    /// Shows an event of a suite. `Done` is not shown.
+    pub(crate) fn show(&self, event: &Event<'_>, session: &Session) {
+        match event {
+            Event::Resumed { jobs, done: done @ 1.. } => {
+                session.remark(&format!("{done} of {jobs} runs are in the results files"));
+            }
+            Event::Begun(key) => self.bar.set_message(key.to_string()),
+            Event::Warning(text) => self.bar.suspend(|| session.warn(text)),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
