@@ -18,6 +18,7 @@ use quadrille_base::choice;
 use quadrille_base::image::Frame;
 use quadrille_base::math::whole;
 use quadrille_base::shading::StopRule;
+use quadrille_base::units::cycles_to_ms;
 use quadrille_base::{Result, Task};
 use quadrille_machine::documented;
 
@@ -104,7 +105,7 @@ impl GscoreResult {
 
     /// Duration of `cycles` of the accelerator in milliseconds.
     pub fn ms(&self, cycles: u64) -> f64 {
-        cycles as f64 / (self.counts.clock_mhz * 1e3)
+        cycles_to_ms(cycles, self.counts.clock_mhz)
     }
 
     /// Describes counters that do not add up. The list is empty unless the model has a bug.
