@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     report(&prepared.views, session);
     prepared.views = args.film.path.flown(prepared.views)?;
     job.prepare_outputs(&prepared.views.cameras)?;
-    let host = (session.level, session.task);
+    let (level, task) = (session.level, session.task);
     let mut rows = Vec::new();
     let draw = |film: Option<&FilmFrames>| {
         let mut keep = |row: &DeferredRow, result: &DeferredResult| {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             }
             job.write(row, result)
         };
-        rows = session.install(|| prepared.run(job.wants(), host, session, &mut keep))?;
+        rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
         Ok(1)
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;

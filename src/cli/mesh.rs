@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let host = (session.level, session.task);
+    let (level, task) = (session.level, session.task);
     let mut rows = Vec::new();
     let draw = |film: Option<&FilmFrames>| {
         let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
             }
             job.write(row, &frame)
         };
-        rows = session.install(|| prepared.run(job.wants(), host, session, &mut keep))?;
+        rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
         Ok(1)
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;

@@ -122,7 +122,7 @@ fn serve(
             let view = MeshCamera::new(camera.clone(), prepared.input.near(&camera))
                 .relative_to(source.origin());
             let frame =
-                settings.frame(&camera, (SAMPLES, prepared.input.memory()), look.session.level)?;
+                settings.frame(&camera, SAMPLES, prepared.input.memory(), look.session.level)?;
             let visible = VisibleFrame::new(&*source, [&view; 2], &frame, &task)?;
             let shading = visible.merged(&*source, MergeUnitKind::None);
             task.check()?;

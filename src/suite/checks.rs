@@ -13,28 +13,31 @@ pub(crate) fn within<T: PartialOrd + Display>(
     range: impl RangeBounds<T>,
     expected: &str,
 ) -> Result<()> {
-    match value.filter(|value| !range.contains(value)) {
-        None => Ok(()),
-        Some(value) => Err(Error::argument(setting, expected, value)),
-    }
+    let Some(wrong) = value.filter(|value| !range.contains(value)) else { return Ok(()) };
+    Err(Error::argument(setting, expected, wrong))
 }
 
 pub(crate) fn finite(setting: &str, numbers: &[f64]) -> Result<()> {
-    match numbers.iter().find(|number| !number.is_finite()) {
-        None => Ok(()),
-        Some(number) => Err(Error::argument(setting, "finite numbers such as 1,-2,0.5", number)),
-    }
+    let Some(wrong) = numbers.iter().find(|number| !number.is_finite()) else { return Ok(()) };
+    Err(Error::argument(setting, "finite numbers such as 1,-2,0.5", wrong))
 }
 
 /// Refuses repeated values, whose rows and files would be the same.
 pub fn each_once<T: PartialEq + ToString>(setting: &str, values: &[T]) -> Result<()> {
-    match (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
-        None => Ok(()),
-        Some(at) => {
-            let found = format!("{} twice", values[at].to_string());
-            Err(Error::argument(setting, "each value once", found))
+    let repeated = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
+    let Some(at) = repeated else { return Ok(()) };
+    Err(Error::argument(setting, "each value once", format!("{} twice", values[at].to_string())))
+}
+
+/// Each value once, in order of appearance.
+pub fn unique<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
         }
     }
+    found
 }
 
 pub(crate) fn one_or_more<'de, T, D>(from: D) -> std::result::Result<Vec<T>, D::Error>

@@ -21,7 +21,6 @@ pub struct Configuration {
 }
 
 impl Default for Configuration {
-    /// The default preset without changes.
     fn default() -> Self {
         Self {
             name: None,
@@ -73,8 +72,7 @@ pub(super) fn label(
         return name.to_owned();
     }
     let changes = changed.iter().map(|(field, value)| format!("{field}={value}"));
-    let parts: Vec<_> = [preset.to_owned()].into_iter().chain(changes).collect();
-    parts.join(" ")
+    [preset.to_owned()].into_iter().chain(changes).collect::<Vec<_>>().join(" ")
 }
 
 /// Gives a field of every configuration the value of an assignment `unit.field=value` or, with values
@@ -120,9 +118,7 @@ pub fn check_distinct(configurations: &[Configuration]) -> Result<()> {
 /// Splits an assignment of several values into assignments of one value each.
 fn alternatives(assignment: &str) -> Result<Vec<String>> {
     let one = || vec![assignment.to_owned()];
-    let Some((path, text)) = assignment.split_once('=') else {
-        return Ok(one());
-    };
+    let Some((path, text)) = assignment.split_once('=') else { return Ok(one()) };
     if toml::from_str::<toml::Table>(&format!("v = {}", text.trim())).is_ok() {
         return Ok(one());
     }

@@ -1,6 +1,7 @@
 //! Rows as comma-separated values (RFC 4180): one line per row and method, one column per number.
 
 use std::collections::{BTreeSet, HashMap};
+use std::iter::repeat;
 
 use serde_json::Value;
 
@@ -8,10 +9,6 @@ use super::row::Row;
 use super::rows::MethodRow;
 use super::run_row::MeshRunRow;
 use quadrille_gpu::config::Config;
-
-/// Columns of every line, before those of the configuration and of the reports.
-const KEY_COLUMNS: [&str; 7] =
-    ["scene", "seed", "view", "width", "height", "configuration", "preset"];
 
 /// A table whose columns are found one by one.
 #[derive(Debug, Default)]
@@ -25,14 +22,10 @@ pub struct Columns {
 
 impl Columns {
     fn set(&mut self, name: &str, cell: String) {
-        let column = match self.index.get(name) {
-            Some(column) => *column,
-            None => {
-                self.names.push(name.to_owned());
-                self.index.insert(name.to_owned(), self.names.len() - 1);
-                self.names.len() - 1
-            }
-        };
+        let column = *self.index.entry(name.to_owned()).or_insert_with(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
         if let Some(line) = self.lines.last_mut() {
             if line.len() <= column {
                 line.resize(column + 1, String::new());
@@ -41,8 +34,7 @@ impl Columns {
         }
     }
 
-    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by
-    /// dots.
+    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by dots.
     fn set_value(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
@@ -64,11 +56,9 @@ impl Columns {
 
     /// The table as comma-separated values, with a heading.
     pub fn text(&self) -> String {
-        let mut text = line(self.names.iter().map(String::as_str), self.names.len());
-        for cells in &self.lines {
-            text += &line(cells.iter().map(String::as_str), self.names.len());
-        }
-        text
+        let lines = [&self.names].into_iter().chain(&self.lines);
+        let empty = String::new();
+        lines.map(|cells| line(cells.iter().chain(repeat(&empty)).take(self.names.len()))).collect()
     }
 }
 
@@ -81,12 +71,13 @@ fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     key.split_once(' ').map_or(key, |(reason, _)| reason)
 }
 
-fn line<'a>(cells: impl Iterator<Item = &'a str>, width: usize) -> String {
-    let quoted = cells.chain(std::iter::repeat("")).take(width).map(|cell| {
+/// The cells of a line with a line feed, in quotation marks where they need them.
+pub fn line<'a>(cells: impl Iterator<Item = &'a String>) -> String {
+    let quoted = cells.map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
         } else {
-            cell.to_owned()
+            cell.clone()
         }
     });
     quoted.collect::<Vec<_>>().join(",") + "\n"
@@ -151,16 +142,15 @@ fn mesh_cells(run: &MeshRunRow, columns: &mut Columns) {
 
 fn key_cells(row: &Row, columns: &mut Columns) {
     let key = &row.key;
-    let cells = [
-        key.scene.clone(),
-        key.seed.map_or(String::new(), |seed| seed.to_string()),
-        key.view.name.clone(),
-        key.view.width.to_string(),
-        key.view.height.to_string(),
-        key.configuration.clone().unwrap_or_default(),
-        key.preset.clone(),
-    ];
-    for (name, cell) in KEY_COLUMNS.into_iter().zip(cells) {
+    for (name, cell) in [
+        ("scene", key.scene.clone()),
+        ("seed", key.seed.map_or(String::new(), |seed| seed.to_string())),
+        ("view", key.view.name.clone()),
+        ("width", key.view.width.to_string()),
+        ("height", key.view.height.to_string()),
+        ("configuration", key.configuration.clone().unwrap_or_default()),
+        ("preset", key.preset.clone()),
+    ] {
         columns.set(name, cell);
     }
 }

@@ -117,8 +117,7 @@ pub struct PixelCounts {
 /// The least count of each bin of the histogram above 0, in ascending order: 1, 2, 3, 4, 6, 8, 12 and so on. The
 /// last bin is open.
 pub fn bin_starts() -> impl Iterator<Item = u32> {
-    let halves = (0..BINS / 2).flat_map(|power| [2_u32 << power, 3 << power]);
-    std::iter::once(1).chain(halves)
+    std::iter::once(1).chain((0..BINS / 2).flat_map(|power| [2_u32 << power, 3 << power]))
 }
 
 impl PixelCounts {

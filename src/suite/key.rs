@@ -92,8 +92,7 @@ impl fmt::Display for MeshRunKey {
     }
 }
 
-/// Identification of a run in its suite. With a fingerprint and the name of a method it identifies
-/// numbers.
+/// Identification of a run in its suite. With a fingerprint and the name of a method it identifies numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunKey {
     /// A view of a scene of splats.

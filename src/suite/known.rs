@@ -13,17 +13,14 @@ use super::row::Row;
 use super::run_row::{MeshRunRow, RunRow};
 use quadrille_base::error::{Error, Result};
 
-/// Rows that are known, and hashes of the files that they follow from.
 pub(super) struct KnownRows<'a> {
     pub(super) records: Records,
     by_key: HashMap<&'a RunKey, &'a Run>,
     pub(super) inputs: Inputs<'a>,
 }
 
-/// Hashes of inputs and outputs.
 pub(super) struct Inputs<'a> {
     plan: &'a Plan,
-    /// Folder of the outputs.
     folder: PathBuf,
     /// Hashes of input files, each of which is read once.
     hashes: HashMap<PathBuf, Option<u64>>,
@@ -107,9 +104,7 @@ impl<'a> KnownRows<'a> {
 
     /// Whether a row need not be kept beside the rows of the plan.
     pub(super) fn replaces(&mut self, row: &RunRow) -> bool {
-        let Some(run) = self.by_key.get(&row.key()).copied() else {
-            return false;
-        };
+        let Some(run) = self.by_key.get(&row.key()).copied() else { return false };
         match (&run.work, row) {
             (Work::View(work), RunRow::View(row)) => {
                 let is_run = |name: &String| work.methods.iter().any(|m| m.name() == *name);
@@ -133,9 +128,6 @@ impl<'a> KnownRows<'a> {
 
 impl Inputs<'_> {
     /// Hash of everything that a row of a mesh follows from, and of its outputs.
-    ///
-    /// # Errors
-    /// Errors of reading the cameras.
     pub(super) fn fingerprint(&mut self, job: &MeshJob, row: &MeshRunRow) -> Result<String> {
         let mut hash = Fnv1a::default();
         let sources = self.plan.program.sources;
@@ -155,7 +147,6 @@ impl Inputs<'_> {
     }
 }
 
-/// Hash of the content of a file; `None` if it cannot be read.
 fn content_hash(path: &Path) -> Option<u64> {
     let mut hash = Fnv1a::default();
     hash.add_file(path).ok()?;

@@ -10,14 +10,12 @@
 //! RESULTS --read_rows--> rows --csv--> one line per row and method
 //! ```
 //!
-//! A run is a view of a scene in one configuration, or a mesh of a study at one point of its axes. All
-//! methods of a view share the preprocessed splats and report into one [`Row`], unless
-//! [each is a run of its own](Plan::by_method). Only procedural scenes use random numbers, so a seed
-//! belongs to a scene with a recipe.
+//! A run is a view of a scene in one configuration, or a mesh of a study at one point of its axes. All methods of a
+//! view share the preprocessed splats and report into one [`Row`], unless [each is a run of its own](Plan::by_method).
+//! Only procedural scenes use random numbers, so a seed belongs to a scene with a recipe.
 //!
-//! Rows of equal [`RunKey`]s and fingerprints must have equal numbers, whichever machine wrote them; keys
-//! that begin with `host_` hold times of a machine and are exempt. Reading a results file and merging
-//! check that.
+//! Rows of equal [`RunKey`]s and fingerprints must have equal numbers, whichever machine wrote them; keys that begin
+//! with `host_` hold times of a machine and are exempt. Reading a results file and merging check that.
 //!
 //! ```
 //! use quadrille_base::Task;
@@ -76,7 +74,7 @@ pub mod sweep_table;
 mod value_range;
 pub mod versus;
 
-pub use checks::each_once;
+pub use checks::{each_once, unique};
 pub use configuration::{Configuration, check_distinct, swept, unused_warning};
 pub use key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
 pub use merge::Merged;

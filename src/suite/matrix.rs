@@ -76,21 +76,16 @@ impl Matrix {
             let value = &whole;
             match key.as_str() {
                 "preset" => {
-                    let expected = "a list of names of presets";
-                    matrix.presets =
-                        list(path, key, value, expected, |v| v.as_str().map(str::to_owned))?;
+                    let name = |v: &toml::Value| v.as_str().map(str::to_owned);
+                    matrix.presets = list(path, key, value, "a list of names of presets", name)?;
                 }
                 "seed" => {
                     let expected = "a list or range of whole numbers from 0";
-                    matrix.seeds = list(path, key, value, expected, |v| {
-                        v.as_integer().and_then(|n| n.try_into().ok())
-                    })?;
+                    matrix.seeds = list(path, key, value, expected, whole_number)?;
                 }
                 "width" => {
                     let expected = "a list or range of widths in pixels";
-                    matrix.widths = list(path, key, value, expected, |v| {
-                        v.as_integer().and_then(|n| n.try_into().ok())
-                    })?;
+                    matrix.widths = list(path, key, value, expected, whole_number)?;
                 }
                 unit => {
                     for (field, values) in unit_fields(path, "matrix", unit, value)? {
@@ -108,14 +103,12 @@ impl Matrix {
     }
 
     fn check(&self, path: &Path, base: &Configuration) -> Result<()> {
-        if !self.presets.is_empty() {
-            let also = self.named.iter().find(|named| named.preset.is_some());
-            if let Some(named) = also {
-                let place = format!("configuration \"{}\", preset", named.name);
-                let expected = "no preset, since the matrix has a list of them";
-                let found = named.preset.as_deref().unwrap_or_default();
-                return Err(Error::malformed(path, place, expected, found));
-            }
+        let also = self.named.iter().find(|named| named.preset.is_some());
+        if let Some(named) = also.filter(|_| !self.presets.is_empty()) {
+            let place = format!("configuration \"{}\", preset", named.name);
+            let expected = "no preset, since the matrix has a list of them";
+            let found = named.preset.as_deref().unwrap_or_default();
+            return Err(Error::malformed(path, place, expected, found));
         }
         // Finds wrong names and values when the file is read, not when it is run.
         let extended = Configuration {
@@ -135,9 +128,8 @@ impl Matrix {
         !self.presets.is_empty() || self.named.iter().any(|named| named.preset.is_some())
     }
 
-    /// The configurations of the suite, each based on one of `bases`: its preset unless the suite
-    /// chooses one, then the suite's fields, then the fields that differ from the preset of the base.
-    /// The last field changes fastest.
+    /// The configurations of the suite, each based on one of `bases`: its preset unless the suite chooses one, then the
+    /// suite's fields, then the fields that differ from the preset of the base. The last field changes fastest.
     pub(super) fn configurations(&self, bases: &[Configuration]) -> Result<Vec<Configuration>> {
         let fields = self.fields.iter().map(Vec::len);
         let lists = [self.named.len(), self.presets.len()].map(|n| n.max(1));
@@ -257,6 +249,10 @@ fn list<T: PartialEq>(
         values.push(parsed);
     }
     Ok(values)
+}
+
+fn whole_number<T: TryFrom<i64>>(value: &toml::Value) -> Option<T> {
+    value.as_integer()?.try_into().ok()
 }
 
 fn in_matrix(path: &Path, error: Error) -> Error {

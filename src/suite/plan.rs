@@ -8,7 +8,7 @@ use super::configuration::Configuration;
 use super::key::{Fnv1a, JobKey, MeshRunKey, RunKey, ViewKey};
 use super::mesh_suite::{MeshJob, SuitePaths};
 use super::program::Program;
-use super::scene_entry::{SceneEntry, Source};
+use super::scene_entry::SceneEntry;
 use super::shard::Shard;
 use super::suite_file::Suite;
 use quadrille_base::error::{Error, Result};
@@ -17,7 +17,6 @@ use quadrille_gpu::method::Method;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::PictureSize;
 
-/// Maximum number of runs of views of a suite.
 const MAX_JOBS: u64 = 1_000_000;
 
 #[derive(Clone)]
@@ -53,7 +52,6 @@ pub struct MethodChoice {
     pub has_details: bool,
 }
 
-/// Work of a run.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     View(ViewWork),
@@ -77,7 +75,6 @@ impl Run {
         }
     }
 
-    /// Index of the scene of a view.
     pub(super) fn scene(&self) -> Option<usize> {
         self.view().map(|(_, work)| work.scene)
     }
@@ -133,17 +130,9 @@ impl Suite {
         let mut hashes: HashMap<PathBuf, u64> = HashMap::new();
         for scene in self.seeded_scenes() {
             task.check()?;
-            let content = match &scene.source {
-                Source::File(path) => match hashes.get(path) {
-                    Some(hash) => *hash,
-                    None => {
-                        let hash = scene.content_hash(&self.path)?;
-                        hashes.insert(path.clone(), hash);
-                        hash
-                    }
-                },
-                Source::Recipe(..) => scene.content_hash(&self.path)?,
-            };
+            let known = scene.file().and_then(|path| hashes.get(path).copied());
+            let content = known.map_or_else(|| scene.content_hash(&self.path), Ok)?;
+            hashes.extend(scene.file().map(|path| (path.to_owned(), content)));
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
             plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, &self.methods)?;
@@ -167,13 +156,11 @@ impl Suite {
     }
 
     fn sizes(&self, scene: &SceneEntry) -> Vec<PictureSize> {
-        if self.matrix.widths.is_empty() {
-            return vec![scene.size()];
+        let sized = |width: &u32| PictureSize { width: Some(*width), height: None, scale: None };
+        match self.matrix.widths.as_slice() {
+            [] => vec![scene.size()],
+            widths => widths.iter().map(sized).collect(),
         }
-        let widths = self.matrix.widths.iter();
-        let sizes =
-            widths.map(|width| PictureSize { width: Some(*width), height: None, scale: None });
-        sizes.collect()
     }
 }
 
@@ -243,9 +230,7 @@ impl Plan {
     pub fn by_method(mut self, choose: impl Fn(&JobKey, &ViewWork) -> MethodChoice) -> Self {
         let runs = std::mem::take(&mut self.runs).into_iter();
         let split = runs.flat_map(|run| {
-            let Some((key, work)) = run.view() else {
-                return vec![run];
-            };
+            let Some((key, work)) = run.view() else { return vec![run] };
             let MethodChoice { methods, has_details } = choose(key, work);
             let mut work = ViewWork { has_details, ..work.clone() };
             if has_details {

@@ -1,5 +1,4 @@
-//! Rows that are known, by key: rows of one key and one fingerprint are joined, and their numbers are
-//! compared.
+//! Rows that are known, by key: rows of one key and one fingerprint are joined, and their numbers are compared.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,14 +11,12 @@ use super::run_row::{MeshRunRow, RunRow};
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::method::Method;
 
-/// Results of a run, from one row or several.
 struct Record {
     row: RunRow,
     /// Line that each method, or the rows of a mesh, was read from; `None` for results of this run.
     places: Vec<Option<Place>>,
 }
 
-/// Rows in order of appearance.
 #[derive(Default)]
 pub(super) struct Records {
     records: Vec<Record>,
@@ -27,11 +24,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Adds a row of a results file; other lines are ignored.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] naming both rows if an earlier one has the same key and fingerprint and other
-    /// numbers.
+    /// Adds a row of a results file; other lines are ignored. Refuses other numbers of the same key and fingerprint.
     pub(super) fn add_line(&mut self, line: Line) -> Result<()> {
         match line.content {
             LineContent::Run(row) => self.add(*row, Some(&line.place)),
@@ -65,7 +58,6 @@ impl Records {
 }
 
 impl Record {
-    /// Adds the methods of a row of the same key and fingerprint.
     fn join(&mut self, row: RunRow, place: Option<&Place>) -> Result<()> {
         match (&mut self.row, row) {
             (RunRow::View(known), RunRow::View(row)) => {
@@ -73,13 +65,10 @@ impl Record {
             }
             (RunRow::Mesh(known), RunRow::Mesh(row)) => {
                 let rows = |row: &MeshRunRow| serde_json::to_value(&row.rows).unwrap_or_default();
-                match difference("rows", &rows(&row), &rows(known)) {
-                    None => Ok(()),
-                    Some(found) => {
-                        let first = self.places.first().and_then(Option::as_ref);
-                        Err(conflict(&row.key, found, [place, first]))
-                    }
-                }
+                let found = difference("rows", &rows(&row), &rows(known));
+                let Some(found) = found else { return Ok(()) };
+                let first = self.places.first().and_then(Option::as_ref);
+                Err(conflict(&row.key, found, [place, first]))
             }
             // Rows of two workloads have no key in common.
             _ => Ok(()),
@@ -121,7 +110,6 @@ fn join_views(
     Ok(())
 }
 
-/// The methods without results in a row.
 pub(super) fn missing(row: Option<&Row>, methods: &[Method]) -> Vec<Method> {
     let is_known = |method: &Method| row.is_some_and(|row| row.method(&method.name()).is_some());
     methods.iter().copied().filter(|m| !is_known(m)).collect()
@@ -165,7 +153,6 @@ pub fn read_rows(path: &Path) -> Result<Vec<RunRow>> {
     Ok(records.into_rows())
 }
 
-/// Error about two rows with one key and different numbers.
 fn conflict(
     key: &impl std::fmt::Display,
     found: String,

@@ -35,10 +35,7 @@ pub(super) struct Line {
 impl Line {
     /// The row of the line; `None` if another version may have written it.
     pub(super) fn row(&self) -> Option<&RunRow> {
-        match &self.content {
-            LineContent::Run(row) => Some(row),
-            LineContent::Other(_) => None,
-        }
+        if let LineContent::Run(row) = &self.content { Some(row) } else { None }
     }
 }
 
@@ -167,8 +164,7 @@ impl Lines {
                 continue;
             }
             let content = LineContent::parse(&bytes).ok_or_else(|| not_a_row(path, line))?;
-            let place = Place { path: Arc::clone(&shared), line };
-            found.lines.push(Line { place, content });
+            found.lines.push(Line { place: Place { path: Arc::clone(&shared), line }, content });
         }
         Ok(found)
     }

@@ -94,15 +94,7 @@ impl RunRow {
 }
 
 impl MeshRunRow {
-    /// Name of the heat map of a pipeline.
-    pub(super) fn picture_name(key: &MeshRunKey, pipeline: &str) -> String {
-        format!("{key}.{pipeline}.png")
-    }
-
     /// The heat maps as PNG files from the folder of the results, with the names of their pipelines.
-    ///
-    /// # Errors
-    /// [`Error::Read`].
     pub fn pictures(&self, folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
         let start = format!("{}.", self.key);
         let pictures = self.outputs.iter().map(|name| {

@@ -110,7 +110,6 @@ impl Plan {
     }
 }
 
-/// A suite that is run.
 struct Running<'a> {
     plan: &'a Plan,
     level: SimdLevel,
@@ -122,7 +121,6 @@ struct Running<'a> {
     known: KnownRows<'a>,
 }
 
-/// A view that is ready to be drawn.
 struct ReadyView<'a> {
     view: PreparedView<'a>,
     profile: &'static str,
@@ -155,7 +153,7 @@ impl Running<'_> {
                 // Methods of a view run in parallel; each run appends its row when it is done.
                 let views =
                     of_configuration.par_iter().filter_map(|run| Some((&run.key, run.view()?)));
-                let rows = views.map(|(key, view)| self.view(key, view, &ready));
+                let rows = views.map(|(run, (key, work))| self.view(run, key, work, &ready));
                 let rows: Vec<(Row, Vec<String>)> = rows.collect::<Result<_>>()?;
                 for (row, discrepancies) in rows {
                     for sentence in discrepancies {
@@ -174,16 +172,15 @@ impl Running<'_> {
     fn view(
         &self,
         run: &RunKey,
-        (key, work): (&JobKey, &ViewWork),
+        key: &JobKey,
+        work: &ViewWork,
         ready: &ReadyView<'_>,
     ) -> Result<(Row, Vec<String>)> {
         let config = &self.plan.configurations[work.configuration].config;
         let known = self.known.view(run, work);
         let missing = records::missing(known, &work.methods);
-        let watch = |method| match work.has_details {
-            true => details::watch(method),
-            false => Watch::default(),
-        };
+        let watch =
+            |method| if work.has_details { details::watch(method) } else { Watch::default() };
         let machines = missing.iter().map(|method| Machine::new(config, *method, watch(*method)));
         let machines: Vec<Machine> = machines.collect::<Result<_>>()?;
         let mut methods = records::known(known, &work.methods);
@@ -220,8 +217,7 @@ impl Running<'_> {
     ) -> Result<()> {
         quadrille_base::span!("row");
         watch(Event::Begun(key));
-        let host = (self.level, &self.part);
-        let (mut row, warnings) = job.run(self.folder, &self.plan.paths, host)?;
+        let (mut row, warnings) = job.run(self.folder, &self.plan.paths, self.level, &self.part)?;
         self.plan.program.commit.clone_into(&mut row.commit);
         row.fingerprint = self.known.inputs.fingerprint(job, &row)?;
         for text in warnings {
@@ -238,7 +234,6 @@ impl Running<'_> {
         }
     }
 
-    /// Adds a row that is in the results file.
     fn add(&mut self, row: RunRow, watch: &mut dyn FnMut(Event<'_>)) -> Result<()> {
         watch(Event::Done(&row));
         self.known.records.add(row, None)?;

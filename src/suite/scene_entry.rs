@@ -21,7 +21,6 @@ use quadrille_scene::{Camera, SceneInput, Splats, load};
 const DEFAULT_SPLATS: u64 = 200_000;
 const DEFAULT_SH_DEGREE: u8 = 3;
 
-/// A scene of the suite file, without its views.
 #[derive(Debug, Clone, Deserialize)]
 struct RawScene {
     name: String,
@@ -126,15 +125,11 @@ impl SceneEntry {
     }
 
     pub(super) fn sized(&self, size: PictureSize) -> Self {
-        let views = self.views.with_size(size);
-        Self { views, ..self.clone() }
+        Self { views: self.views.with_size(size), ..self.clone() }
     }
 
     pub(super) fn seed(&self) -> Option<u64> {
-        match self.source {
-            Source::File(_) => None,
-            Source::Recipe(_, seed) => Some(seed),
-        }
+        if let Source::Recipe(_, seed) = self.source { Some(seed) } else { None }
     }
 
     pub(super) fn with_seed(&self, new: u64) -> Self {
@@ -201,11 +196,8 @@ impl SceneEntry {
         }
     }
 
-    fn file(&self) -> Option<&Path> {
-        match &self.source {
-            Source::File(path) => Some(path),
-            Source::Recipe(..) => None,
-        }
+    pub(super) fn file(&self) -> Option<&Path> {
+        if let Source::File(path) = &self.source { Some(path) } else { None }
     }
 
     pub(super) fn load(&self, suite: &Path, task: &Task) -> Result<LoadedScene> {

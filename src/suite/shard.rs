@@ -63,9 +63,7 @@ impl Shard {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(unread)? {
             let name = entry.map_err(unread)?.file_name();
-            let Some(shard) = name.to_str().and_then(shard) else {
-                continue;
-            };
+            let Some(shard) = name.to_str().and_then(shard) else { continue };
             found.push(((shard.count, shard.index), results.with_file_name(name)));
         }
         found.sort();
@@ -74,11 +72,9 @@ impl Shard {
 
     pub(super) fn files_to_merge(results: &Path) -> Result<Vec<PathBuf>> {
         let files = Self::files(results)?;
-        if files.is_empty() {
-            let name = Self { index: 1, count: 4 }.file(results);
-            let expected = format!("files of shards such as {}", name.display());
-            return Err(Error::argument("merge", expected, "none"));
-        }
+        let name = Self { index: 1, count: 4 }.file(results);
+        let expected = format!("files of shards such as {}", name.display());
+        Error::refuse_if(files.is_empty(), "merge", expected, "none")?;
         Ok(files)
     }
 }

@@ -15,7 +15,6 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::text_file::read_text;
 use quadrille_gpu::method::Method;
 
-/// The content of a suite file beside its scenes, meshes and studies.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct RawSuite {
@@ -56,8 +55,7 @@ impl Suite {
         Self::parse_for(text, path, &Configuration::default())
     }
 
-    /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the
-    /// suite.
+    /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the suite.
     pub fn parse_for(text: &str, path: &Path, base: &Configuration) -> Result<Self> {
         let mut remarks = Vec::new();
         let mut table = SuiteText { path, text }.parse(&mut remarks)?;

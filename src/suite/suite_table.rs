@@ -22,10 +22,8 @@ const RENAMED: [(&str, &str); 5] = [
     ("pipeline", "method"),
 ];
 
-/// A suite file in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SuiteText<'t> {
-    /// Path of the file, for messages.
     pub(crate) path: &'t Path,
     pub(crate) text: &'t str,
 }
@@ -105,16 +103,13 @@ impl<'t> SuiteTable<'t> {
         T::deserialize(part.into_deserializer()).map_err(|e| self.suite.error(&self.place, &e))
     }
 
-    /// Takes a list of tables.
     pub(crate) fn take_tables(
         &mut self,
         key: &'static str,
         remarks: &mut Vec<String>,
     ) -> Result<Vec<Self>> {
         self.known.push(key);
-        let Some(value) = self.values.remove(key) else {
-            return Ok(Vec::new());
-        };
+        let Some(value) = self.values.remove(key) else { return Ok(Vec::new()) };
         let line = format!("line {}", self.suite.line(value.span().start));
         let refused = |found: &str| {
             Error::malformed(self.suite.path, &line, format!("tables [[{key}]]"), found)
@@ -147,7 +142,6 @@ impl<'t> SuiteTable<'t> {
         self.known.extend(known.collect::<Vec<_>>());
     }
 
-    /// Whether a key has a value.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
@@ -162,9 +156,7 @@ impl<'t> SuiteTable<'t> {
     pub(crate) fn finish(self) -> Result<()> {
         // The first one in the file.
         let unknown = self.values.iter().min_by_key(|(_, value)| value.span().start);
-        let Some((key, value)) = unknown else {
-            return Ok(());
-        };
+        let Some((key, value)) = unknown else { return Ok(()) };
         let line = format!("line {}", self.suite.line(value.span().start));
         let place = match self.place.as_str() {
             "" => line,
@@ -176,9 +168,7 @@ impl<'t> SuiteTable<'t> {
     }
 }
 
-/// Settings that are parts of a table.
 pub(crate) trait TableParts: Sized {
-    /// Takes the settings out of a table.
     fn take_from(table: &mut SuiteTable<'_>) -> Result<Self>;
 }
 

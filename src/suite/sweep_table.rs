@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::checks::unique;
 use super::row::Row;
 use crate::report::table::{TextTable, or_dash};
 use quadrille_machine::spec::shown_size;
@@ -96,12 +97,8 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     let configurations = groups(&rows, configuration_of);
     let configurations: Vec<_> = configurations.into_iter().map(|(key, _)| key).collect();
     let labels = labels(&configurations);
-    let mut methods: Vec<&str> = Vec::new();
-    for method in rows.iter().flat_map(|row| &row.methods) {
-        if !methods.contains(&method.name.as_str()) {
-            methods.push(&method.name);
-        }
-    }
+    let methods = rows.iter().flat_map(|row| &row.methods).map(|method| method.name.as_str());
+    let methods = unique(methods);
     let mut headings = vec![format!("<{heading}")];
     headings.extend(labels.iter().map(|label| label.heading.clone()));
     headings.push("views".to_owned());

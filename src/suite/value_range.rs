@@ -24,12 +24,8 @@ fn number(text: &str) -> Option<Number> {
 }
 
 pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
-    let Some((from, rest)) = text.split_once(DOTS) else {
-        return Ok(None);
-    };
-    let Some(from) = number(from) else {
-        return Ok(None);
-    };
+    let Some((from, rest)) = text.split_once(DOTS) else { return Ok(None) };
+    let Some(from) = number(from) else { return Ok(None) };
     let syntax = || "a range with both ends, such as 8..64, 8..64*2 or 0..1+0.25".to_owned();
     let at = rest.find(['*', '+']).unwrap_or(rest.len());
     // The sign of an exponent does not begin a step.

@@ -58,7 +58,7 @@ pub(super) fn run(
         view: &view,
         shader: &shader,
         sampling: merging.sampling,
-        settings: merging.frame(camera, (samples[0], input.memory()), session.level)?,
+        settings: merging.frame(camera, samples[0], input.memory(), session.level)?,
         patterns: patterns.collect::<Result<_>>()?,
         task: session.task,
     };

@@ -90,10 +90,8 @@ impl BlurSettings {
             ("motion", self.motion.is_some() && self.displacement.is_some(), "move"),
             ("motion", self.motion.is_some() && self.spin.is_some(), "spin"),
         ];
-        match both.into_iter().find(|(_, are_given, _)| *are_given) {
-            None => Ok(()),
-            Some((setting, _, other)) => Err(Error::conflict(setting, other)),
-        }
+        let given = both.into_iter().find(|(_, are_given, _)| *are_given);
+        given.map_or(Ok(()), |(setting, _, other)| Err(Error::conflict(setting, other)))
     }
 
     /// The views with their motion and lens; `all` returns the views among which each has a next one.
@@ -169,11 +167,9 @@ impl BlurSettings {
             (Some(focus), _) => focus,
             (None, Some(point)) => {
                 let focus = distance(point.into());
-                if focus <= 0.0 {
-                    let found = format!("a point {} units behind it", -focus);
-                    let expected = "a point in front of the camera";
-                    return Err(Error::argument("focus_at", expected, found));
-                }
+                let found = format!("a point {} units behind it", -focus);
+                let expected = "a point in front of the camera";
+                Error::refuse_if(focus <= 0.0, "focus_at", expected, found)?;
                 focus
             }
             (None, None) if is_pinhole => return Ok(Lens::PINHOLE),

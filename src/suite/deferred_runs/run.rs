@@ -38,13 +38,11 @@ pub type KeepDeferred<'k> = dyn FnMut(&DeferredRow, &DeferredResult) -> Result<(
 
 impl PreparedMesh<'_, DeferredFrames> {
     /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
-    ///
-    /// # Errors
-    /// Errors of the settings in the views, errors of drawing, and errors of `keep`.
     pub fn run(
         &self,
         wants: DeferredWants,
-        (level, task): (SimdLevel, &Task),
+        level: SimdLevel,
+        task: &Task,
         messages: &dyn Messages,
         keep: &mut KeepDeferred<'_>,
     ) -> Result<Vec<DeferredRow>> {
@@ -98,14 +96,11 @@ impl DrawnView<'_> {
     fn rows(&self, rows: &mut Vec<DeferredRow>, keep: &mut KeepDeferred<'_>) -> Result<()> {
         let pipeline = &self.run.settings.frames.pipeline;
         let (camera, view) = self.view;
-        let truth: Option<Frame> = match pipeline.truth {
-            None => None,
-            Some(seeds) => {
-                let settings = self.settings(ShadingGridKind::Pixel);
-                let mean = mean_picture(self.source, view, &self.shader, &settings, seeds)?;
-                Some(mean)
-            }
+        let truth = |seeds: u32| {
+            let settings = self.settings(ShadingGridKind::Pixel);
+            mean_picture(self.source, view, &self.shader, &settings, seeds)
         };
+        let truth = pipeline.truth.map(truth).transpose()?;
         for &grid in &pipeline.grid {
             self.task.check()?;
             let settings = self.settings(grid);

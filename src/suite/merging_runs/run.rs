@@ -52,13 +52,11 @@ pub type KeepMerged<'k> = dyn FnMut(&MeshRow, MergedFrame<'_>) -> Result<()> + S
 
 impl PreparedMesh<'_, MergingSettings> {
     /// Draws all views on rayon's current pool until `task` is cancelled. `keep` takes each row as soon as it is known.
-    ///
-    /// # Errors
-    /// Errors of the settings in the views, errors of drawing, and errors of `keep`.
     pub fn run(
         &self,
         wants: MergingWants,
-        (level, task): (SimdLevel, &Task),
+        level: SimdLevel,
+        task: &Task,
         messages: &dyn Messages,
         keep: &mut KeepMerged<'_>,
     ) -> Result<Vec<MeshRow>> {
@@ -108,9 +106,8 @@ impl PreparedMesh<'_, MergingSettings> {
             (AreaMeaning::Mean, Some(area)) => {
                 // The number of samples must not change the mesh.
                 let settings =
-                    self.settings.frames.frame(camera, (1, self.settings.input.memory()), level)?;
-                let source = self.input.tessellated_to_mean(area, view, &settings)?;
-                Ok(Some(source))
+                    self.settings.frames.frame(camera, 1, self.settings.input.memory(), level)?;
+                Ok(Some(self.input.tessellated_to_mean(area, view, &settings)?))
             }
             _ => Ok(None),
         }
@@ -156,7 +153,7 @@ impl DrawnFrame<'_> {
     fn resolved(&self) -> Result<ResolvedFrame<'_>> {
         let merging = &self.settings.frames;
         let settings =
-            merging.frame(self.camera, (self.msaa, self.settings.input.memory()), self.level)?;
+            merging.frame(self.camera, self.msaa, self.settings.input.memory(), self.level)?;
         let begun = Instant::now();
         let visible = VisibleFrame::new(self.source, [self.view; 2], &settings, self.task)?;
         let mut resolved = ResolvedFrame {
@@ -215,7 +212,7 @@ impl DrawnFrame<'_> {
             triangle_area_px: self.area,
             timed: self.timed(visible, (unit, kind))?,
             host_ms: FrameHostMs { visibility: resolved.visibility_ms, merging: merging_ms },
-            ..MeshRow::new(&outcome, (unit, buffer), view, self.msaa)
+            ..MeshRow::new(&outcome, unit, buffer, view, self.msaa)
         };
         let shading = (unit != MergingUnit::Reyes).then_some(&shading);
         let compared = resolved.unmerged.is_some() || resolved.truth.is_some();

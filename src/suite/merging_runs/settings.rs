@@ -15,7 +15,6 @@ use quadrille_mesh::merge::MergeUnitKind;
 use quadrille_mesh::shade::Sampling;
 use quadrille_scene::Camera;
 
-/// Heading of flags about measurements.
 #[cfg(feature = "cli")]
 pub(crate) const MEASUREMENTS: &str = "Measurements";
 
@@ -75,8 +74,7 @@ pub struct MergingSettings {
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ',', default_values_t = Self::default().msaa))]
     pub msaa: Vec<u32>,
-    /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512
-    /// for pmu]
+    /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512 for pmu]
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ','))]
     pub buffer: Vec<BufferEntries>,
@@ -128,7 +126,6 @@ impl Default for MergingSettings {
     }
 }
 
-/// A unit and its kind with a buffer.
 pub(super) type BufferedUnit = (MergingUnit, MergeUnitKind);
 
 impl Frames for MergingSettings {
@@ -204,7 +201,8 @@ impl MergingSettings {
     pub fn frame(
         &self,
         camera: &Camera,
-        (samples, memory): (u32, Bytes),
+        samples: u32,
+        memory: Bytes,
         level: SimdLevel,
     ) -> Result<FrameSettings> {
         Ok(FrameSettings {

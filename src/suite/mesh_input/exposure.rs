@@ -23,16 +23,13 @@ impl MeshInput {
     /// where that is at most two stops away. Files state lights in lux and candela, and a sun is 15 stops brighter than
     /// a lamp.
     pub(super) fn exposure(&self, messages: &dyn Messages) -> f32 {
-        let Content::Polygons(mesh) = &self.content else {
-            return 0.0;
-        };
+        let Content::Polygons(mesh) = &self.content else { return 0.0 };
         let Some(lux) = typical_illuminance(mesh) else {
             messages.warn("the lights of the file reach nothing of the mesh (headlight and sky are other lights)");
             return 0.0;
         };
         // A white surface reflects 1 / pi of the illuminance into each direction.
-        let stops = (PI / lux).log2().clamp(-MAX_STOPS, MAX_STOPS);
-        let stops = (stops * STEPS).round() / STEPS;
+        let stops = ((PI / lux).log2().clamp(-MAX_STOPS, MAX_STOPS) * STEPS).round() / STEPS;
         if stops.abs() <= NEAR_STOPS {
             return 0.0;
         }
@@ -53,9 +50,7 @@ fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
 }
 
 fn lit(mesh: &Mesh, face: usize) -> f32 {
-    let Some(normal) = area_vector(mesh, face).try_normalize(0.0) else {
-        return 0.0;
-    };
+    let Some(normal) = area_vector(mesh, face).try_normalize(0.0) else { return 0.0 };
     let places = mesh.face(face).iter().map(|corner| mesh.positions[corner.position as usize]);
     let sum: Vector3<f64> = places.map(|p| Vector3::from(p.map(f64::from))).sum();
     let middle = sum / mesh.face(face).len() as f64 + Vector3::from(mesh.origin);

@@ -41,9 +41,8 @@ impl MeshInput {
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();
             let [eye, centre] = [viewpoint.eye, viewpoint.target].map(Vector3::from);
-            let radius = (eye - centre).norm();
             return Framing {
-                subject: FramingTarget { centre, radius },
+                subject: FramingTarget { centre, radius: (eye - centre).norm() },
                 eye: EyeRule::At(eye),
                 up: viewpoint.up,
                 fov_degrees: viewpoint.vertical_fov.to_degrees(),
@@ -75,10 +74,8 @@ impl MeshInput {
             Some([_, y, z]) => z.abs() > y.abs(),
             None => self.stands_along_z,
         };
-        let mut orientation = match is_z_up {
-            true => MeshOrientation::z_up(),
-            false => MeshOrientation::y_up(),
-        };
+        let mut orientation =
+            if is_z_up { MeshOrientation::z_up() } else { MeshOrientation::y_up() };
         // A side from above or below leaves no direction for up.
         if let Some(front) = self.front().filter(|f| f.dot(&orientation.up) == 0.0) {
             orientation.front = front;
@@ -113,15 +110,12 @@ impl MeshInput {
 
     /// Area vectors of evenly spaced faces as drawn, and whether their backs are drawn too.
     fn face_areas(&self) -> Vec<(Vector3<f64>, bool)> {
-        let Content::Polygons(mesh) = &self.content else {
-            return Vec::new();
-        };
+        let Content::Polygons(mesh) = &self.content else { return Vec::new() };
         if !self.settings.tessellate.is_empty() {
             return Vec::new();
         }
         let area = |face| {
-            let has_back = mesh.materials[mesh.face_materials[face] as usize].two_sided;
-            (area_vector(mesh, face), has_back)
+            (area_vector(mesh, face), mesh.materials[mesh.face_materials[face] as usize].two_sided)
         };
         sampled_faces(mesh).map(area).collect()
     }

@@ -76,9 +76,6 @@ type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSour
 
 impl MeshSettings {
     /// Reads the mesh `path`, a file or the name of a procedural scene.
-    ///
-    /// # Errors
-    /// As [`Self::check`], and errors of reading the files.
     pub fn load(&self, path: &Path, messages: &dyn Messages) -> Result<MeshInput> {
         self.check()?;
         let (content, has_stated_axes, cameras, files) = self.read(path, messages)?;
@@ -124,10 +121,7 @@ impl MeshSettings {
         let is_tessellated = !is_mesh || is_cage;
         let has_no_normals = matches!(content, Content::Polygons(mesh)
             if !is_cage && mesh.corners.iter().any(|corner| corner.normal == NONE));
-        let scene = match content {
-            Content::Procedural(scene) => Some(*scene),
-            _ => None,
-        };
+        let scene = if let Content::Procedural(scene) = content { Some(*scene) } else { None };
         let is_fur = scene == Some(ProceduralScene::FurBall);
         let is_frog = scene == Some(ProceduralScene::Frog);
         let is_random = self.army.is_some()
@@ -139,7 +133,6 @@ impl MeshSettings {
         let polygons = "polygons that are drawn as they are, without tessellation";
         let surfaces = "tessellated surfaces";
         let normals = "polygons without normals, without tessellation";
-        let random = "procedural meshes, armies and random orders";
         [
             ("cage_steps", self.cage_steps.is_some(), is_cage, cages),
             ("weld", self.weld, is_mesh && !is_cage, polygons),
@@ -151,7 +144,7 @@ impl MeshSettings {
             ("hairs", self.hairs.is_some(), is_fur, "the furball"),
             ("hair_order", self.hair_order.is_some(), is_fur, "the furball"),
             ("bumps", self.bumps.is_some(), is_frog, "the frog"),
-            ("seed", self.seed.is_some(), is_random, random),
+            ("seed", self.seed.is_some(), is_random, "procedural meshes, armies and random orders"),
             ("reorder", self.reorder.is_some(), !is_tessellated, polygons),
             ("grid_order", self.grid_order.is_some(), is_tessellated, surfaces),
         ]
@@ -163,9 +156,7 @@ impl MeshSettings {
                 messages.idle(setting, needed);
             }
         }
-        let Content::Polygons(mesh) = content else {
-            return;
-        };
+        let Content::Polygons(mesh) = content else { return };
         if self.tessellate.is_empty() {
             return;
         }
@@ -183,8 +174,7 @@ impl MeshSettings {
         }
     }
 
-    /// Reads the mesh; also returns whether +y is known to be up, the cameras of the file, and the files that
-    /// it names.
+    /// Reads the mesh; also returns whether +y is known to be up, the cameras of the file, and the files that it names.
     fn read(&self, path: &Path, messages: &dyn Messages) -> Result<ReadMesh> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {

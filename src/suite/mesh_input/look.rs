@@ -43,8 +43,7 @@ pub struct LookSettings {
     /// need that are far brighter or darker]. A white surface that faces a light of pi lux is white at 0
     #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = number::<f32>))]
     pub exposure: Option<f32>,
-    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture
-    /// space
+    /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture space
     #[cfg_attr(feature = "cli", arg(long, value_name = "CHECKS", value_parser = number::<f32>))]
     pub checker: Option<f32>,
 }
@@ -96,8 +95,7 @@ impl LookSettings {
             None => 0.0,
         };
         if self.light == LightChoice::Sky {
-            let up = input.orientation(up).up.map(narrow).into();
-            settings.lighting = Lighting::Sky { up };
+            settings.lighting = Lighting::Sky { up: input.orientation(up).up.map(narrow).into() };
         }
         Ok(Look { settings, lights: is_lit.then_some(lights) })
     }

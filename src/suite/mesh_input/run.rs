@@ -55,9 +55,6 @@ impl<F: Frames> MeshRunSettings<F> {
     }
 
     /// Loads the mesh and finds the views.
-    ///
-    /// # Errors
-    /// As [`Self::check`], and errors of reading the files.
     pub fn prepare(&self, messages: &dyn Messages) -> Result<PreparedMesh<'_, F>> {
         self.check()?;
         let input = self.input.load(&self.mesh, messages)?;
@@ -79,8 +76,7 @@ pub struct PreparedMesh<'a, F> {
 impl<F: Frames> PreparedMesh<'_, F> {
     /// All files that the settings and the mesh file name.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let named = self.input.files.iter().map(PathBuf::as_path);
-        self.settings.files().chain(named)
+        self.settings.files().chain(self.input.files.iter().map(PathBuf::as_path))
     }
 
     /// The light and colours of the mesh.

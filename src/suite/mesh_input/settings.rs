@@ -25,9 +25,8 @@ const ASSUMPTIONS: &str = "Assumptions";
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Mesh"))]
 pub struct MeshSettings {
-    /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of
-    /// about this area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and
-    /// procedural meshes]
+    /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of about this
+    /// area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and procedural meshes]
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AREA", value_delimiter = ',', value_parser = number::<f64>))]
     pub tessellate: Vec<f64>,
@@ -55,8 +54,7 @@ pub struct MeshSettings {
     /// texture and hard edges; a GPU compares indices of the index buffer
     #[cfg_attr(feature = "cli", arg(long))]
     pub weld: bool,
-    /// Effects of the pixel shader of all materials, separated by commas; any of them disables the
-    /// pixel merge unit
+    /// Effects of the pixel shader of all materials, separated by commas; any of them disables the pixel merge unit
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "EFFECT", value_delimiter = ','))]
     pub shader_effects: Vec<ShaderEffect>,
@@ -67,8 +65,7 @@ pub struct MeshSettings {
     /// smaller patches that are closer to the limit surface where it is irregular [default: 1]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = whole_number::<u32>))]
     pub cage_steps: Option<u32>,
-    /// Distance of the near plane in world units [default: a thousandth of the distance to the centre
-    /// of the mesh]
+    /// Distance of the near plane in world units [default: a thousandth of the distance to the centre of the mesh]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DISTANCE", value_parser = number::<f64>))]
     pub near: Option<f64>,
     /// Side that the default view shows: an axis, as in -z [default: +z, the front in glTF and most OBJ
@@ -94,8 +91,7 @@ pub struct MeshSettings {
     /// Interpolation between the texels of the displacement
     #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "FILTER"))]
     pub displace_filter: Option<HeightFilter>,
-    /// Displacement of the frog: cells of noise per world unit, and their height in world units
-    /// [default: 120,0.02]
+    /// Displacement of the frog: cells of noise per world unit, and their height in world units [default: 120,0.02]
     #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "CELLS,HEIGHT", value_parser = bumps))]
     pub bumps: Option<[f32; 2]>,
     /// Number of hairs of the furball [default: 6000]

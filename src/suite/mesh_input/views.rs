@@ -33,10 +33,9 @@ pub(super) fn views_of_mesh(
         return described(spec, input, messages);
     }
     let Some(selected) = &spec.view else {
-        let names: Vec<_> = file.iter().map(|camera| camera.name.as_str()).collect();
         messages.remark(&format!(
             "the file holds cameras: {} (view 0 or view all draws them)",
-            names.join(", ")
+            file.iter().map(|camera| camera.name.as_str()).collect::<Vec<_>>().join(", ")
         ));
         return described(spec, input, messages);
     };
@@ -91,8 +90,7 @@ pub(crate) fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camer
         let next = all.get(at + 1).map(|next| (next.clone(), false));
         next.or_else(|| Some((all.get(at.checked_sub(1)?)?.clone(), true)))
     };
-    let found: Option<Vec<_>> = cameras.iter().map(after).collect();
-    found.ok_or_else(|| {
+    cameras.iter().map(after).collect::<Option<Vec<_>>>().ok_or_else(|| {
         let expected = "several views (a camera file with several, or an orbit)";
         Error::argument("shutter", expected, "one view")
     })

@@ -20,7 +20,6 @@ struct MeshName {
     variant: Option<String>,
 }
 
-/// A study beside its axes and settings.
 #[derive(Debug, Deserialize)]
 struct RawStudy {
     name: String,
@@ -30,7 +29,6 @@ struct RawStudy {
     workload: Option<Workload>,
 }
 
-/// The name of an axis or of a point on it.
 #[derive(Debug, Clone, Deserialize)]
 struct AxisName {
     name: String,
@@ -41,7 +39,6 @@ struct MeshPath {
     mesh: String,
 }
 
-/// The meshes of a suite file.
 struct SuiteMeshes<'t>(Vec<(MeshName, SuiteTable<'t>)>);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +162,7 @@ impl MeshSuite {
             for (key, table) in tables {
                 let is_first = self.jobs.len() == before;
                 let table = table.named(key.to_string());
-                self.add_job(path, key, table, workload, (study.heat, is_first))?;
+                self.add_job(path, key, table, workload, study.heat, is_first)?;
             }
         }
         Ok(())
@@ -177,7 +174,8 @@ impl MeshSuite {
         key: MeshRunKey,
         mut table: SuiteTable<'_>,
         workload: Workload,
-        (heat, is_first): (bool, bool),
+        heat: bool,
+        is_first: bool,
     ) -> Result<()> {
         let is_plain = |c: char| c.is_alphanumeric() || " -_.+,()".contains(c);
         let name = key.to_string();

@@ -3,8 +3,7 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// Paths relative to the folder of a suite, or to an environment variable at the start, as in
-/// `$MESHES/spot.obj`.
+/// Paths relative to the folder of a suite, or to an environment variable at the start, as in `$MESHES/spot.obj`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SuitePaths {
     folder: PathBuf,
@@ -17,9 +16,7 @@ impl SuitePaths {
     }
 
     pub(crate) fn learn(&mut self, path: &Path) {
-        let Some(Component::Normal(first)) = path.components().next() else {
-            return;
-        };
+        let Some(Component::Normal(first)) = path.components().next() else { return };
         let value = first.to_str().and_then(|first| first.strip_prefix('$')).and_then(env::var_os);
         self.variables.extend(value.map(|value| (first.into(), value.into())));
     }

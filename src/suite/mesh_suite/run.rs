@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::file::{MeshJob, RunSettings};
 use super::paths::SuitePaths;
+use crate::checks::unique;
 use crate::deferred_runs::{DeferredWants, heat_picture};
 use crate::merging_runs::{MergedFrame, MergingWants};
 use crate::mesh_input::camera_text;
@@ -18,7 +19,6 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::task::Task;
 use quadrille_deferred::draw::DeferredResult;
 
-/// Warnings of a run.
 #[derive(Default)]
 struct Warnings(Mutex<Vec<String>>);
 
@@ -46,7 +46,8 @@ impl MeshJob {
         &self,
         folder: Option<&Path>,
         paths: &SuitePaths,
-        host: (SimdLevel, &Task),
+        level: SimdLevel,
+        task: &Task,
     ) -> Result<(MeshRunRow, Vec<String>)> {
         let start = Instant::now();
         let messages = Warnings::default();
@@ -57,22 +58,20 @@ impl MeshJob {
                 let heat = self.heat && folder.is_some();
                 let wants = DeferredWants { heat, ..DeferredWants::default() };
                 let mut keep = |row: &DeferredRow, result: &DeferredResult| {
-                    let (Some(heat), Some(folder)) = (&result.heat, folder) else {
-                        return Ok(());
-                    };
-                    let name = MeshRunRow::picture_name(&self.key, &row.variant_name());
+                    let (Some(heat), Some(folder)) = (&result.heat, folder) else { return Ok(()) };
+                    let name = format!("{}.{}.png", self.key, row.variant_name());
                     files::write(folder.join(&name), &heat_picture(row, heat))?;
                     outputs.push(name);
                     Ok(())
                 };
-                let rows = prepared.run(wants, host, &messages, &mut keep)?;
+                let rows = prepared.run(wants, level, task, &messages, &mut keep)?;
                 (MeshRows::Deferred(rows), prepared.files().map(Path::to_owned).collect())
             }
             RunSettings::Merging(settings) => {
                 let prepared = settings.prepare(&messages)?;
                 let wants = MergingWants { background: Some([0.0; 3]), ..MergingWants::default() };
                 let mut keep = |_: &MeshRow, _: MergedFrame<'_>| Ok(());
-                let rows = prepared.run(wants, host, &messages, &mut keep)?;
+                let rows = prepared.run(wants, level, task, &messages, &mut keep)?;
                 (MeshRows::Merging(rows), prepared.files().map(Path::to_owned).collect())
             }
         };
@@ -80,18 +79,12 @@ impl MeshJob {
             MeshRows::Deferred(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&self.mesh)),
             MeshRows::Merging(rows) => rows.iter_mut().for_each(|r| r.mesh.clone_from(&self.mesh)),
         }
-        let mut files: Vec<PathBuf> = Vec::new();
-        for file in read.iter().map(|file| paths.portable(file)) {
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
         let row = MeshRunRow {
             key: self.key.clone(),
             commit: String::new(),
             fingerprint: String::new(),
             host_s: start.elapsed().as_secs_f64(),
-            files,
+            files: unique(read.iter().map(|file| paths.portable(file))),
             outputs,
             rows,
         };

@@ -91,6 +91,18 @@ impl Expected {
 }
 
 impl Check {
+    /// A measurement that an ideal model predicts within a relative tolerance.
+    pub(super) fn ideal(
+        name: impl Into<String>,
+        value: f64,
+        share: f64,
+        measured: f64,
+        unit: &'static str,
+    ) -> Self {
+        let expected = Expected::Within { value, share };
+        Self { name: name.into(), expected, basis: Basis::IdealModel, measured, unit }
+    }
+
     pub(super) fn count(
         name: impl Into<String>,
         expected: u64,

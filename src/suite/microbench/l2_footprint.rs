@@ -16,8 +16,7 @@ const WIDTH_PX: u32 = 1024;
 const PIXEL_BYTES: u64 = 8;
 const TOLERANCE: f64 = 0.01;
 
-/// Bytes of colour read from DRAM when a picture of `times` the capacity is covered twice, and the picture's
-/// bytes.
+/// Bytes of colour read from DRAM when a picture of `times` the capacity is covered twice, and the picture's bytes.
 fn covered_twice(config: &Config, times: u64) -> [u64; 2] {
     let row_bytes = u64::from(WIDTH_PX * TILE_PX) * PIXEL_BYTES;
     let rows = times * config.l2.bytes / row_bytes;
@@ -79,11 +78,7 @@ fn writes(config: &Config) -> Check {
     config.l2.bytes = 4096;
     config.dram.gb_per_s = config.gpu.clock_mhz / 1e3;
     let result = draw(&layers(4 * TILE_PX, LAYERS), &config, &Tests::default());
-    Check {
-        name: "bytes through a DRAM of one byte per cycle".to_owned(),
-        expected: Expected::Within { value: 1.0, share: 0.05 },
-        basis: Basis::IdealModel,
-        measured: result.dram_bytes as f64 / result.cycles as f64,
-        unit: "bytes per cycle",
-    }
+    let measured = result.dram_bytes as f64 / result.cycles as f64;
+    let name = "bytes through a DRAM of one byte per cycle";
+    Check::ideal(name, 1.0, 0.05, measured, "bytes per cycle")
 }

@@ -1,7 +1,7 @@
 //! Latency of the L2 and of DRAM: one quad whose colours are in the CROP cache, in the L2, or in DRAM.
 
 use super::bench::{Rectangle, rectangles, run as draw};
-use super::check::{Basis, Check, Expected};
+use super::check::Check;
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
@@ -39,15 +39,9 @@ fn dram(config: &Config) -> u64 {
 }
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
-    let check = |name: &str, latency_ns: f64, cycles: u64| Check {
-        name: name.to_owned(),
-        expected: Expected::Within {
-            value: latency_ns * config.gpu.clock_mhz / 1e3,
-            share: TOLERANCE,
-        },
-        basis: Basis::IdealModel,
-        measured: cycles as f64,
-        unit: "cycles",
+    let check = |name: &str, latency_ns: f64, cycles: u64| {
+        let value = latency_ns * config.gpu.clock_mhz / 1e3;
+        Check::ideal(name, value, TOLERANCE, cycles as f64, "cycles")
     };
     let (to_l2, to_dram) = (config.l2.latency_ns, config.dram.latency_ns);
     vec![

@@ -37,58 +37,50 @@ pub struct Microbenchmark {
     run: fn(&Config) -> Vec<Check>,
 }
 
+const fn benchmark(
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Config) -> Vec<Check>,
+) -> Microbenchmark {
+    Microbenchmark { name, about, run }
+}
+
 /// All microbenchmarks.
 pub const ALL: [Microbenchmark; 10] = [
-    Microbenchmark {
-        name: "tile-bins",
-        about: "how many screen tiles are gathered at once, and when they are flushed",
-        run: tile_bins::run,
-    },
-    Microbenchmark {
-        name: "crop-footprint",
-        about: "how much colour the CROP cache holds before it turns to the L2 (Fig. 20a)",
-        run: crop_footprint::run,
-    },
-    Microbenchmark {
-        name: "pixels-per-clock",
-        about: "how many pixels CROP blends per cycle, by colour format (Fig. 20b)",
-        run: pixels_per_clock::run,
-    },
-    Microbenchmark {
-        name: "quads-per-pixel",
-        about: "that CROP's time follows quads, not pixels (Fig. 20c)",
-        run: quads_per_pixel::run,
-    },
-    Microbenchmark {
-        name: "ports",
-        about: "how many quads per cycle each port lets through",
-        run: ports::run,
-    },
-    Microbenchmark {
-        name: "one-pixel",
-        about: "how long dependent blends of one pixel take",
-        run: one_pixel::run,
-    },
-    Microbenchmark {
-        name: "needles",
-        about: "how long the coarse raster takes for boxes of empty screen tiles",
-        run: needles::run,
-    },
-    Microbenchmark {
-        name: "latencies",
-        about: "how long colours take from the L2 and from DRAM",
-        run: latencies::run,
-    },
-    Microbenchmark {
-        name: "l2-footprint",
-        about: "how much colour the L2 holds, in what pieces it reads, and that writes take bandwidth",
-        run: l2_footprint::run,
-    },
-    Microbenchmark {
-        name: "several-gpcs",
-        about: "how much faster two and four GPCs are than one",
-        run: several_gpcs::run,
-    },
+    benchmark(
+        "tile-bins",
+        "how many screen tiles are gathered at once, and when they are flushed",
+        tile_bins::run,
+    ),
+    benchmark(
+        "crop-footprint",
+        "how much colour the CROP cache holds before it turns to the L2 (Fig. 20a)",
+        crop_footprint::run,
+    ),
+    benchmark(
+        "pixels-per-clock",
+        "how many pixels CROP blends per cycle, by colour format (Fig. 20b)",
+        pixels_per_clock::run,
+    ),
+    benchmark(
+        "quads-per-pixel",
+        "that CROP's time follows quads, not pixels (Fig. 20c)",
+        quads_per_pixel::run,
+    ),
+    benchmark("ports", "how many quads per cycle each port lets through", ports::run),
+    benchmark("one-pixel", "how long dependent blends of one pixel take", one_pixel::run),
+    benchmark(
+        "needles",
+        "how long the coarse raster takes for boxes of empty screen tiles",
+        needles::run,
+    ),
+    benchmark("latencies", "how long colours take from the L2 and from DRAM", latencies::run),
+    benchmark(
+        "l2-footprint",
+        "how much colour the L2 holds, in what pieces it reads, and that writes take bandwidth",
+        l2_footprint::run,
+    ),
+    benchmark("several-gpcs", "how much faster two and four GPCs are than one", several_gpcs::run),
 ];
 
 impl Microbenchmark {

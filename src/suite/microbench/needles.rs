@@ -2,7 +2,7 @@
 //! of these are empty.
 
 use super::bench::run as draw;
-use super::check::{Basis, Check, Expected};
+use super::check::Check;
 use quadrille_base::raster::geometry::{SUBPIXEL_BITS, Vertex};
 use quadrille_base::raster::tiles::TILE_PX;
 use quadrille_gpu::config::Config;
@@ -35,17 +35,10 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             let triangles = Draw::triangles(SIDE_PX, SIDE_PX, &vec![needle(); times * TRIANGLES]);
             draw(&triangles, &config, &Tests::default()).cycles
         });
-        let tiles = (SIDE_PX / TILE_PX).pow(2);
-        Check {
-            name: format!("a needle across 64x64 screen tiles, {rate} tested per cycle"),
-            expected: Expected::Within {
-                value: f64::from(tiles) / f64::from(rate),
-                share: TOLERANCE,
-            },
-            basis: Basis::IdealModel,
-            measured: (twice - once) as f64 / TRIANGLES as f64,
-            unit: "cycles",
-        }
+        let value = f64::from((SIDE_PX / TILE_PX).pow(2)) / f64::from(rate);
+        let measured = (twice - once) as f64 / TRIANGLES as f64;
+        let name = format!("a needle across 64x64 screen tiles, {rate} tested per cycle");
+        Check::ideal(name, value, TOLERANCE, measured, "cycles")
     });
     rows.to_vec()
 }

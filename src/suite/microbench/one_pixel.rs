@@ -1,7 +1,7 @@
 //! Overdraw of one pixel: each blend needs the result of the one before.
 
 use super::bench::{rectangles, run as draw};
-use super::check::{Basis, Check, Expected};
+use super::check::Check;
 use super::ports::ideal_quads_per_cycle;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
@@ -20,13 +20,9 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
         });
         // A rectangle takes at least a cycle of the units that process one primitive per cycle.
         let port = (1.0 / ideal_quads_per_cycle(&config)).max(1.0);
-        Check {
-            name: format!("a rectangle over the same pixels, blends of {blend_cycles} cycles"),
-            expected: Expected::Within { value: port.max(blend_cycles as f64), share: TOLERANCE },
-            basis: Basis::IdealModel,
-            measured: (twice - once) as f64 / RECTANGLES as f64,
-            unit: "cycles",
-        }
+        let measured = (twice - once) as f64 / RECTANGLES as f64;
+        let name = format!("a rectangle over the same pixels, blends of {blend_cycles} cycles");
+        Check::ideal(name, port.max(blend_cycles as f64), TOLERANCE, measured, "cycles")
     });
     rows.to_vec()
 }

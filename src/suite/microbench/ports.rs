@@ -2,7 +2,7 @@
 //! the other ports take, and at one above, where another port limits.
 
 use super::bench::{layers, run as draw};
-use super::check::{Basis, Check, Expected};
+use super::check::Check;
 use quadrille_base::raster::tiles::{QUADS_PER_TILE, RASTER_TILE_PX};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::{Tests, bytes_per_quad};
@@ -61,21 +61,14 @@ fn measured_quads_per_cycle(config: &Config) -> f64 {
 }
 
 pub(super) fn run(config: &Config) -> Vec<Check> {
-    let rows = PORTS.into_iter().flat_map(|port| {
-        let (field, quads, rate) = port;
+    let rows = PORTS.into_iter().flat_map(|(field, quads, rate)| {
         QUADS_PER_CYCLE.map(|quads_per_cycle| {
             let mut config = config.clone();
             *rate(&mut config) = Rate::new(quads_per_cycle, quads);
-            Check {
-                name: format!("quads blended, {field} at {quads_per_cycle} quads per cycle"),
-                expected: Expected::Within {
-                    value: ideal_quads_per_cycle(&config),
-                    share: TOLERANCE,
-                },
-                basis: Basis::IdealModel,
-                measured: measured_quads_per_cycle(&config),
-                unit: "quads per cycle",
-            }
+            let name = format!("quads blended, {field} at {quads_per_cycle} quads per cycle");
+            let (ideal, measured) =
+                (ideal_quads_per_cycle(&config), measured_quads_per_cycle(&config));
+            Check::ideal(name, ideal, TOLERANCE, measured, "quads per cycle")
         })
     });
     rows.collect()

@@ -95,28 +95,24 @@ pub fn rate(config: &Config, name: &str) -> Option<WorkRate> {
     let none = Tests::default();
     for order in [ShaderOrder::Unordered, ShaderOrder::Interlocked] {
         if draw == order.name() {
-            let simulator = Simulator::blending_in_shader(config, order).ok()?;
-            return Some(stack(&simulator, &none, side));
+            return Some(stack(&Simulator::blending_in_shader(config, order).ok()?, &none, side));
         }
     }
     for format in ColourFormat::ALL {
         if draw.strip_prefix("blend-") == Some(format.name()) {
             let mut config = config.clone();
             config.crop.format = format;
-            let simulator = Simulator::unchecked(&config, Variant::BASELINE);
-            return Some(stack(&simulator, &none, side));
+            return Some(stack(&Simulator::unchecked(&config, Variant::BASELINE), &none, side));
         }
     }
     if let Some(quads) = name.strip_prefix("blend-rgba16f-") {
         let times = quads_per_pixel::times(config).into_iter();
         let mut times = times.zip(["2-quads", "3-quads", "4-quads"]);
         let ((_, time), _) = times.find(|(_, name)| *name == quads)?;
-        let whole = pixels_per_cycle(config, ColourFormat::Rgba16F);
-        return Some(WorkRate::Pixels(whole / time));
+        return Some(WorkRate::Pixels(pixels_per_cycle(config, ColourFormat::Rgba16F) / time));
     }
     let simulator = Simulator::unchecked(config, Variant::BASELINE);
-    let kinds = [("stencil-kill", kills(false)), ("stencil-sparse", kills(true))];
-    for (kind, tests) in kinds {
+    for (kind, tests) in [("stencil-kill", kills(false)), ("stencil-sparse", kills(true))] {
         if let Some(rest) = name.strip_prefix(kind) {
             let side = rest.strip_prefix("-rectangles-");
             let whole = || rest.is_empty().then(|| stack(&simulator, &tests, SIDE_PX));

@@ -46,8 +46,7 @@ impl GpcSeries {
             footprints.collect()
         });
         let aligned = SIZES.map(|size| {
-            let drawn = crop_footprint::aligned_footprint(&config, size);
-            [crop_footprint::bytes(size), drawn]
+            [crop_footprint::bytes(size), crop_footprint::aligned_footprint(&config, size)]
         });
         let formats = [ColourFormat::Rgba8, ColourFormat::Rgba16F, ColourFormat::Rgba32F];
         let rate = |format| pixels_per_clock::pixels_per_cycle(&config, format);

@@ -37,8 +37,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
 fn bubble(config: &Config) -> Check {
     let pause = 2 * config.tc.timeout_cycles;
     let warps = warps_on(config, 32, Some((BEFORE_BUBBLE, pause)));
-    let name = "320 rectangles over 32 tiles, pause after 3";
-    Check::warps(name, 67, warps, Basis::Calibrated)
+    Check::warps("320 rectangles over 32 tiles, pause after 3", 67, warps, Basis::Calibrated)
 }
 
 /// Ten quads per tile make two warps, with or without an early flush of the bin.

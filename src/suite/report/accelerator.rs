@@ -7,9 +7,8 @@ use super::simulated::Simulated;
 use quadrille_gpu::outcome::Outcome;
 
 pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
-    let (run, outcome) = simulated.runs.iter().find_map(|run| match &run.outcome {
-        Outcome::Gscore(outcome) => Some((run, outcome)),
-        Outcome::Pipeline(..) | Outcome::Compute(_) => None,
+    let (run, outcome) = simulated.runs.iter().find_map(|run| {
+        if let Outcome::Gscore(outcome) = &run.outcome { Some((run, outcome)) } else { None }
     })?;
     let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
     let speedup = times(ratios.as_ref(), |r| r.speedup);

@@ -28,9 +28,7 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
     }
     let mut table = "";
     for (field, default) in fields.iter().zip(defaults) {
-        let Some((unit, name)) = field.name.split_once('.') else {
-            continue;
-        };
+        let Some((unit, name)) = field.name.split_once('.') else { continue };
         if unit != table {
             let _ = write!(text, "\n[{unit}]\n");
             table = unit;

@@ -49,12 +49,10 @@ pub fn table(rows: &[DeferredRow]) -> String {
         table.row(columns.iter().map(|(_, cell)| cell(row)));
     }
     let mut text = table.to_string();
-    let mut last: Option<(&str, Option<f64>)> = None;
-    for row in rows {
-        if last == Some((&row.view, row.triangle_area_px)) {
-            continue;
-        }
-        last = Some((&row.view, row.triangle_area_px));
+    let is_same = |a: &DeferredRow, b: &DeferredRow| {
+        (&a.view, a.triangle_area_px) == (&b.view, b.triangle_area_px)
+    };
+    for row in rows.chunk_by(is_same).map(|rows| &rows[0]) {
         let [motion, coc] = [row.blur.motion_px, row.blur.coc_px];
         text += &format!(
             "\nview {}: median motion {:.1} px (95 %: {:.1} px), median circle of confusion {:.1} px \

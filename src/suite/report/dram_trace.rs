@@ -14,8 +14,7 @@ fn sectors(requests: &[DramRequest]) -> impl Iterator<Item = (u64, u64, &DramReq
         let end = request.address + request.bytes;
         let first = request.address / SECTOR_BYTES * SECTOR_BYTES;
         (first..end).step_by(index(SECTOR_BYTES)).map(move |sector| {
-            let bytes = end.min(sector + SECTOR_BYTES) - request.address.max(sector);
-            (sector, bytes, request)
+            (sector, end.min(sector + SECTOR_BYTES) - request.address.max(sector), request)
         })
     })
 }

@@ -18,8 +18,7 @@ const TICKS: [(f32, &str); 5] =
 /// When the number of errors does not match the size (width, height).
 pub fn picture(title: &str, size: [u32; 2], errors: &[f32]) -> Frame {
     let heat = heat_picture(size, errors);
-    let pixels = heat.pixels().iter();
-    let pixels = pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]].map(to_8_bit));
+    let pixels = heat.pixels().iter().map(|pixel| [pixel[0], pixel[1], pixel[2]].map(to_8_bit));
     let (mut canvas, bottom, unit) = enlarged(size, pixels, LEGEND_UNITS);
     let at = |rows: usize| bottom + rows * unit;
     let left = MARGIN * unit;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::columns::{COLUMNS_PER_PAGE, name, row};
 use super::simulated::{Simulated, VariantRun};
+use super::table::or_dash;
 use quadrille_gpu::compute::outcome::ComputeMethod;
 use quadrille_gpu::energy::{Energy, EnergyEstimate, EnergyEvents};
 use quadrille_gpu::frame::FrameTimes;
@@ -46,30 +47,31 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[&VariantRun]) -> String 
     text
 }
 
-fn cell<T>(estimate: Option<T>, text: impl FnOnce(T) -> Option<String>) -> String {
-    estimate.and_then(text).unwrap_or_else(|| "-".to_owned())
+/// Adds a row with a cell per run: a dash without an estimate or without the number.
+fn add<T>(
+    text: &mut String,
+    label: &str,
+    estimates: &[Option<T>],
+    cell: impl Fn(&T) -> Option<String>,
+) {
+    row(text, label, estimates, |one| or_dash(one.as_ref().and_then(&cell), |text| text));
 }
 
 fn add_frame(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]) {
     let frames: Vec<_> = runs.iter().map(|run| run.frame).collect();
     text.push_str("whole frame, modelled\n");
     for (label, ms) in TIMES {
-        row(text, label, &frames, |frame| {
-            cell(*frame, |frame| Some(format!("{:>8.3}", ms(&frame))))
-        });
+        add(text, label, &frames, |frame| Some(format!("{:>8.3}", ms(frame))));
     }
-    row(text, "fps", &frames, |frame| cell(*frame, |frame| Some(format!("{:>8.1}", frame.fps?))));
-    row(text, "raster share", &frames, |frame| {
-        cell(*frame, |frame| Some(format!("{:>7.1}%", frame.raster_share? * 100.0)))
+    add(text, "fps", &frames, |frame| Some(format!("{:>8.1}", frame.fps?)));
+    add(text, "raster share", &frames, |frame| {
+        Some(format!("{:>7.1}%", frame.raster_share? * 100.0))
     });
     let software = Method::Compute(ComputeMethod::ORIENTED);
     for (label, other) in [("over compute", software), ("over baseline", baseline())] {
         if let Some(other) = run_of(simulated, other).and_then(|run| run.frame) {
-            row(text, label, &frames, |frame| {
-                cell(*frame, |frame| {
-                    let ratio = times_of(&other, &frame)?;
-                    Some(format!("{:>8}", format!("{ratio:.2}x")))
-                })
+            add(text, label, &frames, |frame| {
+                Some(format!("{:>8}", format!("{:.2}x", times_of(&other, frame)?)))
             });
         }
     }
@@ -89,33 +91,21 @@ fn add_energy(text: &mut String, simulated: &Simulated<'_>, runs: &[&VariantRun]
         spec.uncertainty,
     ));
     for (label, mj) in PARTS {
-        row(text, label, &energies, |energy| {
-            cell(*energy, |e| Some(format!("{:>8.3}", mj(&e.energy))))
-        });
+        add(text, label, &energies, |e| Some(format!("{:>8.3}", mj(&e.energy))));
     }
-    row(text, " band", &energies, |energy| {
-        cell(*energy, |e| {
-            let [low, high] = e.band_mj();
-            Some(format!("{low:>8.3}..{high:.3}"))
-        })
+    add(text, " band", &energies, |e| {
+        let [low, high] = e.band_mj();
+        Some(format!("{low:>8.3}..{high:.3}"))
     });
-    row(text, "W, no DRAM", &energies, |energy| {
-        cell(*energy, |e| Some(format!("{:>8.3}", e.watts_without_dram)))
+    add(text, "W, no DRAM", &energies, |e| Some(format!("{:>8.3}", e.watts_without_dram)));
+    let Some(other) = run_of(simulated, baseline()).and_then(|run| run.energy) else { return };
+    add(text, "over baseline", &energies, |e| {
+        let [ratio, ..] = e.ratio_of(&other)?;
+        Some(format!("{:>8}", format!("{ratio:.2}x")))
     });
-    let Some(other) = run_of(simulated, baseline()).and_then(|run| run.energy) else {
-        return;
-    };
-    row(text, "over baseline", &energies, |energy| {
-        cell(*energy, |e| {
-            let [ratio, ..] = e.ratio_of(&other)?;
-            Some(format!("{:>8}", format!("{ratio:.2}x")))
-        })
-    });
-    row(text, " band", &energies, |energy| {
-        cell(*energy, |e| {
-            let [_, low, high] = e.ratio_of(&other)?;
-            Some(format!("{low:>7.2}x..{high:.2}x"))
-        })
+    add(text, " band", &energies, |e| {
+        let [_, low, high] = e.ratio_of(&other)?;
+        Some(format!("{low:>7.2}x..{high:.2}x"))
     });
 }
 
@@ -127,7 +117,6 @@ struct EnergyWithBand {
     total_high: f64,
 }
 
-/// Energy of a run in the document, with the power that follows.
 #[derive(Debug, Serialize)]
 pub(super) struct EnergyReport {
     energy_mj: EnergyWithBand,
@@ -162,12 +151,10 @@ pub(super) struct EnergyRatios {
     energy_high: Option<f64>,
 }
 
-/// The ratio of frame times, if both runs have them.
 pub(super) fn frame_ratio(simulated: &Simulated<'_>, run: &VariantRun) -> Option<FrameRatio> {
     Some(FrameRatio { frame: times_of(&run_of(simulated, baseline())?.frame?, &run.frame?) })
 }
 
-/// The ratios of energies, if both runs have estimates.
 pub(super) fn energy_ratios(simulated: &Simulated<'_>, run: &VariantRun) -> Option<EnergyRatios> {
     let ratios = run.energy?.ratio_of(&run_of(simulated, baseline())?.energy?);
     let [energy, energy_low, energy_high] = [0, 1, 2].map(|at| ratios.map(|ratios| ratios[at]));

@@ -8,6 +8,7 @@ use super::estimates::{EnergyRatios, EnergyReport, FrameRatio, energy_ratios, fr
 use super::ratios::Ratios;
 use super::simulated::{AgainstReference, SceneFacts, Simulated, VariantRun, ViewFacts};
 use crate::rows::MethodCounts;
+use quadrille_base::units::milliseconds;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::frame::FrameTimes;
 
@@ -27,7 +28,6 @@ pub struct SimulationDocument<'a> {
     ratios: BTreeMap<String, MethodRatios>,
 }
 
-/// A method of the document.
 #[derive(Debug, Serialize)]
 pub(super) struct MethodReport<'a> {
     name: String,
@@ -48,7 +48,6 @@ pub(super) struct MethodReport<'a> {
     energy: Option<EnergyReport>,
 }
 
-/// The baseline's numbers divided by a method's.
 #[derive(Debug, Serialize)]
 struct MethodRatios {
     #[serde(flatten)]
@@ -62,7 +61,7 @@ struct MethodRatios {
 impl<'a> SimulationDocument<'a> {
     /// Creates the document of a view.
     pub fn of(simulated: &'a Simulated<'_>) -> Self {
-        let [prepare, all_methods] = simulated.host.map(|time| time.as_secs_f64() * 1e3);
+        let [prepare, all_methods] = simulated.host.map(milliseconds);
         let baseline = simulated.baseline();
         let against_baseline = |run: &VariantRun| {
             let baseline = baseline.filter(|b| run.outcome.method() != b.variant.into())?;
@@ -99,7 +98,7 @@ impl<'a> MethodReport<'a> {
             counts: MethodCounts::of(outcome, simulated.config),
             output: run.output.as_deref(),
             discrepancies: outcome.discrepancies(),
-            host_ms: host_s * 1e3,
+            host_ms: milliseconds(run.host),
             host_quads_per_s: quads.map(|quads| quads as f64 / host_s.max(1e-9)),
             against_reference: run.against_reference,
             frame: run.frame,

@@ -66,10 +66,9 @@ pub fn layer_colours(layer: &LayerPicture) -> Option<LayerColours> {
 fn linear(size: [u32; 2], values: &[f32], [low, high]: [f32; 2]) -> LayerColours {
     let ramp = VIRIDIS.ramp();
     let width = (high - low).max(f32::MIN_POSITIVE);
-    let colours = values.iter().map(|&value| match value > 0.0 {
-        true => ramp((value - low) / width),
-        false => VIRIDIS.nothing,
-    });
+    let colours = values
+        .iter()
+        .map(|&value| if value > 0.0 { ramp((value - low) / width) } else { VIRIDIS.nothing });
     LayerColours { frame: opaque(size, colours), low, high, curve: Curve::Linear }
 }
 

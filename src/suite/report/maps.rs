@@ -46,7 +46,7 @@ impl PixelMap {
         ]
     };
 
-    /// Counts of a run, row by row from the top; pixels without a count are 0. `None` where the variant keeps no such
+    /// Counts of a run, row by row from the top; pixels without a count are 0. `None` where the method keeps no such
     /// count: merges need quad reordering, terminations early termination.
     pub fn counts(&self, outcome: &SimulationResult) -> Option<Vec<u32>> {
         let maps = outcome.maps.as_ref()?;
@@ -64,8 +64,7 @@ impl PixelMap {
     /// The scale of the map's colours, which ends at the 99.9th percentile of the counts above 0.
     pub fn scale(&self, counts: &[u32]) -> Scale {
         // Counts range over decades, times do not.
-        let curve = self.kind.map_or(Curve::Linear, |_| Curve::SquareRoot);
-        Scale::covering(counts, curve)
+        Scale::covering(counts, self.kind.map_or(Curve::Linear, |_| Curve::SquareRoot))
     }
 }
 
@@ -82,43 +81,46 @@ fn termination_cycles(outcome: &SimulationResult) -> Vec<u32> {
     cycles.map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
 }
 
-/// Writes all maps of all variants of a view that kept counts into `folder`, as `VIEW.METHOD.MAP.png`
-/// and `.npy`. A map has one scale in all variants, so that their pictures are comparable.
+/// Writes all maps of all methods of a view that kept counts into `folder`, as `VIEW.METHOD.MAP.png` and `.npy`. A map
+/// has one scale for all methods, so that their pictures are comparable.
 ///
 /// # Errors
-/// [`quadrille_base::error::Error::Write`] when a file cannot be written, and [`quadrille_base::error::Error::Argument`] when a picture
-/// with its legend is too large.
+/// Errors of writing the files, and of a picture that is too large with its legend.
 pub fn write(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for map in PixelMap::ALL {
         let runs = simulated.pipelines();
         let counted: Vec<_> =
             runs.filter_map(|(run, outcome)| Some((run.name(), map.counts(outcome)?))).collect();
         let scales = counted.iter().map(|(_, counts)| map.scale(counts));
-        let Some(scale) = scales.max_by_key(|scale| scale.top) else {
-            continue;
-        };
+        let Some(scale) = scales.max_by_key(|scale| scale.top) else { continue };
         let size = [simulated.view.width, simulated.view.height];
-        for (variant, counts) in &counted {
-            let stem = stem(simulated, variant, map.name);
-            files::write_counts(&folder.join(format!("{stem}.npy")), size, counts)?;
-            let picture = heat::picture(&HeatMap {
-                title: format!("{variant}: {}", map.title),
-                nothing: map.nothing,
-                size,
-                counts,
-                scale,
-                scale_end: "99.9th percentile",
-                palette: VIRIDIS,
-            });
-            files::write(folder.join(format!("{stem}.png")), &picture)?;
+        for (method, counts) in &counted {
+            let file = folder.join(stem(simulated, method, map.name));
+            files::write_counts(&file.with_added_extension("npy"), size, counts)?;
+            let title = format!("{method}: {}", map.title);
+            write_picture(&file, title, map.nothing, size, counts, scale)?;
         }
     }
     write_tiles(folder, simulated)
 }
 
-fn stem(simulated: &Simulated<'_>, variant: &str, name: &str) -> String {
-    let variant = variant.replace(':', "-");
-    format!("{}.{variant}.{name}", simulated.view.name)
+/// Writes the picture of a map to `file`, which lacks its extension.
+fn write_picture(
+    file: &Path,
+    title: String,
+    nothing: &'static str,
+    size: [u32; 2],
+    counts: &[u32],
+    scale: Scale,
+) -> Result<()> {
+    let scale_end = "99.9th percentile";
+    let map = HeatMap { title, nothing, size, counts, scale, scale_end, palette: VIRIDIS };
+    files::write(file.with_added_extension("png"), &heat::picture(&map))
+}
+
+fn stem(simulated: &Simulated<'_>, method: &str, name: &str) -> String {
+    let method = method.replace(':', "-");
+    format!("{}.{method}.{name}", simulated.view.name)
 }
 
 /// Name and title of each map of tiles, and the suffixes of the counters that it adds up.
@@ -144,7 +146,7 @@ const TILE_MAPS: [(&str, &str, &[&str]); 7] = [
     ),
 ];
 
-/// Writes the counters per tile of all variants that kept them, as `VIEW.METHOD.tiles.csv`, and maps of them.
+/// Writes the counters per tile of all methods that kept them, as `VIEW.METHOD.tiles.csv`, and maps of them.
 /// A map of zeros is left out.
 fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
     for (run, outcome) in simulated.pipelines() {
@@ -162,28 +164,17 @@ fn write_tiles(folder: &Path, simulated: &Simulated<'_>) -> Result<()> {
             .collect();
         let scales =
             counted.iter().map(|(_, _, counts)| Scale::covering(counts, Curve::SquareRoot));
-        let Some(scale) = scales.max_by_key(|scale| scale.top) else {
-            continue;
-        };
+        let Some(scale) = scales.max_by_key(|scale| scale.top) else { continue };
         let size = [simulated.view.width, simulated.view.height];
-        for (variant, outcome, counts) in &counted {
-            let stem = stem(simulated, variant, name);
+        for (method, outcome, counts) in &counted {
+            let file = folder.join(stem(simulated, method, name));
             let across = outcome.framebuffer.layout.tiles_across;
             let in_tiles = size.map(|side| side.div_ceil(TILE_PX));
-            files::write_counts(&folder.join(format!("{stem}.npy")), in_tiles, counts)?;
+            files::write_counts(&file.with_added_extension("npy"), in_tiles, counts)?;
             let rows = (0..size[1]).map(|y| y / TILE_PX * across);
             let pixels = rows.flat_map(|first| (0..size[0]).map(move |x| first + x / TILE_PX));
             let pixels: Vec<_> = pixels.map(|tile| counts[tile as usize]).collect();
-            let picture = heat::picture(&HeatMap {
-                title: format!("{variant}: {title}"),
-                nothing: "none",
-                size,
-                counts: &pixels,
-                scale,
-                scale_end: "99.9th percentile",
-                palette: VIRIDIS,
-            });
-            files::write(folder.join(format!("{stem}.png")), &picture)?;
+            write_picture(&file, format!("{method}: {title}"), "none", size, &pixels, scale)?;
         }
     }
     Ok(())

@@ -22,7 +22,7 @@
 //! | [`trace`] | a Chrome trace, for Perfetto |
 //! | [`config`] | a configuration as TOML with the meaning and source of each field |
 //!
-//! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its variants.
+//! Most of them read a [`Simulated`](simulated::Simulated) view; [`ratios`] compare its methods.
 
 pub(crate) mod accelerator;
 pub mod bars;

@@ -74,15 +74,13 @@ impl OverlayDrawing<'_> {
             1 => MAX_ZOOM.min(MAX_SIDE_PX / width.max(height)),
             zoom => zoom,
         };
-        if zoom < MIN_ZOOM {
-            let expected = format!(
-                "a zoom of {MIN_ZOOM} or more, and without one at most {0} by {0} pixels (choose a part with --crop, or \
+        let expected = format!(
+            "a zoom of {MIN_ZOOM} or more, and without one at most {0} by {0} pixels (choose a part with --crop, or \
                  --width and --height)",
-                MAX_SIDE_PX / MIN_ZOOM
-            );
-            let found = format!("{width} by {height} pixels, zoom {zoom}");
-            return Err(Error::argument("overlay", expected, found));
-        }
+            MAX_SIDE_PX / MIN_ZOOM
+        );
+        let found = format!("{width} by {height} pixels, zoom {zoom}");
+        Error::refuse_if(zoom < MIN_ZOOM, "overlay", expected, found)?;
         Ok(CropArea { zoom, ..part })
     }
 
@@ -225,12 +223,8 @@ impl OverlayDrawing<'_> {
                     &u32::MAX => BACKGROUND_SAMPLE,
                     id => TRIANGLES[*id as usize % TRIANGLES.len()],
                 };
-                self.dot(
-                    canvas,
-                    [f64::from(x) + dx, f64::from(y) + dy],
-                    self.part.zoom / 8,
-                    colour,
-                );
+                let at = [f64::from(x) + dx, f64::from(y) + dy];
+                self.dot(canvas, at, self.part.zoom / 8, colour);
             }
         }
     }

@@ -33,8 +33,7 @@ impl Scale {
         let mut counts: Vec<u32> = counts.iter().copied().filter(|&c| c > 0).collect();
         let rank = whole::<usize>((counts.len() as f64 * COVERED).ceil()).saturating_sub(1);
         let top = if counts.is_empty() { 1 } else { *counts.select_nth_unstable(rank).1 };
-        let least = 0;
-        Self { least, top, curve }
+        Self { least: 0, top, curve }
     }
 
     /// Position of `count` on the scale, 0 to 1.

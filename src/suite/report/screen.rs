@@ -1,5 +1,5 @@
-//! The pages of `sim`: the variants of a view side by side, in at most 24 lines of 100 columns for five
-//! variants. Further variants follow on pages of their own, and then the other methods.
+//! The pages of `sim`: the methods of the pipeline side by side, in at most 24 lines of 100 columns for five of them.
+//! Further ones follow on pages of their own, and then the other methods.
 
 use std::time::Duration;
 
@@ -53,8 +53,7 @@ pub fn pages(simulated: &Simulated<'_>) -> String {
     let facts = title(simulated, "");
     let pages = pages.chain(software::pages(&facts, simulated));
     let pages = pages.chain(accelerator::page(&facts, simulated));
-    let pages: Vec<_> = pages.chain(estimates::pages(&facts, simulated)).collect();
-    pages.join("\n")
+    pages.chain(estimates::pages(&facts, simulated)).collect::<Vec<_>>().join("\n")
 }
 
 fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) -> String {
@@ -135,17 +134,11 @@ fn rows_of_blending_in_shaders(runs: &[(&VariantRun, &SimulationResult)]) -> Str
 }
 
 fn unordered(counts: &InShader) -> Option<&ShaderBlendOutcome> {
-    match counts {
-        InShader::Unordered(counts) => Some(counts),
-        InShader::Interlocked(_) => None,
-    }
+    if let InShader::Unordered(counts) = counts { Some(counts) } else { None }
 }
 
 fn interlocked(counts: &InShader) -> Option<&InterlockOutcome> {
-    match counts {
-        InShader::Interlocked(counts) => Some(counts),
-        InShader::Unordered(_) => None,
-    }
+    if let InShader::Interlocked(counts) = counts { Some(counts) } else { None }
 }
 
 fn title(simulated: &Simulated<'_>, key: &str) -> String {

@@ -85,7 +85,7 @@ pub struct Simulated<'a> {
     pub config: &'a Config,
     /// Name of the preset that the configuration is based on.
     pub preset: &'a str,
-    /// Time on the host to project and sort, and of all variants together.
+    /// Time on the host to project and sort, and of all methods together.
     pub host: [Duration; 2],
     /// Run of each method.
     pub runs: Vec<VariantRun>,

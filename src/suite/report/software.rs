@@ -6,7 +6,6 @@ use super::simulated::{Simulated, VariantRun};
 use quadrille_gpu::compute::outcome::ComputeCounts;
 use quadrille_gpu::outcome::Outcome;
 
-/// A run of the software renderer, with its result.
 type SoftwareRun<'a> = (&'a VariantRun, &'a ComputeCounts);
 
 pub(super) fn pages(title: &str, simulated: &Simulated<'_>) -> Vec<String> {
@@ -54,8 +53,7 @@ fn page(title: &str, simulated: &Simulated<'_>, runs: &[SoftwareRun<'_>]) -> Str
         });
     }
     row(&mut text, "all ms", runs, |(_, outcome)| {
-        let cycles = outcome.kernels.iter().map(|kernel| kernel.cycles).sum();
-        format!("{:>8.3}", simulated.ms(cycles))
+        format!("{:>8.3}", simulated.ms(outcome.kernels.iter().map(|kernel| kernel.cycles).sum()))
     });
     text
 }

@@ -67,8 +67,7 @@ fn block(
     let head = head.map(|(name, value, meaning)| (name.to_owned(), value, meaning.to_owned()));
     let lines = statistics.iter().map(|(name, value)| {
         let meaning = meanings.get(name).map(|meaning| first_sentence(meaning));
-        let meaning = meaning.unwrap_or_else(|| name.replace(['.', '_'], " "));
-        (name.clone(), value.clone(), meaning)
+        (name.clone(), value.clone(), meaning.unwrap_or_else(|| name.replace(['.', '_'], " ")))
     });
     let _ = writeln!(text, "\n{BEGIN}");
     for (name, value, meaning) in head.into_iter().chain(lines) {
@@ -202,7 +201,6 @@ fn unit(name: &str, value: &str) -> &'static str {
     BY_WORD.iter().find(|(word, _)| has(word)).map_or("Count", |(_, unit)| unit)
 }
 
-/// Meanings of a method's statistics, from the declarations of its counters.
 fn meanings(outcome: &Outcome) -> Meanings {
     let mut all = Meanings::new();
     documented(&mut all, "frame", FrameTimes::DOCS);

@@ -26,8 +26,7 @@ impl TextTable {
 
     /// Adds a row.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
-        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
-        self.0.add_row(cells);
+        self.0.add_row(cells.into_iter().map(Into::into).collect::<Vec<String>>());
     }
 }
 

@@ -1,6 +1,5 @@
-//! Chrome traces (JSON object format), which Perfetto opens. Each variant is a process; each unit is a
-//! counter track with the percentage of every window in each state. Times are in microseconds at the
-//! configured clock.
+//! Chrome traces (JSON object format), which Perfetto opens. Each method is a process; each unit is a counter track
+//! with the percentage of every window in each state. Times are in microseconds at the configured clock.
 
 use std::io::{self, Write};
 
@@ -10,7 +9,7 @@ use super::simulated::{Simulated, VariantRun};
 use quadrille_machine::{STATES, StallReason, Timeline, UnitCycles};
 
 const MAX_WINDOWS: usize = 512;
-/// Over all units and variants: at 200 bytes per sample at most, a file stays below 8 MB.
+/// Over all units and methods: at 200 bytes per sample at most, a file stays below 8 MB.
 const MAX_SAMPLES: usize = 40_000;
 
 /// Writes the trace of a view whose runs kept timelines.
@@ -18,7 +17,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     let units_of: Vec<_> = simulated.runs.iter().map(|r| r.outcome.units()).collect();
     let units: usize = units_of.iter().map(Vec::len).sum();
     let most = MAX_WINDOWS.min(MAX_SAMPLES / units.max(1)).max(1);
-    // Variants differ in optional units only, so the run with the most units numbers all of them.
+    // Methods differ in optional units only, so the run with the most units numbers all of them.
     let all = units_of.iter().max_by_key(|units| units.len());
     let all: Vec<_> = all.into_iter().flatten().map(|unit| unit.name).collect();
     let number = |name| all.iter().position(|n| *n == name).map_or(0, |index| index + 1);
@@ -34,9 +33,7 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
             event(out, &metadata)?;
         }
         for unit in units {
-            let Some(timeline) = &unit.timeline else {
-                continue;
-            };
+            let Some(timeline) = &unit.timeline else { continue };
             let track = Track {
                 pid,
                 // Perfetto sorts tracks by name; the number keeps them in pipeline order.

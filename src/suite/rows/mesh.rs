@@ -184,7 +184,8 @@ impl MeshRow {
     /// target area, comparisons and times.
     pub fn new(
         outcome: &MeshResult,
-        (unit, buffer): (MergingUnit, Option<BufferEntries>),
+        unit: MergingUnit,
+        buffer: Option<BufferEntries>,
         view: ViewKey,
         msaa: u32,
     ) -> Self {

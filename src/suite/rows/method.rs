@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::units::{LimitRow, UnitRow, units};
 use crate::details::FigureDetails;
 use crate::report::ratios::{merge_ratio, ratio, shaded_ratio};
+use quadrille_base::units::cycles_to_ms;
 use quadrille_gpu::coalesce::bins::Flushes;
 use quadrille_gpu::coalesce::quad_reorder::QruCounters;
 use quadrille_gpu::compute::outcome::ComputeCounts;
@@ -53,7 +54,7 @@ impl MethodRow {
         Self {
             name: outcome.method().to_string(),
             cycles: outcome.cycles(),
-            frame_ms: outcome.cycles() as f64 / (config.gpu.clock_mhz * 1e3),
+            frame_ms: cycles_to_ms(outcome.cycles(), config.gpu.clock_mhz),
             counts: MethodCounts::of(outcome, config),
             details: FigureDetails::default(),
             host_s: host.as_secs_f64(),
@@ -124,26 +125,17 @@ impl MethodCounts {
 
     /// Counts of the graphics pipeline, if the method runs on it.
     pub fn pipeline(&self) -> Option<&PipelineCounts> {
-        match self {
-            Self::Pipeline(counts) => Some(counts),
-            Self::Compute { .. } | Self::Gscore { .. } => None,
-        }
+        if let Self::Pipeline(counts) = self { Some(counts) } else { None }
     }
 
     /// Counts of the software renderer, if the method is one.
     pub fn compute(&self) -> Option<&ComputeCounts> {
-        match self {
-            Self::Compute { compute, .. } => Some(compute),
-            Self::Pipeline(_) | Self::Gscore { .. } => None,
-        }
+        if let Self::Compute { compute, .. } = self { Some(compute) } else { None }
     }
 
     /// Counts of the accelerator, if the method runs on it.
     pub fn gscore(&self) -> Option<&GscoreCounts> {
-        match self {
-            Self::Gscore { gscore, .. } => Some(gscore),
-            Self::Pipeline(_) | Self::Compute { .. } => None,
-        }
+        if let Self::Gscore { gscore, .. } = self { Some(gscore) } else { None }
     }
 }
 

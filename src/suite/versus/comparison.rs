@@ -22,7 +22,7 @@ use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::{Simulator, Watch};
 use quadrille_mesh::frame::{FrameSettings, VisibleFrame};
 use quadrille_mesh::merge::{MergeUnitKind, PmuSettings, QfmSettings};
-use quadrille_mesh::result::MeshResult;
+use quadrille_mesh::result::{MeshResult, ratio};
 use quadrille_mesh::shade::{Sampling, Shader};
 use quadrille_scene::Scene;
 
@@ -54,9 +54,6 @@ type Rows = (Vec<VersusRow>, Frame);
 
 impl MeshComparison<'_> {
     /// Compares with the splats of `scene`.
-    ///
-    /// # Errors
-    /// As the frames of both, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
     pub fn with(&self, scene: &Scene) -> Result<Versus> {
         let (mut rows, mesh) = self.mesh()?;
         let hint = scene.profile_hint.and_then(|name| Profile::named(name).ok());
@@ -71,8 +68,7 @@ impl MeshComparison<'_> {
         let halves = of_splats.iter().filter(is_qfm).map(|row| row.saved).max().unwrap_or(0);
         rows.extend(of_splats);
         rows.push(quad_merging(&prepared, halves, self.task)?);
-        let alike_db = psnr_db(&splats, &mesh)?;
-        Ok(Versus { rows, alike_db })
+        Ok(Versus { rows, alike_db: psnr_db(&splats, &mesh)? })
     }
 
     fn mesh(&self) -> Result<Rows> {
@@ -212,10 +208,7 @@ struct VersusRow {
 
 impl VersusRow {
     fn savings(&self) -> f64 {
-        if self.quads == 0 {
-            return 0.0;
-        }
-        self.saved as f64 / self.quads as f64
+        ratio(self.saved, self.quads)
     }
 
     fn json(&self) -> Value {

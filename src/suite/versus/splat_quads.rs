@@ -23,8 +23,7 @@ use quadrille_mesh::merge::{DisjointSet, MergeDriver, MergeStream, MergeUnitKind
 use quadrille_mesh::merge::{QfmCounters, QuadFragment};
 use quadrille_mesh::project::touched_quads;
 
-/// Effects of the splats' fragment shader other than colour: it discards fragments whose alpha is
-/// below 1/255.
+/// Effects of the splats' fragment shader other than colour: it discards fragments whose alpha is below 1/255.
 pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     discards: true,
     writes_depth: false,
@@ -34,8 +33,7 @@ pub const SPLAT_SHADER: ShaderEffects = ShaderEffects {
     reads_coverage: false,
 };
 
-/// Capacity of a triangle mask, so that the units could merge quads of different splats if their boxes shared
-/// an edge.
+/// Capacity of a triangle mask, so that the units could merge quads of different splats if their boxes shared an edge.
 const SPLATS_PER_GRID: u32 = MAX_GRID_TRIANGLES as u32 / 2;
 const SPLATS_PER_BATCH: u32 = 1 << 16;
 const SPLATS_PER_TASK: usize = 256;
@@ -86,7 +84,7 @@ impl SplatQuads {
                         task.check()?;
                         let halves = draw.box_triangles(splat).into_iter().flatten();
                         for (corners, half) in halves.zip(0..) {
-                            raster(corners, [splat, half], size, (pattern, level), &mut out);
+                            raster(corners, [splat, half], size, pattern, level, &mut out);
                         }
                     }
                     Ok(out)
@@ -175,15 +173,14 @@ fn raster(
     corners: [Vertex; 3],
     [splat, half]: [u32; 2],
     size: [u32; 2],
-    (pattern, level): (&'static SamplePattern, SimdLevel),
+    pattern: &'static SamplePattern,
+    level: SimdLevel,
     out: &mut Vec<QuadFragment>,
 ) {
     let [x1, y1] = size.map(u32::cast_signed);
     let (x0, y0) = (0, 0);
     let picture = PixelRect { x0, y0, x1, y1 };
-    let Some(outline) = SampledPolygon::triangle(corners, pattern, level) else {
-        return;
-    };
+    let Some(outline) = SampledPolygon::triangle(corners, pattern, level) else { return };
     let area = outline.bounds().intersect(picture);
     if area.is_empty() {
         return;
@@ -255,9 +252,7 @@ impl<'a> Blending<'a> {
             let x = u32::from(input.position[0]) * 2 + (pixel as u32 & 1);
             let y = u32::from(input.position[1]) * 2 + (pixel as u32 >> 1);
             let splat = &self.draw.splats[splat_of(input) as usize];
-            let Some(alpha) = self.shader.fragment(splat, x, y) else {
-                continue;
-            };
+            let Some(alpha) = self.shader.fragment(splat, x, y) else { continue };
             let [r, g, b] = splat.colour.map(|c| alpha * c);
             let at = (y as usize * width as usize + x as usize) * count;
             for (sample, stored) in self.samples[at..at + count].iter_mut().enumerate() {
@@ -278,8 +273,7 @@ impl<'a> Blending<'a> {
             [0, 1, 2, 3].map(|k| samples.iter().map(|s| s[k]).sum::<f32>() * share)
         };
         let [width, height] = self.quads.size;
-        let pixels = self.samples.chunks_exact(count).map(mean).collect();
-        Frame::from_pixels(width, height, pixels)
+        Frame::from_pixels(width, height, self.samples.chunks_exact(count).map(mean).collect())
     }
 }
 

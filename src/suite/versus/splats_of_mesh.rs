@@ -68,10 +68,7 @@ pub fn splats_of(
                 }
                 let new = (splats.len() - before) as u64;
                 let found = count.fetch_add(new, Ordering::Relaxed) + new;
-                match found > MAX_SPLATS {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
+                if found > MAX_SPLATS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             (splats, dropped)
         })
@@ -80,8 +77,7 @@ pub fn splats_of(
     let found = batches.iter().map(|(splats, _)| splats.len() as u64);
     // Beyond the limit tasks break off at any number.
     let found = found.sum::<u64>().min(MAX_SPLATS + 1);
-    let what = "splats of the mesh (choose a larger triangle area)";
-    Error::check_limit(what, MAX_SPLATS, found)?;
+    Error::check_limit("splats of the mesh (choose a larger triangle area)", MAX_SPLATS, found)?;
     Ok(SplatVersion {
         dropped: batches.iter().map(|(_, dropped)| dropped).sum(),
         splats: batches.into_iter().flat_map(|(splats, _)| splats).collect(),
