@@ -75,8 +75,7 @@ impl Axis {
         Scale { from, to, step: step(top), is_log: self.is_log, is_share: self.is_share }
     }
 
-    /// Linear scale from a tick at or below `least` to a tick at or above `most`, including 0 below it unless
-    /// fitted.
+    /// Linear scale from a tick at or below `least` to a tick at or above `most`, including 0 below it unless fitted.
     fn around(&self, least: f64, most: f64) -> Scale {
         let (least, most) =
             if self.is_fitted { (least, most) } else { (least.min(0.0), most.max(0.0)) };
@@ -129,8 +128,7 @@ impl Scale {
     }
 
     pub(crate) fn tight(from: f64, to: f64, is_log: bool) -> Self {
-        let is_log = is_log && from > 0.0 && to > from;
-        Self { is_log, ..Self::between(from, to) }
+        Self { is_log: is_log && from > 0.0 && to > from, ..Self::between(from, to) }
     }
 
     /// Value at which bars begin: 0, or the start of the scale.

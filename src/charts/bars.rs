@@ -135,8 +135,7 @@ impl BarChart {
             let left = left + width * f64::from(at);
             (left + width / 2.0, group.label.clone())
         });
-        let names: Vec<_> = names.collect();
-        let below = canvas.labels_below(plot.bottom(), Size::Text, &names);
+        let below = canvas.labels_below(plot.bottom(), Size::Text, &names.collect::<Vec<_>>());
         plot.name_lines(canvas, &self.marks, below)
     }
 

@@ -3,8 +3,7 @@
 use crate::labels::{Anchor, Size};
 use crate::style::Style;
 
-/// Regular polygon: number of corners (0 for a circle), and direction of the first in degrees clockwise from
-/// the right.
+/// Regular polygon: number of corners (0 for a circle), and direction of the first in degrees clockwise from the right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     corners: u32,

@@ -8,8 +8,7 @@ pub(crate) const FILE: &[u8] = include_bytes!("font/charts-sans.ttf");
 /// Fonts of SVG files, in order of preference; all have the same widths.
 pub(crate) const FAMILIES: &str = "Liberation Sans, Arial, Helvetica, sans-serif";
 pub(crate) const FIRST: u8 = 32;
-/// Ascent, descent, capital height and box, in thousandths of the size (tables hhea, OS/2 and head of the font
-/// file).
+/// Ascent, descent, capital height and box, in thousandths of the size (tables hhea, OS/2 and head of the font file).
 pub(crate) const ASCENT: f32 = 905.0;
 pub(crate) const DESCENT: f32 = -212.0;
 pub(crate) const CAP_HEIGHT: f32 = 688.0;

@@ -7,6 +7,7 @@ use quadrille_charts::{
 };
 use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::heat::VIRIDIS;
+use quadrille_suite::unique;
 
 /// More values have ticks at round numbers.
 const MOST_TICKS: usize = 12;
@@ -82,12 +83,7 @@ pub(crate) fn lines(plot: &Plot, grid: &Grid) -> LineChart {
 }
 
 pub(crate) fn scatter(plot: &Plot, dots: &[Dot]) -> LineChart {
-    let mut names: Vec<&Key> = Vec::new();
-    for dot in dots {
-        if !names.contains(&&dot.series) {
-            names.push(&dot.series);
-        }
-    }
+    let names = unique(dots.iter().map(|dot| &dot.series));
     let series = names.into_iter().enumerate().map(|(at, name)| {
         let points = dots.iter().filter(|dot| dot.series == *name).map(|dot| dot.at);
         LineSeries::ours(series_name(&plot.series, &name.text), at, points, LineKind::Points)

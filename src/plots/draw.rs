@@ -31,13 +31,12 @@ impl Plot {
         let mut plotted = match (kind, &self.value) {
             (PlotKind::Scatter, _) => self.scatter(fields, &lines, x, &series, y),
             (PlotKind::Heat, Some(value)) => {
-                let value = column(value, "value")?;
-                let grid = Grid::new(fields, &lines, (x, &[y], value), MAX_CELLS)?;
+                let grid = Grid::new(fields, &lines, x, &[y], column(value, "value")?, MAX_CELLS)?;
                 self.heat(fields, &grid, &[x, y])
             }
             (kind, _) => {
                 let most = if kind == PlotKind::Bars { MAX_BARS } else { MAX_POINTS };
-                let grid = Grid::new(fields, &lines, (x, &series, y), most)?;
+                let grid = Grid::new(fields, &lines, x, &series, y, most)?;
                 self.lines_or_bars(kind, fields, &grid, &[&[x], &series[..]].concat())
             }
         }?;
@@ -151,9 +150,7 @@ impl Plot {
         table: &mut Vec<Vec<String>>,
         remarks: &mut Vec<String>,
     ) -> Result<Option<(String, Vec<Option<f64>>)>> {
-        let Some(combine) = self.summary else {
-            return Ok(None);
-        };
+        let Some(combine) = self.summary else { return Ok(None) };
         let mut values = Vec::new();
         for (at, series) in grid.series.iter().enumerate() {
             let known: Vec<f64> = grid.combined(at, self.combine).into_iter().flatten().collect();
@@ -184,9 +181,7 @@ impl Plot {
         for (at, name) in grid.series.iter().enumerate() {
             let combined = grid.combined(at, self.combine);
             for ((x, cell), combined) in grid.x.iter().zip(&grid.cells[at]).zip(combined) {
-                let Some(combined) = combined else {
-                    continue;
-                };
+                let Some(combined) = combined else { continue };
                 let ends = cell.ends().unwrap_or([combined; 2]);
                 let mut line = vec![x.text.clone()];
                 line.extend((!series.is_empty()).then(|| name.text.clone()));

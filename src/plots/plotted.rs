@@ -98,9 +98,8 @@ fn by_series(
 ) -> (Vec<String>, Vec<Vec<String>>) {
     let value = usize::from(has_series) + 1;
     let fields: Vec<String> = headings[1].split(SEPARATOR).map(str::to_owned).collect();
-    let series = |line: &Vec<String>| match has_series {
-        true => series_name(&fields, &line[1]),
-        false => headings[value].clone(),
+    let series = |line: &Vec<String>| {
+        if has_series { series_name(&fields, &line[1]) } else { headings[value].clone() }
     };
     let mut columns: Vec<String> = Vec::new();
     let mut rows: Vec<(String, Vec<String>)> = Vec::new();

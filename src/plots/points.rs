@@ -63,16 +63,16 @@ impl Grid {
     pub(crate) fn new(
         fields: &Fields,
         lines: &[usize],
-        (x, series, y): (usize, &[usize], usize),
+        x: usize,
+        series: &[usize],
+        y: usize,
         limit: usize,
     ) -> Result<Self> {
         let (mut xs, mut names, mut found) = (Vec::new(), Vec::new(), Vec::new());
         for &line in lines {
             let at = fields.cell(line, x);
             let value = value(fields, line, y)?;
-            let Some(value) = value.filter(|_| !at.is_empty()) else {
-                continue;
-            };
+            let Some(value) = value.filter(|_| !at.is_empty()) else { continue };
             let name: Vec<&str> = series.iter().map(|c| fields.cell(line, *c)).collect();
             let name = Key::new(&name.join(SEPARATOR));
             found.push((index(&mut xs, Key::new(at)), index(&mut names, name), line, value));
@@ -143,7 +143,7 @@ mod tests {
         let text =
             "bins,method,seed,commit,y\n16,het,0,c,2\n8,het,0,c,1\n8,qm,0,c,\n8.0,het,1,c,3\n";
         let fields = Fields::parse_csv(text.as_bytes(), "a.csv".as_ref()).unwrap();
-        let grid = Grid::new(&fields, &[0, 1, 2, 3], (0, &[1], 4), 10).unwrap();
+        let grid = Grid::new(&fields, &[0, 1, 2, 3], 0, &[1], 4, 10).unwrap();
         let texts = |keys: &[Key]| keys.iter().map(|k| k.text.clone()).collect::<Vec<_>>();
         assert_eq!(
             (texts(&grid.x), texts(&grid.series)),
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(grid.cells[0][1].ends(), None);
         // `bins` differs as text alone: it is the x of the plot.
         assert_eq!(grid.varying(&fields), (vec!["bins".to_owned(), "seed".into()], 2));
-        assert!(Grid::new(&fields, &[0, 1], (0, &[1], 4), 1).is_err());
-        assert!(Grid::new(&fields, &[0], (0, &[], 1), 9).is_err());
+        assert!(Grid::new(&fields, &[0, 1], 0, &[1], 4, 1).is_err());
+        assert!(Grid::new(&fields, &[0], 0, &[], 1, 9).is_err());
     }
 }
