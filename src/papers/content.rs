@@ -79,8 +79,7 @@ impl Content {
     }
 
     pub(crate) fn chart(&mut self, drawings: Drawings, caption: impl Into<String>) {
-        let caption = caption.into();
-        self.charts.push(Chart { drawings, caption });
+        self.charts.push(Chart { drawings, caption: caption.into() });
     }
 
     /// Adds a statement with the number of cases in which it holds, without unknown cases.

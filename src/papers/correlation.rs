@@ -2,10 +2,11 @@
 
 use crate::content::Content;
 use crate::paper::Figure;
-use crate::sheet::{Sheet, mean, once, quotient};
+use crate::sheet::{Sheet, mean, quotient};
 use quadrille_base::units::percent;
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries, measured};
 use quadrille_suite::measured::{Measurement, Quantity};
+use quadrille_suite::unique;
 
 const REFERENCE: &str = "blend-rgba16f";
 const RELATIVE: &str = "Rates relative to blend-rgba16f";
@@ -120,11 +121,10 @@ fn agreement(figure: &'static Figure, pairs: &[&Pair]) -> Content {
         let agreement = Agreement::of(of.filter_map(|pair| pair.numbers()))?;
         Some((item, agreement))
     };
-    let items = once(pairs.iter().map(|pair| pair.measured.item.clone()));
+    let items = unique(pairs.iter().map(|pair| pair.measured.item.clone()));
     let rows = items.into_iter().filter_map(of_item);
-    let mut sheet = Sheet::new(figure, rows, "items", |(item, _)| item.clone());
+    let mut sheet = Sheet::labelled(figure, rows, "items", "item", |(item, _)| item.clone());
     sheet
-        .text("item", "item", |(item, _)| item.clone())
         .whole("count", "n", |(_, of)| Some(of.pairs as f64))
         .share("mean_error", "mean error", |(_, of)| Some(of.mean_error))
         .number("ratio", "ratio", |(_, of)| Some(of.ratio))
@@ -139,14 +139,12 @@ fn begin<'a>(
     cases: &'static str,
 ) -> Sheet<&'a Pair> {
     let devices = pairs.iter().map(|pair| &*pair.measured.device);
-    let devices = once(devices.filter(|device| !device.is_empty()));
+    let devices = unique(devices.filter(|device| !device.is_empty()));
     let without = pairs.iter().filter(|pair| pair.modelled.is_none()).count();
     let mut sheet =
         Sheet::new(figure, pairs.iter().copied(), cases, |pair| pair.measured.item.clone());
-    let machine = match devices.is_empty() {
-        true => "an unnamed machine".to_owned(),
-        false => devices.join(", "),
-    };
+    let machine =
+        if devices.is_empty() { "an unnamed machine".to_owned() } else { devices.join(", ") };
     sheet.say(format!(
         "Measured on {machine}, compared with the configuration {}.",
         results.configuration
@@ -242,7 +240,7 @@ fn scatter(
     title: &str,
     point: impl Fn(&Pair) -> Option<[f64; 2]>,
 ) {
-    let families = once(pairs.iter().map(|pair| family(&pair.measured.item)));
+    let families = unique(pairs.iter().map(|pair| family(&pair.measured.item)));
     let series = families.into_iter().enumerate().map(|(colour, name)| {
         let of = pairs.iter().filter(|pair| family(&pair.measured.item) == name);
         let points: Vec<[f64; 2]> = of.filter_map(|pair| point(pair)).collect();

@@ -11,6 +11,7 @@ use crate::typeset;
 use quadrille_base::error::Result;
 use quadrille_base::output::write_whole;
 use quadrille_base::task::Task;
+use quadrille_suite::unique;
 
 /// Result of [`write()`].
 #[derive(Debug)]
@@ -24,26 +25,31 @@ pub struct Written {
 /// Writes the page, the numbers beside the published ones, and the files of the figures into a folder; charts as PDF too
 /// if `has_pdf`.
 pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Written> {
-    let mut missing: Vec<String> = Vec::new();
-    let sections = report.chapters.iter().flat_map(|chapter| &chapter.sections);
-    for section in sections {
-        let new = section.missing.iter().filter(|text| !missing.contains(*text));
-        let new: Vec<String> = new.cloned().collect();
-        missing.extend(new);
+    let sections = || report.chapters.iter().flat_map(|chapter| &chapter.sections);
+    let missing = unique(sections().flat_map(|section| section.missing.iter().cloned()));
+    let write = |name: &str, extension: &str, bytes: &[u8]| -> Result<PathBuf> {
+        let path = folder.join(format!("{name}.{extension}"));
+        write_whole(&path, &Task::NEVER, |out| out.write_all(bytes))?;
+        Ok(path)
+    };
+    let write_table = |name: &str, table: &Table, document: &Value| -> Result<()> {
+        write(name, "csv", table.csv().as_bytes())?;
+        write(name, "json", format!("{document:#}\n").as_bytes())?;
+        if !table.shown().is_empty() {
+            write(name, "md", typeset::markdown(table).as_bytes())?;
+            write(name, "tex", typeset::latex(table).as_bytes())?;
+        }
+        Ok(())
+    };
+    for section in sections() {
         let document = section.content.json(section.figure, &section.command, &section.missing);
         let id = &section.figure.id;
-        write_files(folder, id, &section.content.table, &document)?;
+        write_table(id, &section.content.table, &document)?;
         let charts = &section.content.charts;
         for (chart, number) in charts.iter().zip(1..) {
-            let name = match charts.len() {
-                1 => id.clone(),
-                _ => format!("{id}-{number}"),
-            };
+            let name = if charts.len() == 1 { id.clone() } else { format!("{id}-{number}") };
             let drawing = chart.drawings.wide();
-            let file = drawing.svg();
-            write_whole(&folder.join(format!("{name}.svg")), &Task::NEVER, |out| {
-                out.write_all(file.as_bytes())
-            })?;
+            write(&name, "svg", drawing.svg().as_bytes())?;
             if has_pdf {
                 write_whole(&folder.join(format!("{name}.pdf")), &Task::NEVER, |out| {
                     out.write_all(&drawing.pdf()?)
@@ -58,28 +64,7 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
         "summaries": Value::Object(summaries.collect()),
         "rows": table.json(),
     });
-    write_files(folder, "summary", &table, &document)?;
-    let index = folder.join("index.html");
-    let html = page::html(report);
-    write_whole(&index, &Task::NEVER, |out| out.write_all(html.as_bytes()))?;
+    write_table("summary", &table, &document)?;
+    let index = write("index", "html", page::html(report).as_bytes())?;
     Ok(Written { index, missing })
-}
-
-fn write_files(folder: &Path, name: &str, table: &Table, document: &Value) -> Result<()> {
-    let csv = table.csv();
-    write_whole(&folder.join(format!("{name}.csv")), &Task::NEVER, |out| {
-        out.write_all(csv.as_bytes())
-    })?;
-    write_whole(&folder.join(format!("{name}.json")), &Task::NEVER, |out| {
-        writeln!(out, "{document:#}")
-    })?;
-    if table.shown().is_empty() {
-        return Ok(());
-    }
-    for (extension, text) in [("md", typeset::markdown(table)), ("tex", typeset::latex(table))] {
-        write_whole(&folder.join(format!("{name}.{extension}")), &Task::NEVER, |out| {
-            out.write_all(text.as_bytes())
-        })?;
-    }
-    Ok(())
 }

@@ -83,10 +83,8 @@ fn contents(sections: &[Section]) -> String {
 
 fn chapter_html(chapter: &Chapter, fields: &[Field]) -> String {
     let paper = chapter.paper;
-    let introduction = match chapter.is_whole {
-        true => block("columns", &paper.introduction),
-        false => String::new(),
-    };
+    let introduction =
+        if chapter.is_whole { block("columns", &paper.introduction) } else { String::new() };
     let mut html = format!("<h2>{}</h2>\n{introduction}", escaped(&paper.title));
     let mut part = "";
     for section in &chapter.sections {

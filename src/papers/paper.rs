@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::table::Cell;
+use quadrille_base::choice;
 
 /// Preset of the GPU that the VR-Pipe paper simulates.
 pub const PAPER_PRESET: &str = "vr-pipe";
@@ -85,29 +86,17 @@ pub enum NeededViews {
     Large,
 }
 
-/// Source of the numbers of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NumberSource {
-    /// Cycles and counters of emulated draws.
-    Emulated,
-    /// Estimates on top of emulated draws, with assumed constants; the paper has measurements.
-    Modelled,
-    /// Specifications of products.
-    Specifications,
-    /// The configuration.
-    Configuration,
-}
-
-impl NumberSource {
-    /// Name on the page.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Emulated => "emulated",
-            Self::Modelled => "modelled",
-            Self::Specifications => "specifications",
-            Self::Configuration => "configuration",
-        }
+choice! {
+    /// Source of the numbers of a figure.
+    pub enum NumberSource {
+        /// Cycles and counters of emulated draws.
+        Emulated = "emulated",
+        /// Estimates on top of emulated draws, with assumed constants; the paper has measurements.
+        Modelled = "modelled",
+        /// Specifications of products.
+        Specifications = "specifications",
+        /// The configuration.
+        Configuration = "configuration",
     }
 }
 
@@ -185,14 +174,15 @@ impl Paper {
 
 impl Figure {
     pub(crate) fn number(&self, quantity: &str, statistic: Statistic) -> Option<f64> {
-        let mut all = self.published.iter();
-        all.find(|p| p.quantity == quantity && p.statistic == statistic).map(|p| p.value)
+        self.find(statistic, |one| one.quantity == quantity)
     }
 
     pub(crate) fn number_of_column(&self, column: &str, statistic: Statistic) -> Option<f64> {
-        let mut all = self.published.iter();
-        let found = all.find(|p| p.column.as_deref() == Some(column) && p.statistic == statistic);
-        found.map(|p| p.value)
+        self.find(statistic, |one| one.column.as_deref() == Some(column))
+    }
+
+    fn find(&self, statistic: Statistic, is_it: impl Fn(&Published) -> bool) -> Option<f64> {
+        self.published.iter().find(|p| p.statistic == statistic && is_it(p)).map(|p| p.value)
     }
 }
 
@@ -234,9 +224,7 @@ mod tests {
                     assert!(!parts.contains(&&*figure.part), "{}", figure.id);
                     parts.push(&figure.part);
                 }
-                let Some((kind, number)) = figure.number.split_once(' ') else {
-                    continue;
-                };
+                let Some((kind, number)) = figure.number.split_once(' ') else { continue };
                 let in_roman = roman.iter().position(|n| *n == number).map(|at| at + 1);
                 if let Some(number) = number.parse().ok().or(in_roman) {
                     let before = last.insert(kind, number);

@@ -93,10 +93,7 @@ impl<'a> Report<'a> {
             Chapter {
                 paper,
                 is_whole,
-                summary: match is_whole {
-                    true => inputs.summary(paper),
-                    false => String::new(),
-                },
+                summary: if is_whole { inputs.summary(paper) } else { String::new() },
                 sections: sections.collect(),
             }
         });
@@ -124,17 +121,7 @@ impl<'a> Report<'a> {
     }
 
     pub(crate) fn comparison(&self) -> Table {
-        const KEYS: [&str; 9] = [
-            "paper",
-            "figure",
-            "quantity",
-            "statistic",
-            "published",
-            "ours",
-            "unit",
-            "place",
-            "holds",
-        ];
+        let keys = "paper figure quantity statistic published ours unit place holds".split(' ');
         let rows = self.compared().map(|(chapter, section, one)| {
             let Compared { published, ours } = one;
             let holds = one.holds().map(|holds| if holds { "yes" } else { "no" });
@@ -150,7 +137,7 @@ impl<'a> Report<'a> {
                 holds.map_or(Cell::Missing, Cell::from),
             ]
         });
-        Table { columns: KEYS.map(|key| Column::new(key, key)).to_vec(), rows: rows.collect() }
+        Table { columns: keys.map(|key| Column::new(key, key)).collect(), rows: rows.collect() }
     }
 }
 

@@ -88,6 +88,19 @@ impl<R> Sheet<R> {
         }
     }
 
+    /// As [`Sheet::new`], with the labels as the first column.
+    pub(crate) fn labelled(
+        figure: &'static Figure,
+        rows: impl IntoIterator<Item = R>,
+        cases: &'static str,
+        key: &str,
+        label: impl Fn(&R) -> String,
+    ) -> Self {
+        let mut sheet = Self::new(figure, rows, cases, &label);
+        sheet.text(key, key, label);
+        sheet
+    }
+
     fn column(&mut self, column: Column, cell: impl Fn(&R) -> Cell) -> &mut Self {
         let published = self.figure.rows.iter();
         let published = published.map(|row| row.get(&column.key).cloned().unwrap_or(Cell::Missing));
@@ -152,8 +165,7 @@ impl<R> Sheet<R> {
             let [over, under] = [over, under].map(|key| table.number(row, key));
             quotient(over, under).into()
         });
-        let ratios: Vec<Cell> = ratios.collect();
-        table.push(Column::new(key, heading), ratios);
+        table.push(Column::new(key, heading), ratios.collect::<Vec<Cell>>());
         self
     }
 
@@ -198,8 +210,7 @@ impl<R> Sheet<R> {
             (_, Format::Whole) => Cell::Missing,
             _ => self.mean(&column.key).into(),
         });
-        let cells: Vec<Cell> = cells.collect();
-        self.content.table.rows.push(cells);
+        self.content.table.rows.push(cells.collect::<Vec<Cell>>());
     }
 
     pub(crate) fn ours(&mut self, quantity: &'static str, ours: Option<f64>) {
@@ -327,17 +338,6 @@ pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f
 
 pub(crate) fn least(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().reduce(f64::min)
-}
-
-/// Each value once, in order of appearance.
-pub(crate) fn once<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found: Vec<T> = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 #[cfg(test)]

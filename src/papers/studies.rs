@@ -2,25 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sheet::once;
-use quadrille_suite::MeshRunKey;
+use quadrille_suite::{MeshRunKey, unique};
 
 /// A run of a study with its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyRun<R> {
-    /// The study, the mesh, and the point on each axis.
     #[serde(flatten)]
-    pub key: MeshRunKey,
-    /// Rows of the run.
-    pub rows: Vec<R>,
+    pub(crate) key: MeshRunKey,
+    pub(crate) rows: Vec<R>,
     /// Heat maps as PNG files, with their captions.
     #[serde(skip)]
-    pub heat: Vec<(String, Vec<u8>)>,
+    pub(crate) heat: Vec<(String, Vec<u8>)>,
 }
 
 /// Runs with rows of one workload, in the order of the suite.
 #[derive(Debug)]
-pub struct Studies<R>(pub Vec<StudyRun<R>>);
+pub struct Studies<R>(pub(crate) Vec<StudyRun<R>>);
 
 impl<R> StudyRun<R> {
     pub(crate) fn setting(&self, axis: &str) -> Option<&str> {
@@ -40,6 +37,6 @@ impl<R> Studies<R> {
 
     /// Names of the meshes of a study, without their versions.
     pub(crate) fn meshes(&self, study: &str) -> Vec<&str> {
-        once(self.of(study).map(|run| &*run.key.mesh))
+        unique(self.of(study).map(|run| &*run.key.mesh))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::paper::{self, figures};
-use crate::sheet::quotient;
+use crate::sheet::{largest, least, mean, quotient};
 use crate::table::Cell;
 use quadrille_base::choice;
 use quadrille_suite::report::table::{TextTable, or_dash, shortened};
@@ -69,7 +69,7 @@ impl Measure {
 }
 
 impl Metric {
-    fn new((measure, [from, to], column): (Measure, [&'static str; 2], &str)) -> Self {
+    fn new(measure: Measure, [from, to]: [&'static str; 2], column: &str) -> Self {
         let id = if measure == Measure::Speedup { "fig16" } else { "fig18" };
         let figure = figures().find(|figure| figure.id == id);
         let published = |statistic| figure?.number_of_column(column, statistic);
@@ -127,14 +127,9 @@ pub struct SceneSummary {
 
 fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSummary {
     let statistic = |metric: &Metric| {
-        let values: Vec<f64> = rows.iter().filter_map(|row| metric.of(row)).collect();
-        let sum = values.iter().sum::<f64>();
-        Statistic {
-            metric: *metric,
-            mean: (!values.is_empty()).then(|| sum / values.len() as f64),
-            min: values.iter().copied().reduce(f64::min),
-            max: values.iter().copied().reduce(f64::max),
-        }
+        let values = || rows.iter().map(|row| metric.of(row));
+        let [mean, min, max] = [mean(values()), least(values()), largest(values())];
+        Statistic { metric: *metric, mean, min, max }
     };
     let key = rows.first().map(|row| &row.key);
     SceneSummary {
@@ -150,12 +145,12 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSumma
 /// The statistics of each scene, in order of appearance, and of all views, for each configuration.
 pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
-    let metrics: Vec<_> = METRICS.into_iter().map(Metric::new).filter(fills).collect();
+    let metrics = METRICS.map(|(measure, methods, column)| Metric::new(measure, methods, column));
+    let metrics: Vec<_> = metrics.into_iter().filter(fills).collect();
     let of_configuration = |rows: &[&Row]| {
         let scenes = groups(rows, |row| row.key.scene.as_str());
-        let scenes = scenes.iter();
         let mut all: Vec<_> =
-            scenes.map(|(scene, rows)| summary(Some(scene), rows, &metrics)).collect();
+            scenes.iter().map(|(scene, rows)| summary(Some(scene), rows, &metrics)).collect();
         all.push(summary(None, rows, &metrics));
         all
     };
@@ -209,15 +204,14 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 fn cycles_table(rows: &[Row]) -> String {
-    let variants = rows.first().into_iter().flat_map(|row| &row.methods);
-    let names: Vec<_> = variants.map(|v| format!("cycles\n{}", v.name)).collect();
+    let methods = rows.first().into_iter().flat_map(|row| &row.methods);
+    let names: Vec<_> = methods.map(|v| format!("cycles\n{}", v.name)).collect();
     let names = names.iter().map(String::as_str);
     let headings: Vec<_> = ["<\nscene", "<\nview"].into_iter().chain(names).collect();
     let mut table = TextTable::new(&headings);
     for row in rows {
         let labels = [row.key.scene.clone(), shortened(&row.key.view.name)];
-        let cycles = row.methods.iter().map(|v| v.cycles.to_string());
-        table.row(labels.into_iter().chain(cycles));
+        table.row(labels.into_iter().chain(row.methods.iter().map(|v| v.cycles.to_string())));
     }
     format!("{table}Ratios need the method baseline besides the others.\n")
 }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use quadrille_base::units::percent;
 use quadrille_charts::measured;
+use quadrille_suite::csv::line;
 
 /// Format of a column's numbers on the page; files have them unrounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Column {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Cell {
     Text(String),
@@ -138,34 +139,25 @@ impl Table {
 
     pub(crate) fn words(&self, key: &str) -> impl Iterator<Item = Option<&str>> {
         let column = self.column(key);
-        self.rows.iter().map(move |row| match &row[column?] {
-            Cell::Text(text) => Some(text.as_str()),
-            _ => None,
+        self.rows.iter().map(move |row| {
+            if let Cell::Text(text) = &row[column?] { Some(text.as_str()) } else { None }
         })
     }
 
     /// Comma-separated values (RFC 4180), with a heading.
     pub(crate) fn csv(&self) -> String {
-        let keys = self.columns.iter().map(|column| quoted(&column.key));
-        let mut text = keys.collect::<Vec<_>>().join(",") + "\n";
-        for row in &self.rows {
-            let cells = row.iter().map(|cell| quoted(&cell.to_string()));
-            text += &(cells.collect::<Vec<_>>().join(",") + "\n");
-        }
-        text
+        let heading = line(self.columns.iter().map(|column| &column.key));
+        let rows = self.rows.iter().map(|row| {
+            let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
+            line(cells.iter())
+        });
+        [heading].into_iter().chain(rows).collect()
     }
 
     pub(crate) fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
-            let cells = self.columns.iter().zip(row).map(|(column, cell)| {
-                let value = match cell {
-                    Cell::Text(text) => json!(text),
-                    Cell::Number(number) => json!(number),
-                    Cell::Missing => Value::Null,
-                };
-                (column.key.clone(), value)
-            });
-            Value::Object(cells.collect::<Map<_, _>>())
+            let cells = self.columns.iter().zip(row);
+            cells.map(|(column, cell)| (column.key.as_str(), json!(cell))).collect::<Value>()
         });
         rows.collect()
     }
@@ -181,14 +173,6 @@ fn grouped(number: f64) -> String {
         text.push(digit);
     }
     if number < 0.0 { format!("-{text}") } else { text }
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
 }
 
 #[cfg(test)]

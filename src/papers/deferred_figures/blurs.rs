@@ -93,17 +93,17 @@ pub(super) fn figure_12(figure: &'static Figure, results: &DeferredResults) -> C
     let added = small.into_iter().zip(whole).map(|(small, whole)| Some(small? - whole?));
     let added: Vec<_> = added.collect();
     let fewer = added.chunks(GRIDS.len()).map(|added| Some(added[1]? <= added[0]?));
-    let statement = "With AAS, tiles of 32 pixels add fewer executions than without.";
-    sheet.claim(statement, AMOUNTS, fewer);
+    sheet.claim("With AAS, tiles of 32 pixels add fewer executions than without.", AMOUNTS, fewer);
     sheet.finish()
 }
 
 pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> Content {
-    let mut sheet = Sheet::new(figure, results.of("heat"), "views", |run| run.name());
-    sheet
-        .text("view", "view", |run| run.name())
-        .number("per_px", "SDS, per px", |run| run.tile(PIXEL, Some(32), EXECUTIONS))
-        .number("per_px_aas", "SDS, AAS", |run| run.tile(ADAPTIVE, Some(32), EXECUTIONS));
+    let mut sheet = Sheet::labelled(figure, results.of("heat"), "views", "view", |run| run.name());
+    sheet.number("per_px", "SDS, per px", |run| run.tile(PIXEL, Some(32), EXECUTIONS)).number(
+        "per_px_aas",
+        "SDS, AAS",
+        |run| run.tile(ADAPTIVE, Some(32), EXECUTIONS),
+    );
     for run in results.of("heat") {
         let maps = run.heat.iter().map(|(name, png)| Picture {
             png: png.clone(),

@@ -109,9 +109,8 @@ impl DeferredResults {
     /// # Errors
     /// Errors of reading the heat maps.
     pub fn new(rows: &[MeshRunRow], folder: &Path) -> Result<Self> {
-        let runs = rows.iter().filter_map(|run| match &run.rows {
-            MeshRows::Deferred(rows) => Some((run, rows)),
-            MeshRows::Merging(_) => None,
+        let runs = rows.iter().filter_map(|run| {
+            if let MeshRows::Deferred(rows) = &run.rows { Some((run, rows)) } else { None }
         });
         let runs = runs.map(|(run, rows)| {
             Ok(DeferredRun {

@@ -15,9 +15,7 @@ const MEGABYTE: f64 = 1e6;
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
 fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
-    let mut sheet = Sheet::new(figure, results.of("scene"), "scenes", |run| run.name());
-    sheet.text("scene", "scene", |run| run.name());
-    sheet
+    Sheet::labelled(figure, results.of("scene"), "scenes", "scene", |run| run.name())
 }
 
 pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Content {
@@ -55,9 +53,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> C
     for (grid, suffix) in GRIDS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}{suffix}_mb");
-            let megabytes = |run: &&DeferredRun| {
-                run.number(pipeline, grid, BYTES).map(|bytes| bytes / MEGABYTE)
-            };
+            let megabytes = |run: &&DeferredRun| run.number(pipeline, grid, MEGABYTES);
             match suffix {
                 "" => sheet.number(&key, &format!("{name}, MB"), megabytes),
                 _ => sheet.hidden(&key, megabytes),
@@ -104,8 +100,7 @@ pub(super) fn figure_10(figure: &'static Figure, results: &DeferredResults) -> C
     let statement = "A prepass increases the traffic of depths and reduces the traffic of colours, for a net gain.";
     let wins: Vec<_> = sheet.rows().iter().map(|run| prepass_wins(run)).collect();
     sheet.claim(statement, "scenes", wins);
-    let statement = "With AAS, the executions of JRK+Z and SDS are even more similar.";
-    sheet.judge(statement, |scene| {
+    sheet.judge("With AAS, the executions of JRK+Z and SDS are even more similar.", |scene| {
         let excess = |grid: &str| {
             let of = |key: &str| scene.of(&format!("{key}{grid}_per_px"));
             Some(of("sds")? - of("jrk_z")?)
@@ -139,43 +134,29 @@ struct Plot {
     key: &'static str,
     title: &'static str,
     grid: ShadingGridKind,
-    measure: Measure,
-    divisor: f64,
+    of: Measure,
     unit: &'static str,
 }
 
+const MEGABYTES: Measure = |row| Some(BYTES(row)? / MEGABYTE);
+const PER_PX: &str = "executions per pixel";
+
 const PLOTS: [Plot; 4] = [
-    Plot {
-        key: "mb",
-        title: "Traffic",
-        grid: PIXEL,
-        measure: BYTES,
-        divisor: MEGABYTE,
-        unit: "MB per frame",
-    },
+    Plot { key: "mb", title: "Traffic", grid: PIXEL, of: MEGABYTES, unit: "MB per frame" },
     Plot {
         key: "gops",
         title: "Operations of the raster",
         grid: PIXEL,
-        measure: GOPS,
-        divisor: 1.0,
+        of: GOPS,
         unit: "Gops per frame",
     },
-    Plot {
-        key: "per_px",
-        title: "Shader executions",
-        grid: PIXEL,
-        measure: EXECUTIONS,
-        divisor: 1.0,
-        unit: "executions per pixel",
-    },
+    Plot { key: "per_px", title: "Shader executions", grid: PIXEL, of: EXECUTIONS, unit: PER_PX },
     Plot {
         key: "per_px_aas",
         title: "Shader executions with AAS",
         grid: ADAPTIVE,
-        measure: EXECUTIONS,
-        divisor: 1.0,
-        unit: "executions per pixel",
+        of: EXECUTIONS,
+        unit: PER_PX,
     },
 ];
 
@@ -190,10 +171,7 @@ pub(super) fn figure_11(figure: &'static Figure, results: &DeferredResults) -> C
     for plot in PLOTS {
         for ([key, name], pipeline) in NAMES.into_iter().zip(PIPELINES) {
             let key = format!("{key}_{}", plot.key);
-            let value = |run: &DeferredRun| {
-                let number = run.number(pipeline, plot.grid, plot.measure)?;
-                Some(number / plot.divisor)
-            };
+            let value = |run: &DeferredRun| run.number(pipeline, plot.grid, plot.of);
             match plot.key {
                 "mb" => sheet.number(&key, &format!("{name}, MB"), value),
                 _ => sheet.hidden(&key, value),

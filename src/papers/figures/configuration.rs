@@ -17,9 +17,9 @@ pub(super) fn presets(results: &Results) -> impl Iterator<Item = (&'static str, 
 }
 
 pub(super) fn figure_3(figure: &'static Figure, results: &Results) -> Content {
-    let mut sheet = Sheet::new(figure, presets(results), "GPUs", |(name, _)| (*name).to_owned());
+    let mut sheet =
+        Sheet::labelled(figure, presets(results), "GPUs", "preset", |(name, _)| (*name).to_owned());
     sheet
-        .text("preset", "preset", |(name, _)| (*name).to_owned())
         .whole("gpcs", "GPCs", |(_, c)| Some(c.gpu.gpcs as f64))
         .whole("cores_per_gpc", "cores per GPC", |(_, c)| Some(c.cores.cores as f64))
         .whole("schedulers_per_core", "schedulers per core", |(_, c)| {
@@ -63,9 +63,9 @@ fn of_table_1(config: &Config) -> [(&'static str, f64); 15] {
 pub(super) fn table_1(figure: &'static Figure, results: &Results) -> Content {
     let published = |quantity: &str| figure.published.iter().find(|p| p.quantity == quantity);
     let rows = of_table_1(&results.config);
-    let mut sheet = Sheet::new(figure, rows, "rows", |(quantity, _)| (*quantity).to_owned());
+    let mut sheet =
+        Sheet::labelled(figure, rows, "rows", "quantity", |(quantity, _)| (*quantity).to_owned());
     sheet
-        .text("quantity", "quantity", |(quantity, _)| (*quantity).to_owned())
         .number("published", "published", |(quantity, _)| Some(published(quantity)?.value))
         .number("ours", "ours", |(_, ours)| Some(*ours))
         .text("unit", "unit", |(quantity, _)| {
@@ -128,9 +128,8 @@ pub(super) fn table_3(figure: &'static Figure, results: &Results) -> Content {
         ("lines of the L2 for vertex results", None, results),
     ];
     let unit = |name: &str| if name == "KB" { KB } else { 1.0 };
-    let mut sheet = Sheet::new(figure, rows, "parts", |(part, ..)| (*part).to_owned());
+    let mut sheet = Sheet::labelled(figure, rows, "parts", "part", |(part, ..)| (*part).to_owned());
     sheet
-        .text("part", "part", |(part, ..)| (*part).to_owned())
         .whole("published_bytes", "published (B)", |(part, ..)| {
             let found = figure.published.iter().find(|p| p.quantity == *part)?;
             Some(found.value * unit(&found.unit))

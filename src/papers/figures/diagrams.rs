@@ -3,6 +3,7 @@
 use super::results::{
     DRAW_MS, FRAGMENTS, Measure, PAPER_PRESET, Results, SCENE_SPLATS, ViewResult, by_view, unit,
 };
+use super::units;
 use crate::content::Content;
 use crate::paper::Figure;
 use crate::sheet::{Bars, Sheet, mean, quotient};
@@ -10,16 +11,11 @@ use quadrille_charts::{ActivityStrip, Axis, BarChart, Group, StripChart, number}
 use quadrille_suite::rows::PipelineCounts;
 
 const STAGES: [(&str, &[&str]); 5] = [
-    ("vertex shading", &["vertex"]),
-    ("vertex post-processing", &["vpo"]),
-    ("rasterization", &["setup", "coarse", "hi_z", "fine"]),
-    ("fragment shading", &["launch", "cores"]),
-    ("per-fragment processing", &["prop", "zrop", "crop"]),
-];
-
-const UNITS: [&str; 16] = [
-    "vertex", "vpo", "tgc", "setup", "coarse", "hi_z", "fine", "tc", "prop", "zrop", "qru", "pack",
-    "launch", "cores", "crop", "dram",
+    ("vertex shading", &[units::VERTEX]),
+    ("vertex post-processing", &[units::VPO]),
+    ("rasterization", &[units::SETUP, units::COARSE, units::HI_Z, units::FINE]),
+    ("fragment shading", &[units::LAUNCH, units::CORES]),
+    ("per-fragment processing", &[units::PROP, units::ZROP, units::CROP]),
 ];
 
 const MEANS: &str = "Mean over the first views of all scenes.";
@@ -92,15 +88,16 @@ pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
 
 pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
     let views = results.first(PAPER_PRESET);
-    let mut sheet = Sheet::new(figure, UNITS, "units", |unit| (*unit).to_owned());
-    sheet
-        .text("unit", "unit", |unit| (*unit).to_owned())
-        .share("baseline", "baseline", |unit| mean_utilisation(&views, "baseline", unit))
-        .share("het_qm", "HET+QM", |unit| mean_utilisation(&views, "het+qm", unit));
+    let mut sheet = Sheet::labelled(figure, units::ALL, "units", "unit", |unit| (*unit).to_owned());
+    sheet.share("baseline", "baseline", |unit| mean_utilisation(&views, "baseline", unit)).share(
+        "het_qm",
+        "HET+QM",
+        |unit| mean_utilisation(&views, "het+qm", unit),
+    );
     let groups = sheet.groups().into_iter().map(|unit| {
         // The baseline lacks two units, whose bars are missing for that reason.
         let without = match unit.label {
-            "tgc" | "qru" => Some(0.0),
+            units::TGC | units::QRU => Some(0.0),
             _ => unit.of("baseline"),
         };
         Group::of(unit.label, [without, unit.of("het_qm")])
@@ -164,15 +161,15 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
     const METHODS: [&str; 2] = ["baseline", "het+qm"];
     let views = results.first(PAPER_PRESET);
     let rows = views.iter().flat_map(|view| {
-        METHODS.into_iter().flat_map(|method| UNITS.map(|unit| (method, unit))).filter_map(
+        METHODS.into_iter().flat_map(|method| units::ALL.map(|unit| (method, unit))).filter_map(
             |(method, unit)| Some((*view, method, unit, utilisation(view, method, unit)?)),
         )
     });
-    let mut sheet = Sheet::new(figure, rows, "scenes", |(view, ..)| view.scene().to_owned());
+    let mut sheet =
+        Sheet::labelled(figure, rows, "scenes", "scene", |(view, ..)| view.scene().to_owned());
     sheet
-        .text("scene", "scene", |(view, ..)| view.scene().to_owned())
         .text("view", "view", |(view, ..)| view.name().to_owned())
-        .text("variant", "variant", |(_, method, ..)| (*method).to_owned())
+        .text("method", "method", |(_, method, ..)| (*method).to_owned())
         .text("unit", "unit", |(_, _, unit, _)| (*unit).to_owned())
         .share("busy", "works in", |(.., busy)| Some(*busy));
     // The strips are of the first scene; the table of all is in the files.
@@ -203,7 +200,7 @@ fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
     let Some((run, units)) = run.and_then(|run| Some((run, run.details.timeline.as_ref()?))) else {
         return Vec::new();
     };
-    let known = UNITS.iter().filter_map(|name| units.iter().find(|unit| unit.unit == *name));
+    let known = units::ALL.iter().filter_map(|name| units.iter().find(|unit| unit.unit == *name));
     let strips = known.filter(|unit| !unit.busy_per_mille.is_empty()).enumerate();
     let strips = strips.map(|(at, unit)| {
         let heading = if at == 0 { method } else { "" };
@@ -212,4 +209,32 @@ fn strips(view: &ViewResult, method: &str) -> Vec<(String, ActivityStrip)> {
         (heading.to_owned(), strip)
     });
     strips.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_base::task::Task;
+    use quadrille_suite::{Configuration, Program, RunOptions, RunRow, Suite};
+
+    /// Ports have names of their own, and one of each unit has the name of its specification.
+    #[test]
+    fn a_run_has_all_units_that_figures_name() {
+        let text = "method = ['het+qm']
+            [[scene]]
+            name = 'vase'
+            recipe = 'object'
+            splats = 200
+            view = '0'
+            width = 32";
+        let suite = Suite::parse(text, "suite.toml".as_ref()).unwrap();
+        let program = Program { version: "1", commit: "c", sources: "s" };
+        let base = [Configuration::default()];
+        let plan = suite.plan(&base, program, &Task::NEVER, &mut |_| {}).unwrap();
+        let rows = plan.run(&RunOptions::default(), &mut |_| {}).unwrap();
+        let (rows, _) = RunRow::split(rows);
+        let missing =
+            units::ALL.map(|name| unit(&rows[0].methods[0], name).is_none().then_some(name));
+        assert_eq!(missing, [None; units::ALL.len()]);
+    }
 }

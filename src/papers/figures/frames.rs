@@ -8,6 +8,7 @@ use super::results::{
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
+use quadrille_base::units::cycles_to_ms;
 use quadrille_charts::{Axis, AxisMark};
 
 /// Share of the hardware frame that is raster.
@@ -126,7 +127,7 @@ pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
     let vr_pipe_frame = |view: &ViewResult| view.number("het+qm", FRAME_MS);
     let gscore_frame = |view: &ViewResult| {
         let gscore = view.method("gscore")?.counts.gscore()?;
-        Some(gscore.frame_cycles as f64 / (gscore.clock_mhz * 1e3))
+        Some(cycles_to_ms(gscore.frame_cycles, gscore.clock_mhz))
     };
     sheet
         .number("raster", "raster (times)", |view| view.ratio("het+qm", "gscore", DRAW_MS))

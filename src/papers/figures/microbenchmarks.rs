@@ -20,9 +20,9 @@ const RATES: [[&str; 2]; 2] =
 pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
     let measured = GpcSeries::measure(&results.config);
     let stated = |quantity: &str| figure.number(quantity, Statistic::Value);
-    let mut sheet = Sheet::new(figure, rows(&measured), "benchmarks", |row| row.0.to_owned());
+    let mut sheet =
+        Sheet::labelled(figure, rows(&measured), "benchmarks", "benchmark", |row| row.0.to_owned());
     sheet
-        .text("benchmark", "benchmark", |row| row.0.to_owned())
         .text("parameter", "parameter", |row| row.1.clone())
         .number("value", "value", |row| Some(row.2))
         .text("unit", "unit", |row| row.3.to_owned());

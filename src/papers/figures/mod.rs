@@ -11,6 +11,7 @@ pub mod results;
 mod speedups;
 pub mod summary;
 mod termination;
+mod units;
 
 use crate::content::DrawnFrom;
 use results::Results;

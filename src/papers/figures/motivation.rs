@@ -5,6 +5,7 @@ use super::implied::derived;
 use super::results::{
     self, DESKTOP, FRAGMENTS, FRAME_MS, Measure, ORIN, PAPER_PRESET, Results, ViewResult,
 };
+use super::units;
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Sheet, largest, least, mean, quotient};
@@ -44,8 +45,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
         &["shader cores", "ROPs"],
         published.chain(models),
     );
-    let caption = "Hollow: specifications; filled: modelled GPUs.";
-    sheet.chart(chart.draw(), caption);
+    sheet.chart(chart.draw(), "Hollow: specifications; filled: modelled GPUs.");
     sheet.finish()
 }
 
@@ -143,8 +143,7 @@ fn tile_lists(results: &Results, content: &mut Content) {
     let ratios = [PAIRS, SORT_MS, RASTER_MS]
         .map(|of| views.iter().map(|v| v.ratio("compute-aabb", "compute", of)).collect::<Vec<_>>());
     let statement = "Oriented boxes list fewer pairs of splats and tiles than squares (III-A).";
-    let outcomes = ratios[0].iter().map(|pairs| Some((*pairs)? > 1.0));
-    content.claim(statement, "scenes", outcomes);
+    content.claim(statement, "scenes", ratios[0].iter().map(|pairs| Some((*pairs)? > 1.0)));
     if let [Some(pairs), Some(sort), Some(raster)] = ratios.map(mean) {
         content.say(format!(
             "On the GPU of Table I, lists by squares have {pairs:.2} times the pairs of lists by oriented boxes; the sort \
@@ -154,20 +153,21 @@ fn tile_lists(results: &Results, content: &mut Content) {
 }
 
 const UNITS: [[&str; 2]; 9] = [
-    ["vertex", "vertex"],
-    ["coarse", "raster"],
-    ["tc", "tile bins"],
-    ["prop", "PROP"],
-    ["zrop", "ZROP"],
-    ["pack", "PROP out"],
-    ["cores", "SM"],
-    ["crop", "CROP"],
-    ["dram", "DRAM"],
+    [units::VERTEX, "vertex"],
+    [units::COARSE, "raster"],
+    [units::TC, "tile bins"],
+    [units::PROP, "PROP"],
+    [units::ZROP, "ZROP"],
+    [units::PACK, "PROP out"],
+    [units::CORES, "SM"],
+    [units::CROP, "CROP"],
+    [units::DRAM, "DRAM"],
 ];
 
 /// Units that dictate the performance of the paper's GPU, with their ports: PROP has one from tile coalescing and one
 /// to the cores.
-const DICTATING: [(&str, &[&str]); 2] = [("PROP", &["prop", "pack"]), ("CROP", &["crop"])];
+const DICTATING: [(&str, &[&str]); 2] =
+    [("PROP", &[units::PROP, units::PACK]), ("CROP", &[units::CROP])];
 
 fn throughput(view: &ViewResult, unit: &str) -> Option<f64> {
     results::throughput(view.method("baseline")?, unit)
@@ -205,8 +205,9 @@ pub(super) fn figure_6(figure: &'static Figure, results: &Results) -> Content {
             format!("{name} has a higher utilisation than all units but PROP and CROP (III-B).");
         sheet.claim(&statement, "scenes", highest);
     }
-    let idle =
-        views.iter().map(|view| Some(throughput(view, "cores")? < throughput(view, "crop")? / 2.0));
+    let idle = views
+        .iter()
+        .map(|view| Some(throughput(view, units::CORES)? < throughput(view, units::CROP)? / 2.0));
     let statement =
         "The shader cores have less than half of the utilisation of CROP (shape of the figure).";
     sheet.claim(statement, "scenes", idle);

@@ -133,10 +133,9 @@ pub(super) fn by_view<'a>(
     figure: &'static Figure,
     views: Vec<&'a ViewResult>,
 ) -> Sheet<&'a ViewResult> {
-    let mut sheet = Sheet::new(figure, views, "scenes", |view| view.scene().to_owned());
-    sheet
-        .text("scene", "scene", |view| view.scene().to_owned())
-        .text("view", "view", |view| view.name().to_owned());
+    let mut sheet =
+        Sheet::labelled(figure, views, "scenes", "scene", |view| view.scene().to_owned());
+    sheet.text("view", "view", |view| view.name().to_owned());
     sheet
 }
 

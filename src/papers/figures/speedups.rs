@@ -2,6 +2,7 @@
 
 use super::implied::{per_quad, published_per_quad};
 use super::results::{FRAGMENTS, Measure, QUADS, Results, ViewResult, by_view, throughput};
+use super::units;
 use crate::content::Content;
 use crate::paper::{Figure, Statistic};
 use crate::sheet::{Bars, Sheet, largest, least, quotient};
@@ -34,8 +35,7 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
         marks: vec![AxisMark::at(1.0, "")],
         caption: "Dashed bars are published means, dashed lines published maxima; the paper states no mean of QM.",
     });
-    let statement = "Both additions together are faster than either (VI-B).";
-    sheet.judge(statement, |scene| {
+    sheet.judge("Both additions together are faster than either (VI-B).", |scene| {
         Some(scene.of("het_qm")? >= scene.of("qm")?.max(scene.of("het")?))
     });
     sheet.judge("VR-Pipe improves every scene (VI-B).", |scene| Some(scene.of("het_qm")? > 1.0));
@@ -118,8 +118,13 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-const UNITS: [[&str; 2]; 5] =
-    [["coarse", "raster"], ["prop", "PROP"], ["zrop", "ZROP"], ["cores", "SM"], ["crop", "CROP"]];
+const UNITS: [[&str; 2]; 5] = [
+    [units::COARSE, "raster"],
+    [units::PROP, "PROP"],
+    [units::ZROP, "ZROP"],
+    [units::CORES, "SM"],
+    [units::CROP, "CROP"],
+];
 
 pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
     let views = results.large();
@@ -152,7 +157,7 @@ pub(super) fn figure_23(figure: &'static Figure, results: &Results) -> Content {
         ..Bars::default()
     });
     sheet.judge("The ROPs stay the bottleneck (VII-C).", |scene| {
-        let crop = scene.of("crop")?;
+        let crop = scene.of(units::CROP)?;
         Some(UNITS.iter().filter_map(|[unit, _]| scene.of(unit)).all(|other| other <= crop))
     });
     sheet.judge("VR-Pipe improves large scenes (VII-C).", |scene| Some(scene.of("het_qm")? > 1.0));

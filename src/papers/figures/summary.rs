@@ -30,8 +30,7 @@ pub fn summary(results: &Results) -> String {
         energy(results),
         software(results),
     ];
-    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
-    sentences.join(" ")
+    sentences.into_iter().flatten().collect::<Vec<String>>().join(" ")
 }
 
 fn extent(results: &Results) -> String {
@@ -144,8 +143,7 @@ fn energy(results: &Results) -> Option<String> {
 
 fn software(results: &Results) -> Option<String> {
     let views = results.first(PAPER_PRESET);
-    let locked = views.iter().map(|v| v.ratio("interlock", "baseline", CYCLES));
-    let locked = mean(locked);
+    let locked = mean(views.iter().map(|v| v.ratio("interlock", "baseline", CYCLES)));
     let passes = mean(views.iter().map(|v| {
         let speedups = super::alternatives::PASSES.map(|n| v.speedup(&format!("multipass:{n}")));
         largest(speedups)

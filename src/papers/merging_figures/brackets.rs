@@ -13,9 +13,10 @@ type Range = [Option<f64>; 4];
 fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content {
     let number = |at: usize| move |(_, range): &(&str, Range)| range[at];
     let published = |quantity: &str| figure.published.iter().find(|p| p.quantity == quantity);
-    let mut sheet = Sheet::new(figure, ranges, "numbers", |(quantity, _)| (*quantity).to_owned());
+    let mut sheet = Sheet::labelled(figure, ranges, "numbers", "quantity", |(quantity, _)| {
+        (*quantity).to_owned()
+    });
     sheet
-        .text("quantity", "quantity", |(quantity, _)| (*quantity).to_owned())
         .word("said", "published", |(quantity, _)| {
             let one = published(quantity)?;
             let number = measured(one.value);

@@ -19,10 +19,8 @@ fn by_entries<'a>(
         Some(area) => format!("{}, {area}", run.key.mesh),
         None => run.key.mesh.clone(),
     };
-    let mut sheet = Sheet::new(figure, results.of(study), "meshes", name);
-    sheet
-        .text("mesh", "mesh", name)
-        .whole("triangles", "triangles", |run| Some(run.rows.first()?.triangles as f64));
+    let mut sheet = Sheet::labelled(figure, results.of(study), "meshes", "mesh", name);
+    sheet.whole("triangles", "triangles", |run| Some(run.rows.first()?.triangles as f64));
     let mut points = Points::new();
     for entries in ENTRIES {
         let key = format!("entries_{entries}");
@@ -33,8 +31,7 @@ fn by_entries<'a>(
         sheet.mean_row();
     }
     let axes = [Axis::linear("entries of the merge buffer"), Axis::small_share("quads saved")];
-    let caption = "The paper's lines have no numbers in its text.";
-    sheet.lines([&figure.title, caption], axes, &points);
+    sheet.lines([&figure.title, "The paper's lines have no numbers in its text."], axes, &points);
     sheet.judge("The curve levels off at 512 entries (5).", |mesh| {
         let [before, at, beyond] = [256, 512, 1024].map(|n| mesh.of(&format!("entries_{n}")));
         // Twice the entries add less than a twentieth.
@@ -62,14 +59,17 @@ pub(super) fn dense(figure: &'static Figure, results: &MergingResults) -> Conten
 pub(super) const ORDERS: [[&str; 2]; 3] =
     [["file", "file"], ["random", "random"], ["vertex-cache", "vertex cache"]];
 
-fn saved(results: &MergingResults, mesh: &str, unit: (Unit, u32), order: &str) -> Option<f64> {
-    let study = match unit.0 {
-        Unit::Pmu => "orders_pmu",
-        _ => "orders",
-    };
+fn saved(
+    results: &MergingResults,
+    mesh: &str,
+    unit: Unit,
+    entries: u32,
+    order: &str,
+) -> Option<f64> {
+    let study = if unit == Unit::Pmu { "orders_pmu" } else { "orders" };
     let mut runs = results.of(study);
     let run = runs.find(|run| run.key.mesh == mesh && run.setting("order") == Some(order))?;
-    run.of_unit(unit.0, unit.1, |row| row.savings())
+    run.of_unit(unit, entries, |row| row.savings())
 }
 
 pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Content {
@@ -79,13 +79,12 @@ pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Conte
         (Unit::Pmu, 512, "pmu_512", "PMU 512"),
     ];
     let meshes = results.meshes("orders_pmu");
-    let mut sheet = Sheet::new(figure, meshes, "meshes", |mesh| (*mesh).to_owned());
-    sheet.text("mesh", "mesh", |mesh| (*mesh).to_owned());
+    let mut sheet = Sheet::labelled(figure, meshes, "meshes", "mesh", |mesh| (*mesh).to_owned());
     for (unit, entries, key, name) in units {
         for [order, label] in ORDERS {
             let key = format!("{key}_{}", order.replace('-', "_"));
             sheet.share(&key, &format!("{name}: {label}"), |mesh| {
-                saved(results, mesh, (unit, entries), order)
+                saved(results, mesh, unit, entries, order)
             });
         }
     }

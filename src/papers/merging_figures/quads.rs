@@ -10,9 +10,7 @@ pub(super) type Points = Vec<(String, f64, String)>;
 
 fn by_scene(figure: &'static Figure, results: &MergingResults) -> Sheet<Frame> {
     let scene = |frame: &Frame| frame.quads.key.mesh.clone();
-    let mut sheet = Sheet::new(figure, results.default_frames(), "scenes", scene);
-    sheet.text("scene", "scene", scene);
-    sheet
+    Sheet::labelled(figure, results.default_frames(), "scenes", "scene", scene)
 }
 
 pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Content {
@@ -39,8 +37,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Co
     let hardest = largest([frog, furball]);
     let others = scenes.iter().filter(|s| !["FROG", "FURBALL"].contains(&s.label));
     let gains: Vec<_> = others.map(|s| Some(s.of("less")? > hardest?)).collect();
-    let statement = "The benefit is the least for FROG and FURBALL (4.1.2).";
-    sheet.claim(statement, "other scenes", gains);
+    sheet.claim("The benefit is the least for FROG and FURBALL (4.1.2).", "other scenes", gains);
     sheet.mean_row();
     sheet.finish()
 }
@@ -130,8 +127,9 @@ pub(super) fn figure_12(figure: &'static Figure, results: &MergingResults) -> Co
     let gain = |run: &MergingRun, entries: Option<u32>| {
         run.row(Unit::Qfm, entries).map(MergingCounts::reduction)
     };
-    let mut sheet = Sheet::new(figure, results.of("entries"), "scenes", |run| run.key.mesh.clone());
-    sheet.text("scene", "scene", |run| run.key.mesh.clone());
+    let mut sheet = Sheet::labelled(figure, results.of("entries"), "scenes", "scene", |run| {
+        run.key.mesh.clone()
+    });
     let mut points = Points::new();
     for (entries, at) in entries.into_iter().chain([None]).zip(0_u32..) {
         let label = entries.map_or("unbounded".to_owned(), |n| n.to_string());
@@ -159,8 +157,7 @@ pub(super) fn quality(figure: &'static Figure, results: &MergingResults) -> Cont
         run.row(unit, ENTRIES)?.psnr_covered_db
     };
     let scenes = results.meshes("quality");
-    let mut sheet = Sheet::new(figure, scenes, "scenes", |scene| (*scene).to_owned());
-    sheet.text("scene", "scene", |scene| (*scene).to_owned());
+    let mut sheet = Sheet::labelled(figure, scenes, "scenes", "scene", |scene| (*scene).to_owned());
     for (unit, key, name) in [(Unit::Qfm, "qfm", "QFM"), (Unit::Reyes, "reyes", "Reyes")] {
         sheet.number(key, &format!("{name}, dB"), |scene| db(scene, unit, "plain"));
         sheet.number(&format!("{key}_checker"), &format!("{name}, checker, dB"), |scene| {

@@ -6,12 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sheet::once;
 use crate::studies::{Studies, StudyRun};
 use quadrille_base::error::{Error, Result};
 pub(super) use quadrille_suite::rows::MergingUnit as Unit;
 use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
-use quadrille_suite::{MeshRows, MeshRunRow};
+use quadrille_suite::{MeshRows, MeshRunRow, unique};
 
 /// Assumptions of studies without such an axis.
 const DEFAULT_SET: &str = "bound, rows";
@@ -23,34 +22,28 @@ pub(super) const ENTRIES: Option<u32> = Some(32);
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MergingCounts {
-    /// The unit.
-    pub unit: MergingUnit,
-    /// Entries of its buffer, if it has one.
+    pub(super) unit: MergingUnit,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer: Option<BufferEntries>,
+    pub(super) buffer: Option<BufferEntries>,
     /// Samples per pixel; kept counts may lack them where the study does not vary them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub msaa: Option<u32>,
+    pub(super) msaa: Option<u32>,
     /// Target area of triangles in pixels, if they are tessellated; kept counts may lack it as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub area_px: Option<f64>,
-    /// Triangles of all grids.
-    pub triangles: u64,
-    /// Mean area in pixels of the triangles that are drawn.
-    pub mean_px: Option<f64>,
+    pub(super) area_px: Option<f64>,
+    pub(super) triangles: u64,
+    pub(super) mean_px: Option<f64>,
     /// Runs of the shader: four per quad, one per vertex of Reyes.
-    pub shaded: u64,
-    /// Pixels with a sample that shows the mesh.
-    pub pixels: u64,
-    /// Quads with a sample.
-    pub rasterized: u64,
+    pub(super) shaded: u64,
+    pub(super) pixels: u64,
+    pub(super) rasterized: u64,
     /// Quads without a sample that passes the depth test.
-    pub culled: u64,
+    pub(super) culled: u64,
     /// Quads that reach the unit and have a partially covered pixel.
-    pub partial: u64,
+    pub(super) partial: u64,
     /// PSNR against the unmerged picture over the covered pixels in dB, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub psnr_covered_db: Option<f64>,
+    pub(super) psnr_covered_db: Option<f64>,
 }
 
 impl From<&MeshRow> for MergingCounts {
@@ -107,10 +100,8 @@ pub type MergingResults = Studies<MergingCounts>;
 impl MergingRun {
     /// Row of a unit; `entries` of `None` is an unbounded buffer.
     pub(super) fn row(&self, unit: Unit, entries: Option<u32>) -> Option<&MergingCounts> {
-        let buffer = match unit {
-            Unit::Qfm | Unit::Pmu => Some(BufferEntries(entries)),
-            Unit::None | Unit::Reyes => None,
-        };
+        let buffer =
+            if let Unit::Qfm | Unit::Pmu = unit { Some(BufferEntries(entries)) } else { None };
         self.rows.iter().find(|row| row.unit == unit && row.buffer == buffer)
     }
 
@@ -235,6 +226,6 @@ impl MergingResults {
     }
 
     pub(super) fn sets(&self) -> Vec<&str> {
-        once(self.of("merging").filter_map(|run| run.setting("assumptions")))
+        unique(self.of("merging").filter_map(|run| run.setting("assumptions")))
     }
 }
