@@ -36,8 +36,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
         let choice = Self::ALL.iter().find(is_named);
         choice.copied().ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|choice| choice.name()).collect();
-            let expected = format!("one of {}", names.join(", "));
-            Error::unknown_name("name", expected, name, names)
+            Error::unknown_name("name", format!("one of {}", names.join(", ")), name, names)
         })
     }
 }
@@ -46,8 +45,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
 #[cfg(feature = "cli")]
 pub fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|&value| {
-        let aliases = value.aliases().iter().copied();
-        PossibleValue::new(value.name()).help(value.help()).aliases(aliases)
+        PossibleValue::new(value.name()).help(value.help()).aliases(value.aliases().iter().copied())
     })
 }
 
@@ -200,8 +198,7 @@ mod tests {
     choice! {
         /// A direction.
         enum Direction {
-            /// Towards smaller numbers, which
-            /// stand first.
+            /// Towards smaller numbers, which stand first.
             Down = "down",
             /// Towards greater ones
             Up = "up" | "upwards" | "north",

@@ -8,8 +8,7 @@ use crate::words::did_you_mean;
 
 /// An error of the library.
 ///
-/// Its message states the position, the expected content and the actual content. The command line chooses the
-/// exit code by [`Error::fault`].
+/// Its message states the position, the expected and the actual content. [`Error::fault`] gives the exit code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -193,12 +192,10 @@ impl Error {
         if found <= limit {
             return Ok(());
         }
-        let what = what.into();
-        Err(Self::Limit { what, limit, found })
+        Err(Self::Limit { what: what.into(), limit, found })
     }
 
-    /// Turns an error about an argument into one about the file `path`, at the place that `place` makes of the
-    /// argument's name.
+    /// Turns an error about an argument into one about the file `path`, at the `place` of the argument's name.
     pub fn in_file(self, path: &Path, place: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Argument { what, expected, found } => {
@@ -214,8 +211,7 @@ impl Error {
         }
     }
 
-    /// Renames the argument that the error is about, and the one that it needs or excludes, for example to the flags
-    /// that set them.
+    /// Renames the argument of the error, and the one that it needs or excludes, for example to the flags that set them.
     pub fn renamed(self, name: impl Fn(String) -> String) -> Self {
         match self {
             Self::Argument { what, expected, found } => {

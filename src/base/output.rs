@@ -130,8 +130,7 @@ fn write_and_swap(
     swapped
 }
 
-/// Path of a file or folder below `path`, if any, whose name after `above` is not known. Folders end in a
-/// slash.
+/// Path of a file or folder below `path`, if any, whose name after `above` is not known. Folders end in a slash.
 fn other_file(
     path: &Path,
     above: &str,
@@ -158,8 +157,7 @@ fn other_file(
     Ok(None)
 }
 
-/// Creates the folder of the output `path` if it is missing. Call it before long work whose result
-/// could not be written otherwise.
+/// Creates a missing folder of the output `path`. Call it before long work whose result would otherwise be lost.
 pub fn make_folder_of(path: &Path) -> Result<()> {
     fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
 }
@@ -217,8 +215,7 @@ fn write_and_rename(
     accept: impl FnOnce(&Path) -> Result<bool>,
 ) -> io::Result<Result<bool>> {
     if path.file_name().is_none() {
-        let reason = "the path names no file";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
     }
     let temporary = temporary_beside(path)?;
     let part = temporary.path().to_path_buf();
@@ -274,8 +271,7 @@ fn temporary_names<'a>() -> tempfile::Builder<'a, 'a> {
 fn without_its_name(error: &io::Error, folder: &Path) -> io::Error {
     let kind = error.kind();
     if kind == io::ErrorKind::NotFound {
-        let reason = format!("the folder {} does not exist", shown(folder));
-        return io::Error::new(kind, reason);
+        return io::Error::new(kind, format!("the folder {} does not exist", shown(folder)));
     }
     let reason = error.get_ref().and_then(std::error::Error::source);
     reason.map_or(kind.into(), |reason| io::Error::new(kind, reason.to_string()))

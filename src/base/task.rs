@@ -51,8 +51,7 @@ impl Task {
     /// Sets the callback for progress. It receives the amount of work done and the total, in units of the
     /// call: frames, rows, jobs. Threads may call it at the same time and out of order.
     pub fn on_progress(self, progress: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
-        let progress: Option<Arc<Progress>> = Some(Arc::new(progress));
-        Self { progress, ..self }
+        Self { progress: Some(Arc::new(progress)), ..self }
     }
 
     /// The same task without its callback, for a call that is a part of a longer one.
@@ -104,10 +103,9 @@ impl Task {
         self.reader(inner)
     }
 
-    /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, the
-    /// work runs on a thread of its own, and on a pool of as many threads as the one from which it is called: the
-    /// global pool may have other threads, and in a forked process has none. When it is cancelled, it ends by itself
-    /// later, and its result is dropped.
+    /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, it runs on
+    /// a thread of its own and a pool of as many threads as its caller's: the global pool may have other threads, and
+    /// in a forked process has none. When it is cancelled, it ends by itself later, and its result is dropped.
     pub fn uninterrupted<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

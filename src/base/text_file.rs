@@ -24,8 +24,7 @@ pub fn read_text(path: &Path, what: &str) -> Result<String> {
     let mut bytes = Vec::new();
     let mut limited = source.take(MAX_BYTES + 1);
     let length = limited.read_to_end(&mut bytes).map_err(unread)? as u64;
-    let counted = format!("{}: bytes of {what}", path.display());
-    Error::check_limit(counted, MAX_BYTES, length)?;
+    Error::check_limit(format!("{}: bytes of {what}", path.display()), MAX_BYTES, length)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let found = format!("the byte {:#04x}", error.as_bytes()[at]);

@@ -1,5 +1,4 @@
-//! Spans of `tracing` around the parts of a call, with the feature `trace`. Without it, [`span!`](crate::span) expands to
-//! nothing.
+//! Spans of `tracing` around the parts of a call, with the feature `trace`, without which [`span!`](crate::span) is empty.
 //!
 //! A span costs about a microsecond where a subscriber listens, so spans stand around the stages of a frame or a file, and
 //! never in loops over splats, tiles or triangles.

@@ -146,7 +146,7 @@ fn a_touched_quad_may_hold_no_sample() {
     let corners = [[10, 10], [60, 10], [10, 60]].map(|[x, y]| Vertex { x, y });
     let polygon = SampledPolygon::triangle(corners, pattern, SimdLevel::best()).unwrap();
     let mut tile = TileSamples::default();
-    let mask = polygon.tile((&(), [0, 0]), [0, 0], polygon.bounds(), &mut tile);
+    let mask = polygon.tile(&(), [0, 0], [0, 0], polygon.bounds(), &mut tile);
     assert_eq!((mask, tile.touched), (Some(0), 1));
     assert_eq!((tile.quads(0), tile.fragments(0)), (1, 0));
 }

@@ -43,8 +43,7 @@ pub fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
 /// Scale of the differences in Figure 1 of "A Pixel Merge Unit".
 pub const DIFFERENCE_SCALE: f32 = 100.0;
 
-/// Draws `|a - b| * scale` of red, green and blue in sRGB, clamped to 0..=1, with alpha 1; a difference
-/// that is not a number is white.
+/// Draws `|a - b| * scale` of red, green and blue in sRGB, clamped to 0..=1, with alpha 1; NaN becomes white.
 ///
 /// # Errors
 /// [`Error::Argument`] when the pictures differ in size.

@@ -9,9 +9,8 @@ const WHOLE: f32 = 8_388_608.0;
 
 /// `round(255 clamp(value, 0, 1))`, half away from zero; NaN becomes 0.
 ///
-/// There is no gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in
-/// the photographs' files, so the values of a frame are display values already (Kerbl et al. 2023,
-/// `train.py` and `render.py` of the authors' code).
+/// There is no gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in photographs' files,
+/// so a frame holds display values already (Kerbl et al. 2023, `train.py` and `render.py`).
 ///
 /// `f32::round` is a call of the C library on x86-64, which no loop with it can be vectorised around.
 #[inline(always)]

@@ -10,8 +10,7 @@ use crate::math::buffer::Buffer;
 /// Colour space of a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ColourSpace {
-    /// Values for a display, on the sRGB curve. Splats are trained on such values and blended without
-    /// decoding them.
+    /// Values for a display, on the sRGB curve. Splats are trained on such values and blended without decoding them.
     #[default]
     Srgb,
     /// Linear light with the primaries of sRGB: 1 is white, and highlights may be brighter.
@@ -146,8 +145,7 @@ impl Frame {
         &mut self.pixels
     }
 
-    /// Composites the picture over an opaque background, an sRGB colour: `C + (1 - a) * background`, with
-    /// alpha 1, in the colour space of the picture.
+    /// Composites over an opaque sRGB background, in the picture's colour space: `C + (1 - a) * background`, alpha 1.
     pub fn over(&self, background: [f32; 3]) -> Self {
         let background = match self.colour_space {
             ColourSpace::Srgb => background,

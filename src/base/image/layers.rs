@@ -3,12 +3,10 @@
 use crate::choice;
 
 choice! {
-    /// A kind of picture beside the colours: an arbitrary output variable, or AOV, in the words of film
-    /// renderers.
+    /// A kind of picture beside the colours: an arbitrary output variable, or AOV, in the words of film renderers.
     ///
-    /// Each is defined per pixel over the fragments that the pixel blends, with their weights
-    /// `w = T alpha`, where `T` is the transmittance in front of a fragment, and with the depth `z` of the
-    /// splat's centre.
+    /// Each is defined per pixel over the fragments that the pixel blends, with their weights `w = T alpha`, where `T` is
+    /// the transmittance in front of a fragment, and with the depth `z` of the splat's centre.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Layer {
         /// Mean depth: the sum of `w z` over alpha, 0 where nothing is blended
@@ -126,8 +124,7 @@ impl LayerPicture {
         self.plane_bits(0)
     }
 
-    /// Values of a plane of whole numbers: identifiers or counts. `None` for a layer of any other numbers,
-    /// and for a plane that the layer does not have.
+    /// Values of a plane of identifiers or counts; `None` for other layers, and for a plane that the layer lacks.
     pub fn whole_plane(&self, plane: usize) -> Option<&[u32]> {
         let is_there = self.layer.is_whole() && plane < self.layer.planes();
         is_there.then(|| self.plane_bits(plane))

@@ -39,12 +39,9 @@ fn check_memory_of(
     ))
 }
 
-/// Memory available to this process: of the machine or of its control group, whichever is less; `None` where the
-/// system does not say.
+/// Memory available to this process, of the machine or of its control group; `None` where the system does not say.
 pub fn available_bytes() -> Option<u64> {
-    let of_machine = machine_bytes();
-    let of_group = group_bytes();
-    of_machine.into_iter().chain(of_group).min()
+    machine_bytes().into_iter().chain(group_bytes()).min()
 }
 
 /// Version 1 of control groups writes the greatest whole number of pages for "unlimited".

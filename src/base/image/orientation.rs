@@ -15,7 +15,7 @@ impl ExifOrientation {
     pub const UPRIGHT: Self = Self { is_transposed: false, is_mirrored: [false; 2] };
 
     /// Orientation of a number of the standard; unknown numbers are upright, as photo readers do.
-    pub fn of_exif(number: u8) -> Self {
+    pub(crate) fn of_exif(number: u8) -> Self {
         let (is_transposed, is_mirrored) = match number {
             2 => (false, [true, false]),
             3 => (false, [true, true]),
@@ -30,7 +30,7 @@ impl ExifOrientation {
     }
 
     /// Size (width, height) of the upright picture of a stored size.
-    pub fn upright_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
+    pub(crate) fn upright_size(self, [width, height]: [u32; 2]) -> [u32; 2] {
         if self.is_transposed { [height, width] } else { [width, height] }
     }
 

@@ -8,8 +8,7 @@ use crate::math::{narrow, whole};
 /// Keys 1981; as in Pillow's `BICUBIC`.
 const CUBIC_A: f64 = -0.5;
 const CUBIC_RADIUS: f64 = 2.0;
-/// Fraction bits of the weights for 8-bit values, as in Pillow: two bits of a 32-bit sum remain for its sign and for
-/// overshoot.
+/// Fraction bits of weights for 8-bit values, as in Pillow: two bits of a 32-bit sum remain for sign and overshoot.
 const WEIGHT_BITS: u32 = 32 - 8 - 2;
 
 /// Numbers of the values of a picture.
@@ -33,8 +32,8 @@ pub fn resized(frame: &Frame, size: [u32; 2], values: ResizedValues) -> Frame {
     }
     if width != size[0] {
         let columns = taps(width, size[0]);
-        let wide = rows.par_chunks(width as usize);
-        let narrow = wide
+        let narrow = rows
+            .par_chunks(width as usize)
             .flat_map_iter(|row| columns.iter().map(|taps| values.filtered(taps, |at| row[at])));
         rows = narrow.collect();
     }
@@ -65,8 +64,7 @@ impl ResizedValues {
             Self::EightBit => {
                 let mut sums = [1_i64 << (WEIGHT_BITS - 1); 4];
                 for (at, &weight) in taps.fixed.iter().enumerate() {
-                    let pixel = source(taps.first + at);
-                    for (sum, value) in sums.iter_mut().zip(pixel) {
+                    for (sum, value) in sums.iter_mut().zip(source(taps.first + at)) {
                         *sum += i64::from(weight) * whole::<i64>(value);
                     }
                 }
@@ -75,8 +73,7 @@ impl ResizedValues {
             Self::Float => {
                 let mut sums = [0.0; 4];
                 for (at, &weight) in taps.weights.iter().enumerate() {
-                    let pixel = source(taps.first + at);
-                    for (sum, value) in sums.iter_mut().zip(pixel) {
+                    for (sum, value) in sums.iter_mut().zip(source(taps.first + at)) {
                         *sum += weight * f64::from(value);
                     }
                 }

@@ -1,5 +1,4 @@
-//! The sRGB curve between stored colours and linear light, in which colours are averaged and lit
-//! (IEC 61966-2-1).
+//! The sRGB curve between stored colours and linear light, in which colours are averaged and lit (IEC 61966-2-1).
 
 const SLOPE: f32 = 12.92;
 const OFFSET: f32 = 0.055;

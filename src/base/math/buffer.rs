@@ -8,8 +8,7 @@ use memmap2::MmapMut;
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Minimum size in bytes of an array with its own mapping: touching fresh 4 KiB pages costs more than decoding
-/// the splats that go into them.
+/// Least bytes of an array with its own mapping: touching fresh 4 KiB pages costs more than decoding splats into them.
 const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
 
 /// Maps `bytes` zeros. Whole huge pages, since Linux aligns such a mapping to a huge page.
@@ -49,7 +48,7 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// Whether the process has enough address space left for `len` items.
-    pub fn can_hold(len: usize) -> bool {
+    pub(crate) fn can_hold(len: usize) -> bool {
         let bytes = len.checked_mul(size_of::<T>());
         bytes.is_some_and(|bytes| bytes < MAPPED_BYTES || map_zeros(bytes).is_ok())
     }
@@ -126,8 +125,7 @@ impl<T: Pod> std::fmt::Debug for Buffer<T> {
     }
 }
 
-/// The same words as atomics, so that threads can fill disjoint parts of one array in safe code.
-/// Relaxed loads and stores of whole words cost the same as plain ones.
+/// The same words as atomics, for threads that fill disjoint parts of an array; relaxed accesses cost as plain ones.
 pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     #[allow(unsafe_code, reason = "the standard library's cast is unstable")]
     // SAFETY: the types have one layout and, on every 64-bit target, one alignment; the exclusive
@@ -210,8 +208,7 @@ pub enum CacheLevel {
     Second,
 }
 
-/// Prefetches the cache line of `values[index]`, or of where it would be. Does nothing when the machine has no such
-/// instruction.
+/// Prefetches the cache line of `values[index]`, even beyond its end, if the machine has such an instruction.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_to(CacheLevel::First, values, index);

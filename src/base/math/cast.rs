@@ -31,8 +31,7 @@ pub fn low<T: Copy + 'static>(value: impl AsPrimitive<T>) -> T {
     value.as_()
 }
 
-/// An integer that fits `T`, because the sizes that it counts were checked where they entered. Debug
-/// assertions check it again.
+/// An integer that fits `T`, since sizes were checked where they entered; debug assertions check it again.
 #[inline(always)]
 pub fn fit<T: NumCast + Copy + 'static>(value: impl AsPrimitive<T> + ToPrimitive) -> T {
     debug_assert!(<T as NumCast>::from(value).is_some(), "an integer beyond its type");

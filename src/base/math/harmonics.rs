@@ -61,12 +61,10 @@ const C4: [f64; 6] = [
     0.105_785_546_915_204_31,
     0.473_087_347_878_780_04,
 ];
-/// Factor of the degree-4 sectoral function in the form (x^4 - 6 x^2 y^2 + y^4): a quarter of the
-/// usual one.
+/// Factor of the degree-4 sectoral function in the form (x^4 - 6 x^2 y^2 + y^4): a quarter of the usual one.
 const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
 
-/// Axes in whose coordinates each function of degree 1 to 4 is odd: x, y, z. A function changes its sign
-/// by the product of their signs when axes change theirs.
+/// Whether each function of degree 1 to 4 is odd in x, y, z: flipped axes change its sign by the product of theirs.
 pub const SH_SIGN_AXES: [[bool; 3]; 24] = [
     [false, true, false],  // y
     [false, false, true],  // z
@@ -94,8 +92,7 @@ pub const SH_SIGN_AXES: [[bool; 3]; 24] = [
     [false, false, false], // 1
 ];
 
-/// Adds to each channel of `colour` (already holding its constant term) the terms of degree 1 to
-/// `degree` in the unit direction `dir`.
+/// Adds to `colour`, which holds its constant term, the terms of degree 1 to `degree` in the unit direction `dir`.
 ///
 /// `rest(k)` yields coefficient `k` (0 is the first of degree 1) of red, green and blue. The basis
 /// is the one of the 3DGS reference: degree 1 is (-y, z, -x) times C1, and so on.
@@ -149,8 +146,7 @@ pub fn sh_colour<T: ShScalar>(
     colour
 }
 
-/// Adds a coefficient's term to each channel. A function, since a closure would be compiled without the vector
-/// instructions of its caller.
+/// Adds a coefficient's term to each channel. A closure would lack the vector instructions of its caller.
 #[inline(always)]
 fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
     for (sum, coefficient) in colour.iter_mut().zip(coefficient) {

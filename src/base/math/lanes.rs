@@ -1,7 +1,6 @@
 //! Elementary functions of 16 lanes, for code that is generic over the SIMD level.
 //!
-//! All are `inline(always)`, so that they are compiled for the level of the dispatched function around
-//! them.
+//! All are `inline(always)`, so that they are compiled for the level of the dispatched function around them.
 
 use fearless_simd::{f32x16, f64x8, i32x16, mask32x16, prelude::*, u32x16};
 
@@ -43,8 +42,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// Counts of lanes. With mask registers they are kept doubled: for an increment by one, the compiler would make
-/// a vector of the mask first.
+/// Counts of lanes, doubled with mask registers: to add one, the compiler would make a vector of the mask first.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCounts<S: Simd>(u32x16<S>);
 
@@ -73,8 +71,7 @@ impl<S: Simd> LaneCounts<S> {
     }
 }
 
-/// Whether masks have registers of their own; such a level also has 32 vector registers, enough for four chains
-/// of arithmetic.
+/// Whether masks have own registers; the level then has 32 vector registers too, enough for four chains.
 #[inline(always)]
 pub fn has_mask_registers<S: Simd>(simd: S) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -101,17 +98,15 @@ pub fn keep<S: Simd>(simd: S, mask: mask32x16<S>, x: f32x16<S>) -> f32x16<S> {
     (mask_vector(simd, mask) & x.bitcast::<u32x16<S>>()).bitcast()
 }
 
-/// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32
-/// its relative error is 1.6e-7 there (minimax on the relative error, by the Remez algorithm in
-/// double precision: 7.5e-8 before rounding).
+/// Coefficients of the degree-5 polynomial for 2^f on [-1/2, 1/2], constant first; rounded to f32 its relative error is
+/// 1.6e-7 there (minimax on the relative error, by the Remez algorithm in double precision: 7.5e-8 before rounding).
 pub(super) const EXP2: [f32; 6] =
     [1.000_000_1, 0.693_146_94, 0.240_221_2, 0.055_507_13, 0.009_675_541, 0.001_327_647_2];
 
 /// 1.5 * 2^23: adding it to a small f32 leaves the nearest integer in the low mantissa bits.
 pub(super) const ROUND_MAGIC: f32 = 12_582_912.0;
 
-/// 2^x for x in [-126, 127], with a relative error below 3e-7. Lanes outside the domain give arbitrary
-/// values but never trap; inside it, no denormals arise.
+/// 2^x for x in [-126, 127], relative error below 3e-7. Other lanes are arbitrary but never trap; no denormals arise.
 #[inline(always)]
 pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let magic = f32x16::splat(simd, ROUND_MAGIC);
@@ -125,12 +120,10 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     (p.bitcast::<u32x16<S>>() + exponent).bitcast()
 }
 
-/// 2^x where `masks` are set, 0 elsewhere, with a relative error below 3e-7. Where a mask is set, x
-/// must be in the domain of [`exp2`].
+/// 2^x where `masks` are set, 0 elsewhere, relative error below 3e-7. There, x must be in the domain of [`exp2`].
 ///
-/// The vectors go through each step together, since one vector alone is a chain of latencies that a core
-/// cannot hide. AVX-512 splits off the integer part and scales by it in one instruction each, so its results
-/// differ from the other levels in the last bits.
+/// The vectors go through each step together, since one alone is a chain of latencies that a core cannot hide. AVX-512
+/// splits off the integer part and scales by it in one instruction each: its results differ in the last bits.
 #[inline(always)]
 pub fn exp2_where<S: Simd, const N: usize>(
     simd: S,
@@ -162,8 +155,7 @@ pub fn exp2_where<S: Simd, const N: usize>(
     y
 }
 
-/// Coefficients for 2^f on [0, 1], constant first: relative error 7.5e-8 before and 1.5e-7 after
-/// rounding (found as [`EXP2`]).
+/// Coefficients for 2^f on [0, 1], constant first: relative error 7.5e-8, 1.5e-7 rounded (found as [`EXP2`]).
 #[cfg(target_arch = "x86_64")]
 const EXP2_UNIT: [f32; 6] =
     [0.999_999_94, 0.693_153_1, 0.240_153_61, 0.055_826_318, 0.008_989_339, 0.001_877_576_7];
@@ -215,8 +207,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// An upper bound of sqrt(x), at most a fraction 2^-11 above it; x below 1e-30 counts as 1e-30. It is
-/// cheaper than the exact root.
+/// Upper bound of sqrt(x), at most 2^-11 above it, and cheaper; x below 1e-30 counts as 1e-30.
 #[inline(always)]
 pub fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let x = x.max(f32x16::splat(simd, 1e-30));
@@ -241,8 +232,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// log2(x) for normal x > 0, with an absolute error below 3e-7 * max(1, |log2 x|). Zero gives about
-/// -127, which is below any alpha cut.
+/// log2(x) for normal x > 0, absolute error below 3e-7 * max(1, |log2 x|). Zero gives about -127, below any cut.
 #[inline(always)]
 pub fn log2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     // x = 2^e * m with m in [sqrt(1/2), sqrt(2)); log2 m = 2/ln2 * atanh((m - 1) / (m + 1)).
@@ -304,8 +294,7 @@ impl<S: Simd> F64Lanes<S> {
         Self(self.0 - b.0, self.1 - b.1)
     }
 
-    /// `1 / self`, with a relative error below 1e-13 for values that are normal in f32: an f32 quotient
-    /// and one Newton step.
+    /// `1 / self`, relative error below 1e-13 for values normal in f32: an f32 quotient and one Newton step.
     #[inline(always)]
     pub fn recip(self, simd: S) -> Self {
         let guess = Self::widen(f32x16::splat(simd, 1.0) / self.narrow());

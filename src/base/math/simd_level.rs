@@ -4,8 +4,7 @@ use fearless_simd::{Level, dispatch};
 
 use crate::error::{Error, Result};
 
-/// A level of vector instructions that this machine supports: [`SimdLevel::best`],
-/// [`SimdLevel::all`] and [`SimdLevel::named`] return no others.
+/// A level of vector instructions of this machine, from [`Self::best`], [`Self::all`] or [`Self::named`].
 #[derive(Debug, Clone, Copy)]
 pub struct SimdLevel(Level);
 
@@ -77,8 +76,7 @@ impl SimdLevel {
         self.0
     }
 
-    /// Level for `fearless_simd` in all other code, which has no version for SSE4.2: few machines stop there,
-    /// and each version makes the program larger.
+    /// Level for all other code, without SSE4.2: few machines stop there, and each version makes the program larger.
     #[inline(always)]
     pub fn level(self) -> Level {
         match self.0 {

@@ -1,5 +1,4 @@
-//! Functions whose results have the same bits on every SIMD level and in scalar code: they use no
-//! fused multiply-add and no instructions of a single level.
+//! Functions with the same bits on every SIMD level and in scalar code: nothing fused, no instructions of one level.
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
 
@@ -8,8 +7,7 @@ use super::lanes::{EXP2, ROUND_MAGIC};
 /// Domain to which x is clamped: 2^x is a normal f32 there.
 const DOMAIN: [f32; 2] = [-126.0, 126.0];
 
-/// 2^x, with x clamped to -126..=126 (NaN to -126) and a relative error below 3e-7. It defines
-/// [`exp2_lanes`], operation by operation.
+/// 2^x, with x clamped to -126..=126 (NaN to -126), relative error below 3e-7: the definition of [`exp2_lanes`].
 #[inline(always)]
 pub fn exp2(x: f32) -> f32 {
     // Comparisons instead of `clamp`, since they treat NaN as the vector instructions do.

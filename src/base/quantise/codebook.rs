@@ -13,8 +13,7 @@ const BLOCKS: usize = 4096;
 /// The error changes by less than a thousandth in later iterations.
 const ITERATIONS: usize = 24;
 
-/// 256 numbers in ascending order, by which the mean squared error of the values is locally least; all
-/// distinct values, if there are no more.
+/// 256 ascending numbers of locally least mean squared error of the values; all distinct values, if no more.
 pub fn codebook<'v>(
     columns: impl Iterator<Item = &'v Vec<f32>>,
     task: &Task,
@@ -92,8 +91,7 @@ fn boundaries(entries: &[f32; ENTRIES]) -> [f32; ENTRIES - 1] {
 pub fn indices(entries: &[f32; ENTRIES], values: &[f32]) -> Vec<u8> {
     let between = boundaries(entries);
     let nearest = |value: &f32| {
-        let at = between.partition_point(|boundary| boundary < value);
-        u8::try_from(at).unwrap_or(u8::MAX)
+        u8::try_from(between.partition_point(|boundary| boundary < value)).unwrap_or(u8::MAX)
     };
     values.par_iter().with_min_len(4096).map(nearest).collect()
 }

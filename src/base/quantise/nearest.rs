@@ -45,8 +45,7 @@ impl LaneBlock {
     }
 }
 
-/// For each of `rows`, the lane of its nearest centroid (the first of equal ones), counted through all blocks.
-/// Meaningless once the task is cancelled.
+/// For each row, the lane of its nearest centroid (the first of equal ones), over all blocks; meaningless if cancelled.
 pub(super) fn nearest(
     points: &Rows,
     rows: &[u32],

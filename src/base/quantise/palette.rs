@@ -1,10 +1,9 @@
 //! Palettes: k-means of whole rows, in a tree.
 //!
-//! All-pairs k-means of a million rows and 65,536 centroids takes 10^13 multiplications per iteration.
-//! Here the rows are split at medians into groups of equal size, each group has its share of the
-//! centroids, and the last passes compare a group's rows with the centroids of the nearest groups too, so
-//! that the borders of groups do not show. They compare blocks of neighbouring centroids: the blocks nearest to the
-//! block of the row's own centroid.
+//! All-pairs k-means of a million rows and 65,536 centroids takes 10^13 multiplications per iteration. Here the rows are
+//! split at medians into groups of equal size, each group has its share of the centroids, and the last passes compare a
+//! group's rows with the centroids of the nearest groups too, so that the borders of groups do not show. They compare
+//! blocks of neighbouring centroids: the blocks nearest to the block of the row's own centroid.
 
 use std::collections::HashMap;
 
@@ -56,12 +55,10 @@ struct Block {
 impl Group {
     /// Orders centroids so that neighbours in space are neighbours in memory, and divides them into blocks.
     fn arrange(&mut self, width: usize) -> Vec<Block> {
-        let values = self.centroids.concat();
-        let centroids = Rows { width, values };
+        let centroids = Rows { width, values: self.centroids.concat() };
         let mut parts = vec![(0..fit(self.centroids.len())).collect::<Vec<u32>>()];
         while parts.iter().any(|part| part.len() > LANES) {
-            let split = parts.into_iter().flat_map(|part| halves(&centroids, &part));
-            parts = split.collect();
+            parts = parts.into_iter().flat_map(|part| halves(&centroids, &part)).collect();
         }
         let order: Vec<u32> = parts.concat();
         let mut places = vec![0; order.len()];
@@ -125,8 +122,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
     let mut values = vec![0.0; rows * width];
     values.par_chunks_mut(width * TRANSPOSED_ROWS).enumerate().for_each(|(part, out)| {
         for (at, column) in columns.iter().enumerate() {
-            let column = &column[part * TRANSPOSED_ROWS..];
-            for (row, value) in out.chunks_exact_mut(width).zip(column) {
+            for (row, value) in out.chunks_exact_mut(width).zip(&column[part * TRANSPOSED_ROWS..]) {
                 row[at] = *value;
             }
         }
@@ -183,8 +179,7 @@ fn exact_palette(columns: &[Vec<f32>], size: usize) -> Option<Palette> {
     Some(Palette { centroids, labels })
 }
 
-/// Splits rows into groups at medians of the dimension of greatest variance; each gets its share of `size`
-/// centroids, rows of the group at even steps.
+/// Splits rows at medians of the dimension of greatest variance; groups get shares of `size` centroids, at even steps.
 fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Group>> {
     let groups = MAX_GROUPS.min(size.isqrt().next_power_of_two());
     let all: Vec<u32> = (0..u32::try_from(rows).unwrap_or(u32::MAX)).collect();
@@ -210,8 +205,7 @@ fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Gro
     grouped.collect()
 }
 
-/// Copies rows group by group, so that threads read memory in order. Also returns the previous index of each
-/// row.
+/// Copies rows group by group, so that threads read memory in order. Also returns the previous index of each row.
 fn regrouped(points: Rows, groups: &mut [Group]) -> (Rows, Vec<u32>) {
     let mut order = Vec::new();
     for group in groups {
@@ -220,8 +214,10 @@ fn regrouped(points: Rows, groups: &mut [Group]) -> (Rows, Vec<u32>) {
         group.rows = (first..fit(order.len())).collect();
     }
     let mut values = vec![0.0; points.values.len()];
-    let rows = values.par_chunks_mut(points.width).zip(&order);
-    rows.with_min_len(TRANSPOSED_ROWS)
+    values
+        .par_chunks_mut(points.width)
+        .zip(&order)
+        .with_min_len(TRANSPOSED_ROWS)
         .for_each(|(to, row)| to.copy_from_slice(points.row(*row as usize)));
     let width = points.width;
     drop(points);
@@ -269,8 +265,7 @@ fn widest(points: &Rows, rows: &[u32]) -> usize {
     variances.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
 }
 
-/// Moves rows to the nearest centroids of nearby groups, then centroids to the means of their rows. Returns the
-/// label of each row, counted through all groups.
+/// Moves rows to the nearest centroids of nearby groups, then centroids to their rows' means; returns the rows' labels.
 fn across(
     points: &Rows,
     groups: &mut [Group],

@@ -73,7 +73,6 @@ impl PixelRect {
 pub enum PrimitiveShape {
     /// Three corners, either winding.
     Triangle([Vertex; 3]),
-    /// An axis-aligned rectangle: least and greatest corner. One primitive, as in a fill-rectangle
-    /// draw.
+    /// An axis-aligned rectangle: least and greatest corner. One primitive, as in a fill-rectangle draw.
     Rectangle([Vertex; 2]),
 }

@@ -1,5 +1,4 @@
-//! Interface of a primitive's outline, so that the raster units work with one sample at the pixel's
-//! centre and with several samples alike.
+//! Interface of an outline: the raster units work with one sample at the pixel's centre or with several.
 
 use crate::math::fit;
 use crate::raster::geometry::PixelRect;
@@ -20,17 +19,16 @@ pub trait Outline: Copy {
     /// Prepares the columns and rows from `origin` on, clipped to `clip`.
     fn strip(&self, origin: [i32; 2], clip: PixelRect) -> Self::Strip;
 
-    /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of
-    /// them is covered.
+    /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of them is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
     /// Coverage of the raster tile at `origin`, which meets `clip`: `None` if the outline does not
-    /// [touch](Outline::touches) it, else a mask with bit `8 y + x` for each covered pixel inside `clip`.
-    /// `strip` is prepared from `strip_origin` on. The coverage of samples is added to `samples`, which are
-    /// empty before.
+    /// [touch](Outline::touches) it, else a mask with bit `8 y + x` for each covered pixel inside `clip`. `strip` is
+    /// prepared from `strip_origin` on. The coverage of samples is added to `samples`, which are empty before.
     fn tile(
         &self,
-        strip: (&Self::Strip, [i32; 2]),
+        strip: &Self::Strip,
+        strip_origin: [i32; 2],
         origin: [i32; 2],
         clip: PixelRect,
         samples: &mut Self::Samples,
@@ -83,7 +81,8 @@ impl Outline for Polygon {
     #[inline(always)]
     fn tile(
         &self,
-        (strip, [first_column, first_row]): (&Strip, [i32; 2]),
+        strip: &Strip,
+        [first_column, first_row]: [i32; 2],
         [x0, y0]: [i32; 2],
         _clip: PixelRect,
         (): &mut (),
@@ -97,12 +96,10 @@ impl Outline for Polygon {
 
 /// Receives the tiles of a primitive, see [`raster_tiles`].
 pub trait TileVisitor<S> {
-    /// Called before the raster tiles of the screen tile in `column` and `row`; returns whether to test
-    /// them.
+    /// Called before the raster tiles of the screen tile in `column` and `row`; returns whether to test them.
     fn enter(&mut self, column: u32, row: u32) -> bool;
 
-    /// Called with each raster tile that the outline touches: column and row of the screen tile, the
-    /// quarter of it, and the result of [`Outline::tile`].
+    /// Called with each touched raster tile: screen tile (column, row), quarter of it, and [`Outline::tile`].
     fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, samples: &S);
 }
 
@@ -117,8 +114,7 @@ impl<S, F: FnMut([u32; 2], u8, u64, &S)> TileVisitor<S> for F {
     }
 }
 
-/// Visits the raster tiles that an outline touches inside `bounds`, which lie in the picture, row by row
-/// of the screen tiles.
+/// Visits the raster tiles that an outline touches inside `bounds`, in the picture, row by row of screen tiles.
 #[inline(always)]
 #[allow(
     clippy::cast_sign_loss,
@@ -159,8 +155,8 @@ pub fn raster_tiles<O: Outline>(
                 let x = column * TILE + i32::from(quarter & 1) * RASTER;
                 let y = row * TILE + i32::from(quarter >> 1) * RASTER;
                 let mut samples = O::Samples::default();
-                let strip = (&strip, strip_origin);
-                if let Some(mask) = outline.tile(strip, [x, y], bounds, &mut samples) {
+                let mask = outline.tile(&strip, strip_origin, [x, y], bounds, &mut samples);
+                if let Some(mask) = mask {
                     visitor.touch([column as u32, row as u32], quarter, mask, &samples);
                 }
             }

@@ -11,9 +11,8 @@
 //! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
 //! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
 //!
-//! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and
-//! `|C| <= 2^53`; for any `i32` pixel the edge function stays below `2^30 * 2^31 * 2 + 2^53 <
-//! 2^63`, so `i64` never overflows.
+//! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any
+//! `i32` pixel the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
 
 use crate::math::SimdLevel;
 use crate::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
@@ -74,15 +73,14 @@ impl Edge {
     /// Column at which the edge crosses row `y0 + row`: of a left edge, the first column inside is the
     /// nearest whole number; of a right edge, that is the first column outside.
     ///
-    /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is the first with
-    /// `a i > -k - 1/2`, so `ceil(x)` for `x = (-k - 1/2) / a`; for a < 0 the first with
-    /// `a i + k < 0`, so `a i < -k - 1/2`, is `ceil(x)` again. This returns `x + 1/2`, which rounds
-    /// to `ceil(x)` as `x` is never whole: it is at least `1 / (2 |a|) >= 2^-31` off.
+    /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is the first with `a i > -k - 1/2`, so
+    /// `ceil(x)` for `x = (-k - 1/2) / a`; for a < 0 the first with `a i + k < 0`, so `a i < -k - 1/2`, is `ceil(x)` again.
+    /// This returns `x + 1/2`, which rounds to `ceil(x)` as `x` is never whole: it is at least `1 / (2 |a|) >= 2^-31` off.
     ///
-    /// In f64 that still holds where the result is at most [`MAX_COLUMN`]: there the numerator is
-    /// at most `2^50`, a multiple of 1/2 and so exact, and the reciprocal and the product are each
-    /// off by a relative `2^-53`, in all by `2^20 * 2^-52 < 2^-31`. Elsewhere roundings of the
-    /// numerator, which begin at `2^52`, cannot bring the result back, as all steps are monotonic.
+    /// In f64 that still holds where the result is at most [`MAX_COLUMN`]: there the numerator is at most `2^50`, a
+    /// multiple of 1/2 and so exact, and the reciprocal and the product are each off by a relative `2^-53`, in all by
+    /// `2^20 * 2^-52 < 2^-31`. Elsewhere roundings of the numerator, which begin at `2^52`, cannot bring the result back,
+    /// as all steps are monotonic.
     #[inline(always)]
     fn crossing(&self, numerator: f64, row: f64) -> f64 {
         (numerator - f64::from(self.b) * row) * self.a_inverse
@@ -100,8 +98,7 @@ pub struct Polygon {
 }
 
 impl Polygon {
-    /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the
-    /// guard band.
+    /// A triangle of either winding; `None` when its area is zero, or a vertex is outside the guard band.
     pub fn triangle([v0, v1, v2]: [Vertex; 3]) -> Option<Self> {
         let (area, bounds) = area_and_bounds([v0, v1, v2])?;
         let edges = if area > 0 {
@@ -119,8 +116,7 @@ impl Polygon {
         Some(Self { edges: [edges[left], edges[right], edges[3 - left - right]], bounds })
     }
 
-    /// The rectangle between two corners, along the axes; `None` when its area is zero or negative,
-    /// or a corner is outside the guard band.
+    /// The rectangle between two corners; `None` for an area of zero or less, or a corner outside the guard band.
     pub fn rectangle(min: Vertex, max: Vertex) -> Option<Self> {
         let is_fit = min.is_in_guard_band() && max.is_in_guard_band();
         (is_fit && min.x < max.x && min.y < max.y).then(|| Self {
@@ -134,10 +130,9 @@ impl Polygon {
         self.bounds
     }
 
-    /// The coarse raster's test of the block of pixels `[x0, x0 + size) x [y0, y0 + size)`: does
-    /// it meet the bounds, and is the centre of its corner pixel that lies furthest inside each
-    /// edge inside that edge? Never false when a pixel of the block is covered; may be true when
-    /// none is, near corners.
+    /// The coarse raster's test of the block of pixels `[x0, x0 + size) x [y0, y0 + size)`: does it meet the bounds, and is
+    /// the centre of its corner pixel that lies furthest inside each edge inside that edge? Never false when a pixel of the
+    /// block is covered; may be true when none is, near corners.
     pub fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
         let (x0, y0) = (i64::from(x0), i64::from(y0));
         let (x1, y1) = (x0 + i64::from(size), y0 + i64::from(size));
@@ -182,8 +177,8 @@ impl Polygon {
         Strip::new(words, y0, clip)
     }
 
-    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, only inside `clip`, in the rows of half a strip
-    /// from `y0` on: a bit per column. Rows are not clipped.
+    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, only inside `clip`, in the rows of half a strip from `y0` on: a
+    /// bit per column. Rows are not clipped.
     #[inline(always)]
     fn words(&self, [x0, y0]: [i32; 2], clip: PixelRect) -> [u64; HALF_ROWS] {
         let inside = |x: i32| f64::from(x.clamp(x0, x0 + STRIP_COLUMNS));
@@ -233,9 +228,8 @@ impl PrimitiveShape {
     }
 }
 
-/// Twice the area of a triangle, positive if its corners come clockwise as seen with y down, and the pixels
-/// whose centres lie in the box around it; `None` when the area is zero, or a vertex is outside the guard
-/// band.
+/// Twice the area of a triangle, positive if its corners come clockwise as seen with y down, and the pixels whose centres
+/// lie in the box around it; `None` when the area is zero, or a vertex is outside the guard band.
 #[inline]
 fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
     let low = Vertex { x: v0.x.min(v1.x).min(v2.x), y: v0.y.min(v1.y).min(v2.y) };
@@ -250,9 +244,8 @@ fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
     (area != 0).then(|| (area, pixels_between(low, high)))
 }
 
-/// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides
-/// the fill rule covers nothing, of triangles neither: the edge that comes down to the lowest
-/// corner is a right one or a level one with the inside above, and so on.
+/// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides the fill rule covers
+/// nothing: a triangle's edge down to the lowest corner is a right one, or level with the inside above, and so on.
 fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
     let first = |v: i32| (v + (PIXEL - 1 - CENTRE)) >> SUBPIXEL_BITS;
     PixelRect { x0: first(low.x), y0: first(low.y), x1: first(high.x), y1: first(high.y) }
@@ -266,8 +259,7 @@ const EXPONENT_BIAS: i32 = f64::MAX_EXP - 1;
 /// 2^52: from here to twice as much, an f64 has its whole part in its low bits and no fraction.
 const LEAST_WHOLE_ULPS: u64 = 1 << FRACTION_BITS;
 const LEAST_WHOLE: f64 = LEAST_WHOLE_ULPS as f64;
-/// 1.5 * 2^52: added to a number below 2^31 in size, negative ones too, it rounds to the nearest whole
-/// number, ties to even, and leaves it in the low bits.
+/// 1.5 * 2^52: added to a number below 2^31 in size, rounds it to the nearest whole, ties to even, in the low bits.
 const NO_FRACTION: f64 = 1.5 * LEAST_WHOLE;
 
 #[inline(always)]

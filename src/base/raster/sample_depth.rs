@@ -1,8 +1,7 @@
 //! Early depth test of samples, and the depths of a quad.
 //!
-//! Depth is the distance of the near plane divided by the distance of the surface: 1 at the near plane, 0
-//! infinitely far. It is linear on the picture along a plane, and finest where f32 is. Greater is nearer.
-//! Samples start at 0; a nearer fragment passes and writes its depth.
+//! Depth is the distance of the near plane divided by that of the surface: 1 at the near plane, 0 infinitely far. It is
+//! linear along a plane's picture, and finest where f32 is. Samples start at 0; a nearer (greater) one is written.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -60,8 +59,7 @@ impl DepthPlane {
         narrow(f64::from(self.depth) + along(0, x) + along(1, y))
     }
 
-    /// The depth at a sample: the depth at the shading pixel's corner plus the change on the way to the
-    /// sample.
+    /// The depth at a sample: the depth at the shading pixel's corner plus the change on the way to the sample.
     pub fn at_sample(&self, corner: [i32; 2], offset: [i32; 2]) -> f32 {
         let [x, y] = offset.map(|v| v as f32);
         self.at_corner(corner[0], corner[1]) + (self.slope[0] * x + self.slope[1] * y)
@@ -69,8 +67,7 @@ impl DepthPlane {
 }
 
 impl QuadDepths {
-    /// Tests the samples of a fragment, one shading pixel at a time; returns the samples that pass, which are
-    /// then its own.
+    /// Tests the samples of a fragment, one shading pixel at a time; returns the samples that pass, which are then its own.
     #[inline]
     pub fn test(
         &mut self,
@@ -133,8 +130,7 @@ mod tests {
 
     use super::*;
     impl QuadDepths {
-        /// Tests the samples of a fragment; returns those that pass, which are then its own. The
-        /// definition.
+        /// Tests the samples of a fragment; returns those that pass, which are then its own. The definition.
         fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
             let mut passed = 0;
             for (pixel, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {

@@ -1,9 +1,7 @@
-//! Coverage of samples by a triangle: the edge functions of [`crate::raster::polygon`], evaluated
-//! at the samples of a [`SamplePattern`].
+//! Coverage of samples by a triangle: edge functions of [`crate::raster::polygon`] at a [`SamplePattern`]'s samples.
 //!
-//! At a point (X, Y) in 1/256 px the edge function is `a X + b Y + c`, with the fill rule's 1 taken
-//! off `c` for edges that are neither left nor top; it is at least 0 at samples inside. With
-//! vertices inside the guard band it stays below `2^62`.
+//! At a point (X, Y) in 1/256 px the edge function is `a X + b Y + c`, with the fill rule's 1 taken off `c` for edges that
+//! are neither left nor top; it is at least 0 at samples inside. With vertices inside the guard band it stays below `2^62`.
 //!
 //! [`SampledPolygon::covers`] is the definition. A quad's 64 samples are tested in 32-bit lanes: the value at
 //! the quad's corner is clamped to +-2^30, which keeps every sign as long as the value changes by less than
@@ -20,8 +18,7 @@ use crate::raster::tiles::RASTER_TILE_PX;
 const TILE_QUADS: i32 = RASTER_TILE_PX.cast_signed() / 2;
 /// Magnitude at a quad's corner above which the sign is constant over the quad.
 const CLAMP: i64 = 1 << 30;
-/// Largest `|a| + |b|` of an edge for lanes: over a quad of shading pixels of 512 units it changes
-/// by less than [`CLAMP`].
+/// Largest `|a| + |b|` of an edge for lanes: over a quad of shading pixels of 512 units it changes by less than [`CLAMP`].
 const STEEPEST: i64 = 1 << 19;
 
 /// Edge function `a X + b Y + c`, at least 0 inside.
@@ -82,8 +79,7 @@ pub struct SampledQuad {
 pub struct TileSamples {
     /// Quads of the tile, row by row.
     pub quads: [SampledQuad; 16],
-    /// Mask of the quads that the triangle touches: bit `4 row + column`. They may have no
-    /// coverage.
+    /// Mask of the quads that the triangle touches: bit `4 row + column`. They may have no coverage.
     pub touched: u16,
 }
 
@@ -102,8 +98,7 @@ impl TileCover for TileSamples {
 }
 
 impl SampledPolygon {
-    /// Twice the area, positive where the corners come clockwise as seen with y down; `None` when
-    /// it is zero or a vertex is outside the guard band.
+    /// Twice the area, positive for clockwise corners as seen with y down; `None` for 0 or outside the guard band.
     #[inline]
     fn turn([v0, v1, v2]: [Vertex; 3]) -> Option<i64> {
         let is_fit = |v: Vertex| v.x.unsigned_abs().max(v.y.unsigned_abs()) <= GUARD_BAND as u32;
@@ -130,8 +125,7 @@ impl SampledPolygon {
         pixels_around([least, greatest], pattern.side_units())
     }
 
-    /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the
-    /// guard band.
+    /// Sets up a triangle of either winding; `None` if its area is zero or a vertex is outside the guard band.
     #[allow(clippy::cast_possible_truncation, reason = "offsets are used where they fit only")]
     pub fn triangle(
         [v0, v1, v2]: [Vertex; 3],
@@ -174,8 +168,7 @@ impl SampledPolygon {
         self.is_front
     }
 
-    /// Whether the triangle covers the point (x, y), in 1/256 px. This is the definition of
-    /// coverage.
+    /// Whether the triangle covers the point (x, y), in 1/256 px. This is the definition of coverage.
     pub fn covers(&self, x: i32, y: i32) -> bool {
         self.edges.iter().all(|e| e.at(x, y) >= 0)
     }
@@ -192,8 +185,7 @@ impl SampledPolygon {
         in_box & inside(&self.edges[0]) & inside(&self.edges[1]) & inside(&self.edges[2])
     }
 
-    /// Coverage of a quad, computed in lanes; (x, y) is the top left corner of its first shading pixel, in
-    /// 1/256 px.
+    /// Coverage of a quad, computed in lanes; (x, y) is the top left corner of its first shading pixel, in 1/256 px.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "clamped, or of masks of 16 lanes")]
     fn quad_lanes<S: Simd>(&self, simd: S, x: i32, y: i32) -> u64 {
@@ -300,8 +292,7 @@ impl SampledPolygon {
     }
 }
 
-/// The shading pixels, of `side` units per side (a power of two), around a box: whole quads, since
-/// the empty parts of a quad are not worth clipping.
+/// The shading pixels, of `side` units (a power of two), around a box, in whole quads: clipping them gains nothing.
 #[inline]
 fn pixels_around([least, greatest]: [[i32; 2]; 2], side: i32) -> PixelRect {
     let bits = side.trailing_zeros();
@@ -334,7 +325,8 @@ impl Outline for SampledPolygon {
     #[inline]
     fn tile(
         &self,
-        _strip: (&(), [i32; 2]),
+        (): &(),
+        _strip_origin: [i32; 2],
         origin: [i32; 2],
         clip: PixelRect,
         samples: &mut TileSamples,

@@ -41,8 +41,7 @@ pub struct SamplePattern {
     /// Two bits from the first sample of the first and third shading pixels on.
     pairs: u64,
     samples_of: [u64; 16],
-    /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in
-    /// order.
+    /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in order.
     by_distance: [u8; MAX_SAMPLES],
     /// For each four samples and each set of them: the least rank by distance, or [`NO_RANK`].
     least_rank: [[u8; 16]; MAX_SAMPLES / 4],
@@ -65,8 +64,7 @@ impl SamplePattern {
         Ok(Self::new(samples, 1, &offsets))
     }
 
-    /// The pattern of a shading pixel of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by
-    /// pixel in row order.
+    /// The pattern of a shading pixel of 2x2 pixels with 1, 2 or 4 samples per pixel, pixel by pixel in row order.
     ///
     /// # Errors
     /// [`Error::Argument`] for another number of samples.
@@ -128,8 +126,7 @@ impl SamplePattern {
     pub fn shared(&self) -> &'static Self {
         static ALL: LazyLock<Vec<SamplePattern>> = LazyLock::new(|| {
             let standard = [1, 2, 4, 8, 16].map(SamplePattern::standard);
-            let coarse = [1, 2, 4].map(SamplePattern::coarse);
-            standard.into_iter().chain(coarse).flatten().collect()
+            standard.into_iter().chain([1, 2, 4].map(SamplePattern::coarse)).flatten().collect()
         });
         let found = ALL.iter().find(|p| *p == self);
         // There are no others; were there, each would be kept once for all its uses.
@@ -161,8 +158,7 @@ impl SamplePattern {
         &self.offsets[..self.count as usize]
     }
 
-    /// Sample positions as two arrays, x and y, of sixteen entries: entries past [`Self::count`] repeat the
-    /// first ones.
+    /// Sample positions as two arrays, x and y, of sixteen entries: entries past [`Self::count`] repeat the first ones.
     pub fn lanes(&self) -> [[i32; MAX_SAMPLES]; 2] {
         [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
     }
@@ -215,8 +211,7 @@ impl SamplePattern {
         self.lasts_of_partial(coverage) != 0
     }
 
-    /// The last samples of the shading pixels of a quad that have some of their samples in `coverage` but
-    /// not all.
+    /// The last samples of the shading pixels of a quad that have some of their samples in `coverage` but not all.
     #[inline]
     fn lasts_of_partial(&self, coverage: u64) -> u64 {
         let [last, others] = self.last_and_others;

@@ -36,8 +36,7 @@ impl Strip {
         }
     }
 
-    /// Coverage mask of the 8x8 pixels at a column and a row of the strip, both multiples of 8: bit
-    /// `8 y + x`.
+    /// Coverage mask of the 8x8 pixels at a column and a row of the strip, both multiples of 8: bit `8 y + x`.
     #[inline(always)]
     pub fn tile_mask(&self, column: u32, row: u32) -> u64 {
         let half = usize::from(row >= RASTER_TILE_PX);

@@ -13,8 +13,7 @@ pub const RASTER_TILE_PX: u32 = 8;
 /// Quads of a raster tile.
 pub const RASTER_TILE_QUADS: usize = (RASTER_TILE_PX * RASTER_TILE_PX / 4) as usize;
 
-/// Index of the quad at `position` of screen tile `tile` in a buffer stored quad by quad, screen
-/// tile by screen tile.
+/// Index of the quad at `position` of screen tile `tile` in a buffer stored quad by quad, screen tile by screen tile.
 #[inline]
 pub fn quad_index(tile: u32, position: u8) -> usize {
     tile as usize * TILE_LENGTH + usize::from(position)

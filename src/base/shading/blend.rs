@@ -2,9 +2,8 @@
 
 use super::profile::{ALPHA_CUT, StopRule};
 
-/// Alpha of a fragment at offset `d` (pixels) from the projected centre, for the inverse 2D
-/// covariance `conic` (xx, xy, yy): `min(cap, opacity * exp(-d^T conic d / 2))`, or `None` if the
-/// exponent is positive or alpha is below `ALPHA_CUT`.
+/// Alpha of a fragment at offset `d` (pixels) from the projected centre, for the inverse 2D covariance `conic` (xx, xy,
+/// yy): `min(cap, opacity * exp(-d^T conic d / 2))`, or `None` if the exponent is positive or alpha is below `ALPHA_CUT`.
 pub fn fragment_alpha(conic: [f64; 3], d: [f64; 2], opacity: f64, cap: f64) -> Option<f64> {
     let power = -0.5 * (conic[0] * d[0] * d[0] + conic[2] * d[1] * d[1]) - conic[1] * d[0] * d[1];
     let alpha = (opacity * power.exp()).min(cap);

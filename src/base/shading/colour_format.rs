@@ -32,9 +32,8 @@ impl ColourFormat {
 
     /// Rounds `value` to the format: the value read back after it is stored.
     ///
-    /// `Rgba8` clamps to 0..=1 (NaN to 0) and rounds to a multiple of 1/255, ties of the f32 product
-    /// by 255 to even; `Rgba16F` rounds to the nearest binary16, ties to even, with its denormals
-    /// and infinities (from 65520 on); `Rgba32F` is the identity.
+    /// `Rgba8` clamps to 0..=1 (NaN to 0) and rounds to a multiple of 1/255, ties of the f32 product by 255 to even;
+    /// `Rgba16F` rounds to the nearest binary16, ties to even, with denormals and infinities; `Rgba32F` is the identity.
     #[must_use]
     #[inline(always)]
     pub fn store(self, value: QuadColour) -> QuadColour {
@@ -98,8 +97,7 @@ const GREATEST: f32 = MAGIC * 65_536.0;
 /// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
 const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
 
-/// The nearest binary16, as f32: the same bits as the `half` crate's, but in arithmetic that
-/// vectorizes with SSE2 alone. NaN stays NaN.
+/// The nearest binary16, as f32: the bits of the `half` crate, but vectorized with SSE2 alone. NaN stays NaN.
 #[inline(always)]
 fn round_f16(x: f32) -> f32 {
     let bits = x.to_bits();

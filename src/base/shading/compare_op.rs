@@ -38,8 +38,7 @@ impl CompareOp {
         Self::Always,
     ];
 
-    /// Whether `incoming` passes against `stored`. Values without an order (NaN) pass `NotEqual`
-    /// and `Always` only.
+    /// Whether `incoming` passes against `stored`. Values without an order (NaN) pass `NotEqual` and `Always` only.
     #[inline]
     pub fn passes<T: PartialOrd + Copy>(self, incoming: T, stored: T) -> bool {
         match self {

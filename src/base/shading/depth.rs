@@ -22,8 +22,7 @@ impl Default for DepthTest {
 }
 
 impl DepthTest {
-    /// Whether depth `fragment` passes against depth `stored`, in the same unit. NaN on either side passes
-    /// `NotEqual` and `Always` only.
+    /// Whether depth `fragment` passes against depth `stored`. NaN on either side passes `NotEqual` and `Always` only.
     #[inline]
     pub fn passes(self, fragment: f32, stored: f32) -> bool {
         self.compare.passes(fragment, stored)

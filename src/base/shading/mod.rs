@@ -1,5 +1,4 @@
-//! Effects of a fragment on a pixel, without time: falloff, blending and stop rules, colour formats, depth
-//! and stencil tests.
+//! Effects of a fragment on a pixel: falloff, blending and stop rules, colour formats, depth and stencil tests.
 
 mod blend;
 mod colour_format;

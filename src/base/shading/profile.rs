@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference
-/// rasterizer).
+/// Alpha below which a fragment is skipped: one step of an 8-bit channel (3DGS reference rasterizer).
 pub const ALPHA_CUT: f64 = 1.0 / 255.0;
 
 /// Clamp of a ray's slopes x/z and y/z for the linearised projection.
@@ -13,15 +12,14 @@ pub const ALPHA_CUT: f64 = 1.0 / 255.0;
 pub enum JacobianClamp {
     /// Clamps to this multiple of the tangent of half the field of view, on both sides of the axis.
     FovTangent(f64),
-    /// Clamps to the picture's edges relative to the principal point, plus this multiple of the tangent
-    /// of half the field of view.
+    /// Clamps to the edges relative to the principal point, plus this multiple of the tangent of half the field of view.
     EdgePlusTangent(f64),
     /// Clamps to the picture's edges, plus this fraction of its width and height.
     EdgePlusSide(f64),
 }
 
-/// Compensation of opacity for the low-pass filter, given the determinants of the 2D covariance before
-/// (`det`) and after (`det'`) the filter.
+/// Compensation of opacity for the low-pass filter, given the determinants of the 2D covariance before (`det`) and after
+/// (`det'`) the filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OpacityFactor {
     /// No compensation.
@@ -162,14 +160,12 @@ impl Profile {
         },
     ];
 
-    /// The profile called `name`. `splatfacto`, nerfstudio's trainer, draws in the classic mode of gsplat 1.4 by
-    /// default, and is another name of `gsplat-1.5`.
+    /// The profile called `name`; `splatfacto`, as gsplat 1.4 draws by default, is another name of `gsplat-1.5`.
     pub fn named(name: &str) -> Result<Self> {
         let own = if name == "splatfacto" { GSPLAT_1_5.name } else { name };
         Self::ALL.into_iter().find(|p| p.name == own).ok_or_else(|| {
             let names = Self::ALL.map(|p| p.name);
-            let expected = format!("one of {}", names.join(", "));
-            Error::unknown_name("profile", expected, name, names)
+            Error::unknown_name("profile", format!("one of {}", names.join(", ")), name, names)
         })
     }
 }

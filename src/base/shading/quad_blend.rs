@@ -7,12 +7,10 @@ use fearless_simd::{f32x4, f32x16, prelude::*};
 /// fragments in the order of a coverage mask: top left, top right, bottom left, bottom right.
 pub type QuadColour = [[f32; 4]; 4];
 
-/// One channel of one fragment: `front + (1 - front_alpha) * back`, in f32, rounded after the
-/// multiplication and after the addition.
+/// One channel of one fragment: `front + (1 - front_alpha) * back` in f32, rounded after each operation.
 ///
-/// A front of alpha 1 hides everything behind it, even an infinite colour, for which the product would
-/// be NaN. For alphas of 0 to 1, a side that is zero in all channels (a fragment without coverage)
-/// therefore leaves the other side unchanged.
+/// A front of alpha 1 hides everything behind it, even an infinite colour, for which the product would be NaN. For alphas
+/// of 0 to 1, a side that is zero in all channels (a fragment without coverage) therefore leaves the other side unchanged.
 #[inline(always)]
 pub fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
     let left = 1.0 - front_alpha;
@@ -22,8 +20,7 @@ pub fn under_channel(front: f32, front_alpha: f32, back: f32) -> f32 {
 
 /// `front + (1 - front.alpha) * back` in every channel, including alpha.
 ///
-/// The colour unit (front: the stored colour) and quad merging in the shader (front: the older quad) use
-/// the same rule.
+/// The colour unit (front: the stored colour) and quad merging in the shader (front: the older quad) use the same rule.
 #[inline(always)]
 pub fn under(front: &QuadColour, back: &QuadColour) -> QuadColour {
     let mut sum = *front;

@@ -59,9 +59,8 @@ pub struct StencilTest {
     pub depth_fail: StencilOperation,
     /// Update when both tests pass.
     pub pass: StencilOperation,
-    /// Whether early termination owns the top bit, `TERMINATED`. The application then sees a stencil of
-    /// seven bits: references are clamped to 127, and masks do not include the top bit. Set by the
-    /// pipeline, not by configuration files.
+    /// Whether early termination owns the top bit, `TERMINATED`. The application then sees seven bits: references are
+    /// clamped to 127, and masks exclude the top bit. Set by the pipeline, not by configuration files.
     #[serde(skip)]
     pub top_bit_taken: bool,
 }

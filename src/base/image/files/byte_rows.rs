@@ -51,8 +51,7 @@ impl<'a> ByteRows<'a> {
         match frame.colour_space() {
             ColourSpace::Srgb => Self::new(Cow::Borrowed(frame), Pixels::Over(background)),
             ColourSpace::Linear => {
-                let over = frame.over(background).to_srgb().into_owned();
-                Self::new(Cow::Owned(over), Pixels::Opaque)
+                Self::new(Cow::Owned(frame.over(background).to_srgb().into_owned()), Pixels::Opaque)
             }
         }
     }
@@ -100,12 +99,13 @@ impl<'a> ByteRows<'a> {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let row_bytes = self.row_bytes();
         let mut bytes = vec![0; row_bytes * self.frame.height() as usize];
-        let bands = bytes.par_chunks_mut((BAND_ROWS * row_bytes).max(1));
-        bands.enumerate().for_each(|(band, bytes)| {
-            for (row, out) in bytes.chunks_exact_mut(row_bytes).enumerate() {
-                self.write_row(band * BAND_ROWS + row, out);
-            }
-        });
+        bytes.par_chunks_mut((BAND_ROWS * row_bytes).max(1)).enumerate().for_each(
+            |(band, bytes)| {
+                for (row, out) in bytes.chunks_exact_mut(row_bytes).enumerate() {
+                    self.write_row(band * BAND_ROWS + row, out);
+                }
+            },
+        );
         bytes
     }
 }

@@ -72,8 +72,7 @@ pub(super) fn encode(
     layers: &[LayerPicture],
 ) -> io::Result<()> {
     let colour = |channel: usize| {
-        let values = frame.pixels().iter().map(|pixel| pixel[channel]);
-        FlatSamples::F32(values.collect())
+        FlatSamples::F32(frame.pixels().iter().map(|pixel| pixel[channel]).collect())
     };
     let names = ["R", "G", "B", "A"].into_iter().enumerate();
     let mut channels: Vec<AnyChannel<FlatSamples>> =

@@ -29,8 +29,7 @@ impl JpegQuality {
     }
 }
 
-/// Upper bound: a block of 8 x 8 samples has a code of at least one bit, and a channel at most 16 pixels per
-/// sample.
+/// Upper bound: a block of 8 x 8 samples has a code of at least one bit, and a channel at most 16 pixels per sample.
 const MAX_PIXELS_PER_BYTE: u64 = 8 * 64 * 16;
 
 /// Decodes a JPEG file to values of 0 to 1 with alpha 1, as stored, with the orientation that it states.

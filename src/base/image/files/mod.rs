@@ -12,9 +12,8 @@
 //! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
 //! meshes, unless chosen otherwise. Files are read as sRGB. Photos are turned as their EXIF data say.
 //!
-//! The extension decides the format when writing, the first bytes of the content when reading.
-//! Readers check the sizes in headers against limits and against the length of the file before they
-//! allocate memory.
+//! The extension decides the format when writing, the first bytes of the content when reading. Readers check the sizes in
+//! headers against limits and against the length of the file before they allocate memory.
 
 mod band;
 mod byte_rows;
@@ -151,12 +150,11 @@ pub fn is_readable_name(path: &Path) -> bool {
 /// format, or is damaged.
 pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
     let path = path.as_ref();
-    let file = File::open(path).map_err(|e| Error::read(path, e))?;
-    read_from(file, path)
+    read_from(File::open(path).map_err(|e| Error::read(path, e))?, path)
 }
 
 /// Reads a picture file from `source`; `named` is its name in errors.
-pub fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
+pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     decode(&content_of(source, named)?, named)
 }
 
@@ -178,8 +176,7 @@ pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 
 /// Reads the picture file `path` without turning it upright.
 pub fn read_photo(path: &Path) -> Result<Photo> {
-    let file = File::open(path).map_err(|e| Error::read(path, e))?;
-    read_photo_from(file, path)
+    read_photo_from(File::open(path).map_err(|e| Error::read(path, e))?, path)
 }
 
 /// As [`read_photo`], from `source`; `named` is its name in errors.
@@ -191,7 +188,7 @@ pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
 ///
 /// # Errors
 /// As [`read`], without [`Error::Read`].
-pub fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
+pub(crate) fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
     let floats =
         |stored| Photo { stored, orientation: ExifOrientation::UPRIGHT, is_eight_bit: false };
     match PictureFormat::of_content(content) {
@@ -214,8 +211,7 @@ pub fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
     }
 }
 
-/// Reads the planes of the file `path`: the channels of an `OpenEXR` file besides R, G, B and A, or an
-/// NPY file of H x W or H x W x 3 numbers.
+/// Reads the planes of `path`: other channels of an `OpenEXR` file than R, G, B, A, or an NPY of H x W or H x W x 3.
 pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     let content = content_of(file, path)?;
@@ -336,8 +332,7 @@ pub fn write_over_to(
     background: Option<[f32; 3]>,
 ) -> io::Result<()> {
     if frame.pixels().is_empty() {
-        let reason = "a picture without pixels";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a picture without pixels"));
     }
     let floats = || match background {
         Some(background) => Cow::Owned(frame.over(background)),
@@ -375,15 +370,13 @@ pub fn write_exr_layers(
     write_whole(path, &Task::NEVER, |mut out| exr::encode(&mut out, frame, layers))
 }
 
-/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for
-/// normals.
+/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for normals.
 pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
     check_size([layer.width, layer.height])?;
     write_whole(path.as_ref(), &Task::NEVER, |mut out| npy::encode_layer(&mut out, layer))
 }
 
-/// Writes one number per pixel, row by row from the top, to the NPY file `path`, whole or not at all:
-/// u32, H x W. [`read`] does not accept such files.
+/// Writes a number per pixel, row by row, to the NPY file `path`, whole or not at all: u32, H x W. [`read`] refuses it.
 pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();

@@ -248,8 +248,7 @@ fn encode_header(out: &mut (impl Write + ?Sized), descr: &str, shape: &str) -> i
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Padded with blanks and a line feed.
     let unpadded = PREAMBLE_BYTES + header.len() + 1;
-    let blanks = unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded;
-    header.extend(std::iter::repeat_n(' ', blanks));
+    header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded));
     header.push('\n');
     let length = u16::try_from(header.len()).map_err(io::Error::other)?;
     out.write_all(MAGIC)?;

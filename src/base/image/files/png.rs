@@ -27,14 +27,12 @@ const PERCEPTUAL: u8 = 0;
 
 const MAX_CHUNK_BYTES: usize = (1 << 31) - 1;
 
-/// Rows that a thread filters and compresses together (assumed): 16 of 1000 pixels fit in the second-level cache. The
-/// bytes of a file do not depend on it.
+/// Rows per thread at a time (assumed): 16 of 1000 pixels fit in the second-level cache. They change no byte of a file.
 const BAND_ROWS: usize = 16;
 
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
-/// Decodes a PNG file to values of 0 to 1, colour times alpha, as stored. Gamma and colour space are ignored, as
-/// by the trainers of 3D Gaussian splatting.
+/// Decodes a PNG to colours of 0 to 1 times alpha, as stored, without gamma or colour space, as trainers of splats do.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     let broken = |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e);
     let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;

@@ -9,22 +9,19 @@ use super::byte_rows::ByteRows;
 /// `WEBP_MAX_DIMENSION` of libwebp.
 pub(super) const MAX_SIDE_PIXELS: u32 = 16_383;
 
-/// Effort of libwebp, 0 to 6. Textures are within 1.3 percent of the bytes of the most thorough search, in a
-/// hundredth of its time (measured).
+/// Effort of libwebp, 0 to 6. Textures are within 1.3 percent of the bytes of the most thorough search, in a hundredth of
+/// its time (measured).
 const METHOD: i32 = 2;
 const QUALITY: f32 = 50.0;
 
 pub(super) fn encode(out: &mut impl Write, rows: &ByteRows<'_>) -> io::Result<()> {
-    let encoded = encode_webp(&rows.to_bytes(), rows.has_alpha(), rows.size())?;
-    out.write_all(&encoded)
+    out.write_all(&encode_webp(&rows.to_bytes(), rows.has_alpha(), rows.size())?)
 }
 
-/// Encodes the bytes of RGB pixels, or of RGBA pixels, of a picture of a size (width, height) as lossless WebP. Colours
-/// under an alpha of 0 are kept.
+/// Encodes RGB or RGBA pixels of a size (width, height) as lossless WebP. Colours under an alpha of 0 are kept.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for too few bytes, no pixels, or more than 16,383 per side, and failures of the
-/// encoder.
+/// [`io::ErrorKind::InvalidInput`] for too few bytes, no pixels, or more than 16,383 per side, and failures of the encoder.
 pub fn encode_webp(
     bytes: &[u8],
     has_alpha: bool,

@@ -48,8 +48,7 @@ impl Piece {
             len += part.len() as u64;
             compressor.write_data(part)
         })?;
-        let stream = compressor.finish()?;
-        Ok(Self { stream, len })
+        Ok(Self { stream: compressor.finish()?, len })
     }
 
     /// Bits of the content's codes, if the stream has the expected form.

@@ -35,11 +35,9 @@ impl<W: Write> ApngWriter<W> {
         out.write_all(PNG_MAGIC)?;
         let [width, height] = facts.size.map(u32::to_be_bytes);
         // 8 bits, RGBA, and the only compression, filter and interlacing that all frames share.
-        let ihdr = [&width[..], &height, &[8, 6, 0, 0, 0]].concat();
-        chunk(&mut out, *b"IHDR", &ihdr)?;
+        chunk(&mut out, *b"IHDR", &[&width[..], &height, &[8, 6, 0, 0, 0]].concat())?;
         // Plays for ever.
-        let actl = [facts.frames.to_be_bytes(), 0_u32.to_be_bytes()].concat();
-        chunk(&mut out, *b"acTL", &actl)?;
+        chunk(&mut out, *b"acTL", &[facts.frames.to_be_bytes(), 0_u32.to_be_bytes()].concat())?;
         Ok(Self { out, facts, sequence: 0, is_first: true })
     }
 

@@ -19,8 +19,7 @@ use rav1e::prelude::{
 use super::facts::FilmFacts;
 
 const SPEED: u8 = 9;
-/// Quantizer of the encoder, 0 to 255. A flight over the island in `scenes` at 160 x 90 pixels then comes
-/// back at 40 dB.
+/// Quantizer of the encoder, 0 to 255. A flight over the island in `scenes` at 160 x 90 pixels then comes back at 40 dB.
 const QUANTIZER: usize = 60;
 /// Maximum frames from one key frame to the next: how finely players can seek.
 const KEY_FRAME_INTERVAL: u64 = 120;
@@ -42,8 +41,7 @@ pub struct Av1Writer<W: Write> {
 
 impl<W: Write> Av1Writer<W> {
     pub(super) fn begin(out: W, facts: FilmFacts) -> io::Result<Self> {
-        let film = Encoding::begin(facts)?;
-        Ok(Self { out, film })
+        Ok(Self { out, film: Encoding::begin(facts)? })
     }
 
     pub(super) fn push(&mut self, planes: &[u8]) -> io::Result<()> {
@@ -55,8 +53,7 @@ impl<W: Write> Av1Writer<W> {
     }
 }
 
-/// Encoder and packets so far; independent of the container's type, so that it is compiled once, with this
-/// crate.
+/// Encoder and packets so far; independent of the container's type, so that it is compiled once, with this crate.
 struct Encoding {
     facts: FilmFacts,
     encoder: Context<u8>,
@@ -233,8 +230,7 @@ impl Encoding {
         })
     }
 
-    /// Profile main, 8 bits, 4:2:0, level unstated (31). Key frames carry the sequence header, so the
-    /// configuration leaves it out.
+    /// Profile main, 8 bits, 4:2:0, level unstated (31), without the sequence header, which key frames carry.
     fn codec_configuration(&self) -> Av1c {
         Av1c {
             seq_level_idx_0: 31,

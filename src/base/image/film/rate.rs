@@ -26,8 +26,7 @@ impl FrameRate {
         }
         let whole = |value: f64, denominator: u32| {
             let digits = format!("{:.0}", value * f64::from(denominator));
-            let numerator: u32 = digits.parse().ok().filter(|n| *n > 0)?;
-            Some(Self { numerator, denominator })
+            Some(Self { numerator: digits.parse().ok().filter(|n| *n > 0)?, denominator })
         };
         let ntsc = whole((rate * 1.001).round() / 1.001, NTSC_DENOMINATOR);
         let all = [whole(rate, 1), ntsc, whole(rate, 1000)];
@@ -48,13 +47,13 @@ impl FromStr for FrameRate {
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = match text.split_once('/') {
             None => text.parse().ok().and_then(Self::of),
-            Some((numerator, denominator)) => {
-                let parts = numerator.parse().ok().zip(denominator.parse().ok());
-                parts
-                    .map(|(numerator, denominator)| Self { numerator, denominator })
-                    .filter(|rate| rate.numerator > 0 && rate.denominator > 0)
-                    .filter(|rate| rate.per_second() <= MAX_RATE)
-            }
+            Some((numerator, denominator)) => numerator
+                .parse()
+                .ok()
+                .zip(denominator.parse().ok())
+                .map(|(numerator, denominator)| Self { numerator, denominator })
+                .filter(|rate| rate.numerator > 0 && rate.denominator > 0)
+                .filter(|rate| rate.per_second() <= MAX_RATE),
         };
         parsed.ok_or_else(|| {
             format!("expected frames per second up to {MAX_RATE}, such as 30 or 30000/1001")

@@ -1,7 +1,6 @@
 //! YUV4MPEG2, the uncompressed stream that video encoders read from pipes.
 //!
-//! A header line with tags, then per frame the line `FRAME` and the planes. The format has no tag for the
-//! matrix; readers take BT.709 from their own settings.
+//! A header line with tags, then per frame the line `FRAME` and the planes. Readers must know the matrix, BT.709.
 
 use std::io::{self, Write};
 

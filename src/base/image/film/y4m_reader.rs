@@ -74,8 +74,7 @@ impl<R: BufRead> Y4mReader<R> {
         if !self.next_planes(&mut planes)? {
             return Ok(None);
         }
-        let frame = frame_of_planes(&planes, self.size, self.subsampling, self.is_full_range);
-        Ok(Some(frame))
+        Ok(Some(frame_of_planes(&planes, self.size, self.subsampling, self.is_full_range)))
     }
 
     fn next_planes(&mut self, planes: &mut Vec<u8>) -> Result<bool> {
@@ -90,8 +89,7 @@ impl<R: BufRead> Y4mReader<R> {
         Error::malformed_if(is_wrong, path, &place, "a line FRAME", line)?;
         let bytes = self.subsampling.bytes(self.size);
         planes.clear();
-        let read = self.source.by_ref().take(bytes).read_to_end(planes);
-        read.map_err(failed)?;
+        self.source.by_ref().take(bytes).read_to_end(planes).map_err(failed)?;
         if (planes.len() as u64) < bytes {
             let found = format!("{} bytes", planes.len());
             return Err(Error::malformed(path, place, format!("{bytes} bytes"), found));

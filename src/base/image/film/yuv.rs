@@ -1,9 +1,8 @@
 //! Y'CbCr of BT.709 in limited range, 4:2:0, 8 bits.
 //!
-//! Rec. ITU-R BT.709-6, sections 3 and 4: Y' = 0.2126 R' + 0.7152 G' + 0.0722 B', with 16 to 235 for Y' and
-//! 16 to 240 for Cb and Cr. Colours are the 8-bit values of the PNG of the same frame. A chroma sample lies
-//! on the left one of two columns, between two rows, as in MPEG-2 and its successors; it is filtered
-//! by 1 2 1 across and 1 1 down.
+//! Rec. ITU-R BT.709-6, sections 3 and 4: Y' = 0.2126 R' + 0.7152 G' + 0.0722 B', with 16 to 235 for Y' and 16 to 240 for
+//! Cb and Cr. Colours are the 8-bit values of the PNG of the same frame. A chroma sample lies on the left one of two
+//! columns, between two rows, as in MPEG-2 and its successors; it is filtered by 1 2 1 across and 1 1 down.
 
 use crate::image::Frame;
 use crate::image::files::ByteRows;
@@ -12,8 +11,7 @@ const FRACTION_BITS: u32 = 16;
 
 /// Factors of R', G', B' in Y': 219/255 of the weights. They add up to 219/255, so white is 235.
 const LUMA: [i32; 3] = [11_966, 40_254, 4_064];
-/// Factors in Cb and Cr: 224/255 of (B' - Y') / 1.8556 and (R' - Y') / 1.5748. They add up to 0, so greys
-/// have none.
+/// Factors in Cb and Cr: 224/255 of (B' - Y') / 1.8556 and (R' - Y') / 1.5748. They add up to 0, so greys have none.
 const CHROMA: [[i32; 3]; 2] = [[-6_596, -22_188, 28_784], [28_784, -26_145, -2_639]];
 
 const BLACK: i32 = 16;
@@ -97,8 +95,7 @@ struct CodeRange {
 const LIMITED: CodeRange = CodeRange { black: 16.0, luma: 219.0, chroma: 224.0 };
 const FULL: CodeRange = CodeRange { black: 0.0, luma: 255.0, chroma: 255.0 };
 
-/// Picture of the planes Y', Cb, Cr. A chroma sample is replicated to all pixels that share it. The matrix is
-/// taken as BT.709, for which YUV4MPEG2 has no tag.
+/// Picture of the planes Y', Cb, Cr, by BT.709, since YUV4MPEG2 has no tag for it. Chroma samples are replicated.
 pub(super) fn frame_of_planes(
     planes: &[u8],
     size: [u32; 2],

@@ -1,10 +1,9 @@
 //! FLIP: the difference that an observer sees when flipping between two pictures.
 //!
-//! Andersson, Nilsson, Akenine-Moller, Oskarsson, Astrom, Fairchild: "FLIP: A Difference Evaluator
-//! for Alternating Images", HPG 2020; the filters in separable form after "Visualizing Errors in
-//! Rendered High Dynamic Range Images", Eurographics 2021 short papers. This is the low dynamic
-//! range variant: values are taken as sRGB, which a splat frame's values are (see
-//! [`to_8_bit`](crate::image::to_8_bit)), and clamped to `[0, 1]`.
+//! Andersson, Nilsson, Akenine-Moller, Oskarsson, Astrom, Fairchild: "FLIP: A Difference Evaluator for Alternating Images",
+//! HPG 2020; the filters in separable form after "Visualizing Errors in Rendered High Dynamic Range Images", Eurographics
+//! 2021 short papers. This is the low dynamic range variant: values are taken as sRGB, which a splat frame's values are
+//! (see [`to_8_bit`](crate::image::to_8_bit)), and clamped to `[0, 1]`.
 
 use std::f32::consts::FRAC_1_SQRT_2;
 use std::f64::consts::PI;
@@ -141,8 +140,7 @@ fn colour_error<S: Simd>(simd: S, [a, b]: [Colours<S>; 2], scale: &ColourScale) 
     difference.simd_lt(splat(bend)).select(below, beyond.min(splat(1.0)))
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's
-/// q_f (section 4.2).
+/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's q_f (section 4.2).
 #[inline(always)]
 fn feature_error<S: Simd>(simd: S, [a, b]: [[f32x16<S>; 2]; 2]) -> f32x16<S> {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());

@@ -23,8 +23,7 @@ pub(super) const LUMINANCE_SCALE: f64 = 116.0;
 /// Constant of CIE L*; its cube is the luminance at which the curve becomes linear.
 pub(super) const LAB_DELTA: f64 = 6.0 / 29.0;
 
-/// Hunt's adjustment: a* and b* are multiplied by this and by L* (Andersson et al. 2020, section
-/// 4.1.2).
+/// Hunt's adjustment: a* and b* are multiplied by this and by L* (Andersson et al. 2020, section 4.1.2).
 pub(super) const HUNT_SCALE: f64 = 0.01;
 
 /// Linear RGB to `YCxCz`, which is linear in luminance (Andersson et al. 2020, section 4.1.1).

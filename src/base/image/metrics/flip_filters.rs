@@ -55,8 +55,7 @@ fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f64) -> Vec<[Vec<f6
                 (-PI * PI * degrees * degrees / gaussian.b).exp()
             })
             .collect();
-        let scale = gaussian.a * (PI / gaussian.b).sqrt();
-        (line, scale)
+        (line, gaussian.a * (PI / gaussian.b).sqrt())
     });
     let lines: Vec<(Vec<f64>, f64)> = lines.collect();
     let weight = |(line, scale): &(Vec<f64>, f64)| scale * line.iter().sum::<f64>().powi(2);
@@ -68,8 +67,7 @@ fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f64) -> Vec<[Vec<f6
     filters.collect()
 }
 
-/// A Gaussian of weight 1, and its first two derivatives with positive weights of sum 1 and
-/// negative weights of sum -1 (section 4.2).
+/// A Gaussian of weight 1, and its first two derivatives, whose weights of each sign sum to 1 and -1 (section 4.2).
 fn derivatives(pixels_per_degree: f64) -> [Vec<f64>; 3] {
     let sigma = 0.5 * FEATURE_WIDTH_DEGREES * pixels_per_degree;
     let distances = distances(RADIUS_SIGMAS * sigma);

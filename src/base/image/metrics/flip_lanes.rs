@@ -13,8 +13,7 @@ pub(super) type Colours<S> = [f32x16<S>; 3];
 
 const LEAST_EXPONENT: f32 = -126.0;
 
-/// Bit pattern whose third starts the cube root: two thirds of the exponent's bias, corrected so that the guess
-/// is right within 4 %.
+/// Bits whose third starts the cube root: two thirds of the exponent's bias, corrected for a guess within 4 %.
 const CUBE_ROOT_BITS: f32 = 709_921_077.0;
 
 /// Matrices between colour spaces, in which white is 1.
@@ -36,8 +35,7 @@ impl Matrices {
 #[inline(always)]
 pub(super) fn ycxcz_from_rgb<S: Simd>(simd: S, matrices: &Matrices, rgb: Colours<S>) -> Colours<S> {
     let [x, y, z] = product(simd, &matrices.xyz_from_rgb, rgb);
-    let luminance = y * narrow(LUMINANCE_SCALE) - 16.0;
-    [luminance, (x - y) * 500.0, (y - z) * 200.0]
+    [y * narrow(LUMINANCE_SCALE) - 16.0, (x - y) * 500.0, (y - z) * 200.0]
 }
 
 /// `YCxCz` to Hunt-adjusted L*a*b*, by way of linear RGB clamped to `[0, 1]`.

@@ -87,8 +87,7 @@ impl FilteredRow {
         for row in self.luminance.iter_mut().chain(&mut self.chroma) {
             row.resize(padded(width, reach), 0.0);
         }
-        let height = picture[0].len() / width;
-        let rows = Border::Nearest.rows(y, taps.vertical.len(), height);
+        let rows = Border::Nearest.rows(y, taps.vertical.len(), picture[0].len() / width);
         let slices = |row: usize| picture.each_ref().map(|plane| &plane[row * width..][..width]);
         let sources: Vec<[&[f32]; 3]> = rows.flatten().map(slices).collect();
         for x in (0..width).step_by(LANES) {

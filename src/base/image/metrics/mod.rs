@@ -1,8 +1,7 @@
 //! Metrics that compare two pictures, under a named protocol.
 //!
-//! Colours are compared premultiplied, that is over black, so a picture with alpha equals the same
-//! picture over black; the difference of alpha is reported separately. There is no gamma, alignment
-//! or cropping.
+//! Colours are compared premultiplied, that is over black, so a picture with alpha equals the same picture over black; the
+//! difference of alpha is reported separately. There is no gamma, alignment or cropping.
 //!
 //! NaN and infinite values never improve a metric: they count as 0 or 1, whichever is farther from the
 //! other picture's value, unless both pictures have the same one. Pixels with such values are counted.
@@ -40,8 +39,7 @@ pub struct Comparison {
     /// over pixels and channels; 1 when identical. Beyond the edge are zeros; under [`Protocol::Gsplat`], the mirrored
     /// picture; and [`Protocol::Nerfstudio`] leaves out pixels whose windows reach there.
     pub ssim: f64,
-    /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in
-    /// `[0, 1]`; 0 when identical.
+    /// Mean FLIP error (Andersson et al. 2020), low dynamic range, 67 pixels per degree, in `[0, 1]`; 0 when identical.
     pub flip: f64,
     /// The largest difference of a colour channel.
     pub max_abs: f64,

@@ -118,8 +118,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes the converted planes. Returns the largest difference of alpha and the number of pixels with a NaN
-    /// or infinite channel.
+    /// Writes the converted planes; returns the largest difference of alpha and the number of pixels that are not finite.
     #[inline(always)]
     fn convert(self, number: impl Fn(f32) -> f32) -> (f64, u64) {
         let ([a, b], [to_a, to_b]) = (self.pixels, self.planes);

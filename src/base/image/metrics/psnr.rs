@@ -7,13 +7,11 @@ use super::separable::LANES;
 use crate::math::SimdLevel;
 use crate::math::order::quantile;
 
-/// Percentile beside the maximum: correct renderers may differ in a few pixels at edges of splats, and the
-/// maximum alone would hide the rest.
+/// Percentile beside the maximum, which a few pixels at edges of splats determine even between correct renderers.
 const HIGH_PERCENTILE: f64 = 99.9;
 
-/// Differences of colour of a pair with at least one pixel that counts, in units of 1.0: the mean square over all
-/// pixels that count and all channels; and over these pixels, of the largest of the three channels, the maximum and the
-/// 99.9th percentile.
+/// Differences of colour over the pixels of a pair that count, at least one, in units of 1.0: the mean square of all
+/// channels; and of the largest of the three channels, the maximum and the 99.9th percentile.
 pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     let peak = f64::from(pair.peak);
     let mut largest = vec![0.0_f64; pair.width * pair.height];

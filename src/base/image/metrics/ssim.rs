@@ -1,5 +1,4 @@
-//! Structural similarity: Wang et al. 2004, as the authors of 3D Gaussian splatting measure it
-//! (`utils/loss_utils.py`).
+//! Structural similarity: Wang et al. 2004, as the authors of 3D Gaussian splatting measure it (`utils/loss_utils.py`).
 
 use fearless_simd::{Simd, dispatch, f64x8, prelude::*};
 use rayon::prelude::*;
@@ -22,12 +21,10 @@ pub(super) const C2: f64 = 0.03 * 0.03;
 
 const HALF: usize = LANES / 2;
 
-/// Mean structural similarity over the pixels that count and the three channels: -1 to 1, and 1 for equal pictures. It
-/// is computed in double precision, since variances are small differences of large means. Levels of vector instructions
-/// differ by less than 1e-12.
+/// Mean structural similarity over the pixels that count and three channels: -1 to 1, and 1 for equal pictures. In f64,
+/// since variances are small differences of large means; levels of vector instructions differ by less than 1e-12.
 ///
-/// `border` says what lies beyond the edge; `None` leaves out the pixels whose windows reach beyond it. Where no pixel is
-/// left, zeros stand beyond the edge.
+/// Without a `border`, pixels whose windows reach beyond the edge are left out; if none is left, zeros stand there.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64 {
     let counted = Counted { pair, margin: if border.is_none() { REACH } else { 0 } };
     let border = border.unwrap_or(Border::Zero);
@@ -130,8 +127,7 @@ impl Channel<'_> {
         let rows = self.border.rows(y, WINDOW_PIXELS, height);
         let tap = |(row, weight): (Option<usize>, &f64)| {
             let row = row?;
-            let pictures = self.pictures.map(|p| &p[row * width..(row + 1) * width]);
-            Some((pictures, *weight))
+            Some((self.pictures.map(|p| &p[row * width..(row + 1) * width]), *weight))
         };
         let taps: Vec<Tap<'_>> = rows.zip(self.window).filter_map(tap).collect();
         let [a, b, squares, products] = &mut means.vertical;
@@ -181,8 +177,7 @@ impl Channel<'_> {
     }
 }
 
-/// Sums over the taps of the vertical window for [`HALF`] pixels from column `x` on, or for the next half:
-/// a, b, a^2 + b^2 and a b.
+/// Sums over the vertical window for [`HALF`] pixels from column `x`, or the next half: a, b, a^2 + b^2 and a b.
 #[inline(always)]
 fn vertical<S: Simd, const UPPER: bool>(simd: S, taps: &[Tap<'_>], x: usize) -> [f64x8<S>; 4] {
     let [mut a, mut b, mut squares, mut products] = [f64x8::splat(simd, 0.0); 4];

@@ -68,8 +68,7 @@ fn feature_error(a: [f64; 2], b: [f64; 2]) -> f64 {
 #[derive(Default)]
 struct FilteredRow {
     seen: Planes,
-    /// Strengths of features by pixel, in order: horizontal and vertical edges, horizontal and
-    /// vertical points.
+    /// Strengths of features by pixel, in order: horizontal and vertical edges, horizontal and vertical points.
     features: [Vec<f64>; 4],
     scratch: Vec<f64>,
 }

@@ -94,8 +94,7 @@ struct Band<'a> {
 }
 
 impl Band<'_> {
-    /// Computes all blocks. The tile, pixels by blocks of channels, is chosen so that its sums fill the level's
-    /// registers.
+    /// Computes all blocks. The tile, pixels by blocks of channels, is chosen so that its sums fill the level's registers.
     #[inline(always)]
     fn compute<S: Simd>(&mut self, simd: S) {
         match (S::f32s::LEN, self.layer.shape.stride) {
@@ -126,8 +125,7 @@ impl Band<'_> {
         }
     }
 
-    /// Computes `Q` blocks from `output` on. Their weights and one block of inputs stay in the cache over the
-    /// whole band.
+    /// Computes `Q` blocks from `output` on. Their weights and one block of inputs stay in the cache over the whole band.
     #[inline(always)]
     fn group<S: Simd, const P: usize, const Q: usize, const STRIDE: usize>(
         &mut self,

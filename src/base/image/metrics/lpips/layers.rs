@@ -50,8 +50,7 @@ fn pool_row<'a>(row: &mut [Lanes], window: usize, source: impl Fn(usize) -> &'a 
     }
 }
 
-/// Squared difference of the length-normalised channels, weighted by channel: the sum over `rows`, divided by
-/// the number of all pixels.
+/// Squared difference of length-normalised channels, weighted by channel: summed over `rows`, divided by all pixels.
 pub(super) fn difference(
     level: SimdLevel,
     maps: &[Maps; 2],

@@ -21,8 +21,7 @@ pub(super) struct Size {
     pub(super) channels: usize,
 }
 
-/// Rows of the maps of one layer; each picture row holds one row per block of channels. Missing channels of the
-/// last block are 0.
+/// Rows of the maps of one layer; a picture row has one per block of channels, of which missing channels are 0.
 pub(super) struct Maps {
     pub(super) size: Size,
     pub(super) rows: Range<usize>,
@@ -68,8 +67,7 @@ impl Maps {
         &self.row(y, block)[MARGIN..][..self.size.width]
     }
 
-    /// Calls `fill` in parallel for bands of at most `rows` rows, with the band's first row and its values,
-    /// margins included (0).
+    /// Calls `fill` in parallel for bands of at most `rows` rows, with the first row and all values, margins included (0).
     pub(super) fn fill_bands(&mut self, rows: usize, fill: impl Fn(usize, &mut [Lanes]) + Sync) {
         let [pitch, row_length] = [self.pitch(), self.row_length()];
         let first = self.rows.start;

@@ -5,8 +5,7 @@
 //! `ImageNet` are compared after five of its layers: the channels of each pixel are divided by their Euclidean length,
 //! and their squared differences, weighted by channel, are averaged over the pixels and added up over the layers.
 //!
-//! Published figures of splats differ in the network and in the range to which values of 0 to 1 are scaled first. The
-//! metric is trained on -1 to 1.
+//! Published figures differ in the network and in the range that values are scaled to. The metric is trained on -1 to 1.
 //!
 //! | program | network | range |
 //! |---|---|---|
@@ -91,10 +90,9 @@ impl Lpips {
     /// The distance of two pictures: 0 for the same, about 1 for pictures without similarity. Their order does not
     /// matter. Colours are premultiplied, under `protocol`. The distance is the same on any number of threads.
     ///
-    /// Beside the pictures and the weights, VGG-16 needs about 200 bytes per pixel, and at least 110 KB per column:
-    /// 0.14 GB for 980 x 545 pixels, 1.6 GB for 3840 x 2160. AlexNet needs less than half as much. At 980 x 545 pixels,
-    /// VGG-16 takes 3.2 s of processor time with AVX-512 and 5.6 s with AVX2, AlexNet 0.2 s with AVX-512, shared by all
-    /// cores.
+    /// Beside the pictures and the weights, VGG-16 needs about 200 bytes per pixel, and at least 110 KB per column: 0.14 GB
+    /// for 980 x 545 pixels, 1.6 GB for 3840 x 2160. AlexNet needs less than half as much. At 980 x 545 pixels, VGG-16
+    /// takes 3.2 s of processor time with AVX-512 and 5.6 s with AVX2, AlexNet 0.2 s with AVX-512, shared by all cores.
     ///
     /// # Errors
     /// [`Error::Argument`] when the pictures differ in size or are smaller than the network accepts.

@@ -92,8 +92,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The convolutions of VGG-16 (Simonyan & Zisserman 2015, configuration D) with `channels` by stage, compared
-    /// after the last convolution of each stage.
+    /// VGG-16 (Simonyan & Zisserman 2015, configuration D) with `channels` by stage, compared after each stage.
     pub(super) fn vgg(channels: [usize; 5]) -> Self {
         const DEPTHS: [usize; 5] = [2, 2, 3, 3, 3];
         let mut layers = Vec::new();
@@ -111,8 +110,8 @@ impl Network {
         Self { layers }
     }
 
-    /// The convolutions of AlexNet (Krizhevsky 2014, "One weird trick for parallelizing convolutional neural
-    /// networks") with `channels` by convolution, compared after each.
+    /// The convolutions of AlexNet (Krizhevsky 2014, "One weird trick for parallelizing convolutional neural networks")
+    /// with `channels` by convolution, compared after each.
     pub(super) fn alex(channels: [usize; 5]) -> Self {
         let [a, b, c, d, e] = channels;
         let layers = vec![

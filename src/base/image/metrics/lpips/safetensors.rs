@@ -1,5 +1,4 @@
-//! Files of named arrays in the safetensors format: the length of a header as 8 bytes, the header as JSON, and the
-//! arrays as little-endian numbers.
+//! Files in the safetensors format: a header's length in 8 bytes, the header as JSON, and arrays in little-endian.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,5 +1,4 @@
-//! Evaluation of the layers for two pictures, in strips of rows, so that the large maps of the first layers are never
-//! in memory as a whole.
+//! The layers for two pictures, in strips of rows: the large maps of the first layers are never whole in memory.
 
 use std::ops::Range;
 
@@ -44,8 +43,7 @@ impl Step {
     }
 }
 
-/// Distance of two pictures. `input` makes the maps of a picture (0 or 1) and a range of rows, in the given
-/// memory.
+/// Distance of two pictures. `input` makes the maps of a picture (0 or 1) and a range of rows, in the given memory.
 pub(super) fn distance(
     steps: &[Step],
     level: SimdLevel,

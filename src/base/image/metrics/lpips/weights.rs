@@ -48,8 +48,7 @@ const CACHE_FOLDER: &str = "quadrille";
 /// `~/.cache/quadrille`.
 ///
 /// # Errors
-/// [`Error::Read`] when the named file is not there; [`Error::Argument`] when none is named and the cache has none,
-/// with the command that makes the files.
+/// [`Error::Read`] for a missing named file; [`Error::Argument`] without any, with the command that makes the files.
 pub fn find_weights(explicit: Option<&Path>, net: LpipsNet) -> Result<PathBuf> {
     find_in(explicit, net, &|name| env::var_os(name))
 }
@@ -97,8 +96,7 @@ impl LpipsWeights {
     /// on, all of 32-bit floats.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] when an array is missing, has another shape than the network's, or
-    /// is not finite.
+    /// [`Error::Read`], and [`Error::Malformed`] when an array is missing, of another shape, or not finite.
     pub fn read(path: &Path, net: LpipsNet) -> Result<Self> {
         Self::read_network(path, net.network())
     }
