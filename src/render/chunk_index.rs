@@ -232,8 +232,7 @@ impl ChunkIndex {
         })
     }
 
-    /// Whether the index belongs to the vertices in `batches`: the file is untouched since, or all checksums
-    /// agree.
+    /// Whether the index belongs to the vertices in `batches`: the file is untouched since, or all checksums agree.
     fn is_of(&self, found: &Stamp, batches: &SplatBatches) -> bool {
         let is_untouched = self.stamp == *found;
         let same_form =

@@ -5,8 +5,7 @@ use rayon::prelude::*;
 use quadrille_base::math::{SimdLevel, narrow, whole};
 use quadrille_scene::{BLOCK, Lanes, SplatBlock, Splats};
 
-/// Sample size for quantiles and histograms; larger scenes are sampled at even steps. The standard error of a
-/// median is then below 0.03 % of the ranks.
+/// Sample size for quantiles and histograms of larger scenes; a median's standard error is below 0.03 % of the ranks.
 const SAMPLE: usize = 1 << 22;
 
 const BINS: usize = 8;
@@ -44,8 +43,7 @@ impl SceneStatistics {
     /// Probabilities of the quantiles of a [`Distribution`].
     pub const PROBABILITIES: [f64; 7] = [0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0];
 
-    /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are computed
-    /// from a sample.
+    /// Computes the statistics of `splats`. Above 4 million splats, quantiles and histograms are computed from a sample.
     pub fn of(splats: &Splats) -> Self {
         let step = splats.len().div_ceil(SAMPLE).max(1);
         let sample = |quantity: Quantity<'_>| sampled(splats, step, quantity);
@@ -142,8 +140,7 @@ fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     values
 }
 
-/// Values at the ranks nearest to ascending `probabilities`, 0 without values. Selection, which takes linear
-/// time; a sort would take several times as long.
+/// Values at the ranks nearest to ascending `probabilities`, 0 without values, by selection in linear time.
 fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f32; N] {
     let last = values.len().saturating_sub(1);
     let mut above = values;

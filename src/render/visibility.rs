@@ -9,8 +9,7 @@ const MAX_SAMPLES: usize = 100_000;
 /// Share of splats in view below which the camera is probably wrong.
 const SUSPICIOUS_SHARE: f64 = 0.005;
 
-/// Shares of the splats by the position of their centres relative to a camera. They add up to 1, or
-/// are 0 for an empty scene. Splats of opacity 0 do not count.
+/// Shares of the splats by the position of their centres, without those of opacity 0: their sum is 1, or 0 for no splats.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Visibility {
     /// Share behind the near plane, 0 to 1.
@@ -19,8 +18,7 @@ pub struct Visibility {
     pub off_screen: f64,
     /// Share inside the picture, 0 to 1.
     pub in_view: f64,
-    /// Share that would be inside the picture if the camera looked in the opposite direction, as when a
-    /// file has OpenGL axes (y up, z back), 0 to 1.
+    /// Share inside the picture if the camera looked the opposite way, as of files in OpenGL axes (y up, z back).
     pub in_view_if_flipped: f64,
 }
 

@@ -1,9 +1,8 @@
 //! Activation: converts the raw values of a file to the values of [`SplatBlock`].
 //!
-//! Every value is computed in f64 and rounded once, so it is within one ulp of the exact result, as
-//! tests check. The code consists of plain loops over whole blocks, which `dispatch!` compiles for each
-//! level of vector instructions. The levels give the same bits, since the compiler neither fuses nor
-//! reorders operations.
+//! Every value is computed in f64 and rounded once, so it is within one ulp of the exact result, as tests check. The code
+//! consists of plain loops over whole blocks, which `dispatch!` compiles for each level of vector instructions. The levels
+//! give the same bits, since the compiler neither fuses nor reorders operations.
 
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -30,8 +29,7 @@ pub(super) struct Parameters<'a> {
     pub(super) filter: Option<&'a Lanes>,
 }
 
-/// Activates the first `lanes` splats in place and zeroes the other lanes. Invalid splats are counted and get a
-/// mean with x = NaN.
+/// Activates the first `lanes` splats in place and zeroes the rest. Invalid ones are counted and get a mean with x = NaN.
 pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
@@ -182,8 +180,7 @@ fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [
 // The standard library's `exp` takes one number at a time, and a scene needs four per splat; these are
 // plain loops in f64, which the compiler vectorises.
 
-/// Argument bound; beyond it, results are 0 or infinity in f32: e^-104 is below half of the least denormal,
-/// e^89 above the largest float.
+/// Argument bound beyond which results are 0 or infinity in f32: e^-104 is below half of the least denormal.
 const EXP_RANGE: f32 = 128.0;
 
 /// 1.5 * 2^52: adding it leaves the nearest integer in the low bits.
@@ -191,8 +188,7 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 const MANTISSA_BITS: u32 = 52;
 
-/// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative, 1/280 of
-/// an f32 ulp.
+/// 1/k! for k = 8 down to 0. With |r| <= ln 2 / 2, the first omitted term is below 2.1e-10 relative, 1/280 of an f32 ulp.
 const EXP_TERMS: [f64; 9] =
     [1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
 

@@ -23,8 +23,7 @@ pub(super) const PLAIN_SLOTS: usize = 14;
 /// Unit of parallel work: 4096 splats, whose arrays are a fraction of a second-level cache at degree 0.
 const BATCH_BLOCKS: usize = 256;
 
-/// Blocks decoded before the first is activated. Decoding stores single numbers, activation loads vectors, and
-/// a vector load soon after such stores stalls.
+/// Blocks decoded before activation: single stores followed soon by vector loads of the same memory stall.
 const GROUP_BLOCKS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +44,8 @@ impl RowLayout {
 
 /// The raw values of a block, one lane array for each value, which a decoder fills.
 ///
-/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red,
-/// green, blue. `rest` is as in [`Splats::sh_rest`].
+/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red, green, blue. `rest` is as
+/// in [`Splats::sh_rest`].
 pub(super) struct RawBlock<'a> {
     pub(super) plain: &'a mut [Lanes; PLAIN_SLOTS],
     pub(super) rest: &'a mut [Lanes],
@@ -154,8 +153,7 @@ pub(super) struct FixedRows {
 }
 
 impl FixedRows {
-    /// Rows of `stride` bytes from `start` on, of which `spans` are read. Their lengths are multiples of
-    /// [`BLOCK`], except the last.
+    /// Rows of `stride` bytes from `start` on, of which `spans` are read, all but the last multiples of [`BLOCK`].
     pub(super) fn new([start, stride]: [usize; 2], spans: &[Range<usize>]) -> Self {
         let mut len = 0;
         let firsts = spans.iter().map(|span| {
@@ -214,8 +212,7 @@ pub(super) fn assemble_columns(
     };
     let (splats, dropped) = assemble(layout, task, |batch| {
         let own = batch.rows();
-        let of_file = rows.start + own.start..rows.start + own.end;
-        let raw = columns(Rows::multiples(of_file, 1))?;
+        let raw = columns(Rows::multiples(rows.start + own.start..rows.start + own.end, 1))?;
         batch.fill(|rows, mut block| {
             let rows = rows.start - own.start..rows.end - own.start;
             for (slot, (column, origin)) in raw.mean.iter().zip(origin).enumerate() {

@@ -13,8 +13,7 @@ use quadrille_base::error::{Error, Result};
 /// 4 GiB; a pipe's content is held in memory.
 const PIPE_LIMIT_BYTES: u64 = 4 << 30;
 
-/// Pages of larger files are released after reading, so that memory never holds both the whole file and the
-/// scene.
+/// Pages of larger files are released after reading, so that memory never holds both the whole file and the scene.
 const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 
 /// A multiple of every page size in use, and the range that Linux maps around a page fault.
@@ -50,8 +49,7 @@ impl FileBytes<'_> {
             return read_pipe(file, path);
         }
         let map = map(&file).map_err(|e| Error::read(path, e))?;
-        let path = path.to_path_buf();
-        Ok(Self::Mapped(MappedFile { map, file, path }))
+        Ok(Self::Mapped(MappedFile { map, file, path: path.to_path_buf() }))
     }
 
     /// Releases the memory of `range` in large files. The bytes stay readable.
@@ -106,8 +104,7 @@ fn read_at(_: &File, _: u64, _: &mut [u8]) -> std::io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// A part of one file that a thread reads before it decodes it. That takes less time than the page faults of a mapping, and
-/// no memory for the file.
+/// A part of a file that a thread reads before decoding: faster than faults of a mapping, and not the whole file.
 #[derive(Debug, Default)]
 pub struct ReadAhead {
     part: Range<usize>,

@@ -14,8 +14,8 @@ pub const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
 ///
-/// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and
-/// sides of 1 to 32768 pixels.
+/// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and sides of 1 to 32768
+/// pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Camera {
     /// Name of the view, unique in its file.
@@ -63,8 +63,7 @@ impl Intrinsics {
 }
 
 impl Camera {
-    /// Creates a camera. `view_from_world` may deviate from a rotation by 1e-3, since files are rounded;
-    /// it is used as it is, as in the reference renderer.
+    /// Creates a camera. `view_from_world` may deviate from a rotation by 1e-3 (files are rounded), and is used as it is.
     ///
     /// # Errors
     /// [`Error::Argument`] names the first value out of range.
@@ -117,8 +116,7 @@ impl Camera {
         })
     }
 
-    /// The camera with another projection. A panorama shows the whole sphere: its focal lengths and
-    /// principal point follow from the size of the picture.
+    /// The camera with another projection. Focal lengths and principal point of a panorama follow from the picture's size.
     #[must_use]
     pub fn with_projection(mut self, projection: Projection) -> Self {
         let size = [f64::from(self.width), f64::from(self.height)];
@@ -159,8 +157,7 @@ impl Camera {
         })
     }
 
-    /// The view through a fisheye without distortion that has a vertical field of view of `fov_radians`
-    /// around the centre of the picture.
+    /// The view through a fisheye without distortion, with `fov_radians` vertically around the picture's centre.
     #[must_use]
     pub fn through_fisheye(mut self, fov_radians: f64) -> Self {
         let size = [f64::from(self.width), f64::from(self.height)];
@@ -169,9 +166,8 @@ impl Camera {
         self.with_projection(Projection::Fisheye(FisheyeLens::EQUIDISTANT))
     }
 
-    /// The pinhole that stands for the camera where only pinholes can be drawn: with the same focal lengths
-    /// for a fisheye, and with a vertical field of view of 90 degrees, one face of the cube map, for a
-    /// panorama.
+    /// The pinhole that stands for the camera where only pinholes can be drawn: with the same focal lengths for a fisheye,
+    /// and with a vertical field of view of 90 degrees, one face of the cube map, for a panorama.
     pub fn as_pinhole(&self) -> Self {
         let mut pinhole = Self { projection: Projection::Pinhole, ..self.clone() };
         if self.projection == Projection::Equirectangular {
@@ -228,8 +224,7 @@ impl Camera {
         -(self.view_from_world.transpose() * self.translation_in_view)
     }
 
-    /// Horizontal and vertical field of view in radians, for a centred principal point; of a fisheye,
-    /// without its distortion.
+    /// Horizontal and vertical field of view in radians, for a centred principal point, without distortion.
     pub fn fov(&self) -> [f64; 2] {
         self.half_fov_tangents().map(|half| match self.projection {
             Projection::Pinhole => 2.0 * half.atan(),
@@ -237,8 +232,7 @@ impl Camera {
         })
     }
 
-    /// Tangents of half of the horizontal and vertical field of view of a pinhole, for a centred principal
-    /// point.
+    /// Tangents of half of the horizontal and vertical field of view of a pinhole, for a centred principal point.
     pub fn half_fov_tangents(&self) -> [f64; 2] {
         [
             f64::from(self.width) / (2.0 * self.focal_px[0]),

@@ -32,10 +32,10 @@ pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u
 pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
     let of_chunk = |chunk: &[u32]| {
         task.check()?;
-        let steps = raw.mean.each_ref().map(|column| {
-            let values = chunk.iter().map(|row| column[*row as usize]);
-            extent(values) / STEPS
-        });
+        let steps = raw
+            .mean
+            .each_ref()
+            .map(|column| extent(chunk.iter().map(|row| column[*row as usize])) / STEPS);
         let step_squared: f64 = steps.iter().map(|step| step * step).sum();
         let errors = chunk.iter().map(|row| {
             let mut logs = raw.scale.each_ref().map(|column| column[*row as usize]);

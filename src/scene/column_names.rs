@@ -51,8 +51,7 @@ pub(crate) fn sh_degree_of<'a>(names: impl Iterator<Item = &'a str>) -> Result<u
     };
     if let Some((number, found)) = numbers.iter().enumerate().find(|(i, n)| i != *n) {
         let expected = format!("f_rest_0 to f_rest_{}", count - 1);
-        let found = format!("f_rest_{found} but no f_rest_{number}");
-        return Err((expected, found));
+        return Err((expected, format!("f_rest_{found} but no f_rest_{number}")));
     }
     Ok(degree)
 }

@@ -17,8 +17,7 @@ pub struct SceneEncoding {
     pub compression: String,
     /// Axes of the file; the reader turns splats to [`SplatAxes::RDF`].
     pub axes: SplatAxes,
-    /// Whether the file says by itself which axes it has. If not, the axes of the format's description apply,
-    /// or [`LoadOptions::axes`].
+    /// Whether the file states its axes; else the axes of the format's description apply, or [`LoadOptions::axes`].
     pub axes_stated: bool,
     /// Number of levels of detail, of which one is read ([`LoadOptions::lod`]).
     pub lod_levels: u32,
@@ -28,8 +27,7 @@ pub struct SceneEncoding {
     pub losses: &'static str,
     /// Further remarks, such as how other renderers of the format draw it.
     pub notes: Vec<String>,
-    /// Warnings about unknown or ignored statements of the file that would change its picture, and about content
-    /// that was left out, one sentence each.
+    /// Warnings about statements of the file that were ignored, and content that was left out, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -88,9 +86,8 @@ impl LoadOptions {
     }
 }
 
-/// Directions of the axes x, y, z of a file, as three letters: R or L (right, left), U or D (up, down),
-/// F or B (forward, back). The second and the third letter may be exchanged, as in RBU, where z points up or
-/// down.
+/// Directions of the axes x, y, z of a file, as three letters: R or L (right, left), U or D (up, down), F or B (forward,
+/// back). The second and the third letter may be exchanged, as in RBU, where z points up or down.
 ///
 /// Files with z up have the signs of the SPZ library 0.2.3, which turns RBU to `(x, z, y)` in right, down,
 /// forward; by their letters alone, they would be turned by 180 degrees around x.

@@ -23,8 +23,7 @@ impl RawColumns {
         }
         if axes.has_vertical_z() {
             let quarter = UnitQuaternion::from_axis_angle(&Vector3::x_axis(), -FRAC_PI_2);
-            let turn = Similarity { rotation: quarter, ..Similarity::identity() };
-            self.transform(&turn, task)?;
+            self.transform(&Similarity { rotation: quarter, ..Similarity::identity() }, task)?;
         }
         Ok(())
     }

@@ -33,8 +33,7 @@ pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
         for (axis, (low, high)) in bounds.iter().enumerate() {
             let range = (high - low).max(f64::MIN_POSITIVE);
             let t = (spread(raw.mean[axis][row]) - low) / range;
-            let cell = whole::<u64>((t * most).round().clamp(0.0, most));
-            code |= spaced(cell) << axis;
+            code |= spaced(whole::<u64>((t * most).round().clamp(0.0, most))) << axis;
         }
         code
     };
@@ -49,8 +48,7 @@ pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     Ok(keyed.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Morton order; `None` if the rows are nearly as close together already, so that an ordered file keeps its
-/// order.
+/// Morton order; `None` if the rows are nearly as close together already, so that an ordered file keeps its order.
 pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let order = morton_order(raw, task)?;
@@ -86,8 +84,7 @@ fn spread(v: f64) -> f64 {
     v.abs().ln_1p().copysign(v)
 }
 
-/// Summed logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not outweigh all
-/// others.
+/// Summed logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not outweigh all others.
 fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Result<f64> {
     let mut total = 0.0;
     let mut order = order.peekable();

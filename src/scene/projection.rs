@@ -4,8 +4,7 @@ use std::f64::consts::PI;
 
 use quadrille_base::error::{Error, Result};
 
-/// Largest drawn angle from the axis of a fisheye: 170 degrees. At 180 degrees a point becomes a circle, which
-/// no linearised projection can follow.
+/// Largest drawn angle from a fisheye's axis: 170 degrees. At 180, a point becomes a circle, which is not linear.
 const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
 /// Real lenses stay below 10.
 const MAX_COEFFICIENT: f64 = 1e4;
@@ -76,8 +75,7 @@ impl FisheyeLens {
         let t = angle * angle;
         let [k1, k2, k3, k4] = self.coefficients;
         let value = 1.0 + t * (k1 + t * (k2 + t * (k3 + t * k4)));
-        let slope = 1.0 + t * (3.0 * k1 + t * (5.0 * k2 + t * (7.0 * k3 + t * 9.0 * k4)));
-        (angle * value, slope)
+        (angle * value, 1.0 + t * (3.0 * k1 + t * (5.0 * k2 + t * (7.0 * k3 + t * 9.0 * k4))))
     }
 
     /// Largest angle at which the distortion is still monotonic.

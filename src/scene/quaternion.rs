@@ -22,8 +22,7 @@ pub(super) fn without_largest(q: [f64; 4]) -> (usize, [f64; 3]) {
     }
     let sign = if q[largest] < 0.0 { -1.0 } else { 1.0 };
     let mut others = (0..4).filter(|i| *i != largest).map(|i| q[i] * sign);
-    let others = std::array::from_fn(|_| others.next().unwrap_or(0.0));
-    (largest, others)
+    (largest, std::array::from_fn(|_| others.next().unwrap_or(0.0)))
 }
 
 #[cfg(test)]

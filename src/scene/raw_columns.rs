@@ -19,8 +19,7 @@ impl Rows {
     /// Multiples of `step` in `range`, or all of it for a step of 1.
     pub(crate) fn multiples(range: Range<usize>, step: usize) -> Self {
         let first = range.start.next_multiple_of(step);
-        let len = range.end.saturating_sub(first).div_ceil(step);
-        Self { first, len, step }
+        Self { first, len: range.end.saturating_sub(first).div_ceil(step), step }
     }
 
     pub(crate) fn first(self) -> usize {
@@ -48,8 +47,7 @@ impl Rows {
     }
 }
 
-/// The columns that every splat format has, as arrays, in the encoding of
-/// [`SplatTable`](super::table::SplatTable).
+/// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`](super::table::SplatTable).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawColumns {
     /// Centre, which files in double precision hold exactly.
@@ -129,8 +127,7 @@ impl RawColumns {
         }
     }
 
-    /// All columns except the centre, in slot order: scale, rotation, opacity, SH constants, higher
-    /// coefficients.
+    /// All columns except the centre, in slot order: scale, rotation, opacity, SH constants, higher coefficients.
     pub(crate) fn all_floats(&self) -> impl Iterator<Item = &Vec<f32>> {
         let plain = self.scale.iter().chain(&self.rotation);
         let colours = self.sh_constant.iter().chain(&self.sh_rest);

@@ -56,8 +56,7 @@ impl RawColumns {
         let of_mean = self.mean.iter().find_map(|column| bad(column, task));
         let floats = self.all_floats().map(Vec::as_slice);
         let mut floats = floats.chain(rest.iter().map(|column| &**column));
-        let found = of_mean.or_else(|| floats.find_map(|column| bad(column, task)));
-        let found = match found {
+        let found = match of_mean.or_else(|| floats.find_map(|column| bad(column, task))) {
             Some(row) => Some((row, "one that is not")),
             None => (0..self.rows()).find(zero).map(|row| (row, "a rotation of zero")),
         };

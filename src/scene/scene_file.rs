@@ -59,8 +59,7 @@ impl Scene {
 
 pub(super) fn rounding_warning(splats: impl Iterator<Item = Splat>) -> Option<String> {
     let found = Resolution::of(splats.map(|splat| {
-        let scale = splat.scale.into_iter().fold(0.0, f32::max);
-        (splat.mean.map(f64::from), f64::from(scale))
+        (splat.mean.map(f64::from), f64::from(splat.scale.into_iter().fold(0.0, f32::max)))
     }));
     found.and_then(|found| found.warning())
 }

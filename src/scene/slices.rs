@@ -19,8 +19,7 @@ pub struct SplatSlices<'a> {
     pub rotations: &'a [[f32; 4]],
     /// Opacities: 0 to 1 if activated, logits if raw.
     pub opacities: &'a [f32],
-    /// Coefficients of spherical harmonics, `(degree + 1)^2` per splat, one splat after the other; each
-    /// is red, green, blue, the constant one first.
+    /// Spherical harmonics, `(degree + 1)^2` per splat, splat after splat: red, green, blue, the constant one first.
     pub sh: &'a [[f32; 3]],
 }
 
@@ -101,8 +100,7 @@ impl SplatSlices<'_> {
         let bad = self.rotations.iter().position(|q| !is_rotation(q));
         wrong("rotations", bad, "a finite quaternion other than zero")?;
         if !activated {
-            let bad = self.opacities.iter().position(|v| v.is_nan());
-            return wrong("opacities", bad, "a logit");
+            return wrong("opacities", self.opacities.iter().position(|v| v.is_nan()), "a logit");
         }
         let bad = self.scales.iter().position(|v| v.iter().any(|x| *x < 0.0));
         wrong("scales", bad, "numbers of at least 0")?;
@@ -153,8 +151,7 @@ impl Splats {
 }
 
 impl SplatTable {
-    /// Creates a table from activated attributes, to convert it or to write it with
-    /// [`write_table`](crate::write_table).
+    /// Creates a table from activated attributes, to convert it or to write it with [`write_table`](crate::write_table).
     pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
         Self::of_slices(slices, true)
     }

@@ -10,22 +10,19 @@ pub const BLOCK: usize = 16;
 /// One value per splat of a block.
 pub type Lanes = [f32; BLOCK];
 
-/// Maximum number of splats in a scene. Indices are u32, also when a frame rounds their number up to
-/// whole chunks.
+/// Maximum number of splats in a scene. Indices are u32, also when a frame rounds their number up to whole chunks.
 pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
 pub(crate) const MAX_SH_DEGREE: u8 = 4;
 
-/// Number of spherical-harmonics coefficients per channel without the constant one: 0, 3, 8, 15, 24
-/// for `degree` 0 to 4.
+/// Number of spherical-harmonics coefficients per channel without the constant one: 0, 3, 8, 15, 24 for `degree` 0 to 4.
 pub const fn rest_coefficients(degree: u8) -> usize {
     (degree as usize + 1) * (degree as usize + 1) - 1
 }
 
 /// [`BLOCK`] splats, each quantity an array of lanes.
 ///
-/// All values are activated and finite. A padding lane, beyond the last splat, is zero, so its opacity
-/// of 0 makes it invisible.
+/// All values are activated and finite. Padding lanes, beyond the last splat, are zero: invisible, by opacity 0.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct SplatBlock {
@@ -52,8 +49,7 @@ pub struct Splat {
     pub rotation: [f32; 4],
     /// Opacity after the sigmoid, 0 to 1.
     pub opacity: f32,
-    /// Spherical-harmonics coefficients, each red, green, blue, constant first; those beyond the
-    /// scene's degree are zero.
+    /// Spherical-harmonics coefficients, each red, green, blue, constant first; those beyond the scene's degree are zero.
     pub sh: [[f32; 3]; 25],
 }
 
@@ -176,8 +172,7 @@ impl Splats {
 
     /// At most `most` splats, at even steps in the scene's order, without the higher SH coefficients.
     pub fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
-        let step = self.len.div_ceil(most).max(1);
-        (0..self.len).step_by(step).map(|i| self.geometry(i))
+        (0..self.len).step_by(self.len.div_ceil(most).max(1)).map(|i| self.geometry(i))
     }
 
     /// Iterates over all splats in order.

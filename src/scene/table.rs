@@ -39,8 +39,7 @@ pub struct Column {
     pub values: ColumnValues,
 }
 
-/// The splats of a file as raw columns, which [`load_table`](crate::load_table) reads and
-/// [`write_table`](crate::write_table) writes.
+/// The splats of a file as raw columns, for [`load_table`](crate::load_table) and [`write_table`](crate::write_table).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SplatTable {
     rows: usize,
@@ -128,14 +127,12 @@ impl SplatTable {
         }
     }
 
-    /// Table with the columns of `raw`, in single precision. Positions that it would round are doubles if the
-    /// scene is far from the origin.
+    /// Table with the columns of `raw`, in single precision, or with doubles for positions far from the origin.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
         let is_rounded = |v: &f64| f64::from(narrow(*v)).total_cmp(v).is_ne();
         let is_far = raw.origin() != [0.0; 3] && raw.mean.iter().flatten().any(is_rounded);
-        let columns = columns_of(raw, |name| is_far && PLAIN[..3].contains(&name));
-        Self::of_columns(rows, columns, source)
+        Self::of_columns(rows, columns_of(raw, |name| is_far && PLAIN[..3].contains(&name)), source)
     }
 
     /// Number of splats.
@@ -161,8 +158,7 @@ impl SplatTable {
 
     /// The numbers of the column called `name`, as they are stored.
     pub fn values(&self, name: &str) -> Option<&ColumnValues> {
-        let column = self.columns.iter().find(|column| column.name == name)?;
-        Some(&column.values)
+        Some(&self.columns.iter().find(|column| column.name == name)?.values)
     }
 
     /// The numbers of the column called `name`, rounded to f32.
@@ -178,8 +174,7 @@ impl SplatTable {
     /// Whether the scene was trained with compensation of the low-pass filter, if the file says so.
     pub(crate) fn antialiased(&self) -> Option<bool> {
         let is_compensated = self.profile().opacity_factor != OpacityFactor::None;
-        let of_profile = self.profile_hint.map(|_| is_compensated);
-        self.encoding.antialiased.or(of_profile)
+        self.encoding.antialiased.or(self.profile_hint.map(|_| is_compensated))
     }
 
     /// Resolution of single precision at the centre; `None` without splats or positions.
@@ -188,8 +183,7 @@ impl SplatTable {
         let [Some(x), Some(y), Some(z)] = centre else { return None };
         let scales: Vec<&ColumnValues> =
             PLAIN[3..6].iter().filter_map(|name| self.values(name)).collect();
-        let rows = (0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1));
-        Resolution::of(rows.map(|row| {
+        Resolution::of((0..self.rows).step_by(self.rows.div_ceil(SAMPLES).max(1)).map(|row| {
             let log = scales.iter().map(|column| column.get(row)).fold(f64::NEG_INFINITY, f64::max);
             ([x, y, z].map(|column| column.get(row)), log.exp())
         }))
@@ -210,8 +204,7 @@ impl SplatTable {
 
     pub(crate) fn warn_of_rounding(&mut self) {
         if !self.has_doubles() {
-            let warning = self.resolution().and_then(|found| found.warning());
-            self.encoding.warnings.extend(warning);
+            self.encoding.warnings.extend(self.resolution().and_then(|found| found.warning()));
         }
     }
 
@@ -257,8 +250,7 @@ impl SplatTable {
                     ColumnValues::F32(rows.iter().map(|row| v[pick(row)]).collect())
                 }
                 ColumnValues::Other(scalar, v) => {
-                    let values = rows.iter().map(|row| v[pick(row)]).collect();
-                    ColumnValues::Other(*scalar, values)
+                    ColumnValues::Other(*scalar, rows.iter().map(|row| v[pick(row)]).collect())
                 }
             };
             Ok(())
@@ -311,8 +303,8 @@ impl SplatTable {
         Ok((splats.with_origin(origin), dropped))
     }
 
-    /// The columns that every splat format has, for an encoder: a missing third scale is flat, and a
-    /// 3D filter is applied. `path` is for errors.
+    /// The columns that every splat format has, for an encoder: a missing third scale is flat, and a 3D filter is applied.
+    /// `path` is for errors.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and
@@ -371,9 +363,8 @@ impl SplatTable {
         Ok((raw, sh_rest))
     }
 
-    /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter,
-    /// which [`Self::raw`] has applied. A column of doubles stays one, and a column whose numbers are the same
-    /// in single precision stays as it is.
+    /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter, which [`Self::raw`] has
+    /// applied. A column of doubles stays one, and a column whose numbers are the same in single precision stays as it is.
     pub fn set_raw(&mut self, raw: RawColumns) {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let (others, before): (Vec<Column>, Vec<Column>) = std::mem::take(&mut self.columns)

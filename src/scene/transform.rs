@@ -54,12 +54,10 @@ impl RawColumns {
         let matrix = rotation.to_rotation_matrix();
         for row in 0..self.rows() {
             task.check()?;
-            let mean = Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
-            let turned = matrix * mean;
+            let turned = matrix * Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
             // Quaternions keep their length, which files need not normalise.
             let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
-            let own = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
-            let product = rotation.quaternion() * own;
+            let product = rotation.quaternion() * nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
             for axis in 0..3 {
                 self.mean[axis][row] = turned[axis];
             }
@@ -86,8 +84,8 @@ impl RawColumns {
             }
             Ok(sums.into_iter().map(narrow).collect())
         };
-        let all = (0..self.sh_rest.len()).into_par_iter();
-        self.sh_rest = all.map(turned).collect::<Result<_>>()?;
+        self.sh_rest =
+            (0..self.sh_rest.len()).into_par_iter().map(turned).collect::<Result<_>>()?;
         Ok(())
     }
 }

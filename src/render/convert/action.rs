@@ -25,13 +25,11 @@ pub enum Action {
     Where(Condition),
     /// Lowers the degree of the spherical harmonics to this one, if it is higher.
     LimitSh(u8),
-    /// Drops rows with a number that is not finite (but infinite logits of opacities), or with a
-    /// quaternion of zero.
+    /// Drops rows with a number that is not finite (but infinite logits of opacities), or with a quaternion of zero.
     DropNan,
     /// Moves all splats.
     Translate([f64; 3]),
-    /// Rotates all splats around the origin, by degrees around x, then y, then z, with their spherical
-    /// harmonics.
+    /// Rotates all splats around the origin, by degrees around x, then y, then z, with their spherical harmonics.
     Rotate([f64; 3]),
     /// Scales all splats around the origin.
     Scale(f64),
@@ -67,8 +65,7 @@ impl Action {
                 })?;
             }
             Self::Where(condition) => {
-                let rows = condition.rows(table)?;
-                table.select(&rows, task)?;
+                table.select(&condition.rows(table)?, task)?;
             }
             Self::LimitSh(degree) => {
                 if table.sh_degree() > *degree {
@@ -93,8 +90,7 @@ impl Action {
             Self::DropFloaters(factor) => drop_floaters(table, *factor, path, task)?,
             Self::Decimate(amount) => decimate(table, *amount, path, task)?,
             Self::Morton => {
-                let order = morton_order(&table.raw(path, task)?, task)?;
-                table.select(&order, task)?;
+                table.select(&morton_order(&table.raw(path, task)?, task)?, task)?;
             }
         }
         Ok(())
@@ -117,9 +113,8 @@ impl Action {
         Ok(())
     }
 
-    /// Whether the action is meant to change what the scene shows: crops, moves, removal of invalid rows. The
-    /// other actions make the scene smaller, and their effect on pictures is a loss. A condition is a crop
-    /// unless it reads attributes that affect drawing.
+    /// Whether the action is meant to change what the scene shows: crops, moves, removal of invalid rows. Other actions
+    /// make it smaller, with a loss. A condition is a crop unless it reads attributes that affect drawing.
     pub fn is_intended(&self) -> bool {
         match self {
             Self::KeepBox(..)
@@ -139,8 +134,7 @@ impl Action {
         matches!(self, Self::Decimate(_) | Self::Morton)
     }
 
-    /// The camera that shows the scene after the action as `camera` shows it before; `None` if the action mirrors
-    /// the scene.
+    /// The camera that shows the scene after the action as `camera` does before; `None` if the action mirrors.
     pub fn moved(&self, camera: &Camera) -> Option<Camera> {
         let by = self.similarity()?;
         let rotation = by.rotation.to_rotation_matrix();
@@ -174,8 +168,7 @@ impl Action {
 
 fn drop_floaters(table: &mut SplatTable, factor: f64, path: &Path, task: &Task) -> Result<()> {
     let found = outlier_factors(&table.raw(path, task)?, task)?;
-    let rows = (0u32..).zip(found);
-    let kept = rows.filter(|(_, found)| f64::from(*found) <= factor);
+    let kept = (0u32..).zip(found).filter(|(_, found)| f64::from(*found) <= factor);
     let kept: Vec<u32> = kept.map(|(row, _)| row).collect();
     if kept.len() < table.rows() {
         table.select(&kept, task)?;

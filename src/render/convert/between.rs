@@ -6,16 +6,14 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use quadrille_scene::Camera;
 
-/// Minimum angle between two cameras that are not neighbours: a view halfway between cameras that face each
-/// other would lie inside the subject.
+/// Minimum angle between two cameras that are not neighbours; halfway between opposite ones lies the subject.
 const LARGEST_ANGLE: f64 = FRAC_PI_2;
 
 /// Views halfway between each camera and its nearest neighbour, each pair of neighbours once, with the lens of the
 /// first one. A neighbour is a camera that is turned by less than 90 degrees against the first one and is not
 /// equal to it. Empty if no camera has a neighbour, in particular for a single camera.
 ///
-/// Scenes that were changed by what `cameras` show, such as pruned ones, are judged by views that the change did not
-/// know.
+/// Scenes that were changed by what `cameras` show, such as pruned ones, are judged by views that the change did not know.
 pub fn views_between(cameras: &[Camera]) -> Vec<Camera> {
     let mut pairs: Vec<[usize; 2]> = Vec::new();
     for first in 0..cameras.len() {

@@ -8,13 +8,11 @@ use quadrille_scene::SplatTable;
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};
 
-/// Joins the splats of `tables` in order. A table that lacks a column of another one has zeros there,
-/// spherical harmonics above its degree are zero, and a missing third scale is flat. `None` without
-/// tables.
+/// Joins the splats of `tables` in order. A table that lacks a column of another one has zeros there, spherical harmonics
+/// above its degree are zero, and a missing third scale is flat. `None` without tables.
 ///
 /// # Errors
-/// Errors of tables that have to be brought to a common form, and
-/// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+/// Errors of tables that have to be brought to a common form, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatTable>> {
     let names = |table: &SplatTable| -> Vec<String> { table.names().map(str::to_owned).collect() };
     let mut tables = tables;
@@ -71,8 +69,7 @@ fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
         true => kinds.first().copied().flatten(),
         false => kinds.iter().any(is_fine).then_some(Scalar::F64),
     };
-    let rows = tables.iter().zip(&parts);
-    let values = rows.flat_map(|(table, part)| {
+    let values = tables.iter().zip(&parts).flat_map(|(table, part)| {
         (0..table.rows()).map(move |row| part.map_or(0.0, |column| column.values.get(row)))
     });
     match common {

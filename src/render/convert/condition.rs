@@ -11,10 +11,9 @@ const MAX_DEPTH: usize = 32;
 
 /// A condition on a splat.
 ///
-/// Comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`) of numbers and names, joined by `&&`, `||` and `!`,
-/// with parentheses. `opacity` is from 0 to 1; `scale_min` and `scale_max` are the least and the
-/// greatest standard deviation; every other name is a column as it is stored (`x`, `f_dc_0`, `scale_0`,
-/// a logarithm).
+/// Comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`) of numbers and names, joined by `&&`, `||` and `!`, with parentheses.
+/// `opacity` is from 0 to 1; `scale_min` and `scale_max` are the least and the greatest standard deviation; every other
+/// name is a column as it is stored (`x`, `f_dc_0`, `scale_0`, a logarithm).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition(Node);
 
@@ -70,8 +69,7 @@ impl Condition {
         self.0.is_crop()
     }
 
-    /// The rows of `table` for which the condition holds. Comparisons with NaN do not hold, but for
-    /// `!=`.
+    /// The rows of `table` for which the condition holds. Comparisons with NaN do not hold, but for `!=`.
     ///
     /// # Errors
     /// [`Error::Argument`] for a name that is not a column of the table; it lists the columns.
@@ -233,8 +231,7 @@ impl Parser<'_> {
             return if self.take(")") { Ok(inner) } else { Err(self.wrong("\")\"")) };
         }
         let left = self.operand()?;
-        let found = COMPARISONS.iter().find(|(sign, _)| self.take(sign));
-        let Some((_, comparison)) = found else {
+        let Some((_, comparison)) = COMPARISONS.iter().find(|(sign, _)| self.take(sign)) else {
             return Err(self.wrong("a comparison: <, <=, >, >=, == or !="));
         };
         Ok(Node::Compare(left, *comparison, self.operand()?))

@@ -103,8 +103,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the steps in order, and checks what the format can hold as soon as no later step drops or moves
-    /// splats.
+    /// Applies the steps in order, and checks what the format can hold as soon as no later step drops or moves splats.
     fn apply_all(&mut self) -> Result<()> {
         let of = self.of;
         let keeps = |step: &Step| matches!(&step.change, Change::Action(a) if a.keeps_positions());
@@ -121,8 +120,7 @@ impl Run<'_> {
             self.table.select(&rows, &task)?;
             self.has_applied(text.clone())?;
         }
-        let task = self.host.begin("steps");
-        of.format.check(&self.table, &of.output, &task)?;
+        of.format.check(&self.table, &of.output, &self.host.begin("steps"))?;
         for step in others {
             self.apply(step)?;
         }
@@ -164,8 +162,7 @@ impl Run<'_> {
                     let cameras = judge.pruning(&self.table, self.host)?;
                     let profile = self.table.profile();
                     let task = self.host.begin("views");
-                    let table = &mut self.table;
-                    prune(table, *threshold, &cameras, &profile, path, &task)?;
+                    prune(&mut self.table, *threshold, &cameras, &profile, path, &task)?;
                 }
                 check_left(text, before, self.table.rows())?;
             }

@@ -39,8 +39,7 @@ const PER_PASS: usize = 8;
 const MAX_OPACITY: f64 = 0.99;
 /// Colour difference, on a display range of 0 to 1, that costs as much as a distance of one standard deviation.
 const COLOUR_DEVIATION: f64 = 0.1;
-/// Share of the mean variance that is added to variances before comparison, since flat splats have almost none
-/// along their normals.
+/// Share of the mean variance added before comparison, since flat splats have almost none along their normals.
 const FLOOR: f64 = 0.01;
 /// Exponent of Thomsen's formula for the area of an ellipsoid; relative error below 1.1 percent.
 const AREA_EXPONENT: f64 = 1.6075;
@@ -85,8 +84,7 @@ pub(super) fn decimate(
     let mut merging = Merging::of(&raw, task)?;
     while merging.bodies.len() > target.max(1) {
         let surplus = merging.bodies.len() - target.max(1);
-        let most = surplus.min(merging.bodies.len().div_ceil(PER_PASS));
-        let pairs = merging.cheapest(most, task)?;
+        let pairs = merging.cheapest(surplus.min(merging.bodies.len().div_ceil(PER_PASS)), task)?;
         merging.merge(&pairs, task)?;
         steps.advance(pairs.len() as u64)?;
     }
@@ -96,8 +94,7 @@ pub(super) fn decimate(
     Ok(())
 }
 
-/// `count` coarser levels of detail of `table`, the finest first: each has `share` of the splats of the level before, 0
-/// to 1, but at least one.
+/// `count` coarser levels of detail, the finest first: each has `share`, 0 to 1, of the level before, at least one splat.
 ///
 /// # Errors
 /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that are not finite, where `path` names the
@@ -205,8 +202,7 @@ impl Merging {
         for from in (0..gone.len()).filter(|row| !gone[*row]) {
             task.check()?;
             self.bodies.swap(row, from);
-            let coefficients = from * per_row..(from + 1) * per_row;
-            self.coefficients.copy_within(coefficients, row * per_row);
+            self.coefficients.copy_within(from * per_row..(from + 1) * per_row, row * per_row);
             row += 1;
         }
         self.bodies.truncate(row);

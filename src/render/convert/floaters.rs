@@ -6,10 +6,9 @@ use quadrille_scene::table::RawColumns;
 
 const NEIGHBOURS: usize = 16;
 
-/// The local outlier factor of each point: the mean density around its neighbours divided by the density around
-/// the point (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD
-/// 2000). It is about 1 within a surface of any density, also at its edge, and large for points that stand
-/// alone.
+/// The local outlier factor of each point: the mean density around its neighbours divided by the density around the point
+/// (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD 2000). It is about 1 within a
+/// surface of any density, also at its edge, and large for points that stand alone.
 pub(super) fn outlier_factors(raw: &RawColumns, task: &Task) -> Result<Vec<f32>> {
     let tree = Neighbours::new(raw.positions(), raw.origin(), task);
     let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;

@@ -67,8 +67,7 @@ impl Judge {
         Ok(cameras)
     }
 
-    /// Compares the file `written`, which holds `table`, with the table `before`. After pruning, other views
-    /// than the pruning views are used if there are any.
+    /// Compares the file `written`, which holds `table`, with `before`; after pruning, by other views than its own, if any.
     pub(super) fn measure(
         &mut self,
         before: &SplatTable,

@@ -1,5 +1,4 @@
-//! Conversion of scenes: actions on tables of raw columns, in the order in which they are given, and
-//! reports of what a conversion loses.
+//! Conversion of scenes: actions on tables of raw columns, in the given order, and reports of what they lose.
 
 mod action;
 mod between;

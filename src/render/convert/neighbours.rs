@@ -32,8 +32,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Builds a tree of finite points, relative to `origin`, near which f32 resolves them. Meaningless once the
-    /// task is cancelled.
+    /// Builds a tree of finite points, relative to `origin`, near which f32 resolves them; meaningless if cancelled.
     pub(super) fn new(
         positions: impl Iterator<Item = [f64; 3]>,
         origin: [f64; 3],
@@ -49,10 +48,9 @@ impl Neighbours {
         Self { points, axes }
     }
 
-    /// For each row, what `of` makes of its `count` nearest other points, nearest first, of equally near ones
-    /// the lower row first. Which of several points at the distance of the last one belong to them depends
-    /// on the tree: points that coincide would otherwise all be visited, and all have the same neighbours. The
-    /// task's progress is in points.
+    /// For each row, what `of` makes of its `count` nearest other points, nearest first, of equally near ones the lower row
+    /// first. Which of several points at the distance of the last one belong to them depends on the tree: points that
+    /// coincide would otherwise all be visited, and all have the same neighbours. The task's progress is in points.
     pub(super) fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
@@ -157,8 +155,7 @@ fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point
         };
     }
     let key = |n: &Neighbour| (n.distance_squared, n.row);
-    let at = nearest.partition_point(|other| key(other) < key(&found));
-    nearest.insert(at, found);
+    nearest.insert(nearest.partition_point(|other| key(other) < key(&found)), found);
 }
 
 #[cfg(test)]

@@ -15,8 +15,7 @@ use quadrille_scene::{Camera, SplatTable, Splats};
 /// Rows of pixels that a thread blends at a time.
 const BAND_ROWS: usize = 16;
 
-/// Drops the splats whose weight stays below `threshold` in every pixel of every view; `path` names the
-/// input in errors.
+/// Drops the splats whose weight stays below `threshold` in every pixel of every view; `path` names the input in errors.
 ///
 /// # Errors
 /// [`Error::Malformed`] for rows without a valid splat, [`Error::Argument`] without cameras, and
@@ -85,8 +84,7 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Blends all splats in order, and passes index and largest weight of each to `found`. Stops once `task` is
-    /// cancelled.
+    /// Blends all splats in order, and passes index and largest weight of each to `found`. Stops once `task` is cancelled.
     fn blend(
         mut self,
         drawn: &[(&ProjectedSplat, PixelBounds)],

@@ -102,8 +102,7 @@ impl ViewComparison<'_> {
     /// Renders every view of both scenes and compares the pictures. The task's progress is in views.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and errors of the metrics, which cameras of valid size
-    /// do not cause.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and errors of metrics, which valid sizes do not cause.
     pub fn run(&self, cameras: &[Camera], task: &Task) -> Result<Vec<ViewDifference>> {
         let mut renderers = [Renderer::default(), Renderer::default()];
         let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
@@ -132,8 +131,7 @@ pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
     })
 }
 
-/// Compares the splats of `table` with the file that was written from it in `format`; `None` if their number
-/// or degree differs. `path` is for errors.
+/// Compares `table` with the file written from it in `format`; `None` for another number or degree. `path` is for errors.
 ///
 /// # Errors
 /// Errors of rows that are not finite, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).

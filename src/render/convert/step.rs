@@ -44,11 +44,9 @@ impl Change {
 
     /// The change of the kind called `name`, with a value, which is empty for kinds without one.
     pub fn parse(name: &str, value: &str) -> Result<Self> {
-        let kind = KINDS.into_iter().find(|kind| kind.name == name);
-        let kind = kind.ok_or_else(|| {
+        let kind = KINDS.into_iter().find(|kind| kind.name == name).ok_or_else(|| {
             let names = KINDS.map(|kind| kind.name);
-            let expected = format!("one of {}", names.join(", "));
-            Error::unknown_name("action", expected, name, names)
+            Error::unknown_name("action", format!("one of {}", names.join(", ")), name, names)
         })?;
         Error::refuse_if(kind.value.is_none() && !value.is_empty(), name, "no value", value)?;
         (kind.parse)(value).map_err(|message| {

@@ -7,9 +7,8 @@ use super::renderer::Renderer;
 use quadrille_base::task::Task;
 
 impl Renderer {
-    /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with the lists of
-    /// each band. Returns the sum of its results, which are numbers of fragments. The bands left are skipped once the task
-    /// is cancelled.
+    /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with them.
+    /// Returns the sum of its results, numbers of fragments. The bands left are skipped once the task is cancelled.
     pub(super) fn each_band(
         &mut self,
         grid: TileGrid,

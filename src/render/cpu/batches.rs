@@ -1,5 +1,4 @@
-//! Pictures of scenes that are larger than memory: the scene is read in batches, of which only the splats in view are
-//! kept.
+//! Pictures of scenes that are larger than memory: the scene is read in batches, of which only the splats in view are kept.
 
 use std::time::{Duration, Instant};
 
@@ -28,8 +27,7 @@ impl Renderer {
     /// At most `kept_bytes` of projected splats are kept. Views for which they are too few are drawn from further passes.
     ///
     /// # Errors
-    /// [`Error::Limit`] if `kept_bytes` are too few for one view, [`Error::Cancelled`], and the first error of `pass` and
-    /// of `each`.
+    /// [`Error::Limit`] if `kept_bytes` are too few for a view, [`Error::Cancelled`], and errors of `pass` and `each`.
     pub fn render_batches(
         &mut self,
         mut pass: impl FnMut(EachBatch<'_>) -> Result<()>,

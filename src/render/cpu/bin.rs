@@ -1,9 +1,8 @@
 //! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
 //!
-//! The splats in view are divided into shares. Each share counts its entries per tile, prefix sums
-//! turn the counts into positions, and each share writes to its own positions, so the lists do not
-//! depend on the number of threads. Then every tile's list is sorted by itself, in the caches of one
-//! core: most splats are in one or two lists, and a list is far shorter than the frame's.
+//! The splats in view are divided into shares. Each counts its entries per tile, prefix sums turn the counts into
+//! positions, and each writes to its own positions: the lists do not depend on the number of threads. Then every tile's
+//! list is sorted in the caches of one core; most splats are in one or two lists, far shorter than the frame's.
 //!
 //! Tiles are independent. Where all lists together would be long, rows of tiles are filled, sorted and drawn band by band.
 
@@ -22,8 +21,7 @@ use quadrille_base::task::Task;
 
 /// More shares balance better, but each needs a counter per tile.
 const SHARES_PER_THREAD: usize = 2;
-/// Prefetch distance beyond a list's end, in entries: all lists are filled at once, and a store waits for its
-/// cache line.
+/// Prefetch distance beyond a list's end, in entries: all lists are filled at once, and a store waits for its cache line.
 const PREFETCH_ENTRIES: usize = 12;
 /// Bounds processed per vector.
 const LANES: usize = 16;
@@ -35,13 +33,11 @@ const NUMBER_BITS: u32 = 6;
 const _: () = assert!((65_536 / TILE_PX).pow(2) << NUMBER_BITS <= u32::MAX as usize);
 /// List capacity: four tiles per bounds, and the overrun of a vector store.
 const LISTED: usize = 4 * SPANS + LANES;
-/// Counters per tile. Neighbours in the file often share a tile; with two alternating counters, an increment
-/// waits less often for the previous one.
+/// Counters per tile. Neighbours in the file often share a tile: two alternating counters wait less for increments.
 const COUNTERS: usize = 2;
 /// Tile, and index of the counter.
 type Counter = [usize; 2];
-/// Entries filled at once, except that a row of tiles is never split: 24 MiB. Frames of a million splats at
-/// 980x545 have fewer.
+/// Entries filled at once, but at least a row of tiles: 24 MiB. Frames of a million splats at 980x545 have fewer.
 const MOST_ENTRIES: usize = 3 << 20;
 
 /// Lists of a band of tiles in one array, kept between frames.
@@ -206,8 +202,7 @@ impl TileGrid {
     fn for_each_of_wide(self, bounds: PixelBounds, mut visit: impl FnMut(usize)) {
         let tile = |px: u16| usize::from(px) / TILE_PX;
         let first = tile(bounds.y0).max(self.first_row);
-        let last = tile(bounds.y1).min(self.first_row + self.rows - 1);
-        for row in first..=last {
+        for row in first..=tile(bounds.y1).min(self.first_row + self.rows - 1) {
             for column in tile(bounds.x0)..=tile(bounds.x1) {
                 visit((row - self.first_row) * self.columns + column);
             }
@@ -244,16 +239,14 @@ impl ChunkShare {
         self.positions.resize(grid.len(), [0; COUNTERS]);
         let positions = &mut self.positions[..];
         for chunk in self.chunks.clone() {
-            let bounds = frame.chunk(chunk).bounds;
-            grid.for_each(simd, bounds, |[tile, counter], _| {
+            grid.for_each(simd, frame.chunk(chunk).bounds, |[tile, counter], _| {
                 positions[tile][counter] += 1;
             });
         }
     }
 
-    /// Writes entries of a band, which has the positions of `tiles`, to their positions. In a band that is a part of the
-    /// grid, entries take other turns at the two counters of a tile than when they were counted; it uses the first counter
-    /// alone.
+    /// Writes entries of a band, which has the positions of `tiles`, to their positions. In a part of the grid, entries
+    /// take other turns at a tile's two counters than when they were counted; it uses the first alone.
     #[inline(always)]
     fn fill<S: Simd, const IS_WHOLE: bool>(
         &mut self,

@@ -11,8 +11,7 @@ use quadrille_base::math::lanes::{exp2_where, keep};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 
-/// Lower bound of the transmittance against denormals where no rule stops a pixel; an f32 picture does not show
-/// it.
+/// Lower bound of the transmittance against denormals where no rule stops a pixel; an f32 picture does not show it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
 /// [`StopRule`] kinds as constants, so that each has its own inner loop.
@@ -53,8 +52,7 @@ impl<S: Simd> Fragments<S> {
     }
 }
 
-/// log2 of some splats' uncut alphas in a block at `x` and `y` from the picture's centre. All vectors go
-/// through each step together, to hide latencies.
+/// log2 of splats' uncut alphas in a block at `x` and `y` from the centre, vectors step by step to hide latencies.
 #[inline(always)]
 pub(super) fn exponents<S: Simd, const N: usize>(
     simd: S,
@@ -166,8 +164,7 @@ impl<S: Simd> BlockLanes<S> {
         self.open::<STOP>(simd, stop_at).to_bitmask() != 0
     }
 
-    /// Puts fragments in front of later ones. Pixels refuse a fragment if they are closed or it closes them.
-    /// [`Self::add`] adds the colour.
+    /// Puts fragments in front of later ones, unless the pixel is closed or they close it. [`Self::add`] adds the colour.
     #[inline(always)]
     pub(super) fn cover<const STOP: u8>(
         &mut self,

@@ -1,7 +1,6 @@
 //! Channels: any number of values per splat, negative ones too, blended by the weights of the colours.
 //!
-//! Splats are projected and listed once. Each tile is drawn in passes of four channels: three take the place of the
-//! colours, and the fourth is a layer.
+//! Splats are projected and listed once. Tiles are drawn in passes of four channels: three colours and a layer.
 
 use fearless_simd::Simd;
 use rayon::prelude::*;
@@ -109,8 +108,7 @@ impl ChannelSettings<'_> {
         }
         let pixels = camera.width as usize * camera.height as usize;
         check("alphas", pixels, picture.alphas.len())?;
-        let numbers = pixels.saturating_mul(self.channels());
-        check("picture", numbers, picture.values.len())
+        check("picture", pixels.saturating_mul(self.channels()), picture.values.len())
     }
 
     /// Channel `channel` of a splat; 0 beyond the last.
@@ -132,8 +130,7 @@ impl ChannelSettings<'_> {
 }
 
 impl Renderer {
-    /// Renders channels into `picture`. With the colours of the splats alone, the numbers equal the result of
-    /// [`Self::render_into`].
+    /// Renders channels into `picture`: the colours of the splats alone give the numbers of [`Self::render_into`].
     ///
     /// ```
     /// use quadrille_base::Task;
@@ -157,8 +154,7 @@ impl Renderer {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if a length does not fit; [`Error::Cancelled`], after which the content of the picture is
-    /// unspecified.
+    /// [`Error::Argument`] if a length does not fit; [`Error::Cancelled`], with an unspecified picture.
     pub fn render_channels<S: SplatSource + ?Sized>(
         &mut self,
         splats: &S,
@@ -207,8 +203,7 @@ impl Renderer {
         self.each_band(grid, settings, clock, task, |listed, band| {
             let rows = band.rows_in(grid);
             let strips = values[rows.clone()].par_iter_mut().zip(&mut alphas[rows]);
-            let drawn = strips.with_max_len(1).enumerate();
-            let drawn = drawn.map(|(row, (values, alphas))| {
+            let drawn = strips.with_max_len(1).enumerate().map(|(row, (values, alphas))| {
                 let mut values = rows_by_tile(values, width, count, band.row());
                 let mut alphas = rows_by_tile(alphas, width, 1, band.row());
                 let tiles = values.par_chunks_mut(TILE_PX);

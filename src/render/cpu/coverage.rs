@@ -15,8 +15,7 @@ const RADIUS_SQUARED_ABOVE: f32 = 1e-3 - LOG2_ALPHA_CUT;
 
 const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
 
-/// Rows of blocks of a tile, called strips: the low eight lanes hold an ellipse's left ends, the high eight its
-/// right ends.
+/// Rows of blocks of a tile, called strips: the low eight lanes hold an ellipse's left ends, the high eight its right ends.
 #[derive(Clone, Copy)]
 pub(super) struct Strips<S: Simd> {
     top: f32x16<S>,
@@ -73,8 +72,7 @@ impl<S: Simd> Strips<S> {
     /// The strips that a footprint reaches, and its extent in each of them: from the ceiling of the left end to
     /// the ceiling of the right end (exclusive), in blocks of 0 to [`TILE_BLOCKS`].
     ///
-    /// Within a strip the ellipse reaches furthest right at the height of its rightmost point,
-    /// clamped to the strip, and likewise left.
+    /// Within a strip the ellipse reaches furthest right at its rightmost point's height, clamped, and likewise left.
     #[inline(always)]
     fn ends(&self, simd: S, splat: &ProjectedSplat) -> (mask32x16<S>, f32x16<S>) {
         let lane = |v: f32| f32x16::splat(simd, v);

@@ -6,11 +6,9 @@ use crate::preprocess::ProjectedSplat;
 
 /// Accumulates layers beside the colours. The implementation for `()` does nothing.
 ///
-/// Implementations choose what they keep at compile time: a branch between the fragments of a group
-/// would serialise their arithmetic.
+/// Implementations choose at compile time: a branch between a group's fragments would serialise their arithmetic.
 pub(super) trait LayerSink {
-    /// Loads splat `at` of a batch, in `slot`, before it is drawn; may replace its colour, and its depth, which
-    /// only sinks read.
+    /// Loads splat `at` of a batch, in `slot`, before it is drawn; may replace its colour and depth, for sinks alone.
     fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
 
     fn add<S: Simd>(

@@ -50,8 +50,7 @@ pub struct RenderSettings {
 pub struct LayerSettings {
     /// The layers, each once.
     pub layers: Vec<Layer>,
-    /// Whether depth is the distance of a splat's centre from the camera instead of its coordinate along
-    /// the line of sight.
+    /// Whether depth is the distance of a splat's centre from the camera instead of its coordinate along the line of sight.
     pub is_distance: bool,
 }
 

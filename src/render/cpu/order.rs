@@ -23,9 +23,8 @@ pub(super) struct Sorter {
 impl Sorter {
     /// Sorts `entries`, which are all different.
     ///
-    /// Two radix passes over the leading bits leave few neighbours out of order, and insertion needs
-    /// about one comparison per entry. Where many keys share their leading bits, a comparison
-    /// sort takes over.
+    /// Two radix passes over the leading bits leave few neighbours out of order, and insertion needs about one comparison
+    /// per entry. Where many keys share their leading bits, a comparison sort takes over.
     pub(super) fn sort(&mut self, level: SimdLevel, entries: &mut [u64]) {
         // The code uses no lanes, but the level's shifts and minima are cheaper.
         dispatch!(level.frame_level(), simd => self.sort_on(simd, entries));
@@ -48,15 +47,13 @@ impl Sorter {
                 _ => self.sort_leading_bits::<MOST_DIGIT_BITS>(entries),
             }
         }
-        let steps = entries.len().max(INSERTION_MAX) * STEPS_PER_ENTRY;
-        if !insert_all(entries, steps) {
+        if !insert_all(entries, entries.len().max(INSERTION_MAX) * STEPS_PER_ENTRY) {
             // Where many keys share their leading bits, insertion would take quadratic time.
             entries.sort_unstable();
         }
     }
 
-    /// Sorts by the leading bits in two radix passes of `BITS` bits. The width is a constant, so that digit
-    /// indices need no check.
+    /// Sorts by the leading bits in two radix passes of `BITS` bits; constant widths need no check of digit indices.
     #[inline(always)]
     fn sort_leading_bits<const BITS: u32>(&mut self, entries: &mut [u64]) {
         let (mut least, mut greatest) = (u32::MAX, 0);

@@ -8,8 +8,7 @@ use quadrille_base::math::fit;
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, Splats};
 
-/// Search margin in pixels: the fast projection's boxes are rounded from f32 and may miss a pixel at the alpha
-/// cut.
+/// Search margin in pixels: the fast projection's boxes are rounded from f32 and may miss a pixel at the alpha cut.
 const MARGIN_PX: u32 = 1;
 
 /// A pixel and the fragments that it blends, in f64.
@@ -51,16 +50,14 @@ impl PixelProbe {
         let mut sorted = self.fragments.clone();
         sorted.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let rest = sorted.split_off(most.min(sorted.len()));
-        let weight = rest.iter().map(|fragment| fragment.weight).sum();
-        (sorted, rest.len(), weight)
+        (sorted, rest.len(), rest.iter().map(|fragment| fragment.weight).sum())
     }
 }
 
 impl Renderer {
-    /// Finds the splats that make the pixel in column `pixel[0]` and row `pixel[1]` of the picture that
-    /// [`Self::render`] draws. It needs no frame before it. They are blended as by
-    /// [the definition](mod@super::reference), so that the colour equals the picture's up to the rounding of the fast
-    /// renderer. Afterwards, [`Self::drawn`] lists the splats near the pixel.
+    /// Finds the splats that make the pixel in column `pixel[0]` and row `pixel[1]` of the picture of [`Self::render`],
+    /// without a frame before. They are blended as by [the definition](mod@super::reference), so the colour equals the
+    /// picture's up to the fast renderer's rounding. Afterwards, [`Self::drawn`] lists the splats near the pixel.
     ///
     /// # Errors
     /// [`Error::Argument`] if the pixel lies outside the picture.

@@ -20,9 +20,8 @@ use quadrille_base::shading::cap_rounded_down;
 const PART: usize = 16;
 const PREFETCH_SPLATS: usize = 64;
 
-/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the fragments
-/// blended, and stores it in the picture's `rows`. Stops early when every pixel is closed. Layers are
-/// accumulated in `sink`.
+/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts blended
+/// fragments, and stores it in `rows`. Stops early when every pixel is closed. `sink` accumulates layers.
 pub(super) fn draw(
     tile: &mut Tile,
     splats: &[ProjectedSplat],

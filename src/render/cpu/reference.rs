@@ -1,7 +1,6 @@
 //! The scalar reference renderer: the definition of a frame, and the oracle of all tests.
 //!
-//! Projects every splat with [`ExactSplat`], sorts, and offers each splat to every pixel of its
-//! bounding box, in f64. It is simple and slow.
+//! Projects every splat with [`ExactSplat`], sorts, and offers each to every pixel of its box, in f64: simple and slow.
 
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID};
 use super::{Counts, LayerSettings, RenderSettings};
@@ -12,8 +11,7 @@ use quadrille_base::math::{fit, narrow};
 use quadrille_base::shading::{Accumulated, Blended, Profile, fragment_alpha};
 use quadrille_scene::{Camera, Splats};
 
-/// Renders a frame with the scalar reference renderer, which defines what [`Renderer`](super::Renderer)
-/// computes; transparent where nothing covers it.
+/// Renders a frame by the scalar definition of [`Renderer`](super::Renderer), transparent where nothing covers it.
 pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
     draw(splats, camera, settings, |_| {})
 }
@@ -149,8 +147,7 @@ pub(super) fn footprints(
     footprints
 }
 
-/// Blends footprints, given in scene order, into the pixels of `window`, row by row. Reports each blended
-/// fragment in drawing order.
+/// Blends footprints, in scene order, into the pixels of `window`, row by row, and reports fragments as drawn.
 pub(super) fn blend(
     view: &ViewTransform,
     profile: &Profile,

@@ -123,9 +123,8 @@ impl Renderer {
         Ok((self.counts(blended), clock.stop()))
     }
 
-    /// Renders the picture of [`Self::render_into`] in bands from the top, and calls `each` with every band: frames
-    /// of the camera's width and of as many rows of tiles as have at most `band_pixels`, at least one. Pictures that do
-    /// not fit in memory are drawn so.
+    /// Renders the picture of [`Self::render_into`], which need not fit in memory, in bands from the top, each passed
+    /// to `each`: the camera's width by as many rows of tiles as have at most `band_pixels`, at least one.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
@@ -156,8 +155,7 @@ impl Renderer {
         Ok((self.counts(fragments_blended), clock.stop()))
     }
 
-    /// Renders a frame for each of `cameras` into the same memory and calls `each` with the index of the
-    /// camera and the frame. Progress is in frames.
+    /// Renders `cameras` into the same memory, and calls `each` with each index and frame. Progress is in frames.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
@@ -179,8 +177,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Renders as [`Self::render_into`], with `layers` beside the colours, which are the same as without
-    /// them. Returns the pictures of the layers in order.
+    /// Renders as [`Self::render_into`], to the same colours; returns the pictures of `layers` in order.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.

@@ -1,5 +1,4 @@
-//! Layers of a tile: depth, normals, weights and identifiers, accumulated beside the colours while a tile is
-//! drawn.
+//! Layers of a tile: depth, normals, weights and identifiers, accumulated beside the colours while a tile is drawn.
 
 use fearless_simd::{dispatch, f32x16, prelude::*, u32x16};
 
@@ -7,7 +6,7 @@ use super::LayerSettings;
 use super::layer_sink::{BlendedLanes, LayerSink};
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID, SplatGeometry};
 use super::runs::BATCH;
-use super::tile::{BLOCK_PX, PixelBlock, PixelLanes, TILE_BLOCKS};
+use super::tile::{BLOCK_PX, PixelBlock, TILE_BLOCKS};
 use crate::preprocess::ProjectedSplat;
 use quadrille_base::image::Layer;
 use quadrille_base::math::{SimdLevel, narrow};
@@ -203,8 +202,7 @@ fn load<S: Simd>(simd: S, lanes: &FloatLanes) -> f32x16<S> {
 
 #[inline(always)]
 fn alpha<S: Simd>(simd: S, colours: &PixelBlock) -> f32x16<S> {
-    let transmittance: &PixelLanes = &colours.transmittance;
-    f32x16::splat(simd, 1.0) - f32x16::load_array_ref(simd, transmittance).abs()
+    f32x16::splat(simd, 1.0) - f32x16::load_array_ref(simd, &colours.transmittance).abs()
 }
 
 #[inline(always)]
@@ -212,12 +210,12 @@ pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &
     weight.mul_add(f32x16::splat(simd, value), load(simd, sum)).store_array(&mut sum.0);
 }
 
-/// Inserts a weight and its splat into a rank where it is larger, and returns the smaller pair. Ties keep the
-/// earlier one.
+/// Inserts a weight and its splat into a rank where it is larger, and returns the smaller pair. Ties keep the earlier one.
 #[inline(always)]
 fn displace<S: Simd>(
     simd: S,
-    (weight, id): (f32x16<S>, u32x16<S>),
+    weight: f32x16<S>,
+    id: u32x16<S>,
     rank: &mut RankLanes,
 ) -> (f32x16<S>, u32x16<S>) {
     let (old_weight, old_id) = (load(simd, &rank.weight), u32x16::load_array_ref(simd, &rank.id.0));
@@ -229,8 +227,7 @@ fn displace<S: Simd>(
 
 #[inline(always)]
 fn store_rows(rows: &mut [&mut [u32]], blocks: &[[u32; BLOCK_PX * BLOCK_PX]; BLOCKS]) {
-    let bands = blocks.chunks_exact(TILE_BLOCKS);
-    for (rows, blocks) in rows.chunks_mut(BLOCK_PX).zip(bands) {
+    for (rows, blocks) in rows.chunks_mut(BLOCK_PX).zip(blocks.chunks_exact(TILE_BLOCKS)) {
         for (y, row) in rows.iter_mut().enumerate() {
             let (whole, rest) = row.as_chunks_mut::<BLOCK_PX>();
             let mut values = blocks.iter().map(|block| &block.as_chunks::<BLOCK_PX>().0[y]);
@@ -291,8 +288,7 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
                 .store_array(&mut median.0);
         }
         if KEPT & kept::ID != 0 {
-            let id = u32x16::splat(simd, splat.index);
-            displace(simd, (weight, id), &mut self.largest[block]);
+            displace(simd, weight, u32x16::splat(simd, splat.index), &mut self.largest[block]);
         }
         if KEPT & kept::COUNT != 0 {
             let is_blended = blended.over_cut & blended.open;
@@ -303,9 +299,9 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
         if KEPT & kept::TOP != 0 {
             let ranks = self.top.len() / BLOCKS;
             let ranks = &mut self.top[block * ranks..][..ranks];
-            let mut held = (weight, u32x16::splat(simd, splat.index));
+            let (mut weight, mut id) = (weight, u32x16::splat(simd, splat.index));
             for rank in ranks {
-                held = displace(simd, held, rank);
+                (weight, id) = displace(simd, weight, id, rank);
             }
         }
     }

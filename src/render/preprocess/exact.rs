@@ -66,8 +66,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     })
 }
 
-/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z may be 0 and below inside
-/// their pictures.
+/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z may be 0 and below inside their pictures.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let depth = Vector3::from(p_view).norm();
     if depth.is_nan() || view.culls(depth) {
@@ -133,9 +132,8 @@ fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
 }
 
 impl ExactSplat {
-    /// Projects a splat. Returns `None` when it is at or in front of the near plane, behind the far plane, not in
-    /// reach of the projection, below the alpha cut everywhere, too small for the profile, or when its covariance is
-    /// degenerate.
+    /// Projects a splat. Returns `None` when it is at or in front of the near plane, behind the far plane, not in reach of
+    /// the projection, below the alpha cut everywhere, too small for the profile, or when its covariance is degenerate.
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         Some(Self::project_shape(view, splat)?.coloured(view, sh_degree, splat))
     }
@@ -202,7 +200,7 @@ impl ExactSplat {
     }
 
     /// Half of width and height of the footprint's bounding box, in pixels.
-    pub fn half_extents_px(&self) -> [f64; 2] {
+    pub(crate) fn half_extents_px(&self) -> [f64; 2] {
         let r2 = cut_radius_squared(self.opacity);
         [(r2 * self.covariance[0]).sqrt(), (r2 * self.covariance[2]).sqrt()]
     }

@@ -15,8 +15,7 @@ use quadrille_scene::{BLOCK, Splat, SplatBlock};
 /// A PLY as the source of one frame, where loading the scene would take longer than drawing it.
 pub struct InPlace<'a> {
     file: &'a SplatsInPlace,
-    /// Per block that may be in view, the end of its run of such blocks; 0 for other blocks. Empty if all may
-    /// be.
+    /// Per block that may be in view, the end of its run of such blocks; 0 for other blocks. Empty if all may be.
     runs: Vec<usize>,
     invalid: AtomicU64,
 }
@@ -99,14 +98,15 @@ impl SplatSource for InPlace<'_> {
     fn coefficients<'a, S: Simd>(
         &'a self,
         _: S,
-        lanes: (usize, u64),
+        block: usize,
+        visible: u64,
         scratch: &'a mut ShScratch,
         ahead: &mut ReadAhead,
     ) -> Coefficients<'a> {
-        let ahead = (ahead, self.end(lanes.0));
+        let ahead = (ahead, self.end(block));
         let rest = &mut scratch.rest[..self.file.rest()];
         let constant = &mut scratch.constant;
-        let invalid = self.file.coefficients(lanes, Some(ahead), constant, rest);
+        let invalid = self.file.coefficients(block, visible, Some(ahead), constant, rest);
         self.count(u64::from(invalid.count_ones()));
         Coefficients { constant, rest, invalid }
     }
@@ -116,7 +116,7 @@ impl SplatSource for InPlace<'_> {
         let mut scratch = ShScratch::zeroed();
         let rest = &mut scratch.rest[..self.file.rest()];
         let constant = &mut scratch.constant;
-        let invalid = self.file.coefficients((index / BLOCK, 1 << lane), None, constant, rest);
+        let invalid = self.file.coefficients(index / BLOCK, 1 << lane, None, constant, rest);
         self.count(u64::from(invalid.count_ones()));
         Splat::load(&block, rest, lane)
     }

@@ -39,13 +39,11 @@ use quadrille_scene::{Camera, Splats};
 
 /// The splats of a frame on the picture plane, and their drawing order.
 ///
-/// The CPU renderer needs neither the order, since it sorts each tile's list separately, nor the
-/// definition.
+/// The CPU renderer needs neither the order, since it sorts each tile's list separately, nor the definition.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
-    /// Depth keys in the high halves and slots in the low halves, sorted. All entries differ, so every sorting
-    /// algorithm yields this order.
+    /// Sorted depth keys in the high and slots in the low halves; all differ, so every algorithm yields this order.
     order: Vec<u64>,
 }
 
@@ -82,8 +80,7 @@ impl Preprocessed {
             }
             let chunk = self.projected.chunk(chunk);
             let slots = chunk.keys.iter().zip(chunk.first_slot..);
-            let entries = slots.map(|(&key, slot)| u64::from(key) << 32 | u64::from(slot));
-            self.order.extend(entries);
+            self.order.extend(slots.map(|(&key, slot)| u64::from(key) << 32 | u64::from(slot)));
         }
         quadrille_base::span!("sort");
         let mut order = std::mem::take(&mut self.order);

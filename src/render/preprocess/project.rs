@@ -25,8 +25,7 @@ pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
-/// Projected splats of a frame, packed at the start of each chunk's slots in scene order. The arrays are
-/// reused.
+/// Projected splats of a frame, packed at the start of each chunk's slots in scene order. The arrays are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Projected {
     splats: Buffer<ProjectedSplat>,
@@ -47,8 +46,7 @@ pub(crate) struct ProjectedChunk<'a> {
 }
 
 impl Projected {
-    /// Projects every splat on rayon's current thread pool: in lanes of `level`, or by the definition. Chunks
-    /// after a cancellation are empty.
+    /// Projects every splat on rayon's pool, in lanes of `level` or by the definition. Cancelled chunks are empty.
     pub(crate) fn run<T: SplatSource + ?Sized>(
         &mut self,
         splats: &T,
@@ -80,13 +78,11 @@ impl Projected {
         self.splats.reserve_zeroed(chunks * self.slots);
         self.bounds.reserve_zeroed(chunks * self.slots);
         self.keys.reserve_zeroed(chunks * self.slots);
-        let slots = self
-            .splats
+        (self.splats)
             .par_chunks_mut(self.slots)
             .zip(self.bounds.par_chunks_mut(self.slots))
             .zip(self.keys.par_chunks_mut(self.slots))
-            .take(chunks);
-        slots
+            .take(chunks)
             .enumerate()
             .map(|(chunk, ((slots, bounds), keys))| {
                 if task.is_cancelled() {
@@ -135,8 +131,7 @@ impl Projected {
 
     /// Removes visible splats by index unless `keep` accepts them; returns their number.
     pub(crate) fn retain(&mut self, keep: impl Fn(u32) -> bool + Sync) -> u64 {
-        let slots = self
-            .splats
+        let slots = (self.splats)
             .par_chunks_mut(self.slots)
             .zip(self.bounds.par_chunks_mut(self.slots))
             .zip(self.keys.par_chunks_mut(self.slots))
@@ -201,8 +196,7 @@ impl Projected {
         }
     }
 
-    /// Bytes of the arrays that this frame's visible splats use. On huge pages, the slots between are resident
-    /// too.
+    /// Bytes of the arrays that this frame's visible splats use. On huge pages, the slots between are resident too.
     pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
@@ -237,9 +231,8 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
         // (benches/NOTES.md).
         splats.prefetch(b + BLOCKS_AHEAD);
         let block = splats.block(simd, b, &mut geometry, &mut ahead);
-        let degree = splats.sh_degree();
-        let lanes = lanes::project(simd, view, degree, block, index, |visible| {
-            splats.coefficients(simd, (b, visible), &mut coefficients, &mut ahead)
+        let lanes = lanes::project(simd, view, splats.sh_degree(), block, index, |visible| {
+            splats.coefficients(simd, b, visible, &mut coefficients, &mut ahead)
         });
         match lanes {
             None => {}
@@ -270,10 +263,8 @@ fn project_exactly<T: SplatSource + ?Sized>(
         };
         let mut colour = None;
         for (footprint, bounds) in shape.footprints(view) {
-            let coloured = || {
-                let splat = splats.splat(index);
-                footprint.coloured(view, splats.sh_degree(), &splat).colour
-            };
+            let coloured =
+                || footprint.coloured(view, splats.sh_degree(), &splats.splat(index)).colour;
             let colour = *colour.get_or_insert_with(coloured);
             let footprint = ExactSplat { colour, ..footprint };
             if output.len < output.splats.len() {
@@ -323,8 +314,7 @@ impl ChunkOutput<'_, '_> {
     }
 }
 
-/// Appends the visible lanes of a block in which lanes fall back to the exact path; lane by lane, since such
-/// blocks are rare.
+/// Appends the visible lanes of a block with lanes on the exact path; one by one, since such blocks are rare.
 #[inline(never)]
 fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     _: S,

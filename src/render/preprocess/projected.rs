@@ -12,14 +12,12 @@ use quadrille_scene::BLOCK;
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
 
-/// Footprint radius in standard deviations at which gsplat stops. The alpha cut is nearer unless an opacity is
-/// above 1.
+/// Footprint radius in standard deviations at which gsplat stops. The alpha cut is nearer unless an opacity is above 1.
 const MOST_RADIUS: f64 = 3.33;
 
 /// A splat on the picture plane: one cache line with all that is needed to draw it.
 ///
-/// Positions are in pixels from the picture's centre (x right, y down), where f32 is most precise. The
-/// falloff is in the factored form
+/// Positions are in pixels from the centre (x right, y down), where f32 is most precise. The factored falloff
 ///
 /// ```text
 /// u = u_at_centre + u_per_x * x - u_per_y * y
@@ -27,9 +25,8 @@ const MOST_RADIUS: f64 = 3.33;
 /// alpha = min(cap, 2^(log2_opacity - u^2 - v^2))
 /// ```
 ///
-/// which equals `opacity * exp(-d^T Sigma'^-1 d / 2)`: (u, v) is the Cholesky factor of the inverse
-/// covariance applied to d, times sqrt(log2(e) / 2). The quadratic form itself would suffer
-/// catastrophic cancellation in f32 for long thin splats.
+/// equals `opacity * exp(-d^T Sigma'^-1 d / 2)`: (u, v) is the inverse covariance's Cholesky factor applied to d, times
+/// sqrt(log2(e) / 2). The quadratic form would cancel catastrophically in f32 for long thin splats.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct ProjectedSplat {
@@ -85,8 +82,7 @@ impl ProjectedSplat {
     /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
     /// times the radius at which alpha equals the cut, which is at most 3.33 standard deviations, rounded up.
     pub fn radii(&self) -> [u32; 2] {
-        let radius2 = self.radius_squared();
-        radii(self.u_per_x, self.u_per_y, self.v_per_y, radius2).map(whole)
+        radii(self.u_per_x, self.u_per_y, self.v_per_y, self.radius_squared()).map(whole)
     }
 
     /// [`Self::radii`] and [`Self::conic`] of sixteen splats, in the vectors of `level`.

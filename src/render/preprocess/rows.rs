@@ -48,8 +48,7 @@ impl<'a> SplatRows<'a> {
         Ok(Self { slices, stored, sh_degree, invalid: AtomicU64::new(0) })
     }
 
-    /// Number of invalid rows left out by projections so far. Spherical harmonics are checked only for splats
-    /// in view.
+    /// Number of invalid rows left out by projections so far. Spherical harmonics are checked only for splats in view.
     pub fn invalid(&self) -> u64 {
         self.invalid.load(Relaxed)
     }
@@ -159,8 +158,7 @@ fn gather<S: Simd, const N: usize>(
     }
 }
 
-/// Copies `numbers` numbers of `row` to one lane of each part, in sixteens. The last sixteen may end in the
-/// next row's numbers.
+/// Copies `numbers` numbers of `row` to one lane of each part, by sixteens, the last of which may leave the row.
 #[inline(always)]
 fn copy_row(row: &[f32], numbers: usize, lane: usize, parts: &mut [[Lanes; BLOCK]]) {
     let (sixteens, _) = row.as_chunks();
@@ -250,8 +248,7 @@ impl SplatSource for SplatRows<'_> {
             #[inline(always)]
             |rows| columns_of_4(simd, rows),
         );
-        let opacities = &self.slices.opacities[rows.clone()];
-        scratch.opacity[..rows.len()].copy_from_slice(opacities);
+        scratch.opacity[..rows.len()].copy_from_slice(&self.slices.opacities[rows.clone()]);
         normalize(&mut scratch.rotation);
         let plain = scratch.mean.iter().chain(&scratch.scale);
         let poison = poison(plain.chain(&scratch.rotation).chain([&scratch.opacity]));
@@ -272,7 +269,8 @@ impl SplatSource for SplatRows<'_> {
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,
-        (block, visible): (usize, u64),
+        block: usize,
+        visible: u64,
         scratch: &'a mut ShScratch,
         _: &mut ReadAhead,
     ) -> Coefficients<'a> {

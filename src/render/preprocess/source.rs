@@ -18,8 +18,7 @@ const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 /// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
 /// gathered into blocks on the stack, or a [file](super::InPlace), whose rows are read and decoded there.
 pub trait SplatSource: Sync {
-    /// The level that the projection runs on if the machine has `level`. The program holds a copy of the projection for
-    /// each level and each source.
+    /// The level of the projection on a machine of `level`; the program holds a copy for each level and source.
     #[inline(always)]
     fn lanes(level: SimdLevel) -> Level {
         level.level()
@@ -55,12 +54,13 @@ pub trait SplatSource: Sync {
         ahead: &mut ReadAhead,
     ) -> &'a SplatBlock;
 
-    /// The spherical harmonics of a block, which may be read `ahead` and gathered in `scratch`. `visible` is the block and
-    /// a mask of the lanes that need their coefficients.
+    /// The spherical harmonics of a block, which may be read `ahead` and gathered in `scratch`. `visible` is a mask of the
+    /// lanes that need their coefficients.
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,
-        visible: (usize, u64),
+        block: usize,
+        visible: u64,
         scratch: &'a mut ShScratch,
         ahead: &mut ReadAhead,
     ) -> Coefficients<'a>;
@@ -137,7 +137,8 @@ impl SplatSource for Splats {
     fn coefficients<'a, S: Simd>(
         &'a self,
         _: S,
-        (block, _): (usize, u64),
+        block: usize,
+        _: u64,
         _: &'a mut ShScratch,
         _: &mut ReadAhead,
     ) -> Coefficients<'a> {

@@ -5,8 +5,7 @@ use fearless_simd::{f32x8, f32x16, prelude::*};
 use quadrille_base::math::lanes::has_mask_registers;
 use quadrille_scene::BLOCK;
 
-/// Transposes a 16x16 matrix by perfect shuffles of its rows: four of the whole, or three of each quarter where
-/// vectors of 16 lanes are pairs.
+/// Transposes a 16x16 matrix by perfect shuffles of rows: four of all, or three of quarters in pairs of vectors.
 #[inline(always)]
 pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
     if has_mask_registers(simd) {

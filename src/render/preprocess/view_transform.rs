@@ -6,8 +6,7 @@ use super::source::SplatSource;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 use quadrille_scene::{Camera, Projection};
 
-/// A camera and a profile, as the constants of projection. World space is relative to the origin of the
-/// scene's splats.
+/// A camera and a profile, as the constants of projection. World space is relative to the origin of the scene's splats.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
     /// Width in pixels.
@@ -25,9 +24,9 @@ pub struct ViewTransform {
     /// Focal lengths in pixels.
     pub focal_px: [f64; 2],
     /// Principal point in pixels from the picture's centre.
-    pub principal_from_centre_px: [f64; 2],
+    pub(crate) principal_from_centre_px: [f64; 2],
     /// Minimum and maximum of x/z and of y/z in the Jacobian of a pinhole.
-    pub slope_limits: [[f64; 2]; 2],
+    pub(crate) slope_limits: [[f64; 2]; 2],
     /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
     pub near: f64,
     /// Depth above which splats are culled, measured like `near`.
@@ -80,9 +79,8 @@ impl ViewTransform {
         }
     }
 
-    /// The same projection onto a picture of `2 * margin + 1` pixels square, whose middle is the pixel at column `x` and
-    /// row `y`; a panorama keeps its width, since its edges meet. The splats that it shows are those that may touch the
-    /// pixel.
+    /// The same projection onto a square of `2 * margin + 1` pixels around the pixel at column `x` and row `y`; a
+    /// panorama, whose edges meet, keeps its width. It shows the splats that may touch the pixel.
     pub(crate) fn around(&self, [x, y]: [u32; 2], margin: u32) -> Self {
         let side = 2 * margin + 1;
         let half_size = self.half_size_px();

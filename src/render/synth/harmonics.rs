@@ -23,9 +23,8 @@ pub(crate) fn band(index: usize) -> u8 {
     }
 }
 
-/// Adds a lobe around the unit direction `axis` to `sh`: the sum over bands l of `(2l + 1) g^l
-/// P_l(cos)`, whose mean over directions is 1, times `rgb`. A larger `g` in 0 to 1 gives a narrower
-/// lobe. (Henyey and Greenstein's phase function, by the addition theorem.)
+/// Adds a lobe around the unit direction `axis` to `sh`: the sum over bands l of `(2l + 1) g^l P_l(cos)`, of mean 1,
+/// times `rgb`; a larger `g` in 0 to 1 is narrower (Henyey and Greenstein's function, by the addition theorem).
 pub(crate) fn add_lobe(sh: &mut [[f32; 3]], axis: Vec3, g: f32, rgb: Vec3) {
     for (index, (coefficient, y)) in sh.iter_mut().zip(basis(axis)).enumerate() {
         let weight = 4.0 * std::f32::consts::PI * g.powi(i32::from(band(index))) * y;

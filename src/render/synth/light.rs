@@ -147,8 +147,7 @@ impl Light {
         share
     }
 
-    /// Display colour of `material` at `p` with unit normal `n`, and the share of sunlight. `wrap` softens the
-    /// shading of translucent materials such as leaves.
+    /// Display colour of `material` at `p` with unit normal `n`, and share of sunlight; `wrap` softens translucent shading.
     pub(crate) fn shade(&self, p: Vec3, n: Vec3, material: &Material, wrap: f32) -> (Vec3, f32) {
         if material.albedo == Vec3::zeros() {
             return (self.developed(material.emission), 0.0);

@@ -1,17 +1,15 @@
 //! Procedural scenes of any size with the statistics of trained ones, for tests and benches.
 //!
-//! A recipe is a list of parts, each with a surface, its materials and the density of its splats,
-//! which cover the surface evenly. Most splats lie on the surface as flat disks of high opacity, some
-//! are buried a few spacings below it, and some are faint haze around it. Hence, as in trained
-//! scenes, opacities have two peaks (near 1 and near 0.05), scales are log-normal, and a ray meets
-//! several times the splats that it needs (fragments divided by fragments blended at alpha 0.996:
-//! `world` 2.3, `object` 3.0, `room` 3.1 to 3.4 at 140 to 150 thousand splats). Light is baked: sun
-//! with shadows, sky, ambient occlusion. The size of splats is proportional to their number to the
-//! power -1/2, so that coverage does not depend on it.
+//! A recipe is a list of parts, each with a surface, its materials and the density of its splats, which cover the surface
+//! evenly. Most splats lie on the surface as flat disks of high opacity, some are buried a few spacings below it, and some
+//! are faint haze around it. Hence, as in trained scenes, opacities have two peaks (near 1 and near 0.05), scales are
+//! log-normal, and a ray meets several times the splats that it needs (fragments divided by fragments blended at alpha
+//! 0.996: `world` 2.3, `object` 3.0, `room` 3.1 to 3.4 at 140 to 150 thousand splats). Light is baked: sun with shadows,
+//! sky, ambient occlusion. The size of splats is proportional to their number to the power -1/2, so that coverage does not
+//! depend on it.
 //!
-//! Every splat is a function of recipe, seed, count, degree and its index alone. Scenes are therefore
-//! the same in any order and on any number of threads, and can be written without holding them in
-//! memory.
+//! Every splat is a function of recipe, seed, count, degree and its index alone. Scenes are therefore the same in any order
+//! and on any number of threads, and can be written without holding them in memory.
 
 mod harmonics;
 mod light;
@@ -147,8 +145,7 @@ impl Synthetic {
     /// Computes splat `index`, which must be below [`Synthetic::len`].
     pub fn splat(&self, index: u64) -> Splat {
         let last = self.built.parts.len() - 1;
-        let part_index = self.starts.partition_point(|&start| start <= index);
-        let part_index = (part_index - 1).min(last);
+        let part_index = (self.starts.partition_point(|&start| start <= index) - 1).min(last);
         let part = &self.built.parts[part_index];
         let mut rng = Rng::new(self.seed, index);
         let number = index - self.starts[part_index];

@@ -1,14 +1,12 @@
-//! Random numbers that depend on seeds and positions alone: a generator per splat, low-discrepancy
-//! sequences and value noise.
+//! Random numbers of seeds and positions alone: a generator per splat, low-discrepancy sequences, value noise.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
 pub(crate) type Vec3 = nalgebra::Vector3<f32>;
 
-/// Steps of the two-dimensional golden-ratio sequence, as fractions of 2^64: the inverse and the
-/// inverse square of the plastic number (the real root of x^3 = x + 1). M. Roberts, "The
-/// Unreasonable Effectiveness of Quasirandom Sequences".
+/// Steps of the two-dimensional golden-ratio sequence, as fractions of 2^64: the inverse and the inverse square of the
+/// plastic number (the real root of x^3 = x + 1). M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences".
 const EVEN_STEPS: [u64; 2] = [0xc13f_a9a9_02a6_328f, 0x91e1_0da5_c79e_7b1d];
 
 #[derive(Debug)]
@@ -28,9 +26,8 @@ impl Rng {
         low + (high - low) * self.unit()
     }
 
-    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform
-    /// numbers). The rare outliers of a true normal distribution would be splats that cover half the
-    /// scene.
+    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform numbers). The rare outliers
+    /// of a true normal distribution would be splats that cover half the scene.
     pub(crate) fn normal(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| self.unit()).sum();
         (sum - 2.0) * 3f32.sqrt()
@@ -56,9 +53,8 @@ pub(crate) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     [at(EVEN_STEPS[0], offset), at(EVEN_STEPS[1], mixed(offset))]
 }
 
-/// Returns item `number` of `count` along a Z-order curve through the unit square, so that consecutive
-/// items are close to each other. Each item has a random position in its own 1/`count` of the curve,
-/// which is 1/`count` of the area.
+/// Returns item `number` of `count` along a Z-order curve through the unit square, so that consecutive items are close to
+/// each other. Each item has a random position in its own 1/`count` of the curve, which is 1/`count` of the area.
 pub(crate) fn pair_along_curve(number: u64, count: u64, seed: u64) -> [f32; 2] {
     let within = mixed(seed ^ mixed(number));
     let along = (u128::from(number) << 64 | u128::from(within)) / u128::from(count.max(1));

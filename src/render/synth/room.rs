@@ -42,8 +42,7 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
     }
 }
 
-/// Floor, ceiling and walls, facing inward, with layers behind: training leaves splats behind rarely
-/// photographed surfaces, and rays through gaps meet them.
+/// Inward floor, ceiling and walls, with layers behind: training leaves splats there, where rays through gaps meet them.
 fn walls() -> Vec<Part> {
     let [x, y, z] = [Vec3::x() * SIZE[0], Vec3::y() * SIZE[1], Vec3::z() * SIZE[2]];
     let low = -(x + z) / 2.0;
@@ -136,8 +135,7 @@ fn furniture() -> Vec<(Block, Material)> {
         }
     }
     for shelf in 0..5_u8 {
-        let y = f32::from(shelf) * 0.5 + 0.05;
-        all.push((block([2.7, y, 0.5], [0.4, 0.03, 2.2]), white));
+        all.push((block([2.7, f32::from(shelf) * 0.5 + 0.05, 0.5], [0.4, 0.03, 2.2]), white));
     }
     all
 }

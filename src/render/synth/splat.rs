@@ -11,9 +11,8 @@ use quadrille_scene::Splat;
 /// Shares of buried and hazy splats of a solid; the others lie on the surface.
 const BURIED: f32 = 0.24;
 const HAZE: f32 = 0.12;
-/// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has
-/// [`BAND_DECAY`] times the deviation of the band before. Trained scenes measure 0.04 to 0.1 in all bands,
-/// most of it overfitting.
+/// Standard deviation of the noise in view-dependent coefficients of band 1; each further band has [`BAND_DECAY`] times the
+/// deviation of the band before. Trained scenes measure 0.04 to 0.1 in all bands, most of it overfitting.
 const COEFFICIENT_NOISE: f32 = 0.012;
 const BAND_DECAY: f32 = 0.6;
 const HIGHLIGHT_G: f32 = 0.6;
@@ -171,8 +170,7 @@ pub(crate) fn finish(
     }
 }
 
-/// Adds highlights and light through leaves, in the axes of scenes. The mean colour, which scenes of degree 0
-/// show, does not change.
+/// Adds highlights and light through leaves, in scenes' axes; the mean colour, of degree 0, does not change.
 fn view_dependence(
     sh: &mut [[f32; 3]],
     splat: &UnlitSplat,

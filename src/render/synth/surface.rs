@@ -62,8 +62,7 @@ impl SampledSurface for Triangle {
 
     fn at(&self, [u, v]: [f32; 2], rng: &mut Rng) -> SurfaceSample {
         let is_beyond = u + v > 1.0;
-        let folded = [u, v].map(|t| if is_beyond { 1.0 - t } else { t });
-        self.0.at(folded, rng)
+        self.0.at([u, v].map(|t| if is_beyond { 1.0 - t } else { t }), rng)
     }
 }
 
@@ -78,8 +77,7 @@ pub(crate) struct Ellipsoid {
 
 impl Ellipsoid {
     pub(crate) fn whole(centre: Vec3, radii: Vec3) -> Self {
-        let cut = 0.0;
-        Self { centre, radii, cut }
+        Self { centre, radii, cut: 0.0 }
     }
 
     pub(crate) fn ball(centre: Vec3, radius: f32) -> Self {

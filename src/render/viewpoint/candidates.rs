@@ -51,8 +51,7 @@ impl Extent {
         let level = [right, right.cross(&up)];
         let samples = weighted_samples(splats);
         let along = |axis: Vector3<f64>, shares: &[f64]| {
-            let values = samples.iter().map(|(p, w)| (p.dot(&axis), *w));
-            weighted_quantiles(values, shares)
+            weighted_quantiles(samples.iter().map(|(p, w)| (p.dot(&axis), *w)), shares)
         };
         let positions = [
             along(level[0], &LEVEL_SHARES),
@@ -63,12 +62,10 @@ impl Extent {
         Self { target: content, up, level, positions }
     }
 
-    /// Cameras around the target and inside the scene; `distance` shows the whole content. A fixed target is
-    /// seen from all sides.
+    /// Cameras around the target and inside the scene; `distance` shows all. A fixed target is seen from all sides.
     pub(super) fn candidates(&self, distance: f64, is_fixed: bool) -> Vec<Candidate> {
         let mut candidates = self.rings(distance);
-        let rings = ELEVATIONS.len() * DISTANCES.len();
-        candidates.extend(self.inside(rings, is_fixed));
+        candidates.extend(self.inside(ELEVATIONS.len() * DISTANCES.len(), is_fixed));
         candidates
     }
 
@@ -111,8 +108,7 @@ impl Extent {
                         all.extend(to_target.map(candidate));
                     } else {
                         let level = (0..AZIMUTHS).map(|a| self.azimuth(a, 0.0));
-                        let pitched = level.map(|d| d * cos + self.up * sin);
-                        all.extend(pitched.map(candidate));
+                        all.extend(level.map(|d| d * cos + self.up * sin).map(candidate));
                     }
                     group += 1;
                 }
@@ -121,8 +117,7 @@ impl Extent {
         all
     }
 
-    /// Candidates beside `from`: moved by `step` along its axes, and turned by `degrees` unless the target is
-    /// fixed.
+    /// Candidates beside `from`: moved by `step` along its axes, and turned by `degrees` unless the target is fixed.
     pub(super) fn beside(
         &self,
         from: &Candidate,

@@ -1,9 +1,8 @@
 //! Score of a view, from a small picture of it.
 //!
-//! The small picture holds luminance, sharpness and inverse depth in place of colours, which the renderer
-//! blends as it does colours. A good view shows much detail over the whole picture: fog and floaters are
-//! blurred, walls from outside leave much of the picture empty, and a view out of an object shows the
-//! inner side of large splats.
+//! The small picture holds luminance, sharpness and inverse depth in place of colours, which the renderer blends as it does
+//! colours. A good view shows much detail over the whole picture: fog and floaters are blurred, walls from outside leave
+//! much of the picture empty, and a view out of an object shows the inner side of large splats.
 
 use nalgebra::Vector3;
 
@@ -35,15 +34,13 @@ const HIDDEN: [f32; 2] = [0.8, 1.2];
 const MAX_NEAR: f32 = 4.0;
 /// Exponents of the unblurred and the unobstructed share.
 const CLEAR_EXPONENTS: [i32; 2] = [2, 2];
-/// Exponent of the covered share, which detail is divided by: an object in empty space need not fill the
-/// picture.
+/// Exponent of the covered share, which detail is divided by: an object in empty space need not fill the picture.
 const COVERAGE_EXPONENT: f64 = 0.4;
 /// Loss of a picture with half of its border covered: content is cut off.
 const CUT_LOSS: f64 = 0.6;
 /// Exponent of the cosine of the pitch: photographs are taken level.
 const PITCH_EXPONENT: f64 = 1.5;
-/// Median depth at which a view counts half, as a share of the content's radius: a view of a place is better
-/// than one of a thing in it.
+/// Median depth with half the score, in radii of the content: views of a place beat views of a thing in it.
 const HALF_DEPTH: f64 = 0.35;
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -252,8 +252,7 @@ impl<'a> Search<'a> {
             .collect();
         self.task.check()?;
         sort(&mut improved);
-        let chosen = self.different(&improved, count);
-        Ok(chosen.iter().map(|scored| self.chosen(scored)).collect())
+        Ok(self.different(&improved, count).iter().map(|scored| self.chosen(scored)).collect())
     }
 
     /// Circle of views whose worse half is best: around the content, or around an eye inside.
@@ -323,8 +322,7 @@ impl<'a> Search<'a> {
                 rest.push(*one);
             }
         }
-        let more = count - chosen.len();
-        chosen.extend(rest.into_iter().take(more));
+        chosen.extend(rest.into_iter().take(count - chosen.len()));
         chosen
     }
 

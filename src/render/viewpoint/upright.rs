@@ -1,9 +1,8 @@
 //! The direction that points up in a scene.
 //!
-//! Trained scenes do not state it. Floors, grounds and table tops are the largest surfaces of one
-//! direction in most scenes, so the axis of the world along which level splats are most concentrated at
-//! one height is the vertical one. The mean direction of those splats then corrects a tilt, since
-//! COLMAP's models are as tilted as their first camera.
+//! Trained scenes do not state it. Floors, grounds and table tops are the largest surfaces of one direction in most scenes,
+//! so the axis of the world along which level splats are most concentrated at one height is the vertical one. The mean
+//! direction of those splats then corrects a tilt, since COLMAP's models are as tilted as their first camera.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use rayon::prelude::*;
@@ -54,8 +53,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
         return default;
     }
     let usual = if vertical == 1 { -1.0 } else { 1.0 };
-    let sign = sign_of_up(&peaks[vertical], usual);
-    tilted(&patches, Vector3::ith(vertical, sign))
+    tilted(&patches, Vector3::ith(vertical, sign_of_up(&peaks[vertical], usual)))
 }
 
 struct Peak {
@@ -123,14 +121,14 @@ fn tilted(patches: &[Patch], axis: Vector3<f64>) -> Vector3<f64> {
             None => return axis,
         }
     }
-    let tilt = up.angle(&axis).to_degrees();
-    let is_tilted = (TILT_DEGREES[0]..=TILT_DEGREES[1]).contains(&tilt);
+    let is_tilted = (TILT_DEGREES[0]..=TILT_DEGREES[1]).contains(&up.angle(&axis).to_degrees());
     if is_tilted && share > LEVEL_SHARE { up } else { axis }
 }
 
 fn patches(splats: &Splats) -> Vec<Patch> {
-    let samples = splats.sampled(MAX_SAMPLES).filter(|s| s.opacity > 0.0);
-    let mut patches: Vec<(Patch, f64)> = samples
+    let mut patches: Vec<(Patch, f64)> = splats
+        .sampled(MAX_SAMPLES)
+        .filter(|s| s.opacity > 0.0)
         .map(|s| {
             let scale = s.scale.map(f64::from);
             let mut axes = [0, 1, 2];
@@ -164,8 +162,7 @@ mod tests {
     use quadrille_base::math::narrow;
     use quadrille_scene::Splat;
 
-    /// Flat splats on a square of 4 x 4 at `centre` with the normal `normal`, and half that number
-    /// perpendicular to it.
+    /// Flat splats on a square of 4 x 4 at `centre` with the normal `normal`, and half that number perpendicular to it.
     fn square(centre: Vector3<f64>, normal: Vector3<f64>) -> Vec<Splat> {
         let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
         let turn = turn.unwrap_or_else(UnitQuaternion::identity);

@@ -7,9 +7,8 @@ use crate::formats::scene_file;
 const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
-/// `transforms.json` in its folder, or the `cameras.json` of the model to which
-/// `point_cloud/iteration_N/point_cloud.ply` belongs. The files of a folder are found by the file that is read for it, then
-/// beside the folder. A pipe (`-`) has no folder.
+/// `transforms.json` in its folder, or the `cameras.json` of the model to which `point_cloud/iteration_N/point_cloud.ply`
+/// belongs. A folder's is found by the file read for it, then beside the folder. A pipe (`-`) has no folder.
 pub fn find(scene: &Path) -> Option<PathBuf> {
     if scene == Path::new("-") {
         return None;

@@ -24,8 +24,8 @@ pub struct ViewSplit {
 /// The content of a camera file.
 #[derive(Debug, Default)]
 pub struct CameraFile {
-    /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file
-    /// systems that ignore case, and are valid file names.
+    /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file systems that ignore
+    /// case, and are valid file names.
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in the file, often a path with an extension.
     pub names_in_file: Vec<String>,
@@ -165,8 +165,7 @@ pub(super) fn view_from_centre(
 pub(super) fn view_from_opengl(world_from_gl: &[[f64; 4]; 3]) -> (Matrix3<f64>, Vector3<f64>) {
     let signs = [1.0, -1.0, -1.0];
     let world_from_view = Matrix3::from_fn(|r, c| world_from_gl[r][c] * signs[c]);
-    let centre = Vector3::from(world_from_gl.map(|row| row[3]));
-    view_from_centre(&world_from_view, centre)
+    view_from_centre(&world_from_view, Vector3::from(world_from_gl.map(|row| row[3])))
 }
 
 /// Name of frame `index` of `count`; all have the same length, so that tools sort and number them right.

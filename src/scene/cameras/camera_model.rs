@@ -39,8 +39,7 @@ impl CameraModel {
         match self {
             Self::Pinhole => Ok(camera.as_pinhole()),
             Self::Fisheye => {
-                let fov = fov_degrees.unwrap_or(FISHEYE_FOV_DEGREES);
-                Ok(camera.through_fisheye(fov.to_radians()))
+                Ok(camera.through_fisheye(fov_degrees.unwrap_or(FISHEYE_FOV_DEGREES).to_radians()))
             }
             Self::Equirectangular => {
                 let [width, height] = size.of(PANORAMA_PX)?;

@@ -1,7 +1,6 @@
 //! Poses that `ns-export cameras` writes: an array of `{file_path, transform}` without intrinsics.
 //!
-//! `transform` is a camera-to-world matrix of 3 rows in OpenGL axes, in nerfstudio's training world, which
-//! its exported scenes share.
+//! `transform` is camera-to-world, 3 rows in OpenGL axes, in nerfstudio's training world, as are its exported scenes.
 
 use super::camera_file::{
     CameraFile, NamedCamera, camera_at, shown_name, view_from_opengl, view_name,

@@ -1,8 +1,7 @@
 //! Exposures of pictures, as the reference trainer stores them beside its scene.
 //!
-//! With its option `train_test_exp`, the trainer of 3DGS learns a map of colours for each of its pictures,
-//! so that photographs of different exposure fit one scene. `exposure.json` holds them: an object with a
-//! matrix of three rows and four columns for each name of a picture.
+//! With `train_test_exp`, the trainer of 3DGS learns a map of colours for each picture, so that photographs of different
+//! exposure fit one scene. `exposure.json` holds a matrix of three rows and four columns for each picture's name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

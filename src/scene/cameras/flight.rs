@@ -20,8 +20,7 @@ const SPIRAL_TURNS: f64 = 2.0;
 const SPIRAL_DEPTH_RATE: f64 = 0.5;
 /// Share of the cameras inside the radii of a spiral or an ellipse.
 const RADIUS_SHARE: f64 = 0.9;
-/// Distance of the interpolated points that represent orientation, as a share of the cameras' extent: the
-/// weight of turning against moving.
+/// Distance of the interpolated points of orientation, in the cameras' extent: the weight of turning against moving.
 const TURN_WEIGHT: f64 = 0.1;
 /// Minimum of the smallest eigenvalue of the lines-of-sight system; below it they are parallel.
 const LEAST_CONVERGENCE: f64 = 1e-6;
@@ -58,8 +57,7 @@ impl FromStr for Flight {
         let found = Self::ALL.into_iter().find(|(own, _)| *own == name);
         found.map(|(_, flight)| flight).ok_or_else(|| {
             let names = Self::ALL.map(|(own, _)| own);
-            let expected = format!("one of {}", names.join(", "));
-            Error::unknown_name("path", expected, name, names)
+            Error::unknown_name("path", format!("one of {}", names.join(", ")), name, names)
         })
     }
 }
@@ -81,13 +79,11 @@ pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>>
     cameras(&keys[0], &frames)
 }
 
-/// Generates cameras as [`fly`] does, on a cubic spline through `keys` at their times: each key has the seconds since the
-/// key before it, and the first one's are not used. The frames follow each other at `fps` per second from the first
-/// key on, up to the last key.
+/// Generates cameras as [`fly`], on a cubic spline through `keys` at their times: each has the seconds since the key
+/// before it (not the first one). Frames follow at `fps` per second from the first key up to the last one.
 ///
 /// # Errors
-/// As [`fly`], and [`Error::Argument`] when seconds or frames per second are not finite numbers above 0, or when there
-/// are more than 100,000 frames.
+/// As [`fly`], and [`Error::Argument`] for times or rates not finite and above 0, or more than 100,000 frames.
 pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     let (key_cameras, seconds): (Vec<Camera>, Vec<f64>) = keys.iter().cloned().unzip();
     let poses = poses(&key_cameras)?;
@@ -103,12 +99,10 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     }
     let count = (end * above_0("fps".to_owned(), fps)? + FRAME_SLACK).floor() + 1.0;
     if count > MAX_FRAMES {
-        let expected = format!("at most {MAX_FRAMES} frames");
-        return Err(no_path(&expected, &count.to_string()));
+        return Err(no_path(&format!("at most {MAX_FRAMES} frames"), &count.to_string()));
     }
     let reach = reach(&poses);
-    let points = poses.iter().map(|pose| pose.point(reach));
-    let spline = CubicSpline::through(times, points.collect());
+    let spline = CubicSpline::through(times, poses.iter().map(|pose| pose.point(reach)).collect());
     let frames = (0..whole(count)).map(|index: u32| Pose::at(&spline, f64::from(index) / fps));
     cameras(&key_cameras[0], &frames.collect::<Vec<_>>())
 }
@@ -141,8 +135,7 @@ fn cameras(first: &Camera, frames: &[Pose]) -> Result<Vec<Camera>> {
             focal_px: pose.focal_px,
             principal_px: pose.principal_px,
         };
-        let target = pose.eye + pose.forward;
-        let pinhole = Camera::look_at(name, lens, pose.eye, target, pose.up)?;
+        let pinhole = Camera::look_at(name, lens, pose.eye, pose.eye + pose.forward, pose.up)?;
         Ok(pinhole.with_projection(first.projection))
     });
     named.collect()
@@ -265,8 +258,7 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     Ok(frames.collect())
 }
 
-/// Main axes of the positions in the plane across `up`, longer one first. Each points to the side where its
-/// largest component is positive.
+/// Main axes of the positions in the plane across `up`, longer first, with a positive largest component.
 fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     let x = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
     let y = up.cross(&x);

@@ -1,11 +1,10 @@
 //! Cameras chosen for a scene: one that shows its main content, and orbits around it.
 //!
-//! Trained scenes have no up axis, and most of an outdoor scene's extent is background. Splats are
-//! weighted by opacity divided by size: training splits splats until they are as fine as the pixels of
-//! the photographs, so nearby objects have the smallest splats. In trained scenes, the weighted median
-//! of the distance to the weighted median position is then 0.3 to 0.8 of the distance of the trainer's
-//! cameras, with and without background; weighted by opacity alone, it is 2.6 times that distance in
-//! a garden.
+//! Trained scenes have no up axis, and most of an outdoor scene's extent is background. Splats are weighted by opacity
+//! divided by size: training splits splats until they are as fine as the pixels of the photographs, so nearby objects have
+//! the smallest splats. In trained scenes, the weighted median of the distance to the weighted median position is then 0.3
+//! to 0.8 of the distance of the trainer's cameras, with and without background; weighted by opacity alone, it is 2.6 times
+//! that distance in a garden.
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 use rayon::prelude::*;
@@ -14,8 +13,7 @@ use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
 use quadrille_base::error::{Error, Result};
 
-/// Default up direction in the world, minus y: COLMAP's models, and scenes trained on them, keep the first
-/// camera's downward y axis.
+/// Default up direction, minus y: COLMAP and scenes trained on its models keep the first camera's downward y axis.
 pub(crate) const DEFAULT_UP: [f64; 3] = [0.0, -1.0, 0.0];
 /// Default vertical field of view, in degrees.
 pub const DEFAULT_FOV_DEGREES: f64 = 50.0;
@@ -30,8 +28,7 @@ const ELEVATION: f64 = 20_f64.to_radians();
 /// Azimuth of the default viewpoint in radians: off the axes, so that walls and boxes show two sides.
 const AZIMUTH: f64 = 30_f64.to_radians();
 const MARGIN: f64 = 1.05;
-/// Maximum ratio of the 98 % radius to the median radius of an object. Objects measured 1.6 to 1.8, scenes with
-/// background 5.6 to 15.
+/// Maximum ratio of the 98 % to the median radius of an object. Objects have 1.6 to 1.8, scenes 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
 /// Least radius of content that is framed, in world units; [`Camera::look_at`] takes an eye within 1e-12 of
@@ -48,9 +45,8 @@ pub struct FramingTarget {
 }
 
 impl FramingTarget {
-    /// Finds the main content of `splats`: the sphere around their weighted median that contains 95 %
-    /// of the weight of an object, or half of the weight of a scene with background. An empty scene
-    /// gives the unit sphere at the origin. It examines up to 65 536 splats.
+    /// Finds the main content: the sphere around the weighted median with 95 % of an object's weight, or half of a
+    /// scene's with background; the unit sphere at the origin for no splats. Examines up to 65 536 splats.
     pub fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
@@ -81,8 +77,7 @@ impl FramingTarget {
         MARGIN * self.radius / half_tangent.atan().sin()
     }
 
-    /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any
-    /// length above zero.
+    /// A viewpoint that shows the whole sphere from 20 degrees above the horizon. `up` may have any length above zero.
     pub fn default_eye(&self, intrinsics: &Intrinsics, up: Vector3<f64>) -> Vector3<f64> {
         let up = up.try_normalize(0.0).unwrap_or_else(|| Vector3::from(DEFAULT_UP));
         // Azimuths start at the world axis that is least parallel to up, projected to the horizon.
@@ -179,8 +174,7 @@ pub fn fitting_eye(
 /// along `up`. The first one is at `eye`, and all look at `target`.
 ///
 /// # Errors
-/// [`Error::Argument`] when `count` is not from 1 to 100 000, `eye` and `target` coincide, or the line of
-/// sight is parallel to `up`.
+/// [`Error::Argument`] for `count` not from 1 to 100 000, equal `eye` and `target`, or a line of sight along `up`.
 pub fn orbit(
     count: u32,
     intrinsics: Intrinsics,
@@ -197,8 +191,7 @@ pub fn orbit(
         .map(|i| {
             let angle = std::f64::consts::TAU * f64::from(i) / f64::from(count);
             let turned = UnitQuaternion::from_axis_angle(&axis, angle) * (eye - target);
-            let name = format!("orbit_{i:0digits$}");
-            Camera::look_at(name, intrinsics, target + turned, target, up)
+            Camera::look_at(format!("orbit_{i:0digits$}"), intrinsics, target + turned, target, up)
         })
         .collect()
 }
@@ -229,8 +222,7 @@ fn fine_scale(splats: &Splats) -> f64 {
     f64::from(*quartile)
 }
 
-/// For each share, the smallest value such that all values up to it have that share of the weight; 0 if
-/// there are no values.
+/// For each share, the smallest value up to which the values have that share of the weight; 0 without values.
 pub fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
     // Stable, so that the sum of equal values' weights has one order.

@@ -1,7 +1,6 @@
 //! Cubic Hermite splines through keyframes, as `SuperSplat`'s viewer interpolates camera tracks.
 //!
-//! The tangent of a key is the slope between its neighbours, times the smoothness: 0 stops at each key,
-//! 1 is a Catmull-Rom spline.
+//! A key's tangent is the slope between its neighbours times the smoothness: 0 stops there, 1 is a Catmull-Rom spline.
 
 use super::spline::between;
 

@@ -1,5 +1,4 @@
-//! `cameras.json` of the 3DGS trainer: an array of
-//! `{id, img_name, width, height, position, rotation, fx, fy}`.
+//! `cameras.json` of the 3DGS trainer: an array of `{id, img_name, width, height, position, rotation, fx, fy}`.
 //!
 //! `position` is the camera's centre in world space; `rotation` is camera-to-world, its columns
 //! the camera's right, down and forward; `fx` and `fy` are in pixels of the given size. The principal
@@ -46,13 +45,11 @@ fn read_camera(node: &JsonNode, index: usize) -> Result<NamedCamera> {
     };
     let pose = view_from_centre(&world_from_view, position);
     let name = names::of_picture(&in_file).to_owned();
-    let camera = camera_at(node.path, &node.place, name, intrinsics, pose)?;
-    Ok(NamedCamera { camera, in_file })
+    Ok(NamedCamera { camera: camera_at(node.path, &node.place, name, intrinsics, pose)?, in_file })
 }
 
-/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::cameras::load) reads. A principal
-/// point outside the centre of the picture is written as `cx` and `cy`, which the trainer's own viewer
-/// ignores.
+/// Formats `cameras` as a `cameras.json`, which [`load_cameras`](crate::cameras::load) reads. A principal point outside the
+/// centre of the picture is written as `cx` and `cy`, which the trainer's own viewer ignores.
 pub fn write(cameras: &[Camera]) -> String {
     let entries: Vec<String> = cameras
         .iter()

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use quadrille_base::error::{Error, Result, shown};
 
-/// The largest known camera file is a thousand times smaller, and the parsed form, about twenty times as large,
-/// fits in memory.
+/// The largest known camera file is a thousand times smaller; its parsed form, twenty times as large, fits in memory.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
 /// Bytes examined to distinguish text from binary files.

@@ -8,10 +8,9 @@ use super::{camera_path, colmap, exported_poses, inria_json, json, names, playca
 use crate::formats::BYTES;
 use quadrille_base::error::{Error, Result, shown};
 
-/// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of
-/// `ns-export cameras`, a camera track of the `PlayCanvas` tools, a COLMAP sparse model (its
-/// folder, one of its files, or a data set that contains `sparse/0`), or a folder with one of the JSON
-/// files. `-` is JSON on standard input.
+/// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of `ns-export cameras`,
+/// a camera track of the `PlayCanvas` tools, a COLMAP sparse model (its folder, one of its files, or a data set that
+/// contains `sparse/0`), or a folder with one of the JSON files. `-` is JSON on standard input.
 ///
 /// ```no_run
 /// let file = quadrille_scene::cameras::load("cameras.json")?;
@@ -33,8 +32,7 @@ pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<Came
     with_unique_names(path, load_raw(path, options)?)
 }
 
-/// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source
-/// `<bytes>`.
+/// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source `<bytes>`.
 pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let path = Path::new(BYTES);
     with_unique_names(path, read_json_bytes(path, bytes, options)?)
@@ -121,8 +119,7 @@ fn with_file(file: CameraFile, options: &CameraOptions) -> Result<CameraFile> {
 
 /// Moves the cameras of a JSON file to the world of the scene.
 ///
-/// Only a `transforms.json` is moved without a request: the other formats are written by trainers that
-/// keep COLMAP's world, or in the trained one.
+/// Only a `transforms.json` moves unasked: trainers write other formats in COLMAP's world, or in the trained one.
 fn with_transform(
     mut file: CameraFile,
     root: &JsonNode,

@@ -46,8 +46,7 @@ const PICTURE_EXTENSIONS: [&str; 22] = [
     "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
 ];
 
-/// View name of a picture in the folder of pictures: its path without a picture file's extension. Other
-/// endings, as in `scan.v2`, belong to the name.
+/// View name of a picture in its folder: the path without a picture's extension; in `scan.v2`, `v2` is part of the name.
 pub(super) fn of_picture(path: &str) -> &str {
     match path.rsplit_once('.') {
         Some((stem, extension))
@@ -67,9 +66,8 @@ pub(super) fn of_last_component(path: &str) -> &str {
     of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
 }
 
-/// Name of the view that a picture shows, for pairing renders with photographs: `path`, relative to the
-/// pictures' folder, as the readers of camera files name its view. Several extensions of pictures
-/// (`1.jpg.png`) count as one.
+/// Name of the view that a picture shows, for pairing renders with photographs: `path`, relative to the pictures' folder,
+/// as the readers of camera files name its view. Several extensions of pictures (`1.jpg.png`) count as one.
 pub fn view_of_picture(path: &str) -> String {
     let mut name = path;
     while of_picture(name) != name {

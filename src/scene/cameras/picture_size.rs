@@ -76,8 +76,7 @@ fn decimal(text: &str) -> Option<(u32, u32)> {
     if !is_number || decimals.len() > MAX_DECIMALS {
         return None;
     }
-    let digits = text.replacen('.', "", 1).parse().ok()?;
-    Some((digits, 10_u32.pow(u32::try_from(decimals.len()).ok()?)))
+    Some((text.replacen('.', "", 1).parse().ok()?, 10_u32.pow(u32::try_from(decimals.len()).ok()?)))
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
@@ -85,8 +84,7 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 impl PictureScale {
-    /// Scaled side, rounded to the nearest whole pixel, ties to even: Python's `round`, with which the trainer
-    /// of 3D Gaussian splatting scales photographs.
+    /// Scaled side, rounded with ties to even: Python's `round`, with which the trainer scales photographs.
     fn of(self, side: u32) -> u32 {
         let [n, d] = [self.numerator, self.denominator].map(u64::from);
         let (whole, rest) = (u64::from(side) * n / d, u64::from(side) * n % d);

@@ -1,10 +1,8 @@
-//! Camera tracks of the `PlayCanvas` tools: frame lists of splat-transform, and the settings of
-//! `SuperSplat`'s viewer.
+//! Camera tracks of the `PlayCanvas` tools: frame lists of splat-transform, and the settings of `SuperSplat`'s viewer.
 //!
-//! A frame list is `{frameRate, frames: [{position, target, fov, up}]}` with vertical fields of view.
-//! Settings hold `animTracks` of keyframes. The viewer plays the first track: it interpolates position,
-//! target and field of view by a cubic Hermite spline that loops, and applies the field of view to the longer
-//! side. Without a track, the `cameras` of the settings are views.
+//! A frame list is `{frameRate, frames: [{position, target, fov, up}]}` with vertical fields of view. Settings hold
+//! `animTracks` of keyframes. The viewer plays the first: it interpolates position, target and field of view by a cubic
+//! Hermite spline that loops, and applies the latter to the longer side. Without a track, `cameras` are views.
 //!
 //! Both use a world with y up, in which a trained scene is turned by 180 degrees about z.
 
@@ -111,8 +109,7 @@ fn read_frames(root: &JsonNode, frames: &JsonNode, options: &CameraOptions) -> R
     });
     let mut file = file_of(root, poses, FovAxis::Vertical, options)?;
     file.lacks_intrinsics = lacks_intrinsics;
-    let rate = root.get("frameRate").map(|rate| rate.above_0());
-    file.frame_rate = rate.transpose()?;
+    file.frame_rate = root.get("frameRate").map(|rate| rate.above_0()).transpose()?;
     Ok(file)
 }
 

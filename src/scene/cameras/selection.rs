@@ -9,8 +9,7 @@ use super::view_list::ViewNames;
 use crate::camera::Camera;
 use quadrille_base::error::Result;
 
-/// Loads the cameras of the file `path` that `views` selects (see [`select`]), with pictures of `size`,
-/// and the file's warnings.
+/// Loads the cameras of `path` that `views` selects (see [`select`]), with pictures of `size`, and the warnings.
 pub fn load_views(
     path: &Path,
     views: &str,
@@ -35,8 +34,7 @@ pub(super) fn load_selected(
     let mut file = load_with(path, &options)?;
     file.select(views)?;
     let reshaped = file.cameras.first().and_then(|camera| size.reshaping(camera));
-    let sized = file.cameras.iter().map(|camera| size.apply(camera));
-    file.cameras = sized.collect::<Result<_>>()?;
+    file.cameras = file.cameras.iter().map(|camera| size.apply(camera)).collect::<Result<_>>()?;
     Ok((file, reshaped))
 }
 
@@ -56,8 +54,7 @@ impl CameraFile {
     }
 }
 
-/// Indices of the cameras of `file` that `views` selects. Cameras that cannot be drawn count in indices and
-/// ranges; lists of several views skip them.
+/// Indices of the cameras that `views` selects. Those that cannot be drawn count, but are skipped in lists of several.
 fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
     let mut in_file = file.names_in_file.clone();
@@ -85,8 +82,7 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
 /// always an index. Cameras come in the order of the list, each once.
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
-    let views = ViewNames { names: &names, in_file: &[], split: None };
-    let chosen = views.selected(view)?;
+    let chosen = ViewNames { names: &names, in_file: &[], split: None }.selected(view)?;
     let mut cameras: Vec<_> = cameras.into_iter().map(Some).collect();
     Ok(chosen.iter().filter_map(|&i| cameras[i].take()).collect())
 }

@@ -1,8 +1,7 @@
 //! `transforms.json` of nerfstudio, instant-ngp and Blender's exporters.
 //!
-//! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL axes: x right, y up, z
-//! *back*. Intrinsics are in the frame or at the top level: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or
-//! `camera_angle_x` in radians without a picture size.
+//! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL axes: x right, y up, z *back*. Intrinsics
+//! are in the frame or at the top: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or `camera_angle_x` in radians without a size.
 
 use super::camera_file::{
     CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
@@ -58,8 +57,7 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
         let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
         let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
-        let camera = with_lens(frame.path, &frame.place, camera, &lens)?;
-        Ok(NamedCamera { camera, in_file })
+        Ok(NamedCamera { camera: with_lens(frame.path, &frame.place, camera, &lens)?, in_file })
     };
     let cameras = frames
         .items()?
@@ -181,8 +179,7 @@ impl<'a> FrameScope<'a> {
         let sides = [f64::from(width), f64::from(height)];
         let focal = |in_px: &str, as_angle: &str, side: f64| {
             let angle = self.number(as_angle)?;
-            let from_angle = angle.map(|angle| side / (2.0 * (angle / 2.0).tan()));
-            Ok(self.number(in_px)?.or(from_angle))
+            Ok(self.number(in_px)?.or(angle.map(|angle| side / (2.0 * (angle / 2.0).tan()))))
         };
         let x = focal("fl_x", "camera_angle_x", sides[0])?;
         let y = focal("fl_y", "camera_angle_y", sides[1])?;

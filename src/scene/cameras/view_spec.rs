@@ -256,8 +256,7 @@ impl ViewSpec {
         self.cameras.is_some() || self.eye.is_some() && self.target.is_some()
     }
 
-    /// Returns the views of the scene at `scene`, which is where files beside it are searched. The framing is needed only
-    /// without a camera file.
+    /// Returns the views of the scene at `scene`, beside which files are searched, or by `framing` without a camera file.
     pub fn views(
         &self,
         scene: Option<&Path>,

@@ -1,11 +1,10 @@
 //! Transforms between the world of a camera file and the world of the scene.
 //!
-//! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the
-//! `applied_transform` of a `transforms.json` (and scales it by `applied_scale`); its data parser then
-//! orients, centres and scales the cameras, and stores in `dataparser_transforms.json` how: `transform`
-//! and `scale` take COLMAP's world, before `applied_transform`, to the trained one
-//! (`nerfstudio_dataparser.py`). A scene that it exports is in the trained world, its
-//! `transforms.json` in the one between.
+//! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the `applied_transform` of a
+//! `transforms.json` (and scales it by `applied_scale`); its data parser then orients, centres and scales the cameras, and
+//! stores in `dataparser_transforms.json` how: `transform` and `scale` take COLMAP's world, before `applied_transform`, to
+//! the trained one (`nerfstudio_dataparser.py`). A scene that it exports is in the trained world, its `transforms.json` in
+//! the one between.
 
 use std::path::{Path, PathBuf};
 
@@ -102,8 +101,7 @@ impl WorldTransform {
     ///
     /// The rigid parts follow each other; the stored scale contains the applied one.
     pub(super) fn after_applied(&self, applied: &Self) -> Self {
-        let back = applied.rotation.transpose();
-        let rotation = self.rotation * back;
+        let rotation = self.rotation * applied.rotation.transpose();
         Self {
             rotation,
             translation: self.translation - rotation * applied.translation,

@@ -84,19 +84,16 @@ impl SplatBatches {
         self.facts.whole_bytes.saturating_add(self.size_bytes(self.rows()))
     }
 
-    /// Leaves out rows outside `spans`, where the format allows it: ranges in order, whose ends are multiples of
-    /// [`BLOCK`] or the end of the file.
+    /// Leaves out rows outside `spans`, in order and of multiples of [`BLOCK`] but at the end, where the format allows it.
     pub fn only(&mut self, spans: Vec<Range<usize>>) {
         self.spans = spans;
     }
 
-    /// Reads the scene in batches of about `rows` rows, and calls `each` with every batch. Pages of the file that have
-    /// been read are released.
+    /// Reads the scene in batches of about `rows` rows for `each`. Pages of the file that have been read are released.
     ///
     /// # Errors
-    /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a file that does not follow its format, and for
-    /// positions that single precision does not resolve; [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the
-    /// first error of `each`.
+    /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a broken file, and for positions that single
+    /// precision does not resolve; [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
     pub fn for_each(&self, rows: usize, task: &Task, each: EachBatch<'_>) -> Result<BatchNotes> {
         let task = &task.without_progress();
         let source = SceneSource {
@@ -144,7 +141,8 @@ impl ColumnPass {
     pub(super) fn read(
         &mut self,
         rows: &impl ColumnRows,
-        (range, most): (Range<usize>, usize),
+        range: Range<usize>,
+        most: usize,
         task: &Task,
         each: EachBatch<'_>,
     ) -> Result<()> {

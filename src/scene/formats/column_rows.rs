@@ -28,15 +28,13 @@ pub(super) fn read_raw(rows: &impl ColumnRows, task: &Task) -> Result<RawColumns
     let mut raw = RawColumns::zeroed(0, rows.sh_degree());
     for first in (0..rows.rows()).step_by(PART_ROWS) {
         task.check()?;
-        let part = first..rows.rows().min(first + PART_ROWS);
-        let part = rows.columns(Rows::multiples(part, 1))?;
+        let part = rows.columns(Rows::multiples(first..rows.rows().min(first + PART_ROWS), 1))?;
         raw.append(&part, 0..part.rows());
     }
     Ok(raw)
 }
 
-/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, for everything but the
-/// splats.
+/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, for everything but the splats.
 pub(super) fn read_splats(
     rows: &impl ColumnRows,
     task: &Task,

@@ -1,8 +1,7 @@
 //! The `.splat` format: 32 bytes per splat, without a header.
 //!
-//! Little-endian f32 position x, y, z; f32 scale x, y, z, linear; u8 red, green, blue, opacity; u8
-//! rotation w, x, y, z as (v - 128) / 128. The only description is its first reader, the web viewer
-//! antimatter15/splat.
+//! Little-endian f32 position x, y, z; f32 scale x, y, z, linear; u8 red, green, blue, opacity; u8 rotation w, x, y, z as
+//! (v - 128) / 128. The only description is its first reader, the web viewer antimatter15/splat.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -109,8 +108,7 @@ fn read(source: &SceneSource<'_>) -> Result<Scene> {
         return read_table(source)?.into_scene_with(source.task);
     }
     let rows = 0..bytes.len() / RECORD_BYTES;
-    let splats = read_spans(source, &[rows])?;
-    Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), splats))
+    Ok(Scene::new(FORMAT.format, bytes.len(), encoding(), read_spans(source, &[rows])?))
 }
 
 fn read_spans(source: &SceneSource<'_>, spans: &[Range<usize>]) -> Result<(Splats, Dropped)> {
@@ -160,8 +158,7 @@ fn read_batches(
 /// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would
 /// touch the whole file before the decoding threads.
 fn has_logarithms(records: &[[u8; RECORD_BYTES]]) -> bool {
-    let step = records.len().div_ceil(SAMPLED_RECORDS).max(1);
-    let sample = records.iter().step_by(step);
+    let sample = records.iter().step_by(records.len().div_ceil(SAMPLED_RECORDS).max(1));
     let count = sample.len();
     // The sign is the highest bit of the last byte of each scale.
     let signs =

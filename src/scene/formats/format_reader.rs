@@ -63,8 +63,7 @@ impl BatchFacts {
 pub(super) struct BatchRows<'a> {
     /// Rows per batch, a multiple of a block's rows.
     pub(super) most: usize,
-    /// Ranges of rows that end at multiples of a block's rows or at the end of the file. Formats without
-    /// fixed-size rows read all rows.
+    /// Ranges of rows, multiples of a block's rows but at the end. Formats without fixed-size rows read all.
     pub(super) spans: &'a [Range<usize>],
 }
 

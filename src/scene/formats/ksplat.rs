@@ -1,7 +1,6 @@
 //! `.ksplat`, of the viewer GaussianSplats3D: sections of buckets, at one of three levels of compression.
 //!
-//! Level 0 has floats, level 1 half floats and 16-bit positions within buckets, level 2 also 8-bit
-//! coefficients.
+//! Level 0 has floats, level 1 half floats and 16-bit positions within buckets, level 2 also 8-bit coefficients.
 
 use half::f16;
 
@@ -77,8 +76,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     // Every splat has a record in the file, so that the counts are bounded by its size.
     let rows = sections.iter().map(|section| section.splats).sum::<usize>();
     Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
-    let degree = sections.iter().map(|s| s.sh_degree).max().unwrap_or(0);
-    let mut raw = RawColumns::zeroed(rows, degree);
+    let mut raw = RawColumns::zeroed(rows, sections.iter().map(|s| s.sh_degree).max().unwrap_or(0));
     let mut first = 0;
     for (section, body) in sections.iter().zip(bodies) {
         section.decode(&header, body, first, &mut raw, source)?;
@@ -111,8 +109,7 @@ fn f16_at(bytes: &[u8], at: usize) -> f32 {
 fn file_header(bytes: &[u8], source: &SceneSource<'_>) -> Result<FileHeader> {
     let (major, minor) = (bytes[0], bytes[1]);
     if major != 0 || minor == 0 {
-        let found = format!("{major}.{minor}");
-        return Err(source.malformed("version", "0.1 or a later 0.x", found));
+        return Err(source.malformed("version", "0.1 or a later 0.x", format!("{major}.{minor}")));
     }
     let level = u16_at(bytes, 20);
     if level > 2 {

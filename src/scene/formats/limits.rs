@@ -50,8 +50,7 @@ impl OutputFormat {
         })
     }
 
-    /// Checks that the format can hold all splats of `table`, which takes no longer than reading their positions.
-    /// `path` is for errors.
+    /// Checks that the format can hold all splats of `table`, in the time of reading positions. `path` is for errors.
     ///
     /// # Errors
     /// [`Error::Malformed`] for spherical harmonics above the format's degree (but for `.splat`, which leaves them
@@ -88,8 +87,7 @@ impl OutputFormat {
         Err(Error::malformed(path, format!("row {row}"), expected, found))
     }
 
-    /// Rows of `table` whose positions the format can hold, in order. Non-finite positions pass: no format
-    /// holds them, and they have other remedies.
+    /// Rows of `table` whose positions the format can hold, in order. Non-finite ones pass: they have other remedies.
     pub fn rows_inside(self, table: &SplatTable, task: &Task) -> Result<Vec<u32>> {
         let mut rows = Vec::new();
         self.visit(table, task, |row, _, is_inside| {
@@ -112,8 +110,7 @@ impl OutputFormat {
             task.check()?;
             let centre = [x, y, z].map(|column| column.get(at));
             let is_finite = centre.iter().all(|v| v.is_finite());
-            let is_inside = !(is_limited && is_finite) || spz::holds_position(centre);
-            visit(row, centre, is_inside);
+            visit(row, centre, !(is_limited && is_finite) || spz::holds_position(centre));
         }
         Ok(())
     }

@@ -35,8 +35,7 @@ pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
 
-/// All known formats. The first one whose mark a file has is its format, else the first one whose
-/// extension it has, else the one whose values it seems to hold.
+/// All known formats: the first whose mark a file has, else whose extension, else whose values it seems to hold.
 const FORMATS: [&FormatReader; 9] = [
     &ply::COMPRESSED,
     &ply::FORMAT,

@@ -8,8 +8,7 @@ use quadrille_base::error::{Error, Result};
 const LISTED: usize = 8;
 
 /// The file that is read for `path`: itself or, for a folder, the description of the SOG in it, or the splats of the last
-/// iteration as the original trainer (`point_cloud/iteration_N/point_cloud.ply`) and gsplat (`ply/point_cloud_N.ply`) save
-/// them.
+/// iteration of the original trainer (`point_cloud/iteration_N/point_cloud.ply`) or gsplat (`ply/point_cloud_N.ply`).
 ///
 /// # Errors
 /// [`Error::Malformed`] for another folder; it lists what the folder holds.
@@ -33,8 +32,7 @@ pub fn scene_file(path: &Path) -> Result<PathBuf> {
 
 /// Entry `before` + number + `after` with the largest number.
 fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.flatten();
-    let numbered = entries.filter_map(|entry| {
+    let numbered = std::fs::read_dir(folder).ok()?.flatten().filter_map(|entry| {
         let name = entry.file_name();
         let number = name.to_str()?.strip_prefix(before)?.strip_suffix(after)?;
         Some((number.parse::<u64>().ok()?, entry.path()))

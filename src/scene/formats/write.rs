@@ -97,8 +97,7 @@ impl<'a> WriteOptions<'a> {
     }
 }
 
-/// Formats with their option names and extensions; the first matching extension wins. A folder has no
-/// extension.
+/// Formats with their option names and extensions; the first matching extension wins. A folder has no extension.
 const OUTPUTS: [(OutputFormat, &str, &str); 10] = [
     (OutputFormat::CompressedPly, "compressed-ply", ".compressed.ply"),
     (OutputFormat::Ply, "ply", ".ply"),
@@ -136,8 +135,7 @@ impl OutputFormat {
         OUTPUTS.into_iter().map(|(format, _, _)| format)
     }
 
-    /// The file that a program reads first when `path` has been written: `path` itself, or the description
-    /// inside, if it is the folder of a SOG.
+    /// The file that a program reads first when `path` is written: itself, or the description inside a SOG's folder.
     pub fn main_file(self, path: &Path) -> PathBuf {
         match self.description() {
             Some(meta) => folder_of(path, meta).join(meta),
@@ -180,8 +178,7 @@ impl OutputFormat {
         let found = OUTPUTS.iter().find(|(_, known, _)| *known == name);
         found.map(|(format, _, _)| *format).ok_or_else(|| {
             let known = OUTPUTS.map(|(_, name, _)| name);
-            let expected = format!("one of {}", known.join(", "));
-            Error::unknown_name("format", expected, name, known)
+            Error::unknown_name("format", format!("one of {}", known.join(", ")), name, known)
         })
     }
 
@@ -253,13 +250,11 @@ fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     }
 }
 
-/// Writes `table` to the file `path`, whole or not at all. The folder of a SOG may exist if it is empty or
-/// holds nothing but a SOG.
+/// Writes `table` to the file `path`, whole or not at all. A SOG's folder may exist if nothing else is in it.
 ///
 /// # Errors
-/// [`Error::Malformed`] for splats that the format cannot hold: rows that are not finite, positions
-/// beyond its range, spherical harmonics above its degree (but for `.splat`, which has none);
-/// [`Error::Write`] when the file cannot be written; [`Error::Cancelled`].
+/// [`Error::Malformed`] for splats that the format cannot hold: rows not finite, positions beyond its range, spherical
+/// harmonics above its degree (but for `.splat`, without any); [`Error::Write`]; [`Error::Cancelled`].
 pub fn write_table<'a>(
     path: &Path,
     table: &SplatTable,
@@ -268,9 +263,8 @@ pub fn write_table<'a>(
     write_levels_if(path, &[table], options.into(), |_| Ok(true)).map(drop)
 }
 
-/// As [`write_table`], of the levels of detail of a scene, from the finest to the coarsest. It replaces
-/// an old file only if `accept` returns true, and returns whether it did. `accept` takes the path of the complete new
-/// file, or of its folder, which has a temporary name.
+/// As [`write_table`], of a scene's levels of detail, the finest first. Replaces an old file only if `accept`, which
+/// takes the path of the complete new file or folder under a temporary name, returns true; returns whether it did.
 ///
 /// # Errors
 /// As [`write_table`] and [`WriteOptions::check`], the errors of `accept`, and [`Error::Argument`] unless there is one

@@ -42,9 +42,8 @@ pub(super) fn pixel_range<S: Simd>(
     (packed.bitcast(), some)
 }
 
-/// Lanes that satisfy the invariants of [`SplatBlock`] on which the formulas rely (a unit quaternion,
-/// an opacity of 0 to 1), and whose depth has a square in f32. NaN satisfies none of them. Lanes with
-/// an opacity of 0, such as padding, always count.
+/// Lanes with the invariants of [`SplatBlock`] that the formulas rely on (a unit quaternion, an opacity of 0 to 1), and
+/// a depth with a square in f32, without NaN. Lanes with an opacity of 0, such as padding, always count.
 #[inline(always)]
 pub(super) fn trusted_lanes<S: Simd>(
     simd: S,

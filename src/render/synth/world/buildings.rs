@@ -20,8 +20,7 @@ pub(crate) fn all(occluders: &mut Vec<Occluder>) -> Vec<Part> {
     for (x, z, angle, width, roof) in COTTAGES {
         let facing = Vec3::new(f32::cos(angle), 0.0, f32::sin(angle));
         let base = Vec3::new(x, terrain::height(x, z) - 0.05, z);
-        let size = Vec3::new(width, 0.34, 0.42);
-        let block = Block { base, size, facing };
+        let block = Block { base, size: Vec3::new(width, 0.34, 0.42), facing };
         parts.extend(cottage(block, roof, width > 0.6));
         occluders.push(block.occluder());
     }

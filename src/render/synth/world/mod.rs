@@ -1,5 +1,4 @@
-//! `world`: an island at sunset, with a lighthouse, cottages, woods, a pier and a boat, in a sea
-//! under clouds.
+//! `world`: an island at sunset, with a lighthouse, cottages, woods, a pier and a boat, in a sea under clouds.
 //!
 //! Lengths are in units of about ten metres, and the island is about nine units wide. As seen from the
 //! first camera, the sun is low on the left, slightly behind the island.

@@ -100,8 +100,8 @@ fn ground(sample: &SurfaceSample, rng: &mut Rng) -> Material {
     let cliff = step(0.74, 0.56, sample.normal.y + 0.1 * patchy);
     let peak = step(1.4, 1.75, p.y + 0.3 * patchy);
     let worn = step(0.11, 0.05, path_distance(p.x, p.z) + 0.05 * fine);
-    let grass = meadow.shaded(1.0 + 0.3 * fine + rng.range(-0.08, 0.08));
-    grass
+    meadow
+        .shaded(1.0 + 0.3 * fine + rng.range(-0.08, 0.08))
         .mixed(sand.shaded(0.8), worn * 0.9)
         .mixed(sand, beach)
         .mixed(rock, cliff.max(peak * 0.8) * (1.0 - beach))
@@ -161,8 +161,7 @@ pub(crate) fn rocks(seed: u64, occluders: &mut Vec<Occluder>) -> Vec<Part> {
         let radii = Vec3::new(1.2, 0.8, 0.9) * size;
         let centre = Vec3::new(x, height(x, z).max(-0.03), z);
         occluders.push(Occluder::round(centre, radii, 0.9));
-        let stone = Ellipsoid { centre, radii, cut: 0.35 };
-        parts.push(Part::new(stone, 1.3, |sample, _| {
+        parts.push(Part::new(Ellipsoid { centre, radii, cut: 0.35 }, 1.3, |sample, _| {
             let p = sample.position;
             let tone = 0.9 + 0.8 * fractal(p * 9.0, 3, 41);
             Material::dull([0.27, 0.24, 0.22])

@@ -84,8 +84,7 @@ fn broadleaf(foot: Vec3, rng: &mut Rng, occluders: &mut Vec<Occluder>) -> Vec<Pa
         let centre = if blob == 0 { crown } else { crown + out };
         let radii = Vec3::new(1.0, 0.85, 1.0) * size;
         occluders.push(Occluder::round(centre, radii, 0.7));
-        let ball = Ellipsoid::whole(centre, radii);
-        parts.push(Part::new(ball, 3.2, move |sample, _| {
+        parts.push(Part::new(Ellipsoid::whole(centre, radii), 3.2, move |sample, _| {
             let up = (sample.position.y - centre.y) / size;
             leaves.shaded(0.85 + 0.25 * up)
         }));

@@ -1,8 +1,7 @@
 //! COLMAP's binary files, little-endian.
 //!
-//! `cameras.bin`: u64 count; per camera u32 identifier, i32 model, u64 width, u64 height, f64
-//! parameters. `images.bin`: u64 count; per image u32 identifier, 4 f64 quaternion, 3 f64
-//! translation, u32 camera, name up to a zero byte, u64 count of points of 24 bytes.
+//! `cameras.bin`: u64 count; per camera u32 identifier, i32 model, u64 width, u64 height, f64 parameters. `images.bin`: u64
+//! count; per image u32 identifier, 4 f64 quaternion, 3 f64 translation, u32 camera, name and 0, u64 count of points.
 
 use std::path::Path;
 
@@ -37,8 +36,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
         for parameter in &mut parameters[..model.parameters] {
             [*parameter] = source.f64s(&place)?;
         }
-        let lens = Lens { model, size_px, parameters };
-        lenses.insert(id, lens);
+        lenses.insert(id, Lens { model, size_px, parameters });
     }
     Ok(lenses)
 }

@@ -1,5 +1,4 @@
-//! COLMAP's sparse models, binary (`cameras.bin`, `images.bin`) and text (`cameras.txt`,
-//! `images.txt`).
+//! COLMAP's sparse models, binary (`cameras.bin`, `images.bin`) and text (`cameras.txt`, `images.txt`).
 //!
 //! A camera is a lens; an image has a pose: a world-to-camera quaternion (w, x, y, z) and translation,
 //! in right-down-forward axes. See COLMAP's documentation, "Output Format" and "Camera Models". The
@@ -79,8 +78,7 @@ fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {
     let [w, x, y, z] = image.quaternion;
     let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), MIN_QUATERNION_NORM);
     let rotation = rotation.ok_or_else(|| {
-        let found = format!("{:?}", image.quaternion);
-        wrong("rotation", "a nonzero quaternion", found)
+        wrong("rotation", "a nonzero quaternion", format!("{:?}", image.quaternion))
     })?;
     let pose = (rotation.to_rotation_matrix().into_inner(), Vector3::from(image.translation));
     let view = names::of_picture(&image.name).to_owned();

@@ -1,8 +1,7 @@
 //! COLMAP's text files.
 //!
-//! `cameras.txt`: `IDENTIFIER MODEL WIDTH HEIGHT PARAMETERS...` per line. `images.txt`: two lines per
-//! image, `IDENTIFIER QW QX QY QZ TX TY TZ CAMERA NAME` and its points, which may be an empty
-//! line. Lines that begin with `#` are comments.
+//! `cameras.txt`: `IDENTIFIER MODEL WIDTH HEIGHT PARAMETERS...` per line. `images.txt`: two lines per image,
+//! `IDENTIFIER QW QX QY QZ TX TY TZ CAMERA NAME` and its points, perhaps none. Lines that begin with `#` are comments.
 
 use std::path::Path;
 use std::str::{FromStr, SplitAsciiWhitespace};
@@ -23,8 +22,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
         if let Some(extra) = fields.words.next() {
             return Err(fields.error("no further parameter", extra));
         }
-        let lens = Lens { model, size_px, parameters };
-        lenses.insert(id, lens);
+        lenses.insert(id, Lens { model, size_px, parameters });
     }
     Ok(lenses)
 }

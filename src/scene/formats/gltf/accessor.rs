@@ -12,8 +12,7 @@ use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 
-/// Elements that an accessor without a buffer may have in any document. They are zero and take no bytes; larger
-/// buffers allow more.
+/// Elements without a buffer that any document may have: zeros, which take no bytes. Larger buffers allow more.
 const MIN_ZEROS: usize = 1 << 16;
 
 /// Buffers of a document.
@@ -119,12 +118,12 @@ impl<'a> BufferStore<'a> {
         }
         let end = view.byte_offset.checked_add(view.byte_length);
         let end = end.filter(|end| *end <= length);
-        let bytes = end.and_then(|end| buffer?.ok()?.get(view.byte_offset..end));
-        let bytes = bytes.ok_or_else(|| {
-            let expected = format!("bytes inside the {length} of its buffer");
-            let found = format!("{} from {}", view.byte_length, view.byte_offset);
-            self.malformed(format!("bufferViews[{at}]"), expected, found)
-        })?;
+        let bytes =
+            end.and_then(|end| buffer?.ok()?.get(view.byte_offset..end)).ok_or_else(|| {
+                let expected = format!("bytes inside the {length} of its buffer");
+                let found = format!("{} from {}", view.byte_length, view.byte_offset);
+                self.malformed(format!("bufferViews[{at}]"), expected, found)
+            })?;
         Ok((bytes, view.byte_stride))
     }
 
@@ -137,19 +136,19 @@ impl<'a> BufferStore<'a> {
     }
 
     fn component(&self, place: &str, code: u32) -> Result<Scalar> {
-        component(code).ok_or_else(|| {
-            let found = code.to_string();
-            self.malformed(place, "a component type of glTF", found)
-        })
+        component(code)
+            .ok_or_else(|| self.malformed(place, "a component type of glTF", code.to_string()))
     }
 
     /// `count` elements of `width` components from `offset` of a view; `place` is for errors.
     fn strided(
         &self,
         place: &str,
-        (view, offset): (usize, usize),
+        view: usize,
+        offset: usize,
         count: usize,
-        (width, code): (usize, u32),
+        width: usize,
+        code: u32,
     ) -> Result<Strided<'_>> {
         let component = self.component(place, code)?;
         let (bytes, stride) = self.view(view)?;
@@ -199,27 +198,27 @@ impl<'a> BufferStore<'a> {
         if accessor.shape != shape {
             return Err(self.malformed(place, shape, accessor.shape.clone()));
         }
-        let kind = (width, accessor.component_type);
+        let code = accessor.component_type;
         let mut values = match (self.supplied.get(&at), accessor.buffer_view) {
             (Some(bytes), _) => {
-                let component = self.component(&place, accessor.component_type)?;
+                let component = self.component(&place, code)?;
                 let elements = bytes.chunks_exact(width * component.size_bytes());
                 elements.map(|bytes| decode(bytes, component)).collect()
             }
             (None, Some(view)) => {
-                let from = (view, accessor.byte_offset);
-                let elements = self.strided(&place, from, accessor.count, kind)?;
+                let offset = accessor.byte_offset;
+                let elements = self.strided(&place, view, offset, accessor.count, width, code)?;
                 let decode = |bytes: &[u8]| decode(bytes, elements.component);
                 elements.elements().map(decode).collect()
             }
             (None, None) => self.zeros(&place, accessor.count, zero)?,
         };
         if let Some(sparse) = &accessor.sparse {
-            let from = (sparse.values.buffer_view, sparse.values.byte_offset);
-            let elements = self.strided(&place, from, sparse.count, kind)?;
-            let json = &sparse.indices;
-            let from = (json.buffer_view, json.byte_offset);
-            let indices = self.strided(&place, from, sparse.count, (1, json.component_type))?;
+            let (own, json, count) = (&sparse.values, &sparse.indices, sparse.count);
+            let [view, offset] = [own.buffer_view, own.byte_offset];
+            let elements = self.strided(&place, view, offset, count, width, code)?;
+            let [view, offset] = [json.buffer_view, json.byte_offset];
+            let indices = self.strided(&place, view, offset, count, 1, json.component_type)?;
             self.check_unsigned(&place, indices.component)?;
             for (index, bytes) in indices.elements().zip(elements.elements()) {
                 let index = unsigned(index, indices.component);
@@ -247,21 +246,18 @@ impl<'a> BufferStore<'a> {
         if matches!(component, Scalar::U8 | Scalar::U16 | Scalar::U32) {
             return Ok(());
         }
-        let found = format!("{component:?}");
-        Err(self.malformed(place, "indices of an unsigned type", found))
+        Err(self.malformed(place, "indices of an unsigned type", format!("{component:?}")))
     }
 
     /// Returns the numbers of the accessor `at`, which must be below `limit`.
     pub fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
         let place = format!("accessors[{at}]");
-        let component = self.component(&place, self.accessor(at)?.component_type)?;
-        self.check_unsigned(&place, component)?;
+        self.check_unsigned(&place, self.component(&place, self.accessor(at)?.component_type)?)?;
         let indices = self.elements(at, "SCALAR", 1, 0, unsigned)?;
         match indices.iter().find(|index| **index as usize >= limit) {
             None => Ok(indices),
             Some(index) => {
-                let expected = format!("indices below {limit}");
-                Err(self.malformed(place, expected, index.to_string()))
+                Err(self.malformed(place, format!("indices below {limit}"), index.to_string()))
             }
         }
     }

@@ -1,5 +1,4 @@
-//! Bytes of a glTF file: plain JSON, or GLB with the JSON and a buffer in chunks; and URIs, which
-//! contain bytes or name a file beside the document.
+//! Bytes of a glTF file: JSON, or GLB with JSON and a buffer; and URIs, which contain bytes or name a file beside it.
 
 use std::path::Path;
 
@@ -29,8 +28,7 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
         Err(Error::malformed(path, place, expected, found))
     };
     let (Some(version), Some(length)) = (word(bytes, 4), word(bytes, 8)) else {
-        let found = format!("{} bytes", bytes.len());
-        return wrong("GLB header", "12 bytes", found);
+        return wrong("GLB header", "12 bytes", format!("{} bytes", bytes.len()));
     };
     if version != 2 {
         return wrong("GLB header", "version 2", version.to_string());
@@ -44,13 +42,11 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
     while chunks.len() < 2 && !rest.is_empty() {
         let place = format!("GLB chunk {}", chunks.len());
         let (Some(size), Some(kind)) = (word(rest, 0), word(rest, 4)) else {
-            let found = format!("{} bytes", rest.len());
-            return wrong(&place, "a header of 8 bytes", found);
+            return wrong(&place, "a header of 8 bytes", format!("{} bytes", rest.len()));
         };
         let body = &rest[CHUNK_HEADER_BYTES..];
         if size > body.len() {
-            let found = format!("{} left", body.len());
-            return wrong(&place, &format!("{size} bytes"), found);
+            return wrong(&place, &format!("{size} bytes"), format!("{} left", body.len()));
         }
         chunks.push((kind, &body[..size]));
         rest = &body[size..];
@@ -66,8 +62,7 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<usize> {
-    let bytes = bytes.get(at..)?.first_chunk()?;
-    usize::try_from(u32::from_le_bytes(*bytes)).ok()
+    usize::try_from(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?)).ok()
 }
 
 /// Returns the content of a URI, or the reason why there is none.
@@ -80,8 +75,7 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
     }
     // Some writers do not encode names: a name with a bad code is plain, and any other may be.
     let name = percent_decoded(uri).unwrap_or_else(|_| uri.to_owned());
-    let decoded = resolve(&name);
-    let found = decoded
+    let found = resolve(&name)
         .or_else(|error| if name == uri { Err(error) } else { resolve(uri).map_err(|_| error) });
     found.map_err(|error| error.to_string())
 }

@@ -1,5 +1,4 @@
-//! Meshes of a document placed in the world: one per node that has a mesh, or one per entry of the node's
-//! `EXT_mesh_gpu_instancing`.
+//! Meshes of a document in the world: one per node with a mesh, or per entry of its `EXT_mesh_gpu_instancing`.
 
 use super::accessor::BufferStore;
 use super::json::{GltfDocument, Instancing};
@@ -19,8 +18,7 @@ pub struct MeshInstance {
     pub placement: NodePlacement,
 }
 
-/// Returns the meshes of the visible nodes in their order, and the instances of a node in the order of its
-/// list.
+/// Returns the meshes of the visible nodes in their order, and the instances of a node in the order of its list.
 pub fn instances(
     document: &GltfDocument,
     placed: &PlacedNodes,
@@ -57,11 +55,13 @@ fn listed(
     let count = counts.first().copied().unwrap_or(0);
     if let Some(other) = counts.iter().find(|other| **other != count) {
         let place = format!("nodes[{node}].extensions.EXT_mesh_gpu_instancing");
-        let expected = format!("{count} of each attribute");
-        return Err(store.malformed(place, expected, other.to_string()));
+        return Err(store.malformed(
+            place,
+            format!("{count} of each attribute"),
+            other.to_string(),
+        ));
     }
-    let found = before.saturating_add(count) as u64;
-    Error::check_limit("instances of meshes", MAX_INSTANCES, found)?;
+    Error::check_limit("instances of meshes", MAX_INSTANCES, before.saturating_add(count) as u64)?;
     let accessor = |name: &str| list.attributes.get(name).copied();
     let translations = values(accessor("TRANSLATION"), [0.0; 3], count, store)?;
     let rotations = values(accessor("ROTATION"), [0.0, 0.0, 0.0, 1.0], count, store)?;

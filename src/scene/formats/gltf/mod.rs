@@ -1,5 +1,4 @@
-//! glTF 2.0: containers, accessors and nodes for any content, and splats with the extension
-//! `KHR_gaussian_splatting`.
+//! glTF 2.0: containers, accessors and nodes for any content, and splats with the extension `KHR_gaussian_splatting`.
 
 mod accessor;
 mod container;

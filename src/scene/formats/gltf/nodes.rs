@@ -138,12 +138,11 @@ impl PlacedNodes {
     /// parents stands below the first of them that the walk reaches.
     ///
     /// # Errors
-    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root
-    /// below itself, and for a projective matrix.
+    /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root below itself,
+    /// and for a projective matrix.
     pub fn of(document: &GltfDocument, store: &BufferStore<'_>) -> Result<Self> {
         let nodes = &document.nodes;
-        let first = (!document.scenes.is_empty()).then_some(0);
-        let roots = match document.scene.or(first) {
+        let roots = match document.scene.or((!document.scenes.is_empty()).then_some(0)) {
             Some(scene) => store.get(&document.scenes, scene, "scenes")?.nodes.clone(),
             None => {
                 let children = nodes.iter().flat_map(|node| &node.children);
@@ -176,8 +175,7 @@ impl PlacedNodes {
             }
             let node = &nodes[at];
             let own = NodePlacement::of(node).ok_or_else(|| {
-                let place = format!("nodes[{at}].matrix");
-                store.malformed(place, "an affine map", "a projective one")
+                store.malformed(format!("nodes[{at}].matrix"), "an affine map", "a projective one")
             })?;
             let placement = outer.after(&own);
             let is_visible = is_visible && node.extensions.visibility.visible;

@@ -37,8 +37,7 @@ const READ_EXTENSIONS: [&str; 7] = [
 /// Prefix of extensions that do not concern splats.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
-/// Splats that a document of any size may have; a larger one may have one per byte, so that instances cannot
-/// multiply a small file.
+/// Splats that any document may have; a larger one has one per byte, lest instances multiply a small file.
 const MIN_SPLATS: usize = 1 << 16;
 
 /// Largest relative difference of the lengths of a node's axes, and cosine between them.
@@ -97,8 +96,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     }
     if parts.is_empty() {
         let expected = format!("splats (points with {SPLATTING})");
-        let found = "none; `quadrille mesh` draws meshes";
-        return Err(source.malformed("format", expected, found));
+        return Err(source.malformed("format", expected, "none; `quadrille mesh` draws meshes"));
     }
     let degree = parts.iter().map(RawColumns::sh_degree).max().unwrap_or(0);
     let mut joined = RawColumns::zeroed(0, degree);
@@ -218,15 +216,13 @@ fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Simila
     let scale = lengths.iter().sum::<f64>() / 3.0;
     let wrong = |found: &str| {
         let place = format!("nodes[{}]", instance.node);
-        let expected = "a rotation, translation and uniform scale of splats";
-        store.malformed(place, expected, found)
+        store.malformed(place, "a rotation, translation and uniform scale of splats", found)
     };
     if !(scale > 0.0 && scale.is_finite()) {
         return Err(wrong("a scale of zero, or not a number"));
     }
     let unit = linear / scale;
-    let difference = (unit.transpose() * unit - Matrix3::identity()).amax();
-    if difference > SIMILARITY_TOLERANCE {
+    if (unit.transpose() * unit - Matrix3::identity()).amax() > SIMILARITY_TOLERANCE {
         return Err(wrong("a scale by axis, or a shear"));
     }
     if unit.determinant() < 0.0 {

@@ -21,7 +21,7 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn add(&mut self, name: String, (shape, kind): (&str, u32), rows: usize, bytes: Vec<u8>) {
+    fn add(&mut self, name: String, shape: &str, kind: u32, rows: usize, bytes: Vec<u8>) {
         self.views.push(json!({
             "buffer": 0,
             "byteOffset": self.buffer.len(),
@@ -45,13 +45,14 @@ impl Attributes {
     fn floats<const N: usize>(
         &mut self,
         name: String,
-        (rows, task): (usize, &Task),
+        rows: usize,
+        task: &Task,
         value: impl Fn(usize) -> [f32; N],
     ) {
         let shape = ["", "SCALAR", "VEC2", "VEC3", "VEC4"][N];
         let left = (0..rows).take_while(|_| !task.is_cancelled());
         let bytes = left.flat_map(&value).flat_map(f32::to_le_bytes);
-        self.add(name, (shape, F32), rows, bytes.collect());
+        self.add(name, shape, F32, rows, bytes.collect());
     }
 }
 
@@ -96,8 +97,7 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     let rows = raw.rows();
     let named = |name: &str| format!("{SPLATTING}:{name}");
     let xyz = |columns: &[Vec<f32>; 3], row: usize| [0, 1, 2].map(|axis| columns[axis][row]);
-    let checked = (rows, task);
-    attributes.floats("POSITION".to_owned(), checked, |row| {
+    attributes.floats("POSITION".to_owned(), rows, task, |row| {
         [0, 1, 2].map(|axis| narrow(raw.mean[axis][row]))
     });
     // The colour of viewers that draw points in place of splats.
@@ -107,25 +107,22 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
         [r, g, b, byte(sigmoid(f64::from(raw.opacity[row])) * 255.0)]
     };
     let left = || (0..rows).take_while(|_| !task.is_cancelled());
-    let bytes = left().flat_map(colour).collect();
-    attributes.add("COLOR_0".to_owned(), ("VEC4", U8), rows, bytes);
-    attributes.floats(named("ROTATION"), checked, |row| {
+    attributes.add("COLOR_0".to_owned(), "VEC4", U8, rows, left().flat_map(colour).collect());
+    attributes.floats(named("ROTATION"), rows, task, |row| {
         let [w, x, y, z] = raw.unit_rotation(row).map(narrow);
         [x, y, z, w]
     });
-    attributes.floats(named("SCALE"), checked, |row| {
+    attributes.floats(named("SCALE"), rows, task, |row| {
         xyz(&raw.scale, row).map(|log| narrow(f64::from(log).exp()))
     });
     attributes
-        .floats(named("OPACITY"), checked, |row| [narrow(sigmoid(f64::from(raw.opacity[row])))]);
-    let name = named("SH_DEGREE_0_COEF_0");
-    attributes.floats(name, checked, |row| xyz(&raw.sh_constant, row));
+        .floats(named("OPACITY"), rows, task, |row| [narrow(sigmoid(f64::from(raw.opacity[row])))]);
+    attributes.floats(named("SH_DEGREE_0_COEF_0"), rows, task, |row| xyz(&raw.sh_constant, row));
     let per_channel = raw.rest_per_channel();
     for degree in 1..=raw.sh_degree() {
         for k in rest_coefficients(degree - 1)..rest_coefficients(degree) {
             let n = k - rest_coefficients(degree - 1);
-            let name = named(&format!("SH_DEGREE_{degree}_COEF_{n}"));
-            attributes.floats(name, checked, |row| {
+            attributes.floats(named(&format!("SH_DEGREE_{degree}_COEF_{n}")), rows, task, |row| {
                 [0, 1, 2].map(|channel| raw.sh_rest[channel * per_channel + k][row])
             });
         }
@@ -146,8 +143,7 @@ fn glb(mut json: Vec<u8>, mut binary: Vec<u8>, path: &Path) -> Result<Vec<u8>> {
     file.extend(length.to_le_bytes());
     for (kind, chunk) in [(b"JSON", json), (b"BIN\0", binary)] {
         // The length of the whole file fits, so the lengths of its chunks fit as well.
-        let size = u32::try_from(chunk.len()).unwrap_or(u32::MAX);
-        file.extend(size.to_le_bytes());
+        file.extend(u32::try_from(chunk.len()).unwrap_or(u32::MAX).to_le_bytes());
         file.extend(kind);
         file.extend(chunk);
     }

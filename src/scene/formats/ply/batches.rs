@@ -25,12 +25,11 @@ fn read(source: &SceneSource<'_>, rows: BatchRows<'_>, each: EachBatch<'_>) -> R
     let dropped = each_fixed(rows, each, |spans| {
         let fixed = FixedRows::new([of_file.start, of_file.stride], spans);
         let layout = RowLayout { rows: fixed.len, ..of_file.layout };
-        let values = (&of_file.fields[..], of_file.encoding);
-        read_fixed(source.bytes, &fixed, layout, values, source.task)
+        let BinaryRows { fields, encoding, .. } = &of_file;
+        read_fixed(source.bytes, &fixed, layout, fields, *encoding, source.task)
     })?;
     let sampled = SplatsInPlace::open(source.path)?;
     let warning = sampled.and_then(|sampled| sampled.rounding_warning());
     let unused = source.options.unused(SplatAxes::RDF, 1);
-    let warnings = warning.into_iter().chain(unused).collect();
-    Ok(BatchNotes { dropped, warnings })
+    Ok(BatchNotes { dropped, warnings: warning.into_iter().chain(unused).collect() })
 }

@@ -38,8 +38,7 @@ impl Header {
     /// Checks that all rows and lists of the body are in `bytes`, the file that this header was parsed
     /// from. Values are not checked, and bytes after the last element are allowed.
     ///
-    /// The time is proportional to the size of the file, independent of the counts in the header.
-    /// Errors name the element and the row.
+    /// The time is proportional to the file's size, whatever the header counts. Errors name the element and the row.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
         let mut body = Body::new(self, bytes, path);
         self.elements.iter().try_for_each(|e| body.skip(e))
@@ -65,9 +64,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Refuses an element for which the rest of the file is too short, before memory is allocated for
-    /// its rows.
-    pub fn check_room(&self, element: &Element) -> Result<()> {
+    /// Refuses an element for which the rest of the file is too short, before memory is allocated for its rows.
+    pub(crate) fn check_room(&self, element: &Element) -> Result<()> {
         let left = self.bytes.len().saturating_sub(self.offset());
         let row = least_row_bytes(element, self.encoding) as u128;
         // The last separator of a text may be missing.
@@ -90,8 +88,7 @@ impl<'a> Body<'a> {
             self.check_room(element)?;
             if let Some(stride) = element.stride_bytes() {
                 // With a stride of 0 any count is valid; else the check keeps the product in the file.
-                let rows = usize::try_from(element.count).unwrap_or(0);
-                self.at += stride.saturating_mul(rows);
+                self.at += stride.saturating_mul(usize::try_from(element.count).unwrap_or(0));
                 return Ok(());
             }
         } else if element.properties.is_empty() {
@@ -139,8 +136,8 @@ impl<'a> Body<'a> {
     ) -> Result<()> {
         let mut words = if self.encoding == Encoding::Ascii {
             let end = || ("a line".to_owned(), "the end of the file".to_owned());
-            let line = self.lines.next_filled();
-            let line = line.ok_or_else(|| self.wrong(element, row, "", end()))?;
+            let line =
+                self.lines.next_filled().ok_or_else(|| self.wrong(element, row, "", end()))?;
             Some(words(line))
         } else {
             None

@@ -26,8 +26,7 @@ pub(crate) fn write_compressed(
     if let Some(order) = improved_chunk_order(&raw, task)? {
         raw.select(&order, task)?;
     }
-    let comments = comments_of(table, std::iter::empty());
-    let written = write(&raw, &comments, out, task);
+    let written = write(&raw, &comments_of(table, std::iter::empty()), out, task);
     written.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 

@@ -1,9 +1,7 @@
-//! Compressed PLY, as the editor SuperSplat and splat-transform write it: chunks of 256 splats with the
-//! bounds of their values, and four words per splat.
+//! Compressed PLY of SuperSplat and splat-transform: chunks of 256 splats with bounds, and four words per splat.
 //!
-//! Positions and scales have 11, 10 and 11 bits within the bounds; rotations are a unit quaternion
-//! without its largest component, 10 bits each; colours and opacities have 8 bits. An element `sh` holds
-//! the higher coefficients in 8 bits each.
+//! Positions and scales have 11, 10 and 11 bits within the bounds; rotations are a unit quaternion without its largest
+//! component, 10 bits each; colours and opacities have 8 bits, as have the higher coefficients in an element `sh`.
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, PropertyKind};
@@ -133,13 +131,10 @@ impl<'a> PackedRows<'a> {
     fn of(header: &'a Header, source: &'a SceneSource<'a>) -> Result<Self> {
         let mut elements = elements(header, source)?;
         let mut named = |name: &str| {
-            let at = elements.iter().position(|e| e.element.name == name)?;
-            Some(elements.swap_remove(at))
+            Some(elements.swap_remove(elements.iter().position(|e| e.element.name == name)?))
         };
-        let missing = |name: &str| {
-            let expected = format!("an element \"{name}\"");
-            source.malformed("header", expected, "none")
-        };
+        let missing =
+            |name: &str| source.malformed("header", format!("an element \"{name}\""), "none");
         let chunks = named("chunk").ok_or_else(|| missing("chunk"))?;
         let packed = named("vertex").ok_or_else(|| missing("vertex"))?;
         let rows = row_count(&packed, source)?;
@@ -224,7 +219,7 @@ fn read_batches(
     let header = Header::parse(source.bytes, source.path)?;
     let rows = PackedRows::of(&header, source)?;
     let mut pass = ColumnPass::new(&rows);
-    pass.read(&rows, (0..rows.rows, batches.most), source.task, each)?;
+    pass.read(&rows, 0..rows.rows, batches.most, source.task, each)?;
     pass.finish(source, |raw| rows.described(&header, raw))
 }
 

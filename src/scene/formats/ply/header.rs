@@ -1,8 +1,7 @@
 //! The header of a PLY file: its elements and their encoding.
 //!
-//! The only description of the format is Greg Turk's (1994). The parser is strict where the meaning of
-//! the body depends on it (one format line, known types, whole counts, unique names), and lenient in
-//! white space and line ends.
+//! The only description of the format is Greg Turk's (1994). The parser is strict where the meaning of the body depends on
+//! it (one format line, known types, whole counts, unique names), and lenient in white space and line ends.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

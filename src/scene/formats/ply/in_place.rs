@@ -84,8 +84,7 @@ impl SplatsInPlace {
         self.rows.layout.sh_degree
     }
 
-    /// The warning about positions in single precision that are too coarse for the scene, if they are. Samples rows on
-    /// rayon's current thread pool.
+    /// The warning about positions too coarse for the scene in single precision, if so. Samples rows on rayon's pool.
     pub fn rounding_warning(&self) -> Option<String> {
         let step = self.len().div_ceil(SAMPLES).max(1);
         let samples = (0..self.len().div_ceil(step)).into_par_iter();
@@ -114,17 +113,15 @@ impl SplatsInPlace {
         let bytes = offset(rows.start)..offset(rows.end);
         let bytes = match ahead {
             Some((ahead, end)) => {
-                let end = offset(end.min(self.len()));
-                ahead.bytes(&self.bytes, bytes, end).ok()?
+                ahead.bytes(&self.bytes, bytes, offset(end.min(self.len()))).ok()?
             }
             None => &self.bytes[bytes],
         };
         Some(bytes.as_chunks().0)
     }
 
-    /// Decodes and activates all but the higher coefficients of splats from `16 * block` on, read ahead or
-    /// mapped; returns the number of invalid ones. These, and lanes beyond the last row, get an opacity of 0.
-    /// An unreadable block is invalid as a whole.
+    /// Decodes and activates all but the higher coefficients of splats from `16 * block` on, read ahead or mapped;
+    /// returns the number of invalid ones, which get an opacity of 0, as do lanes beyond the end and unreadable blocks.
     #[inline]
     pub fn block(&self, block: usize, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
         self.decode(self.rows_of(block), ahead, into)
@@ -165,7 +162,8 @@ impl SplatsInPlace {
     #[inline]
     pub fn coefficients(
         &self,
-        (block, lanes): (usize, u64),
+        block: usize,
+        lanes: u64,
         ahead: Option<Ahead<'_>>,
         constant: &mut [Lanes; 3],
         rest: &mut [Lanes],

@@ -79,8 +79,7 @@ fn wrong_element(path: &Path, expected: impl Display, found: impl Display) -> Er
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without the properties of a splat. Returns whether its colours are plain RGB, as written
-/// by one of nerfstudio's exporters.
+/// Refuses an element without a splat's properties; returns whether its colours are RGB, as of a nerfstudio exporter.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)
@@ -101,8 +100,7 @@ fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> 
         (false, _) => "",
     };
     let expected = "the properties of a splat (x y z f_dc_* opacity scale_* rot_*)";
-    let found = format!("none called {}{looks}", missing.join(", "));
-    Err(wrong_element(path, expected, found))
+    Err(wrong_element(path, expected, format!("none called {}{looks}", missing.join(", "))))
 }
 
 fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
@@ -133,11 +131,10 @@ pub(super) fn comments_of<'a>(
 
 /// The profile that a file was trained for; `None` if the file does not say.
 ///
-/// A `filter_3D` property is Mip-Splatting's. Comments: Brush writes `Exported from Brush` and
-/// `SplatRenderMode: default` or `mip` (others borrow the second); Postshot writes `antialiased 0`
-/// or `1`. The last such comment counts. Antialiased training by an unknown program means the profile
-/// of the reference renderer with antialiasing. A comment `profile NAME`, which this program writes where nothing
-/// else would say so, comes before all others.
+/// A `filter_3D` property is Mip-Splatting's. Comments: Brush writes `Exported from Brush` and `SplatRenderMode: default`
+/// or `mip` (others borrow the second); Postshot writes `antialiased 0` or `1`. The last such comment counts. Antialiased
+/// training by an unknown program means the profile of the reference renderer with antialiasing. A comment `profile NAME`,
+/// which this program writes where nothing else would say so, comes before all others.
 pub(crate) fn profile_hint<'a>(
     mut names: impl Iterator<Item = &'a str>,
     comments: &[String],

@@ -2,8 +2,7 @@
 
 const QUOTE_BYTES: usize = 60;
 
-/// Lines without their ends. The first line determines all line ends, so that a header does not consume the
-/// first byte of a binary body.
+/// Lines without their ends, which are as the first: a header then never consumes a binary body's first byte.
 #[derive(Debug, Clone)]
 pub(crate) struct PlyLines<'a> {
     bytes: &'a [u8],
@@ -17,8 +16,7 @@ pub(crate) struct PlyLines<'a> {
 
 impl<'a> PlyLines<'a> {
     pub(crate) fn header(bytes: &'a [u8]) -> Self {
-        let first = bytes.iter().position(|b| *b == b'\n' || *b == b'\r');
-        let end = match first {
+        let end = match bytes.iter().position(|b| *b == b'\n' || *b == b'\r') {
             Some(at) if bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n') => b'\r',
             _ => b'\n',
         };

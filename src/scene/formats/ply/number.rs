@@ -28,8 +28,7 @@ impl Number<'_> {
     }
 }
 
-/// Reads the number at the start of `bytes`, exactly. The caller has checked that there are enough
-/// bytes; otherwise the result is zero.
+/// Reads the number at the start of `bytes`, which the caller has checked to be long enough; else it is zero.
 pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
@@ -57,8 +56,7 @@ pub fn to_count(value: f64) -> Option<usize> {
         .then_some(math::whole(value))
 }
 
-/// Parses a float. NaN and infinity are accepted, also in the spellings of C and of Microsoft (`nan(ind)`,
-/// `1.#INF`).
+/// Parses a float. NaN and infinity are accepted, also in the spellings of C and of Microsoft (`nan(ind)`, `1.#INF`).
 fn parse_float<T: FromStr + From<f32>>(word: &[u8]) -> Result<T, Mismatch> {
     let text = std::str::from_utf8(word).unwrap_or("");
     match text.parse() {
@@ -82,10 +80,7 @@ fn parse_whole(word: &[u8], scalar: Scalar) -> Result<f64, Mismatch> {
     };
     match text.parse::<f64>() {
         Ok(value) if (range.0..=range.1).contains(&value) => Ok(value),
-        _ => {
-            let expected = format!("a number from {} to {}", range.0, range.1);
-            Err((expected, quoted(word)))
-        }
+        _ => Err((format!("a number from {} to {}", range.0, range.1), quoted(word))),
     }
 }
 

@@ -37,8 +37,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
             let row_layout = layout.row_layout;
             let all = 0..row_layout.rows;
             let fixed = FixedRows::new([body.offset(), stride], &[all]);
-            let values = (&fields(&layout)[..], header.encoding);
-            read_fixed(bytes, &fixed, row_layout, values, task)?
+            read_fixed(bytes, &fixed, row_layout, &fields(&layout), header.encoding, task)?
         }
         None => read_in_order(body, bytes, &layout, task)?,
     };
@@ -79,8 +78,7 @@ pub(super) struct BinaryRows {
 }
 
 impl BinaryRows {
-    /// Rows in `bytes`, the content of `path`; refuses text, lists, plain colours and double-precision
-    /// positions.
+    /// Rows in `bytes`, the content of `path`; refuses text, lists, plain colours and double-precision positions.
     pub(super) fn of(bytes: &[u8], path: &Path) -> Result<Self> {
         let header = Header::parse(bytes, path)?;
         let layout = Layout::of(&header, path)?;
@@ -122,7 +120,8 @@ pub(super) fn read_fixed(
     bytes: &FileBytes<'_>,
     fixed: &FixedRows,
     row_layout: RowLayout,
-    (fields, encoding): (&[FixedField], Encoding),
+    fields: &[FixedField],
+    encoding: Encoding,
     task: &Task,
 ) -> Result<(Splats, Dropped)> {
     let stride = fixed.stride;
@@ -149,8 +148,7 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     fields
 }
 
-/// Word positions of the slots, if all are little-endian floats on word boundaries, as in nearly every splat
-/// file.
+/// Word positions of the slots, if all are little-endian floats on word boundaries, as in nearly every splat file.
 pub(super) fn word_slots(
     fields: &[FixedField],
     stride: usize,

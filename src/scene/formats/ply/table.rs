@@ -58,8 +58,7 @@ pub(super) fn read_table(source: &SceneSource<'_>) -> Result<SplatTable> {
     Ok(table)
 }
 
-/// Converts a column of red, green or blue to constant SH coefficients. Whole numbers are scaled by the maximum
-/// of their type.
+/// Converts red, green or blue to constant SH coefficients. Whole numbers are scaled by the maximum of their type.
 fn take_plain_colour(column: &mut Column) {
     let Some(channel) = COLOURS.iter().position(|name| *name == column.name) else { return };
     let most = match column.values {
@@ -138,8 +137,7 @@ fn packed_columns(
     for column in &mut columns {
         let (size, parts): (usize, Vec<Part<'_>>) = match &mut column.values {
             ColumnValues::F32(values) => {
-                let parts = values.chunks_mut(ROWS_PER_BLOCK).map(Part::F32);
-                (size_of::<f32>(), parts.collect())
+                (size_of::<f32>(), values.chunks_mut(ROWS_PER_BLOCK).map(Part::F32).collect())
             }
             ColumnValues::Other(scalar, values) => {
                 let parts = values.chunks_mut(ROWS_PER_BLOCK);

@@ -7,13 +7,11 @@ use crate::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
 /// Large enough that system calls do not matter.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits are infinite, are
-/// preserved.
+/// The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits are infinite, are preserved.
 const LOGIT_RANGE: (f32, f32) = (-104.0, 20.0);
 
-/// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_*
-/// rot_*`, scales as logarithms and opacities as logits, as the 3DGS trainer saves them (without
-/// its normals, which are always zero).
+/// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_* rot_*`, scales as logarithms
+/// and opacities as logits, as the 3DGS trainer saves them (without its normals, which are always zero).
 ///
 /// It needs constant memory. The number of splats is fixed at the start, because it is in the header.
 #[derive(Debug)]
@@ -25,8 +23,7 @@ pub struct PlyWriter<W: Write> {
 }
 
 impl<W: Write> PlyWriter<W> {
-    /// Writes the header for `count` splats of degree `sh_degree` (0 to 4), with each line of `comments`
-    /// as a comment line.
+    /// Writes the header for `count` splats of degree `sh_degree` (0 to 4), with each line of `comments` as a comment line.
     ///
     /// # Errors
     /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a degree above 4.
@@ -49,8 +46,7 @@ impl<W: Write> PlyWriter<W> {
         Ok(Self { out, buffer, sh_degree, missing: count })
     }
 
-    /// Writes one splat. A scale of 0, whose logarithm is infinite, becomes the least normal float;
-    /// coefficients beyond the degree are ignored.
+    /// Writes a splat. A scale of 0 becomes the least normal float; coefficients beyond the degree are ignored.
     ///
     /// # Errors
     /// Errors of the output, and [`io::ErrorKind::InvalidInput`] when all splats are written already.
@@ -78,8 +74,7 @@ impl<W: Write> PlyWriter<W> {
                 "encoded splats: expected {row_bytes} bytes each, found {found}"
             )));
         }
-        let count = (rows.len() / row_bytes) as u64;
-        let missing = self.missing.checked_sub(count);
+        let missing = self.missing.checked_sub((rows.len() / row_bytes) as u64);
         self.missing =
             missing.ok_or_else(|| invalid("more splats than the header announced".into()))?;
         self.drain()?;

@@ -19,8 +19,7 @@ pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> 
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.antialiased = meta.antialiased();
     if meta.model.as_deref() == Some("2dgs") {
-        let note = "trained as 2D Gaussians, which are drawn as flat 3D ones";
-        encoding.notes.push(note.to_owned());
+        encoding.notes.push("trained as 2D Gaussians, which are drawn as flat 3D ones".to_owned());
     }
     SplatTable::of_raw(raw, archive.source().describe(NAME, encoding))
 }
@@ -32,8 +31,7 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(
 ) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         let place = format!("{name}, line {}, column {}", error.line(), error.column());
-        let expected = "a description of a SOG";
-        archive.source().malformed(place, expected, error.to_string())
+        archive.source().malformed(place, "a description of a SOG", error.to_string())
     })
 }
 
@@ -75,8 +73,7 @@ impl SogFile {
         match (file.is_v1, part.bands) {
             (false, Some(bands @ 1..=3)) => file.sh_degree = bands,
             (false, _) => {
-                let expected = "1, 2 or 3";
-                return Err(file.wrong(archive, "shN.bands", expected, "another number"));
+                return Err(file.wrong(archive, "shN.bands", "1, 2 or 3", "another number"));
             }
             (true, _) => {
                 let (name, bytes) = file.file(archive, part, 0)?;
@@ -95,8 +92,7 @@ impl SogFile {
         expected: &str,
         found: impl Display,
     ) -> Error {
-        let place = format!("{}{META}, \"{place}\"", self.folder);
-        archive.source().malformed(place, expected, found)
+        archive.source().malformed(format!("{}{META}, \"{place}\"", self.folder), expected, found)
     }
 
     pub(super) fn file<'m>(
@@ -108,8 +104,7 @@ impl SogFile {
         let name = part.files.get(at);
         let name =
             name.ok_or_else(|| self.wrong(archive, "files", "a picture of each kind", "none"))?;
-        let bytes = archive.read(&format!("{}{name}", self.folder))?;
-        Ok((name, bytes))
+        Ok((name, archive.read(&format!("{}{name}", self.folder))?))
     }
 
     /// Degree by the width of version 1's picture.

@@ -50,8 +50,7 @@ pub(super) fn files(
 ) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
     let encoded = pictures.into_par_iter().map(|picture| {
         let name = picture.name;
-        let encoded = task.uninterrupted(move || picture.encode());
-        Ok((name, encoded.map_err(io::Error::other)??))
+        Ok((name, task.uninterrupted(move || picture.encode()).map_err(io::Error::other)??))
     });
     let mut files: Vec<(&str, Vec<u8>)> = encoded.collect::<io::Result<_>>()?;
     files.push((meta_name, meta));

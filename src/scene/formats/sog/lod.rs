@@ -14,8 +14,7 @@ use quadrille_base::error::{Error, Result};
 /// Bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// Rows of one level of detail, with the environment. A leaf without that level gives the next finer one or, if
-/// there is none, its finest.
+/// Rows of one level of detail, with the environment. A leaf without it gives the next finer one, or its finest.
 pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
@@ -76,8 +75,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
 
 fn file(archive: &Archive<'_>, name: &str) -> Result<SogFile> {
     let folder = name.strip_suffix(META).ok_or_else(|| {
-        let expected = format!("names that end in {META}");
-        archive.source().malformed("filenames", expected, name)
+        archive.source().malformed("filenames", format!("names that end in {META}"), name)
     })?;
     SogFile::new(archive, parse(archive, &archive.read(name)?, name)?, folder)
 }

@@ -18,11 +18,9 @@ pub(in crate::formats) struct Sizes {
     file: usize,
 }
 
-/// Written sizes (assumed): a leaf is what a viewer switches between levels, and other writers begin a new file
-/// after as many splats by default.
+/// Written sizes (assumed): viewers switch levels of leaves, and other writers begin a file after as many splats.
 pub(in crate::formats) const SIZES: Sizes = Sizes { leaf: 1 << 15, file: 512 << 10 };
-/// Extent of a splat in its largest standard deviations, for the bounds of leaves (assumed: 99.7 percent of a
-/// normal distribution).
+/// Extent of a splat in its largest standard deviations, for bounds of leaves (assumed: 99.7 percent of a Gaussian).
 const REACH: f64 = 3.0;
 
 /// Names and contents of files; the description comes last.
@@ -50,8 +48,7 @@ pub(in crate::formats) fn write_streamed_files(
         let mut places = Vec::new();
         while let Some(first) = rest.first() {
             let fits = |leaf: &&Range<usize>| leaf.end - first.start <= sizes.file;
-            let fitting = rest.iter().take_while(fits).count();
-            let (inside, after) = rest.split_at(fitting.max(1));
+            let (inside, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
             rest = after;
             let rows = first.start..inside.last().map_or(first.end, |leaf| leaf.end);
             let place = |leaf: &Range<usize>| (names.len(), leaf.start - rows.start, leaf.len());
@@ -91,12 +88,10 @@ pub(in crate::formats) fn write_streamed_files(
 }
 
 pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
-    let tree = Node::over(raw, SIZES.leaf, task)?;
-    Ok(leaves_of(raw, &tree, task)?.concat())
+    Ok(leaves_of(raw, &Node::over(raw, SIZES.leaf, task)?, task)?.concat())
 }
 
-/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new
-/// one replaces.
+/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new one replaces.
 pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
     let Some((folder, file)) = name.split_once('/') else { return name == LOD_META };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -113,11 +108,9 @@ enum Node {
 }
 
 impl Node {
-    /// Halves the rows of `raw` at the median of their longest axis until a leaf has at most `most`. Equal
-    /// positions stay together.
+    /// Halves the rows of `raw` at the median of their longest axis down to leaves of `most`, but for equal positions.
     fn over(raw: &RawColumns, most: usize, task: &Task) -> Result<Self> {
-        let rows = (0..).take(raw.rows()).collect();
-        Self::numbered(raw, rows, most, &mut 0, task)
+        Self::numbered(raw, (0..).take(raw.rows()).collect(), most, &mut 0, task)
     }
 
     /// As [`Self::over`], of some rows; `leaves` is the number of leaves so far.
@@ -200,8 +193,7 @@ fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
 fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>> {
     let mut leaves = vec![Vec::new(); tree.leaves()];
     for row in improved_order(raw, task)?.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
-        let position = raw.mean.each_ref().map(|column| column[row as usize]);
-        leaves[tree.leaf_of(position)].push(row);
+        leaves[tree.leaf_of(raw.mean.each_ref().map(|column| column[row as usize]))].push(row);
     }
     Ok(leaves)
 }

@@ -1,5 +1,4 @@
-//! SOG: splats in lossless WebP pictures with codebooks, in a zip or a folder; and streamed SOG, a tree
-//! over such folders with levels of detail.
+//! SOG: splats in lossless WebP pictures with codebooks, in a zip or folder; streamed, a tree of them with levels.
 //!
 //! Positions have 16 bits per axis in a logarithmic range, rotations 8 bits per component; scales,
 //! colours and higher coefficients are entries of codebooks, the latter of a palette of whole rows.

@@ -140,8 +140,12 @@ impl SogFile {
         let centroids = Pixels::decode(centroids, centroids_name, needed_at_least, archive)?;
         if centroids.width != CENTROIDS_PER_ROW * per_channel {
             let expected = format!("a width of {}", CENTROIDS_PER_ROW * per_channel);
-            let found = centroids.width.to_string();
-            return Err(self.wrong(archive, centroids_name, &expected, found));
+            return Err(self.wrong(
+                archive,
+                centroids_name,
+                &expected,
+                centroids.width.to_string(),
+            ));
         }
         Ok(Palette { per_channel, centroids: centroids.rgba, labels, table: tables[0] })
     }

@@ -26,10 +26,7 @@ fn rows(archive: &Archive<'_>) -> Result<SogRows> {
     let meta: &[u8] = if archive.is_zip() { &archive.read(name)? } else { bytes };
     match is_streamed {
         true => lod::rows(archive, meta),
-        false => {
-            let meta = parse(archive, meta, META)?;
-            Ok(SogRows::of_file(SogFile::new(archive, meta, "")?))
-        }
+        false => Ok(SogRows::of_file(SogFile::new(archive, parse(archive, meta, META)?, "")?)),
     }
 }
 

@@ -92,8 +92,7 @@ impl SogRows {
         }
     }
 
-    /// Reads batches of at most `most` rows. Each file's pictures are decoded once, and kept up to its last
-    /// row.
+    /// Reads batches of at most `most` rows. Each file's pictures are decoded once, and kept up to its last row.
     pub(super) fn read(
         mut self,
         archive: &Archive<'_>,
@@ -106,7 +105,7 @@ impl SogRows {
         for (at, [is_first, is_last]) in self.ends().into_iter().enumerate() {
             let Span { file, start, .. } = self.spans[at];
             if is_first {
-                pass.read(&self, (from..start, most), task, each)?;
+                pass.read(&self, from..start, most, task, each)?;
                 from = start;
                 for file in finished.drain(..) {
                     self.planes[file] = None;
@@ -117,7 +116,7 @@ impl SogRows {
                 finished.push(file);
             }
         }
-        pass.read(&self, (from..self.rows(), most), task, each)?;
+        pass.read(&self, from..self.rows(), most, task, each)?;
         pass.finish(archive.source(), |raw| self.described(archive, raw))
     }
 }

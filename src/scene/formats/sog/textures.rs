@@ -32,12 +32,10 @@ impl Pixels {
         let pixels = u64::from(width) * u64::from(height);
         let most = needed.saturating_mul(2) + SPARE_PIXELS;
         if !(needed..=most).contains(&pixels) {
-            let expected = format!("{needed} to {most} pixels");
-            return Err(wrong(expected, format!("{width} x {height}")));
+            return Err(wrong(format!("{needed} to {most} pixels"), format!("{width} x {height}")));
         }
         if decoder.is_lossy() || decoder.is_animated() {
-            let found = "a lossy or animated one".to_owned();
-            return Err(wrong("a lossless WebP".into(), found));
+            return Err(wrong("a lossless WebP".into(), "a lossy or animated one".to_owned()));
         }
         let mut values = vec![0; decoder.output_buffer_size().unwrap_or(0)];
         decoder.read_image(&mut values).map_err(unread)?;

@@ -84,17 +84,14 @@ pub(super) fn sog_files(
             "codebook": numbers,
             "files": ["shN_centroids.webp", "shN_labels.webp"],
         });
-        let line = CENTROIDS_PER_ROW * raw.rest_per_channel();
-        add("shN_centroids.webp", line, centroids);
+        add("shN_centroids.webp", CENTROIDS_PER_ROW * raw.rest_per_channel(), centroids);
         let label = |label: &u16| {
             let [low, high] = label.to_le_bytes();
             [low, high, 0, 255]
         };
-        let labels = palette.labels.iter().map(label).collect();
-        add("shN_labels.webp", width, labels);
+        add("shN_labels.webp", width, palette.labels.iter().map(label).collect());
     }
-    let meta = Value::to_string(&meta);
-    let files = files(pictures, META, meta.into_bytes(), task);
+    let files = files(pictures, META, Value::to_string(&meta).into_bytes(), task);
     files.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 

@@ -1,8 +1,7 @@
 //! SPZ, Niantic's packed splats: versions 1 to 3 in gzip, version 4 in zstd streams.
 //!
-//! Positions are 24-bit fixed point (version 1: half floats), opacities, colours and scales have 8 bits,
-//! rotations 8 bits per component or, from version 3 on, 10, and higher coefficients 8 bits; writers round
-//! off the lower half of these.
+//! Positions are 24-bit fixed point (version 1: half floats), opacities, colours and scales have 8 bits, rotations 8 bits
+//! per component or, from version 3 on, 10, and higher coefficients 8 bits; writers round off the lower half of these.
 
 mod packed;
 mod read;

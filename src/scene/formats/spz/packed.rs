@@ -83,8 +83,7 @@ pub(super) fn rotation(packed: u32) -> [f32; 4] {
         let magnitude = f64::from(packed >> shift & 511) / COMPONENT_MAX * FRAC_1_SQRT_2;
         if packed >> (shift + 9) & 1 == 1 { -magnitude } else { magnitude }
     };
-    let others = [20, 10, 0].map(component);
-    let [x, y, z, w] = with_largest(others, (packed >> 30) as usize);
+    let [x, y, z, w] = with_largest([20, 10, 0].map(component), (packed >> 30) as usize);
     [w, x, y, z]
 }
 

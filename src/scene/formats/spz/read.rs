@@ -13,8 +13,7 @@ use crate::splats::{MAX_SH_DEGREE, rest_coefficients};
 use crate::table::{RawColumns, SplatTable};
 use quadrille_base::{Error, Result, Task};
 
-/// Largest ratio of unpacked to packed bytes. No encoder gets near it; it bounds the memory that a header can
-/// request.
+/// Largest ratio of unpacked to packed bytes. No encoder gets near it; it bounds the memory that a header can request.
 const MAX_EXPANSION: usize = 1024;
 const POSITION_BYTES: usize = 9;
 
@@ -37,8 +36,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let unknown_axes = unknown_axes.filter(|_| source.options.axes.is_none());
     raw.flip_axes(axes, source.task)?;
     let packing = if is_gzip { "gzip" } else { "zstd streams" };
-    let compression = format!("{packing}, version {}", header.version);
-    let mut encoding = SceneEncoding::new(compression, LOSSES);
+    let mut encoding = SceneEncoding::new(format!("{packing}, version {}", header.version), LOSSES);
     encoding.axes = axes;
     encoding.axes_stated = stated.is_some();
     encoding.antialiased = Some(header.flags & ANTIALIASED != 0);
@@ -88,14 +86,12 @@ fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Resul
         Ok(count) => format!("{count}"),
         Err(error) => format!("{error} after {}", bytes.len()),
     };
-    let expected = format!("{size} bytes when unpacked");
-    Err(source.malformed("packed stream", expected, found))
+    Err(source.malformed("packed stream", format!("{size} bytes when unpacked"), found))
 }
 
 fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
     let bytes: &[u8] = source.bytes;
-    let packed = flate2::bufread::MultiGzDecoder::new(bytes);
-    let mut packed = source.task.reader(packed);
+    let mut packed = source.task.reader(flate2::bufread::MultiGzDecoder::new(bytes));
     let start = unpack(&mut packed, GZIP_HEADER_BYTES, source)?;
     let header = header(&mut ByteReader::new(source.path, &start), source)?;
     if header.version > 3 {
@@ -107,11 +103,8 @@ fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
         *stream = unpack(&mut packed, size, source)?;
     }
     let mut extensions = Vec::new();
-    let limit = MAX_EXTENSION_BYTES as u64 + 1;
-    let read = packed.take(limit).read_to_end(&mut extensions);
-    if let Err(error) = read {
-        let found = error.to_string();
-        return Err(source.malformed("packed stream", "a whole gzip file", found));
+    if let Err(error) = packed.take(MAX_EXTENSION_BYTES as u64 + 1).read_to_end(&mut extensions) {
+        return Err(source.malformed("packed stream", "a whole gzip file", error.to_string()));
     }
     Error::check_limit("bytes of extensions", MAX_EXTENSION_BYTES as u64, extensions.len() as u64)?;
     let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {
@@ -132,8 +125,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
     // In place of the reserved byte of other versions, this one has the number of streams.
     let stream_count = usize::from(bytes.get(15).copied().unwrap_or(0));
     if stream_count > 6 {
-        let found = stream_count.to_string();
-        return Err(source.malformed("header", "at most 6 streams", found));
+        return Err(source.malformed("header", "at most 6 streams", stream_count.to_string()));
     }
     header.version = 4;
     let toc = reader.u32("offset of the table of contents")? as usize;
@@ -167,8 +159,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
             let expected = format!("{size} bytes when unpacked");
             return Err(source.malformed(format!("stream {at}"), expected, word(1).to_string()));
         }
-        let packed = usize::try_from(word(0)).unwrap_or(usize::MAX);
-        let packed = reader.take(packed, "stream")?;
+        let packed = reader.take(usize::try_from(word(0)).unwrap_or(usize::MAX), "stream")?;
         if size > 0 {
             let decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(|e| {
                 source.malformed(format!("stream {at}"), "a zstd frame", e.to_string())
@@ -199,8 +190,7 @@ fn axes_extension(
     Ok((None, None))
 }
 
-/// Axes by the format's codes, counted from 1: left or right, down or up, back or front, first with y and then
-/// with z as the vertical axis.
+/// Axes by codes from 1 on: left or right, down or up, back or front, first with y and then with z vertical.
 fn axes_of(code: u32) -> Option<SplatAxes> {
     const CODES: [&str; 16] = [
         "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF", "LFD", "RFD", "LFU", "RFU", "LBD",

@@ -22,13 +22,11 @@ use quadrille_base::{Error, Result, Task};
 const FRACTION_BITS: u8 = 12;
 /// The format's own writer rounds coefficients of degree 1 and of higher degrees to these buckets.
 const BUCKETS: [u8; 2] = [8, 16];
-/// Minimum width, in mean widths, of splats whose buckets are halved. Halving them once keeps files within 5 %
-/// of the bytes of other writers.
+/// Least width, in mean widths, of splats with halved buckets; files stay within 5 % of the bytes of other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
 const GZIP_LEVEL: u32 = 6;
-/// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times
-/// as long for 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger
-/// ones.
+/// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times as long for
+/// 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
 const ZSTD_LEVEL: i32 = 3;
 const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
 /// Maximum size for the slower level, which then takes at most a third of a second.
@@ -124,10 +122,9 @@ fn pack_coefficients(
 
 /// Whether the buckets of each splat's coefficients are halved.
 ///
-/// The effect of a coefficient's error on a picture grows with the area of the splat times its opacity. Most
-/// pictures are covered by few splats, so buckets are halved where the square root of that product, the splat's
-/// width, is at least [`WIDE`] times the mean of the scene. Widths are computed from the packed values, so
-/// that a file that is read and written again keeps its buckets.
+/// The effect of a coefficient's error on a picture grows with the splat's area times its opacity. Most pictures are
+/// covered by few splats, so buckets are halved where the square root of that product, the width, is at least [`WIDE`]
+/// times the scene's mean. It is computed from packed values: a file read and written again keeps its buckets.
 fn are_wide(scales: &[u8], opacities: &[u8]) -> Vec<bool> {
     let width = |(scales, opacity): (&[u8], &u8)| {
         let mut logarithms = [0, 1, 2].map(|axis| packed::scale(scales[axis]));
@@ -144,8 +141,7 @@ fn header_bytes(header: &SpzHeader, last: u8) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.extend(MAGIC.to_le_bytes());
     bytes.extend(header.version.to_le_bytes());
-    let splats = u32::try_from(header.splats).map_err(io::Error::other)?;
-    bytes.extend(splats.to_le_bytes());
+    bytes.extend(u32::try_from(header.splats).map_err(io::Error::other)?.to_le_bytes());
     bytes.extend([header.sh_degree, header.fraction_bits, header.flags, last]);
     Ok(bytes)
 }
@@ -156,8 +152,7 @@ fn gzip_file(
     level: Option<u8>,
     task: &Task,
 ) -> io::Result<Vec<u8>> {
-    let level = level.map_or(GZIP_LEVEL, u32::from);
-    let packer = GzEncoder::new(Vec::new(), Compression::new(level));
+    let packer = GzEncoder::new(Vec::new(), Compression::new(level.map_or(GZIP_LEVEL, u32::from)));
     let mut packer = task.writer(packer);
     packer.write_all(&header_bytes(header, 0)?)?;
     for stream in streams {
@@ -178,8 +173,7 @@ fn zstd_file(
         extension.extend(word.to_le_bytes());
     }
     let header = SpzHeader { flags: header.flags | EXTENSIONS, ..*header };
-    let count = u8::try_from(used).map_err(io::Error::other)?;
-    let mut file = header_bytes(&header, count)?;
+    let mut file = header_bytes(&header, u8::try_from(used).map_err(io::Error::other)?)?;
     let toc = u32::try_from(ZSTD_HEADER_BYTES + extension.len()).map_err(io::Error::other)?;
     file.extend(toc.to_le_bytes());
     file.resize(ZSTD_HEADER_BYTES, 0);
