@@ -39,8 +39,7 @@ impl MeshCamera {
         Self { origin, ..self }
     }
 
-    /// The view of a part of the picture when that is drawn `scale` times as wide and as high: `size` pixels from the
-    /// pixel `corner` of the larger picture on.
+    /// The view of a part of the picture drawn `scale` times as large: `size` pixels from its pixel `corner` on.
     #[must_use]
     pub fn enlarged(&self, scale: u32, corner: [u32; 2], [width, height]: [u32; 2]) -> Self {
         let mut part = self.clone();
@@ -55,8 +54,7 @@ impl MeshCamera {
 
     /// The camera in the world.
     pub fn in_world(&self) -> Camera {
-        let back = self.origin.map(|axis| -axis);
-        self.camera.relative_to(back).into_owned()
+        self.camera.relative_to(self.origin.map(|axis| -axis)).into_owned()
     }
 
     /// Projects a point relative to the origin.
@@ -80,8 +78,7 @@ impl MeshCamera {
         [point.xz / z, point.yz / z]
     }
 
-    /// Whether the convex hull of some points lies outside the view: all of them beyond one side of
-    /// the picture, or all nearer than the near plane.
+    /// Whether the hull of some points lies outside: all beyond one side of the picture, or nearer than the near plane.
     pub fn misses(&self, positions: impl IntoIterator<Item = [f32; 3]>) -> bool {
         let size = [self.camera.width, self.camera.height].map(f64::from);
         let mut beyond_all = 0b1_1111_u8;
@@ -99,7 +96,7 @@ impl MeshCamera {
     }
 
     /// Whether a box, given by its least and greatest corner, lies outside the view.
-    pub fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
+    pub(crate) fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
         self.misses(
             (0..8)
                 .map(|corner: usize| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis])),

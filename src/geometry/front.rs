@@ -15,8 +15,7 @@ pub struct MeshOrientation {
     pub front: Vector3<f64>,
 }
 
-/// Up and right parts of the direction to the default viewpoint, for 0.87 parts of front: 17 degrees above and
-/// 25 beside, so that three sides are seen.
+/// Up and right parts of the default view's direction, for 0.87 of front: 17 degrees above, 25 beside, three sides.
 const ABOVE: f64 = 0.3;
 const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
@@ -70,9 +69,8 @@ impl MeshOrientation {
     /// and to the right of it, unless the outline of the points there is less than half as large as from
     /// another side or from higher up; then the direction with the largest outline.
     ///
-    /// A format that does not state a front (`is_stated`) leaves open which end of an animal or a vehicle
-    /// is its front. If its left mirrors its right and it is longer than wide, it is shown in profile,
-    /// which is right for both.
+    /// A format that does not state a front (`is_stated`) leaves open which end of an animal or a vehicle is its front. If
+    /// its left mirrors its right and it is longer than wide, it is shown in profile, which is right for both.
     pub fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
@@ -106,8 +104,7 @@ impl MeshOrientation {
         };
         let others = (0..4).flat_map(|k| {
             let [low, high] = [false, true].map(|is_high| self.towards(k, is_high));
-            let below = high - self.up * (2.0 * self.up.dot(&high));
-            [low, high, below]
+            [low, high, high - self.up * (2.0 * self.up.dot(&high))]
         });
         let most = largest(towards, others, drawn);
         if drawn(&towards) < BLANK * most.1 { most.0 } else { towards }

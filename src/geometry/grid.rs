@@ -12,8 +12,7 @@ use quadrille_base::task::Task;
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
-/// Maximum number of runs of a frame's batches: enough to keep many cores busy to the end, few enough that each
-/// is worth a task.
+/// Maximum number of runs of a frame's batches: enough to keep many cores busy, each still worth a task.
 const RUNS: usize = 256;
 
 /// A vertex of a grid.
@@ -30,11 +29,9 @@ pub struct GridVertex {
 /// The triangles of a grid and their adjacency.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// Vertices of each triangle, counter-clockwise seen from the front; at most
-    /// [`MAX_GRID_TRIANGLES`] triangles.
+    /// Vertices of each triangle, counter-clockwise seen from the front; at most [`MAX_GRID_TRIANGLES`] triangles.
     pub triangles: Vec<[u16; 3]>,
-    /// For each triangle: the neighbours across the edges from corner 0 to 1, from 1 to 2 and from
-    /// 2 to 0, or [`NO_NEIGHBOUR`]. The relation is symmetric.
+    /// Each triangle's neighbours across edges 0 to 1, 1 to 2 and 2 to 0, or [`NO_NEIGHBOUR`], symmetrically.
     pub neighbours: Vec<[u16; 3]>,
 }
 
@@ -71,8 +68,7 @@ impl Grid {
     }
 }
 
-/// A scene as batches of grids in submission order. A batch is the unit of work: a patch, or a group
-/// of triangles of a mesh.
+/// A scene as batches of grids in submission order: patches, or groups of a mesh's triangles, the units of work.
 pub trait GridSource: Sync {
     /// Number of batches.
     fn batches(&self) -> usize;
@@ -138,8 +134,7 @@ pub struct DrawRun {
     pub is_blended: bool,
 }
 
-/// The runs of [`batch_runs`] in drawing order: opaque and alpha-tested batches, then blended ones, each in
-/// submission order.
+/// The runs of [`batch_runs`] in drawing order: opaque and alpha-tested ones, then blended, in submission order.
 pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
     let materials = source.materials();
     let is_blended = |batch: usize| {

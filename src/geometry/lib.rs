@@ -1,5 +1,4 @@
-//! Triangle meshes and curved surfaces: their files, the camera that projects them, and the grids in which
-//! a pipeline draws them.
+//! Triangle meshes and curved surfaces: their files, the camera that projects them, and grids for a pipeline.
 //!
 //! ```text
 //! files::Mesh --triangles-----------------------------------+

@@ -19,10 +19,9 @@ pub(super) struct PolygonCutter {
 impl PolygonCutter {
     /// Visits the triangles of a face, as indices of its corners.
     ///
-    /// A convex face becomes a fan around its first corner, as GPUs' drivers and most tools draw it. A
-    /// concave one is cut along its outline, seen along its mean normal; so that neither result depends
-    /// on which corner comes first where the face is flat. Faces without area and concave ones of more
-    /// than [`MAX_CONCAVE_CORNERS`] corners become fans too.
+    /// A convex face becomes a fan around its first corner, as GPUs' drivers and most tools draw it. A concave one is cut
+    /// along its outline, seen along its mean normal; so that neither result depends on which corner comes first where the
+    /// face is flat. Faces without area and concave ones of more than [`MAX_CONCAVE_CORNERS`] corners become fans too.
     pub(super) fn triangles(
         &mut self,
         mesh: &Mesh,
@@ -42,8 +41,7 @@ impl PolygonCutter {
         (2..count).for_each(|k| visit([0, k - 1, k]));
     }
 
-    /// Projects a face counter-clockwise along the axis nearest to its mean normal; returns whether the outline
-    /// is concave.
+    /// Projects a face counter-clockwise along the axis nearest to its mean normal; returns whether the outline is concave.
     fn project(&mut self, mesh: &Mesh, corners: &[Corner]) -> bool {
         let at = |k: usize| {
             let position = mesh.positions[corners[k % corners.len()].position as usize];
@@ -58,8 +56,7 @@ impl PolygonCutter {
             std::mem::swap(&mut across, &mut up);
         }
         self.outline.clear();
-        let points = (0..corners.len()).map(|k| at(k) - origin);
-        self.outline.extend(points.map(|p| [p[across], p[up]]));
+        self.outline.extend((0..corners.len()).map(|k| at(k) - origin).map(|p| [p[across], p[up]]));
         is_concave(&self.outline)
     }
 }
@@ -77,8 +74,7 @@ mod tests {
     use super::*;
     use crate::files::NONE;
 
-    /// Twice the area of each triangle of a polygon in the plane z = 0, whose outline starts at corner
-    /// `first`.
+    /// Twice the area of each triangle of a polygon in the plane z = 0, whose outline starts at corner `first`.
     fn areas(outline: &[[f32; 2]], first: usize) -> Vec<f64> {
         let mesh = Mesh {
             positions: outline.iter().map(|&[x, y]| [x, y, 0.0]).collect(),

@@ -43,8 +43,7 @@ impl TriangleOrder {
 
 /// LRU cache size in vertices (Forsyth).
 const CACHE_SIZE: usize = 32;
-/// Score of the last triangle's vertices: below the next older ones', which keeps strips from growing without
-/// end (Forsyth).
+/// Score of the last triangle's vertices: below the next older ones', lest strips grow without end (Forsyth).
 const LAST_TRIANGLE_SCORE: f32 = 0.75;
 /// Exponent of the decline of scores along the cache (Forsyth).
 const DECAY_POWER: f32 = 1.5;
@@ -135,8 +134,7 @@ impl GreedyOrder {
         self.cache.splice(0..0, own);
         for place in 0..self.cache.len() {
             let vertex = &mut self.vertices[self.cache[place]];
-            let place = (place < CACHE_SIZE).then_some(place);
-            vertex.score = score(place, vertex.triangles.len());
+            vertex.score = score((place < CACHE_SIZE).then_some(place), vertex.triangles.len());
         }
         self.cache.truncate(CACHE_SIZE);
     }
@@ -202,8 +200,7 @@ mod tests {
         assert_eq!(TriangleOrder::VertexCache.permutation(&odd, 1).len(), 3);
     }
 
-    /// Forsyth reports 0.7 vertices per triangle and less on meshes of this kind; no order can do with
-    /// fewer than 0.5.
+    /// Forsyth reports 0.7 vertices per triangle and less on meshes of this kind; no order can do with fewer than 0.5.
     #[test]
     fn vertices_are_shaded_rarely_in_cache_order() {
         let triangles = sheet(60);

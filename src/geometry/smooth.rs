@@ -8,8 +8,7 @@ use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
-/// Triangles along one edge that are all compared; of more, each is compared only with its neighbour in the
-/// file.
+/// Triangles along one edge that are all compared; of more, each is compared only with its neighbour in the file.
 const COMPARED_TRIANGLES: usize = 8;
 
 /// Normals of corners without one: area-weighted means of the mutually smooth triangles around a position.
@@ -21,8 +20,8 @@ pub(super) struct SmoothNormals {
 }
 
 impl SmoothNormals {
-    /// Computes the normals, and gives the corners of `triangles` beside hard edges their indices. `faces`
-    /// holds the face of each triangle.
+    /// Computes the normals, and gives the corners of `triangles` beside hard edges their indices. `faces` holds the face
+    /// of each triangle.
     pub(super) fn of(
         mesh: &Mesh,
         triangles: &mut [[Corner; 3]],
@@ -146,8 +145,7 @@ impl CornersByPosition {
     }
 }
 
-/// Normal and corners of each set of triangles around a position that hard edges separate; none without hard
-/// edges. Triangles without area are in no set.
+/// Normal and corners of sets of triangles around a position between hard edges, if any; all triangles have an area.
 fn sides(
     mesh: &Mesh,
     triangles: &[[Corner; 3]],
@@ -189,8 +187,7 @@ fn sides(
     }
     let mut sums: Vec<Option<(Vector3<f64>, Vec<u32>)>> = vec![None; corners.len()];
     for at in (0..corners.len()).filter(|at| normals[*at].is_some()) {
-        let set = sets.of(fit(at));
-        let (sum, members) = sums[set as usize].get_or_insert_default();
+        let (sum, members) = sums[sets.of(fit(at)) as usize].get_or_insert_default();
         *sum += areas[at];
         members.push(corners[at]);
     }

@@ -65,8 +65,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
                 let corners = mesh.face(face);
                 cutter.triangles(mesh, corners, |triangle| {
                     let at = triangles.len();
-                    let triangle = triangle.map(|k| corners[k]);
-                    triangles.push(triangle);
+                    triangles.push(triangle.map(|k| corners[k]));
                     faces_cut.push(fit::<u32>(face));
                     match runs.last_mut() {
                         Some(run)
@@ -84,15 +83,13 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         let smooth = SmoothNormals::of(mesh, &mut triangles, &faces_cut, task);
         let mut names = VertexNames::new(mesh, &smooth.of_sides);
         let vertices = triangles.iter().take_while(|_| !task.is_cancelled());
-        let vertices = vertices.map(|corners| corners.map(|corner| names.number(corner)));
-        let vertices = vertices.collect();
+        let vertices = vertices.map(|corners| corners.map(|corner| names.number(corner))).collect();
         task.check()?;
         let bounds = bounds(&mesh.positions);
         Ok(Self { vertices, smooth, bounds, triangles, adjacency, runs, mesh: owner })
     }
 
-    /// Returns the same triangles in another order within each draw and material; `seed` seeds a random
-    /// order.
+    /// Returns the same triangles in another order within each draw and material; `seed` seeds a random order.
     #[must_use]
     pub fn reordered(mut self, order: TriangleOrder, seed: u64) -> Self {
         let is_same =
@@ -176,8 +173,7 @@ impl<M: Borrow<Mesh> + Sync> GridSource for Triangles<M> {
                     let next = fit::<u16>(positions.len());
                     *positions.entry(ids[usize::from(vertex)]).or_insert(next)
                 };
-                let welded = triangles.iter().map(|t| t.map(&mut position));
-                neighbours(&welded.collect::<Vec<_>>())
+                neighbours(&triangles.iter().map(|t| t.map(&mut position)).collect::<Vec<_>>())
             }
         };
         visit(Grid {

@@ -9,8 +9,7 @@ use super::mirror::{MIRRORED, mirrored_share};
 const LAYER: f64 = 0.01;
 /// Minimum ratio of support along z to support along y for z to be up (assumption).
 const MARGIN: f64 = 2.0;
-/// Least support as a share of the diagonal's square: an assumption. Faces and busts touch their lowest layer
-/// by a chin or the back of a head.
+/// Least support as a share of the diagonal's square (assumed): busts touch their lowest layer by a chin or the like.
 const LEAST_SUPPORT: f64 = 0.01;
 /// A support of this share of the outline from above needs no symmetry: an assumption.
 const FULL: f64 = 0.6;
@@ -87,16 +86,14 @@ fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
         let first = hull.first().copied().unwrap_or_default();
         hull.windows(2).map(|pair| turn(first, pair[0], pair[1])).sum::<f64>() / 2.0
     };
-    let lower = chain(&mut points.iter().copied());
-    lower + chain(&mut points.iter().rev().copied())
+    chain(&mut points.iter().copied()) + chain(&mut points.iter().rev().copied())
 }
 
 fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Drops points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most points
-/// of a mesh, so that few are left to sort.
+/// Drops points inside the farthest points' polygon in eight directions (Akl and Toussaint), most points of a mesh.
 fn drop_inner(points: &mut Vec<[f64; 2]>) {
     let Some(&first) = points.first() else { return };
     // Counter-clockwise.

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::files::{Corner, Mesh, NONE};
 use quadrille_base::math::fit;
 
-/// Numbers the vertices of a mesh: two corners have the same number if their positions, texture
-/// coordinates, normals and colours are equal in value.
+/// Numbers a mesh's vertices: corners of equal positions, texture coordinates, normals and colours share a number.
 ///
 /// The result is an index buffer without duplicates. A file's own indices are not used, since OBJ has an
 /// index for each attribute and exporters repeat equal vertices.

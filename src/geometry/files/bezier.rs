@@ -21,9 +21,8 @@ pub struct BezierPatches {
 }
 
 impl BezierPatches {
-    /// Reads the patches in `path`. The file contains the number of patches, the indices (from 1) of
-    /// each patch's 16 points, the number of points, and the points, each on a line of its own with
-    /// values separated by commas.
+    /// Reads the patches in `path`. The file contains the number of patches, the indices (from 1) of each patch's 16
+    /// points, the number of points, and the points, each on a line of its own with values separated by commas.
     ///
     /// # Errors
     /// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] with the line that is wrong.
@@ -36,8 +35,7 @@ impl BezierPatches {
     /// # Errors
     /// [`Error::Malformed`] as [`BezierPatches::load`].
     pub fn parse(bytes: &[u8], named: &Path) -> Result<Self> {
-        let lines = Lines::new(bytes);
-        let mut rows = Rows { lines, number: 0 };
+        let mut rows = Rows { lines: Lines::new(bytes), number: 0 };
         rows.read().map_err(|(expected, found)| {
             Error::malformed(named, format!("line {}", rows.number), expected, found)
         })
@@ -53,8 +51,7 @@ impl Rows<'_> {
     fn read(&mut self) -> Result<BezierPatches, Mismatch> {
         let mut patches = Vec::new();
         for _ in 0..self.row::<1, _>(text::whole_number)?[0] {
-            let patch: [u32; 16] = self.row(text::whole_number)?;
-            patches.push((self.number, patch));
+            patches.push((self.number, self.row(text::whole_number)?));
         }
         let [count] = self.row(text::whole_number)?;
         if u64::from(count) > MAX_VERTICES {

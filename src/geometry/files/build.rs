@@ -129,8 +129,7 @@ impl MeshBuilder {
             return Ok(NONE);
         }
         let at = self.index(self.mesh.normals.len(), "normals")?;
-        let unit = normal.map(|c| narrow(c / length));
-        self.mesh.normals.push(unit.into());
+        self.mesh.normals.push(normal.map(|c| narrow(c / length)).into());
         Ok(at)
     }
 
@@ -164,8 +163,7 @@ impl MeshBuilder {
             return Ok(());
         }
         let what = format!("{}: triangles", self.path.display());
-        let limit = MAX_TRIANGLES;
-        Err(Error::Limit { what, limit, found })
+        Err(Error::Limit { what, limit: MAX_TRIANGLES, found })
     }
 
     /// Adds a face of at least three corners, whose indices come from this builder.
@@ -175,8 +173,7 @@ impl MeshBuilder {
         self.triangles += triangles;
         self.mesh.corners.extend_from_slice(corners);
         // There are at most three times as many corners as triangles, so the count fits 32 bits.
-        let end = u32::try_from(self.mesh.corners.len()).unwrap_or(NONE);
-        self.mesh.face_starts.push(end);
+        self.mesh.face_starts.push(u32::try_from(self.mesh.corners.len()).unwrap_or(NONE));
         self.mesh.face_materials.push(material);
         Ok(())
     }

@@ -42,8 +42,7 @@ impl Folder {
         }
     }
 
-    /// Requested files, relative to the working directory if the mesh's path is, and warnings about files read
-    /// in place of others.
+    /// Requested files, relative to the working directory if the mesh's path is, and warnings about replacements.
     pub(super) fn into_files(self) -> (Vec<PathBuf>, Vec<String>) {
         (self.files, self.warnings.into_texts())
     }
@@ -127,8 +126,7 @@ impl Folder {
         }
         let parent = self.mesh.parent().filter(|p| !p.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        let root = parent.canonicalize().map_err(|e| Error::read(parent, e))?;
-        Ok(self.root.insert(root).clone())
+        Ok(self.root.insert(parent.canonicalize().map_err(|e| Error::read(parent, e))?).clone())
     }
 
     /// The path of an entry of the folder that a name means which no file has as it stands: with slashes for
@@ -168,8 +166,7 @@ impl Folder {
                     }
                     let entries = self.entries.entry(folder).or_insert_with_key(|f| entries(f));
                     let names = entries.get(&part.to_lowercase())?;
-                    let same = names.iter().find(|name| *name == part);
-                    found.push(same.or(names.first())?.clone());
+                    found.push(names.iter().find(|name| *name == part).or(names.first())?.clone());
                 }
             }
         }

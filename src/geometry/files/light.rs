@@ -7,8 +7,7 @@ pub struct PunctualLight {
     pub name: String,
     /// Kind, place and direction.
     pub kind: LightKind,
-    /// Linear colour times intensity: illuminance in lux of a directional light, luminous intensity in
-    /// candela of the others.
+    /// Linear colour times intensity: illuminance in lux of directional lights, luminous intensity in candela of others.
     pub intensity: [f32; 3],
 }
 
@@ -36,8 +35,7 @@ pub enum LightKind {
 pub struct SpotCone {
     /// Unit direction of its axis, away from the light.
     pub axis: [f64; 3],
-    /// Angles in radians between the axis and the inner and outer cone: the light is full inside the
-    /// inner one and none outside the outer one.
+    /// Angles in radians between axis and inner and outer cone, with full light inside and none outside.
     pub angles: [f64; 2],
 }
 
@@ -45,8 +43,7 @@ impl SpotCone {
     /// As in the formula of the glTF extension.
     const LEAST_DIFFERENCE: f64 = 0.001;
 
-    /// Scale and offset that turn the cosine of the angle to the axis into the square root of the
-    /// light's share, before it is clamped to 0 to 1.
+    /// Scale and offset from the cosine to the axis to the square root of the light's share, before clamping to 0 to 1.
     pub fn ramp(&self) -> [f64; 2] {
         let [inner, outer] = self.angles.map(f64::cos);
         let scale = 1.0 / (inner - outer).max(Self::LEAST_DIFFERENCE);

@@ -37,8 +37,7 @@ pub enum Microfacets {
         /// Index into `Mesh::textures` of factors: roughness in green, metalness in blue.
         texture: Option<u32>,
     },
-    /// A surface whose mirror reflection has a colour of its own, beside the diffuse colour of the material
-    /// (`KHR_materials_pbrSpecularGlossiness`).
+    /// A surface with a mirror reflection of its own colour beside its diffuse one (`KHR_materials_pbrSpecularGlossiness`).
     Specular {
         /// Linear reflectance along the normal, 0 to 1.
         colour: [f32; 3],

@@ -38,8 +38,7 @@ pub struct Crease {
 
 /// A polygon mesh.
 ///
-/// Readers guarantee that indices are in range, coordinates finite, that faces have at least three
-/// corners, and that there is at least one material.
+/// Readers guarantee valid indices, finite coordinates, at least three corners per face, and at least one material.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
     /// Origin of the positions in the world: zero, unless they lie far from it. Cameras and lights are in the world.
@@ -74,8 +73,7 @@ pub struct Mesh {
     pub smoothing: Smoothing,
 }
 
-/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: an
-/// assumption.
+/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: an assumption.
 pub const DEFAULT_CREASE: f64 = 60.0;
 
 /// Faces that share normals where corners have none. Faces share them at a position only, and there with all faces
@@ -108,11 +106,9 @@ impl Mesh {
     }
 }
 
-/// Returns the least and the greatest corner of the box around `points`, both the origin if there are
-/// none.
+/// Returns the least and the greatest corner of the box around `points`, both the origin if there are none.
 pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
-    let boxes = points.into_iter().map(|p| [*p.borrow(); 2]);
-    let around = boxes.reduce(|[a, b], [p, q]| {
+    let around = points.into_iter().map(|p| [*p.borrow(); 2]).reduce(|[a, b], [p, q]| {
         let axes = [0, 1, 2];
         [axes.map(|k| a[k].min(p[k])), axes.map(|k| b[k].max(q[k]))]
     });
@@ -129,8 +125,7 @@ pub struct Loaded {
     pub cameras: Vec<FileCamera>,
     /// Whether the format states that +y is up and +z the front, as glTF does; OBJ and PLY leave it open.
     pub has_stated_axes: bool,
-    /// Parts of the file that are left out or drawn differently, one sentence each; at most about a
-    /// hundred.
+    /// Parts of the file that are left out or drawn differently, one sentence each; at most about a hundred.
     pub warnings: Vec<String>,
     /// Files that the mesh names and that were looked for, such as materials, textures and buffers. A file
     /// that could not be read is one of them, since its appearance changes the mesh.

@@ -1,7 +1,6 @@
 //! Wavefront OBJ.
 //!
-//! This parser exists because `tobj` reports errors without lines, copies positions model by model and
-//! omits the tags of subdivision surfaces.
+//! `tobj` reports errors without lines, copies positions model by model and omits tags of subdivision surfaces.
 //!
 //! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
@@ -113,8 +112,7 @@ impl ObjReader {
                 self.uvs += 1;
             }
             b"vn" => {
-                let normal = numbers(&mut words).map_err(malformed)?;
-                self.normals.push(self.builder.normal(normal)?);
+                self.normals.push(self.builder.normal(numbers(&mut words).map_err(malformed)?)?);
             }
             b"f" => {
                 self.corners(rest).map_err(malformed)?;
@@ -163,8 +161,7 @@ impl ObjReader {
             });
         }
         if self.corners.len() < 3 {
-            let found = self.corners.len().to_string();
-            return Err(("a face of 3 corners or more".into(), found));
+            return Err(("a face of 3 corners or more".into(), self.corners.len().to_string()));
         }
         Ok(())
     }
@@ -230,8 +227,7 @@ fn index(
     })
 }
 
-/// Sharp edges (two vertices) and vertices (one), with line and sharpness. Vertices are indices of `v`; a tag
-/// may precede them.
+/// Sharp edges (two vertices) and vertices (one), as indices of `v` that a tag may precede, with line and sharpness.
 #[derive(Default)]
 struct Tags(Vec<(usize, Vec<u32>, f32)>);
 
@@ -282,11 +278,9 @@ impl Tags {
                     Error::malformed(path, format!("line {number}"), expected, vertex)
                 })
             };
-            let found = vertices.iter().map(find).collect::<Result<Vec<u32>>>()?;
-            match found[..] {
+            match vertices.iter().map(find).collect::<Result<Vec<u32>>>()?[..] {
                 [a, b] => {
-                    let positions = [a, b];
-                    mesh.creases.push(Crease { positions, sharpness });
+                    mesh.creases.push(Crease { positions: [a, b], sharpness });
                 }
                 [vertex] => mesh.sharp_corners.push((vertex, sharpness)),
                 _ => {}

@@ -8,8 +8,7 @@ use quadrille_base::math::narrow;
 /// Minimum distance of the middle from zero, in spreads, for a moved origin. Nearer meshes lose at most 4 of
 /// the 24 bits of f32 and keep the file's values. An assumption.
 const FAR_SPREADS: f64 = 16.0;
-/// Steps of f32 in a spread below which rounding shows: half a pixel in a picture of a thousand. An assumption,
-/// for a warning only.
+/// Steps of f32 in a spread below which rounding shows: half a pixel of a thousand, assumed for a warning.
 const LEAST_STEPS: f64 = 1024.0;
 /// Keeps differences from the origin within f32.
 const LARGEST_ORIGIN: f64 = 1e30;

@@ -10,12 +10,11 @@ const ROUNDING: f64 = 1e-6;
 
 /// Marks as two-sided the materials of surfaces whose backs may be seen.
 ///
-/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in one
-/// direction as in the other: its backs cannot be seen from outside and need not be drawn. An open surface (a
-/// leaf, a sail, a cup of one layer, faces whose orientations contradict each other) may be seen from either
-/// side, which OBJ and PLY cannot state. So may closed ones, if their fronts are inside, as in a room or in a
-/// file with clockwise faces: all surfaces together then enclose a negative volume, while a cavity is smaller
-/// than its surroundings.
+/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in one direction as in
+/// the other: its backs cannot be seen from outside and need not be drawn. An open surface (a leaf, a sail, a cup of one
+/// layer, faces whose orientations contradict each other) may be seen from either side, which OBJ and PLY cannot state. So
+/// may closed ones, if their fronts are inside, as in a room or in a file with clockwise faces: all surfaces together then
+/// enclose a negative volume, while a cavity is smaller than its surroundings.
 pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let mut surfaces = Sets::new(mesh.positions.len());
     let faces = 0..mesh.faces();

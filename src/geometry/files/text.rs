@@ -8,8 +8,7 @@ use quadrille_base::error::Mismatch;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::quoted;
 
-/// Lines with their numbers, from 1. A line ending in a backslash, unless a comment, continues in the next one;
-/// the joined line has the first number.
+/// Lines with their numbers, from 1. A backslash at the end, unless a comment's, joins the next line to the number.
 pub(crate) struct Lines<'a> {
     rest: &'a [u8],
     /// Newline, or carriage return in a text without newlines.
@@ -20,9 +19,7 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
         let rest = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let end = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
-        let number = 0;
-        Self { rest, end, number }
+        Self { rest, end: if rest.contains(&b'\n') { b'\n' } else { b'\r' }, number: 0 }
     }
 
     fn plain(&mut self) -> Option<&'a [u8]> {

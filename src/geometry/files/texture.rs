@@ -19,8 +19,7 @@ const TEXEL_BYTES: u64 = size_of::<[u8; 4]>() as u64;
 /// Bytes per texel while drawn: as read, and 8 bytes in each mip level.
 const DRAWN_TEXEL_BYTES: u64 = TEXEL_BYTES + 8 * 4 / 3;
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-/// Texels that any file's header may claim: 4096x4096. A lossless WebP of one colour holds such a picture in a
-/// few bytes.
+/// Texels that any file's header may claim: 4096x4096. A lossless WebP of one colour holds such a picture in a few bytes.
 const FREE_TEXELS: u64 = 1 << 24;
 /// Further texels that a header may claim per byte of the file: twice what deflate reaches for 8-bit pictures.
 const TEXELS_PER_BYTE: u64 = 2048;
@@ -116,8 +115,7 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
         ));
     }
     check_memory(size.into(), DRAWN_TEXEL_BYTES).map_err(|error| error.to_string())?;
-    let credible = FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64);
-    if texels > credible {
+    if texels > FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64) {
         let bytes = bytes.len();
         return Err(format!("{width} x {height} texels in {bytes} bytes"));
     }

@@ -8,8 +8,7 @@ use quadrille_base::error::{Error, Result};
 /// Parameter distance by which the point for a normal moves inwards where derivatives give none, as at
 /// collapsed sides or cusps (assumed): small for a patch, large for rounding.
 const NUDGE: f32 = 1.0 / 256.0;
-/// Least squared sine between the derivatives, times their relative lengths, that gives a normal (assumed):
-/// about the square of a hundred roundings of `f32`.
+/// Least squared sine between derivatives, times relative lengths, for a normal (assumed): a hundred roundings squared.
 const LEAST_AREA_SQUARED: f32 = 1e-9;
 
 /// Control points row by row, with rows along u. The unused fourth coordinate makes a point a SIMD vector.
@@ -68,8 +67,7 @@ impl BicubicPatch {
         ]
     }
 
-    /// Position and normal at (u, v). If the derivatives give no normal, that of a point slightly further
-    /// inwards.
+    /// Position and normal at (u, v). If the derivatives give no normal, that of a point slightly further inwards.
     #[inline]
     pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let [position, du, dv] = self.derivatives(u, v);
@@ -98,12 +96,10 @@ impl BicubicPatch {
 const SIDES: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 7, 11, 15], [15, 14, 13, 12], [12, 8, 4, 0]];
 
 impl Surface {
-    /// Creates a surface of bicubic Bezier patches. Each has 16 indices into `points`: rows along u, in
-    /// the order of v, counter-clockwise as seen from the front. Texture coordinates are the patch's
-    /// parameters.
+    /// Creates a surface of bicubic Bezier patches. Each has 16 indices into `points`: rows along u, in the order of v,
+    /// counter-clockwise as seen from the front. Texture coordinates are the patch's parameters.
     ///
-    /// Patches are adjacent where the control points of their sides have equal coordinates. A side
-    /// may be a single point, as on the lid of the Utah teapot.
+    /// Patches are adjacent where sides have equal control points. A side may be one point, as on the Utah teapot's lid.
     ///
     /// # Errors
     /// [`Error::Argument`] when an index is out of range or a point is not finite.

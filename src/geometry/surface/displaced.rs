@@ -1,5 +1,4 @@
-//! Surfaces displaced along their normals by a height map, like the FROG "with high-frequency
-//! displacement" of the paper on quad-fragment merging (section 4).
+//! Surfaces displaced along normals by a height map, as the FROG of the paper on quad-fragment merging (section 4).
 
 use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::files::Texture;
@@ -8,8 +7,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::whole;
 
-/// Half the parameter distance for slopes (assumed): a few tenths of a texel on the tested meshes, far above
-/// the rounding of `f32`.
+/// Half the parameter distance for slopes (assumed): tenths of a texel, far above the rounding of `f32`.
 const SLOPE_REACH: f32 = 1.0 / 256.0;
 
 /// Channel of a texture that contains heights.
@@ -137,8 +135,7 @@ impl Surface {
 
 impl Displaced {
     fn moved(&self, from: SurfacePoint, uv: [f32; 2]) -> [f32; 3] {
-        let by = self.scale * self.heights.at(uv) + self.bias;
-        add_scaled(from.position, from.normal, by)
+        add_scaled(from.position, from.normal, self.scale * self.heights.at(uv) + self.bias)
     }
 }
 

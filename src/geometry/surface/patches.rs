@@ -1,10 +1,9 @@
 //! Surfaces: the geometry of patches, the ownership of their sides and corners, and their materials.
 //!
-//! A patch is a map from the unit square to the world. Its corners, counter-clockwise as seen from
-//! the front, are (u, v) = (0, 0), (1, 0), (1, 1), (0, 1); side `s` starts at corner `s`. Where patches
-//! are adjacent, one of them *owns* the shared side or corner and supplies its positions to all of
-//! them. Neighbours therefore agree to the last bit, also with displacement and across texture seams,
-//! and there are no cracks.
+//! A patch is a map from the unit square to the world. Its corners, counter-clockwise as seen from the front, are (u, v) =
+//! (0, 0), (1, 0), (1, 1), (0, 1); side `s` starts at corner `s`. Where patches are adjacent, one of them *owns* the shared
+//! side or corner and supplies its positions to all of them. Neighbours therefore agree to the last bit, also with
+//! displacement and across texture seams, and there are no cracks.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -58,8 +57,7 @@ impl PatchMaterials {
     }
 
     fn part(&self, patch: usize) -> [u32; 2] {
-        let last = self.parts.len().saturating_sub(1);
-        self.parts.get(patch.min(last)).copied().unwrap_or_default()
+        self.parts.get(patch.min(self.parts.len().saturating_sub(1))).copied().unwrap_or_default()
     }
 }
 
@@ -113,8 +111,7 @@ impl Surface {
         self.patches
     }
 
-    /// Returns the position at `u` and `v` (0 to 1) of a patch relative to the origin, without regard to
-    /// owners.
+    /// Returns the position at `u` and `v` (0 to 1) of a patch relative to the origin, without regard to owners.
     #[inline]
     pub fn position(&self, patch: usize, u: f32, v: f32) -> [f32; 3] {
         self.geometry.position(patch, u, v)

@@ -7,8 +7,7 @@
 pub(super) const ONE: i32 = 1 << 24;
 /// `parts` of an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
 const UNEVEN: u32 = u32::MAX;
-/// Shorter edges are always divided evenly, so that splitting ends where heights jump across a seam (assumed):
-/// a 4096th of a patch.
+/// Shorter edges are divided evenly, so that splitting ends at jumps of heights (assumed): a 4096th of a patch.
 const SHORTEST_UNEVEN: u32 = 4096;
 
 pub(super) type PatchPoint = [i32; 2];
@@ -99,8 +98,7 @@ impl PatchEdge {
         }
     }
 
-    /// Point `number` of the whole edge. Distances from its start are rounded towards zero, so that a patch
-    /// with the mirrored edge gets the mirrored point.
+    /// Point `number` of the whole edge, by distances rounded towards zero: the mirrored edge gets the mirrored point.
     fn whole(&self, number: u32) -> PatchPoint {
         std::array::from_fn(|axis| {
             let (a, b) = (self.ends[0][axis], self.ends[1][axis]);
@@ -110,10 +108,9 @@ impl PatchEdge {
         })
     }
 
-    /// Splits the edge in two. An uneven edge is split in the middle, and `measure` measures the
-    /// halves in the direction of the whole edge; other edges are split at the point nearest to the
-    /// middle. An edge of one segment stays whole, and the other part is a point at its start or, if
-    /// `keeps_start`, at its end.
+    /// Splits the edge in two. An uneven edge is split in the middle, and `measure` measures the halves in the direction of
+    /// the whole edge; other edges are split at the point nearest to the middle. An edge of one segment stays whole, and
+    /// the other part is a point at its start or, if `keeps_start`, at its end.
     pub(super) fn split(
         &self,
         keeps_start: bool,

@@ -1,11 +1,9 @@
-//! Adaptive tessellation without cracks by DiagSplit (Fisher, Fatahalian, Boulos, Akeley, Mark and
-//! Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon Rendering"),
-//! which the paper on quad-fragment merging uses (section 4).
+//! Adaptive tessellation without cracks, of the paper on quad-fragment merging (section 4): Fisher, Fatahalian, Boulos,
+//! Akeley, Mark and Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon Rendering".
 //!
-//! The division of an edge depends on that edge alone: it is measured on the screen in a direction on
-//! which both patches agree. Sub-patches are split until their sides are evenly divided and they fit
-//! in a grid. The owner of a side evaluates its vertices, so that adjacent grids agree to the last
-//! bit.
+//! The division of an edge depends on that edge alone: it is measured on the screen in a direction on which both patches
+//! agree. Sub-patches are split until their sides are evenly divided and they fit in a grid. The owner of a side evaluates
+//! its vertices, so that adjacent grids agree to the last bit.
 
 mod edge;
 mod order;
@@ -24,8 +22,7 @@ use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
 
-/// Least and greatest target area of a triangle in pixels. The paper on quad-fragment merging
-/// measures 0.5 to 10 (section 4).
+/// Least and greatest target area of a triangle in pixels; the paper on quad-fragment merging has 0.5 to 10.
 pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
 /// A tessellated surface, with one patch per batch.

@@ -53,8 +53,7 @@ fn ring_key([x, y]: [f32; 2], [width, height]: [f32; 2]) -> (u32, usize, u32) {
             nearest = side;
         }
     }
-    let along = whole(along_sides[nearest] * STEPS);
-    (whole(from_sides[nearest]), nearest, along)
+    (whole(from_sides[nearest]), nearest, whole(along_sides[nearest] * STEPS))
 }
 
 fn shuffle<T>(items: &mut [T], seed: u64) {

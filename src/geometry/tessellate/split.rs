@@ -19,8 +19,7 @@ const MEASURED_SEGMENTS: u16 = 4;
 /// Width of the band around the picture within which edges are measured, in sizes of the picture (assumed).
 /// Prevents fine division of nearby geometry outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Split depth below which cuts may have any number of segments (assumed). Only discontinuities, such as seams
-/// of a height map, need more splits.
+/// Split depth below which cuts may have any number of segments (assumed), for seams of height maps and the like.
 const FREE_DEPTH: u32 = 24;
 /// Splits of a patch after which cuts are limited likewise, which bounds the work (assumed): a hundred times
 /// the splits for a picture full of triangles of half a pixel.
@@ -71,9 +70,8 @@ enum Cut {
     Free,
     /// At most as many segments as a grid side allows, spaced evenly, so that the cut need not be split again.
     Even,
-    /// At most as many segments as the adjacent sides, spaced evenly: the parts get smaller even where the
-    /// surface jumps between neighbouring parameters, so that every cut across the jump is as long as the one
-    /// before.
+    /// At most as many segments as the adjacent sides, spaced evenly: the parts get smaller even where the surface jumps
+    /// between neighbouring parameters, so that every cut across the jump is as long as the one before.
     NoFiner,
 }
 
@@ -120,8 +118,7 @@ impl Splitter<'_> {
         task: &Task,
         visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let sides: SubPatch = std::array::from_fn(|side| self.side(side));
-        let mut waiting = vec![(sides, 0)];
+        let mut waiting = vec![(std::array::from_fn(|side| self.side(side)), 0)];
         let mut splits = 0;
         while let Some((part, depth)) = waiting.pop() {
             // Parts outside the view have no grid, and there may be many in a row.
@@ -203,8 +200,7 @@ impl Splitter<'_> {
                     (patch, uv, false)
                 } else {
                     let t = if owner.is_reversed { ONE - t } else { t };
-                    let uv = along_side(owner.part, real(t));
-                    (owner.patch as usize, uv, owner.is_smooth)
+                    (owner.patch as usize, along_side(owner.part, real(t)), owner.is_smooth)
                 }
             }
         };
@@ -214,13 +210,11 @@ impl Splitter<'_> {
 
     fn corner_owner(&self, corner: usize) -> (usize, [f32; 2], bool) {
         let owner = self.surface.corner_owner(self.patch, corner);
-        let uv = CORNERS[usize::from(owner.part)];
-        (owner.patch as usize, uv, owner.is_smooth)
+        (owner.patch as usize, CORNERS[usize::from(owner.part)], owner.is_smooth)
     }
 
     fn position(&self, at: PatchPoint) -> [f32; 3] {
-        let here = at.map(real);
-        let (patch, [u, v], _) = self.owner(at).unwrap_or((self.patch, here, true));
+        let (patch, [u, v], _) = self.owner(at).unwrap_or((self.patch, at.map(real), true));
         self.surface.position(patch, u, v)
     }
 
@@ -259,8 +253,7 @@ impl Splitter<'_> {
     }
 
     fn split(&self, part: &SubPatch, first: usize, cut: Cut) -> [SubPatch; 2] {
-        let turned: SubPatch = std::array::from_fn(|side| part[(side + first) % 4]);
-        let [low, right, high, left] = turned;
+        let [low, right, high, left] = std::array::from_fn(|side| part[(side + first) % 4]);
         let measure = |ends: [PatchPoint; 2]| self.measure(ends);
         let is_point = |e: &PatchEdge| !e.is_uneven() && e.segments() == 0;
         // A side of one segment is split at the end where no other side is a point, since the cut would

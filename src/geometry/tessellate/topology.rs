@@ -1,9 +1,8 @@
 //! Triangles of a grid whose four sides have different numbers of segments: rows of quads inside, and a
 //! ring of triangles around them (the layout of Direct3D 11's tessellator).
 //!
-//! Vertices are numbered first along the perimeter, from corner 0 counter-clockwise, then row by row
-//! inside. A grid has `columns` by `rows` quads, the greater factors of opposite sides; its inner
-//! vertices are the inner points of that lattice.
+//! Vertices are numbered along the perimeter, from corner 0 counter-clockwise, then row by row inside. A grid has
+//! `columns` by `rows` quads, the greater factors of opposite sides, and the inner points of that lattice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -129,8 +128,7 @@ mod tests {
     use super::*;
     use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
-    /// Checks that every perimeter segment has one triangle, every other edge two of opposite direction, and
-    /// that neighbours are symmetric.
+    /// Checks that perimeter segments have one triangle, other edges two opposite ones, and neighbours symmetry.
     fn check(factors: Factors) {
         let topology = stitched(factors, GridOrder::Rows, 1);
         let total: u16 = factors.iter().copied().map(u16::from).sum();

@@ -84,8 +84,7 @@ fn supply_primitive(
     for (name, &number) in &compressed.attributes {
         let Some(&at) = primitive.attributes.get(name) else { continue };
         let attribute = mesh.attribute_by_unique_id(number).ok_or_else(|| {
-            let expected = format!("an attribute of number {number} for {name}");
-            store.malformed(place, expected, "none")
+            store.malformed(place, format!("an attribute of number {number} for {name}"), "none")
         })?;
         let accessor = store.accessor(at)?;
         let components = match accessor.shape.as_str() {

@@ -51,8 +51,7 @@ const WITHOUT_EFFECT: [&str; 23] = [
     "VRMC_node_constraint",
     "VRMC_springBone",
 ];
-/// Extensions with data in another encoding, often beside the plain data. Readers of the data name them if
-/// there is nothing else.
+/// Extensions with data in another encoding, often beside plain data; readers name them if there is nothing else.
 const ENCODINGS: [&str; 5] = [
     "EXT_meshopt_compression",
     "EXT_texture_avif",
@@ -63,8 +62,7 @@ const ENCODINGS: [&str; 5] = [
 /// Prefix of extensions that affect colours alone; a document may require any of them.
 const MATERIAL_PREFIX: &str = "KHR_materials_";
 
-/// Refuses a document that requires an unread extension affecting more than colours; names every other ignored
-/// extension that may change the picture.
+/// Refuses a required unread extension of more than colours; names other ignored ones that may change the picture.
 pub(super) fn check(
     document: &GltfDocument,
     uses: &ExtensionUses,

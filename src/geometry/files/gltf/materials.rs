@@ -144,8 +144,7 @@ impl<'a> Materials<'a> {
                 roughness: roughness.min(1.0),
                 texture,
             };
-            let colour = rough.base_color_factor.unwrap_or([1.0; 4]);
-            return Ok((self.factors(at, colour)?, facets));
+            return Ok((self.factors(at, rough.base_color_factor.unwrap_or([1.0; 4]))?, facets));
         };
         let specular = self.factors(at, glossy.specular_factor.unwrap_or([1.0; 3]))?;
         let [glossiness] = self.factors(at, [glossy.glossiness_factor.unwrap_or(1.0)])?;
@@ -154,8 +153,7 @@ impl<'a> Materials<'a> {
             glossiness: glossiness.min(1.0),
             texture,
         };
-        let diffuse = glossy.diffuse_factor.unwrap_or([1.0; 4]);
-        Ok((self.factors(at, diffuse)?, facets))
+        Ok((self.factors(at, glossy.diffuse_factor.unwrap_or([1.0; 4]))?, facets))
     }
 
     fn factors<const N: usize>(&self, at: usize, factors: [f32; N]) -> Result<[f32; N]> {

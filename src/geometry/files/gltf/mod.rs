@@ -1,7 +1,6 @@
 //! glTF 2.0 and GLB.
 //!
-//! The meshes of the document's scene are read, placed by their nodes, as one draw per primitive of
-//! each instance. Skins and morph targets are at rest.
+//! The scene's meshes are read, placed by nodes, a draw per primitive of each instance; skins and morphs are at rest.
 
 mod draco;
 mod extensions;
@@ -83,8 +82,7 @@ pub(crate) fn read(
         }
     }
     builder.expect(vertices, triangles)?;
-    let most = morph::MAX_DISPLACEMENTS;
-    Error::check_limit("displacements by morph targets", most, displacements)?;
+    Error::check_limit("displacements by morph targets", morph::MAX_DISPLACEMENTS, displacements)?;
     let mut materials = Materials::new(&scenery, &store);
     let skins = Skins::of(&scenery.skins, &placed, &store, &mut builder)?;
     let joints = |instance: &MeshInstance| {
@@ -97,9 +95,7 @@ pub(crate) fn read(
     })?;
     builder.set_origin(&positions, &single);
     for instance in &instances {
-        let joints = joints(instance)?;
-        let weights = morph::weights(&document, instance);
-        let pose = Pose { weights, joints };
+        let pose = Pose { weights: morph::weights(&document, instance), joints: joints(instance)? };
         for shape in &shapes[instance.mesh] {
             let material = materials.index(shape.json.material, &mut builder, files)?;
             shape.add(instance, pose, material, &store, &mut builder)?;

@@ -23,8 +23,7 @@ fn active<'t>(
     targets.iter().zip(weights.iter().copied()).filter(|(_, weight)| *weight != 0.0)
 }
 
-/// Number of targets that displace a primitive's vertices. Other attributes than positions and normals are
-/// ignored with a warning.
+/// Number of targets that displace a primitive's vertices; only positions and normals are read, with a warning.
 pub(super) fn count(primitive: &GltfPrimitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
     let mut count = 0;
     for (target, _) in active(&primitive.targets, weights) {

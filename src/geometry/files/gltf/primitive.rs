@@ -238,8 +238,7 @@ impl<'a> CheckedPrimitive<'a> {
         }
         if let Some(at) = self.colour {
             for (corner, colour) in corners.iter_mut().zip(colours(at, store)?) {
-                let colour = finite(colour).map_err(wrong("COLOR_0"))?;
-                corner.colour = builder.colour(colour)?;
+                corner.colour = builder.colour(finite(colour).map_err(wrong("COLOR_0"))?)?;
             }
         }
         Ok(corners)

@@ -1,5 +1,4 @@
-//! Skins at rest: every vertex is placed by the weighted mean of its joints' maps. The node of a skinned
-//! mesh does not move it, as the specification says.
+//! Skins at rest: vertices are placed by the weighted mean of joints' maps, not by the mesh's node, as specified.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! Mapping of the texels of a glTF texture to a primitive: a set of texture coordinates, transformed by
-//! `KHR_texture_transform`.
+//! Mapping of a glTF texture to a primitive: a set of texture coordinates, moved by `KHR_texture_transform`.
 
 use super::json::{Material, TextureInfo};
 use quadrille_base::math::narrow;
@@ -49,8 +48,7 @@ impl Default for TextureMapping {
     }
 }
 
-/// Textures of a material with their names, most visible first: colour, reflection, normals, emission,
-/// occlusion.
+/// Textures of a material with their names, most visible first: colour, reflection, normals, emission, occlusion.
 pub(super) fn textures(material: &Material) -> [(&'static str, Option<&TextureInfo>); 5] {
     let [colour, reflection] = match &material.extensions.specular_glossiness {
         Some(glossy) => [

@@ -69,8 +69,11 @@ fn read_camera(
     }
     for (field, value) in [("znear", Some(lens.znear)), ("aspectRatio", lens.aspect_ratio)] {
         if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
-            let expected = "a finite number above 0";
-            return Err(store.malformed(place(field), expected, value.to_string()));
+            return Err(store.malformed(
+                place(field),
+                "a finite number above 0",
+                value.to_string(),
+            ));
         }
     }
     let Some((view_from_world, eye)) = view(placement) else {
@@ -87,8 +90,7 @@ fn read_camera(
     }))
 }
 
-/// World-to-view rotation (x right, y down, z forward) and position of a camera; `None` if the node's map is
-/// singular or not finite.
+/// World-to-view rotation (x right, y down, z forward) and position of a camera; `None` for singular maps.
 fn view(placement: &NodePlacement) -> Option<(Matrix3<f64>, Vector3<f64>)> {
     let (linear, eye) = placement.parts();
     let axis =

@@ -40,8 +40,7 @@ impl FaceColumns {
 
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
         let colour = self.colour.iter().flat_map(ColourColumns::columns);
-        let others = self.uvs.into_iter().chain(self.texture).chain(colour);
-        [self.vertices].into_iter().chain(others)
+        [self.vertices].into_iter().chain(self.uvs.into_iter().chain(self.texture).chain(colour))
     }
 }
 
@@ -112,8 +111,7 @@ impl Polygons {
 
     fn vertices(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
         if indices.len() < 3 {
-            let found = indices.len().to_string();
-            return Err(("a face of 3 vertices or more".into(), found));
+            return Err(("a face of 3 vertices or more".into(), indices.len().to_string()));
         }
         for &index in indices {
             self.corners.push((vertex(index, count)?, NONE));
@@ -121,8 +119,7 @@ impl Polygons {
         Ok(())
     }
 
-    /// Reads a row of strips: each vertex after the first two ends a triangle with alternating sides, and -1
-    /// begins a new strip.
+    /// Reads a row of strips: each vertex after two ends a triangle of alternating sides; -1 begins a new strip.
     pub(super) fn strips(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
         for strip in indices.split(|index| *index == STRIP_END) {
             let mut vertices = Vec::with_capacity(strip.len());
@@ -142,8 +139,7 @@ impl Polygons {
         Ok(())
     }
 
-    /// Adds faces with the materials of their textures. Returns whether any has none of the `textures`; these
-    /// get the material after them.
+    /// Adds faces with the materials of their textures; returns whether any has none and gets the material after them.
     pub(super) fn add(
         &self,
         vertices: &[Corner],
@@ -179,8 +175,5 @@ impl Polygons {
 fn vertex(index: f64, count: u64) -> Result<u32, Mismatch> {
     let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
     let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
-    vertex.ok_or_else(|| {
-        let expected = format!("a vertex of {count}, numbered from 0");
-        (expected, index.to_string())
-    })
+    vertex.ok_or_else(|| (format!("a vertex of {count}, numbered from 0"), index.to_string()))
 }

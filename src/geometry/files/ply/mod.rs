@@ -1,10 +1,9 @@
 //! Polygons in PLY files.
 //!
-//! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list
-//! `vertex_indices` or `vertex_index` of `face` supplies the polygons, which may have texture coordinates per
-//! corner, textures and colours as MeshLab and OpenMVS write them; such a list of `tristrips` supplies strips of
-//! triangles. Everything else is skipped with a warning.
-//! Splat files use the same parser, so both are equally strict.
+//! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list `vertex_indices` or
+//! `vertex_index` of `face` supplies the polygons, which may have texture coordinates per corner, textures and colours as
+//! MeshLab and OpenMVS write them; such a list of `tristrips` supplies strips of triangles. Everything else is skipped with
+//! a warning. Splat files use the same parser, so both are equally strict.
 
 mod faces;
 mod vertices;
@@ -40,8 +39,7 @@ pub(super) fn read(
     let properties = &header.elements[vertices].properties;
     let has = |name| properties.iter().any(|p| p.name == name);
     if faces.is_none() && has("f_dc_0") && has("opacity") {
-        let found = "splats (draw them with `quadrille render`)";
-        return wrong("an element \"face\"", found);
+        return wrong("an element \"face\"", "splats (draw them with `quadrille render`)");
     }
     let strips = element("tristrips");
     let strip_column = strips.map(|at| vertex_list(&header.elements[at], path)).transpose()?;
@@ -92,8 +90,7 @@ pub(super) fn read(
         let (word, name) = comment.trim().split_once(char::is_whitespace)?;
         (word == TEXTURE_COMMENT).then(|| name.trim())
     });
-    let is_single = reader.columns.has_single_positions(&header.elements[vertices]);
-    reader.place(is_single)?;
+    reader.place(reader.columns.has_single_positions(&header.elements[vertices]))?;
     reader.finish(&textures.collect::<Vec<_>>(), files)
 }
 
@@ -121,8 +118,7 @@ impl PlyReader {
     }
 
     fn place(&mut self, is_single: bool) -> Result<()> {
-        let single = if is_single { &self.positions[..] } else { &[] };
-        self.builder.set_origin(&self.positions, single);
+        self.builder.set_origin(&self.positions, if is_single { &self.positions[..] } else { &[] });
         for (corner, position) in self.vertices.iter_mut().zip(&self.positions) {
             corner.position = self.builder.position(*position)?;
         }
@@ -143,8 +139,7 @@ impl PlyReader {
         }
         if !names.is_empty() {
             let (element, names) = (&element.name, names.join(", "));
-            let warning = format!("properties of element {element:?} are left out: {names}");
-            self.builder.warn(warning);
+            self.builder.warn(format!("properties of element {element:?} are left out: {names}"));
         }
     }
 

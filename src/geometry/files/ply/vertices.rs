@@ -56,8 +56,7 @@ impl ColourColumns {
     pub(super) fn value(&self, row: &PlyRow) -> Result<[f32; 4], Mismatch> {
         let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
         let [r, g, b] = self.channels;
-        let alpha = self.alpha.map_or(Ok(1.0), scaled)?;
-        Ok([scaled(r)?, scaled(g)?, scaled(b)?, alpha])
+        Ok([scaled(r)?, scaled(g)?, scaled(b)?, self.alpha.map_or(Ok(1.0), scaled)?])
     }
 }
 
@@ -100,8 +99,7 @@ impl VertexColumns {
         finite(position.map(narrow))?;
         let normal = self.normal.map(|at| numbers(row, at)).transpose()?;
         let uv = self.uv.map(|at| numbers(row, at)).transpose()?;
-        let colour = self.colour.map(|of| of.value(row)).transpose()?;
-        Ok((position, normal, uv, colour))
+        Ok((position, normal, uv, self.colour.map(|of| of.value(row)).transpose()?))
     }
 }
 

@@ -49,8 +49,7 @@ impl Cage {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// Creates the cage of `mesh`; also returns the origin of each face. Repeated corners, and faces with fewer
-    /// than three, are left out.
+    /// Creates the cage of `mesh`, and the origin of each face. Repeated corners and faces below three are left out.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         let corners = mesh.corners.len() as u64;
@@ -74,8 +73,7 @@ impl Cage {
             if kept.len() < 3 {
                 continue;
             }
-            let vertices = kept.iter().map(|c| mesh.corners[*c as usize].position);
-            cage.corners.extend(vertices);
+            cage.corners.extend(kept.iter().map(|c| mesh.corners[*c as usize].position));
             cage.starts.push(fit::<u32>(cage.corners.len()));
             origins.push((fit::<u32>(face), kept));
         }
@@ -112,8 +110,7 @@ impl Cage {
         Ok(kept)
     }
 
-    /// Computes the edges. Edges of one face, of more than two, or of two with opposite orientation are cut,
-    /// hence infinitely sharp.
+    /// Computes the edges. Edges of one face, of over two, or of two of opposite orientation are infinitely sharp.
     pub(super) fn edges(&self) -> Edges {
         let mut numbers: HashMap<[u32; 2], u32> = HashMap::with_capacity(self.corners.len());
         let mut edges = Edges::default();
@@ -207,8 +204,7 @@ impl<'a> FanFinder<'a> {
 
     /// Fans of a vertex in the order of their faces, crossing the edges that `may_cross` allows.
     pub(super) fn fans(&self, vertex: usize, may_cross: impl Fn(u32) -> bool) -> Vec<Fan> {
-        let all = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
-        let all = &self.at_vertex[all];
+        let all = &self.at_vertex[self.starts[vertex] as usize..self.starts[vertex + 1] as usize];
         let passable = |corner: usize| may_cross(self.edges.of_corner[corner]);
         let left = |corner: u32| {
             let [before, _] = self.neighbours(corner);
@@ -243,8 +239,7 @@ impl<'a> FanFinder<'a> {
         fans
     }
 
-    /// Whether a closed fan shares each vertex, but no edge, with another fan. No rule of subdivision holds for
-    /// both.
+    /// Whether a closed fan shares each vertex, but no edge, with another fan. No rule of subdivision holds for both.
     pub(super) fn pinched(&self) -> Vec<bool> {
         let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
         let is_pinched = |vertex: usize| {

@@ -1,8 +1,7 @@
-//! Bicubic Bezier patches of a cage of quads. They are exact where the cage is regular. Elsewhere, inner
-//! control points follow Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision Surfaces with
-//! Bicubic Patches", section 3), and control points of the edges follow Loop, Schaefer, Ni and Castano 2009
-//! ("Approximating Subdivision Surfaces with Gregory Patches for Hardware Tessellation", section 3), which
-//! makes positions and normals at corners exact.
+//! Bicubic Bezier patches of a cage of quads. They are exact where the cage is regular. Elsewhere, inner control points
+//! follow Loop and Schaefer 2008 ("Approximating Catmull-Clark Subdivision Surfaces with Bicubic Patches", section 3), and
+//! control points of the edges follow Loop, Schaefer, Ni and Castano 2009 ("Approximating Subdivision Surfaces with Gregory
+//! Patches for Hardware Tessellation", section 3), which makes positions and normals at corners exact.
 
 use std::f64::consts::{PI, TAU};
 

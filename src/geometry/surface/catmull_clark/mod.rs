@@ -4,12 +4,11 @@
 //! finite sharpness, and then each quad becomes a Bezier patch. A patch of the tessellator is a quad of
 //! the cage with all its Bezier patches, so that grids are as large as possible.
 //!
-//! Regular quads are exact. Elsewhere corners are exact and the surface between them is approximate;
-//! its error falls to about a quarter with every step of subdivision. Measured against the same cage
-//! after five steps, the greatest error along the normal, relative to the diagonal of the bounding
-//! box, and the greatest angle between normals are: for a cube, 4.1e-3 and 7.4 degrees without
-//! subdivision, 7.9e-4 and 2.3 after one step, 1.6e-4 and 1.0 after two; for a figure of 1450 quads,
-//! 5.1e-4, 1.4e-4 and 5.5e-5, with normals up to 9.3 degrees off after one step and 5.9 after two.
+//! Regular quads are exact. Elsewhere corners are exact and the surface between them is approximate; its error falls to
+//! about a quarter with every step of subdivision. Measured against the same cage after five steps, the greatest error
+//! along the normal, relative to the diagonal of the bounding box, and the greatest angle between normals are: for a cube,
+//! 4.1e-3 and 7.4 degrees without subdivision, 7.9e-4 and 2.3 after one step, 1.6e-4 and 1.0 after two; for a figure of
+//! 1450 quads, 5.1e-4, 1.4e-4 and 5.5e-5, with normals up to 9.3 degrees off after one step and 5.9 after two.
 
 mod cage;
 mod limit;
@@ -25,11 +24,9 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{fit, whole};
 use refine::{Rules, refined};
 
-/// Default number of steps of subdivision. After one step, no quad of a cage of quads has more than one
-/// irregular vertex.
+/// Default number of steps of subdivision. After one step, no quad of a cage of quads has more than one irregular vertex.
 pub const DEFAULT_LEVELS: u32 = 1;
-/// Limit on the steps of subdivision (assumed): a thousand Bezier patches per quad. Sharper creases
-/// count as infinitely sharp.
+/// Limit on subdivisions (assumed): a thousand patches per quad. Sharper creases count as infinitely sharp.
 pub const MAX_LEVELS: u32 = 5;
 /// 4 GiB of control points (assumed).
 const MAX_CUBICS: u64 = 1 << 24;
@@ -62,13 +59,11 @@ impl SubdivisionLevel {
 }
 
 impl Surface {
-    /// Creates the subdivision surface of a control cage. It is subdivided `levels` times (0 to 5),
-    /// or more often if its creases or faces of other than four corners require it. Texture
-    /// coordinates are linear between the corners of faces.
+    /// Creates the subdivision surface of a control cage. It is subdivided `levels` times (0 to 5), or more often if its
+    /// creases or faces of other than four corners require it. Texture coordinates are linear between the corners of faces.
     ///
-    /// Borders are creases, and border vertices of a single face are corners. Edges of more than two
-    /// faces, or of two faces of opposite orientation, are cut and become creases for each of their
-    /// faces.
+    /// Borders are creases, and border vertices of a single face are corners. Edges of more than two faces, or of two faces
+    /// of opposite orientation, are cut and become creases for each of their faces.
     ///
     /// # Errors
     /// [`Error::Argument`] when a face has a vertex twice, a position is not finite or there is no
@@ -81,8 +76,7 @@ impl Surface {
         let levels = levels.max(creased_levels(&cage)).min(MAX_LEVELS);
         let steps = if is_quads { levels } else { levels.max(1) - 1 };
         let found = (cage.corners.len() as u64) << (2 * steps);
-        let what = "Bezier patches of a subdivision surface";
-        Error::check_limit(what, MAX_CUBICS, found)?;
+        Error::check_limit("Bezier patches of a subdivision surface", MAX_CUBICS, found)?;
         let (uvs, parts) = attributes(mesh, &faces, is_quads);
         let first = SubdivisionLevel::new(cage);
         let base = if is_quads { first } else { first.refined() };
@@ -179,14 +173,12 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     (uvs, parts)
 }
 
-/// Owners among the quads of `base`. `is_smooth` is for the vertices after `steps` further steps, which keep
-/// their indices.
+/// Owners among the quads of `base`. `is_smooth` is for the vertices after `steps` further steps, which keep their indices.
 fn owners(base: &SubdivisionLevel, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
         let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);
         let is_smooth_side = |c: usize| {
-            let edge = base.edges.of_corner[4 * face + c] as usize;
-            base.edges.sharpness[edge] <= steps as f32
+            base.edges.sharpness[base.edges.of_corner[4 * face + c] as usize] <= steps as f32
         };
         PatchKeys {
             smooth_sides: std::array::from_fn(is_smooth_side),

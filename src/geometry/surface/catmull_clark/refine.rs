@@ -123,9 +123,8 @@ fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     all
 }
 
-/// Returns the next level, with a quad for each corner of `cage`, in order. Children of a quad keep its
-/// directions, so that they tile its parameters: corner `c` of the quad is corner `c` of child `c`.
-/// Children of other faces begin at the old vertex.
+/// Returns the next level, with a quad for each corner of `cage`, in order. A quad's children keep its directions and
+/// tile its parameters: corner `c` is corner `c` of child `c`. Other faces' children begin at the old vertex.
 pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
     let first_edge = fit::<u32>(cage.positions.len());
     let first_face = first_edge + fit::<u32>(edges.ends.len());
@@ -163,8 +162,7 @@ pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
             }
         }
     }
-    let sharp_vertices = cage.sharp_vertices.iter();
-    next.sharp_vertices = sharp_vertices.map(|s| (s - 1.0).max(0.0)).collect();
+    next.sharp_vertices = cage.sharp_vertices.iter().map(|s| (s - 1.0).max(0.0)).collect();
     next.sharp_vertices.resize(next.positions.len(), 0.0);
     next
 }

@@ -15,8 +15,7 @@ pub struct Bumps {
 }
 
 impl Default for Bumps {
-    /// Assumed: cells of about three pixels from the scene's viewpoint, and twice as high, so that the skin
-    /// folds in front of itself.
+    /// Assumed: cells of about three pixels from the scene's viewpoint, twice as high, so that the skin folds.
     fn default() -> Self {
         Self { frequency: 120.0, height: 0.02 }
     }

@@ -74,9 +74,8 @@ impl Geometry for Instances {
 }
 
 impl Surface {
-    /// Creates ARMY: `rows` by `columns` copies of a figure that stands along +y on a field in x and
-    /// z, each slightly displaced and rotated. They are drawn in random order, so that occlusion is
-    /// neither best nor worst from any viewpoint.
+    /// Creates ARMY: `rows` by `columns` copies of a figure that stands along +y on a field in x and z, displaced and
+    /// rotated a bit, in random order: occlusion is neither best nor worst from any viewpoint.
     ///
     /// # Errors
     /// [`Error::Limit`] when the copies have more than 2^32 patches.
@@ -105,8 +104,7 @@ impl Surface {
         });
         let mut copies: Vec<(f32, Instance)> = copies.collect();
         copies.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let copies = copies.into_iter().map(|(_, copy)| copy);
-        Ok(Instances::of(self, copies.collect()))
+        Ok(Instances::of(self, copies.into_iter().map(|(_, copy)| copy).collect()))
     }
 }
 

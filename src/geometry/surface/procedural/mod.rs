@@ -1,7 +1,6 @@
-//! Procedural scenes. PLANE, SINEWAVE, FROG, PTCLOUD and FURBALL come from the paper on quad-fragment merging
-//! (section 4, Figure 10), which shows them and states their purpose but no sizes. All sizes here are
-//! assumptions, chosen so that the pictures and their share of fine geometry look like the paper's. ARCADE
-//! stands for the indoor scenes of the paper on sort-based deferred shading.
+//! Procedural scenes. PLANE, SINEWAVE, FROG, PTCLOUD and FURBALL come from the paper on quad-fragment merging (section
+//! 4, Figure 10), which states their purpose but no sizes. All sizes are assumptions, by which pictures and shares of
+//! fine geometry look like the paper's. ARCADE stands for the indoor scenes of sort-based deferred shading.
 
 mod arcade;
 mod frog;

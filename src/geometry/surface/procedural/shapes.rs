@@ -1,5 +1,4 @@
-//! Shapes defined by formulas: height fields over a rectangle (PLANE and SINEWAVE), a ball, and a
-//! ball of hairs (FURBALL).
+//! Shapes defined by formulas: height fields over a rectangle (PLANE and SINEWAVE), a ball, and a ball of hairs (FURBALL).
 
 use super::instances::Rng;
 use crate::files::{Material, bounds};
@@ -31,8 +30,7 @@ pub(super) fn plane() -> Surface {
     sheet([24, 15], [3.2, 2.0], Vec::new())
 }
 
-/// SINEWAVE: 32 by 32 patches over 6 by 6 world units with crossing waves, the shortest 0.25 long and 0.025
-/// high, which are steep enough to occlude each other.
+/// SINEWAVE: 32 by 32 patches over 6 by 6 units, of crossing, self-occluding waves, from 0.25 long and 0.025 high.
 pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -59,8 +57,7 @@ fn sheet(counts: [u16; 2], lengths: [f32; 2], waves: Vec<Wave>) -> Surface {
         ..Material::default()
     });
     let patches = (columns * rows) as usize;
-    let sheet = Sheet { counts, lengths, waves };
-    Surface::new(sheet, patches, owners, patch_materials)
+    Surface::new(Sheet { counts, lengths, waves }, patches, owners, patch_materials)
 }
 
 impl Geometry for Sheet {
@@ -150,8 +147,7 @@ impl Geometry for Ball {
 }
 
 pub(super) const FUR_EYE: [f64; 3] = [0.5, -5.0, 1.0];
-/// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is
-/// occluded.
+/// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is occluded.
 pub const HAIRS: u32 = 6000;
 /// Limit on the hairs, whose patches are held in memory.
 pub const MAX_HAIRS: u32 = 1 << 22;
@@ -243,8 +239,7 @@ fn hair(seed: u64, number: u64) -> Hair {
         [0.0, 0.0, 0.0] => [1.0, 0.0, 0.0],
         across => across,
     };
-    let curve = [root, first, second, tip];
-    Hair { curve, across }
+    Hair { curve: [root, first, second, tip], across }
 }
 
 impl Hair {

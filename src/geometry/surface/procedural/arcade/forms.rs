@@ -70,8 +70,7 @@ impl Form {
         match *self {
             Self::Flat { corner, sides } => {
                 let [a, b] = sides;
-                let position = std::array::from_fn(|k| corner[k] + s * a[k] + t * b[k]);
-                (position, unit(cross(a, b)))
+                (std::array::from_fn(|k| corner[k] + s * a[k] + t * b[k]), unit(cross(a, b)))
             }
             Self::Barrel { axis, start, length, radius } => {
                 // The order of the parameters makes the inside the front.
@@ -103,8 +102,7 @@ impl Form {
                 let out = cross(axes[0], axes[1]);
                 let away = std::array::from_fn(|k| out[k] + x * axes[0][k] + y * axes[1][k]);
                 let normal = unit(away);
-                let position = std::array::from_fn(|k| centre[k] + radius * normal[k]);
-                (position, normal)
+                (std::array::from_fn(|k| centre[k] + radius * normal[k]), normal)
             }
         }
     }
@@ -126,8 +124,7 @@ impl Form {
         }
     }
 
-    /// Distance by which the surface may leave the box around 5 by 5 points of a patch that turns by at most a
-    /// quarter.
+    /// Distance by which the surface may leave the box around 5 by 5 points of a patch that turns by at most a quarter.
     pub(super) fn bulge(&self) -> f32 {
         // The rise of an arc of a quarter over four chords is 0.5 % of the radius.
         match *self {

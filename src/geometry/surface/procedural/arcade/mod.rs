@@ -109,8 +109,7 @@ fn materials() -> Vec<Material> {
     ];
     let balls = (0..).zip(BALL_COLOURS).map(|(number, colour)| {
         // Every other colour belongs to a checkered ball.
-        let texture = (number % 2 == 0).then_some(0);
-        material("ball", colour, texture, 120.0)
+        material("ball", colour, (number % 2 == 0).then_some(0), 120.0)
     });
     materials.extend(balls);
     materials
@@ -143,8 +142,7 @@ impl Arcade {
         for (x, along) in [(-HALF_WIDTH, length), (HALF_WIDTH, -length)] {
             let y = if along > 0.0 { -OVERLAP } else { length - OVERLAP };
             // The wall at +x runs backwards, so that both face the hall.
-            let sides = [[0.0, along, 0.0], up];
-            self.flat([x, y, -OVERLAP], sides, [24, 2], WALL);
+            self.flat([x, y, -OVERLAP], [[0.0, along, 0.0], up], [24, 2], WALL);
         }
         let up = [0.0, 0.0, SPRINGING + 4.0];
         for (y, across) in [(0.0, -2.0 * half), (HALL_LENGTH, 2.0 * half)] {
@@ -161,8 +159,7 @@ impl Arcade {
         let top = SPRINGING + OVERLAP / 2.0;
         for x in ROWS {
             for number in 0..COLUMNS - 1 {
-                let middle = BAY * (f32::from(number) + 1.0);
-                self.arch(x, middle, top);
+                self.arch(x, BAY * (f32::from(number) + 1.0), top);
             }
             for (from, to) in [(0.0, BAY / 2.0), (HALL_LENGTH - BAY / 2.0, HALL_LENGTH)] {
                 self.beam(x, [from, to], top, true);
@@ -257,8 +254,7 @@ impl Arcade {
         let material = FIRST_BALL + u32::from(number) % 4;
         let [i, j, k] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         for axes in [[i, j], [j, i], [j, k], [k, j], [k, i], [i, k]] {
-            let form = Form::BallFace { centre: [x, y, z], radius, axes };
-            self.add(form, [1, 1], radius, material);
+            self.add(Form::BallFace { centre: [x, y, z], radius, axes }, [1, 1], radius, material);
         }
     }
 
@@ -277,8 +273,7 @@ impl Arcade {
     }
 
     fn sheet(&self, patch: usize) -> &Sheet {
-        let after = self.sheets.partition_point(|sheet| sheet.first <= patch);
-        &self.sheets[after.saturating_sub(1)]
+        &self.sheets[self.sheets.partition_point(|sheet| sheet.first <= patch).saturating_sub(1)]
     }
 }
 

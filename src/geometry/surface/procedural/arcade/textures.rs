@@ -15,8 +15,7 @@ pub(super) fn textures() -> Vec<Texture> {
 fn texture(grey: fn(u32, u32) -> f32) -> Texture {
     let texel = |k: u32| {
         let (x, y) = (k % SIDE, k / SIDE);
-        let value = grey(x, y).clamp(0.0, 255.0);
-        let value = whole::<u8>(value);
+        let value = whole::<u8>(grey(x, y).clamp(0.0, 255.0));
         [value, value, value, u8::MAX]
     };
     Texture {
