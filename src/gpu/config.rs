@@ -214,8 +214,7 @@ impl Config {
         }
         let clock_mhz = self.gpu.clock_mhz;
         let l2 = self.l2.bytes_per_cycle(clock_mhz);
-        let l2_fields = "l2.slices * l2.slice_bytes_per_cycle * l2.clock_mhz / gpu.clock_mhz";
-        check_bandwidth(l2_fields, l2)?;
+        check_bandwidth("l2.slices * l2.slice_bytes_per_cycle * l2.clock_mhz / gpu.clock_mhz", l2)?;
         let dram = self.dram.bytes_per_cycle(clock_mhz);
         check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
@@ -251,8 +250,7 @@ impl Config {
 
     /// The fields whose values differ from a preset, with their values as TOML.
     pub fn changes_from(&self, preset: &str) -> Result<BTreeMap<String, String>> {
-        let preset = self.extended(preset)?.fields();
-        let pairs = self.fields().into_iter().zip(preset);
+        let pairs = self.fields().into_iter().zip(self.extended(preset)?.fields());
         let changed = pairs.filter(|(ours, theirs)| ours.value != theirs.value);
         Ok(changed.map(|(ours, _)| (ours.name, ours.value)).collect())
     }
@@ -269,8 +267,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Adds a unit from outside this crate, in place of one of the same name. Its fields are reached by name like
-    /// all others.
+    /// Adds a unit from outside this crate, or replaces one of the same name. Its fields are reached by name as all others.
     ///
     /// # Errors
     /// [`Error::Argument`] for the name of a unit of this crate, and naming a default that is out of bounds.

@@ -69,8 +69,7 @@ impl Iterator for Primitives {
 impl Draw {
     /// Draws the splats of a frame, each as the two triangles of its oriented bounding box.
     pub fn splats(frame: &Preprocessed, width: u32, height: u32) -> Self {
-        let splats = frame.in_order().map(|(splat, _)| *splat);
-        Self::projected(splats.collect(), width, height)
+        Self::projected(frame.in_order().map(|(splat, _)| *splat).collect(), width, height)
     }
 
     /// Draws splats in this order, each as the two triangles of its oriented bounding box.
@@ -154,8 +153,7 @@ impl Draw {
         [triangle([a, b, c]), triangle([a, c, d])]
     }
 
-    /// Primitives of a splat. The index after the last splat stands for a rectangle over the whole picture, for
-    /// a stencil update.
+    /// Primitives of a splat; of the index after the last splat, a rectangle over the picture, for a stencil update.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {
         let shapes = match &self.boxes {

@@ -1,5 +1,4 @@
-//! State shared by all units of a draw: draw call, framebuffer, memory, and feedback from later to earlier
-//! units.
+//! State shared by all units of a draw: draw call, framebuffer, memory, and feedback from later to earlier units.
 
 use super::draw::Draw;
 use super::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
@@ -40,21 +39,21 @@ pub struct DrawState<'a> {
     /// Results of vertex shading.
     pub vertex_buffer: VertexBuffer,
     /// Issue cycles used by vertex warps.
-    pub shader_issue: ShaderIssue,
+    pub(crate) shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,
     /// Stencil updates between passes.
     pub update: StencilUpdate,
     pub(super) spare_quads: Vec<ShadedQuads>,
     /// Contents of the pixels, if shaders blend without order.
-    pub race: Option<Box<RacedPicture>>,
+    pub(crate) race: Option<Box<RacedPicture>>,
     /// Per-pixel counts, if enabled.
     pub maps: Option<Box<Maps>>,
 }
 
 impl<'a> DrawState<'a> {
     /// Creates the state at the start of a draw, without maps and without results of vertex shading.
-    pub fn new(
+    pub(crate) fn new(
         draw: &'a Draw,
         shader: FragmentShader<'a>,
         framebuffer: Framebuffer,
@@ -80,8 +79,7 @@ impl<'a> DrawState<'a> {
         }
     }
 
-    /// Shades a warp. Quads with a surviving fragment are packed at the front of `out`, except where pairs are
-    /// to be merged: then every quad keeps its slot.
+    /// Shades a warp. Surviving quads are packed at the front of `out`, except before merging, when each keeps its slot.
     #[inline]
     pub(crate) fn shade(
         &mut self,

@@ -1,5 +1,4 @@
-//! Energy of a draw: events of the emulated machine times the energy of each, and static power times the
-//! time of the draw.
+//! Energy of a draw: events of the emulated machine times the energy of each, and static power times the time of the draw.
 //!
 //! The model is an estimate with assumed constants. It follows from counters and cycles and changes
 //! neither. Static power grows with the shader cores, the L2 and the ROPs. The voltage grows with the clock, and with its
@@ -73,8 +72,7 @@ spec! {
         static_share_low: f64 = 0.2, 0.0..=1.0, Assumed "a process with little leakage";
         /// Upper bound of the share of static power.
         static_share_high: f64 = 0.5, 0.0..=1.0, Assumed "a warm chip at a low clock";
-        /// Factor by which the energies of shaders, of caches and of fixed-function units may each be too high
-        /// or too low.
+        /// Factor by which the energies of shaders, of caches and of fixed-function units may each be too high or too low.
         uncertainty: f64 = 2.0, 1.0..=1e3, Assumed "published energies of one event differ by as much";
     }
 }
@@ -102,8 +100,7 @@ documented! {
         pub quads_blended: u64,
         /// Raster tiles of the coarse raster.
         pub raster_tiles: u64,
-        /// Entries of bins and windows: quads of tile coalescing and quad reordering, primitives of tile-grid
-        /// coalescing.
+        /// Entries of bins and windows: quads of tile coalescing and quad reordering, primitives of tile-grid coalescing.
         pub bin_entries: u64,
         /// Bytes moved to and from DRAM.
         pub dram_bytes: u64,
@@ -246,8 +243,7 @@ impl EnergySpec {
         bytes as f64 * BITS * self.dram_pj_per_bit * MJ_PER_PJ
     }
 
-    /// Energy of events, whose on-chip part is multiplied by `voltage`, and of `static_j` joules of static
-    /// power.
+    /// Energy of events, whose on-chip part is multiplied by `voltage`, and of `static_j` joules of static power.
     fn energy(&self, events: &EnergyEvents, static_j: f64, voltage: f64) -> Energy {
         let multiply_add = self.fp32_add_pj + self.fp32_multiply_pj;
         let instruction = multiply_add + self.register_words * self.register_word_pj;

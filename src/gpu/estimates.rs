@@ -15,8 +15,7 @@ use super::warp::cores::CoresCounters;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_machine::{CacheCounters, L2Counters, SECTOR_BYTES};
 
-/// Modelled times of a frame whose draw or raster kernel is `outcome`, after the preprocessing `work`. `None`
-/// for the accelerator, whose stages overlap.
+/// Modelled times of a frame with `outcome` after preprocessing `work`; `None` for the accelerator, whose stages overlap.
 pub fn frame_times(
     outcome: &Outcome,
     work: &KernelWorkload,
@@ -61,12 +60,10 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
 
-/// Raster-kernel blocks per core slot from which their placement matters little: with 1.5 (144 tiles on 96
-/// slots) the time varies by 18 % in either direction, with 23 (2,170 tiles) by half a per cent.
+/// Raster-kernel blocks per slot from which placement matters little: with 1.5 the time varies by 18 %, with 23 by 0.5 %.
 const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 
-/// Warning for a software renderer whose picture has so few tiles that their placement on the cores decides the
-/// cycles.
+/// Warning for a software renderer whose picture has so few tiles that their placement on the cores decides the cycles.
 pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     let Outcome::Compute(result) = outcome else { return None };
     let tiles = TileLayout::new(result.frame.width(), result.frame.height()).tiles() as u64;

@@ -1,10 +1,9 @@
 //! Units from outside this crate: their fields in the configuration, and their position in the pipeline.
 //!
 //! An extension, made by [`extension`](crate::wiring::extension), joins a configuration with
-//! [`Config::with_extension`](crate::config::Config::with_extension). From then on its fields are reached by name
-//! like all others, in assignments, configuration files and suites, and every run of the graphics pipeline is
-//! wired by the extension. Its cycles and counters are in reports, rows, CSV and traces, which find units by what
-//! these declare.
+//! [`Config::with_extension`](crate::config::Config::with_extension). From then on its fields are reached by name like all
+//! others, in assignments, configuration files and suites, and every run of the graphics pipeline is wired by the
+//! extension. Its cycles and counters are in reports, rows, CSV and traces, which find units by what these declare.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -40,8 +39,7 @@ impl Extension {
     }
 
     pub(crate) fn wired(self, wiring: impl Any + Send + Sync) -> Self {
-        let wiring: Option<Arc<dyn Any + Send + Sync>> = Some(Arc::new(wiring));
-        Self { wiring, ..self }
+        Self { wiring: Some(Arc::new(wiring)), ..self }
     }
 
     pub(crate) fn check_name(&self, own: &toml::Table) -> Result<()> {

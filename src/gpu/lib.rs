@@ -11,10 +11,9 @@
 //!   -> crop: cache, blend, [alpha test] -> [termination bit, back to zrop]
 //! ```
 //!
-//! Brackets mark VR-Pipe's additions, which a [`Variant`](variant::Variant) switches on. A
-//! [`Simulator`](wiring::Simulator) wires the units and runs a [`Draw`](draw::Draw); the
-//! [`SimulationResult`](result::SimulationResult) holds the picture, the cycles and the counters. The
-//! raster units and ZROP are generic over the shared state, so that the mesh path uses them too.
+//! Brackets mark VR-Pipe's additions, which a [`Variant`](variant::Variant) switches on. A [`Simulator`](wiring::Simulator)
+//! wires the units and runs a [`Draw`](draw::Draw); the [`SimulationResult`](result::SimulationResult) holds picture,
+//! cycles and counters. Raster units and ZROP are generic over the shared state, which lets the mesh path use them.
 //!
 //! Other [`Method`](method::Method)s draw the same splats: [`passes`] terminates pixels in software,
 //! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on
@@ -22,30 +21,25 @@
 //!
 //! # Time
 //!
-//! Function and time are one model: the outcome of a fragment depends on whether its pixel's termination
-//! bit was written before its test, in cycles.
+//! Function and time are one model: whether a pixel's termination bit precedes a test, in cycles, decides the test.
 //!
-//! Every unit processes packets in order from a queue of finite depth. A packet enters the queue when it
-//! is offered and the packet `depth` positions ahead has left. Work starts when the packet has entered, the
-//! unit's port is free, and the pipeline behind the port has room. The packet leaves that pipeline when the
-//! next unit's queue accepts it; packets behind it close up and wait. All times of a packet therefore
-//! follow from packets ahead of it, so units push each packet through to the end before the next one (see
-//! [`stage`](quadrille_machine::stage)), without an event queue.
+//! Every unit processes packets in order from a queue of finite depth. A packet enters the queue when it is offered and the
+//! packet `depth` positions ahead has left. Work starts when the packet has entered, the unit's port is free, and the
+//! pipeline behind the port has room. The packet leaves that pipeline when the next unit's queue accepts it; packets behind
+//! it close up and wait. All times of a packet therefore follow from packets ahead of it, so units push each packet through
+//! to the end before the next one (see [`stage`](quadrille_machine::stage)), without an event queue.
 //!
-//! The model is exact for order, rates, latencies and back-pressure: queues are first-in-first-out, bins
-//! are flushed by earlier packets and at deadlines, schedulers serve the oldest warp first, and
-//! termination updates have priority over tests. The feedback from CROP to ZROP carries the cycle at which
-//! it arrives: a test reads the bit as of its own cycle, and every blend that could set it before belongs
-//! to a packet further ahead. A second simulator among the tests (`tests/simulator/reference`) runs one
-//! GPC cycle by cycle, from the mechanisms alone, and agrees on 10,000 random small draws: on the cycle of
-//! every raster tile, beat and termination bit, on all busy cycles, and on the picture.
+//! The model is exact for order, rates, latencies and back-pressure: queues are first-in-first-out, bins are flushed by
+//! earlier packets and at deadlines, schedulers serve the oldest warp first, and termination updates have priority over
+//! tests. The feedback from CROP to ZROP carries the cycle at which it arrives: a test reads the bit as of its own cycle,
+//! and every blend that could set it before belongs to a packet further ahead. A second simulator among the tests
+//! (`tests/simulator/reference`) runs one GPC cycle by cycle, from the mechanisms alone, and agrees on 10,000 random small
+//! draws: on the cycle of every raster tile, beat and termination bit, on all busy cycles, and on the picture.
 //!
 //! The model is approximate where a packet depends on later ones or shares a resource with them:
 //!
-//! - Vertex warps take issue slots of the cores; the fragment warps that are pushed next do without
-//!   them, which need not be those that run next.
-//! - A full queue of termination updates is taken to drain at the rate of the updates alone, although a
-//!   test may hold the port of ZROP.
+//! - Vertex warps take issue slots; the fragment warps pushed next, not always the ones that run next, do without them.
+//! - A full queue of termination updates drains at their rate alone, although a test may hold the port of ZROP.
 //! - Memory: bandwidth is kept in a calendar, and caches see accesses in packet order.
 
 pub mod coalesce;

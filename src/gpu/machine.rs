@@ -88,8 +88,7 @@ impl Machine {
         let start = Instant::now();
         let outcome = match self {
             Self::Pipeline(method, simulator) => {
-                let simulator = simulator.as_ref().clone().under(task);
-                let run = view.run(&simulator, &Tests::default());
+                let run = view.run(&simulator.as_ref().clone().under(task), &Tests::default());
                 Outcome::Pipeline(*method, Box::new(run.outcome))
             }
             Self::Compute(renderer) => {
@@ -98,15 +97,13 @@ impl Machine {
                 renderer.draw(draw, shader, &scene, view.stop(), task).into()
             }
             Self::Gscore(accelerator) => {
-                let scene = view.scene_counts();
-                accelerator.draw(view.draw(), view.shader(), &scene, task).into()
+                accelerator.draw(view.draw(), view.shader(), &view.scene_counts(), task).into()
             }
         };
         MethodRun { outcome, host: start.elapsed() }
     }
 
-    /// Renders a view on several machines, in parallel on rayon's current pool. Progress is in splats drawn by all machines
-    /// together.
+    /// Renders a view on several machines, in parallel on rayon's current pool. Progress is in splats, over all machines.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
@@ -122,8 +119,7 @@ impl Machine {
             let own = Arc::new(AtomicU64::new(0));
             let (all, known, whole) = (Arc::clone(&drawn), Arc::clone(&own), task.clone());
             let counting = task.without_progress().on_progress(move |done, _| {
-                let before = known.fetch_max(done, Ordering::Relaxed);
-                let more = done.saturating_sub(before);
+                let more = done.saturating_sub(known.fetch_max(done, Ordering::Relaxed));
                 whole.report(all.fetch_add(more, Ordering::Relaxed) + more, total);
             });
             let run = machine.draw(view, &counting);

@@ -28,9 +28,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Every method that the paper compares: all pipeline variants, unordered and ordered blending in the
-    /// shader, the software renderer with and without early termination and with squares, and the accelerator.
-    /// Multi-pass rendering, which needs a number, is left out.
+    /// Every method that the paper compares, but for multi-pass rendering, which needs a number.
     pub fn paper() -> Vec<Self> {
         let software =
             [ComputeMethod::ORIENTED, ComputeMethod::ORIENTED_UNSTOPPED, ComputeMethod::SQUARE];
@@ -48,8 +46,7 @@ impl Method {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
 
-    /// Host memory of a run in bytes per pixel, without splats: measured on pictures of 8192 x 8192 pixels and
-    /// rounded up.
+    /// Host memory of a run in bytes per pixel, without splats: measured on pictures of 8192 x 8192 pixels and rounded up.
     fn host_bytes_per_pixel(self) -> u64 {
         match self {
             Self::Pipeline(_) | Self::MultiPass(_) => 36,
@@ -58,8 +55,7 @@ impl Method {
         }
     }
 
-    /// Host memory of a run's result in bytes per pixel: measured on covered pictures of 2048 x 2048 pixels and
-    /// rounded up.
+    /// Host memory of a run's result in bytes per pixel: measured on covered pictures of 2048 x 2048 pixels and rounded up.
     fn kept_bytes_per_pixel(self) -> u64 {
         match self {
             Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_) => 28,
@@ -67,8 +63,7 @@ impl Method {
         }
     }
 
-    /// Host memory in bytes per pixel of runs of all `methods`, up to `threads` at once, with all results kept;
-    /// writing a picture takes `writing` bytes more.
+    /// Host bytes per pixel of `methods`, `threads` at once, with all results kept; writing a picture takes `writing` more.
     pub fn host_bytes_of_runs(methods: &[Self], threads: usize, writing: u64) -> u64 {
         let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
         let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
@@ -119,8 +114,7 @@ impl Method {
         })
     }
 
-    /// Parses a list of names; each method appears once. `all` stands for the pipeline variants, `paper` for
-    /// [`Method::paper`].
+    /// Parses a list of names without repetition; `all` stands for the pipeline variants, `paper` for [`Method::paper`].
     pub fn parse_all(names: &[String]) -> Result<Vec<Self>> {
         let mut methods = Vec::new();
         for name in names {

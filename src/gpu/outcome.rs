@@ -10,8 +10,7 @@ use quadrille_machine::{Cycle, UnitCycles};
 /// The result of a method.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Result of a method on the graphics pipeline. Multi-pass rendering has one pass per splat if splats are
-    /// fewer than passes.
+    /// Result on the graphics pipeline. Multi-pass rendering has one pass per splat if splats are fewer than passes.
     Pipeline(Method, Box<SimulationResult>),
     /// Result of the software renderer.
     Compute(Box<ComputeResult>),
@@ -29,8 +28,7 @@ impl Outcome {
         }
     }
 
-    /// Cycles from sorted splats to the picture, in cycles of the emulated GPU: of the draw, of the raster
-    /// kernel, or of the accelerator's sort and rendering.
+    /// Cycles of the emulated GPU of the draw, of the raster kernel, or of the accelerator's sort and rendering.
     pub fn cycles(&self) -> Cycle {
         match self {
             Self::Pipeline(_, result) => result.cycles,

@@ -49,8 +49,7 @@ statistics! {
         pub dropped: u64,
         /// Blended by CROP.
         pub blended: u64,
-        /// Quads at the termination test, by the number (0 to 4) of fragments above the alpha cut in live
-        /// pixels.
+        /// Quads at the termination test, by the number (0 to 4) of fragments above the alpha cut in live pixels.
         pub live: [u64; 5],
     }
 }

@@ -28,7 +28,7 @@ documented! {
     }
 }
 
-/// Splits `splats` into `passes` batches of almost equal size; at least one batch, and at most one per splat.
+/// Splits `splats` into `passes` batches of almost equal size: at least one, and at most one per splat.
 pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
     let passes = passes.min(splats).max(1);
     let first =
@@ -38,8 +38,7 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
 
 const SPLATS_PER_REPORT: u32 = 1024;
 
-/// Renders the draw's splats through `chain` in `passes` passes, with `gap` cycles between draws. Splats after
-/// a cancellation are skipped.
+/// Renders the draw's splats in `passes` passes, `gap` cycles apart. Splats after a cancellation are skipped.
 pub(super) fn run<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,

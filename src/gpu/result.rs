@@ -101,8 +101,7 @@ pub struct SimulationResult {
 }
 
 impl SimulationResult {
-    /// Collects the results of a unit chain and the shared state; `blending` is the shader's order, if the
-    /// shader blends.
+    /// Collects the results of a unit chain and the shared state; `blending` is the shader's order, if the shader blends.
     pub(super) fn collect(
         variant: Variant,
         blending: Option<ShaderOrder>,
@@ -201,7 +200,7 @@ impl SimulationResult {
         self.framebuffer.frame()
     }
 
-    /// The port with the highest occupancy.
+    /// Returns the picture in the framebuffer.
     pub fn critical_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::critical(&self.units)
     }
@@ -226,8 +225,7 @@ impl SimulationResult {
         check("fragments shaded", f.shaded, ended);
         let ended = q.hidden + q.terminated + q.shaded;
         check("quads rasterized", q.rasterized, ended);
-        let ended = q.pruned + q.merged_pairs + q.dropped + q.blended;
-        check("quads shaded", q.shaded, ended);
+        check("quads shaded", q.shaded, q.pruned + q.merged_pairs + q.dropped + q.blended);
         check("quads tested", q.rasterized - q.hidden, q.live.iter().sum());
         let live = (0..).zip(q.live).map(|(count, quads)| count * quads).sum();
         check("fragments over the cut", f.shaded - f.pruned, live);
@@ -238,8 +236,7 @@ impl SimulationResult {
         let scanned = if self.variant.qru() { q.shaded } else { 0 };
         let reordered = 2 * self.qru.pairs + self.qru.singles;
         check("quads reordered", scanned, reordered);
-        let set_up = if self.variant.tgc() { r.set_up } else { 0 };
-        check("primitives flushed", set_up, self.tgc.items);
+        check("primitives flushed", if self.variant.tgc() { r.set_up } else { 0 }, self.tgc.items);
         let TrafficByClient { vertex, vertex_results, depth, colour } = &self.traffic;
         let moved = [vertex, vertex_results, depth, colour].map(Traffic::dram_bytes).iter().sum();
         check("bytes moved to and from DRAM", self.dram_bytes, moved);

@@ -1,5 +1,4 @@
-//! Sensitivity of a view's cycles to unpublished values: every assumed or calibrated number is halved and
-//! doubled, every switch toggled, one at a time.
+//! Sensitivity of cycles to unpublished values: assumed and calibrated ones are halved and doubled, switches toggled.
 
 use std::time::{Duration, Instant};
 
@@ -71,9 +70,8 @@ pub struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `methods`, once as configured and once for each changed value of a field. The first method
-    /// is the reference for the others. The task's progress is in fields. `begin` is told the number of configurations and
-    /// the host time of the first one.
+    /// Simulates `view` on `methods`, the first of which is the reference, as configured and for each changed field.
+    /// Progress is in fields. `begin` is told the number of configurations and the host time of the first one.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
@@ -106,8 +104,7 @@ impl Sensitivity {
             });
             let [half, twice] = changes.map(Option::transpose);
             steps.advance(1)?;
-            let changes = [half?, twice?];
-            Ok(FieldSensitivity { field, changes })
+            Ok(FieldSensitivity { field, changes: [half?, twice?] })
         });
         let mut fields: Vec<_> = fields.collect::<Result<_>>()?;
         fields.sort_by(|a, b| b.swing(&at_default).total_cmp(&a.swing(&at_default)));
@@ -116,8 +113,7 @@ impl Sensitivity {
 }
 
 fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
-    let fields = Config::preset(preset)?.fields().into_iter();
-    let mut pairs = fields.zip(Config::default().fields());
+    let mut pairs = Config::preset(preset)?.fields().into_iter().zip(Config::default().fields());
     pairs.try_fold(config.clone(), |config, (field, default)| {
         if field.value == default.value {
             return Ok(config);
@@ -126,9 +122,8 @@ fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
     })
 }
 
-/// Fields that [`Sensitivity::of`] varies: numbers above 0 and switches that are assumed or calibrated by
-/// default and read by a run of `methods`.
-pub fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
+/// Fields that [`Sensitivity::of`] varies: assumed or calibrated numbers above 0 and switches that runs of `methods` read.
+pub(crate) fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
             && config.is_read(field, methods)
@@ -154,8 +149,7 @@ fn other_value(field: &Field) -> Option<String> {
     Some(if is_configured { two } else { one }.to_string())
 }
 
-/// Half and twice the value of a field; whole unless the half needs a ratio. A toggled switch is the second
-/// entry.
+/// Half and twice the value of a field; whole unless the half needs a ratio. A toggled switch is the second entry.
 fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
     if let Some([items, cycles]) = ratio(field) {
         return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| Some(format!("{i}/{c}")));

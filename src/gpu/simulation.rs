@@ -54,13 +54,11 @@ impl Simulation {
     /// Sets the task.
     #[must_use]
     pub fn with_task(self, task: &Task) -> Self {
-        let task = task.clone();
-        Self { task, ..self }
+        Self { task: task.clone(), ..self }
     }
 }
 
-/// Simulates a frame: splats are projected in the profile, sorted, and drawn by each method. Returns the
-/// outcomes in the order of the methods.
+/// Simulates a frame: splats are projected in the profile, sorted, and drawn by each method, in their order.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit,

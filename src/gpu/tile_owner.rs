@@ -85,8 +85,7 @@ pub struct TileOwner {
 impl TileOwner {
     /// The owner of all screen tiles, the only GPC.
     pub const fn only() -> Self {
-        let map = TileMap { count: 1, mapping: TileMapping::Diagonal, block: 1 };
-        Self { gpc: 0, map }
+        Self { gpc: 0, map: TileMap { count: 1, mapping: TileMapping::Diagonal, block: 1 } }
     }
 
     /// Whether the GPC owns the screen tile in column `x` and row `y`.

@@ -17,8 +17,7 @@ pub struct UnusedField {
 }
 
 impl Config {
-    /// Fields that differ from `base` but that no run of `methods` reads. Estimates of frame time and energy
-    /// are not part of a run.
+    /// Fields that differ from `base` but that no run of `methods` reads; estimates are not part of a run.
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);

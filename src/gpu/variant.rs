@@ -43,8 +43,7 @@ impl Variant {
     pub fn parse(text: &str) -> Result<Self> {
         let mut bits = 0;
         for switch in text.split('+') {
-            let set = NAMES[..=usize::from(HET)].iter().position(|n| *n == switch);
-            bits |= set.ok_or_else(|| {
+            bits |= NAMES[..=usize::from(HET)].iter().position(|n| *n == switch).ok_or_else(|| {
                 Error::argument(
                     "variant",
                     "baseline, qru, qm, het, het+qru, het+qm, tgc, all, or switches joined by + (tgc, qru, qm, het)",

@@ -42,8 +42,7 @@ pub struct TimedRun {
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats. The SIMD level of the host does not affect any result: splats are
-    /// projected by the definition, since one pixel more or less changes when everything behind it happens.
+    /// Projects and sorts the splats, by the definition whatever the SIMD level: one pixel more would change all cycles.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
@@ -127,8 +126,7 @@ impl<'a> PreparedView<'a> {
     #[must_use]
     pub fn run(&self, simulator: &Simulator, tests: &Tests) -> TimedRun {
         let start = Instant::now();
-        let outcome = simulator.run(&self.draw, self.shader(), tests);
-        TimedRun { outcome, host: start.elapsed() }
+        TimedRun { outcome: simulator.run(&self.draw, self.shader(), tests), host: start.elapsed() }
     }
 
     /// Simulates the view on several simulators, in parallel on rayon's current pool.

@@ -74,8 +74,7 @@ pub struct Gpc<'c> {
 }
 
 impl Gpc<'_> {
-    /// Units from primitives to raster tiles: tile-grid coalescing, setup, coarse raster, Hi-Z, fine
-    /// raster.
+    /// Units from primitives to raster tiles: tile-grid coalescing, setup, coarse raster, Hi-Z, fine raster.
     pub fn raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
         &self,
         next: N,
@@ -117,8 +116,7 @@ impl Gpc<'_> {
         }
     }
 
-    /// Units from tested quads to the framebuffer: quad reordering, warp packing, launch, shader cores,
-    /// CROP.
+    /// Units from tested quads to the framebuffer: quad reordering, warp packing, launch, shader cores, CROP.
     pub fn shading<'m>(&self) -> impl Sink<Beat, DrawState<'m>> + Unit + use<'m> {
         let (c, variant) = (self.config, self.variant);
         let threshold = narrow(c.zrop.threshold);
@@ -204,8 +202,7 @@ pub fn draw_state<'a>(
     }
 }
 
-/// Variant of the emulated GPU with a checked configuration. The default is the conventional pipeline in the
-/// default configuration.
+/// Variant of the emulated GPU with a checked configuration; by default the conventional pipeline.
 #[derive(Debug, Clone)]
 pub struct Simulator {
     config: Config,
@@ -254,29 +251,23 @@ impl Simulator {
         Self { watch, ..self }
     }
 
-    /// Sets the task that cancels runs and receives their progress in splats. The result of a cancelled run has
-    /// no meaning.
+    /// Sets the task that cancels runs and receives their progress in splats. The result of a cancelled run has no meaning.
     pub fn under(self, task: &Task) -> Self {
-        let task = task.clone();
-        Self { task, ..self }
+        Self { task: task.clone(), ..self }
     }
 
-    /// Renders in `passes` batches of splats (at least 1) with stencil updates between them (VR-Pipe, section
-    /// IV-B).
+    /// Renders in `passes` batches of splats (at least 1) with stencil updates between them (VR-Pipe, section IV-B).
     pub fn in_passes(self, passes: u32) -> Self {
         Self { passes, ..self }
     }
 
-    /// Draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data
-    /// and starts with the lines held at the end of `before`; lines of stencil and depth values are cleared.
-    /// All other caches start empty.
+    /// Draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data and starts
+    /// with the lines held before; lines of stencil and depth values are cleared. All other caches start empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
-        let held = before.and_then(|result| result.held_lines.clone());
-        Self { sequence: Some(held), ..self }
+        Self { sequence: Some(before.and_then(|result| result.held_lines.clone())), ..self }
     }
 
-    /// Conventional pipeline up to the shader cores, with blending in `order` in the fragment shader instead of
-    /// CROP (VR-Pipe, section IV-A).
+    /// Conventional pipeline with blending in `order` in the shader instead of CROP (VR-Pipe, section IV-A).
     pub fn blending_in_shader(config: &Config, order: ShaderOrder) -> Result<Self> {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
@@ -352,16 +343,14 @@ impl Simulator {
             state.memory.reorder_within(reordered);
         }
         if self.blending == Some(ShaderOrder::Unordered) {
-            let picture = RacedPicture::new(layout.quads(), config.crop.format);
-            state.race = Some(Box::new(picture));
+            state.race = Some(Box::new(RacedPicture::new(layout.quads(), config.crop.format)));
         }
         state.maps = self.watch.maps.then(|| Box::new(Maps::new(layout.quads())));
         let map = config.gpu.tile_map();
         let geometry = map.owners().map(|owner| {
             let vertex = VertexShading::new(&config.vertex).in_gpc(owner.gpc as usize);
             let vertex = FetchedVertices::new(vertex, config.vertex.fetch_queue);
-            let assembly = Assembly::new(&config.vpo);
-            GeometryUnits::new((1, vertex), (config.vpo.queue, assembly))
+            GeometryUnits::new(1, vertex, config.vpo.queue, Assembly::new(&config.vpo))
         });
         let gpcs = map.owners().map(|owner| {
             let parts = Gpc {

@@ -8,8 +8,7 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Least occupancy of a port that limits a run. The rest is start and end of a draw, when no port is always
-/// busy (assumption).
+/// Least occupancy of a port that limits a run; at start and end of a draw no port is always busy (assumption).
 const LIMITING_OCCUPANCY: f64 = 0.9;
 
 /// Kind of a port.
@@ -57,7 +56,7 @@ fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok,
 impl UnitCycles {
     /// Cycles of `instances` ports of a kind that wait for nothing, which have moved `moved` items at `rate` in a
     /// run of `cycles`. They are busy as long as the items take at that rate.
-    pub fn of_items(
+    pub(crate) fn of_items(
         name: &'static str,
         kind: PortKind,
         instances: u64,
@@ -92,13 +91,11 @@ impl UnitCycles {
     /// Items that passed the port, as a share of the number that could have passed at its largest rate, 0 to
     /// 1 (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
     pub fn throughput(&self) -> Option<f64> {
-        let most = self.rate?.in_cycles(self.total());
-        Some(self.moved as f64 / most.max(1.0))
+        Some(self.moved as f64 / self.rate?.in_cycles(self.total()).max(1.0))
     }
 
-    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own
-    /// data was in flight, or another user held it. Cycles without input, or with output that was not
-    /// accepted, count for the neighbouring units.
+    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own data was in flight, or
+    /// another user held it. Cycles without input, or with output that was not accepted, count for the neighbouring units.
     pub fn occupancy(&self) -> f64 {
         self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
     }
@@ -146,8 +143,7 @@ impl UnitCycles {
         Self::critical(units).filter(|unit| unit.is_limiting())
     }
 
-    /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run,
-    /// in which one of both is, 0 to 1.
+    /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run, one of both is.
     pub fn limiting_share(&self) -> f64 {
         if self.occupancy() < LIMITING_OCCUPANCY && self.is_limiting() {
             self.occupancy_with_storage()
@@ -156,8 +152,8 @@ impl UnitCycles {
         }
     }
 
-    /// Whether the port and its storage are occupied so long that they limit the run. If the
-    /// [critical](Self::critical) port does not, latency and bursts limit it.
+    /// Whether the port and its storage are occupied so long that they limit the run. If the [critical](Self::critical)
+    /// port does not, latency and bursts limit it.
     pub fn is_limiting(&self) -> bool {
         self.occupancy_with_storage() >= LIMITING_OCCUPANCY
     }
@@ -266,12 +262,7 @@ impl Visitor for Seen {
         }
     }
 
-    fn waits(
-        &mut self,
-        (name, port): (&'static str, &'static str),
-        reason: StallReason,
-        cycles: u64,
-    ) {
+    fn waits(&mut self, name: &'static str, port: &'static str, reason: StallReason, cycles: u64) {
         match self.waits.iter_mut().find(|waits| waits.name == name) {
             Some(waits) => waits.cycles += cycles,
             None => self.waits.push(Waits { name, port, reason, cycles }),
@@ -284,7 +275,8 @@ impl Visitor for Seen {
 
     fn ledger(
         &mut self,
-        (unit, port): (&'static str, Option<&'static str>),
+        unit: &'static str,
+        port: Option<&'static str>,
         ledger: &mut Ledger,
         counters: &dyn Statistics,
     ) {

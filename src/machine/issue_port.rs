@@ -88,9 +88,8 @@ impl IssuePort {
     /// Delays an item that arrived at `arrival` until its data arrives at `ready`. The next unit has no room for it
     /// before `room`, which is asked for only if the port has to wait.
     ///
-    /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output.
-    /// Cycles by which it came later than its predecessor are charged to the input: a latency that is the same for all
-    /// items costs no throughput.
+    /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output,
+    /// and cycles by which it came later than its predecessor to the input: a constant latency costs no throughput.
     #[inline]
     pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle, room: impl Fn() -> Cycle) {
         if ready > self.activity.accounted() {
@@ -101,8 +100,7 @@ impl IssuePort {
         self.clock.wait_until(ready);
     }
 
-    /// Works from `start` for the time of `count` items, at least one slot, without emitting any; returns the cycle at
-    /// which that is over.
+    /// Works from `start` for the time of `count` items, at least one slot, without emitting any; returns the end.
     #[inline(always)]
     pub fn work(&mut self, start: Cycle, count: u64) -> Cycle {
         let end = self.pass(start, count);
@@ -110,15 +108,14 @@ impl IssuePort {
         end
     }
 
-    /// Works on `count` items that arrived at `arrival`, without emitting any, as soon as the port is free;
-    /// returns the cycle at which work on them starts.
+    /// Works on `count` items that arrived at `arrival`, without emitting any, as soon as the port is free; returns the
+    /// cycle at which work on them starts.
     #[inline(always)]
     pub fn work_on(&mut self, arrival: Cycle, count: u64) -> Cycle {
         self.work_through(arrival, count).0
     }
 
-    /// As [`IssuePort::work_on`]; also returns the end, since the clock would be read again behind each call
-    /// that may write to memory.
+    /// As [`Self::work_on`], with the end: reading the clock again behind each call that may write to memory is slower.
     #[inline(always)]
     fn work_through(&mut self, arrival: Cycle, count: u64) -> (Cycle, Cycle) {
         let start = self.free().max(arrival);
@@ -127,8 +124,7 @@ impl IssuePort {
         (start, end)
     }
 
-    /// Works from `start` for the time of `count` items, at least one slot, and emits `item`; returns the
-    /// cycle at which the next stage accepts it.
+    /// Works from `start` on `count` items, at least one slot, and emits `item`; returns the cycle of its acceptance.
     #[inline]
     pub fn issue<P, M>(
         &mut self,

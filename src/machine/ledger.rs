@@ -14,14 +14,12 @@ pub struct LedgerSpec {
     pub interval: Cycle,
 }
 
-/// The record of a unit, empty unless it was [started](Ledger::start). A unit marks its counters before it works on an
-/// item, and records the changes since the mark when it is done. Changes of an item that it works on in between belong to
-/// that item alone.
+/// The record of a unit, empty unless [started](Ledger::start). A unit marks its counters before it works on an item,
+/// and records the changes since the mark when it is done. Changes of an item in between belong to that item alone.
 #[derive(Debug, Default)]
 pub struct Ledger(Option<Box<Started>>);
 
-/// A mark of the counters of a unit, which [`Ledger::record`] ends. Without size, so that a unit that records nothing
-/// carries nothing.
+/// A mark of a unit's counters, which [`Ledger::record`] ends; it has no size, so that units without record carry nothing.
 #[derive(Debug)]
 #[must_use = "the changes since the mark are not recorded"]
 pub struct LedgerMark(());
@@ -37,8 +35,7 @@ impl Ledger {
     /// Starts to record.
     pub fn start(&mut self, spec: LedgerSpec) {
         let record = Record { spec, ..Record::default() };
-        let marks = Vec::new();
-        self.0 = Some(Box::new(Started { record, marks }));
+        self.0 = Some(Box::new(Started { record, marks: Vec::new() }));
     }
 
     /// Marks the values of the counters, and the busy cycles of the unit's port if it records one, before an item.
@@ -71,8 +68,7 @@ impl Ledger {
         self.0.is_some()
     }
 
-    /// Takes the record, whose columns get the names of the counters behind `prefix`. `port` names the port whose busy
-    /// cycles are recorded.
+    /// Takes the record, its columns named after the counters behind `prefix`. `port` names the port of the busy cycles.
     pub fn take(
         &mut self,
         prefix: &str,

@@ -23,8 +23,7 @@ impl MapKind {
         [Self::Shaded, Self::Blended, Self::Merged, Self::Late, Self::UntilTerminated];
 }
 
-/// Counts of all kinds for all pixels, stored in the order of
-/// [`quad_index`](quadrille_base::raster::tiles::quad_index).
+/// Counts of all kinds for all pixels, stored in the order of [`quad_index`](quadrille_base::raster::tiles::quad_index).
 #[derive(Debug)]
 pub struct Maps {
     counts: [Vec<[u32; 4]>; MapKind::ALL.len()],

@@ -17,8 +17,7 @@ pub fn as_toml(assignment: &str) -> Result<String> {
     let (path, value) = assignment.split_once('=').ok_or_else(malformed)?;
     let (unit, field) = path.trim().split_once('.').ok_or_else(malformed)?;
     // A value that is not valid TOML is taken as a string.
-    let parsed = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()));
-    let value = parsed
+    let value = toml::from_str::<toml::Table>(&format!("v = {}", value.trim()))
         .ok()
         .and_then(|mut t| t.remove("v"))
         .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
@@ -45,8 +44,7 @@ pub fn parsed(text: &str, from: &str) -> Result<toml::Table> {
     })
 }
 
-/// Replaces fields of a struct of specifications by the values in a TOML text, without validation.
-/// `from` names the text in errors.
+/// Replaces fields of specifications by the values in a TOML text, without validation. `from` names the text in errors.
 pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &str) -> Result<T> {
     let overlay = parsed(text, from)?;
     // All fields are numbers, strings or booleans, which TOML can represent.
@@ -115,8 +113,7 @@ pub fn put(
     let names: Vec<_> = unit_table.keys().cloned().collect();
     let Some(slot) = unit_table.get_mut(field) else {
         let expected = format!("a field of {unit} ({})", names.join(", "));
-        let names = names.iter().map(String::as_str);
-        return Err(Error::unknown_name(from, expected, field, names));
+        return Err(Error::unknown_name(from, expected, field, names.iter().map(String::as_str)));
     };
     #[allow(
         clippy::cast_precision_loss,

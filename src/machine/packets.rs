@@ -1,7 +1,6 @@
 //! Packets that units pass to each other.
 //!
-//! The field `primitive` is an id: the number of a splat or triangle in drawing order, or, in the mesh
-//! path, of a quad's record in the shared state.
+//! The field `primitive` is the number of a splat or triangle in drawing order; in the mesh path, of a quad's record.
 
 use std::ops::Deref;
 
@@ -71,8 +70,7 @@ pub struct Beat {
     pub tile: u32,
     /// Quads in arrival order.
     pub quads: ArrayVec<Quad, BEAT_QUADS>,
-    /// Pairs for quad merging: bit `n` marks the quads `2n` (older) and `2n + 1`, which have the same
-    /// position.
+    /// Pairs for quad merging: bit `n` marks the quads `2n` (older) and `2n + 1`, which have the same position.
     pub pairs: u8,
     /// Whether this is the last beat of the flush.
     pub last: bool,
@@ -85,8 +83,7 @@ pub struct Warp {
     pub tile: u32,
     /// Quads in arrival order.
     pub quads: ArrayVec<Quad, WARP_QUADS>,
-    /// Pairs for quad merging: bit `n` marks the quads at offsets `2n` (older) and `2n + 1`, which
-    /// have the same position.
+    /// Pairs for quad merging: bit `n` marks the quads `2n` (older) and `2n + 1`, which have the same position.
     pub merge: u8,
     /// Whether the warp is the first of its flush of tile coalescing; in the mesh path, of its draw.
     pub begins_flush: bool,
@@ -129,8 +126,7 @@ pub struct ShadedWarp {
     pub quads: ShadedQuads,
 }
 
-/// Up to [`WARP_QUADS`] shaded quads. They lie on the heap, so that stages pass them on without copying
-/// the colours.
+/// Up to [`WARP_QUADS`] shaded quads. They lie on the heap, so that stages pass them on without copying the colours.
 #[derive(Debug, Clone, Default)]
 pub struct ShadedQuads {
     slots: Box<[ColourQuad; WARP_QUADS]>,
@@ -139,8 +135,7 @@ pub struct ShadedQuads {
 }
 
 impl ShadedQuads {
-    /// Buffer for the results of a warp. [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`] then
-    /// select its quads.
+    /// Buffer for the results of a warp. [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`] then select its quads.
     #[inline]
     pub fn slots(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
         &mut self.slots
@@ -197,8 +192,7 @@ impl FromIterator<ColourQuad> for ShadedQuads {
     }
 }
 
-/// Number of bits set in a mask of four. Table lookup, since the baseline instruction sets have no
-/// population count.
+/// Number of bits set in a mask of four. Table lookup, since the baseline instruction sets have no population count.
 #[inline]
 pub fn fragments(mask: u8) -> u64 {
     const COUNTS: u64 = 0x4332_3221_3221_2110;
@@ -214,15 +208,14 @@ fn sum(lowest: u32) -> u64 {
     u64::from(lowest.wrapping_mul(LOWEST) >> 28)
 }
 
-/// Masks of up to eight quads, four bits each, the first quad's lowest: all of a beat or a warp are counted
-/// and compared at once.
+/// Masks of up to eight quads, four bits each, the first quad's lowest: a beat or warp is counted and compared at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuadMasks(pub u32);
 
 impl QuadMasks {
     /// Collects masks of four bits; of more than eight, the first.
     #[inline(always)]
-    pub fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
+    pub(crate) fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
         Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
     }
 

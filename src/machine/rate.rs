@@ -8,8 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A rate in items per cycle, a ratio of whole numbers.
 ///
-/// A configuration writes a whole number of items per cycle as `2`, and any other rate as a string:
-/// `"1/3"` is one item in three cycles.
+/// In a configuration, a whole number of items per cycle, `2`, or a string: `"1/3"` is one item in three cycles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     items: u32,
@@ -38,7 +37,7 @@ impl Rate {
 
     /// The ratio of whole numbers that is nearest to `rate` among the ratios of at most 4,194,304 items and
     /// 1,048,576 cycles, to a part in 10^12; rates beyond these bounds are moved to them.
-    pub fn nearest(rate: f64) -> Self {
+    pub(crate) fn nearest(rate: f64) -> Self {
         const MOST_ITEMS: u64 = 1 << 22;
         const MOST_CYCLES: u64 = 1 << 20;
         let rate = rate.clamp(1.0 / MOST_CYCLES as f64, MOST_ITEMS as f64);
@@ -92,7 +91,7 @@ impl Rate {
     }
 
     /// Cycles that `items` take, rounded up.
-    pub fn cycles_for(self, items: u64) -> u64 {
+    pub(crate) fn cycles_for(self, items: u64) -> u64 {
         (items * u64::from(self.cycles)).div_ceil(self.items.into())
     }
 

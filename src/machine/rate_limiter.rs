@@ -7,12 +7,10 @@ use super::timing::Cycle;
 const PART_BITS: u32 = 20;
 const PARTS: u64 = 1 << PART_BITS;
 
-/// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has
-/// been used.
+/// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has been used.
 ///
-/// Both are digits of one number, so that a sum carries from the part into the cycle by itself wherever
-/// `PARTS` is a multiple of the items per cycle. Otherwise a part counts to the number of items, and
-/// carries by hand. Either way nothing is rounded. Cycles stay below 2^44.
+/// Both are digits of one number, so a sum carries from the part into the cycle wherever `PARTS` is a multiple of the
+/// items per cycle; otherwise a part counts to the number of items. Nothing is rounded. Cycles stay below 2^44.
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
     time: u64,
@@ -84,8 +82,8 @@ impl RateClock {
         self.time = self.after(self.time, count);
     }
 
-    /// Moves on to the start of `cycle`, unless that is in the past, and by the time of `count` items; returns the cycle
-    /// in which the first of them starts.
+    /// Moves on to the start of `cycle`, unless that is in the past, and by the time of `count` items; returns the cycle in
+    /// which the first of them starts.
     #[inline(always)]
     pub fn pass_from(&mut self, cycle: Cycle, count: u64) -> Cycle {
         let start = self.time.max(cycle << PART_BITS);
@@ -103,8 +101,7 @@ impl RateClock {
     }
 }
 
-/// `time` plus `count` times `step` with manual carries of `parts`. Passed by value, so that the callers'
-/// clocks stay in registers.
+/// `time` plus `count` times `step` with manual carries of `parts`; by value, which keeps callers' clocks in registers.
 #[cold]
 #[inline(never)]
 fn carried_by_hand(time: u64, count: u64, step: u64, parts: u64) -> u64 {
@@ -113,8 +110,7 @@ fn carried_by_hand(time: u64, count: u64, step: u64, parts: u64) -> u64 {
     (cycles << PART_BITS) + part % parts
 }
 
-/// A port that serves items at a fixed rate. Items that arrive in the same cycle share it up to the
-/// rate.
+/// A port that serves items at a fixed rate. Items that arrive in the same cycle share it up to the rate.
 #[derive(Debug, Clone)]
 pub struct RateLimiter {
     clock: RateClock,

@@ -1,5 +1,4 @@
-//! Units that are an issue port with a pipeline and nothing else: each item holds the port for a known
-//! time and produces at most one item.
+//! Units that are an issue port with a pipeline: an item holds the port for a known time and produces at most one item.
 
 use super::issue_port::IssuePort;
 use super::ledger::Ledger;
@@ -41,8 +40,7 @@ pub trait Process<M>: Rigid {
         None
     }
 
-    /// Processes an item. Returns for how many items it counts at the issue port, at least 1, and the
-    /// packet to emit, if any.
+    /// Processes an item; returns its number of items at the issue port, at least 1, and the packet to emit, if any.
     fn process(
         &self,
         item: Self::In,
@@ -113,12 +111,10 @@ impl<S: Rigid> RigidUnit<S> {
         }
     }
 
-    /// Ends the current cycle before the first item of a group, if the cycle already has items of as many
-    /// groups as may share it.
+    /// Ends the current cycle before a group's first item if it has items of as many groups as may share it.
     #[inline]
     fn begin_group(&mut self) {
-        let is_shared = self.pipe.is_mid_cycle();
-        self.groups.move_to(self.pipe.port_free(), is_shared);
+        self.groups.move_to(self.pipe.port_free(), self.pipe.is_mid_cycle());
         if self.groups.are_full() {
             self.pipe.end_cycle();
         }
@@ -130,7 +126,7 @@ impl<S: Rigid> Unit for RigidUnit<S> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity(S::NAME, &mut self.pipe.activity);
         visitor.statistics(S::NAME, &self.counters);
-        visitor.ledger((S::NAME, Some(S::NAME)), &mut self.ledger, &self.counters);
+        visitor.ledger(S::NAME, Some(S::NAME), &mut self.ledger, &self.counters);
     }
 }
 
@@ -152,14 +148,12 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
             self.begin_group();
         }
         let tile = S::tile(&item);
-        let busy = Some(self.pipe.activity.busy);
-        let mark = self.ledger.mark(&self.counters, busy);
+        let mark = self.ledger.mark(&self.counters, Some(self.pipe.activity.busy));
         let start = match self.spec.process(item, &mut self.counters, state) {
             (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),
             (count, None) => self.pipe.work_on(arrival, count),
         };
-        let busy = Some(self.pipe.activity.busy);
-        (self.ledger).record(mark, &self.counters, busy, tile, start);
+        (self.ledger).record(mark, &self.counters, Some(self.pipe.activity.busy), tile, start);
         start
     }
 

@@ -1,5 +1,4 @@
-//! Specifications of units: sizes, rates and latencies, one line per field with default, bounds and
-//! source.
+//! Specifications of units: sizes, rates and latencies, one line per field with default, bounds and source.
 
 use std::fmt::Debug;
 use std::ops::{Bound, RangeBounds};
@@ -82,8 +81,7 @@ pub fn check<T: PartialOrd + Debug>(
 
 /// Declares the specification of a unit: a plain struct with its `Default`, `validate` and `fields`.
 ///
-/// `, only_if PART` behind the source of a field names the [`OptionalPart`](crate::spec::OptionalPart) that
-/// reads it.
+/// `, only_if PART` behind the source of a field names the [`OptionalPart`](crate::spec::OptionalPart) that reads it.
 #[macro_export]
 macro_rules! spec {
     (
@@ -146,11 +144,9 @@ macro_rules! spec {
 }
 pub use spec;
 
-/// Whether a field is a size in bytes, by the words of its name: `bytes`, `cache_bytes`, `bytes_per_splat`, but not
-/// `bytes_per_cycle`.
-pub fn is_in_bytes(field: &str) -> bool {
-    let has_bytes = field.split(['.', '_']).any(|word| word == "bytes");
-    has_bytes && !field.ends_with("per_cycle")
+/// Whether a field is a size in bytes, by its name: `bytes`, `cache_bytes`, `bytes_per_splat`, not `bytes_per_cycle`.
+pub(crate) fn is_in_bytes(field: &str) -> bool {
+    field.split(['.', '_']).any(|word| word == "bytes") && !field.ends_with("per_cycle")
 }
 
 /// The value of a field that is a size, with its unit: `16 KiB` or `96 B` of a size in bytes, `640 px` of the sides of a

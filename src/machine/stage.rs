@@ -25,9 +25,8 @@ pub trait Stage<M> {
         None
     }
 
-    /// Processes an item that entered the queue at `arrival` and offers its results to `next`.
-    /// Arrivals never decrease. Returns the cycle at which the item left the queue, at least
-    /// `arrival`.
+    /// Processes an item that entered the queue at `arrival` and offers its results to `next`. Arrivals never decrease.
+    /// Returns the cycle at which the item left the queue, at least `arrival`.
     fn accept(
         &mut self,
         item: Self::In,
@@ -36,8 +35,7 @@ pub trait Stage<M> {
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle;
 
-    /// Flushes all buffered items at the end of the draw. No item arrives after `at`. Returns the
-    /// cycle at which all work is over, at least `at`.
+    /// Flushes all buffered items at the end of the draw, `at`; returns the cycle at which all work is over, at least `at`.
     fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.done())
     }
@@ -66,8 +64,7 @@ pub trait Sink<P, M> {
     /// Ends the draw. No item is offered after `at`.
     fn end(&mut self, at: Cycle, state: &mut M);
 
-    /// Flushes the items of primitives up to `primitive` from all units, from `at` on. No item is offered before the
-    /// flush ends.
+    /// Flushes the items of primitives up to `primitive` from all units, from `at` on; no item is offered meanwhile.
     fn release(&mut self, _primitive: u32, _at: Cycle, _state: &mut M) {}
 
     /// First cycle at which another item can be accepted; 0 for a consumer that does not report it.
@@ -93,8 +90,7 @@ impl<S, N> Link<S, N> {
     }
 }
 
-/// Offers an item to the queue in front of a stage, whose results go to `next`; returns the cycle at
-/// which the queue accepts it.
+/// Offers an item to the queue in front of a stage with results for `next`; returns the cycle of its acceptance.
 #[inline(always)]
 pub fn offer_through<M, S: Stage<M>>(
     queue: &mut Queue,

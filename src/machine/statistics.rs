@@ -1,5 +1,4 @@
-//! Statistics of units: plain structs of counters, declared beside the unit that counts, which can be
-//! summed and listed generically.
+//! Statistics of units: structs of counters beside the unit that counts, which can be summed and listed generically.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -197,8 +196,7 @@ impl Serialize for StatisticsByUnit {
     }
 }
 
-/// Declares the statistics of a unit: a plain struct of counters that implements
-/// [`Statistics`](crate::statistics::Statistics).
+/// Declares a unit's statistics: a struct of counters that implements [`Statistics`](crate::statistics::Statistics).
 ///
 /// ```
 /// quadrille_machine::statistics! {

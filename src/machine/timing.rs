@@ -13,8 +13,7 @@ pub type Cycle = u64;
 
 /// A first-in-first-out queue of finite depth.
 ///
-/// Item `n` enters no earlier than item `n - depth` leaves, so the departure times of the last `depth`
-/// items are the complete state.
+/// Item `n` enters no earlier than item `n - depth` leaves: the departure times of `depth` items are the whole state.
 #[derive(Debug, Clone)]
 pub struct Queue {
     /// Ring of departure times, one per slot of the queue.
@@ -121,8 +120,7 @@ impl Activity {
         self.idle_until(cycle, StallReason::Full);
     }
 
-    /// Charges the cycles up to an item's arrival to [`StallReason::Starved`], and up to its start to
-    /// [`StallReason::Blocked`].
+    /// Charges the cycles up to an item's arrival to [`StallReason::Starved`], then to its start as blocked.
     #[inline(always)]
     pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
         self.charge([
@@ -147,34 +145,30 @@ impl Activity {
         self.charge([(worked, BUSY), (start, StallReason::Blocked.state()), (end, BUSY)]);
     }
 
-    /// Counts the cycles up to `worked` as busy, charges those up to each cycle of `waits` to the reason beside it, and
-    /// counts those up to `end` as busy.
+    /// Counts the cycles up to `worked` as busy, up to each cycle of `waits` for its reason, and up to `end` as busy.
     #[inline(always)]
     pub fn work_around(&mut self, worked: Cycle, waits: [(Cycle, StallReason); 2], end: Cycle) {
         let [first, second] = waits.map(|(until, reason)| (until, reason.state()));
         self.charge([(worked, BUSY), first, second, (end, BUSY)]);
     }
 
-    /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at
-    /// `arrival` is present. Cycles by which the item came later than its predecessor count as
-    /// [`StallReason::Starved`], the rest as [`StallReason::Miss`].
+    /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at `arrival` is present. Cycles
+    /// by which it came later than its predecessor count as [`StallReason::Starved`], the rest as [`StallReason::Miss`].
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = self.arrive(arrival);
         self.charge(self.late_data(later, ready));
     }
 
-    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came
-    /// `later` cycles later than its predecessor, those up to `begin` to [`StallReason::Contended`], and
-    /// those up to `end` as busy.
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came `later` cycles
+    /// later than its predecessor, those up to `begin` to [`StallReason::Contended`], and those up to `end` as busy.
     #[inline(always)]
     pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
         let [starved, missed] = self.late_data(later, ready);
         self.charge([starved, missed, (begin, StallReason::Contended.state()), (end, BUSY)]);
     }
 
-    /// Charges the unaccounted cycles up to `ready` as [`Activity::work_on_data`], and the cycles up to `room` to
-    /// [`StallReason::Full`].
+    /// Charges the unaccounted cycles up to `ready` as [`Self::work_on_data`], and up to `room` to [`StallReason::Full`].
     #[cold]
     #[inline(never)]
     pub fn idle_for_room(&mut self, later: Cycle, ready: Cycle, room: Cycle) {
@@ -191,8 +185,7 @@ impl Activity {
         ]
     }
 
-    /// Records the arrival of an item; returns the cycles by which it came later than its predecessor and later
-    /// than the queue was empty.
+    /// Records an item's arrival; returns the cycles by which it came after its predecessor and after the queue was empty.
     #[inline]
     pub fn arrive(&mut self, arrival: Cycle) -> Cycle {
         let later = arrival.saturating_sub(self.last_left.max(self.last_arrival + 1));
@@ -200,8 +193,7 @@ impl Activity {
         later
     }
 
-    /// Records that the item that arrived last leaves the queue before the port at `cycle`, so that an item that
-    /// arrives no later was held up by the queue.
+    /// Records that the last item left the queue before the port at `cycle`: the queue held up items that arrive by then.
     #[inline]
     pub fn leave_queue(&mut self, cycle: Cycle) {
         self.last_left = cycle;
@@ -213,8 +205,7 @@ impl Activity {
         self.charge([(cycle, BUSY)]);
     }
 
-    /// Charges the cycles up to each limit to the state beside it, without a branch on their number, which
-    /// could not be predicted.
+    /// Charges the cycles up to each limit to the state beside it, without an unpredictable branch on their number.
     #[inline(always)]
     fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
         if self.timeline.is_some() {
@@ -285,7 +276,7 @@ impl Timeline {
     pub const FIRST_WINDOW: Cycle = 64;
 
     /// Creates an empty timeline in windows of `window` cycles.
-    pub fn new(window: Cycle) -> Self {
+    pub(crate) fn new(window: Cycle) -> Self {
         Self { window, windows: Vec::new() }
     }
 
@@ -293,8 +284,7 @@ impl Timeline {
     pub(super) fn merge(&mut self, mut other: Self) {
         self.widen(other.window);
         other.widen(self.window);
-        let windows = self.windows.len().max(other.windows.len());
-        self.windows.resize(windows, [0; STATES]);
+        self.windows.resize(self.windows.len().max(other.windows.len()), [0; STATES]);
         for (sum, window) in self.windows.iter_mut().zip(&other.windows) {
             add(sum, window);
         }

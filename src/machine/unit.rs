@@ -16,20 +16,14 @@ pub trait Visitor {
     /// Visits the activity of port `name`. Several instances of one unit use the same name.
     fn activity(&mut self, name: &'static str, activity: &mut Activity);
 
-    /// Visits the port `name` between a cache and the L2, which has moved `bytes` of at most `rate` per cycle.
-    /// Several instances use the same name.
+    /// Visits the port `name` of a cache to the L2, with `bytes` moved at `rate` per cycle at most; instances share names.
     fn cache_port(&mut self, name: &'static str, rate: Rate, bytes: u64) {
         let _ = (name, rate, bytes);
     }
 
-    /// Visits the storage or lock `name`, for which items have waited `cycles` at a port, for `reason`: its cycles
-    /// without work for that reason are waits for `name` alone, if it has any. Several instances use the same names.
-    fn waits(
-        &mut self,
-        (name, port): (&'static str, &'static str),
-        reason: StallReason,
-        cycles: u64,
-    ) {
+    /// Visits the storage or lock `name`, for which items have waited `cycles` at a port, for `reason`: its cycles without
+    /// work for that reason are waits for `name` alone, if it has any. Several instances use the same names.
+    fn waits(&mut self, name: &'static str, port: &'static str, reason: StallReason, cycles: u64) {
         let _ = (name, port, reason, cycles);
     }
 
@@ -38,15 +32,15 @@ pub trait Visitor {
         let _ = (name, statistics);
     }
 
-    /// Visits the ledger of the unit and of the port, if it records one, of these names, and the counters that it
-    /// records.
+    /// Visits the ledger of the unit and of the port, if it records one, of these names, and the counters that it records.
     fn ledger(
         &mut self,
-        names: (&'static str, Option<&'static str>),
+        unit: &'static str,
+        port: Option<&'static str>,
         ledger: &mut Ledger,
         counters: &dyn Statistics,
     ) {
-        let _ = (names, ledger, counters);
+        let _ = (unit, port, ledger, counters);
     }
 
     /// Visits the end of a pipeline, whose last work was over at `at`.
@@ -82,7 +76,8 @@ pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
 
         fn ledger(
             &mut self,
-            _names: (&'static str, Option<&'static str>),
+            _unit: &'static str,
+            _port: Option<&'static str>,
             ledger: &mut Ledger,
             _counters: &dyn Statistics,
         ) {

@@ -38,8 +38,7 @@ pub struct MeshDrawSettings {
     pub shade: ShadeSettings,
     /// Background colour in sRGB; `None` keeps premultiplied alpha.
     pub background: Option<[f32; 3]>,
-    /// Distance of the near plane in world units; `None` for a thousandth of the distance to the
-    /// middle of the mesh.
+    /// Distance of the near plane in world units; `None` for a thousandth of the distance to the middle of the mesh.
     pub near: Option<f64>,
     /// Cancellation.
     pub task: Task,
@@ -63,8 +62,7 @@ impl Default for MeshDrawSettings {
     }
 }
 
-/// Draws the triangles of a mesh on all cores; returns the picture and the counts. A mesh with lights is
-/// lit by them alone.
+/// Draws the triangles of a mesh on all cores; returns the picture and the counts. A mesh with lights is lit by them alone.
 ///
 /// # Errors
 /// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
@@ -138,8 +136,7 @@ pub fn draw_mesh(
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 
-/// Distance of the near plane for the content of a box in the camera's space: a thousandth of the distance to its
-/// middle.
+/// Distance of the near plane for the content of a box in the camera's space: a thousandth of the distance to its middle.
 pub fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);

@@ -1,8 +1,7 @@
 //! Tessellation to a mean area of triangles instead of a greatest one.
 //!
-//! The tessellator's area is an upper bound: the number of segments of an edge is rounded up, edges are
-//! measured at their longest part, and triangles that are seen at an angle are smaller. The mean over a
-//! frame lies well below it, and by another factor in each scene.
+//! The tessellator's area is an upper bound: numbers of segments are rounded up, edges are measured at their longest
+//! part, and triangles seen at an angle are smaller. A frame's mean lies well below it, by a factor of the scene.
 
 use super::frame::{DrawnArea, FrameSettings};
 use quadrille_base::error::Result;
@@ -12,14 +11,12 @@ use quadrille_geometry::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessella
 
 /// Relative tolerance of the mean area.
 const TOLERANCE: f64 = 0.005;
-/// Each step scales the bound by the remaining ratio; three suffice where the mean is proportional to the
-/// bound.
+/// Each step scales the bound by the remaining ratio; three suffice where the mean is proportional to the bound.
 const MOST_STEPS: u32 = 8;
 
-/// Finds the upper bound of areas with which the triangles of a frame have a mean area of
-/// `settings.triangle_area_px`, and tessellates with it. The mean comes within half a per cent of the
-/// target where the bound can be chosen so finely and lies in the tessellator's range; the numbers of
-/// segments of a few small patches change in steps.
+/// Finds the upper bound of areas with which the triangles of a frame have a mean area of `settings.triangle_area_px`, and
+/// tessellates with it. The mean comes within half a per cent of the target where the bound can be chosen so finely and
+/// lies in the tessellator's range; the numbers of segments of a few small patches change in steps.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when a setting is out of range.

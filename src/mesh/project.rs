@@ -1,5 +1,4 @@
-//! Iterates over the triangles of a grid on the picture (projected, clipped, snapped to 1/256 px, with
-//! depth planes), and over the quads of each triangle.
+//! The triangles of a grid on the picture (projected, clipped, snapped to 1/256 px, with depth planes), and their quads.
 
 use super::clip::clip;
 use quadrille_base::math::{fit, narrow, whole};
@@ -82,10 +81,9 @@ pub fn triangles(
 
 /// The depth plane of a triangle that was cut out of a larger one, and was then snapped to `vertices`.
 ///
-/// Its corners may lie far beside the picture, where depths are so much greater than on it that rounding of
-/// depths and positions would hide the difference between two surfaces on the picture. The plane therefore
-/// starts at a point on the picture and goes through the corners before snapping. The error that remains:
-/// snapping moves the corners of a sliver by up to its thickness.
+/// Its corners may lie far beside the picture, where depths are so much greater that rounding of depths and positions
+/// would hide the difference between two surfaces on the picture. The plane therefore starts at a point on the picture
+/// and goes through the corners before snapping, which still moves a sliver's corners by up to its thickness.
 fn cut_plane(
     view: &MeshCamera,
     corners: [HomogeneousPoint; 3],
@@ -103,8 +101,7 @@ fn cut_plane(
     if exact_area.abs() >= UNITS * longest {
         return depth_plane(exact, exact_area, origin);
     }
-    let snapped = [0, 1, 2].map(|k| at_depth(vertices[k], exact[k].1));
-    depth_plane(snapped, twice_area(vertices), origin)
+    depth_plane([0, 1, 2].map(|k| at_depth(vertices[k], exact[k].1)), twice_area(vertices), origin)
 }
 
 #[inline]
@@ -129,8 +126,7 @@ fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// Plane through three positions in 1/256 px with depths, from `origin` on, given twice their area; `None` if
-/// that is zero.
+/// Plane through three positions in 1/256 px with depths, from `origin` on, given twice their area; `None` if that is zero.
 #[inline]
 fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Option<DepthPlane> {
     if area == 0.0 {
@@ -197,18 +193,18 @@ impl ProjectedGrid {
         let vertices = grid.vertices.iter().map(|v| project(view, v.position));
         self.vertices.clear();
         self.vertices.extend(vertices);
-        let depths = self.vertices.iter().map(ProjectedVertex::depth);
-        self.nearest = depths.fold(0.0, f32::max);
+        self.nearest = self.vertices.iter().map(ProjectedVertex::depth).fold(0.0, f32::max);
     }
 
-    /// Visits the pieces of all triangles of `grid`, the one projected last, in order, and whether
-    /// each is drawn; returns the bounds of those that are.
+    /// Visits the pieces of all triangles of `grid`, the one projected last, in order, and whether each is drawn; returns
+    /// the bounds of those that are.
     #[inline]
     pub fn pieces(
         &self,
         view: &MeshCamera,
         grid: &Grid,
-        (picture, pattern): (PixelRect, &'static SamplePattern),
+        picture: PixelRect,
+        pattern: &'static SamplePattern,
         draws_backs: bool,
         mut visit: impl FnMut(Piece, bool),
     ) -> Option<PixelRect> {
@@ -236,8 +232,7 @@ impl ProjectedGrid {
     }
 }
 
-/// Visits the quads that a triangle touches inside `area`, raster tile by raster tile, with their
-/// column and row in quads.
+/// Visits the quads that a triangle touches inside `area`, raster tile by raster tile, with their column and row in quads.
 #[inline]
 pub fn touched_quads(
     outline: &SampledPolygon,

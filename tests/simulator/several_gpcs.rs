@@ -56,7 +56,7 @@ fn distributed(config: &Config, draw: &Draw) -> Vec<Received> {
     let geometry = map.owners().map(|owner| {
         let vertex = VertexShading::new(&config.vertex).in_gpc(owner.gpc as usize);
         let assembly = Assembly::new(&config.vpo);
-        GeometryUnits::new((1, vertex), (config.vpo.queue, assembly))
+        GeometryUnits::new(1, vertex, config.vpo.queue, assembly)
     });
     let sinks = received.iter().map(|notes| Notes(Rc::clone(notes)));
     let crossbar = Crossbar::new(&config.crossbar, map, sinks);

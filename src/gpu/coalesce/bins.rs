@@ -34,7 +34,7 @@ statistics! {
 }
 
 impl Flushes {
-    /// Number of flushes.
+    /// Number of flushes for any reason.
     pub fn total(&self) -> u64 {
         self.full + self.evicted + self.timeout + self.end + self.conflict + self.span
     }
@@ -64,8 +64,7 @@ impl Flushes {
     }
 }
 
-/// Bin whose storage is a ring: new items are written behind those being flushed, and wait only for occupied
-/// entries.
+/// Bin whose storage is a ring: new items are written behind those being flushed, and wait only for occupied entries.
 #[derive(Debug)]
 pub(super) struct Bin<T> {
     key: u32,

@@ -19,8 +19,7 @@ pub struct BinStatus {
 
 /// Policy for flushes of bins that are not full.
 pub trait FlushPolicy {
-    /// Eviction rank of a bin: the bin with the lowest rank is flushed when a new key finds all bins occupied;
-    /// the oldest of equal ones.
+    /// Eviction rank: when a new key finds all bins occupied, the lowest rank is flushed, of equal ones the oldest.
     fn rank(&self, bin: &BinStatus) -> u64;
 
     /// Whether rank is age, so that the oldest bin needs no comparison.

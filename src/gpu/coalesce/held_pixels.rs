@@ -17,10 +17,8 @@ impl HeldPixels {
     /// Length of the prefix of `quads`, all of one primitive, that covers no pixel held by `bin`.
     pub(super) fn fitting(&self, bin: u32, quads: &[Quad]) -> usize {
         let planes = &self.0[bin as usize];
-        let conflicts = |quad: &Quad| {
-            let covered = covered(quad);
-            planes.iter().zip(covered).any(|(held, new)| held & new != 0)
-        };
+        let conflicts =
+            |quad: &Quad| planes.iter().zip(covered(quad)).any(|(held, new)| held & new != 0);
         quads.iter().position(conflicts).unwrap_or(quads.len())
     }
 

@@ -35,8 +35,7 @@ spec! {
 }
 
 impl QruSpec {
-    /// Storage in bytes: pointer and position per buffered quad, a bit per quad, and a register per tile
-    /// position with a valid bit and a quad id (VR-Pipe, Table III, which counts one buffer).
+    /// Storage in bytes: pointer, position and bit per quad; register with valid bit and quad id per position (Table III).
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
@@ -62,7 +61,7 @@ statistics! {
 
 const NONE: u32 = u32::MAX;
 
-/// The quad reordering unit.
+/// Quad reordering unit.
 #[derive(Debug)]
 pub struct QuadReorder {
     enabled: bool,
@@ -116,8 +115,7 @@ impl QuadReorder {
         }
     }
 
-    /// Emits the first `count` quads of the beat, `paired` of them in pairs, at or after `at`; `last` marks the
-    /// end of a scan.
+    /// Emits the first `count` quads of the beat, `paired` of them in pairs, at or after `at`; `last` ends a scan.
     fn emit<M>(
         &mut self,
         count: usize,

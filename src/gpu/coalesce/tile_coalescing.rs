@@ -1,12 +1,11 @@
 //! Tile coalescing (VR-Pipe, sections II-A, V-A and VII-A) gathers the quads of a screen tile, so that
 //! warps hold quads of one tile and the colour cache sees them together.
 //!
-//! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a
-//! tile. Rates: raster tiles and quads per cycle in, quads per cycle out. A raster tile whose quads do not
-//! fit into a cycle continues in the next. A bin is flushed when it is full, when all bins are
-//! occupied and a quad of another tile arrives, at its deadline, and at the end of the draw. A
-//! [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free again when the
-//! quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
+//! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a tile. Rates: raster
+//! tiles and quads per cycle in, quads per cycle out. A raster tile whose quads do not fit into a cycle continues in the
+//! next. A bin is flushed when it is full, when all bins are occupied and a quad of another tile arrives, at its deadline,
+//! and at the end of the draw. A [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free
+//! again when the quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
 //! that covers a pixel which the bin holds, so that no two fragments of a flush share a pixel.
 
 use arrayvec::ArrayVec;
@@ -88,7 +87,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 
     /// Restricts each bin to one quad per pixel if `once`.
     #[must_use]
-    pub fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
+    pub(crate) fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
         Self { held: once.then(|| HeldPixels::new(spec.bins)), ..self }
     }
 
@@ -144,8 +143,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.bins.begin(tile)
     }
 
-    /// Flushes the bins due by `now`, earliest deadline first, up to and including `until`; returns the cycle
-    /// of that flush, if it happened.
+    /// Flushes the bins due by `now`, earliest deadline first, up to and including `until`; returns the cycle of that
+    /// flush, if it happened.
     fn flush_due<M>(
         &mut self,
         now: Cycle,
@@ -170,7 +169,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         self.bins.visit([TcSpec::UNIT, "tc_out"], visitor);
-        visitor.ledger(("tc", Some("tc_out")), &mut self.ledger, &self.bins.flushes);
+        visitor.ledger("tc", Some("tc_out"), &mut self.ledger, &self.bins.flushes);
     }
 }
 
@@ -186,8 +185,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         self.bins.input.idle_until(arrival, StallReason::Starved);
-        let ready = self.bins.input_clock.cycle().max(arrival);
-        let start = self.tiles.pass_from(ready, 1);
+        let start = self.tiles.pass_from(self.bins.input_clock.cycle().max(arrival), 1);
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         // An iterator instead of an array: pieces that were just written one by one cannot be forwarded to a

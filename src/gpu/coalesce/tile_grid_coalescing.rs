@@ -1,11 +1,10 @@
 //! Tile-grid coalescing (VR-Pipe, sections V-A and V-C) gathers primitives that overlap the same grid of
 //! 4x4 screen tiles, so that the quads of many primitives reach the same few tile bins together.
 //!
-//! Input: primitives in order. Output: each primitive once per tile grid in which the GPC owns a screen
-//! tile of its bounding box, clipped to that grid, in order within a grid. Rates: primitives and grids
-//! per cycle in, primitives per cycle out; grids without a tile of the GPC take no time, since they
-//! follow from the box and the tile mapping alone (assumption). A pipeline without the additions does
-//! without the unit.
+//! Input: primitives in order. Output: each primitive once per tile grid in which the GPC owns a screen tile of its
+//! bounding box, clipped to that grid, in order within a grid. Rates: primitives and grids per cycle in, primitives per
+//! cycle out; grids without a tile of the GPC take no time, since they follow from the box and the tile mapping alone
+//! (assumption). A pipeline without the additions does without the unit.
 
 use crate::tile_owner::TileOwner;
 use quadrille_base::math::fit;
@@ -200,14 +199,12 @@ impl<M> Stage<M> for TileGridCoalescing {
                     continue;
                 }
                 let key = y as u32 * self.grids_across + x as u32;
-                let at = self.bins.input_clock.cycle();
-                self.insert(key, part, at, state, next);
+                self.insert(key, part, self.bins.input_clock.cycle(), state, next);
             }
         }
         let oldest = u64::from(primitive.primitive).checked_sub(self.max_span + 1);
         if let Some(oldest) = oldest.map(fit) {
-            let at = self.bins.input_clock.cycle();
-            self.flush_old(oldest, at, state, next);
+            self.flush_old(oldest, self.bins.input_clock.cycle(), state, next);
         }
         taken
     }
@@ -219,8 +216,7 @@ impl<M> Stage<M> for TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) {
-        let at = at.max(self.bins.input_clock.whole_cycle());
-        self.flush_old(primitive, at, state, next);
+        self.flush_old(primitive, at.max(self.bins.input_clock.whole_cycle()), state, next);
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Primitive, M>) -> Cycle {

@@ -1,8 +1,7 @@
 //! Packing of quads into warps behind PROP's port to the shader cores (VR-Pipe, section III-B).
 //!
-//! Input: beats of quads, flush by flush. Output: warps of one screen tile in order. Quads pass PROP's port
-//! at its rate and fill a warp; a warp leaves when it is full and at the end of a flush. While a full warp
-//! is not accepted, no quad passes.
+//! Input: beats of quads, flush by flush. Output: warps of one screen tile in order. Quads pass PROP's port at its rate and
+//! fill a warp; a warp leaves when it is full and at the end of a flush. While a full warp is not accepted, no quad passes.
 
 use quadrille_machine::{
     Beat, Cycle, PackSpec, Rate, Sink, Stage, Unit, Visitor, Warp, WarpFiller,

@@ -69,8 +69,8 @@ impl Addresses {
         })
     }
 
-    /// Reads centres and conics of up to 32 `entries` as a warp does, each sector once; returns the cycle at
-    /// which all have arrived.
+    /// Reads centres and conics of up to 32 `entries` as a warp does, each sector once; returns the cycle at which all have
+    /// arrived.
     pub(super) fn gather(
         &self,
         memory: &mut Memory,
@@ -85,8 +85,7 @@ impl Addresses {
             // crosses a sector boundary.
             let mut sectors = [u64::MAX; LANES];
             for (sector, entry) in sectors.iter_mut().zip(entries) {
-                let splat = splats[*entry as usize].index;
-                *sector = (array + u64::from(splat) * bytes) / SECTOR_BYTES;
+                *sector = (array + u64::from(splats[*entry as usize].index) * bytes) / SECTOR_BYTES;
             }
             sectors.sort_unstable();
             let mut last = u64::MAX;
@@ -143,8 +142,7 @@ fn parts(address: u64, bytes: u64) -> impl Iterator<Item = (u32, u8)> {
         let begin = line * per_line;
         let from = first.saturating_sub(begin);
         let to = (last - begin).min(per_line - 1);
-        let mask = (from..=to).fold(0, |mask, sector| mask | 1 << sector);
-        (line_at(begin * SECTOR_BYTES), mask)
+        (line_at(begin * SECTOR_BYTES), (from..=to).fold(0, |mask, sector| mask | 1 << sector))
     })
 }
 

@@ -1,9 +1,7 @@
-//! Tile lists: for every screen tile, the splats that a block of the raster kernel visits, in drawing
-//! order.
+//! Tile lists: for every screen tile, the splats that a block of the raster kernel visits, in drawing order.
 //!
-//! Renderers on shader cores duplicate each splat for the tiles it touches and sort the pairs by tile and
-//! depth. Splats are in drawing order already, so that appending them to the lists of their tiles gives
-//! the same lists.
+//! Renderers on shader cores duplicate each splat for the tiles it touches and sort the pairs by tile and depth. Splats are
+//! in drawing order already, so that appending them to the lists of their tiles gives the same lists.
 
 use rayon::prelude::*;
 
@@ -79,7 +77,7 @@ impl TileLists {
         self.entries.len() as u64
     }
 
-    /// Number of tiles.
+    /// Number of screen tiles, each with a list.
     pub fn tiles(&self) -> usize {
         self.ends.len()
     }
@@ -95,8 +93,9 @@ impl TileLists {
 }
 
 pub(crate) fn spans(draw: &Draw, test: TileTest, side: u32) -> Vec<Vec<Span>> {
-    let chunks = draw.splats.par_chunks(CHUNK).enumerate();
-    chunks
+    draw.splats
+        .par_chunks(CHUNK)
+        .enumerate()
         .map(|(chunk, splats)| {
             let mut spans = Vec::new();
             for (splat, number) in splats.iter().zip(index_u32(chunk * CHUNK)..) {
@@ -144,8 +143,7 @@ fn spans_of(
             }
         }
         TileTest::Square => {
-            let size = [draw.width, draw.height];
-            let [columns, rows] = square(splat, size, grid, side);
+            let [columns, rows] = square(splat, [draw.width, draw.height], grid, side);
             let mut row = rows[0];
             while row < rows[1] {
                 push(row, columns);
@@ -171,8 +169,7 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Least and largest x of a convex quadrilateral inside row `row` of tiles. That part is convex, so it meets
-/// exactly the tiles between both.
+/// Least and largest x of a convex quadrilateral inside row `row` of tiles: it meets exactly the tiles between.
 fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     let [top, bottom] = [row, row + 1.0];
     let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
@@ -191,8 +188,7 @@ fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     reach
 }
 
-/// Half-open columns and rows of the tiles that a splat's square meets. As in the original, the square ends a
-/// pixel early on the right and below.
+/// Half-open columns and rows of the tiles in a splat's square, which ends a pixel early, as in the original.
 fn square(splat: &ProjectedSplat, size: [u32; 2], grid: [f64; 2], tile: f64) -> [[f64; 2]; 2] {
     // The kernel's pixel positions are corners; here they are centres.
     let centre =
@@ -218,8 +214,7 @@ pub fn key_bits(tiles: usize) -> u64 {
     32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
 }
 
-/// Visits each tile that `wide` lists and `narrow` does not. A splat has at most one span per row of tiles in
-/// each.
+/// Visits each tile that `wide` lists and `narrow` does not. A splat has at most one span per row of tiles in each.
 pub(super) fn tiles_beyond(
     wide: &[Span],
     narrow: &[Span],
@@ -229,8 +224,7 @@ pub(super) fn tiles_beyond(
     let mut rest = narrow;
     for span in wide {
         let key = |s: &Span| (s.splat, s.row);
-        let before = rest.partition_point(|s| key(s) < key(span));
-        rest = &rest[before..];
+        rest = &rest[rest.partition_point(|s| key(s) < key(span))..];
         let [from, to] = rest.first().filter(|s| key(s) == key(span)).map_or([0, 0], |s| s.columns);
         for column in span.columns[0]..span.columns[1] {
             if !(from..to).contains(&column) {

@@ -4,9 +4,8 @@
 //! tile's list, which the threads fetch together. A warp visits an entry as long as one of its lanes is
 //! live: inside the picture, and not stopped. The block ends when no lane of it is live.
 //!
-//! Alphas are equal to [`FragmentShader::fragment`], with the same rule near the cut: lanes apply the same
-//! operations in the same order. Where that rule asks the reference renderer, so does the stop rule near its
-//! threshold.
+//! Alphas are equal to [`FragmentShader::fragment`], with the same rule near the cut: lanes apply the same operations in
+//! the same order. Where that rule asks the reference renderer, so does the stop rule near its threshold.
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 
@@ -19,19 +18,18 @@ use quadrille_machine::statistics;
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
 /// Threads of a block, and entries of a round.
-pub const BLOCK_THREADS: usize = 256;
+pub(crate) const BLOCK_THREADS: usize = 256;
 /// Warps of a block.
-pub const BLOCK_WARPS: usize = 8;
+pub(crate) const BLOCK_WARPS: usize = 8;
 const WARP_ROWS: usize = 2;
 const ROW: usize = TILE_PX as usize;
 const _: () = assert!(BLOCK_WARPS * WARP_ROWS * ROW == BLOCK_THREADS && ROW == 16);
 
-/// Lower bound of the transmittance that keeps denormals out where no rule stops a pixel; an f32 picture does
-/// not show it.
+/// Lower bound of the transmittance that keeps denormals out where no rule stops a pixel; an f32 picture does not show it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
-/// Relative distance from the stop threshold within which lanes are decided exactly. With alpha at 0.99, an
-/// error of 2e-6 in alpha is one of 2e-4 in transmittance.
+/// Relative distance from the stop threshold within which lanes are decided exactly. With alpha at 0.99, an error of
+/// 2e-6 in alpha is one of 2e-4 in transmittance.
 const STOP_BAND: f32 = 1.0 / 4096.0;
 
 /// Work of a warp in a round.
@@ -77,7 +75,7 @@ pub struct BlockOutcome {
     /// Lanes of all warps and entries.
     pub lanes: LaneTotals,
     /// Number of entries while a pixel of each quarter of the tile (8x8 pixels, row by row) is live.
-    pub subtile_ends: [u32; 4],
+    pub(crate) subtile_ends: [u32; 4],
     /// Premultiplied colour and alpha of the tile's pixels, row by row; zeros outside the picture.
     pub pixels: Box<[[f32; 4]; BLOCK_THREADS]>,
 }
@@ -128,8 +126,7 @@ impl BlockDraw<'_> {
         }
         // The block votes before a round whether a lane is live.
         let is_begun = |round: &RoundWork| round.warps.iter().any(|warp| warp.entries > 0);
-        let begun = block.rounds.iter().take_while(|round| is_begun(round));
-        block.rounds.truncate(begun.count());
+        block.rounds.truncate(block.rounds.iter().take_while(|round| is_begun(round)).count());
         block
     }
 
@@ -246,8 +243,8 @@ impl<S: Simd> WarpPixels<S> {
         [live & 0xff != 0, live >> (ROW / 2) != 0]
     }
 
-    /// Processes an entry after `seen` others. Returns whether the fragment of a live lane is above the cut,
-    /// and whether one blends.
+    /// Processes an entry after `seen` others. Returns whether the fragment of a live lane is above the cut, and whether
+    /// one blends.
     #[inline(always)]
     fn visit(
         &mut self,
@@ -314,8 +311,7 @@ impl<S: Simd> WarpPixels<S> {
         RowFragments { over, alpha }
     }
 
-    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. `seen` entries precede
-    /// the splat.
+    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. `seen` entries precede the splat.
     #[inline(always)]
     fn blend_row(
         &mut self,

@@ -1,15 +1,13 @@
 //! Timing of the blocks of the raster kernel: residency, rounds, barriers, issue, and memory.
 //!
-//! Blocks are dispatched in tile order, first to the cores in turn, then to the slot that becomes free
-//! first. In every round a block votes, loads its entries (identifiers, then centres, conics and
-//! opacities), waits at a barrier, and loops over the entries.
+//! Blocks are dispatched in tile order, first to the cores in turn, then to the slot that is free first. In every round
+//! a block votes, loads its entries (identifiers, then the rest), waits at a barrier, and loops over the entries.
 //!
-//! A scheduler issues the work of rounds first come, first served. Votes and loads go ahead of it; the
-//! ends of the warps that they delay are not moved, but all later work is. A warp ends its round when its
-//! instructions have been issued, but no earlier than its chain of dependent instructions, its special
-//! function unit, and the load and store unit of its core allow. The round ends with its slowest warp. The
-//! colour of an entry comes through memory for the first warp of a block that blends it, and from the
-//! first-level cache for the others.
+//! A scheduler issues the work of rounds first come, first served. Votes and loads go ahead of it; the ends of the warps
+//! that they delay are not moved, but all later work is. A warp ends its round when its instructions have been issued, but
+//! no earlier than its chain of dependent instructions, its special function unit, and the load and store unit of its core
+//! allow. The round ends with its slowest warp. The colour of an entry comes through memory for the first warp of a block
+//! that blends it, and from the first-level cache for the others.
 //!
 //! A gap in a scheduler's issue has the reasons of the block that ends it.
 
@@ -155,8 +153,7 @@ impl KernelRun<'_> {
         let list = self.input.lists.tile(slot.block);
         let first = slot.round * BLOCK_THREADS;
         let entries = &list[first..list.len().min(first + BLOCK_THREADS)];
-        let start = self.input.lists.start(slot.block) + first;
-        let fetched = self.fetch(start, entries, issued);
+        let fetched = self.fetch(self.input.lists.start(slot.block) + first, entries, issued);
         let round = &self.input.blocks[slot.block].rounds[slot.round];
         let wait = self.colour_wait(round, entries, fetched);
         for (warp, work) in round.warps.iter().enumerate() {
@@ -198,8 +195,7 @@ impl KernelRun<'_> {
         accepted
     }
 
-    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns the issue cycle
-    /// of each warp.
+    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns each warp's issue cycle.
     fn issue_ahead(
         &mut self,
         slot: &BlockSlot,
@@ -217,14 +213,12 @@ impl KernelRun<'_> {
         })
     }
 
-    /// Loads the entries of a round from list position `start` on, for warps that issue their loads at
-    /// `issued`; returns the cycle at which all have arrived.
+    /// Loads a round's entries from list position `start` on, for warps that load at `issued`; returns the last arrival.
     fn fetch(&mut self, start: usize, entries: &[u32], issued: [Cycle; BLOCK_WARPS]) -> Cycle {
         let (addresses, splats) = (self.input.addresses, self.input.draw.splats);
         let mut arrived = issued.into_iter().fold(0, Cycle::max);
         for ((warp, entries), issued) in entries.chunks(LANES).enumerate().zip(issued) {
-            let first = start + warp * LANES;
-            let ids = addresses.read_ids(self.memory, first, entries.len(), issued);
+            let ids = addresses.read_ids(self.memory, start + warp * LANES, entries.len(), issued);
             arrived = arrived.max(addresses.gather(self.memory, entries, splats, ids));
         }
         arrived
@@ -239,8 +233,7 @@ impl KernelRun<'_> {
                 let splat = entries[left.trailing_zeros() as usize];
                 left &= left - 1;
                 let splat = &self.input.draw.splats[splat as usize];
-                let arrived = self.input.addresses.read_colour(self.memory, splat, at);
-                waited += arrived - at;
+                waited += self.input.addresses.read_colour(self.memory, splat, at) - at;
                 count += 1;
             }
         }
@@ -271,8 +264,7 @@ impl KernelRun<'_> {
 
     fn finish(mut self) -> KernelTime {
         let issued = self.schedulers.iter().map(|scheduler| scheduler.issued);
-        let end = issued.fold(self.memory.writes_done(), Cycle::max);
-        self.time.cycles = self.time.cycles.max(end);
+        self.time.cycles = self.time.cycles.max(issued.fold(self.memory.writes_done(), Cycle::max));
         let tails = self.schedulers.iter().map(|scheduler| self.time.cycles - scheduler.issued);
         self.time.by_reason.tail = tails.sum();
         self.time

@@ -16,13 +16,13 @@ pub struct KernelWorkload {
     /// Subset of `near` that is visible.
     pub visible: u64,
     /// Coefficients of the spherical harmonics of a splat, per channel.
-    pub sh_coefficients: u64,
+    pub(crate) sh_coefficients: u64,
     /// Pairs of a splat and a tile.
     pub pairs: u64,
     /// Sum over warps of 32 splats of the pairs of the splat that has most.
-    pub longest_pairs: u64,
+    pub(crate) longest_pairs: u64,
     /// Pairs of the splat that has most.
-    pub most_pairs: u64,
+    pub(crate) most_pairs: u64,
     /// Bits of a key.
     pub key_bits: u64,
 }
@@ -35,7 +35,7 @@ impl KernelWorkload {
     }
 
     /// Bytes that preprocess reads and writes.
-    pub fn preprocess_bytes(&self, spec: &KernelsSpec) -> u64 {
+    pub(crate) fn preprocess_bytes(&self, spec: &KernelsSpec) -> u64 {
         let visible = spec.visible_bytes + spec.sh_bytes * self.sh_coefficients;
         self.over_splats(spec.near_bytes, spec.off_screen_bytes, visible)
     }
@@ -84,10 +84,9 @@ pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
     streams.iter().map(|stream| stream.cost(&rates)).collect()
 }
 
-/// Costs of preprocess and sort before a draw through the graphics pipeline, which sorts visible splats by
-/// depth alone (VR-Pipe, section III-A). Preprocess costs as much as in the software renderer, but writes a
-/// depth and an index per visible splat instead of its number of tiles (assumption).
-pub fn draw_kernels(work: &KernelWorkload, config: &Config) -> [KernelCost; 2] {
+/// Costs of preprocess and of the sort by depth alone before a draw (VR-Pipe, section III-A). Preprocess costs as much
+/// as in software, but writes a depth and an index per visible splat instead of its number of tiles (assumption).
+pub(crate) fn draw_kernels(work: &KernelWorkload, config: &Config) -> [KernelCost; 2] {
     let (spec, frame) = (&config.kernels, &config.frame);
     let radix = RadixSort {
         key_bits: 8 * frame.key_bytes,
@@ -113,8 +112,7 @@ fn preprocess(work: &KernelWorkload, spec: &KernelsSpec) -> Stream {
         spec.off_screen_instructions,
         spec.visible_instructions + sh_instructions,
     );
-    let bytes = work.preprocess_bytes(spec);
-    stream(spec, KernelName::Preprocess, bytes, warps(instructions))
+    stream(spec, KernelName::Preprocess, work.preprocess_bytes(spec), warps(instructions))
 }
 
 fn sort(items: u64, radix: RadixSort, spec: &KernelsSpec) -> Stream {

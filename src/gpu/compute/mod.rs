@@ -9,9 +9,8 @@
 //!   -> cores: residency, rounds, barriers, issue, memory: when each block ends
 //! ```
 //!
-//! The pictures of the blocks do not depend on time, so that they are drawn first, in parallel, with the work
-//! of each warp in each round; the time of the blocks then follows from these counts. The kernels
-//! ahead of the raster are streams of bytes and instructions.
+//! The pictures of the blocks do not depend on time: they are drawn first, in parallel, with the work of each warp in
+//! each round, which gives their time. The kernels ahead of the raster are streams of bytes and instructions.
 
 mod addresses;
 pub mod assign;

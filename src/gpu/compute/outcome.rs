@@ -45,8 +45,7 @@ impl ComputeMethod {
     pub const SQUARE: Self =
         Self { tiles: TileTest::Square, termination: SoftwareTermination::Profile };
 
-    /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` if `text` names no
-    /// software renderer.
+    /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` for any other name.
     ///
     /// # Errors
     /// [`Error::Argument`] about the argument `variant` for another suffix.
@@ -147,8 +146,7 @@ pub struct ComputeResult {
 }
 
 impl ComputeCounts {
-    /// Share of lanes that blend, over all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no entry is
-    /// visited.
+    /// Share of lanes that blend, over all visited entries, 0 to 1 (VR-Pipe, Fig. 9); `None` if no entry is visited.
     pub fn blending_share(&self) -> Option<f64> {
         let lanes = 32 * self.warp_entries;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)

@@ -1,10 +1,8 @@
-//! The raster kernel as a program: warp instructions by class, dependent chains, and the resources that
-//! decide how many blocks a core holds.
+//! The raster kernel as a program: instructions by class, dependent chains, and the resources that limit blocks per core.
 //!
 //! The instruction counts come from the public kernel (`renderCUDA` in forward.cu of
-//! graphdeco-inria/diff-gaussian-rasterization), compiled for the Orin's shader cores (sm_87) and
-//! disassembled. The variants (no termination test; alpha test after the blend) are the same source with these
-//! statements removed or moved.
+//! graphdeco-inria/diff-gaussian-rasterization), compiled for the Orin's shader cores (sm_87) and disassembled. The
+//! variants (no termination test; alpha test after the blend) are the same source with these statements removed or moved.
 
 use crate::warp::cores::CoresSpec;
 use quadrille_base::shading::StopRule;
@@ -69,7 +67,7 @@ pub(super) struct WarpCost {
 
 impl ComputeSpec {
     /// Resident blocks per core, at least 1: the minimum over warp slots, registers and shared memory.
-    pub fn blocks_per_core(&self, cores: &CoresSpec) -> u64 {
+    pub(crate) fn blocks_per_core(&self, cores: &CoresSpec) -> u64 {
         let registers = self.registers_per_thread.next_multiple_of(REGISTER_UNIT);
         let by_warps = cores.warps_per_core / BLOCK_WARPS as u64;
         let by_registers = self.registers_per_core / (registers * BLOCK_THREADS as u64);

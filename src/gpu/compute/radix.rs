@@ -2,23 +2,23 @@
 
 /// Least-significant-digit radix sort that counts all digits in one pass over the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RadixSort {
+pub(crate) struct RadixSort {
     /// Bits of a key that are sorted by.
     pub key_bits: u64,
     /// Bits of a digit.
-    pub digit_bits: u64,
+    pub(crate) digit_bits: u64,
     /// Bytes of a key and of a value.
     pub bytes: [u64; 2],
 }
 
 impl RadixSort {
     /// Number of passes.
-    pub fn passes(&self) -> u64 {
+    pub(crate) fn passes(&self) -> u64 {
         self.key_bits.div_ceil(self.digit_bits)
     }
 
     /// Bytes of memory traffic per pair: the keys once for the counts, and key and value in and out per pass.
-    pub fn bytes_per_pair(&self) -> u64 {
+    pub(crate) fn bytes_per_pair(&self) -> u64 {
         let [key, value] = self.bytes;
         key + self.passes() * 2 * (key + value)
     }

@@ -71,8 +71,8 @@ impl ComputeRenderer {
         Ok(Self { config: config.clone(), method })
     }
 
-    /// Renders the splats of `draw`, from a scene with the counts `scene`, under the method's stop rule for a
-    /// profile with the rule `stop`.
+    /// Renders the splats of `draw`, from a scene with the counts `scene`, under the method's stop rule for a profile with
+    /// the rule `stop`.
     pub fn run(
         &self,
         draw: &Draw,
@@ -174,8 +174,8 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments above the cut in tiles that do not list their splat: those of the complete lists (oriented
-    /// boxes) minus those of the renderer's own lists.
+    /// Fragments above the cut in tiles that do not list their splat: those of the complete lists (oriented boxes) minus
+    /// those of the renderer's own lists.
     fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>, task: &Task) -> u64 {
         if task.is_cancelled() || self.method.tiles == TileTest::OrientedBox {
             return 0;
@@ -185,18 +185,17 @@ impl ComputeRenderer {
         let all = BlockDraw { stop: StopRule::Never, ..block_draw };
         let boxes = spans(draw, TileTest::OrientedBox, TILE_PX);
         let listed = spans(draw, self.method.tiles, TILE_PX);
-        let chunks = boxes.par_iter().zip(&listed);
-        let missed = chunks.map(|(boxes, listed): (&Vec<Span>, &Vec<Span>)| {
-            let mut missed = 0;
-            if task.is_cancelled() {
-                return missed;
-            }
-            tiles_beyond(boxes, listed, layout.tiles_across, |splat, tile| {
-                let block = all.run(origin(layout, tile), &[splat], level);
-                missed += block.lanes.over_cut;
+        let missed =
+            boxes.par_iter().zip(&listed).map(|(boxes, listed): (&Vec<Span>, &Vec<Span>)| {
+                let mut missed = 0;
+                if task.is_cancelled() {
+                    return missed;
+                }
+                tiles_beyond(boxes, listed, layout.tiles_across, |splat, tile| {
+                    missed += all.run(origin(layout, tile), &[splat], level).lanes.over_cut;
+                });
+                missed
             });
-            missed
-        });
         missed.sum()
     }
 }

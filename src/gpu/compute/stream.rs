@@ -15,8 +15,7 @@ spec! {
         sort_bandwidth_share: f64 = 0.7, 0.01..=1.0, Assumed "Onesweep (arXiv 2206.01784) reaches 0.68 on an A100";
         /// Time between two kernels, in nanoseconds.
         gap_ns: f64 = 1500.0, 0.0..=1_000_000_000.0, Assumed "a kernel that is queued behind another";
-        /// Time in nanoseconds in which the host reads the number of pairs, before it starts the kernels after
-        /// the scan.
+        /// Time in nanoseconds in which the host reads the number of pairs, before it starts the kernels after the scan.
         readback_ns: f64 = 10_000.0, 0.0..=1_000_000_000.0, Assumed "a wait, a copy of four bytes and a launch";
         /// Bytes that preprocess reads and writes for a splat in front of the near plane.
         near_bytes: u64 = 20, 0..=1_000_000, Published "preprocessCUDA of diff-gaussian-rasterization: 12 read, 8 written";

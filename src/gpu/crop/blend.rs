@@ -9,7 +9,7 @@ use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
 use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
 use quadrille_machine::{ColourQuad, ShadedWarp, WARP_QUADS};
 
-/// Fragment outcomes of a quad, as masks.
+/// Fragment masks of a quad.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Blended {
     pub(crate) mask: u8,
@@ -25,8 +25,7 @@ pub(crate) fn blend_warp(level: SimdLevel, framebuffer: &mut Framebuffer, warp: 
     let (format, tile) = colours(framebuffer, warp);
     dispatch!(level.level(), simd => {
         for quad in warp.quads.iter() {
-            let stored = &mut tile[usize::from(quad.position) % TILE_LENGTH];
-            blend(simd, format, stored, &quad.colour);
+            blend(simd, format, &mut tile[usize::from(quad.position) % TILE_LENGTH], &quad.colour);
         }
     });
 }
@@ -94,8 +93,7 @@ pub(crate) fn blend_behind(
 #[inline(always)]
 fn blend<S: Simd>(simd: S, format: ColourFormat, stored: &mut QuadColour, back: &QuadColour) {
     let front = f32x16::from_slice(simd, stored.as_flattened());
-    let back = f32x16::from_slice(simd, back.as_flattened());
-    let sum = under_lanes(simd, front, back);
+    let sum = under_lanes(simd, front, f32x16::from_slice(simd, back.as_flattened()));
     format.store_lanes(simd, sum).store_slice(stored.as_flattened_mut());
 }
 

@@ -1,10 +1,8 @@
-//! CROP blends quads into the colour buffer in order and detects pixels that reach the termination
-//! threshold (VR-Pipe, sections V-B and VII-A).
+//! CROP blends quads in order and detects pixels that reach the termination threshold (VR-Pipe, sections V-B and VII-A).
 //!
-//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors of
-//! a quad are requested when it enters. Quads wait for their sectors in order; the sectors of the quads
-//! behind them are already requested. A quad also waits until the last quad at the same position has been
-//! blended.
+//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors of a quad are
+//! requested when it enters. Quads wait for their sectors in order; the sectors of the quads behind them are already
+//! requested. A quad also waits until the last quad at the same position has been blended.
 
 use crate::optional_parts::BLENDING_IN_CROP;
 use std::ops::Range;
@@ -84,8 +82,7 @@ statistics! {
     }
 }
 
-/// Position in memory of each tile position: along a Z-order curve, so that a line is a compact block of
-/// pixels.
+/// Position in memory of each tile position: along a Z-order curve, so that a line is a compact block of pixels.
 #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
 const fn z_order() -> [u8; TILE_LENGTH] {
     let mut order = [0; TILE_LENGTH];
@@ -204,14 +201,15 @@ impl Crop {
         }
     }
 
-    /// Times a quad whose colours lie in `sectors` of `line`, `later` cycles after the previous quad. `blended`
-    /// holds the cycle of the last blend at its position, and receives the new one. Returns the cycle of the
-    /// lookup.
+    /// Times a quad whose colours lie in `sectors` of `line`, `later` cycles after the previous quad. `blended` holds the
+    /// cycle of the last blend at its position, and receives the new one. Returns the cycle of the lookup.
     #[inline(always)]
     fn time<const TERMINATING: bool>(
         &mut self,
-        (line, sectors): (u32, u8),
-        (arrival, later): (Cycle, Cycle),
+        line: u32,
+        sectors: u8,
+        arrival: Cycle,
+        later: Cycle,
         blended: &mut Cycle,
         memory: &mut Memory,
     ) -> Cycle {
@@ -248,9 +246,10 @@ impl Crop {
         let mut looked_up = arrival;
         let mut later = self.activity.arrive(arrival);
         for quad in warp.quads.iter() {
-            let place = self.layout.of(warp.tile, quad.position);
+            let (line, sectors) = self.layout.of(warp.tile, quad.position);
             let blended = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
-            looked_up = self.time::<false>(place, (arrival, later), blended, &mut state.memory);
+            looked_up =
+                self.time::<false>(line, sectors, arrival, later, blended, &mut state.memory);
             // The others arrived in the same cycle.
             later = 0;
         }
@@ -282,10 +281,11 @@ impl Crop {
                 self.counters.quads_dropped += 1;
                 continue;
             }
-            let place = self.layout.of(warp.tile, quad.position);
+            let (line, sectors) = self.layout.of(warp.tile, quad.position);
             let blended_at = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             let later = self.activity.arrive(arrival);
-            looked_up = self.time::<true>(place, (arrival, later), blended_at, &mut state.memory);
+            looked_up =
+                self.time::<true>(line, sectors, arrival, later, blended_at, &mut state.memory);
             quads += 1;
             self.counters.late += fragments(outcome.late);
             let index = quad_index(warp.tile, quad.position);
@@ -295,8 +295,7 @@ impl Crop {
                 maps.count(MapKind::Late, index, outcome.late);
             }
             if outcome.reached != 0 {
-                let updates = &mut state.updates[self.gpc];
-                self.terminate(index, outcome.reached, termination, updates);
+                self.terminate(index, outcome.reached, termination, &mut state.updates[self.gpc]);
             }
         }
         self.count(quads);
@@ -313,8 +312,7 @@ impl Crop {
         updates: &mut Updates,
     ) {
         self.counters.terminations += fragments(reached);
-        let delay = termination.feedback_cycles;
-        let sent = updates.send(quad, reached, self.last_done, delay);
+        let sent = updates.send(quad, reached, self.last_done, termination.feedback_cycles);
         // A blend whose updates do not fit into the queue holds the port.
         self.held_until = sent.saturating_sub(self.spec.blend_cycles);
         self.blend.hold_until(self.held_until);
@@ -325,11 +323,11 @@ impl Unit for Crop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         if self.termination.is_some() {
             let full = self.activity.idle[StallReason::Full as usize];
-            visitor.waits(("zrop_updates", "crop"), StallReason::Full, full);
+            visitor.waits("zrop_updates", "crop", StallReason::Full, full);
         }
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
-        visitor.ledger(("crop", Some("crop")), &mut self.ledger, &self.counters);
+        visitor.ledger("crop", Some("crop"), &mut self.ledger, &self.counters);
         self.cache.visit(CROP_CACHE, ["crop_fill", "crop_write"], visitor);
     }
 }
@@ -345,8 +343,7 @@ impl<'m> Stage<DrawState<'m>> for Crop {
         state: &mut DrawState<'m>,
         _next: &mut impl Sink<(), DrawState<'m>>,
     ) -> Cycle {
-        let positions = warp.quads.iter().map(|quad| quad.position);
-        for line in self.layout.lines(warp.tile, positions) {
+        for line in self.layout.lines(warp.tile, warp.quads.iter().map(|quad| quad.position)) {
             self.cache.prefetch_behind(line, &state.memory);
         }
         let mark = (self.ledger).mark(&self.counters, Some(self.activity.busy));

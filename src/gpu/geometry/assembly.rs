@@ -1,5 +1,4 @@
-//! Primitive assembly (VPO): culls invisible primitives and computes bounding boxes (VR-Pipe, section
-//! V-A).
+//! Primitive assembly (VPO): culls invisible primitives and computes bounding boxes (VR-Pipe, section V-A).
 //!
 //! Input: primitives. Output: primitives with pixel bounds, in order. Rate: one per cycle.
 

@@ -5,14 +5,12 @@
 //! GPC its primitives in draw order. Rates: one primitive per cycle from each GPC, to any number of GPCs
 //! at once, and one per cycle to each GPC. A single GPC has no crossbar: its primitives take no time.
 //!
-//! In front of each GPC stands a queue per source. The GPC reads the batches in draw order, all of one
-//! batch from the queue of its source, and continues with the next batch when the source has reported the end
-//! of the current one, which it does to all GPCs. Primitives of later batches wait in their queues, and a
-//! full queue holds up its source until the batches before are read.
+//! In front of each GPC stands a queue per source. The GPC reads the batches in draw order, all of one batch from the
+//! queue of its source, and continues when the source has reported the batch's end, which it does to all GPCs.
+//! Primitives of later batches wait in their queues, and a full queue holds up its source.
 //!
-//! Primitives are pushed in draw order, so every wait is for an earlier primitive and all times are exact.
-//! An entry of a queue is reserved when a primitive is sent, and its release is known at the source at once
-//! (assumption).
+//! Primitives are pushed in draw order, so every wait is for an earlier primitive and all times are exact. An entry of a
+//! queue is reserved when a primitive is sent, and its release is known at the source at once (assumption).
 
 use crate::tile_owner::TileMap;
 use quadrille_base::math::index;

@@ -26,7 +26,7 @@ pub struct GeometryUnits<V> {
 
 impl<V> GeometryUnits<V> {
     /// Puts `vertex` and `assembly` behind queues of these depths.
-    pub fn new((vertex_depth, vertex): (u64, V), (depth, assembly): (u64, Assembly)) -> Self {
+    pub fn new(vertex_depth: u64, vertex: V, depth: u64, assembly: Assembly) -> Self {
         Self {
             vertex_queue: Queue::new(vertex_depth),
             vertex,

@@ -1,10 +1,8 @@
-//! Fetch of the positions that a pointer refers to, in front of primitive assembly and, with tile-grid
-//! coalescing, in front of setup: a flush of a grid bin reads the vertices of its primitives again
-//! (VR-Pipe, sections V-A and V-C).
+//! Fetch of the positions that a pointer refers to, in front of primitive assembly and, with tile-grid coalescing, in front
+//! of setup: a flush of a grid bin reads the vertices of its primitives again (VR-Pipe, sections V-A and V-C).
 //!
-//! Primitives stay in order. Those in the queue have their positions requested as they enter it, so the
-//! latency of the L2 costs throughput only if the queue is too short for it. Triangles of one splat that
-//! follow each other share a request.
+//! Primitives stay in order. Those in the queue have their positions requested as they enter it, so the latency of the L2
+//! costs throughput only if the queue is too short for it. Triangles of one splat that follow each other share a request.
 
 use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
@@ -32,8 +30,7 @@ impl InFlight {
         }
     }
 
-    /// Fetches the positions of a primitive offered at `at` and passes it to `next`; returns the cycle of
-    /// acceptance.
+    /// Fetches the positions of a primitive offered at `at` and passes it to `next`; returns the cycle of acceptance.
     #[inline]
     fn pass<'m>(
         &mut self,
@@ -47,10 +44,7 @@ impl InFlight {
         let splat = primitive.primitive;
         let arrived = match self.fetched {
             Some((last, arrived)) if last == splat => arrived.max(entered),
-            _ => {
-                let memory = &mut state.memory;
-                state.vertex_buffer.read_positions(splat, entered, memory)
-            }
+            _ => state.vertex_buffer.read_positions(splat, entered, &mut state.memory),
         };
         self.fetched = Some((splat, arrived));
         self.arrivals.leave(arrived);
@@ -62,14 +56,14 @@ impl InFlight {
 
 /// The fetch, in front of `next`.
 #[derive(Debug)]
-pub struct PositionFetch<N> {
+pub(crate) struct PositionFetch<N> {
     in_flight: Option<InFlight>,
     next: N,
 }
 
 impl<N> PositionFetch<N> {
     /// Creates a fetch of at most `in_flight` primitives before `next`; without it, primitives pass at once.
-    pub fn new(in_flight: Option<u64>, next: N) -> Self {
+    pub(crate) fn new(in_flight: Option<u64>, next: N) -> Self {
         Self { in_flight: in_flight.map(InFlight::new), next }
     }
 }
@@ -84,8 +78,7 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
     }
 
     fn end(&mut self, at: Cycle, state: &mut DrawState<'m>) {
-        let left = self.in_flight.as_ref().map_or(0, |f| f.left);
-        self.next.end(at.max(left), state);
+        self.next.end(at.max(self.in_flight.as_ref().map_or(0, |f| f.left)), state);
     }
 
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut DrawState<'m>) {
@@ -96,7 +89,7 @@ impl<'m, N: Sink<Primitive, DrawState<'m>>> Sink<Primitive, DrawState<'m>> for P
 impl<N: Unit> Unit for PositionFetch<N> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         if let Some(InFlight { waited, .. }) = self.in_flight {
-            visitor.waits(("tgc_fetch", "tgc_out"), StallReason::Full, waited);
+            visitor.waits("tgc_fetch", "tgc_out", StallReason::Full, waited);
         }
         self.next.visit(visitor);
     }
@@ -104,14 +97,14 @@ impl<N: Unit> Unit for PositionFetch<N> {
 
 /// Vertex shading with the fetch of positions behind it.
 #[derive(Debug)]
-pub struct FetchedVertices {
+pub(crate) struct FetchedVertices {
     vertex: VertexShading,
     in_flight: InFlight,
 }
 
 impl FetchedVertices {
     /// Puts a fetch of at most `in_flight` primitives behind `vertex`.
-    pub fn new(vertex: VertexShading, in_flight: u64) -> Self {
+    pub(crate) fn new(vertex: VertexShading, in_flight: u64) -> Self {
         Self { vertex, in_flight: InFlight::new(in_flight) }
     }
 }
@@ -170,8 +163,7 @@ impl<'m> Stage<DrawState<'m>> for FetchedVertices {
 
 impl Unit for FetchedVertices {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
-        let waited = self.in_flight.waited;
-        visitor.waits(("vertex_fetch", "vpo"), StallReason::Full, waited);
+        visitor.waits("vertex_fetch", "vpo", StallReason::Full, self.in_flight.waited);
         self.vertex.visit(visitor);
     }
 }

@@ -4,11 +4,9 @@ use quadrille_base::math::whole;
 use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
 use quadrille_render::preprocess::ProjectedSplat;
 
-/// Relative error bound of u and v: half for the rounding of [`ProjectedSplat`]'s fields by `2^-24`, half for
-/// their computation.
+/// Relative error bound of u and v: half for rounding [`ProjectedSplat`]'s fields by `2^-24`, half for their computation.
 const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
-/// Error bound of the squared radius. Logarithms of opacity and cut are at most 8, each rounded by up to
-/// `2^-22`; the same again is left for their computation.
+/// Error bound of the squared radius: logarithms of at most 8, rounded by up to `2^-22`, and as much for the computation.
 const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
 const HALF_STEP_PX: f64 = 0.5 / PER_PX;
@@ -23,16 +21,13 @@ const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
 ///
 /// Its sides lie along the principal axes of the footprint's ellipse, and each is moved outward by
 ///
-/// - `(|cos| + |sin|) / 512` px of the axes' slope, as far as snapping the corners to 1/256 px can
-///   move it inward: a corner moves by 1/512 px at most in x and in y, and the points of a side
-///   less than its corners; 2^-20 px more keep centres off the sides;
-/// - the largest shift by the rounding of the splat's fields to f32: for a splat at (x, y) pixels from the
-///   picture's centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a thin one, in
-///   proportion to the axes.
+/// - `(|cos| + |sin|) / 512` px of the axes' slope, the most that snapping to 1/256 px moves it inward: a corner moves
+///   by 1/512 px in x and in y, and points of a side by less; 2^-20 px more keep centres off the sides;
+/// - the largest shift by the rounding of the splat's fields to f32: for a splat at (x, y) pixels from the picture's
+///   centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a thin one, in proportion to the axes.
 ///
-/// Sides that do not meet the circle around the picture are moved in to it, so that all corners
-/// stay far inside the guard band. A splat that does not meet that circle, or is not finite, gets a
-/// box without area.
+/// Sides that do not meet the circle around the picture are moved in to it, so that all corners stay far inside the guard
+/// band. A splat that does not meet that circle, or is not finite, gets a box without area.
 pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4] {
     let half_size = [f64::from(width) / 2.0, f64::from(height) / 2.0];
     let axes = Axes::of(splat);
@@ -70,9 +65,8 @@ fn to_vertex(px: f64) -> i32 {
     whole((px * PER_PX).round().clamp(-band, band))
 }
 
-/// Radius in (u, v) outside which no pixel reaches the cut, also for the exact splat before the rounding of its
-/// fields; NaN or negative if the footprint is empty. A point's distance is off by at most the errors of the
-/// terms of u and v.
+/// Radius in (u, v) outside which no pixel reaches the cut, also for the exact splat before the rounding of its fields; NaN
+/// or negative if the footprint is empty. A point's distance is off by at most the errors of the terms of u and v.
 fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
     let size = |v: f32| f64::from(v.abs());
     let u = size(splat.u_at_centre)
@@ -99,10 +93,9 @@ impl Axes {
     /// (u, v), in a way that cancels nowhere, however thin the ellipse:
     ///
     /// - their sum and difference are `|(u_per_x +- v_per_y, u_per_y)|`, their product is `det L`;
-    /// - the direction of the larger one, at half the angle of
-    ///   `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`, is the shorter axis;
-    /// - its image under L gives the axes in (u, v), in which the centre lies at
-    ///   `-(u_at_centre, v_at_centre)`.
+    /// - the direction of the larger one, at half the angle of `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`, is
+    ///   the shorter axis;
+    /// - its image under L gives the axes in (u, v), in which the centre lies at `-(u_at_centre, v_at_centre)`.
     ///
     /// Squares of squares of f32 numbers fit f64.
     fn of(splat: &ProjectedSplat) -> Self {

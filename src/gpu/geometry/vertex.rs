@@ -4,9 +4,8 @@
 //! primitive of another kind. The eight splats of a warp are fetched from memory, shaded, and their
 //! results written to the [buffer](super::vertex_buffer) in the L2 (VR-Pipe, section V-A).
 //!
-//! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the
-//! same scheduler (see [`ShaderIssue`](crate::warp::issue::ShaderIssue)), so no issue slot is used
-//! twice and a vertex warp never waits for fragments (assumption).
+//! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the same scheduler
+//! (see `ShaderIssue`). No slot is used twice and no vertex warp waits (assumption).
 
 use super::vertex_buffer::EntryBytes;
 use crate::draw_state::DrawState;
@@ -118,8 +117,7 @@ impl VertexShading {
         let with_room = self.in_flight.entry(arrival.max(next_cycle.saturating_sub(self.delay)));
         let mut dispatch = with_room.max(next_cycle);
         let end = (u64::from(first) + self.spec.splats_per_warp).min(state.draw.len().into());
-        let must_leave = state.vertex_buffer.must_leave(end, self.spec.splats_per_warp);
-        if let Some(splat) = must_leave {
+        if let Some(splat) = state.vertex_buffer.must_leave(end, self.spec.splats_per_warp) {
             next.release(splat, dispatch, state);
             dispatch = dispatch.max(state.vertex_buffer.free_through(splat));
         }
@@ -142,15 +140,13 @@ impl VertexShading {
         self.left_in_warp = self.spec.splats_per_warp;
     }
 
-    /// Holds the output until the current warp's results are in the buffer. The following fetch has room for
-    /// another primitive at `room`.
+    /// Holds the output until the current warp's results are in the buffer. The next unit has room at `room`.
     fn wait_for_results(&mut self, room: Cycle) {
         let ready = self.results_at;
         // While the fetch has no room, nothing waits for the results.
         self.pipe.hold_until(room.min(ready), StallReason::Blocked);
         // With room in the buffer, they would have come so much earlier.
-        let with_room = ready.saturating_sub(self.delay);
-        self.pipe.hold_until(with_room, StallReason::Miss);
+        self.pipe.hold_until(ready.saturating_sub(self.delay), StallReason::Miss);
         self.pipe.hold_until(ready, StallReason::Full);
     }
 }
@@ -158,7 +154,7 @@ impl VertexShading {
 impl Unit for VertexShading {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         let full = self.pipe.activity.idle[StallReason::Full as usize];
-        visitor.waits(("vertex_buffer", "vertex"), StallReason::Full, full);
+        visitor.waits("vertex_buffer", "vertex", StallReason::Full, full);
         visitor.activity("vertex", &mut self.pipe.activity);
         visitor.statistics("vertex", &self.counters);
     }

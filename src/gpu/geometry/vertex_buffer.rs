@@ -1,13 +1,11 @@
-//! The buffer of vertex results: a region of the L2 in which vertex shading leaves the positions and
-//! attributes of each splat, and from which primitive assembly, tile-grid coalescing and fragment warps
-//! read them by pointer (VR-Pipe, section V-A). Its lines are never evicted, so it has the bandwidth
-//! and latency of the L2 and no misses.
+//! The buffer of vertex results: a region of the L2 in which vertex shading leaves the positions and attributes of each
+//! splat, and from which primitive assembly, tile-grid coalescing and fragment warps read them by pointer (VR-Pipe, section
+//! V-A). Its lines are never evicted, so it has the bandwidth and latency of the L2 and no misses.
 //!
-//! An entry is live until its last fragment warp has read it. The buffer is circular: entries are freed in
-//! order, and a vertex warp waits until there is room for its splats. Packets are pushed through the pipeline
-//! one by one, so the splats that still wait in bins have no last read yet when a vertex warp asks for room.
-//! It then makes the coalescing units flush their quads of the splats that must leave: no other item
-//! reaches them while vertex shading waits, so that tile bins fall due by themselves.
+//! An entry is live until its last fragment warp has read it. The buffer is circular: entries are freed in order, and a
+//! vertex warp waits for room. Packets are pushed through the pipeline one by one, so the splats that wait in bins have
+//! no last read yet when a vertex warp asks for room. It then makes the coalescing units flush the quads of the splats
+//! that must leave: no other item reaches them while vertex shading waits, so tile bins fall due by themselves.
 //!
 //! A buffer without a bound holds all live splats. Their largest number is counted at the end of the draw,
 //! when all times are known, and how many more a buffer would hold that frees its entries in order.
@@ -50,14 +48,13 @@ impl VertexBuffer {
         }
     }
 
-    /// Last splat whose entry must be free before a warp can write its `splats` entries, the last ones before
-    /// `end`; `None` if there is room.
+    /// Last splat whose entry must be free before a warp can write its `splats` entries, the last ones before `end`; `None`
+    /// if there is room.
     pub fn must_leave(&self, end: u64, splats: u64) -> Option<u32> {
         end.checked_sub(self.entries?.max(splats) + 1).map(fit)
     }
 
-    /// Frees the entries of splats up to `splat`, which have been read, in order; returns the cycle of the last
-    /// release.
+    /// Frees the entries of splats up to `splat`, which have been read, in order; returns the cycle of the last release.
     pub fn free_through(&mut self, splat: u32) -> Cycle {
         let end = (splat as usize + 1).min(self.last_reads.len());
         let (freed, at) = &mut self.freed;
@@ -83,18 +80,17 @@ impl VertexBuffer {
 
     /// Reads the positions of a splat at `at`; returns the cycle at which they arrive.
     #[inline]
-    pub fn read_positions(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
+    pub(crate) fn read_positions(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
         self.read(splat, self.entry.positions, at, memory)
     }
 
     /// Reads the attributes of a splat at `at`; returns the cycle at which they arrive.
     #[inline]
-    pub fn read_attributes(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
+    pub(crate) fn read_attributes(&mut self, splat: u32, at: Cycle, memory: &mut Memory) -> Cycle {
         self.read(splat, self.entry.attributes, at, memory)
     }
 
-    /// Records that `splat` is in use at `at`. The rectangle of a stencil update, numbered after the splats, is
-    /// not counted.
+    /// Records that `splat` is in use at `at`, but not for the rectangle of a stencil update, numbered after the splats.
     #[inline]
     pub fn keep_until(&mut self, splat: u32, at: Cycle) {
         if let Some(last) = self.last_reads.get_mut(splat as usize) {
@@ -137,8 +133,7 @@ impl VertexBuffer {
     }
 }
 
-/// Entries after the first `freed` that are free at `at`, up to the first occupied one. Splats not dispatched
-/// by then are unread.
+/// Entries after the first `freed` that are free at `at`, up to the first occupied; splats dispatched later are unread.
 fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
     last_reads.get(freed..).unwrap_or_default().iter().take_while(|last| **last <= at).count()
 }
@@ -151,8 +146,7 @@ documented! {
         pub live_splats: u64,
         /// Bytes of the live entries.
         pub live_bytes: u64,
-        /// Distance from the oldest splat in use to the newest: the content of a buffer that frees entries in
-        /// order.
+        /// Distance from the oldest splat in use to the newest: the content of a buffer that frees entries in order.
         pub span_splats: u64,
         /// Bytes of the span's entries.
         pub span_bytes: u64,

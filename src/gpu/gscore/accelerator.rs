@@ -56,8 +56,7 @@ documented! {
     /// Result of a frame on the accelerator, in cycles of its clock.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct GscoreCounts {
-        /// Cycles from scene to picture: the slowest stage, or all bytes, plus the first chunk of the other
-        /// stages.
+        /// Cycles from scene to picture: the slowest stage, or all bytes, plus the first chunk of the other stages.
         pub frame_cycles: u64,
         /// Cycles of sort and rendering, from projected splats to the picture.
         pub raster_cycles: u64,
@@ -90,7 +89,7 @@ pub struct GscoreResult {
     /// Counts of the frame.
     pub counts: GscoreCounts,
     /// Clock of the emulated GPU in MHz, for comparisons.
-    pub gpu_clock_mhz: f64,
+    pub(crate) gpu_clock_mhz: f64,
     /// Rendered picture.
     pub frame: Frame,
 }
@@ -136,7 +135,7 @@ pub struct Gscore {
 
 impl Gscore {
     /// Creates an accelerator.
-    pub fn new(config: &Config) -> Result<Self> {
+    pub(crate) fn new(config: &Config) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone() })
     }

@@ -9,7 +9,7 @@ use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 /// Side of a subtile in pixels.
 pub const SUBTILE_PX: u32 = TILE_PX / 2;
 /// Subtiles of a tile: bit `2 * row + column` of a bitmap.
-pub const SUBTILES: usize = 4;
+pub(crate) const SUBTILES: usize = 4;
 
 /// Bitmaps of all pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,7 @@ impl Bitmaps {
         }
         let bitmap = |splat: u32, tile: usize| {
             let splat = splat as usize;
-            let of_splat = &spans[first[splat]..first[splat + 1]];
-            bitmap(of_splat, [tile % across, tile / across])
+            bitmap(&spans[first[splat]..first[splat + 1]], [tile % across, tile / across])
         };
         let tiles = (0..lists.tiles())
             .into_par_iter()

@@ -1,6 +1,5 @@
-//! A model of GSCore, an accelerator for Gaussian splatting ("GSCore: Efficient Radiance Field Rendering via
-//! Architectural Support for 3D Gaussian Splatting", ASPLOS 2024), which VR-Pipe compares itself with in
-//! section VII-C.
+//! A model of GSCore, an accelerator for Gaussian splatting ("GSCore: Efficient Radiance Field Rendering via Architectural
+//! Support for 3D Gaussian Splatting", ASPLOS 2024), which VR-Pipe compares itself with in section VII-C.
 //!
 //! ```text
 //! splats of the scene

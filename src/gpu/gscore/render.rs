@@ -19,9 +19,8 @@ pub struct TileWork {
 }
 
 impl TileWork {
-    /// Work of a tile. Its subtiles are live up to the entries `ends`; a core skips an entry without a live
-    /// subtile in one cycle.
-    pub fn new(bitmaps: &[u8], ends: [u32; SUBTILES], spec: &GscoreSpec) -> Self {
+    /// Work of a tile whose subtiles are live up to the entries `ends`; an entry without a live one takes one cycle.
+    pub(crate) fn new(bitmaps: &[u8], ends: [u32; SUBTILES], spec: &GscoreSpec) -> Self {
         let last = ends.into_iter().fold(0, u32::max);
         let per_subtile = u64::from(SUBTILE_PX * SUBTILE_PX).div_ceil(spec.units_per_core);
         let mut work = Self::default();

@@ -4,18 +4,17 @@ use super::spec::GscoreSpec;
 
 /// Work over all tiles, in cycles of one unit of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SortWork {
+pub(crate) struct SortWork {
     /// Cycles of quick-sort units.
-    pub quick_sort: u64,
+    pub(crate) quick_sort: u64,
     /// Cycles of bitonic units.
-    pub bitonic: u64,
-    /// Chunks.
+    pub(crate) bitonic: u64,
     pub chunks: u64,
 }
 
 impl SortWork {
     /// Adds a tile's pairs. Every pass halves the runs, so `n` chunks take log2(n) passes, rounded up.
-    pub fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
+    pub(crate) fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
         let chunks = pairs.div_ceil(spec.chunk);
         let full = pairs / spec.chunk;
         let passes = u64::from(chunks.next_power_of_two().trailing_zeros());
@@ -26,15 +25,14 @@ impl SortWork {
     }
 
     /// Cycles of the sorting units. All units of a kind work in parallel.
-    pub fn cycles(&self, spec: &GscoreSpec) -> u64 {
+    pub(crate) fn cycles(&self, spec: &GscoreSpec) -> u64 {
         let quick_sort = self.quick_sort.div_ceil(spec.quick_sort_units);
         quick_sort.max(self.bitonic.div_ceil(spec.bitonic_units))
     }
 }
 
-/// Cycles of a bitonic unit for a chunk of `pairs`: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next
-/// power of two.
-pub fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
+/// Cycles of a bitonic unit for a chunk of `pairs`: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next power of two.
+pub(crate) fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
     let size = pairs.next_power_of_two();
     let levels = u64::from(size.trailing_zeros());
     levels * (levels + 1) / 2 * size.div_ceil(spec.bitonic_width)

@@ -1,9 +1,8 @@
 //! The shader cores with the pixel shader of meshes: slots, schedulers and launch order are the same as in
 //! the emulated pipeline (see [`Schedule`]); the program differs.
 //!
-//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in
-//! launch order. Colours are computed by the frame without time. Texture reads cost latency alone
-//! (assumption).
+//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in launch order. Colours are
+//! computed by the frame without time. Texture reads cost latency alone (assumption).
 
 use serde::Serialize;
 

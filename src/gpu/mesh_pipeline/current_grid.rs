@@ -69,9 +69,9 @@ impl CurrentGrid {
         self.projected.project(view, grid);
         let first = out.len();
         self.pieces.clear();
-        let target = (depths.settings.shading_area(), depths.settings.pattern);
+        let (picture, pattern) = (depths.settings.shading_area(), depths.settings.pattern);
         let backs = flags.draws_backs;
-        let bounds = self.projected.pieces(view, grid, target, backs, |mut piece, _| {
+        let bounds = self.projected.pieces(view, grid, picture, pattern, backs, |mut piece, _| {
             out.push(Primitive {
                 primitive: fit::<u32>(self.pieces.len()),
                 shape: PrimitiveShape::Triangle(piece.corners),

@@ -1,5 +1,4 @@
-//! Depth buffer of the whole picture: the bins of a frame, and the index of each quad in memory, by screen
-//! tile.
+//! Depth buffer of the whole picture: the bins of a frame, and the index of each quad in memory, by screen tile.
 
 use fearless_simd::dispatch;
 
@@ -50,8 +49,7 @@ impl DepthBuffer {
     pub fn position(&self, index: u32) -> [u16; 2] {
         let (tile, inside) = (index / QUADS_PER_TILE, index % QUADS_PER_TILE);
         let x = tile % self.tiles_across * TILE_QUADS + inside % TILE_QUADS;
-        let y = tile / self.tiles_across * TILE_QUADS + inside / TILE_QUADS;
-        [fit(x), fit(y)]
+        [fit(x), fit(tile / self.tiles_across * TILE_QUADS + inside / TILE_QUADS)]
     }
 
     /// The samples of a quad.
@@ -60,8 +58,7 @@ impl DepthBuffer {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Depth-tests a fragment's samples; returns the passing ones. Only samples in `written` may write their
-    /// depth.
+    /// Depth-tests a fragment's samples; returns the passing ones. Only samples in `written` may write their depth.
     #[inline]
     pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, written: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];

@@ -159,8 +159,7 @@ impl MeshDrawState {
         first..first + self.lines(DEPTH_BYTES)
     }
 
-    /// Makes `grid` the current one. If any of it is visible, appends all its triangles to `out`, also those
-    /// outside the picture or facing the wrong side.
+    /// Makes `grid` the current one. If any of it is visible, appends all its triangles to `out`, even invisible ones.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let flags = self.materials.get(grid.material as usize).copied().unwrap_or_default();

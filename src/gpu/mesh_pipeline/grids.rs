@@ -1,12 +1,11 @@
 //! Grids: tessellation, the depth test of whole grids, and vertex shading, the stages before the
 //! rasterizer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 2).
 //!
-//! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per
-//! cycle and one triangle per cycle. As soon as its vertices are known, a grid is tested against the
-//! farthest depths of the raster tiles in its bounding box; a hidden grid costs no more. Vertices of
-//! visible grids are shaded in warps of 32, which take issue slots of the shader cores before any
-//! fragment. Nothing is read from memory: vertices come from the tessellator (assumption; for polygon
-//! meshes it leaves out the traffic of index and vertex fetch).
+//! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per cycle and one triangle per
+//! cycle. As soon as its vertices are known, a grid is tested against the farthest depths of the raster tiles in its
+//! bounding box; a hidden grid costs no more. Vertices of visible grids are shaded in warps of 32, which take issue slots
+//! of the shader cores before any fragment. Nothing is read from memory: vertices come from the tessellator (assumption;
+//! for polygon meshes it leaves out the traffic of index and vertex fetch).
 
 use std::collections::VecDeque;
 
@@ -168,16 +167,14 @@ impl Stage<MeshDrawState> for Grids {
         let begun = self.output.activity.accounted();
         let shaded = tested + self.spec.latency_cycles;
         // While the next unit has no room, nothing waits for the vertices.
-        let room = next.free().min(shaded);
-        self.output.hold_until(room, StallReason::Blocked);
+        self.output.hold_until(next.free().min(shaded), StallReason::Blocked);
         let blocked = self.output.activity.accounted() - begun;
         self.output.hold_until(shaded, StallReason::Miss);
         let waited = self.output.activity.accounted() - begun - blocked;
         for &triangle in &self.triangles {
             self.output.issue_on(triangle, shaded, 1, state, next);
         }
-        let total = self.output.activity.accounted() - begun;
-        self.leave(self.output.free(), [waited, total]);
+        self.leave(self.output.free(), [waited, self.output.activity.accounted() - begun]);
         start
     }
 

@@ -1,18 +1,16 @@
-//! The stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs
-//! using Quad-Fragment Merging", sections 3 and 4.1.2), the pixel merge unit ("Pixel Merge Unit",
-//! section 4), or neither.
+//! The stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment
+//! Merging", sections 3 and 4.1.2), the pixel merge unit ("Pixel Merge Unit", section 4), or neither.
 //!
 //! In: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without
 //! coverage. Out: quads for the shader, in the order of the [`MergeUnit`](quadrille_mesh::merge::MergeUnit),
 //! one per cycle. Rate: one look-up per cycle ([`QfmSpec`], [`PmuSpec`]), or several.
 //!
-//! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment
-//! waits until the last one at its position is written, `compare_cycles` after that one's look-up.
-//! The pixel merge unit compares a quad with the entries at its position one after the other. A quad
-//! that makes the oldest entry leave waits a cycle for it. Before the first quad of another grid
-//! (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption: the
-//! papers do not say when entries of finished grids leave), and before blended quads. Quads whose shader bars
-//! pixel merging bypass the pixel merge unit.
+//! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment waits until the last
+//! one at its position is written, `compare_cycles` after that one's look-up. The pixel merge unit compares a quad with the
+//! entries at its position one after the other. A quad that makes the oldest entry leave waits a cycle for it. Before the
+//! first quad of another grid (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption:
+//! the papers do not say when entries of finished grids leave), and before blended quads. Quads whose shader bars pixel
+//! merging bypass the pixel merge unit.
 
 use std::collections::VecDeque;
 
@@ -97,8 +95,7 @@ impl TimedMergeUnit {
         self.written.iter().rev().find(|(other, _)| *other == index).map_or(0, |&(_, at)| at)
     }
 
-    /// Cycle in which a quad that arrived at `arrival` is looked up: no earlier than `not_before`, and
-    /// `evictions` cycles after its turn.
+    /// Cycle in which a quad that arrived at `arrival` is looked up: at `not_before` or later, `evictions` after its turn.
     fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
         let mut start = self.port.start(arrival);
         if not_before > start {
@@ -122,8 +119,7 @@ impl TimedMergeUnit {
         self.driver.stream.out.clear();
     }
 
-    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for at least
-    /// `slots` look-ups.
+    /// Issues the quads that leave at a look-up at `start`, one per cycle. Occupies the port for at least `slots` look-ups.
     fn send(
         &mut self,
         start: Cycle,
@@ -286,8 +282,7 @@ impl Stage<MeshDrawState> for Passthrough {
         for quad in beat.quads.iter() {
             let fragment = state.fragments.remove(quad.primitive as usize);
             let coverage = fragment.quad.coverage;
-            let is_partial = state.pattern().has_partial_pixel(coverage);
-            self.counters.partial += u64::from(is_partial);
+            self.counters.partial += u64::from(state.pattern().has_partial_pixel(coverage));
             let index = state.depths.index(fragment.quad.position);
             let parts = fragment.shown(index).owned(coverage).collect();
             let quad = state.shader_quad(index, fragment.draw, parts);

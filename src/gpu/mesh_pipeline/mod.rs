@@ -1,5 +1,4 @@
-//! The mesh path in cycles: the stages of the emulated pipeline on triangles with samples, with a
-//! merging unit between the depth test and the shader.
+//! The mesh path in cycles: the emulated pipeline on triangles with samples, with a merging unit before the shader.
 //!
 //! ```text
 //! grids in submission order
@@ -13,9 +12,8 @@
 //! Function and order are the same as in a [frame](quadrille_mesh::frame) without time: all counts and the
 //! owner of every sample are the same. The timing model is the emulated pipeline's (see [`crate`]).
 //!
-//! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the
-//! farthest depth of a raster tile, and the colour unit the owner of a sample, at a moment within the
-//! frame.
+//! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the farthest depth of a raster
+//! tile, and the colour unit the owner of a sample, at a moment within the frame.
 //!
 //! Depths are read and written in the order of submission: the tests of samples, grids and raster
 //! tiles see the depths of all earlier work, however many cycles ahead that is (assumption: a real

@@ -1,9 +1,7 @@
-//! Packing: groups quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to
-//! the shader cores).
+//! Packing: groups quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to the shader cores).
 //!
-//! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp
-//! leaves when it is full, when a quad of another draw arrives, and at the end (assumption: draws
-//! differ in state, and there is no time-out).
+//! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp leaves when it is full,
+//! when a quad of another draw arrives, and at the end (assumption: draws differ in state, and there is no time-out).
 
 use super::draw_state::MeshDrawState;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;

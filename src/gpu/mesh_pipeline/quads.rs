@@ -1,9 +1,8 @@
 //! Quads: cuts raster tiles into the quads that the depth test takes.
 //!
-//! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for
-//! quad-fragment merging also the quads that it only touches ("Reducing Shading on GPUs using
-//! Quad-Fragment Merging", section 3.3). Rate: one beat of up to 8 quads per cycle. Tiles share no
-//! beat: VR-Pipe's tile coalescing serves blending and is left out.
+//! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for quad-fragment merging also
+//! the quads that it only touches ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3.3). Rate: one beat of
+//! up to 8 quads per cycle. Tiles share no beat: VR-Pipe's tile coalescing serves blending and is left out.
 
 use arrayvec::ArrayVec;
 use serde::Serialize;
@@ -79,8 +78,7 @@ impl Quads {
         let row = (tile.quarter >> 1) * 4 + at / 4;
         let column = (tile.quarter & 1) * 4 + at % 4;
         let position = row * TILE_QUADS.to_le_bytes()[0] + column;
-        let index = tile.tile * QUADS_PER_TILE + u32::from(position);
-        let at = state.depths.position(index);
+        let at = state.depths.position(tile.tile * QUADS_PER_TILE + u32::from(position));
         Some(Quad {
             primitive: state.fragment(tile.primitive, at, samples.coverage, samples.centres),
             position,

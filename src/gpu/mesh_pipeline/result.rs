@@ -92,8 +92,8 @@ impl TimedMeshResult {
             ("quads written or hidden", self.quads_shaded, written),
             ("quads left over", self.left_over, 0),
         ];
-        let wrong = sums.into_iter().filter(|(_, total, parts)| total != parts);
-        wrong
+        sums.into_iter()
+            .filter(|(_, total, parts)| total != parts)
             .map(|(what, total, parts)| format!("{what}: {total}, but the parts make {parts}"))
             .chain(UnitCycles::discrepancies(&self.units, self.cycles))
             .collect()

@@ -26,8 +26,7 @@ use quadrille_machine::{Beat, Quad, Retired, Sink, Stage, Unit, chain};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::merge::MergeUnitKind;
 
-/// Runs a scene through the pipeline, in cycles, with a merging unit of the sizes of `unit` and the times of
-/// the configuration.
+/// Runs a scene in cycles, with a merging unit of the sizes of `unit` and the times of the configuration.
 pub fn run(
     source: &dyn GridSource,
     view: &MeshCamera,
@@ -76,8 +75,7 @@ where
     let map = gpu.gpu.tile_map();
     let geometry = map.owners().map(|owner| {
         let grids = Grids::new(&config.grids).in_gpc(owner.gpc as usize);
-        let assembly = Assembly::new(&gpu.vpo);
-        GeometryUnits::new((config.grids.queue, grids), (gpu.vpo.queue, assembly))
+        GeometryUnits::new(config.grids.queue, grids, gpu.vpo.queue, Assembly::new(&gpu.vpo))
     });
     let (depth_lines, colour_lines) = (state.depth_lines(), state.colour_lines());
     let gpcs = map.owners().map(|owner| {

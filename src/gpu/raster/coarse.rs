@@ -1,13 +1,11 @@
-//! The coarse raster finds the raster tiles (8x8 pixels) that a primitive may touch (VR-Pipe, section
-//! V-A).
+//! The coarse raster finds the raster tiles (8x8 pixels) that a primitive may touch (VR-Pipe, section V-A).
 //!
-//! Input: primitives with edge functions. Output: raster tiles, row by row of screen tiles and row by row
-//! within each. The unit walks over the screen tiles of the bounding box that the GPC owns, tests them at one
-//! configured rate and emits their raster tiles at another. The next screen tile is tested when the raster
-//! tiles of the one before have been issued, so screen tiles that are tested in vain cost time as well; a
-//! primitive takes at least a cycle, and two primitives share none. The test is conservative: each edge at
-//! the innermost corner of the tile, so tiles may turn out to be empty in the fine raster. The coverage of a
-//! tile is computed here, for whole rows at once, and used by the fine raster.
+//! Input: primitives with edge functions. Output: raster tiles, row by row of screen tiles and row by row within each. The
+//! unit walks over the screen tiles of the bounding box that the GPC owns, tests them at one configured rate and emits
+//! their raster tiles at another. The next screen tile is tested when the raster tiles of the one before have been issued,
+//! so screen tiles that are tested in vain cost time as well; a primitive takes at least a cycle, and two primitives share
+//! none. The test is conservative: each edge at the innermost corner of the tile, so tiles may turn out to be empty in the
+//! fine raster. The coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
 
 use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;

@@ -1,5 +1,4 @@
-//! First-level caches of the shader cores, through which fragment warps read the attributes of their
-//! primitives from the buffer of vertex results.
+//! First-level caches of the shader cores, between fragment warps and the buffer of vertex results.
 //!
 //! An entry holds the attributes of one splat, in whole sectors (assumption: a cache of lines would hold a
 //! similar number of splats). A hit takes no more than the latency of the fragment shader includes.
@@ -41,7 +40,7 @@ pub(crate) struct AttributeCacheSpec {
 
 /// The caches of one GPC's cores.
 #[derive(Debug)]
-pub struct AttributeCaches {
+pub(crate) struct AttributeCaches {
     sets: usize,
     ways: usize,
     /// Entries by core, set and age, most recently used first.
@@ -80,8 +79,8 @@ impl AttributeCaches {
         visitor.cache_port("l1_fill", self.rate, self.counters.misses * self.entry_bytes);
     }
 
-    /// Reads the attributes of all primitives of a warp at `at`, on the core of `scheduler`; returns the cycle
-    /// at which they have arrived. Consecutive schedulers belong to different cores.
+    /// Reads the attributes of all primitives of a warp at `at`, on the core of `scheduler`; returns the cycle at which
+    /// they have arrived. Consecutive schedulers belong to different cores.
     pub(crate) fn fetch(
         &mut self,
         scheduler: usize,

@@ -1,14 +1,11 @@
-//! The shader cores shade the quads of warps, merge pairs of quads, and pass the surviving fragments to
-//! the colour unit in launch order.
+//! The shader cores shade quads of warps, merge pairs of quads, and pass surviving fragments on in launch order.
 //!
-//! Input: warps. The queue in front of the unit holds the cores' warp slots, which are occupied until
-//! the warp's results have left. Output: shaded warps in launch order, without those that have no
-//! surviving fragment.
+//! Input: warps. The queue in front of the unit holds the cores' warp slots, which are occupied until the warp's results
+//! have left. Output: shaded warps in launch order, without those that have no surviving fragment.
 //!
-//! Warps are assigned to schedulers in turn. A scheduler issues one instruction of a warp every
-//! `issue_cycles`, the oldest warp first. A warp is done when its instructions have been issued after the
-//! instructions of all older warps of its scheduler, but no earlier than its dependent chain allows. Younger
-//! warps fill the issue slots in which older ones wait, and never delay them.
+//! Warps are assigned to schedulers in turn. A scheduler issues one instruction of a warp every `issue_cycles`, the oldest
+//! warp first. A warp is done when its instructions have been issued after those of all older warps of its scheduler, but
+//! no earlier than its dependent chain allows. Younger warps fill the issue slots in which older ones wait.
 //!
 //! A shader that [blends](super::shader_blend) by itself passes nothing on, and its warps leave their slots
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
@@ -158,13 +155,13 @@ impl Cores {
 
     /// Enables the shader of stencil updates.
     #[must_use]
-    pub fn updating(self, update: Option<UpdateShader>) -> Self {
+    pub(crate) fn updating(self, update: Option<UpdateShader>) -> Self {
         Self { update, ..self }
     }
 
     /// Makes the shader blend instead of CROP.
     #[must_use]
-    pub fn blending(self, blending: Option<ShaderBlend>) -> Self {
+    pub(crate) fn blending(self, blending: Option<ShaderBlend>) -> Self {
         Self { blending: blending.map(Box::new), ..self }
     }
 
@@ -241,8 +238,7 @@ impl Cores {
         program
     }
 
-    /// Merges pairs: the older quad becomes both, the younger one empty. Returns the number of fragments
-    /// removed.
+    /// Merges pairs: the older quad becomes both, the younger one empty. Returns the number of fragments removed.
     fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
         let before = self.counters.fragments_merged;
         for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {
@@ -269,13 +265,13 @@ impl Unit for Cores {
         let contended = |activity: &Activity| activity.idle[StallReason::Contended as usize];
         let waited = self.schedule.activity.iter().map(contended).sum();
         if waited > 0 {
-            visitor.waits(("interlock", "cores"), StallReason::Contended, waited);
+            visitor.waits("interlock", "cores", StallReason::Contended, waited);
         }
         for activity in &mut self.schedule.activity {
             visitor.activity("cores", activity);
         }
         visitor.statistics("cores", &self.counters);
-        visitor.ledger(("cores", None), &mut self.ledger, &self.counters);
+        visitor.ledger("cores", None, &mut self.ledger, &self.counters);
         if let Some(attributes) = &self.attributes {
             attributes.visit(visitor);
         }
@@ -340,7 +336,6 @@ impl<'m> Stage<DrawState<'m>> for Cores {
     }
 
     fn done(&self) -> Cycle {
-        let blended = self.blending.as_ref().map_or(0, |blending| blending.done());
-        self.schedule.left_at().max(blended)
+        self.schedule.left_at().max(self.blending.as_ref().map_or(0, |blending| blending.done()))
     }
 }

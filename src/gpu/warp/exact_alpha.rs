@@ -39,8 +39,7 @@ impl NearCut for ExactAlpha<'_> {
         let index = splat.index as usize;
         let block = self.splats.blocks().get(index / BLOCK)?;
         // Without the higher coefficients: alpha needs no colour, and they lie far apart.
-        let splat = Splat::load(block, &[], index % BLOCK);
-        let exact = ExactSplat::project(&self.view, 0, &splat)?;
+        let exact = ExactSplat::project(&self.view, 0, &Splat::load(block, &[], index % BLOCK))?;
         let bounds = exact.bounds(&self.view)?;
         let inside = (u32::from(bounds.x0)..=u32::from(bounds.x1)).contains(&x)
             && (u32::from(bounds.y0)..=u32::from(bounds.y1)).contains(&y);

@@ -4,9 +4,8 @@
 //! [`FragmentShader::shade`] does a warp in lanes and gives the same bits on every SIMD level,
 //! since no step fuses a multiply-add.
 //!
-//! Alpha is f32, as in a shader core. Rounding does not decide which fragments exist: a fragment so
-//! near the cut that f32 cannot tell its side is decided by [`NearCut`], so that fragment counts match
-//! the reference renderer.
+//! Alpha is f32, as in a shader core. Rounding does not decide which fragments exist: a fragment so near the cut that f32
+//! cannot tell its side is decided by [`NearCut`], so that fragment counts match the reference renderer.
 
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
@@ -23,18 +22,15 @@ const GROUP: usize = 4;
 const GROUPS: usize = WARP_QUADS / GROUP;
 const LANES: usize = WARP_QUADS * 4;
 
-/// Half width of the re-evaluated band around the cut's exponent, as a share of width plus height in pixels
-/// (plus [`LEAST_REACH`]). Measured: at most 4.5e-7 is needed, over 6 million fragments near the cut, in
-/// pictures 64 to 8000 pixels wide.
+/// Half width of the re-evaluated band around the cut's exponent, as a share of width plus height in pixels (plus
+/// [`LEAST_REACH`]): 4.5e-7 was enough for 6 million fragments near the cut, in pictures 64 to 8000 pixels wide.
 const BAND: f32 = 1.0 / 524_288.0;
-/// Error bound of an exponent near the cut, as a share of its [`reach`]. Measured on the same fragments: at
-/// most 1.4e-6.
+/// Error bound of an exponent near the cut, as a share of its [`reach`]. Measured on the same fragments: at most 1.4e-6.
 const DOUBT: f32 = 1.0 / 262_144.0;
 /// Part of the reach for rounding errors of the exponent, the opacity and the constants.
 const LEAST_REACH: f32 = 16.0;
 
-/// Tile-relative positions of a quad's pixels, by the quad's column. Adding them to the tile's origin is exact,
-/// and faster than converting integers.
+/// Tile-relative positions of a quad's pixels, by column: adding the tile's origin is exact and faster than conversions.
 const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     let mut columns = [[0.0, 1.0, 0.0, 1.0]; TILE_QUADS as usize];
     let mut i = 1;
@@ -81,14 +77,12 @@ pub struct FragmentShader<'a> {
 
 impl<'a> FragmentShader<'a> {
     /// Returns the shader with or without the oracle for fragments near the cut.
-    pub fn with_near_cut(self, rule: NearCutRule) -> Self {
-        let near_cut = self.near_cut.filter(|_| rule == NearCutRule::Exact);
-        Self { near_cut, ..self }
+    pub(crate) fn with_near_cut(self, rule: NearCutRule) -> Self {
+        Self { near_cut: self.near_cut.filter(|_| rule == NearCutRule::Exact), ..self }
     }
 
-    /// Creates the shader of `splats`, indexed by [`Quad::primitive`], for a picture of `size_px` (width,
-    /// height; below 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides fragments near
-    /// the cut.
+    /// Creates the shader of `splats`, indexed by [`Quad::primitive`], for a picture of `size_px` (width, height; below
+    /// 2^16). Alphas are capped at `alpha_cap`. Without `near_cut`, f32 decides fragments near the cut.
     pub fn new(
         splats: &'a [ProjectedSplat],
         size_px: [u32; 2],
@@ -120,14 +114,12 @@ impl<'a> FragmentShader<'a> {
         self.alpha_cap
     }
 
-    /// Half width of the band of exponents around the alpha cut in which [`FragmentShader::fragment`]
-    /// re-evaluates alpha.
+    /// Half width of the band of exponents around the alpha cut in which [`FragmentShader::fragment`] re-evaluates alpha.
     pub(crate) fn band(&self) -> f32 {
         self.band
     }
 
-    /// Alpha of `splat` at pixel (`x`, `y`) of the picture, `None` below the cut: the scalar definition of
-    /// [`FragmentShader::shade`].
+    /// Alpha of `splat` at pixel (`x`, `y`), `None` below the cut: the scalar definition of [`FragmentShader::shade`].
     pub fn fragment(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f32> {
         let exponent = exponent(splat, self.position(x, y));
         let alpha = falloff_alpha(exponent, self.alpha_cap);
@@ -137,9 +129,8 @@ impl<'a> FragmentShader<'a> {
         (exponent >= LOG2_ALPHA_CUT).then_some(alpha)
     }
 
-    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the elements of
-    /// `out` at the same index. The remaining elements become empty; further quads are ignored. Returns
-    /// the number of fragments that [`NearCut`] decided.
+    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the same elements of `out`;
+    /// others become empty, further quads are ignored. Returns the number of fragments that [`NearCut`] decided.
     ///
     /// # Panics
     /// When a quad's splat is not among the shader's.
@@ -154,8 +145,7 @@ impl<'a> FragmentShader<'a> {
         u64::from(self.shade_into::<false>([tile_x, tile_y], quads, out).decided)
     }
 
-    /// As [`FragmentShader::shade`]. If `PACKED`, the surviving quads come first in `out`, in order, and the
-    /// other elements are undefined.
+    /// As [`Self::shade`]. If `PACKED`, the surviving quads come first in `out`, and other elements are undefined.
     #[inline]
     pub(crate) fn shade_into<const PACKED: bool>(
         &self,
@@ -273,8 +263,7 @@ impl<'a> FragmentShader<'a> {
         counts
     }
 
-    /// [`exponent`] of a quad's fragments, in the same order of operations; `first_px` is its tile's first
-    /// pixel, from the picture's centre.
+    /// [`exponent`] of a quad, in the same order of operations; `first_px` is its tile's first pixel, from the centre.
     #[inline(always)]
     fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let lane = |v: f32| f32x4::splat(simd, v);
@@ -290,8 +279,8 @@ impl<'a> FragmentShader<'a> {
         (lane(splat.log2_opacity) - u * u) - v * v
     }
 
-    /// Decides the lanes of `near` one by one; returns the surviving lanes and the number decided by
-    /// [`NearCut`]. Alphas that f32 puts below the cut are replaced by exact ones.
+    /// Decides the lanes of `near` one by one; returns the surviving lanes and the number decided by [`NearCut`]. Alphas
+    /// that f32 puts below the cut are replaced by exact ones.
     #[cold]
     #[inline(never)]
     fn decide_all(

@@ -1,8 +1,7 @@
 //! Loads and stores of warps in emulated time, when no lock orders them: a warp reads its pixels at the cycle
 //! of its load and overwrites them at the cycle of its store, so updates in between are lost.
 //!
-//! Warps come in launch order, and their loads and stores are due later, in any order. An event takes place
-//! once no warp can come whose events are due earlier.
+//! Warps come in launch order, their loads and stores in any. An event takes place once no earlier one can come.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -102,8 +101,7 @@ impl Flying {
     ) {
         for (quad, loaded) in self.warp.quads.iter().zip(self.loaded) {
             let index = quad_index(self.warp.tile, quad.position);
-            let stored = &mut framebuffer.colour[index];
-            picture.store(level, index, number, loaded, quad, stored);
+            picture.store(level, index, number, loaded, quad, &mut framebuffer.colour[index]);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Reference data for a picture with unordered updates: the picture in draw order, and the fragments in each
-//! pixel.
+//! Reference data for a picture with unordered updates: the picture in draw order, and the fragments in each pixel.
 
 use crate::crop::blend::blend_behind;
 use quadrille_base::math::SimdLevel;
@@ -19,7 +18,7 @@ pub(super) struct QuadVersion {
 
 /// The picture in draw order, and the contents of each pixel of the picture without order.
 #[derive(Debug)]
-pub struct RacedPicture {
+pub(crate) struct RacedPicture {
     format: ColourFormat,
     in_order: Buffer<QuadColour>,
     depth: Buffer<[u32; 4]>,
@@ -49,8 +48,8 @@ impl RacedPicture {
         QuadVersion { colour, depth: self.depth[quad], youngest: self.youngest[quad] }
     }
 
-    /// Blends the fragments of `quad`, shaded by warp `number`, into its loaded version and overwrites them in
-    /// `stored`, quad `index` of the picture.
+    /// Blends the fragments of `quad`, shaded by warp `number`, into its loaded version and overwrites them in `stored`,
+    /// quad `index` of the picture.
     pub(super) fn store(
         &mut self,
         level: SimdLevel,

@@ -60,20 +60,18 @@ impl Schedule {
         }
     }
 
-    /// Runs a warp with a slot from `arrival` on, on a scheduler that owes `owed` cycles; returns its
-    /// completion.
+    /// Runs a warp with a slot from `arrival` on, on a scheduler that owes `owed` cycles; returns its completion.
     pub fn run(&mut self, arrival: Cycle, program: WarpProgram, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;
         if self.next_scheduler == self.issued.len() {
             self.next_scheduler = 0;
         }
-        let before = self.idle_before(arrival);
-        self.issue(scheduler, arrival, program, owed, before)
+        self.issue(scheduler, arrival, program, owed, self.idle_before(arrival))
     }
 
-    /// As [`Schedule::run`], on a slot of `scheduler` kept by the caller; the scheduler was idle before for the
-    /// reasons `before`, each up to a cycle.
+    /// As [`Schedule::run`], on a slot of `scheduler` kept by the caller; the scheduler was idle before for the reasons
+    /// `before`, each up to a cycle.
     pub(super) fn issue(
         &mut self,
         scheduler: usize,

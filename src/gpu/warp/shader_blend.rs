@@ -1,11 +1,10 @@
 //! Blending in the fragment shader instead of CROP (VR-Pipe, section IV-A, Fig. 10).
 //!
-//! Behind the alpha cut, the surviving fragments of a warp read their pixels' colours from the L2, blend and
-//! write them back. Lines are requested one by one over the port of the warp's core; first-level caches hold
-//! no colours, since other cores change them. Without order, updates of a pixel get lost, and a warp ends when
-//! its stores have been accepted. With an [`interlock`](super::interlock) this is a critical section: the
-//! warp waits for its ticket, and leaves when its stores have been acknowledged, an L2 latency later; then
-//! its update of the region's counter takes another L2 latency.
+//! Behind the alpha cut, the surviving fragments of a warp read their pixels' colours from the L2, blend and write them
+//! back. Lines are requested one by one over the port of the warp's core; first-level caches hold no colours, since other
+//! cores change them. Without order, updates of a pixel get lost, and a warp ends when its stores have been accepted. With
+//! an [`interlock`](super::interlock) this is a critical section: the warp waits for its ticket, and leaves when its stores
+//! have been acknowledged, an L2 latency later; then its update of the region's counter takes another L2 latency.
 //!
 //! Warps leave their slots in any order, as no unit takes their results. Colours that were never written are
 //! fetched from DRAM, since a shader knows nothing of cleared states (assumption).
@@ -64,9 +63,8 @@ choice! {
 }
 
 impl ShaderOrder {
-    /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each
-    /// other and an access takes `l2_latency`: the duration of `2 * slots` critical sections. 0 without order,
-    /// since warps then wait for memory alone.
+    /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each other:
+    /// `2 * slots` critical sections of accesses of `l2_latency`. 0 without order, since warps then wait for memory alone.
     pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
         match self {
             Self::Unordered => 0,
@@ -96,7 +94,7 @@ enum Order {
 
 /// Blending by the shader on the cores of one GPC.
 #[derive(Debug)]
-pub struct ShaderBlend {
+pub(crate) struct ShaderBlend {
     spec: ShaderBlendSpec,
     order: Order,
     slots: WarpSlots,
@@ -175,8 +173,7 @@ impl ShaderBlend {
                 if enters {
                     let entered = interlock.enter(tile, shaded);
                     waited = entered > shaded;
-                    let memory = &mut state.memory;
-                    end = self.ports.blend(&warp, entered, &self.spec, memory) + latency;
+                    end = self.ports.blend(&warp, entered, &self.spec, &mut state.memory) + latency;
                     blend_warp(state.level, &mut state.framebuffer, &warp);
                 }
                 let memory = &mut state.memory;
@@ -229,9 +226,8 @@ fn advance(race: &mut Race, until: Cycle, state: &mut DrawState<'_>) {
 
 type WarpLines = ArrayVec<(u32, u8), WARP_QUADS>;
 
-/// Ports of the cores to the L2, through which shaders read and write colours. Warps wait for each other for
-/// long, so requests are out of time order; the joint bandwidth is kept in calendars. A warp's own requests
-/// also pass its core's port one by one.
+/// Ports of the cores to the L2 for colours. Warps wait for each other for long, so requests are out of time order; the
+/// joint bandwidth is kept in calendars. A warp's own requests also pass its core's port one by one.
 #[derive(Debug)]
 struct ColourPorts {
     layout: ColourLayout,
@@ -253,8 +249,7 @@ impl ColourPorts {
         }
     }
 
-    /// Reads a warp's colours at `at`, blends, and writes them; returns the cycle at which the L2 has accepted
-    /// them.
+    /// Reads a warp's colours at `at`, blends, and writes them; returns the cycle at which the L2 has accepted them.
     fn blend(
         &mut self,
         warp: &ShadedWarp,
@@ -267,8 +262,7 @@ impl ColourPorts {
         for &(line, sectors) in &lines {
             let count = u64::from(sectors.count_ones());
             self.sectors[0] += count;
-            let sent = at + bytes / self.bytes_per_cycle;
-            let sent = self.read.book(count * SECTOR_BYTES, sent);
+            let sent = self.read.book(count * SECTOR_BYTES, at + bytes / self.bytes_per_cycle);
             arrived = arrived.max(memory.read(Client::Colour, line, sectors, sent));
             bytes += count * SECTOR_BYTES;
         }
@@ -286,8 +280,7 @@ impl ColourPorts {
     }
 
     fn visit(&self, visitor: &mut dyn Visitor) {
-        let ports = [("colour_read", &self.read), ("colour_write", &self.write)];
-        for (name, port) in ports {
+        for (name, port) in [("colour_read", &self.read), ("colour_write", &self.write)] {
             visitor.cache_port(name, port.rate(), port.bytes);
         }
     }

@@ -1,11 +1,9 @@
-//! The shader of a stencil update, which multi-pass rendering draws over the whole screen between two
-//! batches of splats (VR-Pipe, section IV-B, Algorithm 1).
+//! The shader of a stencil update between two batches of multi-pass rendering (VR-Pipe, section IV-B, Algorithm 1).
 //!
-//! Input: warps of the rectangle's quads. Each fragment reads its pixel's alpha from the colour buffer
-//! through the L2, a sector at a time over the port of its core, and is discarded below the threshold. The
-//! surviving fragments go to ZROP, which writes their stencil values; CROP sees none. Colours are read as
-//! ZROP and CROP leave them in memory: a sector that CROP never wrote is fetched from DRAM like any other,
-//! since a shader knows nothing of cleared states (assumption).
+//! Input: warps of the rectangle's quads. Each fragment reads its pixel's alpha from the colour buffer through the L2, a
+//! sector at a time over the port of its core, and is discarded below the threshold. The surviving fragments go to ZROP,
+//! which writes their stencil values; CROP sees none. Colours are read as ZROP and CROP leave them in memory: a sector that
+//! CROP never wrote is fetched from DRAM like any other, since a shader knows nothing of cleared states (assumption).
 
 use arrayvec::ArrayVec;
 
@@ -64,7 +62,7 @@ pub(crate) struct UpdateCores {
 
 /// Shader of a stencil update on the cores of one GPC.
 #[derive(Debug)]
-pub struct UpdateShader {
+pub(crate) struct UpdateShader {
     program: WarpProgram,
     threshold: f32,
     layout: ColourLayout,
@@ -88,8 +86,7 @@ impl UpdateShader {
         }
     }
 
-    /// Runs a warp with a slot from `arrival` on, on the next scheduler of GPC `gpc`; returns the cycle at
-    /// which the slot is free.
+    /// Runs a warp with a slot from `arrival` on, on the next scheduler of GPC `gpc`; returns the end of its slot's use.
     pub(super) fn run(
         &mut self,
         warp: &Warp,
@@ -109,8 +106,7 @@ impl UpdateShader {
         let quads = self.terminated(warp, state);
         let beat = Beat { tile: warp.tile, quads, pairs: 0, last: true };
         let writes = &mut state.update.writes[gpc];
-        let take = (!beat.quads.is_empty()).then_some(|ready| writes.offer(beat, ready));
-        schedule.leave(done, take)
+        schedule.leave(done, (!beat.quads.is_empty()).then_some(|ready| writes.offer(beat, ready)))
     }
 
     fn read(

@@ -30,8 +30,7 @@ impl WarpSlots {
         }
     }
 
-    /// Takes the earliest free slot for a warp that arrived at `arrival`. [`WarpSlots::leave`] must return it
-    /// before the next call.
+    /// Takes the earliest free slot for a warp that arrived at `arrival`; [`WarpSlots::leave`] must precede the next call.
     pub(super) fn take(&mut self, arrival: Cycle) -> TakenSlot {
         let Reverse((free, slot)) = self.free.pop().unwrap_or_default();
         // A warp that came to the front when the slot became free waited behind others for it.

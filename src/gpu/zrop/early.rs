@@ -23,8 +23,7 @@ pub trait EarlyTests {
         false
     }
 
-    /// Removes the next stencil write that the shader cores of GPC `gpc` sent; returns it with its arrival
-    /// cycle.
+    /// Removes the next stencil write that the shader cores of GPC `gpc` sent; returns it with its arrival cycle.
     fn next_late_write(&mut self, _gpc: usize) -> Option<(Beat, Cycle)> {
         None
     }

@@ -1,5 +1,4 @@
-//! The framebuffer: colours, stencil, depth, and the cycle at which each pixel was terminated. Values are
-//! stored quad by quad in the order of [`quad_index`].
+//! The framebuffer: colours, stencil, depth, and termination cycles, quad by quad in the order of [`quad_index`].
 
 use std::ops::Range;
 
@@ -31,7 +30,7 @@ pub struct Failed {
     /// By the stencil test.
     pub stencil_failed: u8,
     /// By the depth test.
-    pub depth_failed: u8,
+    pub(crate) depth_failed: u8,
 }
 
 /// Whether failing at two values implies failing at all values between.
@@ -59,7 +58,7 @@ pub struct Framebuffer {
 
 impl Framebuffer {
     /// Creates cleared buffers. `terminating` allocates termination times.
-    pub fn new(
+    pub(crate) fn new(
         width: u32,
         height: u32,
         format: ColourFormat,
@@ -81,8 +80,7 @@ impl Framebuffer {
         };
         surface.terminated_at.fill([NEVER; 4]);
         surface.stencil = tests.stencil.as_ref().map(|(test, values)| {
-            let test = StencilTest { top_bit_taken: terminating, ..*test };
-            (test, surface.by_quads(quads, values))
+            (StencilTest { top_bit_taken: terminating, ..*test }, surface.by_quads(quads, values))
         });
         surface.depth =
             tests.depth.as_ref().map(|(test, values)| (*test, surface.by_quads(quads, values)));
@@ -116,8 +114,7 @@ impl Framebuffer {
         ranges
     }
 
-    /// Whether a whole raster tile fails the depth test at `depth`: both ends of its range fail, and the test
-    /// has one direction.
+    /// Whether a whole raster tile fails the depth test at `depth`: both ends of its range do, in a test of one direction.
     #[inline]
     pub(crate) fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
         let Some((test, _)) = &self.depth else { return false };
@@ -190,7 +187,7 @@ impl Framebuffer {
 
     /// Writes the termination bits of the fragments in `mask` at cycle `at`.
     #[inline]
-    pub fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
+    pub(crate) fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
         self.terminated[quad] |= mask & 15;
         for (bit, time) in self.terminated_at[quad].iter_mut().enumerate() {
             if mask >> bit & 1 == 1 {
@@ -244,8 +241,7 @@ impl Framebuffer {
 
     pub(crate) fn frame_of(&self, colours: &[QuadColour]) -> Frame {
         let colour = |quad: usize, fragment: usize| colours[quad].map(|c| c[fragment]);
-        let pixels = self.layout.rows(colour);
-        Frame::from_pixels(self.layout.width, self.layout.height, pixels)
+        Frame::from_pixels(self.layout.width, self.layout.height, self.layout.rows(colour))
     }
 
     /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
@@ -253,8 +249,7 @@ impl Framebuffer {
         let terminated: &[u8] = &self.terminated;
         self.layout.rows(|quad, fragment| {
             let stored = self.stencil.as_ref().map_or(0, |(_, s)| s[quad][fragment]);
-            let bits = terminated.get(quad).copied().unwrap_or(0);
-            stored | ((bits >> fragment & 1) * TERMINATED)
+            stored | ((terminated.get(quad).copied().unwrap_or(0) >> fragment & 1) * TERMINATED)
         })
     }
 
@@ -272,7 +267,7 @@ pub fn bytes_per_quad(format: ColourFormat) -> u64 {
 
 /// Layout of a framebuffer in lines of memory: first the colours, then the data of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FramebufferLines {
+pub(crate) struct FramebufferLines {
     /// Lines of colours.
     pub colour: Range<u32>,
     /// Lines of stencil and depth values.
@@ -281,7 +276,7 @@ pub struct FramebufferLines {
 
 impl FramebufferLines {
     /// The lines of a framebuffer.
-    pub fn of(framebuffer: &Framebuffer) -> Self {
+    pub(crate) fn of(framebuffer: &Framebuffer) -> Self {
         let quads = framebuffer.layout.quads() as u64;
         let lines = |bytes_per_quad: u64| lines_of(quads * bytes_per_quad);
         let colour = lines(bytes_per_quad(framebuffer.format));

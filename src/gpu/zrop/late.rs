@@ -1,13 +1,11 @@
-//! Stencil writes after shading, sent to ZROP by the shader of a stencil update while the early tests are off
-//! (VR-Pipe, section IV-B).
+//! Stencil writes after shading, by the shader of a stencil update while early tests are off (VR-Pipe, section IV-B).
 
 use std::collections::VecDeque;
 
 use quadrille_base::math::index;
 use quadrille_machine::{Beat, Cycle};
 
-/// Minimum entries of a [`LateQueue`]: a beat of quads makes at most two warps, which are sent before ZROP
-/// takes the first.
+/// Minimum entries of a [`LateQueue`]: a beat of quads makes at most two warps, which are sent before ZROP takes the first.
 const LEAST_ENTRIES: u64 = 2;
 
 /// Quads from the shader cores of a GPC to its ZROP, in order, in a queue of finite depth.
@@ -21,7 +19,7 @@ pub struct LateQueue {
 
 impl LateQueue {
     /// Creates an empty queue for `depth` beats, at least two.
-    pub fn new(depth: u64) -> Self {
+    pub(crate) fn new(depth: u64) -> Self {
         Self {
             waiting: VecDeque::new(),
             left_at: vec![0; index(depth.max(LEAST_ENTRIES))].into(),
@@ -45,8 +43,7 @@ impl LateQueue {
 
     /// Records that the beat taken last leaves at `cycle`.
     pub fn leave(&mut self, cycle: Cycle) {
-        let places = self.left_at.len();
-        self.left_at[self.taken % places] = cycle;
+        self.left_at[self.taken % self.left_at.len()] = cycle;
         self.taken += 1;
     }
 }
@@ -55,9 +52,9 @@ impl LateQueue {
 #[derive(Debug, Default)]
 pub struct StencilUpdate {
     /// Whether the draw is a stencil update: its fragments pass no early test and reach no CROP.
-    pub active: bool,
+    pub(crate) active: bool,
     /// Whether CROP writes its dirty colours to the L2 at the end of the draw, for a shader that reads them.
-    pub write_back_colours: bool,
+    pub(crate) write_back_colours: bool,
     /// Pixels terminated by all updates so far.
     pub terminated_pixels: u64,
     /// Stencil writes in transit, by GPC.

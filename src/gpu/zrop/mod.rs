@@ -1,5 +1,4 @@
-//! Raster operations before shading: ordering (PROP) and the termination, stencil and depth tests
-//! (ZROP).
+//! Raster operations before shading: ordering (PROP) and the termination, stencil and depth tests (ZROP).
 
 pub mod early;
 pub mod framebuffer;

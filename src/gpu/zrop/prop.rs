@@ -1,5 +1,4 @@
-//! PROP passes flushed quads to the tests in order (VR-Pipe, sections III-B and V-A). Warps are packed at
-//! its other port, towards the shader cores.
+//! PROP passes flushed quads to the tests in order (VR-Pipe, sections III-B and V-A); its other port packs warps.
 //!
 //! Input and output: beats of quads in order. Rate: quads per cycle.
 

@@ -27,8 +27,7 @@ pub struct Update {
     pub mask: u8,
 }
 
-/// Termination updates in flight from CROP to ZROP, in time order, in a queue of finite depth. An update
-/// terminates one pixel.
+/// Termination updates in flight from CROP to ZROP, one per pixel, in time order, in a queue of finite depth.
 ///
 /// ZROP performs updates before tests, so the queue is taken to drain at the rate of the updates alone.
 #[derive(Debug)]
@@ -71,12 +70,11 @@ impl Updates {
 
     /// Whether [`Updates::request`] finds an update that arrives by `now`.
     #[inline(always)]
-    pub fn has_requests(&self, now: Cycle) -> bool {
+    pub(crate) fn has_requests(&self, now: Cycle) -> bool {
         self.queue.get(self.requested).is_some_and(|update| update.due <= now)
     }
 
-    /// Requests the stencil values of the updates that arrive by `now`; `request` returns an update's arrival
-    /// cycle.
+    /// Requests the stencil values of the updates that arrive by `now`; `request` returns an update's arrival cycle.
     #[inline]
     pub fn request(&mut self, now: Cycle, mut request: impl FnMut(&Update) -> Cycle) {
         while let Some(update) = self.queue.get_mut(self.requested)
@@ -89,7 +87,7 @@ impl Updates {
 
     /// Removes the next update if it can be performed by `now`.
     #[inline]
-    pub fn take_due(&mut self, now: Cycle) -> Option<Update> {
+    pub(crate) fn take_due(&mut self, now: Cycle) -> Option<Update> {
         let first = self.queue.front()?;
         if self.requested == 0 || first.due > now {
             return None;

@@ -1,5 +1,4 @@
-//! ZROP performs the termination, stencil and depth tests before shading, and the termination updates
-//! (VR-Pipe, section V-B).
+//! ZROP performs the termination, stencil and depth tests before shading, and termination updates (VR-Pipe, V-B).
 //!
 //! Input: beats of quads. Output: the same beats without quads that have no fragment left. The last beat
 //! of a flush is always emitted, as it marks the end. Quads without coverage, which only quad-fragment
@@ -149,8 +148,7 @@ pub struct Zrop {
 }
 
 impl Zrop {
-    /// Creates a unit of GPC `gpc`, with early termination or without; stencil and depth values occupy
-    /// `memory_lines`.
+    /// Creates a unit of GPC `gpc`, with early termination or without; stencil and depth values occupy `memory_lines`.
     pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u32>) -> Self {
         Self {
             spec: spec.clone(),
@@ -169,15 +167,13 @@ impl Zrop {
 
     #[inline(always)]
     fn mark(&mut self) -> LedgerMark {
-        let busy = Some(self.pipe.activity.busy);
-        self.ledger.mark(&self.counters, busy)
+        self.ledger.mark(&self.counters, Some(self.pipe.activity.busy))
     }
 
     /// Records the changes since the mark for an item of `tile` in cycle `at`.
     #[inline(always)]
     fn record(&mut self, mark: LedgerMark, tile: u32, at: Cycle) {
-        let busy = Some(self.pipe.activity.busy);
-        (self.ledger).record(mark, &self.counters, busy, Some(tile), at);
+        (self.ledger).record(mark, &self.counters, Some(self.pipe.activity.busy), Some(tile), at);
     }
 
     fn write_late(&mut self, state: &mut impl EarlyTests) {
@@ -276,15 +272,13 @@ impl Zrop {
             let first = address / SECTOR_BYTES;
             add(first);
             if !in_one_sector {
-                let last = (address + per_quad - 1) / SECTOR_BYTES;
-                (first + 1..=last).for_each(&mut add);
+                (first + 1..=(address + per_quad - 1) / SECTOR_BYTES).for_each(&mut add);
             }
         }
         ready.max(self.request(line, sectors, writes, at, state))
     }
 
-    /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which
-    /// they arrive.
+    /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which they arrive.
     fn request(
         &mut self,
         line: u32,
@@ -365,7 +359,7 @@ impl Unit for Zrop {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
         visitor.activity("zrop", &mut self.pipe.activity);
         visitor.statistics("zrop", &self.counters);
-        visitor.ledger(("zrop", Some("zrop")), &mut self.ledger, &self.counters);
+        visitor.ledger("zrop", Some("zrop"), &mut self.ledger, &self.counters);
         self.cache.visit(Z_CACHE, ["z_fill", "z_write"], visitor);
     }
 }

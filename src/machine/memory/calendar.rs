@@ -32,12 +32,10 @@ struct Window {
 pub struct Calendar {
     /// Bytes per cycle, without a common divisor.
     rate: Rate,
-    /// Parts per byte: the cycles of the rate, so that a cycle moves a whole number of parts, the bytes of the
-    /// rate.
+    /// Parts per byte: the cycles of the rate, so that a cycle moves a whole number of parts, the bytes of the rate.
     byte: u64,
     parts_per_window: u64,
-    /// Fill in parts below which a request needs neither other windows nor the timeline: a window's capacity,
-    /// or 0 with a timeline.
+    /// Fill in parts below which a request needs no other window and no timeline: the capacity, or 0 with a timeline.
     quick_limit: u64,
     /// `2^48` divided by the parts per cycle, rounded up.
     reciprocal: u64,
@@ -60,8 +58,7 @@ impl Calendar {
         Self::spanning(rate, 0)
     }
 
-    /// As [`Calendar::new`], for requests that come up to `cycles` out of time order, if that is more and no
-    /// more than 2^24.
+    /// As [`Calendar::new`], for requests up to `cycles` out of time order, if that is more; at most 2^24.
     pub fn spanning(rate: Rate, cycles: u64) -> Self {
         let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS).next_power_of_two();
         let (bytes, cycles) = rate.reduced();
@@ -87,8 +84,7 @@ impl Calendar {
         self.rate
     }
 
-    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, which is `at` without
-    /// any.
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, which is `at` without any.
     #[inline]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         if bytes == 0 {
@@ -164,8 +160,7 @@ impl Calendar {
         Some(self.timeline.as_deref()?.scaled(self.rate.items().into(), cycles))
     }
 
-    /// First window with room at or after `from`. Pointers on the way are set to it, so that a saturated port
-    /// does not scan its full windows for every request.
+    /// First window with room at or after `from`. Pointers on the way are set to it, lest every request scan full windows.
     fn with_room(&mut self, from: u64) -> u64 {
         let from = from.max(self.first);
         let end = self.first + self.mask + 1;
@@ -292,8 +287,7 @@ mod tests {
         assert_eq!(calendar.book(16, 7), 7);
     }
 
-    /// 5 bytes in 3 cycles: byte `n` ends in cycle `ceil(3 n / 5) - 1`. A byte in 40 cycles takes two and a half
-    /// windows.
+    /// 5 bytes in 3 cycles: byte `n` ends in cycle `ceil(3 n / 5) - 1`. A byte in 40 cycles takes two and a half windows.
     #[test]
     fn rates_are_ratios() {
         let mut calendar = Calendar::new(Rate::new(5, 3));

@@ -52,7 +52,7 @@ pub struct Dram {
 
 impl Dram {
     /// Creates an idle memory beside units at `clock_mhz`.
-    pub fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
+    pub(crate) fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             calendar: Calendar::new(Rate::nearest(spec.bytes_per_cycle(clock_mhz))),

@@ -82,13 +82,12 @@ pub struct L2 {
     tile_lines: TileLines,
 }
 
-/// Lines that hold the data of screen tiles, in equal numbers one tile after another: buffers of `(first line, lines per
-/// tile, tiles)`.
+/// Lines that hold data of screen tiles, tile after tile: buffers of `(first line, lines per tile, tiles)`.
 pub type TileLines = Vec<(u32, u32, u32)>;
 
 impl L2 {
     /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`.
-    pub fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
+    pub(crate) fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
             tags: SectorCache::new(spec.bytes, spec.ways, memory_lines),
@@ -141,7 +140,8 @@ impl L2 {
     #[inline(always)]
     pub(super) fn count(
         &mut self,
-        (client, line): (Client, Option<u32>),
+        client: Client,
+        line: Option<u32>,
         bytes: u64,
         at: Cycle,
         of: impl FnOnce(&mut Traffic) -> &mut u64,
@@ -195,8 +195,7 @@ impl L2 {
         self.last_write
     }
 
-    /// Reads the sectors in mask `sectors` of `line` at `at`, those that are not resident from DRAM;
-    /// returns the cycle at which all have arrived.
+    /// Reads the sectors in mask `sectors` of `line` at `at`, from DRAM if not resident; returns the cycle of the arrival.
     #[inline]
     pub fn read(
         &mut self,
@@ -206,8 +205,7 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let bytes = sectors_in(sectors) * SECTOR_BYTES;
-        let passed = self.book_read((client, Some(line)), bytes, at);
+        let passed = self.book_read(client, Some(line), sectors_in(sectors) * SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
@@ -225,7 +223,7 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let passed = self.book_read((client, Some(line)), SECTOR_BYTES, at);
+        let passed = self.book_read(client, Some(line), SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
         self.tags.accesses += 1;
         let held = self.tags.line(slot);
@@ -250,13 +248,12 @@ impl L2 {
     ) {
         let bytes = sectors_in(missing) * SECTOR_BYTES;
         let sent = start + self.latency;
-        self.count((client, Some(line)), bytes, sent, |t| &mut t.dram_read_bytes);
+        self.count(client, Some(line), bytes, sent, |t| &mut t.dram_read_bytes);
         dram.note_sectors(client, line, missing, false, sent);
         self.tags.fetch_all(slot, missing, start, dram.read(bytes, sent));
     }
 
-    /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are
-    /// accepted.
+    /// Writes the sectors in mask `sectors` of `line` at `at`; returns the cycle at which they are accepted.
     pub fn write(
         &mut self,
         client: Client,
@@ -265,8 +262,7 @@ impl L2 {
         at: Cycle,
         dram: &mut Dram,
     ) -> Cycle {
-        let bytes = sectors_in(sectors) * SECTOR_BYTES;
-        let passed = self.book_write((client, Some(line)), bytes, at);
+        let passed = self.book_write(client, Some(line), sectors_in(sectors) * SECTOR_BYTES, at);
         let (slot, start) = self.find(line, passed, dram);
         let missing = self.tags.missing(slot, sectors, sectors_in(sectors));
         if missing != 0 {
@@ -279,29 +275,27 @@ impl L2 {
         start
     }
 
-    /// Passes `bytes` to a unit at `at` that come from DRAM and are not cached, or that the L2 keeps;
-    /// returns the cycle at which they arrive.
+    /// Passes uncached `bytes` from DRAM, or kept ones, to a unit at `at`; returns the cycle of their arrival.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        self.book_read((client, None), bytes, at) + self.latency
+        self.book_read(client, None, bytes, at) + self.latency
     }
 
-    /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are
-    /// accepted.
+    /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are accepted.
     pub fn keep(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
-        let passed = self.book_write((client, None), bytes, at);
+        let passed = self.book_write(client, None, bytes, at);
         self.last_write = self.last_write.max(passed);
         passed
     }
 
     #[inline]
-    fn book_read(&mut self, of: (Client, Option<u32>), bytes: u64, at: Cycle) -> Cycle {
-        self.count(of, bytes, at, |traffic| &mut traffic.l2_read_bytes);
+    fn book_read(&mut self, client: Client, line: Option<u32>, bytes: u64, at: Cycle) -> Cycle {
+        self.count(client, line, bytes, at, |traffic| &mut traffic.l2_read_bytes);
         self.port.book(bytes, at)
     }
 
     #[inline]
-    fn book_write(&mut self, of: (Client, Option<u32>), bytes: u64, at: Cycle) -> Cycle {
-        self.count(of, bytes, at, |traffic| &mut traffic.l2_written_bytes);
+    fn book_write(&mut self, client: Client, line: Option<u32>, bytes: u64, at: Cycle) -> Cycle {
+        self.count(client, line, bytes, at, |traffic| &mut traffic.l2_written_bytes);
         self.port.book(bytes, at)
     }
 
@@ -322,8 +316,8 @@ impl L2 {
     /// Moves an evicted line to the write buffer; returns the cycle at which it enters.
     fn write_back(&mut self, evicted: Evicted, at: Cycle, dram: &mut Dram) -> Cycle {
         let bytes = sectors_in(evicted.dirty) * SECTOR_BYTES;
-        let of = (evicted.writer, Some(evicted.line));
-        self.count(of, bytes, at, |traffic| &mut traffic.dram_written_bytes);
+        let line = Some(evicted.line);
+        self.count(evicted.writer, line, bytes, at, |traffic| &mut traffic.dram_written_bytes);
         dram.note_sectors(evicted.writer, evicted.line, evicted.dirty, true, at);
         // Requests do not come in time order, so the buffer's content is not known item by item. The
         // line enters when no more bytes than the buffer holds pass DRAM's port before it. Reads

@@ -7,8 +7,7 @@ pub const LINE_BYTES: u64 = 128;
 /// Bytes of a sector, the unit of transfer.
 pub const SECTOR_BYTES: u64 = 32;
 
-/// Number of the line that holds byte `address`. It fits 32 bits: pictures have fewer than 2^32
-/// pixels of at most 128 bytes.
+/// Number of the line of byte `address`; fits 32 bits, as pictures have fewer than 2^32 pixels of at most 128 bytes.
 #[inline]
 pub fn line_at(address: u64) -> u32 {
     fit(address / LINE_BYTES)

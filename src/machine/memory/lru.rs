@@ -45,8 +45,8 @@ impl<L: Default> LruLines<L> {
         Some(slot)
     }
 
-    /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the
-    /// slot, whose content is reset, and the evicted line with its content.
+    /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the slot, whose content
+    /// is reset, and the evicted line with its content.
     #[inline(always)]
     pub fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
         let slot = self.order.oldest(line % self.sets);
@@ -77,7 +77,7 @@ impl<L: Default> LruLines<L> {
 
     /// Makes the memory at least `memory_lines` lines large.
     #[inline]
-    pub fn extend_memory(&mut self, memory_lines: u32) {
+    pub(crate) fn extend_memory(&mut self, memory_lines: u32) {
         if self.slot_of.len() < memory_lines as usize {
             self.slot_of.resize(memory_lines as usize, NONE);
         }
@@ -135,8 +135,7 @@ impl Order {
     }
 }
 
-/// Ways of each set from the most to the least recently used, as the hexadecimal digits of a word: lists of a
-/// large cache would not fit the host's cache.
+/// Ways of each set by use, latest first, as hexadecimal digits of a word: large lists would not fit the host's cache.
 #[derive(Debug, Clone)]
 struct Ranks {
     ways: u32,

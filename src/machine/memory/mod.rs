@@ -1,9 +1,7 @@
-//! Memory behind the caches of fixed-function units: a shared L2 and DRAM with bandwidth, latency and
-//! residency, and the caches of units in front of them.
+//! Memory behind the caches of fixed-function units: a shared L2 and DRAM with bandwidth, latency and residency.
 //!
-//! Requests do not come in time order: a later splat's vertices are fetched before an earlier splat's
-//! colours. Bandwidth is therefore kept in a [`calendar`]. Replacement in the L2 sees requests in the
-//! order in which packets are pushed.
+//! Requests do not come in time order: a later splat's vertices are fetched before an earlier splat's colours. Bandwidth is
+//! therefore kept in a [`calendar`]. Replacement in the L2 sees requests in the order in which packets are pushed.
 
 pub mod calendar;
 mod clock;
@@ -60,8 +58,7 @@ impl Memory {
         self.dram.reorder_within(cycles);
     }
 
-    /// Reads the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
-    /// they arrive.
+    /// Reads the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which they arrive.
     pub fn read(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {
         self.l2.read(client, line, sectors, at, &mut self.dram)
     }
@@ -71,8 +68,7 @@ impl Memory {
         self.l2.read_sector(client, line, sector, at, &mut self.dram)
     }
 
-    /// Writes the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which
-    /// they are accepted.
+    /// Writes the sectors in mask `sectors` of `line` for `client` at `at`; returns the cycle at which they are accepted.
     pub fn write(&mut self, client: Client, line: u32, sectors: u8, at: Cycle) -> Cycle {
         self.l2.write(client, line, sectors, at, &mut self.dram)
     }
@@ -84,20 +80,17 @@ impl Memory {
         last.map_or(0, |last| last + 1)
     }
 
-    /// Reads `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they
-    /// arrive.
+    /// Reads `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they arrive.
     pub fn read_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.l2.pass(client, bytes, at)
     }
 
-    /// Writes `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they
-    /// are accepted.
+    /// Writes `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they are accepted.
     pub fn write_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.l2.keep(client, bytes, at)
     }
 
-    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`. The busy cycles are the bytes divided
-    /// by the rate.
+    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`. The busy cycles are the bytes divided by the rate.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
         let unit = |name, port: &Calendar| UnitCycles {
             timeline: port.timeline(cycles),
@@ -154,8 +147,7 @@ impl Memory {
         arrived
     }
 
-    /// Reads `bytes` for `client` that are used once, without caching them unless in a frame of a sequence; returns the
-    /// cycle at which they arrive.
+    /// Reads `bytes` for `client` that are used once, cached only in a sequence; returns the cycle of their arrival.
     pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         if self.caches_streams {
             return self.cached_stream(client, bytes, at);
@@ -169,8 +161,7 @@ impl Memory {
         });
         self.next_streamed += bytes;
         let arrived = self.dram.read(bytes, at);
-        let of = (client, None);
-        (self.l2).count(of, bytes, at, |traffic| &mut traffic.dram_read_bytes);
+        (self.l2).count(client, None, bytes, at, |traffic| &mut traffic.dram_read_bytes);
         self.l2.pass(client, bytes, arrived)
     }
 }

@@ -1,5 +1,4 @@
-//! Summary of a port's calendar before its oldest window: the parts of bytes that were not booked, in blocks of
-//! many windows.
+//! Summary of a port's calendar before its oldest window: parts of bytes not booked, in blocks of many windows.
 //!
 //! Within a block it is no longer known which cycles have room, so bytes that fit into the block of their
 //! cycle pass when they ask to. A port as a whole still moves no more bytes than its rate.
@@ -46,8 +45,7 @@ impl Past {
         }
     }
 
-    /// Books at most `parts` at or after `window`, in a single block; returns the number booked and its first
-    /// window, or `None` if no block has room.
+    /// Books up to `parts` at or after `window` in one block; returns their number and first window, `None` without room.
     pub(super) fn book(&mut self, parts: u64, window: u64) -> Option<(u64, u64)> {
         let from = index(window / self.length);
         let mut found = from;
@@ -65,8 +63,10 @@ impl Past {
 
     fn join(&mut self) {
         self.length *= 2;
-        let pairs = self.blocks.chunks(2).zip(1..);
-        let joined = pairs
+        let joined = self
+            .blocks
+            .chunks(2)
+            .zip(1..)
             .map(|(pair, next)| Block { free: pair.iter().map(|block| block.free).sum(), next });
         self.blocks = joined.collect();
     }

@@ -136,8 +136,7 @@ pub(super) struct Replaced {
 }
 
 impl Replaced {
-    /// Slot and the cycle from which it is free. `write_back` takes an evicted line and the cycle of its
-    /// eviction, and returns the cycle at which it has left.
+    /// Slot and the cycle from which it is free. `write_back` takes an evicted line and its cycle, and returns its end.
     #[inline(always)]
     pub(super) fn written_back(
         self,
@@ -169,8 +168,7 @@ pub(super) struct SectorCache {
 }
 
 impl SectorCache {
-    /// Creates an empty cache of `bytes` in sets of `ways` lines (at most all) for a memory of `memory_lines`
-    /// lines.
+    /// Creates an empty cache of `bytes` in sets of `ways` lines (at most all) for a memory of `memory_lines` lines.
     pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);
@@ -249,8 +247,7 @@ impl SectorCache {
         }
         // In memory order, whatever slots the lines are in.
         cleaned.sort_unstable_by_key(|evicted| evicted.line);
-        let sectors = cleaned.iter().map(|evicted| sectors_in(evicted.dirty));
-        self.written_back += sectors.sum::<u64>();
+        self.written_back += cleaned.iter().map(|evicted| sectors_in(evicted.dirty)).sum::<u64>();
         cleaned
     }
 

@@ -1,8 +1,6 @@
-//! Cache of a unit in front of the L2: of colours in CROP, of stencil and depth values in ZROP. It holds
-//! tags and times; the values are in the framebuffer.
+//! Cache of a unit in front of the L2, for colours in CROP or stencil and depth values in ZROP: tags and times only.
 //!
-//! A miss fetches the missing sectors and no others. Evicted lines pass a write buffer on their way to
-//! the L2; while it is full, the fill that evicts waits.
+//! A miss fetches the missing sectors alone. Evicted lines pass a write buffer; while it is full, the evicting fill waits.
 
 use std::ops::Range;
 
@@ -95,8 +93,8 @@ impl UnitCache {
         visitor.statistics(statistics, &counters);
     }
 
-    /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`;
-    /// returns the slot, and the cycle at which all of them are resident.
+    /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`; returns the slot, and
+    /// the cycle at which all of them are resident.
     #[inline(always)]
     pub fn access(
         &mut self,
@@ -108,13 +106,11 @@ impl UnitCache {
     ) -> (u32, Cycle) {
         self.count(sectors_in(sectors));
         let access = self.request(number, sectors, at, memory);
-        let written = if writes { sectors } else { 0 };
-        self.end(&access, written, access.ready);
+        self.end(&access, if writes { sectors } else { 0 }, access.ready);
         (access.slot, access.ready)
     }
 
-    /// Counts `sectors` accesses to a sector. [`UnitCache::request`] counts none, since units know the number for many
-    /// at once.
+    /// Counts `sectors` accesses to a sector. [`Self::request`] counts none: units know the number for many at once.
     #[inline(always)]
     pub fn count(&mut self, sectors: u64) {
         self.tags.accesses += sectors;
@@ -171,8 +167,7 @@ impl UnitCache {
         self.tags.line(slot).use_until(0, done);
     }
 
-    /// Fetches the missing sectors of a line, or creates them cleared; returns the cycle at which all are
-    /// resident.
+    /// Fetches the missing sectors of a line, or creates them cleared; returns the cycle at which all are resident.
     #[inline]
     fn fill(
         &mut self,
@@ -214,8 +209,7 @@ impl UnitCache {
         ready
     }
 
-    /// Writes all dirty sectors to the L2 from `at` on; the lines stay resident. Returns the cycle at which
-    /// the L2 has accepted the last of them.
+    /// Writes all dirty sectors, which stay resident, to the L2 from `at` on; returns the cycle of the last acceptance.
     pub fn write_back_all(&mut self, at: Cycle, memory: &mut Memory) -> Cycle {
         for line in self.tags.clean() {
             self.write_back(line, at, memory);
@@ -227,8 +221,7 @@ impl UnitCache {
         self.in_memory[evicted.line as usize] |= evicted.dirty;
         let entry = self.write_buffer.entry(at);
         let sent = self.write_port.serve_all(entry, sectors_in(evicted.dirty));
-        let line = self.base + evicted.line;
-        let accepted = memory.write(self.client, line, evicted.dirty, sent);
+        let accepted = memory.write(self.client, self.base + evicted.line, evicted.dirty, sent);
         // First in, first out.
         self.accepted = self.accepted.max(accepted);
         self.write_buffer.leave(self.accepted);

@@ -1,7 +1,6 @@
 //! Chunks: batches of grids rasterized to quads, in submission order.
 //!
-//! A chunk is the work of one task, a run of batches of one draw, blended or not. Chunks are independent of
-//! each other. Blended ones come after all others.
+//! A chunk is an independent run of batches of one draw, the work of a task, blended or not; blended ones come last.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -70,7 +69,7 @@ pub struct Chunk {
     by_bin: Vec<u32>,
     bin_starts: Vec<u32>,
     /// Index in the frame of its first quad.
-    pub first_quad: u32,
+    pub(crate) first_quad: u32,
     pub(crate) grids_in: u64,
     pub(crate) triangles_in: u64,
     pub(crate) drawn: DrawnArea,
@@ -105,8 +104,7 @@ impl MemoryBudget {
 }
 
 impl Chunk {
-    /// Tessellates batches of one draw for the first view, and rasterizes them in the second; breaks off
-    /// when the budget is spent or the task is cancelled.
+    /// Tessellates batches of one draw for the first view and rasterizes them in the second, within budget and task.
     pub fn new(
         source: &dyn GridSource,
         DrawRun { batches, is_blended }: DrawRun,
@@ -129,7 +127,7 @@ impl Chunk {
                 let material = &source.materials()[grid.material as usize];
                 let draws_backs = settings.faces.draws_backs(material);
                 projected.project(view, &grid);
-                let bytes = chunk.raster(grid, (draws_backs, alpha), view, settings, &projected);
+                let bytes = chunk.raster(grid, draws_backs, alpha, view, settings, &projected);
                 budget.take(bytes.max(LEAST_GRID_BYTES))
             })
         });
@@ -145,7 +143,8 @@ impl Chunk {
     fn raster(
         &mut self,
         grid: Grid,
-        (draws_backs, alpha): (bool, &AlphaTests),
+        draws_backs: bool,
+        alpha: &AlphaTests,
         view: &MeshCamera,
         settings: &FrameSettings,
         projected: &ProjectedGrid,
@@ -157,22 +156,24 @@ impl Chunk {
         self.triangles_in += triangles as u64;
         let [first_quad, first_plane] = [self.quads.len(), self.planes.len()];
         self.planes.resize(first_plane + triangles, DepthPlane::default());
-        let target = (settings.shading_area(), settings.pattern);
         let is_tested = alpha.tests(grid.material);
-        let bounds = projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
-            self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
-            if is_drawn {
-                self.drawn.add(&piece);
-                let first = self.quads.len();
-                self.add_quads(&piece, settings);
-                if is_tested && let Some(test) = alpha.of_triangle(&grid, piece.triangle, view) {
-                    self.kept.resize(first, u64::MAX);
-                    let quads = self.quads[first..].iter();
-                    let kept = quads.map(|quad| test.kept(quad.position, settings.pattern));
-                    self.kept.extend(kept);
+        let (picture, pattern) = (settings.shading_area(), settings.pattern);
+        let bounds =
+            projected.pieces(view, &grid, picture, pattern, draws_backs, |piece, is_drawn| {
+                self.planes[first_plane + usize::from(piece.triangle)] = piece.plane;
+                if is_drawn {
+                    self.drawn.add(&piece);
+                    let first = self.quads.len();
+                    self.add_quads(&piece, settings);
+                    if is_tested && let Some(test) = alpha.of_triangle(&grid, piece.triangle, view)
+                    {
+                        self.kept.resize(first, u64::MAX);
+                        let quads = self.quads[first..].iter();
+                        self.kept
+                            .extend(quads.map(|quad| test.kept(quad.position, settings.pattern)));
+                    }
                 }
-            }
-        });
+            });
         let Some(bounds) = bounds else {
             self.planes.truncate(first_plane);
             return 0;
@@ -230,12 +231,10 @@ impl Chunk {
         self.bin_starts = starts;
     }
 
-    /// Samples of a quad that write depth if they pass: those kept by its alpha test, and none if it is
-    /// blended.
+    /// Samples of a quad that write depth if they pass: those kept by its alpha test, and none if it is blended.
     #[inline]
     pub(crate) fn written(&self, quad: u32) -> u64 {
-        let all = if self.is_blended { 0 } else { u64::MAX };
-        self.kept.get(quad as usize).copied().unwrap_or(all)
+        self.kept.get(quad as usize).copied().unwrap_or(if self.is_blended { 0 } else { u64::MAX })
     }
 
     #[inline]

@@ -41,7 +41,7 @@ impl DrawnArea {
 
     /// Measures the triangles that a frame would draw.
     pub fn measure(source: &dyn GridSource, view: &MeshCamera, settings: &FrameSettings) -> Self {
-        let target = (settings.shading_area(), settings.pattern);
+        let (picture, pattern) = (settings.shading_area(), settings.pattern);
         let of_run = |batches: std::ops::Range<usize>| {
             let mut drawn = Self::default();
             let mut projected = ProjectedGrid::default();
@@ -50,11 +50,18 @@ impl DrawnArea {
                     let material = &source.materials()[grid.material as usize];
                     let draws_backs = settings.faces.draws_backs(material);
                     projected.project(view, &grid);
-                    projected.pieces(view, &grid, target, draws_backs, |piece, is_drawn| {
-                        if is_drawn {
-                            drawn.add(&piece);
-                        }
-                    });
+                    projected.pieces(
+                        view,
+                        &grid,
+                        picture,
+                        pattern,
+                        draws_backs,
+                        |piece, is_drawn| {
+                            if is_drawn {
+                                drawn.add(&piece);
+                            }
+                        },
+                    );
                     std::ops::ControlFlow::Continue(())
                 });
             }

@@ -1,8 +1,7 @@
 //! Layers of a frame: depth, normals, triangles and coverage of every pixel, from its samples.
 //!
-//! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats
-//! takes its fragments (see [`Layer`]); samples of the background have none. Blended surfaces are left out: the
-//! layers show the surface whose depth the depth buffer holds.
+//! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats takes its
+//! fragments (see [`Layer`]). Blended surfaces are left out: layers show the surface in the depth buffer.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;
@@ -38,8 +37,7 @@ struct ShownTriangle<'a> {
 }
 
 impl VisibleFrame {
-    /// Returns the requested `layers` that a mesh frame can supply: depth, normals, identifiers and coverage
-    /// ([`Layer::Alpha`]). Other layers are left out.
+    /// Returns those of `layers` that a mesh frame has: depth, normals, identifiers and coverage ([`Layer::Alpha`]).
     pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
         let [width, height] = self.settings.size;
         let pixels = width as usize * height as usize;
@@ -61,15 +59,14 @@ impl VisibleFrame {
         layers.iter().filter(|layer| known.contains(layer)).map(|layer| picture(*layer)).collect()
     }
 
-    /// For each pixel in row order, the triangle that each of its samples shows, by its number in the order of
-    /// submission; [`u32::MAX`] for the background.
+    /// Numbers, by submission, of the triangles that each pixel's samples show, by row; [`u32::MAX`] for the background.
     pub fn triangles_of_samples(&self) -> Vec<u32> {
         let per_pixel = self.settings.pattern.per_pixel() as usize;
         let [width, height] = self.settings.size.map(|side| side as usize);
         let firsts = self.first_triangles();
         let mut ids = vec![NO_ID; width * height * per_pixel];
         for bin in &self.bins {
-            self.each_pixel(bin, |at, owners, _| {
+            self.each_pixel(bin, |at, owners, _, _| {
                 for (id, &owner) in ids[at * per_pixel..].iter_mut().zip(owners) {
                     if owner != NO_OWNER {
                         *id = self.quad_shown(owner, &firsts).2;
@@ -94,8 +91,8 @@ impl VisibleFrame {
 
     fn layers_of_bin(&self, bin: &VisibilityBuffer, firsts: &[u32]) -> Vec<(usize, PixelLayers)> {
         let mut found = Vec::with_capacity(bin.quads.len() * 4);
-        self.each_pixel(bin, |at, owners, place| {
-            found.push((at, self.pixel_layers(owners, place, firsts)));
+        self.each_pixel(bin, |at, owners, corner, first| {
+            found.push((at, self.pixel_layers(owners, corner, first, firsts)));
         });
         found
     }
@@ -105,7 +102,7 @@ impl VisibleFrame {
     fn each_pixel(
         &self,
         bin: &VisibilityBuffer,
-        mut visit: impl FnMut(usize, &[u32], ([u32; 2], usize)),
+        mut visit: impl FnMut(usize, &[u32], [u32; 2], usize),
     ) {
         let [width, height] = self.settings.size;
         let pattern = self.settings.pattern;
@@ -120,25 +117,24 @@ impl VisibleFrame {
                 let (x, y) = (corner[0] + at % side, corner[1] + at / side);
                 if x < width && y < height && owners.iter().any(|&o| o != NO_OWNER) {
                     let index = y as usize * width as usize + x as usize;
-                    visit(index, owners, (corner, at as usize * per_pixel));
+                    visit(index, owners, corner, at as usize * per_pixel);
                 }
             }
         });
     }
 
-    /// Layers of a pixel from its samples' owners; its samples are those of the shading pixel at `corner` from
-    /// `first` on.
+    /// Layers of a pixel from its samples' owners; its samples are those of the shading pixel at `corner` from `first` on.
     fn pixel_layers(
         &self,
         owners: &[u32],
-        (corner, first): ([u32; 2], usize),
+        corner: [u32; 2],
+        first: usize,
         firsts: &[u32],
     ) -> PixelLayers {
         let (mut count, mut depth, mut normal) = (0.0, 0.0, Vector3::zeros());
         let mut ids: Vec<(u32, u32)> = Vec::with_capacity(owners.len());
         let mut last: Option<(u32, ShownTriangle<'_>)> = None;
-        let shown = owners.iter().enumerate().filter(|(_, o)| **o != NO_OWNER);
-        for (k, &owner) in shown {
+        for (k, &owner) in owners.iter().enumerate().filter(|(_, o)| **o != NO_OWNER) {
             let triangle = match last.take() {
                 Some((same, triangle)) if same == owner => triangle,
                 _ => self.shown_triangle(owner, firsts),
@@ -190,22 +186,20 @@ impl VisibleFrame {
         }
     }
 
-    /// Distance along the line of sight, and normal towards the camera, of a triangle at a picture position.
-    /// Edge on, the first corner's distance.
+    /// Distance along the line of sight (edge on, the first corner's) and normal towards the camera at a picture position.
     fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
         let Some(planes) = &shown.planes else {
             return (self.view.project(shown.vertices[0].position).z, Vector3::zeros());
         };
         let at = planes.at(x, y);
         let mixed: [f32; 3] = at.mix(shown.vertices.map(|vertex| vertex.normal));
-        let given = Vector3::from(mixed.map(f64::from)).try_normalize(1e-15);
-        let normal = given.unwrap_or_else(|| {
-            let [a, b, c] = shown.vertices.map(|v| Vector3::from(v.position.map(f64::from)));
-            (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
-        });
+        let normal =
+            Vector3::from(mixed.map(f64::from)).try_normalize(1e-15).unwrap_or_else(|| {
+                let [a, b, c] = shown.vertices.map(|v| Vector3::from(v.position.map(f64::from)));
+                (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
+            });
         let side = if shown.is_front { 1.0 } else { -1.0 };
-        let seen = self.view.camera.view_from_world * normal * side;
-        (at.inverse_z.recip(), seen)
+        (at.inverse_z.recip(), self.view.camera.view_from_world * normal * side)
     }
 }
 

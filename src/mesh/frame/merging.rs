@@ -1,8 +1,6 @@
-//! Sends the quads that pass the depth test through a merging unit and collects the quads that the
-//! shader runs on.
+//! Sends the quads that pass the depth test through a merging unit and collects the quads that the shader runs on.
 //!
-//! With a unit that is flushed after every grid, chunks run in parallel; with one that is flushed
-//! after every draw, draws do.
+//! Chunks run in parallel with a unit that is flushed after every grid, draws with one that is flushed after each.
 
 use rayon::prelude::*;
 
@@ -49,8 +47,7 @@ struct GroupTargets {
     base: u32,
 }
 
-/// For each quad of a group, the shader quad it became part of, counted within the group, as [`target`] takes
-/// it.
+/// For each quad of a group, the shader quad it became part of, counted within the group, as [`target`] takes it.
 #[derive(Debug, Clone)]
 enum Targets {
     Whole(Vec<u32>),
@@ -110,17 +107,14 @@ impl VisibleFrame {
                 shading.quads.append(&mut group.quads);
             }
             let number = fit::<u32>(shading.groups.len());
-            let chunks = group.starts.into_iter().map(|first| [number, first]);
-            shading.chunks.extend(chunks);
-            let targets = group.targets;
-            shading.groups.push(GroupTargets { targets, base });
+            shading.chunks.extend(group.starts.into_iter().map(|first| [number, first]));
+            shading.groups.push(GroupTargets { targets: group.targets, base });
             shading.counters.add(&group.counters);
         }
         shading
     }
 
-    /// Number of fragments shaded at each shading pixel of the picture, in row order. A quad counts
-    /// as four, covered or not.
+    /// Number of fragments shaded at each shading pixel, in row order. A quad counts as four, covered or not.
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
     pub fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
         let picture = self.settings.shading_area();
@@ -196,8 +190,7 @@ impl Group {
         coverage
     }
 
-    /// Shades every quad of a chunk unchanged: the result of [`merge`](Self::merge) without a unit, and without
-    /// its bookkeeping.
+    /// Shades every quad of a chunk unchanged, as [`merge`](Self::merge) without a unit, and without its bookkeeping.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
         let mut targets = vec![NO_TARGET; chunk.quads.len()];
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
@@ -205,8 +198,7 @@ impl Group {
             if coverage == 0 {
                 continue;
             }
-            let is_partial = settings.pattern.has_partial_pixel(coverage);
-            self.counters.partial += u64::from(is_partial);
+            self.counters.partial += u64::from(settings.pattern.has_partial_pixel(coverage));
             targets[quad as usize] = fit::<u32>(self.quads.len());
             self.quads.push(ShaderQuad { chunk: self.first, inputs: [quad; 4], coverage });
         }
@@ -265,8 +257,7 @@ impl Group {
     fn collect(&mut self, last: usize) {
         let stream = &mut self.driver.stream;
         for merged in stream.out.drain(..) {
-            let number = fit::<u32>(self.quads.len());
-            stream.fragments.set_target(merged.leader, number);
+            stream.fragments.set_target(merged.leader, fit::<u32>(self.quads.len()));
             let quad = self.stream_start + merged.leader;
             let mut chunk = last;
             // Few stay longer than the chunk that they are in.

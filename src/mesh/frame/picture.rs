@@ -170,8 +170,9 @@ impl VisibleFrame {
         let share = 1.0 / f32::from(u16::try_from(per_pixel).unwrap_or(1));
         let behind = background.map(decode_srgb);
         let empty = behind.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0]);
-        let bins = self.bins.par_iter();
-        let finished: Vec<Vec<(u32, [f32; 4])>> = bins
+        let finished: Vec<Vec<(u32, [f32; 4])>> = self
+            .bins
+            .par_iter()
             .map(|bin| {
                 let mut pixels = Vec::with_capacity(bin.quads.len() * 4);
                 let mut samples = Vec::new();
@@ -205,8 +206,7 @@ impl VisibleFrame {
         Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
     }
 
-    /// Premultiplied colours and alphas of a quad's samples: the opaque surface, and over it the blended ones
-    /// in drawing order.
+    /// Premultiplied colours and alphas of a quad's samples: blended surfaces, in drawing order, over the opaque one.
     fn blend_samples<C: SampleColours>(
         &self,
         colours: &C,

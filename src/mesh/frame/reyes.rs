@@ -1,6 +1,5 @@
-//! Reyes, for comparison: the vertices of visible grids are shaded before the raster, and colours are
-//! interpolated at the samples ("Reducing Shading on GPUs using Quad-Fragment Merging", sections 2.2
-//! and 4: VERTEX). Depth culls whole grids only.
+//! Reyes, for comparison: vertices of visible grids are shaded before the raster, and colours interpolated at samples
+//! ("Reducing Shading on GPUs using Quad-Fragment Merging", sections 2.2 and 4: VERTEX). Depth culls whole grids only.
 
 use std::sync::atomic::Ordering;
 
@@ -19,8 +18,7 @@ impl VisibleFrame {
         self.chunks.iter().flat_map(Chunk::visible).map(|g| g.grid.vertices.len() as u64).sum()
     }
 
-    /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the
-    /// picture.
+    /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the picture.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -52,8 +50,7 @@ impl VisibleFrame {
     }
 }
 
-/// Colours of all vertices of visible grids. A vertex of a grid that shows both sides has a colour for each,
-/// and counts once.
+/// Colours of all vertices of visible grids. A grid that shows both sides has two per vertex, which counts once.
 struct VertexColours<'a> {
     visible: &'a VisibleFrame,
     colours: Vec<Vec<SideColours>>,
@@ -82,8 +79,7 @@ impl<'a> VertexColours<'a> {
 /// Colours of a vertex from front and back, with opacities.
 type SideColours = [[f32; 4]; 2];
 
-/// Shades a grid's vertices for the sides, front and back, that it `shows`. Derivatives are along two edges of
-/// a triangle.
+/// Shades a grid's vertices for the sides, front and back, that it `shows`. Derivatives are along two edges of a triangle.
 fn shade_grid(
     visible: &VisibleFrame,
     shader: &Shader<'_>,

@@ -53,15 +53,13 @@ pub struct FrameSettings {
     pub faces: Faces,
     /// Granularity of depth culling.
     pub cull: Cull,
-    /// Limit on the bytes that the grids and quads of a frame take on the host. A frame takes about
-    /// as much again to resolve its visibility, merge and shade.
+    /// Limit on the host bytes of a frame's grids and quads; visibility, merging and shading take about as much again.
     pub memory_bytes: u64,
     /// The host's SIMD level, which changes no result.
     pub level: SimdLevel,
 }
 
-/// Default of [`FrameSettings::memory_bytes`]: an assumption; enough for some 15 million triangles of half
-/// a pixel.
+/// Default of [`FrameSettings::memory_bytes`]: an assumption; enough for some 15 million triangles of half a pixel.
 pub const MEMORY_BYTES: u64 = 1 << 30;
 
 impl FrameSettings {
@@ -73,8 +71,7 @@ impl FrameSettings {
     }
 
     fn bins_across(&self) -> usize {
-        let side = 2 * usize::from(BIN_QUADS);
-        (self.shading_area().x1.cast_unsigned() as usize).div_ceil(side)
+        (self.shading_area().x1.cast_unsigned() as usize).div_ceil(2 * usize::from(BIN_QUADS))
     }
 
     /// Number of bins.

@@ -1,9 +1,8 @@
 //! The early depth test of all quads, bin by bin, each in submission order.
 //!
-//! Bins share nothing, so they are tested in parallel. A grid is hidden when, in every bin that it
-//! has quads in, the farthest depths of all raster tiles in its bounding box are nearer than its
-//! nearest vertex at its turn in submission order: a Hi-Z unit knows as much right after the grid is
-//! tessellated.
+//! Bins share nothing, so they are tested in parallel. A grid is hidden when, in every bin that it has quads in, the
+//! farthest depths of all raster tiles in its bounding box are nearer than its nearest vertex at its turn in submission
+//! order: a Hi-Z unit knows as much right after the grid is tessellated.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -26,8 +25,7 @@ const TILE_QUADS: usize = 16;
 pub struct VisibleQuad {
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// Index into [`VisibilityBuffer::samples`] of its first sample. The samples of all four shading pixels
-    /// follow.
+    /// Index into [`VisibilityBuffer::samples`] of its first sample. The samples of all four shading pixels follow.
     pub first: u32,
     /// Indices into [`VisibilityBuffer::blended`] of its first blended quad and of the end.
     pub blended: [u32; 2],
@@ -38,11 +36,9 @@ pub struct VisibleQuad {
 pub struct VisibilityBuffer {
     /// The quads, in row order.
     pub quads: Vec<VisibleQuad>,
-    /// Indices in the frame of the quads that wrote the depth last, shading pixel by shading pixel;
-    /// [`NO_OWNER`] for the background.
+    /// Quads, by index in the frame, that wrote the depth last, shading pixel by shading pixel; [`NO_OWNER`] for none.
     pub samples: Vec<u32>,
-    /// Indices in the frame of blended quads with a sample that passes the depth test, in drawing order at
-    /// each position.
+    /// Indices in the frame of blended quads with a sample that passes the depth test, in drawing order at each position.
     pub blended: Vec<u32>,
 }
 
@@ -146,8 +142,7 @@ impl DepthBin {
         passed
     }
 
-    /// Whether all samples in the bin's raster tiles that meet `area` are at least as near as
-    /// `depth`. `area` lies inside the picture.
+    /// Whether all samples in the raster tiles that meet `area`, inside the picture, are at least as near as `depth`.
     pub fn hides(&self, area: PixelRect, depth: f32) -> bool {
         let area = area.intersect(self.settings.bin_rect(self.corner));
         let corner = self.corner.map(|q| i32::from(q) * 2);
@@ -212,13 +207,11 @@ impl DepthBin {
                 plane: chunk.planes[plane as usize],
                 owner: chunk.first_quad + number,
             };
-            let written = chunk.written(number);
-            let passed = self.test_written(simd, quad.position, &fragment, written);
+            let passed = self.test_written(simd, quad.position, &fragment, chunk.written(number));
             if passed != 0 {
                 chunk.passed[number as usize].store(passed, Ordering::Relaxed);
                 if chunk.is_blended {
-                    let place = fit::<u32>(self.place(quad.position));
-                    self.blended.push([place, fragment.owner]);
+                    self.blended.push([fit::<u32>(self.place(quad.position)), fragment.owner]);
                 }
             }
         }
@@ -251,8 +244,7 @@ impl DepthBin {
     }
 }
 
-/// Tests all quads of all chunks and stores in the chunks which samples pass; returns what each bin
-/// shows. Skips the chunks left once `task` is cancelled.
+/// Tests the quads of all chunks, and stores there which samples pass; returns what each bin shows, less if cancelled.
 pub fn test(chunks: &[Chunk], settings: &FrameSettings, task: &Task) -> Vec<VisibilityBuffer> {
     (0..settings.bins())
         .into_par_iter()

@@ -1,9 +1,8 @@
 //! The memory of a merging unit, whose entries are found by key and by age.
 //!
-//! The hardware is a content-addressable memory, which compares a key with all entries at once. Here
-//! the entries of a bucket of a hash table form a chain, newest first, so that a look-up reads only
-//! entries that may match; a second chain links all entries by age. Memory is allocated only when an
-//! unbounded memory grows.
+//! The hardware is a content-addressable memory, which compares a key with all entries at once. Here the entries of a
+//! bucket of a hash table form a chain, newest first, so that a look-up reads only entries that may match; a second chain
+//! links all entries by age. Memory is allocated only when an unbounded memory grows.
 
 const NONE: u32 = u32::MAX;
 /// Least number of buckets per entry of a bounded memory: chains stay short.
@@ -153,8 +152,7 @@ impl<T> AssociativeMemory<T> {
     /// Two different entries; `None` if they are the same.
     #[inline]
     pub(crate) fn pair_mut(&mut self, slots: [u32; 2]) -> Option<[&mut T; 2]> {
-        let slots = slots.map(|slot| slot as usize);
-        let [one, two] = self.entries.get_disjoint_mut(slots).ok()?;
+        let [one, two] = self.entries.get_disjoint_mut(slots.map(|slot| slot as usize)).ok()?;
         Some([&mut one.value, &mut two.value])
     }
 
@@ -174,8 +172,7 @@ impl<T> AssociativeMemory<T> {
             self.staged = self.free;
             if self.free == NONE {
                 self.staged = u32::try_from(self.entries.len()).unwrap_or(NONE);
-                let links = Links::of(0, NONE);
-                self.entries.push(Entry { links, value });
+                self.entries.push(Entry { links: Links::of(0, NONE), value });
                 return self.staged;
             }
             self.free = self.entries[self.free as usize].links.after;

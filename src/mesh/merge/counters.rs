@@ -55,8 +55,8 @@ impl QfmCounters {
 statistics! {
     /// Counters of the pixel merge unit.
     ///
-    /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` +
-    /// `early` + `flushed` + those held.
+    /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` + `early` +
+    /// `flushed` + those held.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct PmuCounters {
         /// Quads in.

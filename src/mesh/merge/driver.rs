@@ -27,8 +27,7 @@ impl MergeUnitKind {
         }
     }
 
-    /// The same unit with another number of entries. `None` stands for an unbounded buffer, which
-    /// quad-fragment merging alone can have.
+    /// The same unit with another number of entries; `None`, without bound, for quad-fragment merging alone.
     pub fn with_entries(mut self, entries: Option<u32>) -> Self {
         match (&mut self, entries) {
             (Self::Qfm(settings), entries) => settings.entries = entries,

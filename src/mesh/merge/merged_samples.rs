@@ -6,8 +6,7 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
 const NONE: u32 = u32::MAX;
-/// Owner of samples of blended fragments: they passed the depth test and wrote nothing, so they show whatever
-/// triangle the depth buffer holds.
+/// Owner of samples of blended fragments: they wrote nothing, and show over whatever the depth buffer holds.
 pub const BLENDED: u32 = NO_OWNER - 1;
 
 /// Samples by their owner, the number of a triangle in the frame or [`BLENDED`].

@@ -13,8 +13,7 @@ use quadrille_geometry::grid::Topology;
 pub struct QuadFragment {
     /// Column and row of the quad on the screen, in quads.
     pub position: [u16; 2],
-    /// Samples covered, shading pixel by shading pixel (see [`SamplePattern::full_quad`]); none for
-    /// a quad that the triangle only touches.
+    /// Samples covered, by shading pixel (see [`SamplePattern::full_quad`]); none for a quad that is only touched.
     pub coverage: u64,
     /// Shading pixels whose centre the triangle covers: bit `c` for shading pixel `c`.
     pub centres: u8,
@@ -45,8 +44,7 @@ pub struct MergedQuad {
     pub leader: u32,
     /// Samples covered by its fragments.
     pub coverage: u64,
-    /// For each shading pixel: the fragment, by its number in the stream, whose triangle gives the
-    /// shading inputs.
+    /// For each shading pixel: the fragment, by its number in the stream, whose triangle gives the shading inputs.
     pub inputs: [u32; 4],
 }
 
@@ -98,8 +96,7 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The leader of the set that a shading pixel of `fragment` is in. Of a fragment whose set has reached the
-    /// shader, the leader is no longer known.
+    /// The leader of the set of a shading pixel of `fragment`; unknown once the set has reached the shader.
     #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
@@ -238,8 +235,7 @@ impl MergeStream {
         Self { pattern, fragments: DisjointSet::default(), out: Vec::new(), partial: 0 }
     }
 
-    /// Registers the next fragment, with samples `coverage`; returns its number and its partially covered
-    /// shading pixels: bit `c` for shading pixel `c`.
+    /// Registers a fragment with samples `coverage`; returns its number and a mask of its partly covered shading pixels.
     #[inline]
     pub(crate) fn enter(&mut self, coverage: u64) -> (u32, u8) {
         let partial = self.pattern.partial_pixels(coverage);
@@ -249,7 +245,7 @@ impl MergeStream {
 
     /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
-    pub fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
+    pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
         let is_lead = |pixel| u8::from(self.fragments.find(fragment, pixel) == leader) << pixel;
         let [a, b, c, d] = [0, 1, 2, 3].map(is_lead);
         self.pattern.samples_of(a | b | c | d)

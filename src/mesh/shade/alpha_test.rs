@@ -1,8 +1,7 @@
 //! The alpha test: materials whose shader discards fragments below an alpha, as foliage on cards.
 //!
-//! A fragment is discarded where the alpha at the centre of its shading pixel is below the cutoff. Its
-//! depth test comes first and its quad is shaded and counted, since the shader decides; its samples show
-//! nothing and write no depth.
+//! A fragment is discarded where the alpha at the centre of its shading pixel is below the cutoff. Its depth test comes
+//! first and its quad is shaded and counted, since the shader decides; its samples show nothing and write no depth.
 
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};

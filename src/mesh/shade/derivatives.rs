@@ -4,8 +4,7 @@
 /// Least determinant of the two steps to a shading pixel's neighbours, in shading pixels squared; below it,
 /// differences would be magnified more than four times. An assumption.
 const LEAST_DETERMINANT: f32 = 0.25;
-/// The same for a fit to all four: the determinant of the second moments of their sampling points, 1 for a
-/// regular quad. An assumption.
+/// As for a fit to all four: the determinant of their points' second moments, 1 for a regular quad. An assumption.
 const LEAST_MOMENTS: f32 = 0.05;
 
 /// Derivatives as weighted sums of the values at the shading pixels.
@@ -17,8 +16,7 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    /// Derivatives of GPUs: plain differences of each row along x, of each column along y (Direct3D's fine
-    /// derivatives).
+    /// Derivatives of GPUs: plain differences of each row along x, of each column along y (Direct3D's fine derivatives).
     pub(super) const PLAIN: Self = Self {
         x: [
             [-1.0, -1.0, 0.0, 0.0],
@@ -34,12 +32,10 @@ impl Stencil {
         ],
     };
 
-    /// Plain differences corrected for the sampling points (QFM, section 4.2), which are in shading
-    /// pixels from any origin.
+    /// Plain differences corrected for the sampling points (QFM, section 4.2), which are in shading pixels from any origin.
     ///
-    /// At each shading pixel, the differences along its row and its column give two equations for the
-    /// two derivatives. If they are nearly dependent, a plane is fitted to all four values instead; if
-    /// that fails too, the plain differences stay.
+    /// At each shading pixel, the differences along its row and its column are two equations for the two derivatives. If
+    /// they are nearly dependent, a plane is fitted to all four values; if that fails too, the plain differences stay.
     pub(super) fn at(points: [[f32; 2]; 4]) -> Self {
         let mut stencil = Self::PLAIN;
         for c in 0..4 {
@@ -86,14 +82,12 @@ impl Stencil {
     }
 }
 
-/// Derivatives from two steps across the screen and the changes along them; `None` if the steps are nearly
-/// parallel or have no length.
+/// Derivatives from two steps across the screen and the changes along them; `None` for parallel or empty steps.
 pub(super) fn from_steps<const N: usize>(
     steps_px: [[f32; 2]; 2],
     changes: [[f32; N]; 2],
 ) -> Option<[[f32; N]; 2]> {
-    /// Least sine of the angle between the steps; below it, changes would be magnified more than 20 times. An
-    /// assumption.
+    /// Least sine of the angle between the steps; below it, changes would be magnified more than 20 times. An assumption.
     const LEAST_SINE: f32 = 0.05;
     let [[a, b], [p, q]] = steps_px;
     let determinant = a * q - b * p;

@@ -1,16 +1,14 @@
 //! Perspective-correct attributes inside a triangle and beyond it.
 //!
-//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On the
-//! triangle they are the coordinates of the corners times the barycentric coordinates `b`, so with the
-//! corners as the columns of `M`
+//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On the triangle they are
+//! the coordinates of the corners times the barycentric coordinates `b`, so with the corners as the columns of `M`
 //!
 //! ```text
 //! b / z = M^-1 (x, y, 1)        1 / z = the sum of b / z
 //! ```
 //!
-//! Nothing is divided by a corner's `z`, so corners may lie behind the eye (Olano and Greer,
-//! "Triangle Scan Conversion using 2D Homogeneous Coordinates"). `b / z` is linear in x and y outside
-//! the triangle as well, as in the extrapolation of a GPU.
+//! Nothing is divided by a corner's `z`, so corners may lie behind the eye (Olano and Greer, "Triangle Scan Conversion
+//! using 2D Homogeneous Coordinates"). `b / z` is linear in x and y outside the triangle too, as on a GPU.
 
 use nalgebra::Vector3;
 
@@ -18,8 +16,7 @@ use quadrille_base::math::narrow;
 use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
 use quadrille_geometry::grid::GridVertex;
 
-/// Determinant over the product of the corners' lengths below which a triangle has no area: a few rounding
-/// errors.
+/// Determinant over the product of the corners' lengths below which a triangle has no area: a few rounding errors.
 const LEAST_DETERMINANT: f64 = 1e-14;
 
 /// Barycentrics and depth of a point on a triangle.
@@ -32,8 +29,7 @@ pub struct Barycentrics {
 }
 
 impl Barycentrics {
-    /// Interpolates an attribute of `N` components, as differences from the first corner: large
-    /// weights far outside a small triangle then cost no accuracy.
+    /// Interpolates `N` components as differences from the first corner: large weights outside a triangle stay accurate.
     #[inline]
     pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
         let [_, w1, w2] = self.weights.map(narrow);
@@ -52,15 +48,13 @@ pub struct TrianglePlanes {
 }
 
 impl TrianglePlanes {
-    /// Creates the planes of a triangle in the world; `None` if it is seen edge on, has no area or
-    /// lies wholly behind the eye.
+    /// Creates a triangle's planes in the world; `None` if it is edge on, without area or wholly behind the eye.
     #[inline]
     pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
         Self::from_seen(vertices.map(|v| view.project(v.position)))
     }
 
-    /// Creates the planes of a triangle whose corners are projected; `None` as in
-    /// [`TrianglePlanes::new`].
+    /// Creates the planes of a triangle whose corners are projected; `None` as in [`TrianglePlanes::new`].
     #[inline]
     pub fn from_seen(corners: [HomogeneousPoint; 3]) -> Option<Self> {
         let farthest = corners.iter().fold(&corners[0], |far, c| if c.z > far.z { c } else { far });

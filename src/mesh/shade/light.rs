@@ -27,10 +27,9 @@ pub enum Lighting {
     },
 }
 
-/// The lights of [`Lighting::Headlight`]: direction towards the light in view space (x right, y down, z
-/// forward) and colour. They are attached to the camera, so that every view of every scene is lit. All
-/// are assumptions: a key light from the upper left, a fill light from the right, and a light from behind
-/// and above that draws outlines.
+/// The lights of [`Lighting::Headlight`]: direction towards the light in view space (x right, y down, z forward) and
+/// colour. They are attached to the camera, so that every view of every scene is lit. All are assumptions: a key light from
+/// the upper left, a fill light from the right, and a light from behind and above that draws outlines.
 const HEADLIGHTS: [([f64; 3], [f32; 3]); 3] = [
     ([-0.45, -0.65, -0.6], [0.80, 0.77, 0.72]),
     ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
@@ -155,8 +154,7 @@ impl Lights {
         self.sources.iter().map(|source| source.at(&points.to_eye))
     }
 
-    /// Ambient irradiance over pi for these unit normals. Exact between two hemispheres of constant radiance:
-    /// the sky's share is (1 + cos) / 2.
+    /// Ambient irradiance over pi for unit normals, exact between two even hemispheres: the sky has (1 + cos) / 2.
     #[inline]
     pub(super) fn ambient(&self, normal: &Vectors) -> Vectors {
         match self.ambient {

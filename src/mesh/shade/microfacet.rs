@@ -1,7 +1,6 @@
 //! Reflection of a microfacet surface, as the specification of glTF 2.0 states it (appendix B).
 //!
-//! With n the normal, v the direction to the eye, l the direction to the light, h half-way between the two,
-//! and alpha the square of the roughness:
+//! With unit vectors n (normal), v (to the eye), l (to the light), h (half-way), and alpha the square of the roughness:
 //!
 //! ```text
 //! f0 = mix(0.04, base colour, metalness)          diffuse = base colour (1 - metalness)
@@ -51,8 +50,7 @@ impl Microfacet {
     #[inline]
     pub(super) fn specular(colour: &Vectors, f0: Vectors, roughness: Lanes) -> Self {
         let rest = |k: usize| 1.0 - f0[0][k].max(f0[1][k]).max(f0[2][k]);
-        let diffuse = colour.map(|c| std::array::from_fn(|k| c[k] * rest(k)));
-        Self::of(diffuse, f0, roughness)
+        Self::of(colour.map(|c| std::array::from_fn(|k| c[k] * rest(k))), f0, roughness)
     }
 
     #[inline]
@@ -90,9 +88,8 @@ impl Microfacet {
         out
     }
 
-    /// Radiance towards `view` of ambient light: of `irradiance` over pi, and of the radiance
-    /// `mirrored` around the direction of reflection. The share of the latter is Karis's fit to the
-    /// integral of the lobe ("Physically Based Shading on Mobile", 2014).
+    /// Radiance towards `view` of ambient light: of `irradiance` over pi, and of the radiance `mirrored` about
+    /// reflection, by Karis's fit to the lobe's integral ("Physically Based Shading on Mobile", 2014).
     #[inline]
     pub(super) fn ambient(
         &self,

@@ -23,12 +23,10 @@ choice! {
     }
 }
 
-/// Point, in pixels, at which a shading pixel (0 to 3) of the quad at `position` (column and row of
-/// quads) takes its shading inputs.
+/// Point, in pixels, at which a shading pixel (0 to 3) of the quad at `position` (in quads) takes its inputs.
 ///
-/// `samples` are the samples of the shading pixel that the triangle of the inputs covers, and
-/// `covers_centre` tells whether it covers the centre. A shading pixel that is wholly covered or not
-/// covered at all is sampled at its centre, as in Direct3D.
+/// `samples` are the shading pixel's samples that the triangle covers, and `covers_centre` tells whether it covers the
+/// centre. Shading pixels covered wholly or not at all are sampled at their centre, as in Direct3D.
 #[inline]
 pub fn sampling_point(
     position: [u16; 2],
@@ -72,8 +70,7 @@ pub struct QuadInputs<'a> {
     pub points_px: [[f32; 2]; 4],
     /// Pixels along the side of a shading pixel: [`SamplePattern::side_px`].
     pub side_px: i32,
-    /// Shading pixels whose colour is used, bit `c` for shading pixel `c`. The others only serve
-    /// derivatives.
+    /// Shading pixels whose colour is used, bit `c` for shading pixel `c`. The others only serve derivatives.
     pub wanted: u8,
     /// Index of the material.
     pub material: u32,
@@ -116,13 +113,11 @@ impl QuadPoints<'_> {
 }
 
 impl Shader<'_> {
-    /// Colours of the shading pixels in linear light, each followed by the opacity: the material's opacity times
-    /// the alpha of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not
-    /// wanted.
+    /// Colours of the shading pixels in linear light, each followed by the opacity: the material's opacity times the alpha
+    /// of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not wanted.
     ///
-    /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading
-    /// pixel is sampled at its centre, whichever triangles the inputs come from, else corrected for
-    /// the sampling points.
+    /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading pixel is sampled at its
+    /// centre, whichever triangles the inputs come from, else corrected for the sampling points.
     #[inline]
     pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
         let at = std::array::from_fn(|k| {
@@ -140,9 +135,8 @@ impl Shader<'_> {
         self.lit(&points, &stencil(inputs.points_px, inputs.side_px as f32))
     }
 
-    /// Colours and opacities, as in [`Shader::quad`], of four points of any grid over a
-    /// surface. Derivatives are plain differences between neighbours of the grid, so that textures are
-    /// filtered as wide as its cells.
+    /// Colours and opacities, as in [`Shader::quad`], of four points of any grid over a surface. Derivatives are plain
+    /// differences between neighbours of the grid, so that textures are filtered as wide as its cells.
     pub fn grid_quad(&self, points: &QuadPoints) -> [[f32; 4]; 4] {
         self.lit(points, &Stencil::PLAIN)
     }
@@ -207,8 +201,7 @@ mod tests {
     use crate::shade::texture::{MipChain, TextureRole};
     use quadrille_geometry::files::Texture;
 
-    /// Mip levels of the shading pixels of a quad for a texture of 256 texels that lies on the
-    /// picture without distortion.
+    /// Mip levels of the shading pixels of a quad for a texture of 256 texels that lies on the picture without distortion.
     fn levels(points_px: [[f32; 2]; 4], texels_per_px: f32) -> [f32; 4] {
         let texture = Texture {
             width: 256,

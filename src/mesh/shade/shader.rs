@@ -1,5 +1,4 @@
-//! The pixel shader: colours of four points of a surface at once, from textures, normal map and
-//! lights.
+//! The pixel shader: colours of four points of a surface at once, from textures, normal map and lights.
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::light::{IncomingLight, Lighting, Lights};
@@ -48,8 +47,7 @@ impl ShadeSettings {
     }
 }
 
-/// Shader of a scene in one view. Colours are in linear light, at least 0 and not clamped above, as in a
-/// floating-point render target.
+/// Shader of a scene in one view. Colours are linear, not below 0 and not clamped above, as floating-point targets.
 #[derive(Debug)]
 pub struct Shader<'a> {
     materials: &'a [Material],
@@ -127,8 +125,7 @@ const HIGHLIGHT: f32 = 0.35;
 const NORMAL_ZERO: f32 = 128.0;
 
 impl Shader<'_> {
-    /// Linear colours, at least 0, and opacities; black instead of NaN, undefined for points that are not
-    /// wanted.
+    /// Linear colours, at least 0, and opacities; black instead of NaN, undefined for points that are not wanted.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
         let [r, g, b, opacity] = self.albedo(material, points);
@@ -208,8 +205,7 @@ impl Shader<'_> {
             [0, 1, 2].map(|c| std::array::from_fn(|k| 2.0 * along[k] * normal[c][k] - view[c][k]));
         let mirrored = self.lights.reflected(&mirror, &surface.alpha);
         let occlusion = self.occlusion(material, points);
-        let irradiance = self.lights.ambient(normal);
-        let mut sum = surface.ambient(normal, &view, &irradiance, &mirrored);
+        let mut sum = surface.ambient(normal, &view, &self.lights.ambient(normal), &mirrored);
         for sum in &mut sum {
             (0..4).for_each(|k| sum[k] *= occlusion[k]);
         }
@@ -309,8 +305,7 @@ impl Shader<'_> {
         match material.normal_texture.and_then(|t| self.textures.get(t)) {
             None => normal,
             Some(map) => {
-                let texels = points.sample(map, 1.0);
-                perturbed(&normal, &away, points, &texels, material.normal_scale)
+                perturbed(&normal, &away, points, &points.sample(map, 1.0), material.normal_scale)
             }
         }
     }

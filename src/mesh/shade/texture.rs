@@ -26,8 +26,7 @@ pub struct Textures {
 }
 
 impl Textures {
-    /// Builds the chains. The role of a texture follows from the materials; one with both roles holds
-    /// linear data.
+    /// Builds the chains. The role of a texture follows from the materials; one with both roles holds linear data.
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
             let is_raw = |m: &Material| {
@@ -155,8 +154,7 @@ impl MipLevel {
     fn filtered(&self, uv: [f32; 2], wrap: [Wrap; 2], filter: TextureFilter) -> [f32; 4] {
         let [columns, rows] = [0, 1].map(|axis| {
             let texels = self.sides[axis];
-            let at = wrapped(uv[axis], wrap[axis]) * texels as f32;
-            taps_as_said(at, texels, wrap[axis], filter)
+            taps_as_said(wrapped(uv[axis], wrap[axis]) * texels as f32, texels, wrap[axis], filter)
         });
         let mut sum = [0.0; 4];
         for (y, weight_y) in rows {
@@ -184,16 +182,14 @@ impl MipLevel {
                 }
             }
         });
-        let sides = self.sides.map(|side| (side / 2).max(1));
-        Some(Self { sides, texels })
+        Some(Self { sides: self.sides.map(|side| (side / 2).max(1)), texels })
     }
 
     fn average(&self, column: &TexelShare, row: &TexelShare) -> [u16; 4] {
         let mut sum = [0.0; 4];
         for (y, weight_y) in row.parts() {
             for (x, weight_x) in column.parts() {
-                let texel = self.texels[y * self.sides[0] as usize + x];
-                for (sum, c) in sum.iter_mut().zip(texel) {
+                for (sum, c) in sum.iter_mut().zip(self.texels[y * self.sides[0] as usize + x]) {
                     *sum += weight_x * weight_y * f32::from(c);
                 }
             }
@@ -243,13 +239,11 @@ impl TexelShare {
     }
 }
 
-/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level
-/// overlaps three.
+/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level overlaps three.
 fn shares(size: usize) -> Vec<TexelShare> {
     let half = size / 2;
     if half == 0 {
-        let weights = [1.0, 0.0, 0.0];
-        return vec![TexelShare { first: 0, weights }];
+        return vec![TexelShare { first: 0, weights: [1.0, 0.0, 0.0] }];
     }
     let share = |k: usize| {
         let weights = if size.is_multiple_of(2) {

@@ -1,13 +1,10 @@
-//! The outer edges of each shading pixel of each entry (PMU, section 4: `outerEdges`,
-//! `MergeOuterEdges`).
+//! The outer edges of each shading pixel of each entry (PMU, section 4: `outerEdges`, `MergeOuterEdges`).
 //!
-//! An edge is a pair of vertex ids in the winding direction of its triangle: two triangles that share
-//! it have it in opposite directions.
+//! An edge is a pair of vertex ids in the winding direction of its triangle: a neighbour has it reversed.
 //!
-//! Most shading pixels leave the unit as they came, with the edges of one triangle, so those are kept
-//! once per entry; only a shading pixel that has merged has a list of its own. A signature of 64 bits
-//! per entry has a bit for each edge, the same for both directions: entries without a common bit have
-//! no edge in common and need no comparison.
+//! Most shading pixels leave the unit as they came, with the edges of one triangle, so those are kept once per entry; only
+//! a shading pixel that has merged has a list of its own. A signature of 64 bits per entry has a bit for each edge, the
+//! same for both directions: entries without a common bit have no edge in common and need no comparison.
 
 /// From the vertex in the high half to the vertex in the low half.
 type DirectedEdge = u64;
@@ -100,8 +97,7 @@ pub(super) struct OuterEdges {
 }
 
 impl OuterEdges {
-    /// Edges of a new entry: the triangle's in the shading pixels `pixels`, none in others. Edges between
-    /// vertices with the same id are left out.
+    /// Edges of a new entry: the triangle's in the shading pixels `pixels`, without those between equal vertex ids.
     #[inline]
     pub(super) fn of(triangle: &Triangle, pixels: u8) -> Self {
         let ([a, b, c], bits) = (triangle.edges, triangle.bits);
@@ -198,8 +194,7 @@ impl EdgeLists {
         edges.listed != 0 || self.most < 3
     }
 
-    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number lost for
-    /// lack of room.
+    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number lost for lack of room.
     #[cold]
     pub(super) fn begin_lists(&mut self, slot: u32, edges: &mut OuterEdges) -> u64 {
         let mut kept = edges.triangle;
@@ -279,8 +274,7 @@ impl EdgeLists {
         shared
     }
 
-    /// Moves the edges of a shading pixel from the second entry to the first, without the `shared` ones;
-    /// returns the number lost for lack of room.
+    /// Moves a shading pixel's edges from the second entry to the first, without `shared` ones; returns the number lost.
     #[inline(never)]
     pub(super) fn join(
         &mut self,

@@ -1,20 +1,18 @@
 //! Pixel merging ("Pixel Merge Unit", sections 3 and 4): quads at the edges between triangles share
 //! the shading of a neighbour, shading pixel by shading pixel (*pixel* for short below).
 //!
-//! In: quad fragments after the early depth test, in submission order, draw by draw; a flush ends a
-//! draw. Out: quads of one triangle each, without the pixels that were merged into other quads. Rate:
-//! one quad per cycle ([`PmuSpec`]). Order: at every sample, quads leave in the order in which the
-//! fragments that cover it were submitted; quads with no sample in common may change order.
+//! In: quad fragments after the early depth test, in submission order, draw by draw; a flush ends a draw. Out: quads of
+//! one triangle each, without the pixels merged into other quads. Rate: one quad per cycle ([`PmuSpec`]). Order: at
+//! every sample, quads leave in the order in which its fragments were submitted; others may change order.
 //!
-//! A new quad first evicts the entries at its position that cover one of its samples, oldest first, whichever
-//! way they face, so entries at one position never overlap. A quad without a partially covered pixel then
-//! passes straight on. Otherwise each of its pixels is compared with the same pixel of each entry at the
-//! position, most recent first. Two pixels merge when both are covered, their triangles face the same way,
-//! and one has an outer edge (a, b), by vertex ids, where the other has (b, a). The triangle that covers the
-//! centre of the pixel keeps it; else the one with the covered sample nearest to the centre; the first
-//! submitted if both are equal. It takes over the other's coverage and outer edges, without the shared one.
-//! The comparison continues with the merged pixel, so a triangle between two others joins all three. One pass
-//! is enough: had two entries an edge in common, the later one would have merged on arrival.
+//! A new quad first evicts the entries at its position that cover one of its samples, oldest first, whichever way they
+//! face, so entries at one position never overlap. A quad without a partially covered pixel then passes straight on.
+//! Otherwise each of its pixels is compared with the same pixel of each entry at the position, most recent first. Two
+//! pixels merge when both are covered, their triangles face the same way, and one has an outer edge (a, b), by vertex ids,
+//! where the other has (b, a). The triangle that covers the centre of the pixel keeps it; else the one with the covered
+//! sample nearest to the centre; the first submitted if both are equal. It takes over the other's coverage and outer edges,
+//! without the shared one. The comparison continues with the merged pixel, so a triangle between two others joins all
+//! three. One pass is enough: had two entries an edge in common, the later one would have merged on arrival.
 //!
 //! A quad that has lost all its pixels vanishes: it is saved. A quad whose pixels are all full or
 //! empty leaves at once. The rest of a new quad takes an entry; if none is free, the oldest leaves.
@@ -156,8 +154,7 @@ impl PixelMerging {
         }
     }
 
-    /// Collects the entries of a key that may merge with a new quad; returns whether any covers one of its
-    /// samples.
+    /// Collects the entries of a key that may merge with a new quad; returns whether any covers one of its samples.
     #[inline]
     fn look_up(&mut self, key: u64, new: u32, coverage: u64) -> bool {
         let new = self.entries.get(new);
@@ -175,8 +172,7 @@ impl PixelMerging {
         covered & coverage != 0
     }
 
-    /// Merges the shading pixels `pixels` of the staged quad `new` with the candidates; returns the changed
-    /// candidates: bit `k` for candidate `k`.
+    /// Merges shading pixels `pixels` of the staged quad `new` with candidates; returns a mask of the changed ones.
     #[inline(never)]
     fn merge(
         &mut self,
@@ -217,9 +213,8 @@ impl PixelMerging {
         changed
     }
 
-    /// Merges the shading pixels of the mask `whole` of an entry and the new quad, in which both have the
-    /// edges of their triangles and one of them in common, all at once; stores which of the two slots
-    /// keeps each.
+    /// Merges the shading pixels of the mask `whole` of an entry and the new quad, in which both have the edges of their
+    /// triangles and one of them in common, all at once; stores which of the two slots keeps each.
     #[inline]
     fn merge_whole(
         &mut self,
@@ -262,9 +257,9 @@ impl PixelMerging {
         }
     }
 
-    /// Merges a shading pixel of an entry with the same pixel of the entry that holds the new quad, if they
-    /// have an edge in common; returns the slot that keeps it. `of_triangles` are the edges that the entry's
-    /// own triangle has in common with the new one, `triangle`.
+    /// Merges a shading pixel of an entry with the same pixel of the entry that holds the new quad, if they have an edge in
+    /// common; returns the slot that keeps it. `of_triangles` are the edges that the entry's own triangle has in common
+    /// with the new one, `triangle`.
     #[inline(never)]
     fn merge_pixel(
         &mut self,
@@ -278,8 +273,7 @@ impl PixelMerging {
         // The holder can share only edges of the new quad with another entry.
         let mut shared = of_triangles;
         if entry.edges.is_listed(pixel) {
-            let edges = &entry.edges;
-            shared = self.lists.shared_with(slots[0], edges, pixel, triangle);
+            shared = self.lists.shared_with(slots[0], &entry.edges, pixel, triangle);
         }
         if shared != [0; 2] && holder.edges.is_listed(pixel) {
             shared = self.lists.shared(slots, [&entry.edges, &holder.edges], pixel);

@@ -1,14 +1,11 @@
-//! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4), and the
-//! selection of its shading inputs.
+//! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4), and its shading inputs.
 //!
-//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) belongs to the first submitted
-//! fragment that covers the centre of the shading pixel. If there is none, the fragment with the covered
-//! sample nearest to the centre supplies it. If no sample is covered, the triangle of the horizontal
-//! neighbour is used, else of the vertical one, else of the diagonal one.
+//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) belongs to the first submitted fragment that
+//! covers the pixel's centre; if there is none, to the one with the covered sample nearest to the centre; if no sample
+//! is covered, to the horizontal neighbour, else to the vertical one, else to the diagonal one.
 //!
-//! The first two cases are a minimum of (distance, fragment), so the result does not depend on the
-//! order of merging. The third is decided on the finished quad: a shading pixel that is uncovered
-//! then was uncovered at every merge.
+//! The first two cases are a minimum of (distance, fragment), so the result does not depend on the order of merging. The
+//! third is decided on the finished quad: a shading pixel that is uncovered then was uncovered at every merge.
 
 use crate::merge::unit::{MergedQuad, QuadFragment};
 use quadrille_base::math::low;

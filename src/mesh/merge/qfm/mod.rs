@@ -1,24 +1,20 @@
-//! Quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3): one
-//! quad for the shader from quads of adjacent triangles.
+//! Quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3), across adjacent triangles.
 //!
-//! In: quad fragments after the early depth test, in submission order, grid by grid; also those that
-//! a triangle only touches (without coverage they still connect others, section 3.3). Out: merged
-//! quads. Rate: one fragment per cycle ([`QfmSpec`]). Order: quads leave in the order in which their
-//! entries were created, except fully covered ones, which leave at once. Quads that overlap may
-//! therefore change order, and the depth test after shading must decide between them. No such test decides
-//! between blended quads, so entries that a blended quad overlaps leave before it (assumption: the paper does
-//! not blend; the pixel merge unit keeps order in this way).
+//! In: quad fragments after the early depth test, in submission order, grid by grid; also those that a triangle only
+//! touches (without coverage they still connect others, section 3.3). Out: merged quads. Rate: one fragment per cycle
+//! ([`QfmSpec`]). Order: quads leave in the order in which their entries were created, except fully covered ones, which
+//! leave at once. Quads that overlap may therefore change order, and the depth test after shading must decide between them.
+//! No such test decides between blended quads, so entries that a blended quad overlaps leave before it (assumption: the
+//! paper does not blend; the pixel merge unit keeps order in this way).
 //!
-//! A fragment is compared with the most recently added entries at its position with the same facing
-//! (two by default). Two quads merge when their coverage does not overlap and their triangles share
-//! an edge; the older entry keeps its age. A fragment without a partner takes a free entry; if there
-//! is none, the oldest entry leaves. Before it leaves, it is compared once more with the most recent
-//! other entries at its position and merges into one of them if possible (section 3.3). Quads
-//! without coverage never leave.
+//! A fragment is compared with the most recently added entries at its position with the same facing (two by default). Two
+//! quads merge when their coverage does not overlap and their triangles share an edge; the older entry keeps its age. A
+//! fragment without a partner takes a free entry; if there is none, the oldest entry leaves. Before it leaves, it is
+//! compared once more with the most recent other entries at its position and merges into one of them if possible (section
+//! 3.3). Quads without coverage never leave.
 //!
-//! Masks hold triangles of one grid, so entries of different grids never merge; the grid is part of the key.
-//! Emptying the buffer between grids changes no merge: entries of older grids are always evicted before
-//! entries of the new grid.
+//! Masks hold triangles of one grid, so entries of different grids never merge; the grid is part of the key. Emptying the
+//! buffer between grids changes no merge: entries of older grids are always evicted before entries of the new grid.
 
 mod entry;
 
@@ -275,8 +271,7 @@ impl MergeUnit for QuadFragmentMerging {
         self.buffer.len()
     }
 
-    /// Also counts entries that merge or are dropped at a flush; only the difference across one fragment is the
-    /// number of entries that made room for it.
+    /// Also counts entries that merge or drop at a flush; differences across a fragment count those that made room for it.
     fn made_room(&self) -> u64 {
         let counters = &self.counters;
         counters.evicted + counters.merged_at_eviction + counters.dropped_empty
