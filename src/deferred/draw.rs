@@ -124,9 +124,8 @@ pub struct DeferredResult {
     pub traffic: Option<PipelineTraffic>,
     /// Blocks of identifiers by codec, of sort-based deferred shading with traffic.
     pub spid_blocks: Option<CodecCounts>,
-    /// Host times in milliseconds: tessellation and set-up; the raster, with the depth test and traffic of
-    /// sort-based deferred shading; the rest. Pipelines that shade during the raster have no separate raster
-    /// time; pipelines that run side by side take equal shares.
+    /// Host times in milliseconds: tessellation and set-up; raster, with depth test and traffic of sort-based shading;
+    /// the rest. Pipelines that shade during the raster have no raster time; those that run side by side share equally.
     pub host_ms: [f64; 3],
 }
 
@@ -191,9 +190,8 @@ pub fn draw_with_shader(
     drawn
 }
 
-/// Mean of the pictures with `seeds` other seeds, by sort-based deferred shading on the pixel grid: what the
-/// pictures of `settings` converge to with more samples. The background is transparent if `settings` asks for
-/// no picture.
+/// Mean of the pictures with `seeds` other seeds, by sort-based deferred shading on the pixel grid: what the pictures of
+/// `settings` converge to with more samples. The background is transparent if `settings` asks for no picture.
 pub fn mean_picture(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -210,8 +208,7 @@ pub fn mean_picture(
             grid: GridRule::Pixel,
             ..settings.frame
         };
-        let frame = StochasticFrame::new(source, view.clone(), &frame, task)?;
-        let tiled = frame.tiled(&TiledPass {
+        let tiled = StochasticFrame::new(source, view.clone(), &frame, task)?.tiled(&TiledPass {
             tile_px: Some(TILE_PX),
             picture: Some((shader, background)),
             heat: false,
@@ -220,8 +217,7 @@ pub fn mean_picture(
             vertex_cache: &settings.hardware.vertex_cache,
         });
         task.check()?;
-        let pixels = tiled.picture.iter().flat_map(Frame::pixels);
-        for (sum, pixel) in sums.iter_mut().zip(pixels) {
+        for (sum, pixel) in sums.iter_mut().zip(tiled.picture.iter().flat_map(Frame::pixels)) {
             (0..4).for_each(|k| sum[k] += f64::from(pixel[k]));
         }
     }
@@ -374,8 +370,7 @@ impl FrameDraw<'_> {
         }
     }
 
-    /// Result of a pipeline that shades during the raster: `set_up` includes the raster of opaque triangles,
-    /// the other counters are of the rest.
+    /// Result of a pipeline that shades during the raster: `set_up` includes the raster of opaque triangles.
     fn shaded_during(
         &mut self,
         run: PipelineRun,

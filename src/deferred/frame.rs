@@ -1,7 +1,6 @@
 //! A frame after its first pass: the identifier and depth that each sample shows.
 //!
-//! Triangles are listed by bins of 64x64 pixels. Bins are rasterized on all cores, in blocks of 32x32
-//! pixels, each with its triangles in submission order.
+//! Triangles are listed by bins of 64x64 pixels, rasterized on all cores, in blocks of 32x32 pixels, in submission order.
 
 use fearless_simd::dispatch;
 use rayon::prelude::*;
@@ -51,12 +50,11 @@ pub struct StochasticFrame {
 }
 
 impl StochasticFrame {
-    /// Tessellates and rasterizes a scene. The task also covers further passes over the frame: check it after
-    /// them.
+    /// Tessellates and rasterizes a scene. The task also covers further passes over the frame: check it after them.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples
-    /// or primitives; [`Error::Cancelled`].
+    /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples or primitives;
+    /// [`Error::Cancelled`].
     pub fn new(
         source: &dyn GridSource,
         view: ShutterView,
@@ -75,7 +73,7 @@ impl StochasticFrame {
     ///
     /// # Errors
     /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples.
-    pub fn check_samples(view: &ShutterView, settings: &DeferredSettings) -> Result<()> {
+    pub(crate) fn check_samples(view: &ShutterView, settings: &DeferredSettings) -> Result<()> {
         SamplePattern::standard(settings.samples)?;
         let [columns, rows] = view.size().map(|px| u64::from(px.div_ceil(2)) * 2);
         let samples = columns * rows * u64::from(settings.samples);
@@ -167,7 +165,6 @@ pub(super) fn is_tested_by_bin(triangle: &MovingTriangle) -> bool {
 struct BinLists<'a> {
     across: u32,
     chunks: &'a [GeometryChunk],
-    /// Chunk and index within the chunk, bin by bin, in submission order.
     triangles: Vec<[u32; 2]>,
     /// Start of each bin in `triangles`, and the end of the last one.
     starts: Vec<usize>,
@@ -208,10 +205,11 @@ impl<'a> BinLists<'a> {
     fn of(&self, [x, y]: [u32; 2]) -> impl Iterator<Item = &'a MovingTriangle> {
         let bin = (y / BIN_PX * self.across + x / BIN_PX) as usize;
         let chunks = self.chunks;
-        let triangles = self.triangles[self.starts[bin]..self.starts[bin + 1]].iter();
-        triangles.map(move |&[chunk, number]| {
-            &chunks[chunk as usize].layer(DrawLayer::Opaque)[number as usize]
-        })
+        self.triangles[self.starts[bin]..self.starts[bin + 1]].iter().map(
+            move |&[chunk, number]| {
+                &chunks[chunk as usize].layer(DrawLayer::Opaque)[number as usize]
+            },
+        )
     }
 
     fn of_chunk(

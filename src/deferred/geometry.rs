@@ -1,5 +1,4 @@
-//! The geometry of a frame: grids in submission order, their triangles while the shutter is open, and the
-//! numbers of primitives.
+//! The geometry of a frame: grids in submission order, their triangles in the open shutter, and numbers of primitives.
 
 use std::ops::{ControlFlow, Range};
 
@@ -25,8 +24,7 @@ const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 pub enum DrawLayer {
     /// Triangles that cover whatever is behind them. Their shading is deferred.
     Opaque,
-    /// Triangles with an alpha test, which write colour and depth where it keeps them. They change the
-    /// coverage and are therefore drawn forward (section 4.3).
+    /// Triangles with an alpha test, which changes the coverage: they are drawn forward (section 4.3).
     AlphaTested,
     /// Triangles that are blended with the colour behind them. They are drawn forward and write no depth.
     Blended,
@@ -34,7 +32,7 @@ pub enum DrawLayer {
 
 impl DrawLayer {
     /// Layers that are drawn forward in the second pass, in order.
-    pub const FORWARD: [Self; 2] = [Self::AlphaTested, Self::Blended];
+    pub(crate) const FORWARD: [Self; 2] = [Self::AlphaTested, Self::Blended];
 
     fn of(material: &Material) -> Self {
         match material.tested_alpha() {
@@ -88,14 +86,13 @@ pub(crate) struct PrimitiveRef<'a> {
 }
 
 impl Geometry {
-    /// Tessellates a scene for the middle of the exposure, and sets up its triangles. Parts of the scene that
-    /// no blur can bring into the picture may be left out. In views from inside a scene, so may be parts
-    /// that are behind the camera half-way through the exposure, or farther than half of the picture's
-    /// larger side from the picture.
+    /// Tessellates a scene for the middle of the exposure, and sets up its triangles. Parts of the scene that no blur can
+    /// bring into the picture may be left out. In views from inside a scene, so may be parts that are behind the camera
+    /// half-way through the exposure, or farther than half of the picture's larger side from the picture.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 primitives or more, and [`Error::Cancelled`].
-    pub fn new(
+    pub(crate) fn new(
         source: &dyn GridSource,
         view: &ShutterView,
         faces: Faces,
@@ -106,8 +103,7 @@ impl Geometry {
         let mut chunks: Vec<_> = batch_runs(source)
             .into_par_iter()
             .map(|batches| {
-                let views = (view, &tessellation_view);
-                GeometryChunk::new(source, batches, views, faces, task)
+                GeometryChunk::new(source, batches, view, &tessellation_view, faces, task)
             })
             .collect();
         task.check()?;
@@ -148,13 +144,10 @@ impl Geometry {
 
     pub(crate) fn find(&self, primitive: u32) -> PrimitiveRef<'_> {
         let index = primitive - 1;
-        let chunk = self.chunks.partition_point(|c| c.first <= index) - 1;
-        let chunk = &self.chunks[chunk];
+        let chunk = &self.chunks[self.chunks.partition_point(|c| c.first <= index) - 1];
         let index = index - chunk.first;
-        let grid = chunk.grids.partition_point(|g| g.first <= index) - 1;
-        let grid = &chunk.grids[grid];
-        let triangle = fit(index - grid.first);
-        PrimitiveRef { chunk, grid: &grid.grid, triangle }
+        let grid = &chunk.grids[chunk.grids.partition_point(|g| g.first <= index) - 1];
+        PrimitiveRef { chunk, grid: &grid.grid, triangle: fit(index - grid.first) }
     }
 }
 
@@ -177,7 +170,8 @@ impl GeometryChunk {
     fn new(
         source: &dyn GridSource,
         batches: Range<usize>,
-        (view, tessellation_view): (&ShutterView, &MeshCamera),
+        view: &ShutterView,
+        tessellation_view: &MeshCamera,
         faces: Faces,
         task: &Task,
     ) -> Self {
@@ -200,7 +194,7 @@ impl GeometryChunk {
                 points.clear();
                 chunk.counters.vertices += vertices.len() as u64;
                 points.extend(vertices.map(|v| view.project(&chunk.placements, v.position)));
-                chunk.add(grid, &points, &set_up, (DrawLayer::of(material), draws_backs));
+                chunk.add(grid, &points, &set_up, DrawLayer::of(material), draws_backs);
                 ControlFlow::Continue(())
             })
         });
@@ -212,7 +206,8 @@ impl GeometryChunk {
         grid: Grid,
         points: &[[CentredPoint; 2]],
         set_up: &SetUpView,
-        (layer, draws_backs): (DrawLayer, bool),
+        layer: DrawLayer,
+        draws_backs: bool,
     ) {
         let first = low::<u32>(self.counters.triangles);
         let triangles = &mut self.layers[layer as usize];
@@ -234,10 +229,9 @@ impl GeometryChunk {
     }
 }
 
-/// View half-way through the exposure, enlarged by the largest blur of the bounding box's corners, so that
-/// nothing outside ever shows. If a corner comes near the eye, as in all views from inside a scene, the margin
-/// is half of the picture's larger side: without a bound, surfaces beside the eye would be tessellated as if
-/// they filled a huge picture.
+/// View half-way through the exposure, enlarged by the largest blur of the bounding box's corners, so that nothing outside
+/// ever shows. If a corner comes near the eye, as in all views from inside a scene, the margin is half of the picture's
+/// larger side: without a bound, surfaces beside the eye would be tessellated as if they filled a huge picture.
 fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -> MeshCamera {
     let mut wide = view.middle().clone();
     let draws = (0..source.batches()).map(|batch| source.draw(batch));
@@ -267,10 +261,9 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
 /// Largest distance in pixels of a box corner from its position half-way through the exposure, over all times
 /// and points of the lens; infinite if a corner comes nearer than the near plane.
 fn blur_px(view: &ShutterView, placements: &[Placement; 3], bounds: [[f32; 3]; 2]) -> f64 {
-    let corners = (0..8_usize)
+    (0..8_usize)
         .map(|corner| std::array::from_fn(|axis| bounds[corner >> axis & 1][axis]))
-        .map(|position| view.project(placements, position));
-    corners
+        .map(|position| view.project(placements, position))
         .map(|[start, end]| {
             let middle = [0, 1, 2].map(|k| f64::midpoint(start[k], end[k]));
             let blurs = [start, end, middle].map(|p| {

@@ -111,8 +111,7 @@ impl StochasticFrame {
         let mut grids = GridCache::new(self.grid_view());
         let area = [0, part.rows.start, self.view.size()[0], part.rows.end];
         let mut counters = RasterCounters::default();
-        let triangles = self.geometry.chunks[part.chunk].layer(layer);
-        for triangle in &triangles[part.triangles.clone()] {
+        for triangle in &self.geometry.chunks[part.chunk].layer(layer)[part.triangles.clone()] {
             if self.task.is_cancelled() {
                 break;
             }
@@ -135,9 +134,8 @@ impl StochasticFrame {
     }
 }
 
-/// Replaces the tile tests of a large triangle in some rows by the tests of the raster by bins: of all bins,
-/// and of the tiles in kept bins. Culling whole bins here would change the order of the tiles, and with it the
-/// traffic.
+/// Replaces the tile tests of a large triangle in some rows by the tests of the raster by bins: of all bins, and of the
+/// tiles in kept bins. Culling whole bins here would change the order of the tiles, and with it the traffic.
 #[inline(always)]
 fn count_bins<S: Simd>(
     simd: S,
@@ -185,8 +183,7 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
     #[inline(always)]
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
         let grid = self.grids.of(self.triangle);
-        let numbers = &self.pattern.block(pixel).numbers[group];
-        self.block.add(numbers, hits, grid);
+        self.block.add(&self.pattern.block(pixel).numbers[group], hits, grid);
     }
 
     #[inline(always)]
@@ -214,7 +211,6 @@ impl<S: Simd> HitSink<S> for Recorder<'_> {
             self.chunk.kept.push(kept);
             return;
         }
-        let hits = self.block.drain().map(|(_, hit)| hit);
-        self.chunk.hits.extend(hits);
+        self.chunk.hits.extend(self.block.drain().map(|(_, hit)| hit));
     }
 }

@@ -15,11 +15,9 @@ pub struct QuadHits {
     pub primitive: u32,
     /// Column and row of the block of 2x2 pixels, in blocks.
     pub block: [u16; 2],
-    /// Samples hit, not zero: bit `c * samples + s` for sample `s` of pixel `c` (0 top left, 1 top
-    /// right, 2 bottom left, 3 bottom right).
+    /// Samples hit, not zero: bit `c * samples + s` for sample `s` of pixel `c`, left to right and top to bottom.
     pub coverage: u64,
-    /// Index into [`HitChunk::hits`] of the first hit; the others follow in the order of the bits of
-    /// `coverage`.
+    /// Index into [`HitChunk::hits`] of the first hit; the others follow in the order of the bits of `coverage`.
     pub first: u64,
 }
 
@@ -28,14 +26,13 @@ pub struct QuadHits {
 pub struct Hit {
     /// Distance of the near plane divided by the distance of the surface. Greater is nearer.
     pub depth: f32,
-    /// Position in the primitive's shading grid, as in
-    /// [`Spid::morton`](super::shading::spid::Spid::morton).
+    /// Position in the primitive's shading grid, as in [`Spid::morton`](super::shading::spid::Spid::morton).
     pub morton: u32,
 }
 
 /// Collects the hits of a primitive in a block of 2x2 pixels, in any order.
 #[derive(Debug)]
-pub struct BlockHits {
+pub(crate) struct BlockHits {
     /// As in [`QuadHits::coverage`].
     coverage: u64,
     hits: [Hit; 64],
@@ -43,16 +40,19 @@ pub struct BlockHits {
 
 impl Default for BlockHits {
     fn default() -> Self {
-        let nothing = Hit { depth: 0.0, morton: 0 };
-        Self { coverage: 0, hits: [nothing; 64] }
+        Self { coverage: 0, hits: [Hit { depth: 0.0, morton: 0 }; 64] }
     }
 }
 
 impl BlockHits {
-    /// Adds the hits of a group of samples, given the numbers of the samples in the block and the primitive's
-    /// grid.
+    /// Adds the hits of a group of samples, given the numbers of the samples in the block and the primitive's grid.
     #[inline(always)]
-    pub fn add<S: Simd>(&mut self, numbers: &[u8; LANES], hits: &GroupHits<S>, grid: &ShadingGrid) {
+    pub(crate) fn add<S: Simd>(
+        &mut self,
+        numbers: &[u8; LANES],
+        hits: &GroupHits<S>,
+        grid: &ShadingGrid,
+    ) {
         let (mut mortons, mut depths) = ([0; LANES], [0.0; LANES]);
         grid.map_lanes(hits.depth.token(), hits.weights).store_slice(&mut mortons);
         hits.depth.store_slice(&mut depths);
@@ -67,13 +67,13 @@ impl BlockHits {
     }
 
     /// Samples hit, as in [`QuadHits::coverage`].
-    pub fn coverage(&self) -> u64 {
+    pub(crate) fn coverage(&self) -> u64 {
         self.coverage
     }
 
     /// Removes the hits and yields them in ascending order of their samples' numbers.
     #[inline(always)]
-    pub fn drain(&mut self) -> impl Iterator<Item = (u32, Hit)> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, Hit)> {
         let mut left = std::mem::take(&mut self.coverage);
         std::iter::from_fn(move || {
             let sample = left.trailing_zeros();
@@ -91,8 +91,7 @@ pub struct HitChunk {
     pub quads: Vec<QuadHits>,
     /// Hits of all blocks.
     pub hits: Vec<Hit>,
-    /// For each block: samples that the alpha test keeps, as in [`QuadHits::coverage`]. Empty if nothing is
-    /// tested.
+    /// For each block: samples that the alpha test keeps, as in [`QuadHits::coverage`]. Empty if nothing is tested.
     pub kept: Vec<u64>,
 }
 
@@ -113,8 +112,7 @@ impl HitChunk {
 
 /// A source of hits in submission order.
 pub trait HitStream: Sync {
-    /// Width and height of the picture in pixels. Blocks at the right and bottom border may reach
-    /// beyond it, their hits do not.
+    /// Width and height of the picture in pixels. Border blocks may reach beyond it, their hits do not.
     fn size(&self) -> [u32; 2];
 
     /// Samples per pixel, 1 to 16.

@@ -1,6 +1,5 @@
-//! Sort-based deferred shading of stochastically rasterized meshes (Clarberg, Toth and Munkberg, "A
-//! Sort-based Deferred Shading Architecture for Decoupled Sampling", 2013), and the pipelines that it
-//! is compared with.
+//! Sort-based deferred shading of stochastically rasterized meshes (Clarberg, Toth and Munkberg, "A Sort-based Deferred
+//! Shading Architecture for Decoupled Sampling", 2013), and the pipelines that it is compared with.
 //!
 //! ```text
 //! grids --both ends of the shutter--> moving triangles --raster--> hits
@@ -9,15 +8,13 @@
 //!   hits, in submission order --> MSAA, cached decoupled sampling, the same with a depth prepass
 //! ```
 //!
-//! A hit is a sample that a triangle covers. It is mapped to a shading point, the point of the
-//! triangle's shading grid that gives the sample its colour, whose name is a shading point identifier
-//! ([`shading::spid`]). A shading point's colour is a function of that identifier alone, so all
-//! pipelines with decoupled sampling draw the same picture; they differ in how often they compute it
-//! and in what they move to and from memory.
+//! A hit is a sample that a triangle covers. It is mapped to a shading point, the point of the triangle's shading grid that
+//! gives the sample its colour, whose name is a shading point identifier ([`shading::spid`]). A shading point's colour is a
+//! function of that identifier alone, so all pipelines with decoupled sampling draw the same picture; they differ in how
+//! often they compute it and in what they move to and from memory.
 //!
-//! Two data structures join the parts. [`hits`] holds the hits of the raster in submission order,
-//! which the pipelines that shade during the raster consume. [`samples`] holds the identifier and
-//! depth that each sample shows in the end, which the sorted back end consumes.
+//! Two data structures join the parts: [`hits`], in submission order, which the pipelines that shade during the raster
+//! consume, and [`samples`], the identifier and depth that each sample shows in the end, for the sorted back end.
 
 pub mod backend;
 pub mod camera;

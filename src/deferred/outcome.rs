@@ -31,11 +31,10 @@ pub struct BlurAmounts {
 pub struct GridCounts {
     /// Grids of any kind: one per visible primitive.
     pub visible: u64,
-    /// Grids in barycentric coordinates, of triangles that are edge on or nearer than the near plane at all
-    /// three times at which a grid is tried.
-    pub barycentric: u64,
+    /// Grids in barycentric coordinates, of triangles edge on or too near at all three times at which a grid is tried.
+    pub(crate) barycentric: u64,
     /// Grids with enlarged cells, since cells of the size of the rule would be too many.
-    pub coarsened: u64,
+    pub(crate) coarsened: u64,
 }
 
 impl Quantiles {
@@ -64,14 +63,13 @@ impl StochasticFrame {
             .map(|pixels| (self.blur_of(pixels[0]), pixels.len() as u64))
             .collect();
         let of = |kind: usize| {
-            let values = blurs.iter().map(|(blur, count)| (blur[kind], *count));
-            Quantiles::of(values.collect())
+            Quantiles::of(blurs.iter().map(|(blur, count)| (blur[kind], *count)).collect())
         };
         BlurAmounts { motion_px: of(0), coc_px: of(1) }
     }
 
     /// Counts the shading grids of the primitives that the first samples of pixels show, in ascending order.
-    pub fn grid_counts(&self, primitives: &[u32]) -> GridCounts {
+    pub(crate) fn grid_counts(&self, primitives: &[u32]) -> GridCounts {
         let view = self.grid_view();
         let grids: Vec<_> = primitives
             .par_chunk_by(|a, b| a == b)
@@ -89,9 +87,11 @@ impl StochasticFrame {
     }
 
     /// Primitives that are visible in the first sample of each covered pixel, in ascending order.
-    pub fn first_samples(&self) -> Vec<u32> {
-        let first = self.visible.spids.par_iter();
-        let mut primitives: Vec<u32> = first
+    pub(crate) fn first_samples(&self) -> Vec<u32> {
+        let mut primitives: Vec<u32> = self
+            .visible
+            .spids
+            .par_iter()
             .step_by(self.visible.samples as usize)
             .filter(|spid| !spid.is_background())
             .map(|spid| spid.primitive)

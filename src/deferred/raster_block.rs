@@ -1,8 +1,6 @@
-//! The samples of a block of 32x32 pixels while its triangles are rasterized: the depth test, and the
-//! shading points of what shows.
+//! Samples of a block of 32x32 pixels during the raster of its triangles: depth test, and shading points of what shows.
 //!
-//! A group of samples has a few hits of a triangle. Those that pass the depth test are queued, and their
-//! shading points found sixteen at a time.
+//! Hits of a group of samples that pass the depth test are queued, and their shading points found sixteen at a time.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -95,8 +93,7 @@ impl<'a> RasterBlock<'a> {
         }
     }
 
-    /// Copies the samples to the picture part that starts with the block's row; the depths too if they are
-    /// kept.
+    /// Copies the samples to the picture part that starts with the block's row; the depths too if they are kept.
     pub(super) fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
         let count = self.view.pattern.count() as usize;
         let across = self.picture[0].div_ceil(2);
@@ -109,10 +106,8 @@ impl<'a> RasterBlock<'a> {
             let first = (block[1] * across + self.corner[0] / 2 + block[0]) as usize * 4 * count;
             let samples = self.view.pattern.block([0, 1].map(|k| self.corner[k] + 2 * block[k]));
             let used = || (0..LANES).filter(|lane| lane % PIXEL_LANES < count);
-            let groups = || {
-                let numbers = samples.numbers.iter();
-                state.iter().zip(numbers).take(self.view.pattern.groups())
-            };
+            let groups =
+                || state.iter().zip(samples.numbers.iter()).take(self.view.pattern.groups());
             // Gathered here first, then copied: groups hold samples by time, the picture holds them pixel
             // by pixel.
             let mut shown = [Spid::BACKGROUND; 4 * LANES];

@@ -1,5 +1,4 @@
-//! The buffer of identifiers and depths that samples show after the raster: the result of the first
-//! pass (section 4.1).
+//! The buffer of identifiers and depths that samples show after the raster: the result of the first pass (section 4.1).
 
 use bytemuck::zeroed_vec;
 

@@ -44,11 +44,9 @@ pub struct SimulationSettings<'a> {
     pub depth: DepthFormat,
     /// Format of the colours of samples.
     pub colour: SampleColour,
-    /// Shader of the pipelines that shade during the raster, for traffic and pictures; `None` for counts
-    /// alone.
+    /// Shader of the pipelines that shade during the raster, for traffic and pictures; `None` for counts alone.
     pub shading: Option<&'a dyn QuadShading>,
-    /// Whether the traffic of pipelines that shade during the raster is measured. The traffic of sort-based
-    /// deferred shading is always measured.
+    /// Whether traffic is measured of pipelines that shade during the raster. Sort-based deferred shading's always is.
     pub measures_traffic: bool,
     /// Background of the pictures of pipelines that shade during the raster; `None` for no pictures.
     pub picture: Option<Background>,
@@ -62,8 +60,7 @@ impl<'a> SimulationSettings<'a> {
     fn pipeline(&self, run: PipelineRun, order: SampleOrder) -> Result<Box<dyn HitConsumer + 'a>> {
         Ok(match run {
             PipelineRun::Msaa => {
-                let picture = self.picture.zip(self.shading);
-                Box::new(Msaa::new(order, self.wants_heat, picture))
+                Box::new(Msaa::new(order, self.wants_heat, self.picture.zip(self.shading)))
             }
             PipelineRun::CachedDecoupled { memo_quads, has_prepass } => {
                 let settings = CachedDecoupledSettings {
@@ -100,8 +97,7 @@ pub struct SharedSimulation {
 
 /// Runs pipelines over the hits of a frame.
 ///
-/// Each pipeline takes the hits sequentially, and different pipelines run side by side, so the result
-/// does not depend on the number of threads.
+/// Each pipeline takes the hits sequentially, beside other pipelines: results do not depend on the number of threads.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the specification of the memory is out of its bounds,

@@ -17,7 +17,7 @@ use quadrille_base::error::Result;
 
 /// The first pass and the loads of the second one.
 #[derive(Debug)]
-pub struct SpidTraffic {
+pub(crate) struct SpidTraffic {
     order: SampleOrder,
     depths: SampleDepths,
     /// Primitives of all samples, then positions in shading space; each half starts at a block.
@@ -40,12 +40,11 @@ struct ForwardBlock {
 }
 
 impl SpidTraffic {
-    /// Creates the pass of a picture with tiles of `tile_px` pixels, an even number, or one tile for
-    /// `None`.
+    /// Creates the pass of a picture with tiles of `tile_px` pixels, an even number, or one tile for `None`.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
-    pub fn new(
+    pub(crate) fn new(
         order: SampleOrder,
         spec: &MemorySpec,
         depth: DepthFormat,
@@ -134,8 +133,7 @@ impl HitConsumer for SpidTraffic {
         for quad in &chunk.quads {
             let first = self.order.first(quad.block);
             let hits = chunk.of(quad);
-            let rule = DepthRule::Nearer;
-            let passed = self.depths.test(first, quad.coverage, hits, rule);
+            let passed = self.depths.test(first, quad.coverage, hits, DepthRule::Nearer);
             if passed == 0 {
                 continue;
             }

@@ -1,5 +1,4 @@
-//! Alpha test at shading points: a hit is kept if its point is. The test, like the colour, is a function of the
-//! identifier.
+//! Alpha test at shading points: a hit is kept if its point is. The test, like the colour, is a function of the identifier.
 
 use std::collections::HashMap;
 
@@ -36,8 +35,7 @@ impl<'a> PointTest<'a> {
         let spid = Spid { primitive: self.primitive, morton };
         let (_, quad) = spid.quad();
         let kept = self.quads.entry(quad).or_insert_with(|| {
-            let place = Spid { morton: quad, ..spid };
-            let points = self.triangle.points(place.point());
+            let points = self.triangle.points(Spid { morton: quad, ..spid }.point());
             points.map_or([true; 4], |points| alpha.kept(points))
         });
         kept[usize::from(spid.corner())]

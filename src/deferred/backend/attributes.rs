@@ -1,5 +1,4 @@
-//! Late shading of vertex attributes: when the scan finds a new primitive, its vertices are fetched and
-//! its interpolation is set up (section 4.3).
+//! Late shading of vertex attributes: the scan fetches vertices and sets up interpolation by primitive (section 4.3).
 
 use nalgebra::Vector3;
 
@@ -21,7 +20,7 @@ spec! {
 
 /// Primitive set up for shading.
 #[derive(Debug, Clone)]
-pub struct ShadingTriangle {
+pub(crate) struct ShadingTriangle {
     /// Corners of the primitive half-way through the exposure.
     pub vertices: [GridVertex; 3],
     /// Linear colours of the corners with alpha; `None` for white.
@@ -36,7 +35,7 @@ pub struct ShadingTriangle {
 
 impl ShadingTriangle {
     /// Sets up a primitive by its number.
-    pub fn new(frame: &StochasticFrame, primitive: u32) -> Self {
+    pub(crate) fn new(frame: &StochasticFrame, primitive: u32) -> Self {
         Self::of(frame, &frame.geometry.find(primitive), primitive)
     }
 
@@ -64,9 +63,8 @@ impl ShadingTriangle {
         }
     }
 
-    /// The points of a quad of the shading grid, by the quad's column and row; `None` for a triangle
-    /// without an area.
-    pub fn points(&self, [column, row]: [u16; 2]) -> Option<[Barycentrics; 4]> {
+    /// The points of a quad of the shading grid, by the quad's column and row; `None` for a triangle without an area.
+    pub(crate) fn points(&self, [column, row]: [u16; 2]) -> Option<[Barycentrics; 4]> {
         let planes = self.planes.as_ref()?;
         let [column, row] = [column, row].map(|v| 2 * i32::from(v));
         Some([[0, 0], [1, 0], [0, 1], [1, 1]].map(|[right, down]| {
@@ -87,7 +85,7 @@ pub struct VertexCache {
 
 impl VertexCache {
     /// Creates an empty cache.
-    pub fn new(spec: &VertexCacheSpec) -> Self {
+    pub(crate) fn new(spec: &VertexCacheSpec) -> Self {
         Self { vertices: vec![u64::MAX; spec.vertices as usize], next: 0, misses: 0 }
     }
 

@@ -1,5 +1,4 @@
-//! Alpha-tested and blended triangles of a tile, drawn after its opaque samples by forward rendering with a
-//! memo (section 4.3).
+//! Alpha-tested and blended triangles of a tile, drawn forward with a memo after its opaque samples (section 4.3).
 
 use fearless_simd::{Simd, dispatch};
 
@@ -100,8 +99,7 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
     #[inline(always)]
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>) {
         let grid = self.target.grids.of(self.triangle);
-        let numbers = &self.target.frame.pattern.block(pixel).numbers[group];
-        self.block.add(numbers, hits, grid);
+        self.block.add(&self.target.frame.pattern.block(pixel).numbers[group], hits, grid);
     }
 
     #[inline(always)]
@@ -122,8 +120,7 @@ impl<S: Simd> HitSink<S> for ForwardDraw<'_, '_> {
                 continue;
             }
             let pixel = (row * (right - left) + column) as usize;
-            let spid = Spid { primitive, morton: hit.morton };
-            let colour = target.shade(pixel, spid);
+            let colour = target.shade(pixel, Spid { primitive, morton: hit.morton });
             if self.alpha.as_mut().is_some_and(|test| !test.keeps(hit.morton)) {
                 continue;
             }

@@ -1,12 +1,10 @@
 //! Radix sort of the identifiers of a tile (section 4.3).
 //!
-//! The unit sorts by digits of 8 bits, lowest first, between two buffers on chip. Keys lie in byte
-//! planes, so that the histogram of a digit reads one plane. Planes in which all identifiers of the tile
-//! are 0 take no pass and are not moved: the load of the tile finds the greatest primitive and the
-//! greatest position in shading space. The value beside a key is the sample's index in the tile.
+//! The unit sorts by digits of 8 bits, lowest first, between two buffers on chip. Keys lie in byte planes, so that the
+//! histogram of a digit reads one plane. Planes of zeros take no pass and are not moved: the load of the tile finds the
+//! greatest primitive and position in shading space. The value beside a key is the sample's index in the tile.
 //!
-//! The host sorts entries of 12 bytes, which gives the same order, and counts the bytes that the unit
-//! moves.
+//! The host sorts entries of 12 bytes, which gives the same order, and counts the bytes that the unit moves.
 
 use std::ops::AddAssign;
 
@@ -39,8 +37,7 @@ pub struct SortCounters {
     pub identifiers: u64,
     /// Bytes read and written on chip without compression.
     pub raw_bytes: u64,
-    /// Bytes read and written on chip with every stream of a plane packed by 64 values; 0 if they were
-    /// not measured.
+    /// Bytes read and written on chip with every stream of a plane packed by 64 values; 0 if they were not measured.
     pub packed_bytes: u64,
 }
 
@@ -66,8 +63,7 @@ pub fn value_bits(tile_samples: u64) -> u32 {
     u64::BITS - tile_samples.saturating_sub(1).leading_zeros()
 }
 
-/// Bits of a tile's buffer on chip: a key and a value per sample. In-place sorting needs one buffer;
-/// this sort moves the identifiers between two.
+/// Bits of a tile's buffer on chip: a key and a value per sample. This sort has two, an in-place sort needs one.
 pub fn buffer_bits(tile_samples: u64) -> u64 {
     tile_samples * (KEY_BITS + u64::from(value_bits(tile_samples)))
 }
@@ -120,8 +116,7 @@ impl TileSort {
         Self { other: Vec::new(), measures_packed }
     }
 
-    /// Sorts the entries of a tile by identifier; entries of equal identifiers keep their order.
-    /// `value_bits` are the bits of a value on chip.
+    /// Sorts the entries of a tile by identifier, stably. `value_bits` are the bits of a value on chip.
     pub fn sort(&mut self, entries: &mut Vec<SortEntry>, value_bits: u32) -> SortCounters {
         let digits = Digits::of(entries);
         let count = entries.len() as u64;
@@ -203,8 +198,7 @@ impl StreamBits {
     }
 }
 
-/// Bits of up to 64 values of `width` bits: packed, or raw if smaller. An incomplete block is padded with its
-/// last value.
+/// Bits of up to 64 values of `width` bits: packed, or raw if smaller. An incomplete block is padded with its last value.
 fn packed_bits(values: impl Iterator<Item = u32>, count: usize, width: u32) -> u64 {
     let mut block: Block = [0; BLOCK_WORDS];
     let mut last = 0;

@@ -1,5 +1,4 @@
-//! Scan of the sorted identifiers of a tile: a state machine that finds primitives and shading quads
-//! (section 4.3).
+//! Scan of the sorted identifiers of a tile: a state machine that finds primitives and shading quads (section 4.3).
 
 use super::radix::SortEntry;
 
@@ -30,8 +29,7 @@ impl ShadingQuad {
     }
 }
 
-/// The shading quads of sorted entries, in the order of the primitives and, within each, of Morton
-/// positions. The background has none.
+/// The shading quads of sorted entries by primitive and Morton position; the background has none.
 pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
     let mut first = sorted.partition_point(|entry| entry.spid.is_background());
     std::iter::from_fn(move || {

@@ -49,7 +49,7 @@ impl<'a> QuadShader<'a> {
 
 /// The shading of a frame, for pipelines that shade during the raster.
 #[derive(Debug, Clone, Copy)]
-pub struct FrameShading<'a> {
+pub(crate) struct FrameShading<'a> {
     /// The frame.
     pub frame: &'a StochasticFrame,
     /// The shader of the view half-way through the exposure.

@@ -1,5 +1,4 @@
-//! The second pass of a frame, tile by tile on all cores: load, sort, scan, shade, scatter, resolve
-//! (section 4.3, figure 6).
+//! The second pass of a frame, tile by tile on all cores: load, sort, scan, shade, scatter, resolve (4.3, figure 6).
 
 use rayon::prelude::*;
 
@@ -46,14 +45,14 @@ pub struct TiledCounters {
     /// Vertices whose attributes are shaded.
     pub vertices: u64,
     /// Draws that show in a tile, summed over the tiles.
-    pub draws_shown: u64,
+    pub(crate) draws_shown: u64,
     /// Draws skipped, since no primitive of theirs shows in a tile, summed over the tiles.
     pub draws_skipped: u64,
     /// Samples that an opaque primitive covers.
     pub samples_covered: u64,
     /// Pixels with a sample that any primitive covers.
     pub pixels_covered: u64,
-    /// The sort's counters.
+    /// Counters of the sort, over all tiles.
     pub sort: SortCounters,
 }
 
@@ -74,12 +73,11 @@ impl TiledCounters {
 /// Result of the second pass.
 #[derive(Debug)]
 pub struct TiledOutcome {
-    /// Counters.
+    /// Counters of the whole frame.
     pub counters: TiledCounters,
     /// The picture, if it was requested.
     pub picture: Option<Frame>,
-    /// Shader executions per pixel, row by row, if requested: a quad's cost is divided evenly among the samples
-    /// that take its colours.
+    /// Shader executions per pixel, row by row, if requested: the samples that take a quad's colours share its cost.
     pub heat: Option<Vec<f64>>,
 }
 
@@ -105,8 +103,8 @@ impl StochasticFrame {
         let [across, down] = [width.div_ceil(tile[0]), height.div_ceil(tile[1])];
         let draws = self.draws();
         let has_forward = self.geometry.forward() > 0;
-        let tiles = (0..across * down).into_par_iter();
-        let outcomes: Vec<_> = tiles
+        let outcomes: Vec<_> = (0..across * down)
+            .into_par_iter()
             .map_init(
                 || Backend::new(self, pass, draws, has_forward),
                 |backend, at| {
@@ -255,8 +253,7 @@ impl<'a> Backend<'a> {
             }
             let entries = quad.entries(&self.entries);
             if let Some(shader) = &mut shader {
-                let wanted = quad.wanted(&self.entries);
-                let colours = shader.shade(quad.primitive, quad.quad, wanted);
+                let colours = shader.shade(quad.primitive, quad.quad, quad.wanted(&self.entries));
                 for entry in entries {
                     let [r, g, b, _] = colours[usize::from(entry.spid.corner())];
                     self.colours[entry.value as usize] = [r, g, b, 1.0];

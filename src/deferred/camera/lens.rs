@@ -24,8 +24,7 @@ impl Lens {
     /// A pinhole: everything is sharp.
     pub const PINHOLE: Self = Self { radius: 0.0, focus: f64::INFINITY };
 
-    /// Creates a lens from the radius of its aperture and the distance that is in focus, in world units.
-    /// The focus may be infinitely far.
+    /// Creates a lens from the radius of its aperture and the distance in focus, which may be infinite, in world units.
     ///
     /// # Errors
     /// [`Error::Argument`] for a radius below 0 or not finite, and for a focus that is not in front of the
@@ -37,8 +36,7 @@ impl Lens {
         Ok(Self { radius, focus })
     }
 
-    /// Creates a lens whose circle of confusion has the given diameter in pixels for points infinitely
-    /// far away.
+    /// Creates a lens whose circle of confusion has the given diameter in pixels for points infinitely far away.
     ///
     /// # Errors
     /// [`Error::Argument`] for a diameter below 0 or not finite, for a focus that is not in front of the

@@ -7,8 +7,7 @@ use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::Camera;
 
-/// A rotation about an axis through a point, at a constant rate, and a displacement at a constant
-/// velocity.
+/// A rotation about an axis through a point, at a constant rate, and a displacement at a constant velocity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigidMotion {
     /// Displacement from time 0 to 1, in world units.
@@ -88,8 +87,7 @@ impl CameraMotion {
     pub const NONE: Self =
         Self { displacement: Vector3::new(0.0, 0.0, 0.0), rotation: Vector3::new(0.0, 0.0, 0.0) };
 
-    /// Motion over the fraction `shutter` of the way from one camera to another. Both ends have the lens of
-    /// the first.
+    /// Motion over the fraction `shutter` of the way from one camera to another. Both ends have the lens of the first.
     pub fn towards(from: &Camera, to: &Camera, shutter: f64) -> Self {
         let relative = to.view_from_world * from.view_from_world.transpose();
         let relative = Rotation3::from_matrix(&relative);

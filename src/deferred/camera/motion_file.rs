@@ -69,8 +69,7 @@ impl MotionFile {
         File::open(path)
             .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
             .map_err(|reason| Error::read(path, reason))?;
-        let what = format!("bytes of {}", path.display());
-        Error::check_limit(what, MAX_BYTES, bytes.len() as u64)?;
+        Error::check_limit(format!("bytes of {}", path.display()), MAX_BYTES, bytes.len() as u64)?;
         Self::parse(&bytes, path)
     }
 

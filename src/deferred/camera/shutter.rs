@@ -19,9 +19,8 @@ pub struct ShutterView {
     motion: SceneMotion,
 }
 
-/// A point in homogeneous picture coordinates, whose origin is the picture's centre: column and row in
-/// pixels times `Z`, and `Z`.
-pub type CentredPoint = [f64; 3];
+/// A homogeneous picture point, from the picture's centre: column and row in pixels times `Z`, and `Z`.
+pub(crate) type CentredPoint = [f64; 3];
 
 impl ShutterView {
     /// Opens the shutter of a camera whose near plane lies at distance `near`.
@@ -88,7 +87,7 @@ impl ShutterView {
     }
 
     /// Whether there is no motion.
-    pub fn is_still(&self) -> bool {
+    pub(crate) fn is_still(&self) -> bool {
         self.motion.camera == CameraMotion::NONE
             && self.motion.draws.iter().all(|(_, m)| m.is_none())
     }

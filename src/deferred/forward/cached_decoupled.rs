@@ -1,6 +1,5 @@
-//! Cached decoupled sampling (Ragan-Kelley and others 2011): samples past the depth test look their
-//! shading quad up in a memo, and a miss shades it at once (section 6). With a depth prepass, only what
-//! stays visible is shaded.
+//! Cached decoupled sampling (Ragan-Kelley and others 2011): samples past the depth test look their shading quad up in a
+//! memo, and a miss shades it at once (section 6). With a depth prepass, only what stays visible is shaded.
 
 use super::colour::SampleColour;
 use super::depths::SampleDepths;
@@ -22,7 +21,7 @@ use quadrille_base::error::Result;
 
 /// Settings of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CachedDecoupledSettings {
+pub(crate) struct CachedDecoupledSettings {
     /// Quads in the memo; `None` for no limit.
     pub memo_quads: Option<u32>,
     /// Whether a depth prepass comes first.
@@ -37,7 +36,7 @@ pub struct CachedDecoupledSettings {
 
 /// Configuration of the memory whose traffic is measured.
 #[derive(Debug, Clone, Copy)]
-pub struct MeasuredMemory<'a> {
+pub(crate) struct MeasuredMemory<'a> {
     /// Configuration of the caches and of the memory bus.
     pub spec: &'a MemorySpec,
     /// Format of stored depths.
@@ -69,8 +68,7 @@ pub struct CachedDecoupled<'a> {
     shader: Option<QuadShaderFn<'a>>,
     colours: Option<Colours>,
     shown: ShownSamples,
-    /// Per block of pixels, samples shaded after the prepass: of two hits at the same depth, the first is
-    /// visible, as without a prepass.
+    /// Per block of pixels, samples shaded after the prepass: of hits at the same depth, the first is visible.
     shaded: Option<Vec<u64>>,
     heat: Option<HeatShares>,
     spids: Option<Vec<Spid>>,
@@ -79,7 +77,7 @@ pub struct CachedDecoupled<'a> {
 impl<'a> CachedDecoupled<'a> {
     /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Pictures need `shading`, and
     /// so does traffic, since the size of packed colours depends on the colours: without it, all colours are 0.
-    pub fn new(
+    pub(crate) fn new(
         order: SampleOrder,
         settings: &CachedDecoupledSettings,
         memory: Option<MeasuredMemory<'_>>,
@@ -126,19 +124,12 @@ impl<'a> CachedDecoupled<'a> {
                 DepthRule::NearerWithoutWrite => DrawLayer::Blended,
                 DepthRule::Nearer | DepthRule::Equal => DrawLayer::Opaque,
             };
-            self.shade((quad, chunk.of(quad)), passed, passed, layer);
+            self.shade(quad, chunk.of(quad), passed, passed, layer);
         }
     }
 
-    /// Shades the samples in `passed` and stores the colours of those in `kept`. Each shading quad is looked up
-    /// once per block of pixels.
-    fn shade(
-        &mut self,
-        (quad, hits): (&QuadHits, &[Hit]),
-        passed: u64,
-        kept: u64,
-        layer: DrawLayer,
-    ) {
+    /// Shades the samples in `passed` and stores the colours of those in `kept`, with one look-up of a quad per block.
+    fn shade(&mut self, quad: &QuadHits, hits: &[Hit], passed: u64, kept: u64, layer: DrawLayer) {
         if passed == 0 {
             return;
         }
@@ -169,7 +160,7 @@ impl<'a> CachedDecoupled<'a> {
             let has_heat = heat.is_some();
             let entry = self.memo.look_up(
                 (quad.primitive, wanted),
-                || ShadedQuad::new(shader, format, (quad.primitive, wanted)),
+                || ShadedQuad::new(shader, format, quad.primitive, wanted),
                 |old| {
                     if let Some(heat) = heat {
                         heat.add(&old.served);
@@ -197,7 +188,8 @@ impl ShadedQuad {
     fn new(
         shader: &mut Option<QuadShaderFn<'_>>,
         format: Option<SampleColour>,
-        (primitive, quad): (u32, u32),
+        primitive: u32,
+        quad: u32,
     ) -> Self {
         let mut shaded = Self { colours: [[0.0; 4]; 4], words: [[0; 2]; 4], served: Vec::new() };
         if let Some(shader) = shader {
@@ -238,8 +230,7 @@ impl Colours {
     /// Ends the frame: writes back dirty blocks and resolves all samples.
     fn resolve(&mut self, pixels: usize) -> [BufferTraffic; 2] {
         self.buffer.flush();
-        let blocks = 0..self.buffer.block_count();
-        let mut resolve = self.buffer.read_from_memory(blocks);
+        let mut resolve = self.buffer.read_from_memory(0..self.buffer.block_count());
         let written = pixels as u64 * self.resolved_pixel_bytes;
         resolve.add_write(written, written);
         [self.buffer.traffic(), resolve]
@@ -254,8 +245,7 @@ impl HitConsumer for CachedDecoupled<'_> {
     fn prepass(&mut self, chunk: &HitChunk) {
         for quad in &chunk.quads {
             let first = self.order.first(quad.block);
-            let hits = chunk.of(quad);
-            self.depths.test(first, quad.coverage, hits, DepthRule::Nearer);
+            self.depths.test(first, quad.coverage, chunk.of(quad), DepthRule::Nearer);
         }
     }
 
@@ -269,9 +259,8 @@ impl HitConsumer for CachedDecoupled<'_> {
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
-            let first = self.order.first(quad.block);
-            let passed = self.depths.test_late(first, quad, hits, kept);
-            self.shade((quad, hits), passed, passed & kept, DrawLayer::AlphaTested);
+            let passed = self.depths.test_late(self.order.first(quad.block), quad, hits, kept);
+            self.shade(quad, hits, passed, passed & kept, DrawLayer::AlphaTested);
         }
     }
 

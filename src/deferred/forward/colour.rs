@@ -23,7 +23,7 @@ choice! {
 
 impl SampleColour {
     /// Format of blocks.
-    pub fn block_format(self) -> BlockFormat {
+    pub(crate) fn block_format(self) -> BlockFormat {
         match self {
             Self::Rgba16f => BlockFormat::Rgba16F,
             Self::Rgba8 => BlockFormat::Rgba8,
@@ -40,8 +40,7 @@ impl SampleColour {
 }
 
 impl SampleColour {
-    /// Words of a colour in linear light; a format of one word leaves the second one 0. 8-bit colours are
-    /// stored in sRGB.
+    /// Words of a colour in linear light; a format of one word leaves the second one 0. 8-bit colours are stored in sRGB.
     #[inline]
     pub fn encode(self, colour: [f32; 4]) -> [u32; 2] {
         match self {

@@ -11,7 +11,7 @@ use quadrille_base::error::Result;
 
 /// Depths of all samples.
 #[derive(Debug)]
-pub enum SampleDepths {
+pub(crate) enum SampleDepths {
     /// Without traffic.
     Plain(Vec<f32>),
     /// Behind caches, headers and compression.
@@ -23,7 +23,10 @@ impl SampleDepths {
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
-    pub fn new(order: SampleOrder, measured: Option<(&MemorySpec, DepthFormat)>) -> Result<Self> {
+    pub(crate) fn new(
+        order: SampleOrder,
+        measured: Option<(&MemorySpec, DepthFormat)>,
+    ) -> Result<Self> {
         let samples = order.count();
         Ok(match measured {
             None => Self::Plain(vec![0.0; samples]),
@@ -35,7 +38,13 @@ impl SampleDepths {
 
     /// Tests hits as [`DepthBlocks::test`] does.
     #[inline]
-    pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
+    pub(crate) fn test(
+        &mut self,
+        first: usize,
+        coverage: u64,
+        hits: &[Hit],
+        rule: DepthRule,
+    ) -> u64 {
         let depths = match self {
             Self::Modelled(buffer) => return buffer.test(first, coverage, hits, rule),
             Self::Plain(depths) => depths,
@@ -60,16 +69,21 @@ impl SampleDepths {
     }
 
     /// Depths of the first `count` samples.
-    pub fn values(&self, count: usize) -> Vec<f32> {
+    pub(crate) fn values(&self, count: usize) -> Vec<f32> {
         match self {
             Self::Plain(depths) => depths[..count].to_vec(),
             Self::Modelled(buffer) => (0..count).map(|sample| buffer.depth(sample)).collect(),
         }
     }
 
-    /// Tests the hits of a block before shading, and writes the depths of hits that the alpha test keeps.
-    /// Returns the bits of the hits that pass the depth test.
-    pub fn test_late(&mut self, first: usize, quad: &QuadHits, hits: &[Hit], kept: u64) -> u64 {
+    /// Tests the hits of a block before shading, and writes the depths of hits in `kept`; returns the bits that pass.
+    pub(crate) fn test_late(
+        &mut self,
+        first: usize,
+        quad: &QuadHits,
+        hits: &[Hit],
+        kept: u64,
+    ) -> u64 {
         let passed = self.test(first, quad.coverage, hits, DepthRule::NearerWithoutWrite);
         let written = passed & kept;
         if written != 0 {

@@ -1,8 +1,7 @@
-//! Shader executions per pixel: the cost of a quad, shared out to the samples that it gave a colour
-//! (section 5.2).
+//! Shader executions per pixel: the cost of a quad, shared out to the samples that it gave a colour (section 5.2).
 
 /// Executions of the shader for a quad.
-pub const EXECUTIONS_PER_QUAD: u32 = 4;
+pub(crate) const EXECUTIONS_PER_QUAD: u32 = 4;
 
 /// Shader executions per pixel.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,7 +12,7 @@ pub struct HeatShares {
 
 impl HeatShares {
     /// Creates a map of `pixels` pixels without executions.
-    pub fn new(pixels: usize) -> Self {
+    pub(crate) fn new(pixels: usize) -> Self {
         Self { executions: vec![0.0; pixels] }
     }
 
@@ -34,8 +33,7 @@ impl HeatShares {
     }
 }
 
-/// Adds a sample of a pixel to a list of pixels with sample counts. Consecutive samples of one pixel share an
-/// entry.
+/// Adds a sample of a pixel to a list of pixels with sample counts. Consecutive samples of one pixel share an entry.
 #[inline]
 pub fn serve(served: &mut Vec<(u32, u32)>, pixel: usize) {
     let pixel = u32::try_from(pixel).unwrap_or(u32::MAX);

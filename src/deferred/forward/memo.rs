@@ -1,5 +1,4 @@
-//! Memo of shaded quads: the cache of cached decoupled sampling (Ragan-Kelley and others 2011), fully
-//! associative with least-recently-used replacement.
+//! Memo of shaded quads, the cache of cached decoupled sampling (Ragan-Kelley and others 2011): fully associative, LRU.
 
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,7 @@ use super::shading::spid::Spid;
 
 /// A function from a primitive and the number of a quad in its grid ([`Spid::quad`]) to the colours of the
 /// quad's four points in linear light, each followed by its opacity.
-pub type QuadShaderFn<'a> = Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>;
+pub(crate) type QuadShaderFn<'a> = Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>;
 
 /// Shading of quads by their names.
 pub trait QuadShading: Sync {
@@ -41,8 +41,7 @@ pub trait HitConsumer: Send {
     /// Takes opaque hits.
     fn opaque(&mut self, chunk: &HitChunk);
 
-    /// Takes hits with an alpha test, after all opaque ones. Every hit that passes the depth test is shaded;
-    /// colour and depth are written where the test keeps it.
+    /// Takes hits with an alpha test, after all opaque ones: those past the depth test are shaded, and written if kept.
     fn alpha_tested(&mut self, chunk: &HitChunk);
 
     /// Takes hits of blended draws, after all others.
@@ -55,8 +54,7 @@ pub trait HitConsumer: Send {
 /// Result of a pipeline.
 #[derive(Debug, Clone, Default)]
 pub struct PipelineOutcome {
-    /// Quads that the shader ran for, four executions each; 0 for the front end of the sorted back end,
-    /// which shades nothing.
+    /// Quads that the shader ran for, four executions each; 0 for the front end of the sorted back end.
     pub quads: u64,
     /// Counters of the memo; `None` if the pipeline has no memo.
     pub memo: Option<MemoCounters>,

@@ -1,6 +1,5 @@
-//! Multisampling: a quad of pixels is shaded for each primitive that has a sample past the depth test
-//! there. Only shading is counted. For a picture, samples take the colours of their shading points, as in
-//! the other pipelines, instead of one colour per pixel and primitive.
+//! Multisampling: a quad of pixels is shaded for each primitive with a sample past the depth test there. Only shading
+//! is counted. For a picture, samples take the colours of their shading points, not one per pixel and primitive.
 
 use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
@@ -32,7 +31,7 @@ pub struct Msaa<'a> {
 
 impl<'a> Msaa<'a> {
     /// Creates the pipeline of a picture, which is drawn if there is a `background` and `shading`.
-    pub fn new(
+    pub(crate) fn new(
         order: SampleOrder,
         wants_heat: bool,
         picture: Option<(Background, &'a dyn QuadShading)>,
@@ -53,18 +52,12 @@ impl<'a> Msaa<'a> {
         for quad in &chunk.quads {
             let (first, hits) = (self.order.first(quad.block), chunk.of(quad));
             let passed = self.depths.test(first, quad.coverage, hits, rule);
-            self.shade((quad, hits), passed, passed, layer);
+            self.shade(quad, hits, passed, passed, layer);
         }
     }
 
     /// Counts the pixel quad of the samples in `passed`, and shows the samples in `kept`.
-    fn shade(
-        &mut self,
-        (quad, hits): (&QuadHits, &[Hit]),
-        passed: u64,
-        kept: u64,
-        layer: DrawLayer,
-    ) {
+    fn shade(&mut self, quad: &QuadHits, hits: &[Hit], passed: u64, kept: u64, layer: DrawLayer) {
         if passed == 0 {
             return;
         }
@@ -113,9 +106,8 @@ impl HitConsumer for Msaa<'_> {
 
     fn alpha_tested(&mut self, chunk: &HitChunk) {
         for (quad, hits, kept) in chunk.blocks() {
-            let first = self.order.first(quad.block);
-            let passed = self.depths.test_late(first, quad, hits, kept);
-            self.shade((quad, hits), passed, passed & kept, DrawLayer::AlphaTested);
+            let passed = self.depths.test_late(self.order.first(quad.block), quad, hits, kept);
+            self.shade(quad, hits, passed, passed & kept, DrawLayer::AlphaTested);
         }
     }
 

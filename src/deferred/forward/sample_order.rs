@@ -1,9 +1,8 @@
 //! Order of samples in the buffers.
 
-/// Size of the buffers of samples, in the order of
-/// [`VisibleSamples`](crate::samples::VisibleSamples).
+/// Size of the buffers of samples, in the order of [`VisibleSamples`](crate::samples::VisibleSamples).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SampleOrder {
+pub(crate) struct SampleOrder {
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
     /// Samples per pixel, 1 to 16.
@@ -12,31 +11,31 @@ pub struct SampleOrder {
 
 impl SampleOrder {
     /// Columns and rows of blocks of 2x2 pixels.
-    pub fn blocks(&self) -> [u32; 2] {
+    pub(crate) fn blocks(&self) -> [u32; 2] {
         self.size.map(|px| px.div_ceil(2))
     }
 
     /// Number of samples of all blocks.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         let [columns, rows] = self.blocks().map(|n| n as usize);
         columns * rows * 4 * self.samples as usize
     }
 
     /// Number of pixels of the picture.
-    pub fn pixels(&self) -> usize {
+    pub(crate) fn pixels(&self) -> usize {
         self.size[0] as usize * self.size[1] as usize
     }
 
     /// Index of the first sample of the block at a column and row of blocks.
     #[inline]
-    pub fn first(&self, block: [u16; 2]) -> usize {
+    pub(crate) fn first(&self, block: [u16; 2]) -> usize {
         let [column, row] = block.map(usize::from);
         (row * self.blocks()[0] as usize + column) * 4 * self.samples as usize
     }
 
     /// Index, row by row, of the pixel that has the sample of a bit of a block's coverage.
     #[inline]
-    pub fn pixel(&self, block: [u16; 2], bit: u32) -> usize {
+    pub(crate) fn pixel(&self, block: [u16; 2], bit: u32) -> usize {
         let corner = bit / self.samples;
         let [x, y] =
             [0, 1].map(|axis| 2 * usize::from(block[axis]) + (corner >> axis & 1) as usize);
@@ -46,7 +45,7 @@ impl SampleOrder {
 
 /// Calls `with` for each bit of a mask, lowest first.
 #[inline]
-pub fn each_bit(mask: u64, mut with: impl FnMut(u32)) {
+pub(crate) fn each_bit(mask: u64, mut with: impl FnMut(u32)) {
     let mut left = mask;
     while left != 0 {
         with(left.trailing_zeros());

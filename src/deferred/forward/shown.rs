@@ -1,5 +1,4 @@
-//! Content of the samples of a pipeline that shades during the raster: its picture, its covered pixels, and
-//! the primitives in the first samples of pixels, by which blur is measured.
+//! Samples of a pipeline that shades during the raster: picture, covered pixels, and primitives for measures of blur.
 
 use rayon::prelude::*;
 
@@ -13,7 +12,7 @@ use quadrille_mesh::frame::picture::over;
 
 /// Content of all samples while the frame is drawn.
 #[derive(Debug)]
-pub struct ShownSamples {
+pub(crate) struct ShownSamples {
     order: SampleOrder,
     /// Per block of 2x2 pixels, samples covered by any primitive, as in [`QuadHits::coverage`].
     covered: Vec<u64>,
@@ -42,7 +41,7 @@ pub struct ShownFrame {
 
 impl ShownSamples {
     /// Creates samples that show the background. Colours are kept if there is a `background` for a picture.
-    pub fn new(order: SampleOrder, background: Option<Background>) -> Self {
+    pub(crate) fn new(order: SampleOrder, background: Option<Background>) -> Self {
         let [columns, rows] = order.blocks().map(|n| n as usize);
         Self {
             order,
@@ -58,7 +57,7 @@ impl ShownSamples {
     /// Draws a primitive over the samples in `kept` of a block of 2x2 pixels. `colours` holds the colour and
     /// the opacity of each of them, and is read for a picture only.
     #[inline]
-    pub fn draw(
+    pub(crate) fn draw(
         &mut self,
         quad: &QuadHits,
         kept: u64,
@@ -89,7 +88,7 @@ impl ShownSamples {
     }
 
     /// Ends the frame and resolves its picture.
-    pub fn finish(self) -> ShownFrame {
+    pub(crate) fn finish(self) -> ShownFrame {
         let samples = self.order.samples;
         let pixel_mask = (1_u64 << samples) - 1;
         let pixels = self.covered.iter().map(|covered| {
@@ -118,8 +117,7 @@ impl SampleColours {
             (0..width as usize).map(move |x| {
                 let block = (y / 2 * across + x / 2) * per_block;
                 let first = block + (y % 2 * 2 + x % 2) * order.samples as usize;
-                let samples = &self.colours[first..first + order.samples as usize];
-                self.background.resolve(samples)
+                self.background.resolve(&self.colours[first..first + order.samples as usize])
             })
         });
         Frame::from_pixels(width, height, rows.collect()).taken_as(ColourSpace::Linear)

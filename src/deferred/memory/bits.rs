@@ -33,8 +33,7 @@ pub struct BitWriter {
 
 impl Default for BitWriter {
     fn default() -> Self {
-        let words = [0; BLOCK_WORDS];
-        Self { words, bits: 0 }
+        Self { words: [0; BLOCK_WORDS], bits: 0 }
     }
 }
 

@@ -1,5 +1,4 @@
-//! Cache of blocks: fully associative, least-recently-used replacement, write-back. Blocks are raw in
-//! the cache and packed in memory (section 5.3).
+//! Cache of blocks: fully associative, LRU, write-back; blocks are raw here and packed in memory (section 5.3).
 //!
 //! The cache holds no data. A buffer keeps the present content of all its blocks, and the cache decides which
 //! of them move: access is sequential, so an evicted block still has the content of the buffer.
@@ -46,7 +45,7 @@ impl BlockCache {
     }
 
     /// Creates an empty cache for a memory of `blocks` clear blocks of `block_bytes` each.
-    pub fn with_block_bytes(capacity: Capacity, blocks: u32, block_bytes: u64) -> Self {
+    pub(crate) fn with_block_bytes(capacity: Capacity, blocks: u32, block_bytes: u64) -> Self {
         let most = u64::from(blocks.max(1));
         let ways = match capacity {
             Capacity::Bytes(bytes) => (bytes / block_bytes).clamp(1, most),

@@ -1,9 +1,7 @@
-//! Lossless compression of blocks: every codec that suits a buffer tries, and the smallest result is
-//! stored (section 5.3).
+//! Lossless compression of blocks: every codec that suits a buffer tries, and the smallest result is stored (section 5.3).
 //!
-//! Two control bits outside the block tell whether it is clear, packed or raw. A packed block of
-//! colours or identifiers begins with 4 bits: the codec and the size on the bus. Depth has one codec,
-//! and its size stands in the header of the block.
+//! Two control bits outside the block tell whether it is clear, packed or raw. A packed block of colours or identifiers
+//! begins with 4 bits: codec and size on the bus. Depth has one codec, and its size is in the block's header.
 
 use super::bits::{BLOCK_BYTES, BLOCK_WORDS, BitReader, BitWriter, Block};
 use super::colour_offset::{ChannelLayout, ColourOffset};
@@ -104,8 +102,7 @@ fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
     if range < best.1 {
         best = (Codec::MinMax, range);
     }
-    let most = best.1.min(RAW_BITS) - PREFIX_BITS - 1;
-    if let Some(palette) = BlockPalette::of(block, most) {
+    if let Some(palette) = BlockPalette::of(block, best.1.min(RAW_BITS) - PREFIX_BITS - 1) {
         best = (Codec::Palette, PREFIX_BITS + palette.bits());
     }
     best
@@ -113,7 +110,7 @@ fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
 
 /// Bits of the smallest encoding of 64 integers; never more than the raw block.
 #[inline]
-pub fn integer_bits(block: &Block) -> u32 {
+pub(crate) fn integer_bits(block: &Block) -> u32 {
     smallest(block, ChannelLayout::U32).1.min(RAW_BITS)
 }
 
@@ -126,8 +123,7 @@ impl PackedSize {
         Self { codec: Codec::Raw, bits: RAW_BITS, bytes: BLOCK_BYTES as u64 }
     }
 
-    /// Encodes a block. `clear` marks the clear samples of a depth block, a bit per sample; it is 0 for other
-    /// contents.
+    /// Encodes a block. `clear` marks the clear samples of a depth block, a bit per sample; it is 0 for other contents.
     #[inline]
     pub fn of(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
         match format.depth_bits() {

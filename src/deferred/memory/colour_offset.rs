@@ -1,6 +1,5 @@
-//! Offset codec with one reference: each channel of each sample as its offset from the least value of
-//! the channel (Rasmusson, Hasselgren and Akenine-Möller 2007, simplified to one reference as in
-//! section 5.3).
+//! Offset codec with one reference: each channel of each sample as its offset from the least value of the channel
+//! (Rasmusson, Hasselgren and Akenine-Möller 2007, simplified to one reference as in section 5.3).
 //!
 //! Layout: for each channel the least value, the width of the offsets, and the offsets of all samples.
 
@@ -9,7 +8,7 @@ use quadrille_base::math::fit;
 
 /// Division of a block into samples and channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChannelLayout {
+pub(crate) enum ChannelLayout {
     /// Samples of one 32-bit integer.
     U32,
     /// Samples of four 8-bit integers, red in the lowest bits.
@@ -20,7 +19,7 @@ pub enum ChannelLayout {
 
 impl ChannelLayout {
     /// Bits of a channel.
-    pub fn channel_bits(self) -> u32 {
+    pub(crate) fn channel_bits(self) -> u32 {
         match self {
             Self::U32 => 32,
             Self::Rgba8 => 8,
@@ -79,7 +78,7 @@ fn unordered(value: u32) -> u32 {
 
 /// Least value and width of the offsets, per channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ColourOffset {
+pub(crate) struct ColourOffset {
     layout: ChannelLayout,
     channels: [(u32, u32); 4],
 }
@@ -87,7 +86,7 @@ pub struct ColourOffset {
 impl ColourOffset {
     /// Determines the parameters for a block.
     #[inline]
-    pub fn of(block: &Block, layout: ChannelLayout) -> Self {
+    pub(crate) fn of(block: &Block, layout: ChannelLayout) -> Self {
         let mut channels = [(0, 0); 4];
         for (number, channel) in channels[..layout.channels()].iter_mut().enumerate() {
             let (mut least, mut greatest) = (u32::MAX, 0);
@@ -102,7 +101,7 @@ impl ColourOffset {
 
     /// Size of the encoding.
     #[inline]
-    pub fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         let layout = self.layout;
         let channels = layout.channels();
         let samples = fit::<u32>(BLOCK_WORDS * 32 / (channels * layout.channel_bits() as usize));
@@ -112,7 +111,7 @@ impl ColourOffset {
     }
 
     /// Appends the encoding of the block.
-    pub fn write(&self, block: &Block, out: &mut BitWriter) {
+    pub(crate) fn write(&self, block: &Block, out: &mut BitWriter) {
         let layout = self.layout;
         let channels = &self.channels[..layout.channels()];
         for (number, &(least, width)) in channels.iter().enumerate() {
@@ -125,7 +124,7 @@ impl ColourOffset {
     }
 
     /// Reads a block.
-    pub fn read(layout: ChannelLayout, from: &mut BitReader<'_>) -> Block {
+    pub(crate) fn read(layout: ChannelLayout, from: &mut BitReader<'_>) -> Block {
         let mut block = [0; BLOCK_WORDS];
         let words = layout.channels() * layout.channel_bits() as usize / 32;
         let kept = u32::MAX >> (32 - layout.channel_bits());

@@ -1,5 +1,4 @@
-//! Depth buffer with its headers, caches and compression: the depth test as the pipelines run it
-//! during the raster (section 5.3).
+//! Depth buffer with headers, caches and compression: the depth test as pipelines run it in the raster (section 5.3).
 
 use super::bits::{BLOCK_WORDS, Block};
 use super::cache::{BlockCache, CacheAccess, Capacity};
@@ -85,9 +84,8 @@ impl DepthBlocks {
         })
     }
 
-    /// Tests hits of a block of 2x2 pixels, whose first sample has the index `first`. `coverage` has a
-    /// bit for each hit, counted from that sample, and `hits` are in the order of the bits. Returns the
-    /// bits of those that pass.
+    /// Tests hits of a block of 2x2 pixels, whose first sample has the index `first`. `coverage` has a bit for each hit,
+    /// counted from that sample, and `hits` are in the order of the bits. Returns the bits of those that pass.
     #[inline]
     pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
         let [block, shift] = [first / BLOCK_WORDS, first % BLOCK_WORDS];
@@ -141,8 +139,7 @@ impl DepthBlocks {
         if passed != 0 && rule == DepthRule::Nearer {
             self.headers.write(block, header.after(passed, depths));
             let is_whole = passed == u64::MAX;
-            let access = if is_whole { CacheAccess::WriteWhole } else { CacheAccess::Write };
-            self.access(block, access);
+            self.access(block, if is_whole { CacheAccess::WriteWhole } else { CacheAccess::Write });
         }
         passed
     }
@@ -188,8 +185,7 @@ fn packer<'a>(
 ) -> impl FnMut(u32) -> u64 + 'a {
     move |block| {
         let stored: Block = depths[block as usize].map(|depth| format.stored(depth));
-        let clear = headers.clear_mask(block);
-        PackedSize::of(spec, &stored, format.block_format(), clear).bytes
+        PackedSize::of(spec, &stored, format.block_format(), headers.clear_mask(block)).bytes
     }
 }
 

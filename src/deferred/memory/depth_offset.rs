@@ -6,7 +6,7 @@ use super::min_max::MinMax;
 
 /// Encoding of the values that are not clear.
 #[derive(Debug, Clone)]
-pub struct DepthOffset {
+pub(crate) struct DepthOffset {
     values: [u32; BLOCK_WORDS],
     count: u32,
     range: MinMax,
@@ -15,7 +15,7 @@ pub struct DepthOffset {
 impl DepthOffset {
     /// Determines the encoding of a block without the values that have a bit in `clear`.
     #[inline]
-    pub fn of(block: &Block, clear: u64) -> Self {
+    pub(crate) fn of(block: &Block, clear: u64) -> Self {
         let mut values = [0; BLOCK_WORDS];
         let mut count = 0;
         let mut left = !clear;
@@ -24,14 +24,12 @@ impl DepthOffset {
             count += 1;
             left &= left - 1;
         }
-        let range = MinMax::of(&values[..count]);
-        let count = (!clear).count_ones();
-        Self { values, count, range }
+        Self { values, count: (!clear).count_ones(), range: MinMax::of(&values[..count]) }
     }
 
     /// Size of the encoding of values of `value_bits` bits; 0 if all are clear.
     #[inline]
-    pub fn bits(&self, value_bits: u32) -> u32 {
+    pub(crate) fn bits(&self, value_bits: u32) -> u32 {
         match self.count {
             0 => 0,
             count => self.range.bits(count, value_bits),
@@ -39,15 +37,19 @@ impl DepthOffset {
     }
 
     /// Appends the encoding.
-    pub fn write(&self, value_bits: u32, out: &mut BitWriter) {
+    pub(crate) fn write(&self, value_bits: u32, out: &mut BitWriter) {
         if self.count > 0 {
-            let values = &self.values[..self.count as usize];
-            self.range.write(values, value_bits, out);
+            self.range.write(&self.values[..self.count as usize], value_bits, out);
         }
     }
 
     /// Reads a block, with `clear_value` for the values that are clear.
-    pub fn read(clear: u64, clear_value: u32, value_bits: u32, from: &mut BitReader<'_>) -> Block {
+    pub(crate) fn read(
+        clear: u64,
+        clear_value: u32,
+        value_bits: u32,
+        from: &mut BitReader<'_>,
+    ) -> Block {
         let mut values = [0; BLOCK_WORDS];
         let count = (!clear).count_ones() as usize;
         if count > 0 {

@@ -1,15 +1,13 @@
-//! Headers of depth blocks: a small control surface that answers depth tests without the depths
-//! (section 5.3, after Morein 2000).
+//! Headers of depth blocks: a control surface that answers tests without the depths (section 5.3, after Morein 2000).
 
 use super::bits::BLOCK_WORDS;
 use super::cache::{BlockCache, CacheAccess, Capacity};
 use super::spec::MemorySpec;
 use super::traffic::BufferTraffic;
 
-/// Header of a depth block. The control bits, which hold the packed size, are modelled by
-/// [`BlockCache`].
+/// Header of a depth block. The control bits, which hold the packed size, are modelled by [`BlockCache`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DepthHeader {
+pub(crate) struct DepthHeader {
     /// Farthest depth of the block; 0, infinitely far, while a sample is clear.
     pub far: f32,
     /// Samples that are clear, a bit each.
@@ -18,11 +16,11 @@ pub struct DepthHeader {
 
 impl DepthHeader {
     /// Header of a clear block.
-    pub const CLEAR: Self = Self { far: 0.0, clear: u64::MAX };
+    pub(crate) const CLEAR: Self = Self { far: 0.0, clear: u64::MAX };
 
     /// Header after the samples in `written` have taken the values of `depths`.
     #[inline]
-    pub fn after(self, written: u64, depths: &[f32; BLOCK_WORDS]) -> Self {
+    pub(crate) fn after(self, written: u64, depths: &[f32; BLOCK_WORDS]) -> Self {
         let clear = self.clear & !written;
         let far = match clear {
             0 => depths.iter().fold(f32::INFINITY, |far, &d| far.min(d)),
@@ -34,7 +32,7 @@ impl DepthHeader {
 
 /// The headers of all depth blocks behind their cache.
 #[derive(Debug)]
-pub struct DepthHeaders {
+pub(crate) struct DepthHeaders {
     headers: Vec<DepthHeader>,
     cache: BlockCache,
     line_bytes: u64,
@@ -42,9 +40,8 @@ pub struct DepthHeaders {
 }
 
 impl DepthHeaders {
-    /// Creates the headers of `blocks` clear blocks. A line of headers that was never written back is
-    /// known to be clear and is not read.
-    pub fn new(spec: &MemorySpec, capacity: Capacity, blocks: u32) -> Self {
+    /// Creates headers of `blocks` clear blocks. A line that was never written back is known to be clear and not read.
+    pub(crate) fn new(spec: &MemorySpec, capacity: Capacity, blocks: u32) -> Self {
         let line_bytes = spec.header_line_bytes.max(spec.header_bytes);
         let per_line = u32::try_from(line_bytes / spec.header_bytes).unwrap_or(u32::MAX);
         let lines = blocks.div_ceil(per_line);
@@ -58,14 +55,14 @@ impl DepthHeaders {
 
     /// Reads the header of a block.
     #[inline]
-    pub fn read(&mut self, block: u32) -> DepthHeader {
+    pub(crate) fn read(&mut self, block: u32) -> DepthHeader {
         self.access(block, CacheAccess::Read);
         self.headers[block as usize]
     }
 
     /// Changes the header of a block, if it is not the same already.
     #[inline]
-    pub fn write(&mut self, block: u32, header: DepthHeader) {
+    pub(crate) fn write(&mut self, block: u32, header: DepthHeader) {
         if self.headers[block as usize] != header {
             self.headers[block as usize] = header;
             self.access(block, CacheAccess::Write);
@@ -74,7 +71,7 @@ impl DepthHeaders {
 
     /// Clear mask of a block, without an access.
     #[inline]
-    pub fn clear_mask(&self, block: u32) -> u64 {
+    pub(crate) fn clear_mask(&self, block: u32) -> u64 {
         self.headers[block as usize].clear
     }
 
@@ -84,13 +81,13 @@ impl DepthHeaders {
     }
 
     /// Writes back all changed lines.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let line_bytes = self.line_bytes;
         self.cache.flush(|_| line_bytes);
     }
 
     /// Transfers so far.
-    pub fn traffic(&self) -> BufferTraffic {
+    pub(crate) fn traffic(&self) -> BufferTraffic {
         self.cache.traffic()
     }
 }

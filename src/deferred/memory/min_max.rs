@@ -1,9 +1,7 @@
-//! Min/max offset codec: each value as its distance from the nearer end of the range of all values
-//! (section 4.2, figure 5 left). It suits ids of a few adjacent primitives in front of others or of the
-//! background.
+//! Min/max offset codec: each value as its distance from the nearer end of the range of all values (section 4.2, figure 5
+//! left). It suits ids of a few adjacent primitives in front of others or of the background.
 //!
-//! Layout: least value, greatest value, width `b` of the distances in 5 bits, then for each value a bit
-//! that tells the end and `b` bits of distance.
+//! Layout: least and greatest value, width `b` in 5 bits, then per value a bit for the end and `b` bits of distance.
 
 use super::bits::{BitReader, BitWriter, significant_bits};
 
@@ -20,7 +18,7 @@ pub struct MinMax {
 impl MinMax {
     /// Determines the parameters for `values`.
     #[inline]
-    pub fn of(values: &[u32]) -> Self {
+    pub(crate) fn of(values: &[u32]) -> Self {
         let (mut least, mut greatest) = (u32::MAX, 0);
         for &value in values {
             least = least.min(value);
@@ -56,7 +54,7 @@ impl MinMax {
     }
 
     /// Reads values into all of `values`.
-    pub fn read(values: &mut [u32], end_bits: u32, from: &mut BitReader<'_>) {
+    pub(crate) fn read(values: &mut [u32], end_bits: u32, from: &mut BitReader<'_>) {
         let (least, greatest) = (from.take(end_bits), from.take(end_bits));
         let width = from.take(WIDTH_BITS);
         for value in values {

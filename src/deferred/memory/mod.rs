@@ -1,5 +1,4 @@
-//! Memory traffic: block compression, the caches of depths, headers and colours, and the buffers behind
-//! them (sections 4.2 and 5.3).
+//! Memory traffic: block compression, caches of depths, headers and colours, and their buffers (sections 4.2, 5.3).
 //!
 //! ```text
 //! depth test --headers cache--> answered | --depth cache--> depth blocks  --codec--> bus

@@ -1,9 +1,7 @@
-//! Palette codec: the distinct values of a block, each as its offset from the least one, and an index
-//! per value (section 4.2, figure 5 right). It suits shading coordinates, which decoupled sampling
-//! repeats.
+//! Palette codec: the distinct values of a block, each as its offset from the least one, and an index per value (section
+//! 4.2, figure 5 right). It suits shading coordinates, which decoupled sampling repeats.
 //!
-//! Layout: least value, number of entries less 1 in 6 bits, width of an entry in 6 bits, entries,
-//! indices.
+//! Layout: least value, number of entries less 1 in 6 bits, width of an entry in 6 bits, entries, indices.
 
 use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block, index_bits, significant_bits};
 
@@ -15,7 +13,7 @@ const VALUES: u32 = BLOCK_WORDS as u32;
 
 /// The distinct values of a block.
 #[derive(Debug, Clone)]
-pub struct BlockPalette {
+pub(crate) struct BlockPalette {
     /// In order of first use.
     entries: [u32; BLOCK_WORDS],
     count: u32,
@@ -26,7 +24,7 @@ pub struct BlockPalette {
 impl BlockPalette {
     /// Determines the palette of a block; `None` if its encoding has more than `most_bits` bits.
     #[inline]
-    pub fn of(block: &Block, most_bits: u32) -> Option<Self> {
+    pub(crate) fn of(block: &Block, most_bits: u32) -> Option<Self> {
         let (mut least, mut greatest) = (u32::MAX, 0);
         for &value in block {
             least = least.min(value);
@@ -60,13 +58,13 @@ impl BlockPalette {
 
     /// Size of the encoding.
     #[inline]
-    pub fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         let header = 32 + COUNT_BITS + WIDTH_BITS;
         header + self.count * self.width + VALUES * index_bits(self.count)
     }
 
     /// Appends the encoding of the block.
-    pub fn write(&self, block: &Block, out: &mut BitWriter) {
+    pub(crate) fn write(&self, block: &Block, out: &mut BitWriter) {
         let entries = &self.entries[..self.count as usize];
         out.put(self.least, 32);
         out.put(self.count - 1, COUNT_BITS);
@@ -81,7 +79,7 @@ impl BlockPalette {
     }
 
     /// Reads a block.
-    pub fn read(from: &mut BitReader<'_>) -> Block {
+    pub(crate) fn read(from: &mut BitReader<'_>) -> Block {
         let least = from.take(32);
         let count = from.take(COUNT_BITS) + 1;
         let width = from.take(WIDTH_BITS).min(32);

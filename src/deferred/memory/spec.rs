@@ -25,7 +25,7 @@ spec! {
 impl MemorySpec {
     /// Bytes that a packed block of `bits` moves over the bus.
     #[inline]
-    pub fn bus_bytes_of(&self, bits: u32) -> u64 {
+    pub(crate) fn bus_bytes_of(&self, bits: u32) -> u64 {
         u64::from(bits).div_ceil(8).next_multiple_of(self.bus_bytes)
     }
 }

@@ -29,14 +29,14 @@ impl BufferTraffic {
 
     /// Counts a read of `raw` bytes that are stored in `bytes`.
     #[inline]
-    pub fn add_read(&mut self, bytes: u64, raw: u64) {
+    pub(crate) fn add_read(&mut self, bytes: u64, raw: u64) {
         self.read += bytes;
         self.raw += raw;
     }
 
     /// Counts a write of `raw` bytes that are stored in `bytes`.
     #[inline]
-    pub fn add_write(&mut self, bytes: u64, raw: u64) {
+    pub(crate) fn add_write(&mut self, bytes: u64, raw: u64) {
         self.write += bytes;
         self.raw += raw;
     }

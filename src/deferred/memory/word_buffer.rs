@@ -39,8 +39,7 @@ impl Packer {
 }
 
 impl WordBuffer {
-    /// Creates a buffer of `words` words, in blocks that are clear: they hold repetitions of
-    /// `clear_value`, whose length divides 64.
+    /// Creates a buffer of `words` words in clear blocks, which repeat `clear_value`, whose length divides 64.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks.
@@ -61,8 +60,8 @@ impl WordBuffer {
         })
     }
 
-    /// Changes samples of `W` words. Bit `k` of `mask` stands for the sample whose first word is `first + k *
-    /// W`; `value` returns its new words from `k` and the old words.
+    /// Changes samples of `W` words. Bit `k` of `mask` stands for the sample whose first word is `first + k * W`; `value`
+    /// returns its new words from `k` and the old words.
     #[inline]
     fn change<const W: usize>(
         &mut self,
@@ -98,9 +97,8 @@ impl WordBuffer {
         }
     }
 
-    /// Writes samples of `W` words each, `W` a divisor of 64 that also divides `first`. Bit `k` of
-    /// `mask` stands for the sample whose first word has the index `first + k * W`; `value` returns its
-    /// words.
+    /// Writes samples of `W` words each, `W` a divisor of 64 that also divides `first`. Bit `k` of `mask` stands for the
+    /// sample whose first word has the index `first + k * W`; `value` returns its words.
     #[inline]
     pub fn write<const W: usize>(
         &mut self,
@@ -111,8 +109,7 @@ impl WordBuffer {
         self.change(first, mask, false, |k, _| value(k));
     }
 
-    /// Blends samples as [`WordBuffer::write`] writes them; `value` also takes the old words, which are
-    /// read.
+    /// Blends samples as [`WordBuffer::write`] writes them; `value` also takes the old words, which are read.
     #[inline]
     pub fn blend<const W: usize>(
         &mut self,
@@ -136,8 +133,7 @@ impl WordBuffer {
         self.cache.flush(|block| packer.pack(&blocks[block as usize]));
     }
 
-    /// Transfers of a read of the blocks in a range from memory, without the cache: each block once, and
-    /// clear ones not at all.
+    /// Transfers of a read of blocks from memory, without the cache: each block once, and clear ones not at all.
     pub fn read_from_memory(&self, blocks: impl IntoIterator<Item = u32>) -> BufferTraffic {
         let mut traffic = BufferTraffic::default();
         for block in blocks {

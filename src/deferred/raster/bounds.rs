@@ -1,11 +1,10 @@
 //! Bounds in time and on the lens of the samples of a tile that a triangle may cover (Laine et al.,
 //! "Clipless Dual-Space Bounds for Faster Stochastic Rasterization", 2011; section 5.1).
 //!
-//! A triangle is beyond a side of a tile while all its corners are, seen through any point of the lens.
-//! A corner's distance to the side, times `Z`, is linear in time and on the lens for a fixed value of
-//! the other one; with the blur added it is convex in time, and so below its chord. All of it holds for
-//! corners behind the eye as well, since it never divides by `Z`: a point of the triangle with `Z > 0`
-//! in the tile is a mean of the corners, so one of them is not beyond the side.
+//! A triangle is beyond a side of a tile while all its corners are, seen through any point of the lens. A corner's distance
+//! to the side, times `Z`, is linear in time and on the lens for a fixed value of the other one; with the blur added it is
+//! convex in time, and so below its chord. All of it holds for corners behind the eye as well, since it never divides by
+//! `Z`: a point of the triangle with `Z > 0` in the tile is a mean of the corners, so one of them is not beyond the side.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -14,8 +13,7 @@ use crate::camera::lens::LensShear;
 
 /// Relative widening of ranges, for rounding.
 const MARGIN: f32 = 1.0 / 262_144.0;
-/// Rounding error of a corner's position in the sample test and in this module, relative to the summed
-/// magnitudes.
+/// Rounding error of a corner's position in the sample test and in this module, relative to the summed magnitudes.
 const ROUNDING: f32 = 1.0 / 524_288.0;
 
 /// A rectangle of the picture, in pixels from its centre: columns and rows of its borders.
@@ -48,7 +46,7 @@ pub struct RangeLanes<S: Simd> {
 impl<S: Simd> RangeLanes<S> {
     /// All samples.
     #[inline(always)]
-    pub fn all(simd: S) -> Self {
+    pub(crate) fn all(simd: S) -> Self {
         let one = f32x16::splat(simd, 1.0);
         Self { t: [f32x16::splat(simd, 0.0), one], uv: [[-one, one]; 2] }
     }
@@ -74,8 +72,7 @@ pub struct CornerBounds {
 }
 
 impl CornerBounds {
-    /// Takes the corners of a triangle in a picture whose borders are at most `reach` pixels from its
-    /// centre.
+    /// Takes the corners of a triangle in a picture whose borders are at most `reach` pixels from its centre.
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, reach: f32) -> Self {
         let moves = triangle.moves();
@@ -102,12 +99,11 @@ impl CornerBounds {
 
     /// Whether ranges can be less than all samples.
     #[inline(always)]
-    pub fn restricts(&self) -> bool {
+    pub(crate) fn restricts(&self) -> bool {
         self.moves || self.is_blurred
     }
 
-    /// The rectangles with samples that the triangle may cover, and the times and positions on the lens
-    /// at which it may.
+    /// The rectangles with samples that the triangle may cover, and the times and positions on the lens at which it may.
     #[inline(always)]
     pub fn range<S: Simd>(&self, simd: S, rects: &RectLanes<S>) -> (mask32x16<S>, RangeLanes<S>) {
         let mut range = RangeLanes::all(simd);
@@ -151,8 +147,7 @@ impl CornerBounds {
         (may_cover, range)
     }
 
-    /// Distances of the corners, with blur, from a side at one end of the shutter, times `Z`; negative beyond
-    /// the side.
+    /// Distances of the corners, with blur, from a side at one end of the shutter, times `Z`; negative beyond the side.
     #[inline(always)]
     fn beyond<S: Simd>(
         &self,
@@ -182,8 +177,7 @@ impl CornerBounds {
         time * (end - start) + start
     }
 
-    /// Restricts ranges to lens positions from which the triangle may be between the sides at some of the
-    /// times; returns the lanes with any.
+    /// Restricts ranges to lens positions from which the triangle may be between the sides; returns the lanes with any.
     #[inline(always)]
     fn on_lens<S: Simd>(
         &self,
@@ -331,8 +325,7 @@ impl<S: Simd> Hull<S> {
         let [least, greatest] = self.roots;
         let is_free = self.has_nan | !(below_at_start ^ below_at_end);
         let from = (is_free | below_at_end).select(zero, (least - MARGIN).max(zero));
-        let to = (is_free | below_at_start).select(one, (greatest + MARGIN).min(one));
-        [from, to]
+        [from, (is_free | below_at_start).select(one, (greatest + MARGIN).min(one))]
     }
 }
 

@@ -26,7 +26,7 @@ pub struct RasterCounters {
     /// Triangles dropped because they are never in the picture.
     pub outside: u64,
     /// Triangles dropped because they never show a side that is drawn.
-    pub turned_away: u64,
+    pub(crate) turned_away: u64,
     /// Triangles dropped because a coordinate is beyond the range of f32.
     pub not_finite: u64,
     /// Tests of tiles of 8x8 pixels and of blocks of 2x2 pixels.

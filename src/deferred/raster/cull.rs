@@ -1,5 +1,4 @@
-//! Culling of rectangles of the picture against a triangle: by bounds in time and on the lens, and by the
-//! edges.
+//! Culling of rectangles of the picture against a triangle: by bounds in time and on the lens, and by the edges.
 //!
 //! Sixteen rectangles are tested at once, one per lane. They are the cells of a grid over an area of the
 //! picture, such as the tiles of a triangle's box or the blocks of a tile.
@@ -52,9 +51,8 @@ pub struct Culler {
 impl Culler {
     /// Prepares a triangle for the area of its box.
     #[inline(always)]
-    pub fn new(triangle: &MovingTriangle, view: &TestView) -> Self {
-        let reach = view.centre[0].max(view.centre[1]);
-        let corners = CornerBounds::new(triangle, &view.shear, reach);
+    pub(crate) fn new(triangle: &MovingTriangle, view: &TestView) -> Self {
+        let corners = CornerBounds::new(triangle, &view.shear, view.centre[0].max(view.centre[1]));
         let [x0, y0, x1, y1] = triangle.area.map(f32::from);
         let [x, y] = view.centre;
         let area = Rect { least: [x0 - x, y0 - y], greatest: [x1 - x, y1 - y] };
@@ -68,13 +66,12 @@ impl Culler {
 
     /// Whether ranges can be less than all samples.
     #[inline(always)]
-    pub fn restricts(&self) -> bool {
+    pub(crate) fn restricts(&self) -> bool {
         self.corners.restricts()
     }
 
-    /// Tests square cells, given by their left and top borders in lanes and by their side. Cells are clipped
-    /// to `area`: first column and row, and one past the last column and row. Only the lanes in `wanted` are
-    /// tested.
+    /// Tests square cells, given by their left and top borders in lanes and by their side. Cells are clipped to `area`:
+    /// first column and row, and one past the last column and row. Only the lanes in `wanted` are tested.
     #[inline(always)]
     pub fn test<S: Simd>(
         &self,
@@ -85,14 +82,13 @@ impl Culler {
         wanted: u16,
     ) -> CandidateCells<S> {
         let rects = self.rects([left, top], side, area);
-        let bounds = self.corners.range(simd, &rects);
-        self.kept(simd, &rects, bounds, wanted)
+        let (may_cover, range) = self.corners.range(simd, &rects);
+        self.kept(simd, &rects, may_cover, range, wanted)
     }
 
-    /// Tests the 4x4 cells that start at a corner, in Morton order and clipped to `area`. `left` and `top`
-    /// are the lanes of the cells' borders.
+    /// Tests the 4x4 cells from a corner on, in Morton order and clipped to `area`, with borders `left` and `top` in lanes.
     #[inline(always)]
-    pub fn test_grid<S: Simd>(
+    pub(crate) fn test_grid<S: Simd>(
         &self,
         simd: S,
         corner: [f32; 2],
@@ -114,8 +110,8 @@ impl Culler {
             borders[8 + k] = (corner[1] + at).max(y0) - y;
             borders[12 + k] = (corner[1] + at + side).min(y1) - y;
         }
-        let bounds = self.corners.range_of_grid(simd, &rects, &GridSides { borders });
-        self.kept(simd, &rects, bounds, wanted)
+        let (may_cover, range) = self.corners.range_of_grid(simd, &rects, &GridSides { borders });
+        self.kept(simd, &rects, may_cover, range, wanted)
     }
 
     /// Parts of square cells in `area`, from the picture's centre.
@@ -139,7 +135,8 @@ impl Culler {
         &self,
         simd: S,
         rects: &RectLanes<S>,
-        (may_cover, range): (mask32x16<S>, RangeLanes<S>),
+        may_cover: mask32x16<S>,
+        range: RangeLanes<S>,
         wanted: u16,
     ) -> CandidateCells<S> {
         let wanted = mask32x16::from_bitmask(simd, u64::from(wanted));
@@ -173,7 +170,7 @@ pub struct CellBatch {
 impl Cells {
     /// The cells of an area: first column and row of pixels, and one past the last column and row.
     #[inline(always)]
-    pub fn new(side: u32, area: [u32; 4]) -> Self {
+    pub(crate) fn new(side: u32, area: [u32; 4]) -> Self {
         let [x0, y0, x1, y1] = area;
         let columns = [x0 / side, x1.div_ceil(side)];
         let rows = [y0 / side, y1.div_ceil(side)];
@@ -188,7 +185,7 @@ impl Cells {
 
     /// Number of cells that have not been tested.
     #[inline(always)]
-    pub fn remaining(&self) -> u32 {
+    pub(crate) fn remaining(&self) -> u32 {
         self.left_over
     }
 
@@ -214,8 +211,7 @@ impl Cells {
         let left = f32x16::from_slice(simd, &corners[0]);
         let top = f32x16::from_slice(simd, &corners[1]);
         let wanted = u16::MAX >> (16 - count);
-        let side = pixels(self.side);
-        let kept = culler.test(simd, [left, top], side, self.area, wanted);
+        let kept = culler.test(simd, [left, top], pixels(self.side), self.area, wanted);
         Some(CellBatch { cells, kept: kept.cells })
     }
 }

@@ -1,15 +1,13 @@
 //! The edges of a moving, defocused triangle over a tile: bounds of their values.
 //!
-//! With `X' = X + u Cx - x Z`, `Y' = Y + v Cy - y Z` and shears that are linear in `Z`, the edge between
-//! corners j and k is
+//! With `X' = X + u Cx - x Z`, `Y' = Y + v Cy - y Z` and shears that are linear in `Z`, the edge between corners j and k is
 //!
 //! ```text
 //! X'_j Y'_k - X'_k Y'_j = a + b x + c y + u (k - p y) + v (m + q x)
 //! ```
 //!
-//! where the terms in `x y` and `u v` cancel. The coefficients are quadratic in time. In Bernstein form
-//! over a tile's range of times, the edge lies between its values for the three coefficients, each of
-//! which is affine in each of x, y, u and v.
+//! where the terms in `x y` and `u v` cancel. The coefficients are quadratic in time. In Bernstein form over a tile's range
+//! of times, the edge lies between its values for the three coefficients, each of which is affine in each of x, y, u and v.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -37,8 +35,7 @@ pub struct EdgeBounds {
 }
 
 impl EdgeBounds {
-    /// Sets up the edges of a triangle. `slack` bounds the rounding of its corners in the sample test.
-    /// `area` is a rectangle that holds all tiles to be tested.
+    /// Sets up the edges of a triangle. `slack` bounds its corners' rounding in the sample test; `area` holds all tiles.
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, slack: [f32; 3], area: &Rect) -> Self {
         let origin = [0, 1].map(|k| f64::from(f32::midpoint(area.least[k], area.greatest[k])));
@@ -96,8 +93,7 @@ impl EdgeBounds {
         }
     }
 
-    /// The lanes of a set in which samples of a rectangle in its ranges may show a side of `faces`: a side
-    /// whose sign one of the edges cannot have cannot show.
+    /// The lanes in which a side of `faces` may show in a rectangle's ranges: each edge can have the sign of that side.
     #[inline(always)]
     pub fn may_show<S: Simd>(
         &self,

@@ -46,7 +46,7 @@ pub struct BlockLanes<S: Simd> {
 impl<S: Simd> BlockLanes<S> {
     /// The block whose first pixel is at a column and row.
     #[inline(always)]
-    pub fn new(simd: S, view: &TestView, pixel: [u32; 2]) -> Self {
+    pub(crate) fn new(simd: S, view: &TestView, pixel: [u32; 2]) -> Self {
         let corner =
             |k: usize| (f32x16::from_slice(simd, &PIXELS[k]) + pixels(pixel[k])) - view.centre[k];
         Self { pixel, corners: [corner(0), corner(1)] }
@@ -58,8 +58,7 @@ impl<S: Simd> BlockLanes<S> {
 pub struct GroupHits<S: Simd> {
     /// Samples that are hit.
     pub hits: u16,
-    /// Weights of the corners, as in [`TriangleHit::weights`](super::sample_test::TriangleHit); valid where
-    /// a sample is hit.
+    /// Weights of the corners, as [`TriangleHit::weights`](super::sample_test::TriangleHit); valid for hits.
     pub weights: [f32x16<S>; 3],
     /// Depths, valid where a sample is hit.
     pub depth: f32x16<S>,
@@ -67,7 +66,7 @@ pub struct GroupHits<S: Simd> {
 
 /// Tests the samples of a group of a block that are in `wanted`.
 #[inline(always)]
-pub fn test_group<S: Simd>(
+pub(crate) fn test_group<S: Simd>(
     simd: S,
     triangle: &MovingTriangle,
     view: &TestView,

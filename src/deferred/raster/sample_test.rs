@@ -1,10 +1,9 @@
 //! The definition of a hit: whether a triangle covers a sample, and where.
 //!
-//! All arithmetic is in f32, in the order written here and without fused operations, so that
-//! [`lanes`](super::lanes) gives the same bits. At the sample's time and point of the lens, the corners
-//! are moved so that the sample is the origin of the picture. The cross product of two corners is then
-//! the edge between them; it is zero if the edge runs through the sample, and it changes its sign
-//! exactly when the edge is reversed. Two triangles that share an edge therefore never both cover a
+//! All arithmetic is in f32, in the order written here and without fused operations, so that [`lanes`](super::lanes) gives
+//! the same bits. At the sample's time and point of the lens, the corners are moved so that the sample is the origin of the
+//! picture. The cross product of two corners is then the edge between them; it is zero if the edge runs through the sample,
+//! and it changes its sign exactly when the edge is reversed. Two triangles that share an edge therefore never both cover a
 //! sample near it, and never both miss it.
 
 use super::triangle::MovingTriangle;

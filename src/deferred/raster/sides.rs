@@ -1,8 +1,7 @@
 //! Bounds of the cells of a grid with four columns and four rows, such as the blocks of a tile.
 //!
-//! The bounds in time come from one side of a cell at a time, and a side is shared by a column or row of
-//! cells. The sixteen sides take the lanes of a single test, instead of four tests for the sides of sixteen
-//! cells.
+//! The bounds in time come from one side of a cell at a time, and a side is shared by a column or row of cells. The sixteen
+//! sides take the lanes of a single test, instead of four tests for the sides of sixteen cells.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -12,9 +11,9 @@ use quadrille_base::math::lanes::mask_bits;
 /// The sides of a grid of rectangles with four columns and rows, from the picture's centre: left and right
 /// borders of the columns, then top and bottom borders of the rows.
 #[derive(Debug, Clone, Copy)]
-pub struct GridSides {
+pub(crate) struct GridSides {
     /// The borders.
-    pub borders: [f32; 16],
+    pub(crate) borders: [f32; 16],
 }
 
 impl GridSides {
@@ -51,11 +50,10 @@ fn cells_between(sides: u16) -> u16 {
 }
 
 impl CornerBounds {
-    /// [`CornerBounds::range`] of the rectangles of a grid of four columns and rows in Morton order. The
-    /// times depend on one side at a time, and each side is shared by a column or row: the sixteen sides
-    /// take the lanes of a single test.
+    /// [`CornerBounds::range`] of the rectangles of a grid of four columns and rows in Morton order. The times depend on
+    /// one side at a time, and each side is shared by a column or row: the sixteen sides take the lanes of a single test.
     #[inline(always)]
-    pub fn range_of_grid<S: Simd>(
+    pub(crate) fn range_of_grid<S: Simd>(
         &self,
         simd: S,
         rects: &RectLanes<S>,

@@ -1,8 +1,7 @@
 //! Traversal of the tiles and blocks that a triangle may cover.
 //!
-//! Tiles of 8x8 pixels are visited row by row, and the blocks of 2x2 pixels of a tile in Morton order.
-//! Both are culled by bounds in time and on the lens and by the edges; the groups of samples of a
-//! block are tested if any of their samples lie in its ranges.
+//! Tiles of 8x8 pixels are visited row by row, and the blocks of 2x2 pixels of a tile in Morton order. Both are culled
+//! by bounds in time and on the lens and by the edges; groups of samples are tested if any lie in the block's ranges.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -26,7 +25,7 @@ const BLOCKS: [[f32; LANES]; 2] = [
 
 /// Camera and samples, which the raster of all triangles of a frame shares.
 #[derive(Debug, Clone, Copy)]
-pub struct RasterView<'a> {
+pub(crate) struct RasterView<'a> {
     /// Camera of the sample tests.
     pub test: TestView,
     /// Samples of all pixels.
@@ -35,8 +34,7 @@ pub struct RasterView<'a> {
 
 /// Consumer of the hits of a triangle.
 pub trait HitSink<S: Simd> {
-    /// Takes the hits of a group of samples of the block of 2x2 pixels whose first pixel is given, at least
-    /// one hit.
+    /// Takes the hits of a group of samples of the block of 2x2 pixels whose first pixel is given, at least one hit.
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>);
 
     /// Called after the groups of a block. Blocks come tile by tile, in Morton order within a tile.
@@ -50,10 +48,9 @@ struct Traversal<'a> {
     culler: Culler,
 }
 
-/// Visits the hits of a triangle in an area of the picture: first column and row, and one past the last
-/// column and row.
+/// Visits the hits of a triangle in an area of the picture: first column and row, and one past the last column and row.
 #[inline(always)]
-pub fn traverse<S: Simd>(
+pub(crate) fn traverse<S: Simd>(
     simd: S,
     view: &RasterView<'_>,
     triangle: &MovingTriangle,
@@ -120,8 +117,7 @@ impl Traversal<'_> {
             let [x, y] =
                 [left + BLOCK_PX * even_bits(place), top + BLOCK_PX * even_bits(place >> 1)];
             let inside = self.view.pattern.lanes() & lanes_inside([x, y], tile);
-            let range = ranges.of(place as usize);
-            self.samples(simd, [x, y], inside, &range, counters, sink);
+            self.samples(simd, [x, y], inside, &ranges.of(place as usize), counters, sink);
         }
     }
 

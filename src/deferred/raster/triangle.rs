@@ -1,5 +1,4 @@
-//! Triangle set-up: vertices that move linearly in homogeneous picture coordinates, culls, and the box of
-//! pixels that a triangle may cover.
+//! Triangle set-up: vertices that move linearly in homogeneous picture coordinates, culls, and boxes of pixels.
 
 use crate::camera::lens::LensShear;
 use crate::camera::shutter::CentredPoint;
@@ -11,8 +10,7 @@ const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
 /// A triangle while the shutter is open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MovingTriangle {
-    /// Corners when the shutter opens: column and row from the picture's centre in pixels times `Z`, and
-    /// `Z`.
+    /// Corners when the shutter opens: column and row from the picture's centre in pixels times `Z`, and `Z`.
     pub start: [[f32; 3]; 3],
     /// Their changes until the shutter closes.
     pub change: [[f32; 3]; 3],
@@ -35,7 +33,7 @@ pub struct FaceSet {
 
 impl FaceSet {
     /// Both sides.
-    pub const BOTH: Self = Self { front: true, back: true };
+    pub(crate) const BOTH: Self = Self { front: true, back: true };
 
     /// Whether no side is in the set.
     pub fn is_empty(self) -> bool {
@@ -150,9 +148,8 @@ impl MovingTriangle {
         (x0 < x1 && y0 < y1).then_some([x0, y0, x1, y1])
     }
 
-    /// Sides that may show at any time through any point of the lens. The orientation is the sign of the
-    /// corners' determinant, cubic in time and affine in the lens coordinates, bounded by its Bernstein
-    /// coefficients.
+    /// Sides that may show at any time through any point of the lens. The orientation is the sign of the corners'
+    /// determinant, cubic in time and affine in the lens coordinates, bounded by its Bernstein coefficients.
     fn sides(&self, shear: &LensShear) -> FaceSet {
         let ends = [self.start, self.end()].map(|points| points.map(|p| p.map(f64::from)));
         let corners_of_lens: &[[f64; 2]] = if shear.is_pinhole() {

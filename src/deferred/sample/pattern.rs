@@ -42,9 +42,8 @@ pub struct PixelSample {
     pub t: f32,
 }
 
-/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2 pixels,
-/// by time. The lanes of the top left pixel come first, then the pixel on its right, then the lower row.
-/// Lanes without a sample repeat the first sample of their pixel.
+/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2 pixels, by time.
+/// The lanes come row by row of pixels. Lanes without a sample repeat the first sample of their pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(align(64))]
 pub struct SampleGroup {
@@ -65,8 +64,7 @@ pub struct SampleGroup {
 pub struct BlockSamples {
     /// The samples by time. With `n` groups in use, group `k` holds the times from `k / n` to `(k + 1) / n`.
     pub groups: [SampleGroup; GROUPS],
-    /// Index of each sample in the block: the pixel (0 top left, 1 top right, 2 bottom left, 3 bottom right)
-    /// times the samples per pixel, plus the index within the pixel.
+    /// Index of each sample in the block: the pixel, row by row, times the samples per pixel, plus the index in the pixel.
     pub numbers: [[u8; LANES]; GROUPS],
 }
 
@@ -199,8 +197,8 @@ fn unit_interval(fraction: u32) -> f32 {
     (fraction >> 8) as f32 / 16_777_216.0
 }
 
-/// Area-preserving map of the unit square to the unit disc (Shirley and Chiu, "A Low Distortion Map Between
-/// Disk and Square", 1997).
+/// Area-preserving map of the unit square to the unit disc (Shirley and Chiu, "A Low Distortion Map Between Disk and
+/// Square", 1997).
 fn disc(square: [f32; 2]) -> [f32; 2] {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
     let [a, b] = square.map(|v| 2.0 * f64::from(v) - 1.0);

@@ -4,12 +4,12 @@
 use quadrille_base::math::low;
 
 /// Number of dimensions: x, y, u, v, t.
-pub const DIMENSIONS: usize = 5;
+pub(crate) const DIMENSIONS: usize = 5;
 /// Number of points.
-pub const POINTS: usize = 16;
+pub(crate) const POINTS: usize = 16;
 
-/// Degree, coefficients and initial numbers of the primitive polynomials of dimensions 2 to 5; dimension 1 is
-/// the van der Corput sequence.
+/// Degree, coefficients and initial numbers of the primitive polynomials of dimensions 2 to 5; dimension 1 is the van der
+/// Corput sequence.
 const POLYNOMIALS: [(u32, u32, &[u32]); DIMENSIONS - 1] =
     [(1, 0, &[1]), (2, 1, &[1, 3]), (3, 1, &[1, 3, 1]), (3, 2, &[1, 1, 1])];
 
@@ -41,8 +41,7 @@ fn directions(dimension: usize) -> [u32; INDEX_BITS] {
     std::array::from_fn(|k| m[k] << (31 - k))
 }
 
-/// The first points, each coordinate a fraction of 2^32. Among any 2^k first points, each interval of
-/// length 2^-k of each dimension holds one.
+/// The first points, in fractions of 2^32. Of the first 2^k, each interval of length 2^-k of a dimension holds one.
 pub fn points() -> [[u32; DIMENSIONS]; POINTS] {
     let directions: [_; DIMENSIONS] = std::array::from_fn(directions);
     std::array::from_fn(|point| {
@@ -53,8 +52,7 @@ pub fn points() -> [[u32; DIMENSIONS]; POINTS] {
     })
 }
 
-/// The number that a pixel's points are combined with by exclusive or, for one dimension: it moves them
-/// to other intervals, and keeps one in each.
+/// Number combined with a pixel's points by exclusive or: it moves them to other intervals, and keeps one in each.
 pub fn scramble(seed: u64, pixel: [u32; 2], dimension: u32) -> u32 {
     // SplitMix64 (Steele, Lea and Flood, 2014), absorbing a word at a time.
     let mut state = seed;

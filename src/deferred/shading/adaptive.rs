@@ -1,5 +1,5 @@
-//! Cells of shading grids that grow with blur (after Vaidyanathan et al., "Adaptive Image Space Shading
-//! for Motion and Defocus Blur", 2012).
+//! Cells of shading grids that grow with blur (after Vaidyanathan et al., "Adaptive Image Space Shading for Motion and
+//! Defocus Blur", 2012).
 //!
 //! Blur over a disc of diameter `c` (defocus) has the variance of a box of side `sqrt(3/4) c` along each
 //! axis, and motion along a segment of length `m` has the variance of a box of side `m`. The cells have the
@@ -35,7 +35,7 @@ impl Spacing {
     }
 
     /// Other distances in the same directions.
-    pub fn with_px(self, px: [f64; 2]) -> Self {
+    pub(crate) fn with_px(self, px: [f64; 2]) -> Self {
         Self { px, ..self }
     }
 }
@@ -114,8 +114,7 @@ impl<'a> Blur<'a> {
         if px == [1.0; 2] {
             return Spacing::PIXEL;
         }
-        let direction = self.direction;
-        Spacing { direction, px }
+        Spacing { direction: self.direction, px }
     }
 
     /// Smallest circle of confusion in pixels that allows cells of this side across the motion; NaN if all do.
@@ -123,8 +122,7 @@ impl<'a> Blur<'a> {
         (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
     }
 
-    /// Coefficients (constant, `1 / Z`) of the circle of confusion in pixels; negative in front of the plane in
-    /// focus.
+    /// Coefficients (constant, `1 / Z`) of the circle of confusion in pixels; negative in front of the plane in focus.
     pub(super) fn coc_by_nearness(&self) -> [f64; 2] {
         [self.shear.a[0], self.shear.b[0]].map(|v| 2.0 * f64::from(v))
     }

@@ -1,10 +1,8 @@
-//! Bands of circles of confusion: parts of a large triangle with cells of their own, for triangles that reach
-//! from far out of focus into focus.
+//! Bands of circles of confusion: parts, with own cells, of large triangles that reach from far out of focus into it.
 //!
-//! The circle of confusion is an affine function of the position on the picture, since `1 / Z` is. The lines on
-//! which it allows cells of a given side cut the triangle into strips. Each strip has cells for its own least
-//! blur, in its own bounding rectangle. The rectangles stand side by side in the shading grid, so that
-//! identifiers stay unique.
+//! The circle of confusion is an affine function of the position on the picture, since `1 / Z` is. The lines on which it
+//! allows cells of a given side cut the triangle into strips. Each strip has cells for its own least blur, in its own
+//! bounding rectangle. The rectangles stand side by side in the shading grid, so that identifiers stay unique.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 use nalgebra::Vector3;
@@ -27,8 +25,7 @@ const LEAST_QUADS: f64 = 16.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bands {
-    /// Coefficients (column, row, constant) of the circle of confusion in pixels; negative in front of the
-    /// plane in focus.
+    /// Coefficients (column, row, constant) of the circle of confusion in pixels; negative in front of the plane in focus.
     coc: [f32; 3],
     /// Band with the least circles of confusion.
     first: Cells,
@@ -103,8 +100,7 @@ fn homogeneous(corner: [f32; 3]) -> HomogeneousPoint {
     HomogeneousPoint { xz, yz, z }
 }
 
-/// Circle of confusion as a function of position, as in [`Bands`], from its function of `1 / Z`. `None` for a
-/// triangle without an area.
+/// Circle of confusion by position, as in [`Bands`], from its function of `1 / Z`; `None` without an area.
 fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     let [a, b, c] = region.corners.map(|p| Vector3::from(p.map(f64::from)));
     // 1 / Z = n . (x, y, 1) at all corners.
@@ -120,8 +116,7 @@ fn range(polygon: &[Corner]) -> [f64; 2] {
     })
 }
 
-/// Circles of confusion at which bands meet, ascending, given their change per pixel. Strips narrower than a
-/// quad are joined to the sharper neighbour.
+/// Circles of confusion at which bands meet, ascending, given their change per pixel; strips are a quad wide at least.
 fn cuts(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     let mut before = outwards(blur, [(-most).max(0.0), -least], slope);
     before.reverse();
@@ -147,8 +142,7 @@ fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     cuts
 }
 
-/// Cells of a triangle's strips with their least circles of confusion, and the estimated number of all quads.
-/// `None` if a strip is too thin.
+/// Cells of a triangle's strips with their least circles of confusion, and number of quads; `None` if one is too thin.
 fn strips(
     region: &Region,
     polygon: &[Corner],
@@ -174,8 +168,7 @@ fn strips(
 
 /// Part of a convex polygon with circles of confusion in a range.
 fn strip(polygon: &[Corner], [least, most]: [f64; 2]) -> Vec<Corner> {
-    let above = cut(polygon, least, |coc| coc >= least);
-    cut(&above, most, |coc| coc <= most)
+    cut(&cut(polygon, least, |coc| coc >= least), most, |coc| coc <= most)
 }
 
 fn cut(polygon: &[Corner], bound: f64, keeps: impl Fn(f64) -> bool) -> Vec<Corner> {

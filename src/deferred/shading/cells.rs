@@ -36,9 +36,8 @@ impl Cells {
         is_small.then(|| Self::at(&Spacing::PIXEL, first, last))
     }
 
-    /// Fewest quads with cells no larger than the spacing and no smaller than a pixel, along the spacing's
-    /// directions and centred on the region. Unless the cells are pixels, they fill the region, so that few
-    /// shading points lie outside.
+    /// Fewest quads with cells no larger than the spacing and no smaller than a pixel, along the spacing's directions and
+    /// centred on the region. Unless the cells are pixels, they fill the region, so that few shading points lie outside.
     fn fitted(region: &Region, spacing: &Spacing) -> Self {
         let most = f64::from(MAX_GRID_SIDE / 2);
         let size = region.size();

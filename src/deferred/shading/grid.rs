@@ -1,10 +1,8 @@
-//! The shading grid of a triangle: from barycentrics to the nearest grid point, and back (section 3,
-//! figure 3).
+//! The shading grid of a triangle: from barycentrics to the nearest grid point, and back (section 3, figure 3).
 //!
-//! A hit is moved to where its point of the triangle is half-way through the exposure, seen through the
-//! centre of the lens, and takes the colour of the grid cell there. The pixel grid has the pixels of the
-//! picture as cells, so that a triangle without blur is shaded as by multisampling. A grid of larger cells is
-//! fitted to the triangle.
+//! A hit is moved to where its point of the triangle is half-way through the exposure, seen through the centre of the lens,
+//! and takes the colour of the grid cell there. The pixel grid has the pixels of the picture as cells, so that a triangle
+//! without blur is shaded as by multisampling. A grid of larger cells is fitted to the triangle.
 
 use std::sync::Arc;
 
@@ -35,18 +33,16 @@ pub struct ShadingGrid {
     cells: Cells,
     /// Bands with their own cells; most triangles have none.
     bands: Option<Arc<Bands>>,
-    /// Whether the grid is one of barycentric coordinates, since the triangle has no position on
-    /// the picture.
+    /// Whether the grid is one of barycentric coordinates, since the triangle has no position on the picture.
     pub is_barycentric: bool,
     /// Whether the cells are enlarged, since cells of the size of the rule would be too many.
     pub is_coarsened: bool,
 }
 
 impl ShadingGrid {
-    /// The grid of a triangle: half-way through the exposure or, if it is seen edge on then or a corner is
-    /// nearer than the near plane, at one of the ends. If a corner is too near at all three times, the grid
-    /// covers the part in front of the near plane. If the triangle has no position at any of them, its
-    /// barycentrics are divided into 2048x2048 cells.
+    /// The grid of a triangle: half-way through the exposure or, if it is seen edge on then or a corner is nearer than the
+    /// near plane, at one of the ends. If a corner is too near at all three times, the grid covers the part in front of the
+    /// near plane. If the triangle has no position at any of them, its barycentrics are divided into 2048x2048 cells.
     pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
         let blur = match view.rule {
             GridRule::Pixel => None,
@@ -54,8 +50,7 @@ impl ShadingGrid {
         };
         let spacing = blur.as_ref().map_or(Spacing::PIXEL, Blur::whole);
         let instants = [0.5, 0.0, 1.0].into_iter().map(|time| triangle.at(time));
-        let directions = spacing.with_px([1.0; 2]).basis();
-        let Some(region) = Region::first(instants, view, directions) else {
+        let Some(region) = Region::first(instants, view, spacing.with_px([1.0; 2]).basis()) else {
             return Self::barycentric();
         };
         let cells = Cells::new(&region, &spacing, view.centre);
@@ -81,8 +76,7 @@ impl ShadingGrid {
         }
     }
 
-    /// The grid point nearest to a hit, given the weights of the triangle's corners up to a common factor,
-    /// as a Morton position ([`Spid::morton`]).
+    /// Morton position ([`Spid::morton`]) of the point nearest to a hit, given its weights up to a common factor.
     pub fn map(&self, weights: [f32; 3]) -> u32 {
         let mix = |k: usize| {
             (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
@@ -101,7 +95,7 @@ impl ShadingGrid {
 
     /// [`ShadingGrid::map`] of sixteen hits.
     #[inline(always)]
-    pub fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
+    pub(crate) fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
         let mut z = self.mix(weights, 2);
         if self.near > 0.0 {
             let sum = weights[0] + weights[1] + weights[2];
@@ -122,8 +116,7 @@ impl ShadingGrid {
             + weights[2] * self.corners[2][k]
     }
 
-    /// Position of a grid point in shading space: column and row in pixels from the picture's centre. The
-    /// point may lie beyond the grid.
+    /// Position of a grid point, which may lie beyond the grid, in shading space: in pixels from the picture's centre.
     pub fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let bands = self.bands.as_ref();
         bands.map_or(&self.cells, |bands| bands.of_point(point)).position(point)

@@ -29,7 +29,6 @@ pub struct GridView {
     pub near: f32,
     /// Column and row of the picture's centre, in pixels.
     pub centre: [f64; 2],
-    /// Distance from the picture's centre at which the regions of large triangles are clipped, in pixels along
-    /// columns and rows.
+    /// Distance from the picture's centre at which regions of large triangles are clipped, in pixels along each axis.
     pub reach_px: f64,
 }

@@ -49,10 +49,8 @@ impl Region {
     }
 
     fn clipped(corners: [[f32; 3]; 3], view: &GridView, basis: [[f64; 2]; 2]) -> Option<Self> {
-        let is_cut = corners.iter().any(|p| p[2] < view.near);
-        let near = if is_cut { view.near } else { 0.0 };
-        let polygon = clipped_polygon(corners, view);
-        let region = Self::around(corners, near, &polygon, basis)?;
+        let near = if corners.iter().any(|p| p[2] < view.near) { view.near } else { 0.0 };
+        let region = Self::around(corners, near, &clipped_polygon(corners, view), basis)?;
         Some(Self { is_clipped: true, ..region })
     }
 
@@ -113,7 +111,7 @@ fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
     clip(points, view.near.into(), view.reach_px).iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
 }
 
-/// Height of a triangle on the polygon's longest side with the same area; 0 for an empty polygon.
+/// Height over its longest side of a triangle with the polygon's area; 0 for an empty polygon.
 fn height_px(polygon: &[[f64; 2]]) -> f64 {
     let mut twice_area = 0.0;
     let mut longest = 0.0_f64;

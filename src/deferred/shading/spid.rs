@@ -1,14 +1,13 @@
 //! Shading point identifiers (section 4.2, figure 4).
 //!
-//! An identifier names a point of the shading grid of a primitive. Sorted identifiers are in
-//! submission order of the primitives and, within each, along a space-filling curve in shading space;
-//! the four points of a shading quad stand side by side.
+//! An identifier names a point of a primitive's shading grid. Sorted identifiers are in submission order of primitives
+//! and, within each, along a space-filling curve in shading space; the points of a shading quad stand side by side.
 
 use bytemuck::{Pod, Zeroable};
 use quadrille_base::math::low;
 
 /// Largest number of points along a side of a shading grid.
-pub const MAX_GRID_SIDE: u32 = 1 << 16;
+pub(crate) const MAX_GRID_SIDE: u32 = 1 << 16;
 
 /// Identifier of a shading point. The derived order is the sort order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
