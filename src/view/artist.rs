@@ -52,8 +52,7 @@ impl Artist {
             let reference = reference_of(&job);
             // A panic in the pool ends the job alone.
             let hub = Arc::clone(&self.hub);
-            let served = catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage)));
-            let error = match served {
+            let error = match catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage))) {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error),
                 Err(_) => {

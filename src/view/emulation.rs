@@ -85,8 +85,7 @@ impl Emulation {
             size: [request.w, request.h],
             variant: request.variant.0,
         };
-        let kept = self.runs.iter().find(|(other, _)| *other == key);
-        let run = match kept {
+        let run = match self.runs.iter().find(|(other, _)| *other == key) {
             Some((_, run)) => Arc::clone(run),
             None => {
                 let progress = json!({"t": "progress", "id": request.id, "done": 0.0});
@@ -102,12 +101,12 @@ impl Emulation {
                 run
             }
         };
-        let found = run.maps.iter().find(|(map, _)| map.name == request.map);
-        let (map, counts) = found.ok_or_else(|| {
-            let names: Vec<_> = run.maps.iter().map(|(map, _)| map.name).collect();
-            let expected = format!("a map of {}: {}", key.variant, names.join(", "));
-            Error::unknown_name("map", expected, &request.map, names)
-        })?;
+        let (map, counts) =
+            run.maps.iter().find(|(map, _)| map.name == request.map).ok_or_else(|| {
+                let names: Vec<_> = run.maps.iter().map(|(map, _)| map.name).collect();
+                let expected = format!("a map of {}: {}", key.variant, names.join(", "));
+                Error::unknown_name("map", expected, &request.map, names)
+            })?;
         let counts = counts.to_vec();
         let scale = map.scale(&counts);
         let frame = heat::pixels(key.size, &counts, scale, VIRIDIS);
@@ -146,8 +145,7 @@ impl Emulation {
         let scene = &stage.scenes[0];
         let mut simulation = Simulation::new(self.look.config.clone(), [Method::from(key.variant)]);
         simulation.watch = Watch { maps: true, ..Watch::default() };
-        let profile = self.look.profile(scene, None);
-        let simulation = simulation.with_profile(profile).with_task(task);
+        let simulation = simulation.with_profile(self.look.profile(scene, None)).with_task(task);
         let splats = scene.splats()?;
         let outcomes = self.pool.install(|| simulate(splats, &camera, &simulation))?;
         let outcome = &outcomes[0];

@@ -1,7 +1,6 @@
 //! State that the threads of the server share: the pages and their requests, and the scenes.
 //!
-//! One lock guards all of it. It is held for moments: threads take requests out and put results in, and draw, encode and
-//! send without it.
+//! One lock guards all of it, for moments: threads take requests out, and draw, encode and send without it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

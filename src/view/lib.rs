@@ -10,8 +10,7 @@
 //!   +------- session <--- hub: outbox of each page <----------------+
 //! ```
 //!
-//! One thread serves all sockets. The page and the protocol are served for users of the same version: neither is an
-//! interface for other programs.
+//! One thread serves all sockets. Page and protocol are no interface: both sides are of the same version.
 
 mod admission;
 mod artist;
@@ -134,8 +133,7 @@ pub fn new_token() -> String {
     format!("{bits:0width$x}", width = TOKEN_DIGITS)
 }
 
-/// Minimum size of freed blocks that glibc returns to the system (assumed: pictures and tables of the emulator
-/// are larger, messages smaller).
+/// Least size of freed blocks that glibc returns (assumed: pictures and tables are larger, messages smaller).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED_BYTES: libc::c_int = 256 << 10;
 
@@ -151,8 +149,7 @@ fn return_large_blocks() {
     }
 }
 
-/// Serves scenes until the task is cancelled, or no page has come for a while. `pool` draws, and `ready` is called with
-/// the address once pages can connect.
+/// Serves scenes until the task is cancelled, or no page comes for a while. `pool` draws; `ready` gets the address.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Argument`] if no port is free; and errors of `ready`.

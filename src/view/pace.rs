@@ -154,8 +154,7 @@ impl Pace {
 const PAST_SHARE: f64 = 0.8;
 /// Least time of a confirmation; clocks and threads are not finer.
 const LEAST_TIME: Duration = Duration::from_micros(200);
-/// Range of unconfirmed bytes: a slow link holds the least for 100 ms. Tunnels buffer megabytes, which would
-/// delay a new camera.
+/// Range of unconfirmed bytes: the least takes a slow link 100 ms. Megabytes in tunnels would delay a new camera.
 const WINDOW_BYTES: [f64; 2] = [65_536.0, 1_048_576.0];
 /// Bytes in flight, relative to a round trip's; above one, the estimate can grow.
 const WINDOW_FACTOR: f64 = 1.5;

@@ -288,8 +288,7 @@ impl Canvas {
             SceneContent::Splats(scene) => &scene.splats,
             SceneContent::Mesh(mesh) => {
                 // The colours of files and screens: shading computes with linear light.
-                let picture = mesh.draw(&camera.as_pinhole(), task)?;
-                self.frame = picture.to_srgb().into_owned();
+                self.frame = mesh.draw(&camera.as_pinhole(), task)?.to_srgb().into_owned();
                 return Ok(());
             }
         };
@@ -308,8 +307,7 @@ impl Canvas {
             RendererName::Emulated(variant) => {
                 let simulation = Simulation::new(look.config.clone(), [variant]);
                 let simulation = simulation.with_profile(profile).with_task(task);
-                let outcomes = simulate(splats, camera, &simulation)?;
-                self.frame = outcomes[0].frame();
+                self.frame = simulate(splats, camera, &simulation)?[0].frame();
                 return Ok(());
             }
         }
@@ -366,14 +364,16 @@ fn photo(cam: &CameraRequest, size: [u32; 2], views: &[ListedView]) -> Result<Fr
 pub(crate) fn rgb_over(frame: &Frame, background: [f32; 3]) -> Vec<u8> {
     let mut rgb = vec![0; frame.pixels().len() * 3];
     let width = frame.width().max(1) as usize;
-    let rows = rgb.par_chunks_mut(3 * width).zip(frame.pixels().par_chunks(width));
-    rows.for_each(|(bytes, pixels)| {
-        for (bytes, &[r, g, b, a]) in bytes.chunks_exact_mut(3).zip(pixels) {
-            let t = 1.0 - a;
-            let [r, g, b] = [r + t * background[0], g + t * background[1], b + t * background[2]];
-            bytes.copy_from_slice(&[r, g, b].map(to_8_bit));
-        }
-    });
+    rgb.par_chunks_mut(3 * width).zip(frame.pixels().par_chunks(width)).for_each(
+        |(bytes, pixels)| {
+            for (bytes, &[r, g, b, a]) in bytes.chunks_exact_mut(3).zip(pixels) {
+                let t = 1.0 - a;
+                let [r, g, b] =
+                    [r + t * background[0], g + t * background[1], b + t * background[2]];
+                bytes.copy_from_slice(&[r, g, b].map(to_8_bit));
+            }
+        },
+    );
     rgb
 }
 

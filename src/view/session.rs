@@ -45,8 +45,7 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
             // The page may be gone.
             let _ = sink.send(Message::Text(bye.into())).await;
         }
-        let reason = reason.into();
-        let _ = sink.send(Message::Close(Some(CloseFrame { code, reason }))).await;
+        let _ = sink.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
     };
     let _ = timeout(FAREWELL, farewell).await;
 }
