@@ -52,7 +52,6 @@ impl Compared {
     }
 }
 
-/// A figure as drawn.
 #[derive(Debug, PartialEq, Default)]
 pub(crate) struct Content {
     pub(crate) text: Vec<String>,
@@ -98,7 +97,6 @@ impl Content {
         });
     }
 
-    /// The document of the figure's file.
     pub(crate) fn json(&self, figure: &Figure, command: &str, missing: &[String]) -> Value {
         json!({
             "figure": figure.id,

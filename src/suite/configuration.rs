@@ -32,10 +32,7 @@ impl Default for Configuration {
 }
 
 impl Configuration {
-    /// Creates a configuration without a name that is based on `preset`.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] if there is no such preset.
+    /// Creates a configuration without a name that is based on `preset`; [`Error::Argument`] if there is no such preset.
     pub fn new(preset: &str, config: Config) -> Result<Self> {
         Ok(Self {
             name: None,
@@ -97,10 +94,8 @@ pub fn swept(configurations: &[Configuration], assignment: &str) -> Result<Vec<C
 }
 
 pub(super) fn check_count(count: usize) -> Result<()> {
-    if count <= MAX_CONFIGURATIONS {
-        return Ok(());
-    }
-    Err(Error::argument("number of configurations", format!("at most {MAX_CONFIGURATIONS}"), count))
+    let (what, expected) = ("number of configurations", format!("at most {MAX_CONFIGURATIONS}"));
+    Error::refuse_if(count > MAX_CONFIGURATIONS, what, expected, count)
 }
 
 /// Refuses two configurations with the same name, preset and changes.
@@ -115,7 +110,6 @@ pub fn check_distinct(configurations: &[Configuration]) -> Result<()> {
     Ok(())
 }
 
-/// Splits an assignment of several values into assignments of one value each.
 fn alternatives(assignment: &str) -> Result<Vec<String>> {
     let one = || vec![assignment.to_owned()];
     let Some((path, text)) = assignment.split_once('=') else { return Ok(one()) };

@@ -92,7 +92,6 @@ impl<'a> KnownRows<'a> {
         })
     }
 
-    /// Whether a run has a row with all methods.
     pub(super) fn has(&mut self, run: &Run) -> bool {
         match &run.work {
             Work::View(work) => {

@@ -131,10 +131,8 @@ impl Measurement {
                 Error::malformed(path, place.as_str(), expected, found)
             })?);
         }
-        match all.is_empty() {
-            true => Err(Error::malformed(path, "line 2", "a measured number", "none")),
-            false => Ok(all),
-        }
+        Error::malformed_if(all.is_empty(), path, "line 2", "a measured number", "none")?;
+        Ok(all)
     }
 
     fn check(

@@ -54,7 +54,6 @@ struct Kind {
 }
 
 impl LineContent {
-    /// Parses a line; `None` if it is not an object.
     fn parse(bytes: &[u8]) -> Option<Self> {
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return None;

@@ -228,10 +228,8 @@ impl Running<'_> {
     }
 
     fn append(&self, row: &impl Serialize) -> Result<()> {
-        match &self.file {
-            None => Ok(()),
-            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).append(row),
-        }
+        let Some(file) = &self.file else { return Ok(()) };
+        file.lock().unwrap_or_else(PoisonError::into_inner).append(row)
     }
 
     fn add(&mut self, row: RunRow, watch: &mut dyn FnMut(Event<'_>)) -> Result<()> {

@@ -95,9 +95,8 @@ impl SceneEntry {
                 Source::File(folder.join(path))
             }
             (None, Some(name)) => {
-                let recipe = name
-                    .parse::<Recipe>()
-                    .map_err(|error| in_scene(suite, &raw.name, error.about("recipe")))?;
+                let named = name.parse::<Recipe>().map_err(|error| error.about("recipe"));
+                let recipe = named.map_err(|error| in_scene(suite, &raw.name, error))?;
                 let made = Procedural {
                     recipe,
                     splats: raw.splats.unwrap_or(DEFAULT_SPLATS),

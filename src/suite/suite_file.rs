@@ -38,10 +38,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Reads and checks a suite file; `-` reads standard input.
-    ///
-    /// # Errors
-    /// [`Error::Read`], [`Error::Limit`] for more than 1 MiB, and the errors of [`Suite::parse`].
+    /// Reads and checks a suite file of at most 1 MiB, as [`Suite::parse`]; `-` reads standard input.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(&read_text(path, "a suite")?, path)
     }
@@ -93,10 +90,7 @@ impl Suite {
     /// Replaces the methods of the suite, unless there are none.
     #[must_use]
     pub fn with_methods(self, methods: Vec<Method>) -> Self {
-        if methods.is_empty() {
-            return self;
-        }
-        Self { methods, ..self }
+        if methods.is_empty() { self } else { Self { methods, ..self } }
     }
 
     /// The suite without its matrix and configurations.

@@ -55,7 +55,6 @@ impl<'t> SuiteText<'t> {
         Error::malformed(self.path, place, "keys and values of a suite", found)
     }
 
-    /// The number of the line at a position in the text.
     fn line(self, at: usize) -> usize {
         self.text.get(..at).unwrap_or_default().matches('\n').count() + 1
     }
@@ -146,7 +145,6 @@ impl<'t> SuiteTable<'t> {
         self.values.contains_key(key)
     }
 
-    /// The keys with values, for messages.
     pub(crate) fn keys(&self) -> String {
         let keys: Vec<&str> = self.values.keys().map(String::as_str).collect();
         format!("the keys {}", keys.join(", "))
@@ -158,10 +156,7 @@ impl<'t> SuiteTable<'t> {
         let unknown = self.values.iter().min_by_key(|(_, value)| value.span().start);
         let Some((key, value)) = unknown else { return Ok(()) };
         let line = format!("line {}", self.suite.line(value.span().start));
-        let place = match self.place.as_str() {
-            "" => line,
-            place => format!("{place}, {line}"),
-        };
+        let place = if self.place.is_empty() { line } else { format!("{}, {line}", self.place) };
         let expected = format!("one of the keys {}", self.known.join(", "));
         let found = format!("{key}{}", did_you_mean(key, self.known));
         Err(Error::malformed(self.suite.path, place, expected, found))

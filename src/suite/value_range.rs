@@ -92,11 +92,7 @@ fn by_steps(from: f64, to: f64, step: f64) -> Result<Vec<f64>, String> {
     if first + count * by != last {
         return Err(misses(to, value(count), value(count + 1.0)));
     }
-    let mut values = Vec::new();
-    while (values.len() as f64) <= count {
-        values.push(value(values.len() as f64));
-    }
-    Ok(values)
+    Ok((0_u32..).map(f64::from).take_while(|at| *at <= count).map(value).collect())
 }
 
 fn by_factors(from: f64, to: f64, factor: f64) -> Result<Vec<f64>, String> {

@@ -20,7 +20,7 @@ pub(crate) const DRAWINGS: &DrawnFrom<DeferredResults> = &[
 ];
 
 /// The paragraph at the head of the page; all of it is computed from the results.
-pub fn summary(results: &DeferredResults) -> String {
+pub(crate) fn summary(results: &DeferredResults) -> String {
     let scenes: Vec<_> = results.of("scene").collect();
     let mut text = format!(
         "This report draws the paper's tables and figures again from {} scenes, {} amounts of blur and {} traces, none of \

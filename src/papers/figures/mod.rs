@@ -9,7 +9,7 @@ mod microbenchmarks;
 mod motivation;
 pub mod results;
 mod speedups;
-pub mod summary;
+pub(crate) mod summary;
 mod termination;
 mod units;
 

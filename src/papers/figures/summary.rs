@@ -21,7 +21,7 @@ fn relation(ours: f64, theirs: f64) -> &'static str {
 }
 
 /// The summary; empty without results.
-pub fn summary(results: &Results) -> String {
+pub(crate) fn summary(results: &Results) -> String {
     let sentences = [
         Some(extent(results)),
         speedups(results),

@@ -25,7 +25,7 @@ pub(crate) const DRAWINGS: &DrawnFrom<MergingResults> = &[
 ];
 
 /// The paragraph about quad-fragment merging at the head of the page, computed from the results.
-pub fn summary_of_quads(results: &MergingResults) -> String {
+pub(crate) fn summary_of_quads(results: &MergingResults) -> String {
     let frames = results.default_frames();
     let mut text = format!(
         "Quad-fragment merging is drawn from {} scenes with the names of the paper's.",
@@ -42,7 +42,7 @@ pub fn summary_of_quads(results: &MergingResults) -> String {
 }
 
 /// The paragraph about the pixel merge unit at the head of the page, computed from the results.
-pub fn summary_of_pixels(results: &MergingResults) -> String {
+pub(crate) fn summary_of_pixels(results: &MergingResults) -> String {
     let runs: Vec<_> = results.of("buffers").collect();
     let mut text = format!(
         "The pixel merge unit is drawn from {} meshes, none of them a scene of the paper.",

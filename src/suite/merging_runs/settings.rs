@@ -150,10 +150,7 @@ impl TableParts for MergingSettings {
 }
 
 impl MergingSettings {
-    /// Number of rows per view and target area.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for buffers that no unit has.
+    /// Number of rows per view and target area; [`Error::Argument`] for buffers that no unit has.
     pub fn rows_per_view(&self) -> Result<usize> {
         Ok(self.msaa.len() * self.choices()?.len())
     }
@@ -185,10 +182,7 @@ impl MergingSettings {
         Ok(choices)
     }
 
-    /// The pattern of `samples` samples per pixel.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for another number of samples.
+    /// The pattern of `samples` samples per pixel; [`Error::Argument`] for a number that has none.
     pub fn pattern(&self, samples: u32) -> Result<&'static SamplePattern> {
         let pattern = match self.coarse {
             true => SamplePattern::coarse(samples),

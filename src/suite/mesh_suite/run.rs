@@ -32,7 +32,6 @@ impl Messages for Warnings {
 }
 
 impl MeshJob {
-    /// The numbers of all cameras of the camera file as text.
     pub(crate) fn camera_text(&self) -> Result<String> {
         camera_text(match &self.settings {
             RunSettings::Deferred(settings) => &settings.views,
