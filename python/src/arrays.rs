@@ -33,8 +33,7 @@ pub(crate) fn rows<'a, const N: usize>(
         Some(&last) if last == N => Ok(bytemuck::cast_slice(numbers(name, array)?)),
         _ => {
             let expected = format!("a last axis of {N}");
-            let found = format!("{:?}", array.shape());
-            Err(to_python(Error::argument(name, expected, found)))
+            Err(to_python(Error::argument(name, expected, format!("{:?}", array.shape()))))
         }
     }
 }
@@ -57,8 +56,7 @@ pub(crate) fn empty<'py, T: numpy::Element>(
 ) -> PyResult<Bound<'py, PyArrayDyn<T>>> {
     let numpy = py.import(intern!(py, "numpy"))?;
     let shape = PyTuple::new(py, shape)?;
-    let array = numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?;
-    Ok(array.cast_into()?)
+    Ok(numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?.cast_into()?)
 }
 
 /// An array of `shape`, and the result of the function that writes all its values.
@@ -95,12 +93,10 @@ pub(crate) fn frame_of_array(name: &str, rgba: &Floats<'_>) -> PyResult<Frame> {
         _ => [0, 0],
     };
     let [Ok(width), Ok(height)] = sides.map(u32::try_from) else {
-        let found = format!("{:?}", rgba.shape());
-        return Err(to_python(Error::argument(name, "[H, W, 4]", found)));
+        return Err(to_python(Error::argument(name, "[H, W, 4]", format!("{:?}", rgba.shape()))));
     };
     if width == 0 || height == 0 {
-        let found = format!("{:?}", rgba.shape());
-        return Err(to_python(Error::argument(name, "[H, W, 4]", found)));
+        return Err(to_python(Error::argument(name, "[H, W, 4]", format!("{:?}", rgba.shape()))));
     }
     Ok(Frame::from_pixels(width, height, pixels.to_vec()))
 }

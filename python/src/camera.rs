@@ -29,8 +29,7 @@ fn projection(lens: &str) -> PyResult<Projection> {
         Some(1) => Ok(Projection::Fisheye(FisheyeLens::EQUIDISTANT)),
         Some(_) => Ok(Projection::Equirectangular),
         None => {
-            let expected = format!("one of {}", LENSES.join(", "));
-            Err(to_python(Error::argument("lens", expected, lens)))
+            Err(to_python(Error::argument("lens", format!("one of {}", LENSES.join(", ")), lens)))
         }
     }
 }
@@ -56,8 +55,7 @@ impl RawCamera {
     ) -> PyResult<Self> {
         if viewmat[3] != [0.0, 0.0, 0.0, 1.0] {
             let found = format!("{:?}", viewmat[3]);
-            let what = "viewmat: last row";
-            return Err(to_python(Error::argument(what, "[0, 0, 0, 1]", found)));
+            return Err(to_python(Error::argument("viewmat: last row", "[0, 0, 0, 1]", found)));
         }
         let rotation = Matrix3::from_fn(|row, column| viewmat[row][column]);
         let translation = Vector3::from_fn(|row, _| viewmat[row][3]);
@@ -148,8 +146,7 @@ impl RawCamera {
     /// The same camera with a distorted fisheye.
     fn distorted(&self, coefficients: [f64; 4]) -> PyResult<Self> {
         let lens = FisheyeLens::new(coefficients).map_err(to_python)?;
-        let camera = self.0.clone();
-        Ok(Self(camera.with_projection(Projection::Fisheye(lens))))
+        Ok(Self(self.0.clone().with_projection(Projection::Fisheye(lens))))
     }
 }
 

@@ -62,8 +62,7 @@ impl ConversionHost for Host<'_> {
         _: &ConvertedFile,
     ) -> quadrille::Result<()> {
         let warnings = table.encoding.warnings.iter();
-        let warnings = warnings.map(|warning| format!("{}: {warning}", path.display()));
-        self.warnings.extend(warnings);
+        self.warnings.extend(warnings.map(|warning| format!("{}: {warning}", path.display())));
         Ok(())
     }
 
@@ -119,8 +118,7 @@ pub(crate) fn convert(
         let text = format!("{name} {value}").trim_end().to_owned();
         Ok(Step { text, change })
     };
-    let steps = job.actions.iter().map(step);
-    let steps: quadrille::Result<Vec<Step>> = steps.collect();
+    let steps: quadrille::Result<Vec<Step>> = job.actions.iter().map(step).collect();
     let conversion = Conversion {
         reading: LoadOptions::default(),
         steps: steps.map_err(to_python)?,
@@ -153,12 +151,10 @@ pub(crate) fn convert(
         if is_pruned || conversion.is_compared {
             host.find_views(is_pruned)?;
         }
-        let converted = conversion.run(&mut host)?;
-        Ok((converted, host.warnings))
+        Ok((conversion.run(&mut host)?, host.warnings))
     })?;
     let document = serde_json::to_string(&converted);
-    let document = document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
-    Ok((document, warnings))
+    Ok((document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?, warnings))
 }
 
 /// Refuses an output that is one of the inputs: it would be gone if the conversion went wrong.
@@ -180,8 +176,7 @@ pub(crate) fn load_table(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RawTable> {
     let call = Call::watched("load", progress);
-    let table = call.run(py, |task| quadrille::load_table(SceneInput::file(&path).task(task)))?;
-    Ok(RawTable(table))
+    Ok(RawTable(call.run(py, |task| quadrille::load_table(SceneInput::file(&path).task(task)))?))
 }
 
 #[pymethods]

@@ -30,8 +30,7 @@ static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
 
 /// An idle renderer, or a new one.
 fn renderer() -> Renderer {
-    let idle = IDLE.try_lock().ok().and_then(|mut idle| idle.take());
-    idle.unwrap_or_default()
+    IDLE.try_lock().ok().and_then(|mut idle| idle.take()).unwrap_or_default()
 }
 
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
@@ -92,8 +91,7 @@ fn cameras_of(
             principal_px: [lens[2], lens[5]],
         };
         let rotation = Matrix3::from_fn(|row, column| view[row * 4 + column]);
-        let translation = Vector3::from_fn(|row, _| view[row * 4 + 3]);
-        Camera::new("", lens, rotation, translation)
+        Camera::new("", lens, rotation, Vector3::from_fn(|row, _| view[row * 4 + 3]))
     };
     cameras.map(camera).collect()
 }
@@ -113,8 +111,7 @@ pub(crate) fn rasterize<'py>(
 ) -> PyResult<Rasterized<'py>> {
     let profile = drawing.profile().map_err(to_python)?;
     let views = numbers("viewmats", &cameras.0)?;
-    let lenses = numbers("Ks", &cameras.1)?;
-    let cameras = cameras_of(views, lenses, drawing.size).map_err(to_python)?;
+    let cameras = cameras_of(views, numbers("Ks", &cameras.1)?, drawing.size).map_err(to_python)?;
     let means = rows::<3>("means", &geometry.0)?;
     let colors = colors.as_ref().map(|c| Colors::of(c, &drawing)).transpose()?;
     let backgrounds = backgrounds.as_ref();
@@ -126,8 +123,7 @@ pub(crate) fn rasterize<'py>(
         opacities: numbers("opacities", &geometry.3)?,
         sh: &[],
     };
-    let channels = colors.map_or(0, |colors| colors.last);
-    let count = channels + usize::from(drawing.depth.is_some());
+    let count = colors.map_or(0, |colors| colors.last) + usize::from(drawing.depth.is_some());
     let (width, height) = drawing.size;
     let bytes = (count + 1) * size_of::<f32>() * cameras.len();
     check_memory([width, height], bytes as u64).map_err(to_python)?;

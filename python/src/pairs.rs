@@ -86,9 +86,8 @@ impl DrawnView<'_> {
             depths.as_slice_mut()?.par_chunks_mut(BLOCK),
             opacities.as_slice_mut()?.par_chunks_mut(BLOCK),
         );
-        let starts = starts(&chunks).into_par_iter();
         let parts = (
-            starts,
+            starts(&chunks).into_par_iter(),
             ids.into_par_iter(),
             (radii, means, conics).into_par_iter(),
             numbers.into_par_iter(),
@@ -170,8 +169,7 @@ pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResu
     let names = views[0].iter().map(|(name, _)| *name).enumerate();
     let join = |(column, name): (usize, &'static str)| {
         let parts: Vec<_> = views.iter().map(|view| &view[column].1).collect();
-        let joined = numpy.call_method1(intern!(py, "concatenate"), (PyList::new(py, parts)?,))?;
-        Ok((name, joined))
+        Ok((name, numpy.call_method1(intern!(py, "concatenate"), (PyList::new(py, parts)?,))?))
     };
     names.map(join).collect()
 }
@@ -206,8 +204,7 @@ fn starts(chunks: &[&[ProjectedSplat]]) -> Vec<(usize, usize)> {
 
 /// The splats that `renderer` has drawn, by chunks that are not empty.
 fn drawn(renderer: &Renderer) -> Vec<&[ProjectedSplat]> {
-    let chunks = renderer.drawn_chunks().map(|(splats, _)| splats);
-    chunks.filter(|chunk| !chunk.is_empty()).collect()
+    renderer.drawn_chunks().map(|(splats, _)| splats).filter(|chunk| !chunk.is_empty()).collect()
 }
 
 /// Up to sixteen splats from splat `first` of the first chunk on, with zeros behind the last one.

@@ -17,8 +17,7 @@ use crate::run::run;
 /// The picture of a file as an array [H, W, 4].
 #[pyfunction]
 pub(crate) fn read_picture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
-    let frame = run(py, |_| quadrille::read_picture(&path))?;
-    array_of_frame(py, &frame)
+    array_of_frame(py, &run(py, |_| quadrille::read_picture(&path))?)
 }
 
 /// Writes a picture to a file, whose extension says the format.
@@ -38,8 +37,7 @@ pub(crate) fn encode_picture<'py>(
     let frame = frame_of_array("picture", &rgba)?;
     let bytes = run(py, |_| {
         let format = PictureFormat::of_name(&name).ok_or_else(|| {
-            let found = name.display().to_string();
-            Error::argument("name", "the name of a picture file", found)
+            Error::argument("name", "the name of a picture file", name.display().to_string())
         })?;
         let mut bytes = Vec::new();
         let encoded = quadrille::encode_picture(&mut bytes, format, &frame);
@@ -57,8 +55,7 @@ pub(crate) fn over<'py>(
     colour: [f32; 3],
 ) -> PyResult<Bound<'py, PyAny>> {
     let frame = frame_of_array("picture", &rgba)?;
-    let over = run(py, |_| Ok(frame.over(colour)))?;
-    array_of_frame(py, &over)
+    array_of_frame(py, &run(py, |_| Ok(frame.over(colour)))?)
 }
 
 /// The picture over an opaque colour, as an array [H, W, 3] of u8, rounded as in PNG files.
@@ -71,11 +68,9 @@ pub(crate) fn rgb8<'py>(
     let frame = frame_of_array("picture", &rgba)?;
     let bytes = run(py, |_| {
         let over = frame.over(colour);
-        let pixels = over.pixels().iter();
-        Ok(pixels.flat_map(|p| [p[0], p[1], p[2]].map(to_8_bit)).collect())
+        Ok(over.pixels().iter().flat_map(|p| [p[0], p[1], p[2]].map(to_8_bit)).collect())
     })?;
-    let shape = [frame.height() as usize, frame.width() as usize, 3];
-    array::<u8>(py, bytes, &shape)
+    array::<u8>(py, bytes, &[frame.height() as usize, frame.width() as usize, 3])
 }
 
 /// Networks of the last comparison with LPIPS, with the names and the path that chose them: their weights are read once
@@ -93,8 +88,7 @@ fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetri
     let kinds = wanted.0.iter().map(|name| LpipsKind::named(name));
     let kinds = kinds.collect::<Result<Vec<_>, Error>>();
     let kinds = kinds.map_err(|error| to_python(error.about("lpips")))?;
-    let nets = LpipsMetrics::load(&kinds, wanted.1.as_deref()).map_err(to_python)?;
-    let nets = Arc::new(nets);
+    let nets = Arc::new(LpipsMetrics::load(&kinds, wanted.1.as_deref()).map_err(to_python)?);
     *known = Some((wanted, Arc::clone(&nets)));
     Ok(nets)
 }
@@ -124,6 +118,5 @@ pub(crate) fn compare<'py>(
         document[key] = distance.clone();
     }
     document["protocol"] = serde_json::json!(protocol);
-    let shape = [a.height() as usize, a.width() as usize];
-    Ok((document.to_string(), array(py, map, &shape)?))
+    Ok((document.to_string(), array(py, map, &[a.height() as usize, a.width() as usize])?))
 }

@@ -78,10 +78,7 @@ fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     };
     let count = count.parse().ok().and_then(TopCount::new);
     let layers = count.map(|count| vec![Layer::TopId(count), Layer::TopWeight(count)]);
-    layers.ok_or_else(|| {
-        let expected = format!("top:1 to top:{}", TopCount::MAX);
-        Error::argument("layers", expected, name)
-    })
+    layers.ok_or_else(|| Error::argument("layers", format!("top:1 to top:{}", TopCount::MAX), name))
 }
 
 /// The results of a picture beside its colours.
@@ -105,7 +102,8 @@ impl Drawing {
         &self,
         pixels: &mut [[f32; 4]],
         renderer: &mut Renderer,
-        (splats, camera): (&Splats, &Camera),
+        splats: &Splats,
+        camera: &Camera,
         task: &Task,
     ) -> quadrille::Result<Drawn> {
         let (settings, has_layers) = (&self.settings, !self.layers.layers.is_empty());
@@ -174,18 +172,15 @@ pub(crate) fn render<'py>(
     check_memory([camera.width, camera.height], bytes).map_err(to_python)?;
     let mut call = Call::default();
     call.threads = look.threads;
-    let mut renderer = scene.take_renderer();
-    let of = (&scene.splats, camera);
+    let (mut renderer, splats) = (scene.take_renderer(), &scene.splats);
     let shape = [camera.height as usize, camera.width as usize, 4];
     let (picture, drawn) = filled(py, &shape, |values| {
         let pixels = values.as_chunks_mut().0;
-        call.run(py, |task| drawing.draw(pixels, &mut renderer, of, task))
+        call.run(py, |task| drawing.draw(pixels, &mut renderer, splats, camera, task))
     })?;
     scene.give_renderer(renderer);
-    let layers = drawn.layers.iter().map(|picture| {
-        let array = array_of_layer(py, picture)?;
-        Ok((picture.layer.name(), array))
-    });
+    let layers =
+        drawn.layers.iter().map(|picture| Ok((picture.layer.name(), array_of_layer(py, picture)?)));
     let counts = [
         ("splats_in_frustum", drawn.counts.splats_in_frustum),
         ("fragments_blended", drawn.counts.fragments_blended),

@@ -50,14 +50,11 @@ fn with_pools<T>(use_pools: impl FnOnce(&mut Pools) -> PyResult<T>) -> PyResult<
 }
 
 fn threads_of_environment() -> PyResult<usize> {
-    let Some(text) = std::env::var_os(THREADS_VARIABLE) else {
-        return Ok(0);
-    };
+    let Some(text) = std::env::var_os(THREADS_VARIABLE) else { return Ok(0) };
     let text = text.to_string_lossy();
     let number = text.parse().ok().filter(|threads| *threads > 0);
     number.ok_or_else(|| {
-        let expected = "a whole number above 0";
-        to_python(Error::argument(THREADS_VARIABLE, expected, text.to_string()))
+        to_python(Error::argument(THREADS_VARIABLE, "a whole number above 0", text.to_string()))
     })
 }
 
@@ -76,11 +73,9 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
         if let Some(pool) = pools.pools.get(&threads) {
             return Ok(Arc::clone(pool));
         }
-        let built = ThreadPoolBuilder::new().num_threads(threads).build();
-        let built = built.map_err(|error| {
+        let built = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             let expected = "a number of threads that the system can start";
-            let found = format!("{threads}: {error}");
-            to_python(Error::argument("threads", expected, found))
+            to_python(Error::argument("threads", expected, format!("{threads}: {error}")))
         })?;
         let pool = Arc::new(built);
         pools.pools.insert(threads, Arc::clone(&pool));
@@ -121,8 +116,7 @@ impl Stage {
 
     fn state(&self) -> (String, [u64; 2]) {
         let amounts = [0, 1].map(|i| self.amounts[i].load(Ordering::Relaxed));
-        let name = self.name.lock().unwrap_or_else(PoisonError::into_inner);
-        (name.clone(), amounts)
+        (self.name.lock().unwrap_or_else(PoisonError::into_inner).clone(), amounts)
     }
 }
 
@@ -155,9 +149,7 @@ impl Call {
         }
         let mut reported = Default::default();
         let mut report = |py: Python<'_>| {
-            let Some(progress) = &self.progress else {
-                return Ok(());
-            };
+            let Some(progress) = &self.progress else { return Ok(()) };
             let now = self.stage.state();
             if now == reported || now.1[1] == 0 {
                 return Ok(());

@@ -107,8 +107,7 @@ fn restored(slices: &SplatSlices<'_>, sh_degree: u8) -> Splats {
 
 fn options(axes: Option<&str>, lod: u32) -> PyResult<LoadOptions> {
     let axes = axes.map(str::parse::<SplatAxes>).transpose();
-    let axes = axes.map_err(|error| to_python(error.about("axes")))?;
-    Ok(LoadOptions::new(axes, lod))
+    Ok(LoadOptions::new(axes.map_err(|error| to_python(error.about("axes")))?, lod))
 }
 
 /// Loads a scene file.
@@ -121,9 +120,8 @@ pub(crate) fn load(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RawScene> {
     let options = options(axes, lod)?;
-    let call = Call::watched("load", progress);
-    let scene =
-        call.run(py, |task| quadrille::load(SceneInput::file(&path).options(options).task(task)))?;
+    let scene = Call::watched("load", progress)
+        .run(py, |task| quadrille::load(SceneInput::file(&path).options(options).task(task)))?;
     Ok(scene.into())
 }
 
@@ -168,12 +166,10 @@ impl RawScene {
     fn from_arrays(arrays: Arrays<'_>, raw: bool) -> PyResult<Self> {
         let slices = slices(&arrays)?;
         if !raw {
-            let splats = Splats::from_slices(&slices).map_err(to_python)?;
-            return Ok(splats.into());
+            return Ok(Splats::from_slices(&slices).map_err(to_python)?.into());
         }
         let table = SplatTable::from_raw_slices(&slices);
-        let splats = table.and_then(|table| table.splats()).map_err(to_python)?;
-        Ok(splats.0.into())
+        Ok(table.and_then(|table| table.splats()).map_err(to_python)?.0.into())
     }
 
     /// The scene of a pickle: `arrays` as [`Self::attribute`] gives them.
@@ -265,13 +261,11 @@ impl RawScene {
     fn select(&self, rows: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
         let rows = rows.as_slice()?;
         let len = self.splats.len();
-        let outside = rows.iter().find(|row| **row >= len as u64);
-        if let Some(row) = outside {
+        if let Some(row) = rows.iter().find(|row| **row >= len as u64) {
             let expected = format!("numbers below {len}, the number of splats");
             return Err(to_python(Error::argument("index", expected, row.to_string())));
         }
-        let rows = rows.iter().filter_map(|row| usize::try_from(*row).ok());
-        Ok(self.selected(rows))
+        Ok(self.selected(rows.iter().filter_map(|row| usize::try_from(*row).ok())))
     }
 
     /// The splats for which a condition holds.
@@ -300,10 +294,7 @@ impl RawScene {
             "quats" => array_of_rows(py, self.each(py, |splat| splat.rotation)?),
             "scales" => array_of_rows(py, self.each(py, |splat| splat.scale)?),
             "opacities" => array(py, self.each(py, |splat| splat.opacity)?, &[self.splats.len()]),
-            _ => {
-                let sh = run(py, |_| Ok(self.splats.to_arrays().sh))?;
-                array_of_sh(py, sh, &self.splats)
-            }
+            _ => array_of_sh(py, run(py, |_| Ok(self.splats.to_arrays().sh))?, &self.splats),
         }
     }
 }
@@ -347,8 +338,7 @@ impl RawScene {
         let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
         let origin = self.splats.origin();
         if origin != [0.0; 3] {
-            let back = Action::Translate(origin);
-            back.apply(&mut table, Path::new("scene"), &Task::NEVER)?;
+            Action::Translate(origin).apply(&mut table, Path::new("scene"), &Task::NEVER)?;
         }
         table.profile_hint = self.facts.profile_hint;
         table.comments.clone_from(&self.facts.comments);
@@ -362,8 +352,7 @@ fn array_of_sh<'py>(
     sh: Vec<[f32; 3]>,
     splats: &Splats,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let shape = [splats.len(), rest_coefficients(splats.sh_degree()) + 1, 3];
-    array(py, sh.into_flattened(), &shape)
+    array(py, sh.into_flattened(), &[splats.len(), rest_coefficients(splats.sh_degree()) + 1, 3])
 }
 
 fn of_distribution<'py>(

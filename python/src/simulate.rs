@@ -72,13 +72,11 @@ pub(crate) fn simulate<'py>(
         splats: scene.splats.len(),
         sh_degree: scene.splats.sh_degree(),
     };
-    let progress = machines.progress.as_ref().map(|f| f.clone_ref(py));
-    let mut call = Call::watched("simulate", progress);
+    let mut call = Call::watched("simulate", machines.progress.as_ref().map(|f| f.clone_ref(py)));
     call.threads = machines.threads;
     let (splats, camera) = (&scene.splats, &camera.0);
     let simulated = call.run(py, |task| {
-        let level = SimdLevel::best();
-        let prepared = PreparedView::new(splats, camera, &profile, level, task)?;
+        let prepared = PreparedView::new(splats, camera, &profile, SimdLevel::best(), task)?;
         let start = Instant::now();
         let runs = Machine::run_all(&emulated, &prepared, task)?;
         Ok(Simulated {
