@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::console::{Exit, fail, listed, print, print_json};
 use super::options::{GpuFlags, named_methods};
-use super::outputs::Outputs;
+use super::outputs::{Outputs, refuse_given};
 use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
@@ -146,9 +146,7 @@ impl Args {
     }
 
     fn check_output(&self) -> Result<()> {
-        let Some(path) = &self.output else {
-            return Ok(());
-        };
+        let Some(path) = &self.output else { return Ok(()) };
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         if !OTHER_FORMATS.contains(&extension.to_ascii_lowercase().as_str()) {
             return Ok(());
@@ -162,21 +160,14 @@ impl Args {
             ("--method", !self.methods.is_empty()),
             ("--set, --preset, --config", self.gpu.is_given()),
         ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            None => Ok(()),
-            Some((flag, _)) => {
-                Err(Error::needs(flag, format!("{needed}, not {}", self.suite.display())))
-            }
-        }
+        let suite = self.suite.display();
+        refuse_given(given, |flag| Error::needs(flag, format!("{needed}, not {suite}")))
     }
 }
 
 fn refuse_stdout(args: &Args) -> Result<()> {
     let others = [("--json", args.json), ("--csv", args.csv), ("--merge", args.merge)];
-    match others.iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((flag, _)) => Err(Error::conflict("-o -", format!("{flag} (name a file)"))),
-    }
+    refuse_given(others, |flag| Error::conflict("-o -", format!("{flag} (name a file)")))
 }
 
 fn run_plan(
@@ -212,8 +203,7 @@ fn merge(plan: &Plan, results: &Path, session: &Session) -> Result<(Vec<RunRow>,
             merged.left_out
         ));
     }
-    let lacking = merged.missing.iter().map(ToString::to_string);
-    let exit = missing(&lacking.collect::<Vec<_>>(), rows);
+    let exit = missing(&merged.missing.iter().map(ToString::to_string).collect::<Vec<_>>(), rows);
     Ok((merged.rows, exit))
 }
 
@@ -232,10 +222,8 @@ fn missing(missing: &[String], found: usize) -> Exit {
 
 fn print_results(args: &Args) -> Result<Exit> {
     let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];
-    if let Some((flag, _)) = kept.iter().find(|(_, is_given)| *is_given) {
-        let printed = args.suite.display();
-        return Err(Error::needs(flag, format!("a suite (.toml); {printed} is only printed")));
-    }
+    let needed = format!("a suite (.toml); {} is only printed", args.suite.display());
+    refuse_given(kept, |flag| Error::needs(flag, needed))?;
     args.refuse_flags_of_splats("a suite (.toml)")?;
     print_rows(args, read_rows(&args.suite)?, None)?;
     Ok(Exit::Done)

@@ -16,7 +16,7 @@ use self::observer::Console;
 use self::opened::{Kind, Opened, kind_of, warn_unmatched};
 use self::outputs::PageFacts;
 use super::console::{Exit, fail, print, print_json};
-use super::least_psnr::check_psnr;
+use super::least_psnr::{check_psnr, sort_by_psnr};
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_evaluation::pairing::{self, Pairs};
@@ -32,8 +32,7 @@ pub(super) fn run(args: &Args, session: &Session) -> anyhow::Result<Exit> {
     let kind = kind_of(&args.a, &args.b)?;
     check_flags(args, kind)?;
     if args.layers {
-        let found = pairing::find(&args.a, &args.b)?;
-        return compare_layers(args, &found, session);
+        return compare_layers(args, &pairing::find(&args.a, &args.b)?, session);
     }
     let compared = Compared {
         args,
@@ -76,8 +75,7 @@ impl Compared<'_> {
         if args.json {
             print_json(self.document(&evaluated, &summary, &conditions, opened))?;
         }
-        let rows = evaluated.rows.iter();
-        let compared = rows.map(|row| (row.pair.name.as_str(), &row.comparison));
+        let compared = evaluated.rows.iter().map(|row| (row.pair.name.as_str(), &row.comparison));
         let exit = check_psnr(compared, opened.one, args.fail_under_psnr);
         match last_error {
             Some(error) => Err(error),
@@ -147,8 +145,7 @@ impl Compared<'_> {
             ),
             None => {}
         }
-        let lpips = self.lpips.kinds().iter();
-        clauses.extend(lpips.map(|kind| kind.clause().to_owned()));
+        clauses.extend(self.lpips.kinds().iter().map(|kind| kind.clause().to_owned()));
         Conditions { protocol: self.args.protocol, background: self.args.background.0, clauses }
     }
 
@@ -161,8 +158,7 @@ impl Compared<'_> {
     ) -> Value {
         let mut rows: Vec<&PairRow> = evaluated.rows.iter().collect();
         if self.kind == Kind::Scenes {
-            // Worst first.
-            rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
+            sort_by_psnr(&mut rows);
         }
         let mut document = json!({
             "protocol": conditions.protocol,
@@ -186,10 +182,6 @@ fn nothing() -> anyhow::Error {
     Error::argument("pictures", "at least one pair that can be compared", "none").into()
 }
 
-fn psnr(row: &PairRow) -> f64 {
-    row.comparison.psnr_db.unwrap_or(f64::INFINITY)
-}
-
 fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     let refused =
         |flag: &str, expected: &str| Err(Error::argument(flag, expected, kind.in_words()));
@@ -199,31 +191,25 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     if args.fail_over_share.is_some() && !args.layers {
         return Err(Error::needs("--fail-over-share", "--layers, whose pixels it counts"));
     }
-    if matches!(kind, Kind::Pictures | Kind::Films) {
-        let (views, reading) =
-            (args.views != ViewSpec::default(), args.reading != LoadOptions::default());
-        let given = [
-            (views, "flags about views"),
-            (reading, "--axes or --lod"),
-            (args.profile.is_some(), "--profile"),
-        ];
-        if let Some((_, flag)) = given.into_iter().find(|(is_given, _)| *is_given) {
-            return refused(flag, "scenes, or a scene and photos");
-        }
+    let has_scenes = !matches!(kind, Kind::Pictures | Kind::Films);
+    let scenes = "scenes, or a scene and photos";
+    let (has_photos, photos) = (kind == Kind::Photos, "a scene and a folder of photos");
+    let has_sizes = has_photos || kind == Kind::Pictures;
+    let (resumes, resumed) =
+        (kind != Kind::Films, "pictures or scenes, which can be read from the middle");
+    let flags = [
+        ("flags about views", args.views != ViewSpec::default(), has_scenes, scenes),
+        ("--axes or --lod", args.reading != LoadOptions::default(), has_scenes, scenes),
+        ("--profile", args.profile.is_some(), has_scenes, scenes),
+        ("--photo-size", args.sizes.photo_size, has_photos, photos),
+        ("--resize", args.sizes.resize, has_sizes, "pictures, or a scene and a folder of photos"),
+        ("--exposures", args.exposures.file().is_some(), has_photos, photos),
+        ("--resume", args.outputs.resume, resumes, resumed),
+    ];
+    match flags.iter().find(|(_, is_given, fits, _)| *is_given && !fits) {
+        Some((flag, _, _, expected)) => refused(flag, expected),
+        None => Ok(()),
     }
-    if args.sizes.photo_size && kind != Kind::Photos {
-        return refused("--photo-size", "a scene and a folder of photos");
-    }
-    if args.sizes.resize && !matches!(kind, Kind::Pictures | Kind::Photos) {
-        return refused("--resize", "pictures, or a scene and a folder of photos");
-    }
-    if args.exposures.file().is_some() && kind != Kind::Photos {
-        return refused("--exposures", "a scene and a folder of photos");
-    }
-    if args.outputs.resume && kind == Kind::Films {
-        return refused("--resume", "pictures or scenes, which can be read from the middle");
-    }
-    Ok(())
 }
 
 fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Result<Exit> {
@@ -232,8 +218,7 @@ fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Resu
     let mut failed = None;
     for pair in &found.pairs {
         let (a, b) = (pair.a.display(), pair.b.display());
-        let added = compared.add(pair);
-        if let Err(error) = added.with_context(|| format!("comparing {a} and {b}")) {
+        if let Err(error) = compared.add(pair).with_context(|| format!("comparing {a} and {b}")) {
             failed.iter().for_each(|e| fail(&format!("{e:#}")));
             failed = Some(error);
         }

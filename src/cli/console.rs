@@ -30,8 +30,7 @@ pub(crate) struct Verbosity {
 static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 pub(crate) fn set_command(args: &[OsString]) {
-    let words = args.iter().skip(1);
-    let words = words.map(|word| shell_quoted(&word.to_string_lossy()));
+    let words = args.iter().skip(1).map(|word| shell_quoted(&word.to_string_lossy()));
     *COMMAND.lock().unwrap_or_else(PoisonError::into_inner) = words.collect();
 }
 
@@ -46,9 +45,25 @@ pub(crate) enum Exit {
     CheckFailed,
 }
 
+impl Exit {
+    pub(super) fn of(is_done: bool) -> Self {
+        if is_done { Self::Done } else { Self::CheckFailed }
+    }
+}
+
+/// The values without repetitions, in the order of their first places.
+pub(super) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
 pub(super) fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(LISTED);
-    let mut lines: String = shown.map(|name| format!("\n  {name}")).collect();
+    let mut lines: String = names.iter().take(LISTED).map(|name| format!("\n  {name}")).collect();
     if names.len() > LISTED {
         lines += &format!("\n  and {} more", names.len() - LISTED);
     }

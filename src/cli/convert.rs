@@ -10,15 +10,13 @@ use serde_json::json;
 use self::actions::OrderedActions;
 use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
-use super::least_psnr::check_psnr;
-use super::outputs::Outputs;
+use super::least_psnr::{check_psnr, sort_by_psnr};
+use super::outputs::{Outputs, write_text};
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
 use super::views::JudgingViews;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
 use quadrille_base::parse::{finite, whole_number};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
 use quadrille_evaluation::{Conditions, LpipsDistances, MetricColumn, PairRow, Summary, TextRows};
 use quadrille_render::convert::{
@@ -146,8 +144,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let read = read.iter().map(PathBuf::as_path);
     let beside = views.iter().flat_map(JudgingViews::files);
     let main_file = format.main_file(&args.output);
-    let outputs = Outputs::beside(read.chain(args.views.files()).chain(beside));
-    check_outputs(args, outputs, &main_file)?;
+    check_outputs(args, Outputs::beside(read.chain(args.views.files()).chain(beside)), &main_file)?;
     for path in &args.scenes {
         note_file_of_folder(path, session);
     }
@@ -166,8 +163,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let made: Vec<PathBuf> = [main_file.clone()].into_iter().chain(index).collect();
     let resume = args.resume.then(|| {
         let settings = format!("{conversion:?} {:?}", args.views);
-        let cameras = views.iter().flat_map(JudgingViews::files);
-        Resume::new(&args.scenes, &settings)?.with(cameras)
+        Resume::new(&args.scenes, &settings)?.with(views.iter().flat_map(JudgingViews::files))
     });
     let resume = resume.transpose()?;
     if resume.as_ref().is_some_and(|resume| resume.is_made("", &made)) {
@@ -192,10 +188,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if let Some(resume) = resume.filter(|_| converted.output.written) {
         resume.record("", &made)?;
     }
-    Ok(match converted.output.written {
-        true => Exit::Done,
-        false => Exit::CheckFailed,
-    })
+    Ok(Exit::of(converted.output.written))
 }
 
 fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Result<()> {
@@ -218,12 +211,9 @@ fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Resul
         fail(&format!("{output}: not written; a file that was there stays as it was"));
     }
     if let Some(path) = &args.report {
-        let text = format!("{:#}\n", json!(converted));
-        write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
+        write_text(path, format!("{:#}\n", json!(converted)))?;
     }
-    let Some(mut lines) = lines else {
-        return print_json(json!(converted));
-    };
+    let Some(mut lines) = lines else { return print_json(json!(converted)) };
     lines.file(&converted.output.file)?;
     match &converted.loss {
         Some(loss) => print(page_of_loss(loss)),
@@ -263,8 +253,7 @@ impl ConversionHost for Host<'_> {
     fn begin(&mut self, counted: &str) -> Task {
         // The bar before goes first.
         self.progress = None;
-        let progress = self.progress.insert(self.session.progress(counted));
-        progress.task.clone()
+        self.progress.insert(self.session.progress(counted)).task.clone()
     }
 
     fn views(&mut self, splats: &Splats) -> Result<Vec<Camera>> {
@@ -281,8 +270,7 @@ impl ConversionHost for Host<'_> {
 
     fn accepts(&mut self, loss: &ConversionLoss) -> bool {
         self.progress = None;
-        let views = loss.views.iter();
-        let compared = views.map(|view| (view.name.as_str(), &view.comparison));
+        let compared = loss.views.iter().map(|view| (view.name.as_str(), &view.comparison));
         check_psnr(compared, "view", self.least_psnr_db) == Exit::Done
     }
 }
@@ -296,8 +284,7 @@ fn rows(loss: &ConversionLoss) -> Vec<PairRow> {
         diff: None,
     };
     let mut rows: Vec<PairRow> = loss.views.iter().map(row).collect();
-    let psnr = |row: &PairRow| row.comparison.psnr_db.unwrap_or(f64::INFINITY);
-    rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
+    sort_by_psnr(&mut rows);
     rows
 }
 
@@ -319,8 +306,7 @@ struct StepLines {
 
 impl StepLines {
     fn new(args: &Args) -> Self {
-        let files = args.scenes.iter().chain([&args.output]);
-        let files = files.map(|path| path.display().to_string());
+        let files = args.scenes.iter().chain([&args.output]).map(|path| path.display().to_string());
         let steps = args.actions.0.iter().map(|step| step.text.clone());
         let widths = files.chain(steps).map(|text| text.chars().count());
         // Numbers of ten million splats, and the longest names of formats.
@@ -340,13 +326,12 @@ impl StepLines {
     }
 
     fn file(&mut self, file: &ConvertedFile) -> Result<()> {
-        let bytes = file.file_bytes.map(|bytes| HumanBytes(bytes).to_string());
         self.print([
             file.path.clone(),
             file.splats.to_string(),
             file.sh_degree.to_string(),
             file.format.to_owned(),
-            bytes.unwrap_or_default(),
+            file.file_bytes.map(|bytes| HumanBytes(bytes).to_string()).unwrap_or_default(),
         ])
     }
 

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use super::outputs::Background;
+use super::outputs::{Background, colour_behind};
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
@@ -36,19 +36,13 @@ impl ExposureFlags {
         background: Option<Background>,
         makes_film: bool,
     ) -> Result<Option<ViewExposures>> {
-        let Some(path) = &self.exposures else {
-            return Ok(None);
-        };
+        let Some(path) = &self.exposures else { return Ok(None) };
         if makes_film {
             return Err(Error::conflict("--exposures", "a film (-o with pictures takes it)"));
         }
-        let background = match background {
-            None => [0.0; 3],
-            Some(Background::Opaque(rgb)) => rgb,
-            Some(Background::Transparent) => {
-                let other = "--background transparent (choose an opaque one)";
-                return Err(Error::conflict("--exposures", other));
-            }
+        let Some(background) = colour_behind(background, None) else {
+            let other = "--background transparent (choose an opaque one)";
+            return Err(Error::conflict("--exposures", other));
         };
         let exposures = Exposures::load(path)?;
         Ok(Some(ViewExposures { exposures, background }))

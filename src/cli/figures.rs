@@ -31,8 +31,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         suites.push(suite);
     }
     let kept = args.kept.as_deref().map(MergingResults::read_kept).transpose()?;
-    let papers = suites.iter().flat_map(papers_of);
-    let papers = papers.chain(kept.iter().flat_map(|_| MERGING_PAPERS));
+    let papers = suites.iter().flat_map(papers_of).chain(kept.iter().flat_map(|_| MERGING_PAPERS));
     args.check_figures(&papers.collect::<Vec<_>>())?;
     let jobs = plan(suites, args, session)?;
     let results = args.results();

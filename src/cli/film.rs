@@ -8,16 +8,17 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::console::{joined, print, print_json};
-use super::outputs::{Background, JSON_ON_STDOUT, Outputs, refuse_terminal};
+use super::outputs::{
+    Background, JSON_ON_STDOUT, Output, Outputs, QualityFlag, refuse_given, refuse_terminal,
+};
 use super::session::Session;
 use super::view_page::view_json;
 use super::views::views_of;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_base::image::film::{FilmFacts, FilmFormat, FilmWriter, FrameRate};
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::whole_number;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{Flight, ViewSpec, Views, fly};
 use quadrille_scene::{Camera, Splats};
 use quadrille_suite::report::table::TextTable;
@@ -56,8 +57,7 @@ fn parse_frames(text: &str) -> std::result::Result<u32, String> {
 
 impl PathFlags {
     fn flight(&self) -> Option<Flight> {
-        let name = self.path.as_deref()?.to_str()?;
-        name.parse().ok()
+        self.path.as_deref()?.to_str()?.parse().ok()
     }
 
     pub(super) fn is_flight(&self) -> bool {
@@ -82,20 +82,18 @@ impl PathFlags {
                     ("--cameras", views.cameras.is_some()),
                     ("--propose-views", views.propose_views.is_some()),
                 ];
-                if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+                refuse_given(others, |flag| {
                     let path = path.display();
                     let path = format!("--path {path} (but with spiral, ellipse or interpolate)");
-                    return Err(Error::conflict(other, path));
-                }
+                    Error::conflict(flag, path)
+                })?;
                 Ok(views.with_file(path).with_all_unless_selected())
             }
         }
     }
 
     pub(super) fn flown(&self, keys: Views) -> Result<Views> {
-        let Some(flight) = self.flight() else {
-            return Ok(keys);
-        };
+        let Some(flight) = self.flight() else { return Ok(keys) };
         let count = self.frames.unwrap_or(DEFAULT_FRAMES) as usize;
         Ok(Views {
             cameras: fly(flight, &keys.cameras, count)?,
@@ -120,7 +118,7 @@ impl PathFlags {
 }
 
 impl FilmFlags {
-    pub(super) fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
+    fn film<'a>(&self, path: Option<&'a Path>) -> Result<Option<Film<'a>>> {
         let Some((path, format)) = path.and_then(|p| Some((p, FilmFormat::of_name(p)?))) else {
             if self.fps.is_some() {
                 let needed = "-o with a name that ends in .y4m, .apng or .mp4";
@@ -137,6 +135,19 @@ impl FilmFlags {
     }
 }
 
+/// The pictures or the film of `-o`.
+pub(super) fn pictures_or_film<'a>(
+    path: Option<&'a Path>,
+    flags: &FilmFlags,
+    quality: QualityFlag,
+    placeholders: &[&str],
+    is_json: bool,
+) -> Result<(Option<Output>, Option<Film<'a>>)> {
+    let film = flags.film(path)?;
+    let pictures = path.filter(|_| film.is_none());
+    Ok((quality.applied(Output::parse(pictures, placeholders, is_json)?)?, film))
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Film<'a> {
     path: &'a Path,
@@ -147,9 +158,7 @@ pub(super) struct Film<'a> {
 pub(super) struct FinishedFilm {
     output: String,
     is_stdout: bool,
-    rate: FrameRate,
-    frames: usize,
-    size: [u32; 2],
+    facts: FilmFacts,
     seconds: f64,
     at_once: usize,
 }
@@ -245,9 +254,7 @@ impl Film<'_> {
         Ok(FinishedFilm {
             output: self.path.display().to_string(),
             is_stdout: self.is_stdout(),
-            rate: facts.rate,
-            frames: views.cameras.len(),
-            size,
+            facts,
             seconds: start.elapsed().as_secs_f64(),
             at_once,
         })
@@ -308,7 +315,7 @@ fn same_size(cameras: &[Camera]) -> Result<[u32; 2]> {
 
 impl FinishedFilm {
     fn frames_per_second(&self) -> f64 {
-        self.frames as f64 / self.seconds.max(1e-9)
+        f64::from(self.facts.frames) / self.seconds.max(1e-9)
     }
 
     pub(super) fn report(&self, facts: Option<Value>, cameras: &[Camera]) -> Result<()> {
@@ -324,9 +331,9 @@ impl FinishedFilm {
         let mut table = TextTable::new(&columns);
         table.row([
             self.output.clone(),
-            self.frames.to_string(),
-            format!("{}x{}", self.size[0], self.size[1]),
-            self.rate.to_string(),
+            self.facts.frames.to_string(),
+            format!("{}x{}", self.facts.size[0], self.facts.size[1]),
+            self.facts.rate.to_string(),
             format!("{:.2}", self.seconds),
             format!("{:.1}", self.frames_per_second()),
             self.at_once.to_string(),
@@ -339,10 +346,10 @@ impl FinishedFilm {
         json!({
             "film": {
                 "output": self.output,
-                "frames": self.frames,
-                "width": self.size[0],
-                "height": self.size[1],
-                "frame_rate": self.rate.per_second(),
+                "frames": self.facts.frames,
+                "width": self.facts.size[0],
+                "height": self.facts.size[1],
+                "frame_rate": self.facts.rate.per_second(),
                 "host_s": self.seconds,
                 "frames_per_second": self.frames_per_second(),
                 "frames_at_once": self.at_once,

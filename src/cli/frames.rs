@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use quadrille_base::choice;
-use quadrille_base::error::Result;
 use quadrille_base::image::{Frame, LayerPicture};
 use quadrille_base::math::fit;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
@@ -67,8 +66,7 @@ pub(super) struct FrameTimes {
 
 impl FrameTimes {
     pub(super) fn once(counts: Counts, times: &RenderTimes, frame_bytes: usize) -> Self {
-        let RenderTimes { preprocess, sort, bin, raster, total, .. } = *times;
-        let times = StageMs::timed([preprocess, sort, bin, raster], total);
+        let times = StageMs::of(times);
         Self { counts, frame_bytes, median_ms: times, least_ms: times }
     }
 }
@@ -88,31 +86,27 @@ impl FrameTimer {
             task.check()?;
             let start = Instant::now();
             let mut stages = StageMs::default();
+            let (settings, layers, renderer) = (&self.settings, &self.layers, &mut self.renderer);
             match self.backend {
                 Backend::Cpu => {
-                    let settings = &self.settings;
-                    let renderer = &mut self.renderer;
-                    let (c, t) = if self.layers.layers.is_empty() {
-                        renderer.render_into(frame, splats, camera, settings, task)?
+                    let drawn;
+                    if layers.layers.is_empty() {
+                        (counts, drawn) =
+                            renderer.render_into(frame, splats, camera, settings, task)?;
                     } else {
-                        let layers = &self.layers;
-                        let (pictures, c, t) = renderer
+                        (self.pictures, counts, drawn) = renderer
                             .render_layers(frame, splats, camera, settings, layers, task)?;
-                        self.pictures = pictures;
-                        (c, t)
-                    };
-                    counts = c;
-                    stages = StageMs::timed([t.preprocess, t.sort, t.bin, t.raster], t.total);
+                    }
+                    stages = StageMs::of(&drawn);
                 }
                 Backend::Reference => {
                     (*frame, self.pictures, counts) =
-                        reference::render_layers(splats, camera, &self.settings, &self.layers);
-                    stages.total = milliseconds(start.elapsed());
+                        reference::render_layers(splats, camera, settings, layers);
                 }
-                Backend::Gpu => {
-                    (*frame, counts, stages) = self.emulate(splats, camera)?;
-                    stages.total = milliseconds(start.elapsed());
-                }
+                Backend::Gpu => (*frame, counts, stages) = self.emulate(splats, camera)?,
+            }
+            if self.backend != Backend::Cpu {
+                stages.total = milliseconds(start.elapsed());
             }
             times.push(stages);
         }
@@ -154,12 +148,16 @@ impl FrameTimer {
         };
         let prepared = view.prepared_in.saturating_sub(view.sorted_in);
         let stages = [prepared, view.sorted_in, Duration::ZERO, run.host];
-        let stages = StageMs::timed(stages, Duration::ZERO);
-        Ok((run.outcome.framebuffer.frame(), counts, stages))
+        Ok((run.outcome.framebuffer.frame(), counts, StageMs::timed(stages, Duration::ZERO)))
     }
 }
 
 impl StageMs {
+    fn of(times: &RenderTimes) -> Self {
+        let RenderTimes { preprocess, sort, bin, raster, total, .. } = *times;
+        Self::timed([preprocess, sort, bin, raster], total)
+    }
+
     fn timed(stages: [Duration; 4], total: Duration) -> Self {
         Self { stages: stages.map(|time| Some(milliseconds(time))), total: milliseconds(total) }
     }

@@ -12,6 +12,7 @@ use super::inputs::load_scene;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
+use quadrille_base::units::milliseconds;
 use quadrille_render::{Distribution, SceneStatistics};
 use quadrille_scene::cameras::find_camera_file;
 use quadrille_scene::{LoadOptions, Scene};
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
                 continue;
             }
         };
-        let load_ms = start.elapsed().as_secs_f64() * 1e3;
+        let load_ms = milliseconds(start.elapsed());
         let statistics = SceneStatistics::of(&scene.splats);
         if args.json {
             documents.push(console::document(document(path, &scene, &statistics, load_ms)));
@@ -89,10 +90,7 @@ fn document(
 ) -> serde_json::Value {
     let (dropped, encoding) = (scene.dropped, &scene.encoding);
     // Numbers of single precision keep their few digits.
-    let coordinate = |v: f64| match f64::from(narrow(v)) == v {
-        true => json!(narrow(v)),
-        false => json!(v),
-    };
+    let coordinate = |v: f64| if f64::from(narrow(v)) == v { json!(narrow(v)) } else { json!(v) };
     let range = |corners: [[f64; 3]; 2]| {
         let [min, max] = corners.map(|corner| corner.map(coordinate));
         json!({"min": min, "max": max})

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::convert::actions::Filters;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::units::milliseconds;
 use quadrille_render::Visibility;
 use quadrille_scene::formats::scene_file;
 use quadrille_scene::{Camera, Dropped, LoadOptions, Scene, SceneEncoding};
@@ -52,7 +53,7 @@ pub(super) fn load_filtered(
         scene.format.name(),
         scene.splats.len(),
         scene.splats.sh_degree(),
-        start.elapsed().as_secs_f64() * 1e3
+        milliseconds(start.elapsed())
     ));
     warn_of_encoding(path, &scene.encoding, session);
     warn_of_dropped(path, scene.dropped, session);
@@ -91,8 +92,7 @@ pub(super) fn warn_if_few(
 }
 
 pub(super) fn warn_if_unseen(scene: &Scene, camera: &Camera, near: f64, session: &Session) {
-    let visibility = Visibility::of(&scene.splats, camera, near);
-    if let Some(warning) = visibility.warning(&camera.name) {
+    if let Some(warning) = Visibility::of(&scene.splats, camera, near).warning(&camera.name) {
         session.warn(&warning);
         if !scene.encoding.axes_stated {
             session.warn(&format!(

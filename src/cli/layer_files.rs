@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::outputs::{AOV, Outputs, Template, VIEW};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, PictureFormat};
 use quadrille_base::image::{Frame, LayerPicture};
+use quadrille_scene::Camera;
 
 /// Value of "{aov}" for the picture itself.
 pub(super) const COLOURS: &str = "rgba";
@@ -14,6 +16,22 @@ pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) ->
         Some(PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
         _ => Err(Error::argument(flag, "a picture that ends in .exr or .npy", "another format")),
     }
+}
+
+/// Checks the names of the pictures of each view, which the name of a layer tells apart.
+pub(super) fn prepare_layers(
+    template: &Template,
+    names: &[&str],
+    outputs: &mut Outputs<'_>,
+    cameras: &[Camera],
+) -> Result<()> {
+    template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
+    for camera in cameras {
+        for name in names {
+            outputs.add("-o", &template.filled(&[(AOV, name), (VIEW, &camera.name)]))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a picture and its layers. `path` maps the name of a layer, or [`COLOURS`], to a file name; returns

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::layer_files::{COLOURS, require_float_format, write_with_layers};
+use super::console::distinct;
+use super::layer_files::{COLOURS, prepare_layers, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use quadrille_base::choice;
 use quadrille_base::choice::{flag_parser, possible_values};
@@ -73,8 +74,7 @@ impl TypedValueParser for LayerChoiceParser {
             let layer = flag_parser::<Layer>().parse_ref(command, argument, value);
             return layer.map(LayerChoice::One);
         };
-        let count = count.parse().ok().and_then(TopCount::new);
-        count.map(LayerChoice::Top).ok_or_else(|| {
+        count.parse().ok().and_then(TopCount::new).map(LayerChoice::Top).ok_or_else(|| {
             let value = value.to_string_lossy();
             let message =
                 format!("--aov: expected {TOP}1 to {TOP}{}, found {value:?}\n", TopCount::MAX);
@@ -85,8 +85,7 @@ impl TypedValueParser for LayerChoiceParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let help = "Indices and weights of the K splats with the largest weights, such as top:8; \
                     two layers, top-id and top-weight";
-        let top = PossibleValue::new("top:K").help(help);
-        Some(Box::new(possible_values::<Layer>().chain([top])))
+        Some(Box::new(possible_values::<Layer>().chain([PossibleValue::new("top:K").help(help)])))
     }
 }
 
@@ -102,12 +101,7 @@ choice! {
 
 impl LayerFlags {
     pub(super) fn settings(&self) -> LayerSettings {
-        let mut layers = Vec::new();
-        for layer in self.layers.iter().flat_map(|choice| choice.layers()) {
-            if !layers.contains(&layer) {
-                layers.push(layer);
-            }
-        }
+        let layers = distinct(self.layers.iter().flat_map(|choice| choice.layers()));
         LayerSettings { layers, is_distance: self.distance }
     }
 
@@ -138,13 +132,7 @@ impl LayerFlags {
             return template.prepare(outputs, cameras, &[String::new()]);
         }
         template.require(AOV, 2, "files of each view")?;
-        template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
-        for camera in cameras {
-            for path in self.files(output, &camera.name) {
-                outputs.add("-o", &path)?;
-            }
-        }
-        Ok(())
+        prepare_layers(template, &self.names().collect::<Vec<_>>(), outputs, cameras)
     }
 
     fn is_one_file(&self, output: &Output) -> bool {
@@ -158,8 +146,7 @@ impl LayerFlags {
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        let layers = self.settings().layers;
-        let names: Vec<_> = layers.iter().map(|layer| layer.name()).collect();
+        let names: Vec<_> = self.settings().layers.iter().map(|layer| layer.name()).collect();
         [COLOURS].into_iter().chain(names)
     }
 
@@ -193,7 +180,6 @@ impl LayerFlags {
         }
         let path = |name: &str| output.template.filled(&[(AOV, name), (VIEW, view)]);
         let names = layers.iter().map(|layer| layer.layer.name());
-        let main = write_with_layers(output.format, &picture, layers, names, path)?;
-        Ok(main.display().to_string())
+        Ok(write_with_layers(output.format, &picture, layers, names, path)?.display().to_string())
     }
 }

@@ -1,14 +1,21 @@
+use std::borrow::Borrow;
+
 use super::console::{Exit, fail};
 use quadrille_base::image::metrics::Comparison;
+use quadrille_evaluation::PairRow;
+
+/// Sorts rows of pairs by PSNR, the worst first; equal pictures have none.
+pub(super) fn sort_by_psnr<R: Borrow<PairRow>>(rows: &mut [R]) {
+    let psnr = |row: &R| row.borrow().comparison.psnr_db.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));
+}
 
 pub(super) fn check_psnr<'a>(
     compared: impl IntoIterator<Item = (&'a str, &'a Comparison)>,
     what: &str,
     least_db: Option<f64>,
 ) -> Exit {
-    let Some(least_db) = least_db else {
-        return Exit::Done;
-    };
+    let Some(least_db) = least_db else { return Exit::Done };
     let all: Vec<_> = compared.into_iter().collect();
     let psnr = all.iter().filter_map(|(name, c)| Some((*name, c.psnr_db?)));
     let below: Vec<_> = psnr.filter(|(_, db)| *db < least_db).collect();

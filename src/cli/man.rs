@@ -18,8 +18,7 @@ pub(super) fn run(args: &Args, mut program: clap::Command) -> Result<Exit> {
     let page = match &args.command {
         None => program,
         Some(name) => {
-            let command = program.find_subcommand(name).cloned();
-            command.ok_or_else(|| unknown_command(name, &program))?
+            program.find_subcommand(name).cloned().ok_or_else(|| unknown_command(name, &program))?
         }
     };
     let mut roff = Vec::new();

@@ -21,8 +21,7 @@ use quadrille_suite::rows::MeshRow;
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     if args.config_dump {
-        let config = args.gpu.mesh_config()?;
-        print(mesh_toml(&config, &args.gpu.preset))?;
+        print(mesh_toml(&args.gpu.mesh_config()?, &args.gpu.preset))?;
         return Ok(Exit::Done);
     }
     let settings = args.settings()?;

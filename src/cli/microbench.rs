@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     } else {
         print(table(&checks))?;
     }
-    if checks.iter().all(Check::ok) { Ok(Exit::Done) } else { Ok(Exit::CheckFailed) }
+    Ok(Exit::of(checks.iter().all(Check::ok)))
 }
 
 fn table(checks: &[Check]) -> String {

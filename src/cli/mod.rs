@@ -197,10 +197,10 @@ impl Command {
             Self::Deferred(args) => Some(&args.host),
             Self::Figures(args) => Some(&args.host),
             Self::Mesh(args) => Some(&args.host),
-            Self::Render(args) => Some(args.host()),
-            Self::Sim(args) => Some(args.host()),
+            Self::Render(args) => Some(&args.flags.draw.host),
+            Self::Sim(args) => Some(&args.flags.host),
             #[cfg(feature = "view")]
-            Self::View(args) => Some(args.host()),
+            Self::View(args) => Some(&args.draw.host),
             _ => None,
         }
     }

@@ -32,8 +32,7 @@ impl RuleFlags {
     #[cfg(feature = "view")]
     pub(super) fn words(self) -> Vec<String> {
         let stop = self.stop.map(|stop| format!("--stop={stop}"));
-        let near = self.near.map(|near| format!("--near={near}"));
-        stop.into_iter().chain(near).collect()
+        stop.into_iter().chain(self.near.map(|near| format!("--near={near}"))).collect()
     }
 
     pub(super) fn applied(self, profile: Profile) -> Profile {
@@ -71,8 +70,7 @@ pub(super) struct DrawFlags {
 impl DrawFlags {
     #[cfg(feature = "view")]
     pub(super) fn profile_words(&self) -> Vec<String> {
-        let flag = self.profile.map(|profile| format!("--profile={}", profile.name));
-        flag.into_iter().collect()
+        self.profile.map(|profile| format!("--profile={}", profile.name)).into_iter().collect()
     }
 
     #[cfg(feature = "view")]
@@ -180,8 +178,7 @@ impl GpuFlags {
             let preset = Config::preset(&configuration.preset)?;
             for field in configuration.config.unused_by(methods, &preset) {
                 let unit = field.name.split('.').next();
-                let is_estimated = unit.is_some_and(|unit| estimated.contains(&unit));
-                if is_estimated || named.contains(&field) {
+                if unit.is_some_and(|unit| estimated.contains(&unit)) || named.contains(&field) {
                     continue;
                 }
                 session.warn(&unused_warning(&field));

@@ -6,13 +6,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::console::print_bytes;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame};
-use quadrille_base::output::{make_folder_of, refuse_input};
+use quadrille_base::output::{make_folder_of, refuse_input, write_whole};
 use quadrille_base::parse::{numbers, whole_number};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;
 
 pub(super) const VIEW: &str = "{view}";
@@ -39,9 +38,7 @@ impl Template {
         let text = path.to_string_lossy();
         let is_word = |text: &str| text.len() > 2 && text[1..].chars().all(|c| c.is_alphabetic());
         for (start, _) in text.match_indices('{') {
-            let Some(length) = text[start..].find('}') else {
-                break;
-            };
+            let Some(length) = text[start..].find('}') else { break };
             let found = &text[start..=start + length];
             if is_word(&found[..length]) && !placeholders.contains(&found) {
                 let expected = match placeholders {
@@ -52,6 +49,13 @@ impl Template {
             }
         }
         Ok(Self { flag, path: path.to_owned() })
+    }
+
+    /// Parses the name of PNG files.
+    pub(super) fn png(flag: &'static str, path: &Path, placeholders: &[&str]) -> Result<Self> {
+        let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
+        Error::refuse_if(is_wrong, flag, "a name that ends in .png", path.display())?;
+        Self::parse(flag, path, placeholders)
     }
 
     /// Refuses a name without `placeholder` for `count` files of different names. `remedy` describes the
@@ -65,9 +69,7 @@ impl Template {
     }
 
     pub(super) fn filled(&self, values: &[(&str, &str)]) -> PathBuf {
-        let Some(text) = self.path.to_str() else {
-            return self.path.clone();
-        };
+        let Some(text) = self.path.to_str() else { return self.path.clone() };
         let fill =
             |text: String, (placeholder, value): &(&str, &str)| text.replace(placeholder, value);
         values.iter().fold(text.to_owned(), fill).into()
@@ -120,8 +122,7 @@ impl<'a> Outputs<'a> {
         refuse_input(path, &self.inputs).map_err(|error| error.about(flag))?;
         match path.metadata() {
             Ok(found) if found.is_dir() => {
-                let reason = std::io::Error::other("a folder has this name");
-                return Err(Error::write(path, reason));
+                return Err(Error::write(path, std::io::Error::other("a folder has this name")));
             }
             Ok(found) if !found.is_file() => return Ok(()),
             _ => {}
@@ -136,6 +137,24 @@ impl<'a> Outputs<'a> {
             }
         }
     }
+}
+
+/// Writes a file of text as a whole.
+pub(super) fn write_text(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
+    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_ref()))
+}
+
+/// The first flag of a list that is given.
+pub(super) fn first_given<'f>(flags: impl IntoIterator<Item = (&'f str, bool)>) -> Option<&'f str> {
+    flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+/// Refuses the first flag of a list that is given.
+pub(super) fn refuse_given<'f>(
+    flags: impl IntoIterator<Item = (&'f str, bool)>,
+    error: impl FnOnce(&str) -> Error,
+) -> Result<()> {
+    first_given(flags).map_or(Ok(()), |flag| Err(error(flag)))
 }
 
 /// What `-o -` cannot be used with, and the remedy.
@@ -190,9 +209,7 @@ pub(super) struct QualityFlag {
 
 impl QualityFlag {
     pub(super) fn applied(self, output: Option<Output>) -> Result<Option<Output>> {
-        let Some(quality) = self.quality else {
-            return Ok(output);
-        };
+        let Some(quality) = self.quality else { return Ok(output) };
         match output {
             Some(Output { template, format: Some(PictureFormat::Jpeg(_)) }) => {
                 Ok(Some(Output { template, format: Some(PictureFormat::Jpeg(quality)) }))
@@ -249,14 +266,11 @@ impl Output {
         placeholders: &[&str],
         json: bool,
     ) -> Result<Option<Self>> {
-        let Some(path) = path else {
-            return Ok(None);
-        };
+        let Some(path) = path else { return Ok(None) };
         let template = Template::parse("-o", path, placeholders)?;
         let format = PictureFormat::of_name(path);
         if format.is_none() {
-            let expected = expected_for(path);
-            Error::refuse_if(path != Path::new("-"), "-o", expected, path.display())?;
+            Error::refuse_if(path != Path::new("-"), "-o", expected_for(path), path.display())?;
             if json {
                 return Err(Error::conflict("-o -", JSON_ON_STDOUT));
             }
@@ -280,9 +294,7 @@ impl Output {
         background: Option<Background>,
         in_bands: bool,
     ) -> Result<()> {
-        let Some(format) = self.format else {
-            return Ok(());
-        };
+        let Some(format) = self.format else { return Ok(()) };
         if background == Some(Background::Transparent) && !format.has_alpha() {
             let other = "a .jpg, which has no alpha (a .png or .webp has one)";
             return Err(Error::conflict("--background transparent", other));
@@ -355,8 +367,7 @@ impl Output {
         let path = self.template.path(&camera.name, "");
         let size = [camera.width, camera.height];
         let format = self.format.unwrap_or(PictureFormat::Png);
-        let drawn = files::write_bands(&path, format, size, task, draw)?;
-        Ok((path.display().to_string(), drawn))
+        Ok((path.display().to_string(), files::write_bands(&path, format, size, task, draw)?))
     }
 
     pub(super) fn write(&self, frame: &Frame, names: [&str; 2]) -> Result<String> {

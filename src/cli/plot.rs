@@ -4,12 +4,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::console::{Exit, print, print_bytes};
-use super::outputs::Outputs;
+use super::outputs::{Outputs, write_text};
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
 use quadrille_base::parse::finite;
-use quadrille_base::task::Task;
 use quadrille_charts::{Drawing, PrintFormat};
 use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
 
@@ -204,10 +202,8 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
             print_bytes(bytes)?;
             continue;
         }
-        write_whole(path, &Task::NEVER, |out| out.write_all(&bytes))?;
-        write_whole(&path.with_extension(NUMBERS), &Task::NEVER, |out| {
-            out.write_all(csv.as_bytes())
-        })?;
+        write_text(path, &bytes)?;
+        write_text(&path.with_extension(NUMBERS), &csv)?;
     }
     Ok(())
 }
@@ -249,10 +245,10 @@ impl Args {
     fn write_tables(&self, plotted: &Plotted) -> Result<()> {
         let table = plotted.typeset();
         if let Some(path) = &self.markdown {
-            write_whole(path, &Task::NEVER, |out| out.write_all(table.markdown().as_bytes()))?;
+            write_text(path, table.markdown())?;
         }
         if let Some(path) = &self.latex {
-            write_whole(path, &Task::NEVER, |out| out.write_all(table.latex().as_bytes()))?;
+            write_text(path, table.latex())?;
         }
         Ok(())
     }

@@ -21,10 +21,10 @@ use self::rendered::{RenderCall, begin_lines, table};
 use self::source::Source;
 use super::console::{Exit, print, print_json};
 use super::exposures::ViewExposures;
-use super::film::FilmFrames;
+use super::film::{FilmFrames, pictures_or_film};
 use super::frames::{Backend, band_rows};
 use super::inputs::warn_if_unseen;
-use super::outputs::{Output, Outputs};
+use super::outputs::{Output, Outputs, refuse_given};
 use super::resume::{Resume, note_of};
 use super::session::Session;
 use super::view_page::{print_views, write_cameras};
@@ -38,10 +38,9 @@ use quadrille_suite::report::cameras::reproducing_flags;
 
 fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
     args.views.check()?;
-    let (film, flags) = (args.film.film(args.output.as_deref())?, &args.flags);
+    let (path, flags) = (args.output.as_deref(), &args.flags);
     let placeholders = flags.layers.placeholders();
-    let pictures = args.output.as_deref().filter(|_| film.is_none());
-    let output = args.quality.applied(Output::parse(pictures, placeholders, args.json)?)?;
+    let (output, film) = pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
     if args.resume && output.as_ref().is_none_or(Output::is_stdout) {
         return Err(Error::needs("--resume", "-o with files of pictures"));
     }
@@ -55,9 +54,8 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
             ("--probe", !args.probe.is_empty()),
             ("--stop", flags.rules.stop.is_some()),
         ];
-        if let Some((flag, _)) = refused.iter().find(|(_, is_given)| *is_given) {
-            return Err(Error::conflict(flag, "--backend gpu (cpu and reference take it)"));
-        }
+        let other = "--backend gpu (cpu and reference take it)";
+        refuse_given(refused, |flag| Error::conflict(flag, other))?;
     }
     Ok(Job { args, session, output, film })
 }
@@ -193,10 +191,7 @@ impl Job<'_> {
         if draws_ahead(camera, views) {
             bytes += FRAME_BYTES;
         }
-        let rows = match self.draws_bands(camera) {
-            true => band_rows(camera.width),
-            false => camera.height,
-        };
+        let rows = if self.draws_bands(camera) { band_rows(camera.width) } else { camera.height };
         check_memory([camera.width, rows], bytes)
     }
 
@@ -218,9 +213,7 @@ impl Job<'_> {
             Error::refuse_if(is_stdout, "--cameras-out", "a file", "standard output (-)")?;
             outputs.add("--cameras-out", path)?;
         }
-        let Some(output) = &self.output else {
-            return Ok(());
-        };
+        let Some(output) = &self.output else { return Ok(()) };
         let (background, layers) = (args.flags.draw.background, &args.flags.layers);
         output.check_pictures(cameras, background, args.flags.can_draw_bands())?;
         layers.prepare(output, &mut outputs, cameras)?;

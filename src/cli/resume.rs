@@ -7,10 +7,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::outputs::write_text;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
@@ -43,8 +42,7 @@ impl Resume {
             let failed = |e| Error::read(path, e);
             let mut files = vec![path.to_owned()];
             if path.is_dir() {
-                let entries = fs::read_dir(path).map_err(failed)?;
-                let entries = entries.map(|entry| Ok(entry?.path()));
+                let entries = fs::read_dir(path).map_err(failed)?.map(|entry| Ok(entry?.path()));
                 files = entries.collect::<io::Result<_>>().map_err(failed)?;
                 files.retain(|file| file.is_file());
                 files.sort();
@@ -60,20 +58,13 @@ impl Resume {
     /// Whether files exist as this call would write them; the note lies beside the first one. `what` describes the
     /// inputs besides the settings, such as the camera.
     pub(super) fn is_made(&self, what: &str, files: &[PathBuf]) -> bool {
-        let Some(note) = files.first().map(|picture| note_of(picture)) else {
-            return false;
-        };
-        let expected = self.note(what, files);
-        matches!((fs::read_to_string(note), expected), (Ok(found), Ok(own)) if found == own)
+        let Some(note) = files.first().map(|picture| note_of(picture)) else { return false };
+        matches!((fs::read_to_string(note), self.note(what, files)), (Ok(found), Ok(own)) if found == own)
     }
 
     pub(super) fn record(&self, what: &str, files: &[PathBuf]) -> Result<()> {
-        let Some(picture) = files.first() else {
-            return Ok(());
-        };
-        let text = self.note(what, files);
-        let text = text.map_err(|e| Error::read(picture, e))?;
-        write_whole(&note_of(picture), &Task::NEVER, |out| out.write_all(text.as_bytes()))
+        let Some(picture) = files.first() else { return Ok(()) };
+        write_text(&note_of(picture), self.note(what, files).map_err(|e| Error::read(picture, e))?)
     }
 
     fn note(&self, what: &str, files: &[PathBuf]) -> io::Result<String> {

@@ -8,10 +8,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::console::{Verbosity, print_message};
 use super::interrupt;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::SimdLevel;
 use quadrille_base::parse::whole_number;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_suite::{Event, Messages};
 
 const MAX_THREADS: usize = 4096;

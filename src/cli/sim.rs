@@ -13,15 +13,14 @@ use super::console::{Exit, fail, print, print_json};
 use super::film::PathFlags;
 use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
-use super::outputs::{METHOD, Output, Outputs, VIEW};
-use super::session::{HostFlags, Progress, Session};
+use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
+use super::session::{Progress, Session};
 use super::views::check_frames;
 use files::{FileFlags, Files};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::shading::{Profile, StopRule};
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::estimates;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
@@ -98,7 +97,7 @@ pub(super) struct Args {
     #[command(flatten)]
     emulation: EmulationFlags,
     #[command(flatten)]
-    flags: DrawFlags,
+    pub(super) flags: DrawFlags,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -141,16 +140,13 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.methods)?;
     args.sequence.check(&methods)?;
-    let estimated = args.estimated_units();
-    GpuFlags::warn_of_unused(&configurations, &methods, &estimated, session)?;
+    GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;
     if args.sensitivity && methods.len() < 2 {
         return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
     }
-    let prints = args.json || args.csv;
-    let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], prints)?;
+    let output = Output::parse(args.output.as_deref(), &[VIEW, METHOD], args.json || args.csv)?;
     if let Some(output) = &output {
-        let remedy = "methods (or choose one with --method)";
-        output.template.require(METHOD, methods.len(), remedy)?;
+        output.template.require(METHOD, methods.len(), "methods (or choose one with --method)")?;
         output.require_values()?;
     }
     if args.flags.background.is_some() && output.is_none() {
@@ -158,8 +154,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let output_on_stdout = output.as_ref().is_some_and(Output::is_stdout);
     let other_stdout = [("--json", args.json), ("--csv", args.csv), ("-o -", output_on_stdout)];
-    let other_stdout = other_stdout.iter().find(|(_, is_given)| *is_given);
-    let mut files = args.files.parse(&methods, other_stdout.map(|(flag, _)| *flag))?;
+    let mut files = args.files.parse(&methods, first_given(other_stdout))?;
     // clap requires a scene unless the configuration is dumped.
     let path = args.scene.as_deref().unwrap_or(Path::new("-"));
     let scene = load_scene(path, args.reading, session)?;
@@ -168,8 +163,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let config_file = args.emulation.gpu.files();
     // Writing needs the memory that `render` needs for it, except for the frame, which is part of the results.
     let writing = output.as_ref().map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
-    let at_once = Method::host_bytes_of_runs(&methods, session.threads(), writing);
-    check_frames(&cameras, at_once)?;
+    check_frames(&cameras, Method::host_bytes_of_runs(&methods, session.threads(), writing))?;
     let views = args.views.files().chain(args.path.files());
     let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
@@ -195,10 +189,6 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 }
 
 impl Args {
-    pub(super) fn host(&self) -> &HostFlags {
-        &self.flags.host
-    }
-
     /// Units of the configuration that the estimates read in addition to the units of the runs.
     fn estimated_units(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
@@ -215,9 +205,8 @@ impl Args {
             ("--energy without --json", self.energy && !self.json),
             ("--config-dump", self.config_dump),
         ];
-        let mut single = self.files.given().into_iter().chain(others);
-        match single.find(|(_, is_given)| *is_given) {
-            Some((flag, _)) if configurations > 1 => {
+        match first_given(self.files.given().into_iter().chain(others)) {
+            Some(flag) if configurations > 1 => {
                 let others = format!(
                     "{configurations} configurations (give one preset, file and value per --set)"
                 );
@@ -235,10 +224,8 @@ impl SimJob<'_> {
         let is_single = steps == 1 && !self.args.sensitivity;
         let unit = if is_single { "splats" } else { "views" };
         let progress = self.session.progress(unit);
-        let of_run = match is_single {
-            true => progress.task.clone(),
-            false => progress.task.without_progress(),
-        };
+        let of_run =
+            if is_single { progress.task.clone() } else { progress.task.without_progress() };
         let steps = progress.task.steps(steps as u64);
         let mut printed = Printed::default();
         let mut exit = Exit::Done;
@@ -268,33 +255,28 @@ impl SimJob<'_> {
                         exit = Exit::CheckFailed;
                     }
                 }
-                let warnings = simulated.runs.iter().filter_map(|run| {
-                    estimates::energy_warning(run.outcome.method(), &run.energy?)
-                });
-                for warning in warnings {
-                    if !warned.contains(&warning) {
-                        self.session.warn(&warning);
-                        warned.push(warning);
+                let mut once = |text: Option<String>, tell: fn(&Session, &str)| {
+                    if let Some(text) = text.filter(|text| !warned.contains(text)) {
+                        tell(self.session, &text);
+                        warned.push(text);
                     }
+                };
+                for run in &simulated.runs {
+                    let energy = run.energy.as_ref();
+                    let warning =
+                        energy.and_then(|e| estimates::energy_warning(run.outcome.method(), e));
+                    once(warning, Session::warn);
                 }
-                let config = &configuration.config;
-                let remarks = simulated.runs.iter();
-                for remark in
-                    remarks.filter_map(|r| estimates::placement_remark(&r.outcome, config))
-                {
-                    if !warned.contains(&remark) {
-                        self.session.note(&remark);
-                        warned.push(remark);
-                    }
+                for VariantRun { outcome, .. } in &simulated.runs {
+                    let remark = estimates::placement_remark(outcome, &configuration.config);
+                    once(remark, Session::note);
                 }
                 if self.args.json {
                     printed.documents.push(json!(SimulationDocument::of(&simulated)));
                 } else if self.args.csv {
-                    let scene = scene_name(&self.facts.path);
-                    printed.rows.push(row(scene, &simulated, configuration));
+                    printed.rows.push(row(scene_name(&self.facts.path), &simulated, configuration));
                 } else if self.configurations.len() > 1 {
-                    let view = simulated.view.name.clone();
-                    printed.rows.push(row(view, &simulated, configuration));
+                    printed.rows.push(row(simulated.view.name.clone(), &simulated, configuration));
                 } else if !self.is_on_stdout() {
                     printed.page(&progress, &screen::pages(&simulated))?;
                 }

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::console::Exit;
-use super::outputs::{Outputs, refuse_terminal};
+use super::outputs::{Outputs, refuse_terminal, write_text};
 use super::session::Session;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::math::fit;
 use quadrille_base::output::write_whole;
 use quadrille_base::parse::whole_number;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_render::synth::{Order, Recipe, Synthetic};
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_scene::formats::ply::{PlyWriter, encoded_rows};
@@ -89,8 +88,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     drop(progress);
     if let Some(path) = &args.cameras_out {
-        let text = write_inria_json(scene.cameras());
-        write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
+        write_text(path, write_inria_json(scene.cameras()))?;
     }
     session.remark(&format!(
         "{}: {} splats of degree {}",

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use quadrille_base::units::milliseconds;
 use tracing::Subscriber;
 use tracing::span::{Attributes, Id};
 use tracing_subscriber::Registry;
@@ -29,7 +30,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanTimes {
         let Some(span) = spans.span(&id) else { return };
         let begun = span.extensions().get::<Instant>().copied();
         let Some(begun) = begun else { return };
-        let ms = begun.elapsed().as_secs_f64() * 1e3;
+        let ms = milliseconds(begun.elapsed());
         let names: Vec<_> = span.scope().from_root().map(|span| span.name()).collect();
         eprintln!("quadrille: {ms:10.3} ms  {}", names.join(" > "));
     }

@@ -41,16 +41,13 @@ fn other_words(flag: &str, command: &clap::Command) -> Option<String> {
 
 fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Option<String> {
     let arguments = program.get_arguments().chain(command.get_arguments());
-    let flags = arguments.filter_map(clap::Arg::get_long);
-    let near = nearest(flag.trim_start_matches('-'), flags)?;
+    let near = nearest(flag.trim_start_matches('-'), arguments.filter_map(clap::Arg::get_long))?;
     Some(format!("--{near}"))
 }
 
 pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
-    let names = program.get_subcommands().map(clap::Command::get_name);
-    let names = names.chain(["help"]);
-    let expected = "one that `quadrille --help` lists";
-    Error::unknown_name("command", expected, name, names)
+    let names = program.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    Error::unknown_name("command", "one that `quadrille --help` lists", name, names)
 }
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the
@@ -99,8 +96,7 @@ pub(super) fn message(
         }
         ErrorKind::UnknownArgument if !flag.starts_with('-') => one_more(flag, command),
         ErrorKind::UnknownArgument => {
-            let similar = other_words(flag, command);
-            let similar = similar.or_else(|| near_flag(flag, program, command));
+            let similar = other_words(flag, command).or_else(|| near_flag(flag, program, command));
             let similar = similar.map_or(String::new(), |s| format!("; did you mean {s}?"));
             format!("{flag}: expected a flag or value of this command, found {flag}{similar}")
         }
@@ -108,8 +104,7 @@ pub(super) fn message(
             unknown_command(&listed(ContextKind::InvalidSubcommand), program).to_string()
         }
         ErrorKind::ArgumentConflict => {
-            let other = listed(ContextKind::PriorArg);
-            Error::conflict(flag, other).to_string()
+            Error::conflict(flag, listed(ContextKind::PriorArg)).to_string()
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = listed(ContextKind::InvalidArg);
@@ -117,8 +112,7 @@ pub(super) fn message(
         }
         _ => {
             let text = error.to_string();
-            let line = text.lines().next().unwrap_or_default();
-            line.trim_start_matches("error: ").to_owned()
+            text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
         }
     }
 }
@@ -133,8 +127,7 @@ const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
 ];
 
 fn one_more(found: &str, command: &clap::Command) -> String {
-    let names = command.get_positionals().map(ToString::to_string);
-    let names: Vec<String> = names.collect();
+    let names: Vec<String> = command.get_positionals().map(ToString::to_string).collect();
     let expected = match names.as_slice() {
         [] => "flags alone".to_owned(),
         names => format!("{} and flags", names.join(", ")),

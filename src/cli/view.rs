@@ -14,9 +14,9 @@ use super::exposures::ExposureFlags;
 use super::film::PathFlags;
 use super::inputs::load_filtered;
 use super::options::{DrawFlags, RuleFlags};
-use super::outputs::Background;
-use super::session::{HostFlags, Session};
-use super::view_mesh::{MeshSettings, ShownMesh, is_mesh};
+use super::outputs::colour_behind;
+use super::session::Session;
+use super::view_mesh::{MeshSettings, is_mesh};
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
@@ -67,7 +67,7 @@ pub(super) struct Args {
     exposures: ExposureFlags,
     // Last, since it ends with the heading of the host's flags.
     #[command(flatten)]
-    draw: DrawFlags,
+    pub(super) draw: DrawFlags,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -116,13 +116,9 @@ fn parse_host_name(text: &str) -> std::result::Result<String, String> {
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
     let access = args.server.access(session)?;
-    let background = match args.draw.background {
-        None => [0.0; 3],
-        Some(Background::Opaque(rgb)) => rgb,
-        Some(Background::Transparent) => {
-            let expected = "a colour, since pages show opaque pictures";
-            return Err(Error::argument("--background", expected, "transparent"));
-        }
+    let Some(background) = colour_behind(args.draw.background, None) else {
+        let expected = "a colour, since pages show opaque pictures";
+        return Err(Error::argument("--background", expected, "transparent"));
     };
     let exposures = args.exposures.load(args.draw.background, false)?;
     let (first, opened) = args.shown(&args.scene, background, session)?;
@@ -131,8 +127,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         Opened::Splats(scene) => args.placing(&args.scene, &scene.splats, session)?,
         Opened::Mesh(placing) => *placing,
     };
-    let second = args.with.as_ref();
-    let second = second.map(|path| Ok(args.shown(path, background, session)?.0));
+    let second = args.with.as_ref().map(|path| Ok(args.shown(path, background, session)?.0));
     let views = placing.views;
     let completed = views.completed.as_ref();
     let target = completed.and_then(|view| view.target);
@@ -180,10 +175,6 @@ struct Placing {
 }
 
 impl Args {
-    pub(super) fn host(&self) -> &HostFlags {
-        &self.draw.host
-    }
-
     fn shown(
         &self,
         path: &Path,
@@ -197,29 +188,21 @@ impl Args {
             session: session.clone(),
             background,
         };
-        let loaded = match is_mesh(path) {
-            true => None,
-            false => Some(load_filtered(path, self.reading, &self.filters, session)),
-        };
-        let scene = match loaded {
-            Some(Ok(scene)) => Arc::new(scene),
-            // A PLY or glTF file holds splats or a mesh.
-            Some(Err(error @ Error::Malformed { .. })) => {
-                let opened = mesh.open(path).map_err(|_| error)?;
-                return Ok(shown_mesh(path, mesh, opened));
+        if is_mesh(path) {
+            return shown_mesh(path, mesh);
+        }
+        let scene = match load_filtered(path, self.reading, &self.filters, session) {
+            Ok(scene) => Arc::new(scene),
+            // It may be a mesh: PLY and glTF files can hold either.
+            Err(error @ Error::Malformed { .. }) => {
+                return shown_mesh(path, mesh).map_err(|_| error);
             }
-            Some(Err(error)) => return Err(error),
-            None => {
-                let opened = mesh.open(path)?;
-                return Ok(shown_mesh(path, mesh, opened));
-            }
+            Err(error) => return Err(error),
         };
         let (file, options, filters) = (path.to_owned(), self.reading, self.filters.clone());
         let task = session.task;
-        let reader = move || {
-            let scene = filters.load(&file, options, task)?;
-            Ok(SceneContent::Splats(Arc::new(scene)))
-        };
+        let reader =
+            move || Ok(SceneContent::Splats(Arc::new(filters.load(&file, options, task)?)));
         let shown = ShownScene {
             path: path.to_owned(),
             profile: self.draw.profile(scene.profile_hint, session)?,
@@ -244,27 +227,16 @@ impl Args {
             path if path.starts_with('-') => format!("./{path}"),
             path => path,
         };
-        let profile = self.draw.profile_words();
-        let shared = [vec![scene], reading_words(self.reading), profile];
-        let render = [self.filters.words(), self.rules.words(), self.draw.background_words()];
-        if is_mesh {
-            return Commands {
-                names: ["mesh", "mesh"],
-                shared: shared[0].clone(),
-                render: self.draw.background_words(),
-                sim: vec!["--cycles".to_owned()],
-                cameras: lens_words(&self.views),
-                camera_file: views.file.clone(),
-            };
-        }
-        Commands {
-            names: ["render", "sim"],
-            shared: shared.concat(),
-            render: render.concat(),
-            sim: Vec::new(),
-            cameras: lens_words(&self.views),
-            camera_file: views.file.clone(),
-        }
+        let background = self.draw.background_words();
+        let (names, shared, render, sim) = if is_mesh {
+            (["mesh", "mesh"], vec![scene], background, vec!["--cycles".to_owned()])
+        } else {
+            let shared = [vec![scene], reading_words(self.reading), self.draw.profile_words()];
+            let render = [self.filters.words(), self.rules.words(), background].concat();
+            (["render", "sim"], shared.concat(), render, Vec::new())
+        };
+        let (cameras, camera_file) = (lens_words(&self.views), views.file.clone());
+        Commands { names, shared, render, sim, cameras, camera_file }
     }
 
     fn announce(&self, address: SocketAddr, name: &str, token: &str) -> Result<()> {
@@ -285,12 +257,9 @@ impl Args {
     }
 }
 
-fn shown_mesh(path: &Path, settings: MeshSettings, opened: ShownMesh) -> (ShownScene, Opened) {
-    let file = path.to_owned();
-    let reader = move || {
-        let opened = settings.open(&file)?;
-        Ok(SceneContent::Mesh(opened.drawer))
-    };
+fn shown_mesh(path: &Path, settings: MeshSettings) -> Result<(ShownScene, Opened)> {
+    let (file, opened) = (path.to_owned(), settings.open(path)?);
+    let reader = move || Ok(SceneContent::Mesh(settings.open(&file)?.drawer));
     let shown = ShownScene {
         path: path.to_owned(),
         // It has no effect on meshes.
@@ -299,13 +268,12 @@ fn shown_mesh(path: &Path, settings: MeshSettings, opened: ShownMesh) -> (ShownS
         reader: Arc::new(reader),
     };
     let placing = Placing { views: opened.views, subject: opened.subject, up: opened.up };
-    (shown, Opened::Mesh(Box::new(placing)))
+    Ok((shown, Opened::Mesh(Box::new(placing))))
 }
 
 fn reading_words(reading: LoadOptions) -> Vec<String> {
     let axes = reading.axes.map(|axes| format!("--axes={axes}"));
-    let lod = (reading.lod > 0).then(|| format!("--lod={}", reading.lod));
-    axes.into_iter().chain(lod).collect()
+    axes.into_iter().chain((reading.lod > 0).then(|| format!("--lod={}", reading.lod))).collect()
 }
 
 fn lens_words(views: &ViewSpec) -> Vec<String> {
@@ -322,8 +290,7 @@ fn lens_words(views: &ViewSpec) -> Vec<String> {
 }
 
 fn ssh_host() -> Option<String> {
-    let connection = std::env::var("SSH_CONNECTION").ok()?;
-    connection.split(' ').nth(2).map(str::to_owned)
+    std::env::var("SSH_CONNECTION").ok()?.split(' ').nth(2).map(str::to_owned)
 }
 
 impl ServerFlags {
@@ -421,8 +388,7 @@ fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
     /// this length.
     const AGREEMENT: f64 = 0.75;
     let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
-    let sum = cameras.iter().map(up).reduce(|sum, up| sum + up)?;
-    let mean = sum / cameras.len() as f64;
+    let mean = cameras.iter().map(up).reduce(|sum, up| sum + up)? / cameras.len() as f64;
     (mean.norm() >= AGREEMENT).then(|| mean.normalize().into())
 }
 

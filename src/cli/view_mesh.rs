@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::inputs::has_mesh_extension;
 use super::session::Session;
-use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::surface::ProceduralScene;
 use quadrille_mesh::frame::VisibleFrame;
@@ -136,7 +135,6 @@ fn serve(
 
 fn refuse(drawings: Receiver<Drawing>, error: &Error) {
     for drawing in drawings {
-        let error = Error::argument("mesh", "one that can be drawn", error);
-        let _ = drawing.reply.send(Err(error));
+        let _ = drawing.reply.send(Err(Error::argument("mesh", "one that can be drawn", error)));
     }
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::console::{Exit, print, print_json};
+use super::outputs::write_text;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
@@ -26,11 +25,10 @@ fn view_list(views: &Views) -> String {
         TextTable::new(&["view", "<name", "<name in the file", "pixels", "<eye", "fov"]);
     for (index, camera) in views.cameras.iter().enumerate() {
         let [x, y, z] = camera.eye().into();
-        let in_file = views.names_in_file.get(index);
         table.row([
             index.to_string(),
             shortened(&camera.name),
-            in_file.map(|name| shortened(name)).unwrap_or_default(),
+            views.names_in_file.get(index).map(|name| shortened(name)).unwrap_or_default(),
             format!("{}x{}", camera.width, camera.height),
             format!("{x:.3},{y:.3},{z:.3}"),
             format!("{:.1}", camera.fov()[1].to_degrees()),
@@ -72,6 +70,5 @@ pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
         let expected = "pinholes, the only projection of a cameras.json";
         return Err(Error::argument("--cameras-out", expected, "fisheyes or panoramas"));
     }
-    let text = write_inria_json(cameras);
-    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))
+    write_text(path, write_inria_json(cameras))
 }

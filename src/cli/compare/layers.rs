@@ -63,8 +63,7 @@ impl ComparedLayers {
     }
 
     pub(super) fn table(&self) -> String {
-        let headings = ["<", "<channel", "max", "p99.9", "RMSE", "differing"];
-        let mut table = TextTable::new(&headings);
+        let mut table = TextTable::new(&["<", "<channel", "max", "p99.9", "RMSE", "differing"]);
         for plane in &self.0 {
             table.row([
                 shortened(&plane.name),

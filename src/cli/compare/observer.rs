@@ -22,9 +22,7 @@ pub(super) struct Console<'a> {
 
 impl Console<'_> {
     fn print_line(&mut self, line: impl FnOnce(&TextRows) -> String) -> Result<()> {
-        let Some(text) = self.text else {
-            return Ok(());
-        };
+        let Some(text) = self.text else { return Ok(()) };
         let headings = if self.has_begun { "" } else { text.headings() };
         self.has_begun = true;
         let lines = headings.to_owned() + &line(text);
@@ -39,8 +37,7 @@ impl Observer for Console<'_> {
         if let (Some(diff), Some(([a, _], errors))) = (&self.diff, measured.pictures) {
             let path = diff.filled(&[(NAME, &row.pair.name)]);
             let title = format!("FLIP error of {}", row.pair.name);
-            let map = error_map::picture(&title, [a.width(), a.height()], errors);
-            files::write(&path, &map)?;
+            files::write(&path, &error_map::picture(&title, [a.width(), a.height()], errors))?;
             row.diff = Some(path.display().to_string());
         }
         let (a, b) = (&row.pair.a, &row.pair.b);

@@ -232,8 +232,7 @@ fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
         let needed = "--cameras FILE, or a camera file beside the scene, whose views have the names of photos";
         return Err(Error::needs("a comparison with photos", needed));
     };
-    let views = args.views.with_file(&file).with_all_unless_selected();
-    Ok((file.display().to_string(), views))
+    Ok((file.display().to_string(), args.views.with_file(&file).with_all_unless_selected()))
 }
 
 fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::console::command_line;
-use crate::cli::outputs::{NAME, Outputs, Template, require_values};
+use crate::cli::outputs::{NAME, Outputs, Template, require_values, write_text};
 use crate::cli::session::Session;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::{make_folder_of, write_whole};
-use quadrille_base::task::Task;
+use quadrille_base::output::make_folder_of;
 use quadrille_evaluation::pairing::{PairName, STDIN};
 use quadrille_evaluation::{
     Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
@@ -135,13 +134,12 @@ impl OutputFlags {
         session: &Session,
     ) -> Result<()> {
         let write = |path: &Path, text: String| {
-            write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))?;
+            write_text(path, text)?;
             session.remark(&format!("wrote {}", path.display()));
             Ok(())
         };
         for (_, path, format) in self.tables() {
-            let text = table(format, &evaluated.rows, facts.columns, summary, facts.conditions);
-            write(&path, text)?;
+            write(&path, table(format, &evaluated.rows, facts.columns, summary, facts.conditions))?;
         }
         if let Some(path) = self.page() {
             let page = Page {

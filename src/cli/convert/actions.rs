@@ -4,14 +4,16 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
-use quadrille_base::error::Result;
-use quadrille_base::task::Task;
+use quadrille_base::{Result, Task};
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
-/// Actions in command-line order.
+/// Changes in command-line order: all kinds, or those that select splats.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OrderedActions(pub(super) Vec<Step>);
+pub(in crate::cli) struct Changes<const ALL: bool>(pub(super) Vec<Step>);
+
+pub(super) type OrderedActions = Changes<true>;
+pub(in crate::cli) type Filters = Changes<false>;
 
 fn augmented<'a>(
     command: clap::Command,
@@ -43,8 +45,7 @@ fn given<'a>(matches: &ArgMatches, actions: impl Iterator<Item = &'a ChangeKind>
         if kind.value.is_none() {
             // A switch takes no value, so its parser cannot fail.
             if let (true, Ok(change)) = (matches.get_flag(name), (kind.parse)("")) {
-                let at = matches.index_of(name).unwrap_or(0);
-                placed.push((at, Step { text: flag, change }));
+                placed.push((matches.index_of(name).unwrap_or(0), Step { text: flag, change }));
             }
             continue;
         }
@@ -60,39 +61,7 @@ fn given<'a>(matches: &ArgMatches, actions: impl Iterator<Item = &'a ChangeKind>
     placed.into_iter().map(|(_, given)| given).collect()
 }
 
-impl clap::Args for OrderedActions {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        let command = command.next_help_heading("Actions, in the given order");
-        augmented(command, Change::KINDS.iter())
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for OrderedActions {
-    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        Ok(Self(given(matches, Change::KINDS.iter())))
-    }
-
-    fn update_from_arg_matches(
-        &mut self,
-        matches: &ArgMatches,
-    ) -> std::result::Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
 const FILTERS: [&str; 3] = ["keep-box", "keep-sphere", "where"];
-
-fn filters() -> impl Iterator<Item = &'static ChangeKind> {
-    Change::KINDS.iter().filter(|kind| FILTERS.contains(&kind.name))
-}
-
-#[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Filters(Vec<Step>);
 
 impl Filters {
     #[cfg(feature = "view")]
@@ -128,10 +97,18 @@ impl Filters {
     }
 }
 
-impl clap::Args for Filters {
+impl<const ALL: bool> Changes<ALL> {
+    const HEADING: &str =
+        if ALL { "Actions, in the given order" } else { "Filters, in the given order" };
+
+    fn kinds() -> impl Iterator<Item = &'static ChangeKind> {
+        Change::KINDS.iter().filter(|kind| ALL || FILTERS.contains(&kind.name))
+    }
+}
+
+impl<const ALL: bool> clap::Args for Changes<ALL> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let command = command.next_help_heading("Filters, in the given order");
-        augmented(command, filters())
+        augmented(command.next_help_heading(Self::HEADING), Self::kinds())
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -139,9 +116,9 @@ impl clap::Args for Filters {
     }
 }
 
-impl FromArgMatches for Filters {
+impl<const ALL: bool> FromArgMatches for Changes<ALL> {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        Ok(Self(given(matches, filters())))
+        Ok(Self(given(matches, Self::kinds())))
     }
 
     fn update_from_arg_matches(

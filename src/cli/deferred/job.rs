@@ -1,12 +1,13 @@
 //! The files of `deferred`: pictures, heat maps and bars of every view and combination of settings.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::args::Args;
-use crate::cli::film::Film;
+use crate::cli::console::distinct;
+use crate::cli::film::{Film, pictures_or_film};
 use crate::cli::outputs::{Background, METHOD, Output, Outputs, Template, VIEW, colour_behind};
-use quadrille_base::error::{Error, Result};
-use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::error::Result;
+use quadrille_base::image::files;
 use quadrille_deferred::backend::resolve;
 use quadrille_deferred::draw::DeferredResult;
 use quadrille_scene::Camera;
@@ -25,16 +26,19 @@ pub(super) struct DeferredJob<'a> {
 
 impl<'j> DeferredJob<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j DeferredRunSettings) -> Result<Self> {
-        let film = args.film.film(args.output.as_deref())?;
-        let pictures = args.output.as_deref().filter(|_| film.is_none());
-        let output = Output::parse(pictures, &[VIEW, METHOD], args.json)?;
+        let (path, placeholders) = (args.output.as_deref(), &[VIEW, METHOD]);
+        let (output, film) =
+            pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
+        let png = |flag, path: &Option<PathBuf>, placeholders| {
+            path.as_deref().map(|path| Template::png(flag, path, placeholders)).transpose()
+        };
         let job = Self {
             args,
             settings,
             film,
-            output: args.quality.applied(output)?,
-            heat: picture_template("--heat", args.heat.as_deref(), &[VIEW, METHOD])?,
-            bars: picture_template("--bars", args.bars.as_deref(), &[VIEW])?,
+            output,
+            heat: png("--heat", &args.heat, &[VIEW, METHOD])?,
+            bars: png("--bars", &args.bars, &[VIEW])?,
         };
         let areas = settings.input.tessellate.len().max(1);
         let pipeline = &settings.frames.pipeline;
@@ -51,8 +55,7 @@ impl<'j> DeferredJob<'j> {
     }
 
     fn templates(&self) -> impl Iterator<Item = &Template> {
-        let output = self.output.iter().map(|output| &output.template);
-        output.chain(&self.heat)
+        self.output.iter().map(|output| &output.template).chain(&self.heat)
     }
 
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
@@ -82,43 +85,21 @@ impl<'j> DeferredJob<'j> {
     pub(super) fn write(&self, row: &DeferredRow, result: &DeferredResult) -> Result<()> {
         let variant = row.variant_name();
         if let (Some(template), Some(heat)) = (&self.heat, &result.heat) {
-            let path = template.path(&row.view, &variant);
-            files::write(path, &heat_picture(row, heat))?;
+            files::write(template.path(&row.view, &variant), &heat_picture(row, heat))?;
         }
         if let (Some(output), Some(picture)) = (&self.output, &result.picture) {
-            let background = Some(Background::Transparent);
-            output.save(picture, [&row.view, &variant], background)?;
+            output.save(picture, [&row.view, &variant], Some(Background::Transparent))?;
         }
         Ok(())
     }
 
     pub(super) fn write_bars(&self, rows: &[DeferredRow]) -> Result<()> {
-        let Some(template) = &self.bars else {
-            return Ok(());
-        };
-        let mut drawn: Vec<&str> = Vec::new();
-        for first in rows {
-            if drawn.contains(&first.view.as_str()) {
-                continue;
-            }
-            drawn.push(&first.view);
-            let title = format!("{}, {}: bytes to and from memory", first.mesh, first.view);
-            let own: Vec<&DeferredRow> = rows.iter().filter(|r| r.view == first.view).collect();
-            files::write(template.path(&first.view, ""), &traffic_bars(&title, &own))?;
+        let Some(template) = &self.bars else { return Ok(()) };
+        for view in distinct(rows.iter().map(|row| row.view.as_str())) {
+            let own: Vec<&DeferredRow> = rows.iter().filter(|row| row.view == view).collect();
+            let title = format!("{}, {view}: bytes to and from memory", own[0].mesh);
+            files::write(template.path(view, ""), &traffic_bars(&title, &own))?;
         }
         Ok(())
     }
-}
-
-fn picture_template(
-    flag: &'static str,
-    path: Option<&Path>,
-    parts: &[&str],
-) -> Result<Option<Template>> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
-    Error::refuse_if(is_wrong, flag, "a name that ends in .png", path.display())?;
-    Template::parse(flag, path, parts).map(Some)
 }

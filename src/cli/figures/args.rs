@@ -76,8 +76,7 @@ const EXAMPLES: &str = "Examples:
 fn parse_figure(text: &str) -> Result<&'static str> {
     let ids = || figures().map(|figure| &*figure.id);
     ids().find(|id| *id == text.trim()).ok_or_else(|| {
-        let expected = format!("one of {}", names(figures()));
-        Error::unknown_name("figure", expected, text, ids())
+        Error::unknown_name("figure", format!("one of {}", names(figures())), text, ids())
     })
 }
 
@@ -107,8 +106,7 @@ impl Args {
         let quick = self.quick.then(|| "--quick".to_owned());
         let correlate = self.correlate.iter();
         let correlate = correlate.flat_map(|path| {
-            let file = ["--correlate".to_owned(), quoted(path)];
-            file.into_iter().chain(self.gpu.words())
+            ["--correlate".to_owned(), quoted(path)].into_iter().chain(self.gpu.words())
         });
         let words = suites.chain(kept).chain(correlate).chain(output);
         let words: Vec<String> = words.chain(quick).collect();

@@ -9,9 +9,8 @@ use super::{jobs, report};
 use crate::cli::console::Exit;
 use crate::cli::outputs::Outputs;
 use crate::cli::session::Session;
-use quadrille_base::error::{Error, Result};
-use quadrille_base::task::Task;
 use quadrille_base::text_file::read_text;
+use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::method::Method;
 use quadrille_papers::correlation::{Correlation, Pair};
 use quadrille_papers::report::Inputs;
@@ -37,8 +36,15 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
     session.install(|| {
         let _lock = report::folder(args)?;
         let progress = session.progress("views");
-        let views = Views { file: measured, suites: &suites, configuration, args, session };
-        let pairs = views.pairs(measurements, &progress.task)?;
+        let views = Views {
+            file: measured,
+            suites: &suites,
+            measurements: &measurements,
+            configuration,
+            args,
+            session,
+        };
+        let pairs = views.pairs(&progress.task)?;
         let inputs = Inputs {
             splats: None,
             deferred: None,
@@ -54,19 +60,19 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
 struct Views<'a> {
     file: &'a Path,
     suites: &'a [Suite],
+    measurements: &'a [Measurement],
     configuration: &'a Configuration,
     args: &'a Args,
     session: &'a Session,
 }
 
 impl Views<'_> {
-    fn pairs(&self, measurements: Vec<Measurement>, task: &Task) -> Result<Vec<Pair>> {
+    fn pairs(&self, task: &Task) -> Result<Vec<Pair>> {
+        let measurements = self.measurements;
         let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
         let mut scenes: Vec<(&Measurement, &str)> = Vec::new();
-        for one in &measurements {
-            let Some([scene, _]) = &one.view else {
-                continue;
-            };
+        for one in measurements {
+            let Some([scene, _]) = &one.view else { continue };
             let is_same =
                 |other: &(&Measurement, &str)| (other.0.size, other.1) == (one.size, scene);
             if !scenes.iter().any(is_same) {
@@ -75,10 +81,10 @@ impl Views<'_> {
         }
         let steps = task.steps(scenes.len() as u64);
         for (first, scene) in scenes {
-            self.run(first, scene, &measurements, &mut modelled, steps.task())?;
+            self.run(first, scene, &mut modelled, steps.task())?;
             steps.advance(1)?;
         }
-        let (config, all) = (self.configuration.config.clone(), measurements.clone());
+        let (config, all) = (self.configuration.config.clone(), measurements.to_vec());
         // A draw takes a second at most: when it is cancelled, it ends on a thread of its own.
         let rates: Vec<Option<f64>> = task.uninterrupted(move || {
             let rate = |one: &Measurement| match one.view {
@@ -87,9 +93,8 @@ impl Views<'_> {
             };
             all.par_iter().map(rate).collect()
         })?;
-        let numbers = modelled.into_iter().zip(rates);
-        let numbers = numbers.map(|(kernel, rate)| kernel.or(rate));
-        let pairs = measurements.into_iter().zip(numbers);
+        let numbers = modelled.into_iter().zip(rates).map(|(kernel, rate)| kernel.or(rate));
+        let pairs = measurements.iter().cloned().zip(numbers);
         Ok(pairs.map(|(measured, modelled)| Pair { measured, modelled }).collect())
     }
 
@@ -99,11 +104,10 @@ impl Views<'_> {
         &self,
         first: &Measurement,
         scene: &str,
-        measurements: &[Measurement],
         modelled: &mut [Option<f64>],
         task: &Task,
     ) -> Result<()> {
-        let plan = self.plan(first, scene, measurements, task)?;
+        let plan = self.plan(first, scene, task)?;
         let results = self.args.results();
         let mut watch = |event: Event<'_>| {
             if let Event::Warning(text) = event {
@@ -118,7 +122,7 @@ impl Views<'_> {
         };
         let (rows, _) = RunRow::split(plan.run(&options, &mut watch)?);
         let clock_mhz = self.configuration.config.gpu.clock_mhz;
-        for (one, number) in measurements.iter().zip(modelled) {
+        for (one, number) in self.measurements.iter().zip(modelled) {
             let row = rows.iter().find(|row| one.is_of(&row.key));
             if let Some(method) = row.and_then(|row| row.method(KERNELS_METHOD)) {
                 *number = one.modelled_by(method, clock_mhz);
@@ -127,13 +131,7 @@ impl Views<'_> {
         Ok(())
     }
 
-    fn plan(
-        &self,
-        first: &Measurement,
-        scene: &str,
-        measurements: &[Measurement],
-        task: &Task,
-    ) -> Result<Plan> {
+    fn plan(&self, first: &Measurement, scene: &str, task: &Task) -> Result<Plan> {
         let method = Method::parse(KERNELS_METHOD)?;
         let place = |one: &Measurement| format!("line {}", one.line);
         let suite = self.suites.iter().find(|suite| suite.scenes().any(|name| name == scene));
@@ -148,7 +146,7 @@ impl Views<'_> {
         let part = task.without_progress();
         let plan =
             suite.plan_scene(scene, first.size, self.configuration, quadrille::PROGRAM, &part)?;
-        let of_scene = measurements.iter().filter(|one| {
+        let of_scene = self.measurements.iter().filter(|one| {
             one.size == first.size && one.view.as_ref().is_some_and(|[name, _]| name == scene)
         });
         let keys = || plan.runs().iter().filter_map(Run::view).map(|(key, _)| key);
@@ -161,7 +159,7 @@ impl Views<'_> {
             }
         }
         let choose = |key: &JobKey, _: &ViewWork| MethodChoice {
-            methods: match measurements.iter().any(|one| one.is_of(key)) {
+            methods: match self.measurements.iter().any(|one| one.is_of(key)) {
                 true => vec![method],
                 false => Vec::new(),
             },

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
+use crate::cli::console::distinct;
 use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
@@ -39,13 +40,8 @@ pub(super) struct FoundView {
 }
 
 fn presets() -> Vec<&'static str> {
-    let mut presets = vec![PAPER_PRESET];
-    for need in figures().flat_map(|figure| &figure.needs) {
-        if !presets.contains(&&*need.preset) {
-            presets.push(&need.preset);
-        }
-    }
-    presets
+    let needs = figures().flat_map(|figure| &figure.needs);
+    distinct([PAPER_PRESET].into_iter().chain(needs.map(|need| &*need.preset)))
 }
 
 fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
@@ -68,13 +64,7 @@ fn methods<'a>(
 ) -> Vec<Method> {
     let needs = figures.flat_map(|figure| &figure.needs);
     let needs = needs.filter(|need| applies(need, place, preset));
-    let mut methods = Vec::new();
-    for method in needs.flat_map(|need| &need.methods).filter_map(|name| Method::parse(name).ok()) {
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    methods
+    distinct(needs.flat_map(|need| &need.methods).filter_map(|name| Method::parse(name).ok()))
 }
 
 /// Papers whose figures are drawn from a suite.
@@ -91,10 +81,8 @@ impl Jobs {
     /// Plans all runs of all figures, the views on all GPUs of the figures.
     pub(super) fn plan(suite: Suite, args: &Args, session: &Session) -> Result<Self> {
         let papers = papers_of(&suite);
-        let bases = presets().into_iter().map(|preset| {
-            let config = Config::preset(preset)?;
-            Configuration::new(preset, config)
-        });
+        let bases =
+            presets().into_iter().map(|preset| Configuration::new(preset, Config::preset(preset)?));
         let bases: Vec<Configuration> = bases.collect::<Result<_>>()?;
         if suite.has_configurations() {
             session.warn(
@@ -105,12 +93,8 @@ impl Jobs {
         let suite = suite.without_configurations();
         let mut warn = |text: String| session.warn(&text);
         let plan = suite.plan(&bases, quadrille::PROGRAM, session.task, &mut warn)?;
-        let mut scenes: Vec<String> = Vec::new();
-        for (key, _) in plan.runs().iter().filter_map(Run::view) {
-            if !scenes.contains(&key.scene) {
-                scenes.push(key.scene.clone());
-            }
-        }
+        let keys = plan.runs().iter().filter_map(Run::view);
+        let scenes = distinct(keys.map(|(key, _)| key.scene.clone()));
         let is_quick = |run: &Run| match run.view() {
             Some((_, work)) => !work.is_large && work.view == 0 && work.scene < QUICK_SCENES,
             None => run.mesh().is_some_and(|(_, is_first)| is_first),

@@ -3,9 +3,8 @@ use std::fs::{self, File};
 use super::args::Args;
 use super::jobs::{DEFERRED_PAPERS, Found, Jobs, MERGING_PAPERS, SPLAT_PAPERS, results_files};
 use crate::cli::console::{Exit, fail, listed, print};
-use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::config::Config;
 use quadrille_papers::deferred_figures::results::DeferredResults;
 use quadrille_papers::figures::results::Results;
@@ -26,8 +25,7 @@ pub(super) fn write(
     let draws = |papers: &[&str]| suites.iter().any(|jobs| jobs.papers.contains(&papers[0]));
     let counts = draws(&MERGING_PAPERS).then(|| MergingResults::new(&found.meshes));
     if let Some(counts) = &counts {
-        let path = args.output.join("counts.jsonl");
-        write_whole(&path, &Task::NEVER, |out| counts.write(out))?;
+        write_whole(&args.output.join("counts.jsonl"), &Task::NEVER, |out| counts.write(out))?;
     }
     let views = found.views.iter().map(|one| one.view.clone()).collect();
     let config = Config::preset(PAPER_PRESET)?;

@@ -1,4 +1,4 @@
-use crate::cli::layer_files::{COLOURS, require_float_format, write_with_layers};
+use crate::cli::layer_files::{COLOURS, prepare_layers, require_float_format, write_with_layers};
 use crate::cli::outputs::{AOV, METHOD, Output, Outputs, VIEW};
 use quadrille_base::choice;
 use quadrille_base::error::Result;
@@ -58,16 +58,11 @@ impl AovFlags {
     }
 
     pub(super) fn placeholders(&self) -> &'static [&'static str] {
-        match self.is_empty() {
-            true => &[VIEW, METHOD],
-            false => &[VIEW, METHOD, AOV],
-        }
+        if self.is_empty() { &[VIEW, METHOD] } else { &[VIEW, METHOD, AOV] }
     }
 
     pub(super) fn check(&self, output: Option<&Output>) -> Result<()> {
-        let Some(output) = output.filter(|_| !self.is_empty()) else {
-            return Ok(());
-        };
+        let Some(output) = output.filter(|_| !self.is_empty()) else { return Ok(()) };
         let names: Vec<_> = self.layers.iter().map(|layer| layer.name()).collect();
         each_once("aov", &names)?;
         require_float_format("--aov", output.format)?;
@@ -88,15 +83,9 @@ impl AovFlags {
         if output.format != Some(PictureFormat::Npy) {
             return output.template.prepare(outputs, cameras, &variant);
         }
-        output.template.require(VIEW, cameras.len(), "views (or choose one with --view)")?;
         let names = self.layers.iter().map(|layer| layer.name());
-        for name in [COLOURS].into_iter().chain(names) {
-            for camera in cameras {
-                let values = [(AOV, name), (VIEW, camera.name.as_str())];
-                outputs.add("-o", &output.template.filled(&values))?;
-            }
-        }
-        Ok(())
+        let names: Vec<_> = [COLOURS].into_iter().chain(names).collect();
+        prepare_layers(&output.template, &names, outputs, cameras)
     }
 
     pub(super) fn save(
@@ -107,10 +96,8 @@ impl AovFlags {
         visible: &VisibleFrame,
         shading: Option<&Shading>,
     ) -> Result<()> {
-        let path = |name: &str| {
-            let values = [(AOV, name), (METHOD, variant), (VIEW, view)];
-            output.template.filled(&values)
-        };
+        let path =
+            |name: &str| output.template.filled(&[(AOV, name), (METHOD, variant), (VIEW, view)]);
         let wanted: Vec<_> = self.layers.iter().map(|layer| layer.layer()).collect();
         let mut pictures = visible.layers(&wanted).into_iter();
         let layers = self.layers.iter().filter_map(|layer| match layer {
@@ -132,8 +119,7 @@ fn shading_rate(visible: &VisibleFrame, shading: Option<&Shading>) -> LayerPictu
             let side = visible.settings.pattern.side_px().cast_unsigned();
             let across = visible.settings.shading_area().x1.cast_unsigned();
             let pixels = (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| [x, y]));
-            let at = pixels.map(|[x, y]| counts[(y / side * across + x / side) as usize]);
-            at.collect()
+            pixels.map(|[x, y]| counts[(y / side * across + x / side) as usize]).collect()
         }
     };
     LayerPicture::from_bits(Layer::Count, size, counts)

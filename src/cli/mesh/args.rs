@@ -139,7 +139,6 @@ impl Args {
     }
 
     pub(super) fn other_files(&self) -> impl Iterator<Item = &Path> {
-        let splats = self.versus.versus.as_deref().into_iter();
-        splats.chain(self.gpu.files())
+        self.versus.versus.as_deref().into_iter().chain(self.gpu.files())
     }
 }

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::film::Film;
+use crate::cli::film::{Film, pictures_or_film};
 use crate::cli::outputs::{
-    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, require_values,
+    Background, METHOD, Output, Outputs, Template, VIEW, colour_behind, refuse_given,
+    require_values,
 };
 use quadrille_base::error::{Error, Result};
 use quadrille_base::image::difference::{DIFFERENCE_SCALE, scaled_difference};
-use quadrille_base::image::files::{self, PictureFormat};
+use quadrille_base::image::files;
 use quadrille_mesh::frame::{Shading, VisibleFrame};
 use quadrille_scene::Camera;
 use quadrille_suite::each_once;
@@ -35,28 +36,24 @@ pub(super) struct MeshDrawing<'a> {
 
 impl<'j> MeshDrawing<'j> {
     pub(super) fn new(args: &'j Args, settings: &'j MergingRunSettings) -> Result<Self> {
-        let film = args.film.film(args.output.as_deref())?;
-        let pictures = args.output.as_deref().filter(|_| film.is_none());
-        let output = Output::parse(pictures, args.aov.placeholders(), args.json)?;
+        let (path, placeholders) = (args.output.as_deref(), args.aov.placeholders());
+        let (output, film) =
+            pictures_or_film(path, &args.film, args.quality, placeholders, args.json)?;
         let job = Self {
             args,
             settings,
             film,
-            output: args.quality.applied(output)?,
+            output,
             heat: args.heat.as_deref().map(heat_templates).transpose()?,
             diff: args.diff_unmerged.as_deref().map(diff_template).transpose()?,
         };
         args.aov.check(job.output.as_ref())?;
         job.check_overlay()?;
-        let areas = settings.input.tessellate.len().max(1);
-        let variants = areas * settings.frames.rows_per_view()?;
+        let variants = settings.input.tessellate.len().max(1) * settings.frames.rows_per_view()?;
         if let Some(film) = &job.film {
             film.check_variants(variants)?;
-            let layers = !args.aov.is_empty();
-            let refused = [("--aov", layers), ("--crop", args.crop.is_some())];
-            if let Some((flag, _)) = refused.into_iter().find(|(_, is_given)| *is_given) {
-                return Err(Error::conflict(flag, "a film (-o with pictures takes it)"));
-            }
+            let refused = [("--aov", !args.aov.is_empty()), ("--crop", args.crop.is_some())];
+            refuse_given(refused, |f| Error::conflict(f, "a film (-o with pictures takes it)"))?;
         }
         job.templates()
             .try_for_each(|t| t.require(METHOD, variants, "combinations of settings"))?;
@@ -89,8 +86,7 @@ impl<'j> MeshDrawing<'j> {
     }
 
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
-        let files = self.settings.files().chain(self.args.other_files());
-        let mut outputs = Outputs::beside(files);
+        let mut outputs = Outputs::beside(self.settings.files().chain(self.args.other_files()));
         // The name of a combination follows from its row, which does not exist yet.
         let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
@@ -132,16 +128,12 @@ impl<'j> MeshDrawing<'j> {
             let paths = [picture.path(view, &variant), counts.path(view, &variant)];
             self.write_heat(paths, &variant, scale, visible, shading)?;
         }
-        let Some(picture) = &frame.picture else {
-            return Ok(());
-        };
+        let Some(picture) = &frame.picture else { return Ok(()) };
         if let (Some(template), Some(unmerged)) = (&self.diff, frame.unmerged) {
             let difference = scaled_difference(picture, unmerged, DIFFERENCE_SCALE)?;
             files::write(template.path(view, &variant), &difference)?;
         }
-        let Some(output) = &self.output else {
-            return Ok(());
-        };
+        let Some(output) = &self.output else { return Ok(()) };
         let picture = match &self.args.crop {
             _ if !self.args.overlay.is_empty() => {
                 let drawing = OverlayDrawing {
@@ -174,15 +166,11 @@ impl<'j> MeshDrawing<'j> {
         shading: Option<&Shading>,
     ) -> Result<()> {
         let (size, counts, counted) = match shading {
-            None => {
-                let counts = visible.vertices_per_pixel();
-                (visible.settings.size, counts, "vertices shaded")
-            }
+            None => (visible.settings.size, visible.vertices_per_pixel(), "vertices shaded"),
             Some(shading) => {
                 let area = visible.settings.shading_area();
                 let size = [area.x1, area.y1].map(i32::cast_unsigned);
-                let counts = visible.fragments_per_shading_pixel(shading);
-                (size, counts, "shadings")
+                (size, visible.fragments_per_shading_pixel(shading), "shadings")
             }
         };
         files::write_counts(&counts_path, size, &counts)?;
@@ -205,8 +193,7 @@ fn diff_template(path: &Path) -> Result<Template> {
 }
 
 fn heat_templates(path: &Path) -> Result<[Template; 2]> {
-    let is_wrong = PictureFormat::of_name(path) != Some(PictureFormat::Png);
-    Error::refuse_if(is_wrong, "--heat", "a name that ends in .png", path.display())?;
-    let parse = |path: &Path| Template::parse("--heat", path, &[VIEW, METHOD]);
-    Ok([parse(path)?, parse(&path.with_extension("npy"))?])
+    let (picture, counts) =
+        (Template::png("--heat", path, &[VIEW, METHOD])?, path.with_extension("npy"));
+    Ok([picture, Template::parse("--heat", &counts, &[VIEW, METHOD])?])
 }

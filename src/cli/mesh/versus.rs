@@ -44,9 +44,7 @@ pub(super) fn run(
     if let Some(path) = &flags.to_splats {
         write_splats(path, &splats_of(source, &view, &shader, session.task)?, session)?;
     }
-    let Some(path) = &flags.versus else {
-        return Ok(None);
-    };
+    let Some(path) = &flags.versus else { return Ok(None) };
     let scene = load_scene(path, LoadOptions::default(), session)?;
     let mut samples = merging.msaa.clone();
     samples.push(1);
@@ -68,8 +66,7 @@ pub(super) fn run(
 pub(super) fn page(versus: &Versus) -> String {
     let mut table = TextTable::new(&Versus::HEADINGS);
     versus.cells().for_each(|cells| table.row(cells));
-    let sentences = versus.explanation().into_iter();
-    let sentences: String = sentences.map(|s| format!("\n{s}\n")).collect();
+    let sentences: String = versus.explanation().into_iter().map(|s| format!("\n{s}\n")).collect();
     format!("{table}{sentences}")
 }
 

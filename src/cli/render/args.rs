@@ -13,7 +13,7 @@ use crate::cli::frames::{Backend, FrameTimer};
 use crate::cli::layers::LayerFlags;
 use crate::cli::options::{DrawFlags, RuleFlags};
 use crate::cli::outputs::{Output, QualityFlag};
-use crate::cli::session::{HostFlags, Session};
+use crate::cli::session::Session;
 use quadrille_scene::cameras::ViewSpec;
 
 /// Render pictures of a scene
@@ -67,13 +67,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) film: FilmFlags,
     #[command(flatten)]
-    pub(super) flags: RenderFlags,
-}
-
-impl Args {
-    pub(in crate::cli) fn host(&self) -> &HostFlags {
-        &self.flags.draw.host
-    }
+    pub(in crate::cli) flags: RenderFlags,
 }
 
 const EXAMPLES: &str = "Examples:
@@ -92,7 +86,7 @@ const EXAMPLES: &str = "Examples:
 /// Flags about rendering.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
-pub(super) struct RenderFlags {
+pub(in crate::cli) struct RenderFlags {
     #[command(flatten)]
     pub(super) rules: RuleFlags,
     /// Renderer to use; the emulated pipeline (gpu) blends in 16-bit floats and has no stop rule
@@ -104,7 +98,7 @@ pub(super) struct RenderFlags {
     pub(super) layers: LayerFlags,
     // Last, since it ends with the heading of the host's flags.
     #[command(flatten)]
-    pub(super) draw: DrawFlags,
+    pub(in crate::cli) draw: DrawFlags,
 }
 
 impl RenderFlags {

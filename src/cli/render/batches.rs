@@ -15,6 +15,7 @@ use quadrille_scene::{Camera, Dropped};
 use super::args::{Args, Job};
 use crate::cli::frames::Backend;
 use crate::cli::inputs::{about_lod, note_file_of_folder, warn_of_dropped};
+use crate::cli::outputs::first_given;
 use crate::cli::session::Session;
 use crate::cli::views::check_frames;
 
@@ -80,39 +81,34 @@ fn refuse(job: &Job<'_>, memory: Bytes, batches: &SplatBatches, whole: u64) -> R
 pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let flags = &args.flags;
     let keys = args.film.path.keys(&args.views);
-    let needs = [
+    first_given([
         (
-            !keys.is_ok_and(|keys| keys.beside(&args.scene).cameras.is_some()),
             "views that the scene decides",
+            !keys.is_ok_and(|keys| keys.beside(&args.scene).cameras.is_some()),
         ),
-        (args.repeat.is_some(), "--repeat"),
-        (args.list_views, "--list-views"),
-        (!args.probe.is_empty(), "--probe"),
-        (args.resume, "--resume"),
-        (!args.filters.is_empty(), "filters of splats"),
-        (flags.backend != Backend::Cpu, "another renderer than cpu"),
-        (!flags.layers.settings().layers.is_empty(), "--aov"),
-        (flags.exposures.file().is_some(), "--exposures"),
-    ];
-    let first = needs.into_iter().find(|(is_given, _)| *is_given);
-    first.map(|(_, what)| what)
+        ("--repeat", args.repeat.is_some()),
+        ("--list-views", args.list_views),
+        ("--probe", !args.probe.is_empty()),
+        ("--resume", args.resume),
+        ("filters of splats", !args.filters.is_empty()),
+        ("another renderer than cpu", flags.backend != Backend::Cpu),
+        ("--aov", !flags.layers.settings().layers.is_empty()),
+        ("--exposures", flags.exposures.file().is_some()),
+    ])
 }
 
 impl Batches {
     /// The batches of the scene, if it does not fit in `--memory`.
     pub(super) fn open(job: &Job<'_>) -> Result<Option<Self>> {
         let args = job.args;
-        let Some(memory) = args.memory else {
-            return Ok(None);
-        };
+        let Some(memory) = args.memory else { return Ok(None) };
         let path = scene_file(&args.scene)?;
         if path == Path::new("-") || path.exists() && !path.is_file() {
             let needed = "a scene in a file, which can be read several times";
             return Err(Error::needs("--memory", format!("{needed}, not {}", path.display())));
         }
         let file = open_batches(&path, args.reading).map_err(about_lod)?;
-        let kept = file.rows() as u64 * KEPT_BYTES as u64;
-        let whole = file.scene_bytes().saturating_add(kept);
+        let whole = file.scene_bytes().saturating_add(file.rows() as u64 * KEPT_BYTES as u64);
         if whole <= memory.0 {
             return Ok(None);
         }

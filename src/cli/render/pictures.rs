@@ -1,7 +1,7 @@
 //! The pictures of a call: which are kept, and the writing of their files while the next view is drawn.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::mpsc::{channel, sync_channel};
 
 use super::args::Job;
 use super::rendered::Rendered;
@@ -60,12 +60,19 @@ impl Pictures<'_> {
             let _ = free_in.send(Frame::new(0, 0));
         }
         std::thread::scope(|scope| {
-            let taking = scope.spawn(move || self.take_all(scene, &drawn_out, &free_in));
+            let taking = scope.spawn(move || {
+                let rendered = drawn_out.iter().map(|drawn: Result<Drawn>| {
+                    let Drawn { view, frame, layers } = drawn?;
+                    let view = self.take(view, &frame, &layers, Some(scene))?;
+                    // Nobody takes the last one.
+                    let _ = free_in.send(frame);
+                    Ok(view)
+                });
+                rendered.collect()
+            });
             for camera in cameras {
                 // A channel is closed when writing has failed.
-                let Ok(frame) = free_out.recv() else {
-                    break;
-                };
+                let Ok(frame) = free_out.recv() else { break };
                 let drawn = self.kept_or_drawn(scene, camera, timer, frame);
                 let is_drawn = drawn.is_ok();
                 if drawn_in.send(drawn).is_err() || !is_drawn {
@@ -75,22 +82,6 @@ impl Pictures<'_> {
             drop(drawn_in);
             taking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
-    }
-
-    fn take_all(
-        &self,
-        scene: &Scene,
-        drawn: &Receiver<Result<Drawn>>,
-        free: &Sender<Frame>,
-    ) -> Result<Vec<Rendered>> {
-        let rendered = drawn.iter().map(|drawn| {
-            let Drawn { view, frame, layers } = drawn?;
-            let view = self.take(view, &frame, &layers, Some(scene))?;
-            // Nobody takes the last one.
-            let _ = free.send(frame);
-            Ok(view)
-        });
-        rendered.collect()
     }
 
     /// Takes a view that was drawn or whose picture is kept: warns if little of `scene` is in view, writes the files that

@@ -50,8 +50,7 @@ impl ProbeFlags {
         let mut renderer = Renderer::default();
         let views = cameras.into_iter().map(|camera| {
             warn_if_unseen(scene, &camera, settings.profile.near, session);
-            let pixels = self.pixels.iter();
-            let probes = pixels.map(|pixel| {
+            let probes = self.pixels.iter().map(|pixel| {
                 let probe = renderer.probe(&scene.splats, &camera, settings, *pixel);
                 probe.map_err(|error| error.about("--probe"))
             });
@@ -76,9 +75,7 @@ pub(super) fn report(views: &[ProbedView], facts: Option<Value>) -> Result<()> {
 impl ProbedView {
     fn text(&self) -> String {
         let name = shortened(&self.camera.name);
-        let probes = self.probes.iter();
-        let tables = probes.map(|probe| format!("view {name}, {}", table(probe)));
-        tables.collect()
+        self.probes.iter().map(|probe| format!("view {name}, {}", table(probe))).collect()
     }
 
     fn json(&self) -> Value {

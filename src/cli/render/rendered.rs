@@ -96,10 +96,8 @@ impl Rendered {
 }
 
 fn times(ms: Option<StageMs>, end: String) -> impl Iterator<Item = String> {
-    let stages = ms.map_or([None; 4], |ms| ms.stages);
-    let all = stages.into_iter().chain([ms.map(|ms| ms.total)]);
-    let all = all.map(|ms| or_dash(ms, |ms| format!("{ms:.2}")));
-    all.chain([end])
+    let all = ms.map_or([None; 4], |ms| ms.stages).into_iter().chain([ms.map(|ms| ms.total)]);
+    all.map(|ms| or_dash(ms, |ms| format!("{ms:.2}"))).chain([end])
 }
 
 fn headings() -> Vec<&'static str> {
@@ -111,8 +109,7 @@ pub(super) fn begin_lines(cameras: &[Camera], splats: usize) -> Result<LineTable
     /// Characters of a time or count: up to 99999.99.
     const NUMBER: usize = 8;
     let widest = |text: fn(&Camera) -> String| {
-        let widths = cameras.iter().map(|camera| text(camera).chars().count());
-        widths.max().unwrap_or_default()
+        cameras.iter().map(|camera| text(camera).chars().count()).max().unwrap_or_default()
     };
     let name = widest(|camera| shortened(&camera.name));
     let pixels = widest(|camera| format!("{}x{}", camera.width, camera.height));

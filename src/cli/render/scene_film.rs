@@ -34,9 +34,7 @@ impl<T: Fn() -> FrameTimer + Sync> FilmJob<'_, T> {
     /// no worker runs far ahead. Pictures do not depend on the number of threads, so neither does the film.
     pub(super) fn shoot(&self) -> Result<usize> {
         let threads = self.threads;
-        let Some((first, rest)) = self.cameras.split_first() else {
-            return Ok(1);
-        };
+        let Some((first, rest)) = self.cameras.split_first() else { return Ok(1) };
         let mut worker = Worker::new(self, threads)?;
         self.film.push(worker.frame(first)?)?;
         let bytes = worker.bytes();

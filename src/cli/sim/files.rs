@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::console::print_bytes;
-use crate::cli::outputs::{METHOD, Outputs, Template, VIEW};
-use quadrille_base::error::{Error, Result};
+use crate::cli::outputs::{METHOD, Outputs, Template, VIEW, write_text};
 use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
+use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::method::Method;
 use quadrille_gpu::wiring::Watch;
 use quadrille_scene::Camera;
@@ -93,8 +92,7 @@ impl FileFlags {
                 let other = format!("--method {}, which has no pipeline", other.name());
                 return Err(Error::conflict("--dram-trace", other));
             }
-            let remedy = "methods (or choose one with --method)";
-            dram_trace.require(METHOD, methods.len(), remedy)?;
+            dram_trace.require(METHOD, methods.len(), "methods (or choose one with --method)")?;
         }
         Ok(Files { flags: self, trace: parsed.transpose()?, dram_trace, stats: String::new() })
     }
@@ -167,9 +165,7 @@ impl Files<'_> {
     pub(super) fn finish(&self) -> Result<()> {
         match &self.flags.stats {
             Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),
-            Some(path) => {
-                write_whole(path, &Task::NEVER, |out| out.write_all(self.stats.as_bytes()))
-            }
+            Some(path) => write_text(path, &self.stats),
             None => Ok(()),
         }
     }

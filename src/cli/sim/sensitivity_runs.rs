@@ -35,8 +35,7 @@ impl SimJob<'_> {
         let varied = Sensitivity::of(prepared, config, methods, &progress.task, &mut begin)?;
         drop(progress);
         if self.args.json {
-            let document = sensitivity::document(&camera.name, methods, &varied);
-            printed.documents.push(document);
+            printed.documents.push(sensitivity::document(&camera.name, methods, &varied));
             return Ok(());
         }
         printed.page(views, &sensitivity::table(&camera.name, methods, &varied))

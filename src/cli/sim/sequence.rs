@@ -1,5 +1,6 @@
 //! Frames of `sim` in sequence: warm caches, stereo pairs, and their sums.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use quadrille_base::error::{Error, Result};
@@ -10,7 +11,7 @@ use quadrille_gpu::outcome::Outcome;
 use quadrille_machine::Traffic;
 use quadrille_scene::Camera;
 use quadrille_suite::report::simulated::{Simulated, VariantRun};
-use quadrille_suite::report::table::TextTable;
+use quadrille_suite::report::table::{TextTable, or_dash};
 
 /// Suffixes of the views of a stereo pair, and their sides along the camera's x axis.
 const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
@@ -41,9 +42,7 @@ impl SequenceFlags {
     }
 
     pub(super) fn draws(self, views: Vec<Camera>) -> Vec<Camera> {
-        let Some(distance) = self.stereo else {
-            return views;
-        };
+        let Some(distance) = self.stereo else { return views };
         let eyes = |view: &Camera| {
             EYES.map(|(name, side)| {
                 let mut eye = view.clone();
@@ -65,41 +64,36 @@ impl SequenceFlags {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Sums {
     cycles: u64,
     ms: f64,
-    dram_bytes: Option<[u64; 2]>,
+    dram_read_bytes: Option<u64>,
+    dram_written_bytes: Option<u64>,
 }
 
 impl Sums {
     fn of(simulated: &Simulated<'_>, run: &VariantRun) -> Self {
         let cycles = run.outcome.cycles();
-        let pipeline = run.outcome.pipeline();
-        let dram_bytes = pipeline.map(|result| {
-            let clients = result.traffic.clients();
-            let sum = |of: fn(&Traffic) -> u64| clients.iter().map(|client| of(client)).sum();
-            [sum(|t| t.dram_read_bytes), sum(|t| t.dram_written_bytes)]
-        });
-        Self { cycles, ms: simulated.ms(cycles), dram_bytes }
-    }
-
-    fn add(self, other: Self) -> Self {
-        let dram_bytes = self.dram_bytes.zip(other.dram_bytes);
+        let sum = |of: fn(&Traffic) -> u64| {
+            Some(run.outcome.pipeline()?.traffic.clients().iter().map(|client| of(client)).sum())
+        };
         Self {
-            cycles: self.cycles + other.cycles,
-            ms: self.ms + other.ms,
-            dram_bytes: dram_bytes.map(|([a, b], [c, d])| [a + c, b + d]),
+            cycles,
+            ms: simulated.ms(cycles),
+            dram_read_bytes: sum(|t| t.dram_read_bytes),
+            dram_written_bytes: sum(|t| t.dram_written_bytes),
         }
     }
 
-    fn document(self) -> Value {
-        json!({
-            "cycles": self.cycles,
-            "ms": self.ms,
-            "dram_read_bytes": self.dram_bytes.map(|[read, _]| read),
-            "dram_written_bytes": self.dram_bytes.map(|[_, written]| written),
-        })
+    fn add(self, other: Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        Self {
+            cycles: self.cycles + other.cycles,
+            ms: self.ms + other.ms,
+            dram_read_bytes: sum(self.dram_read_bytes, other.dram_read_bytes),
+            dram_written_bytes: sum(self.dram_written_bytes, other.dram_written_bytes),
+        }
     }
 }
 
@@ -114,8 +108,7 @@ pub(super) struct Sequence {
 impl Sequence {
     pub(super) fn warmed(&self, machines: Vec<Machine>) -> Vec<Machine> {
         let machines = machines.into_iter().enumerate();
-        let warmed = machines.map(|(at, machine)| machine.in_sequence(self.last.get(at)));
-        warmed.collect()
+        machines.map(|(at, machine)| machine.in_sequence(self.last.get(at))).collect()
     }
 
     pub(super) fn push(&mut self, simulated: Simulated<'_>, draws_per_frame: usize) {
@@ -138,8 +131,7 @@ impl Sequence {
     fn totals(&self) -> Vec<Sums> {
         let frames = self.frames.iter();
         let of_method = |method: usize| {
-            let sums = frames.clone().map(move |(_, sums)| sums[method]);
-            sums.reduce(Sums::add).unwrap_or_default()
+            frames.clone().map(move |(_, sums)| sums[method]).reduce(Sums::add).unwrap_or_default()
         };
         (0..self.methods.len()).map(of_method).collect()
     }
@@ -147,7 +139,7 @@ impl Sequence {
     pub(super) fn document(&self) -> Value {
         let by_method = |sums: &[Sums]| {
             let sums = self.methods.iter().cloned().zip(sums);
-            Value::Object(Map::from_iter(sums.map(|(m, sums)| (m, sums.document()))))
+            Value::Object(Map::from_iter(sums.map(|(m, sums)| (m, json!(sums)))))
         };
         let frames = self.frames.iter();
         let frames =
@@ -158,10 +150,7 @@ impl Sequence {
     pub(super) fn table(&self) -> String {
         let headings = ["<frame", "<method", "cycles", "ms", "MB read", "MB written"];
         let mut table = TextTable::new(&headings);
-        let mb = |bytes: Option<u64>| {
-            let mb = bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6));
-            mb.unwrap_or_else(|| "-".to_owned())
-        };
+        let mb = |bytes: Option<u64>| or_dash(bytes, |bytes| format!("{:.3}", bytes as f64 / 1e6));
         let mut rows = |name: &str, sums: &[Sums]| {
             for (method, sum) in self.methods.iter().zip(sums) {
                 table.row([
@@ -169,8 +158,8 @@ impl Sequence {
                     method.clone(),
                     sum.cycles.to_string(),
                     format!("{:.3}", sum.ms),
-                    mb(sum.dram_bytes.map(|[read, _]| read)),
-                    mb(sum.dram_bytes.map(|[_, written]| written)),
+                    mb(sum.dram_read_bytes),
+                    mb(sum.dram_written_bytes),
                 ]);
             }
         };
