@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::skipped;
 
 const CAMERAS: [&str; 3] = ["--cameras", "room.cameras.json", "--view"];
 const VIEWS: [&str; 4] = ["door", "sofa", "window", "table"];
@@ -55,6 +56,9 @@ fn pictures_of_batches_are_those_of_the_whole_scene() {
 
 #[test]
 fn every_format_is_drawn_in_batches() {
+    if skipped::is_slow() {
+        return;
+    }
     // Sizes that hold the splats in view, but not the scene.
     let scenes: [(&str, &str, &[&str]); 4] = [
         ("0", "26000", &["3M"]),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::sim::without_host;
 use crate::support::program::{DONE, Place, UNREADABLE, UNWRITABLE, USAGE};
+use crate::support::skipped;
 
 const ISLAND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/island.toml");
 
@@ -73,6 +74,9 @@ pub(crate) fn kill_after(place: &Place, count: usize, arguments: &[&str], file: 
 
 #[test]
 fn a_killed_run_goes_on_where_it_was() {
+    if skipped::is_slow() {
+        return;
+    }
     let place = Place::new();
     tiny_island(&place, 160);
     let whole = place.expect(DONE, &["bench", "suite.toml", "-o", "whole.jsonl"]);

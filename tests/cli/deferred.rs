@@ -9,7 +9,7 @@ use image::{Rgba, RgbaImage};
 use serde_json::{Value, json};
 
 use crate::support::program::{DONE, Place, USAGE};
-use crate::support::shared;
+use crate::support::{shared, skipped};
 
 const SMALL: [&str; 8] =
     ["deferred", "plane", "--tessellate", "60", "--width", "96", "--height", "64"];
@@ -126,6 +126,9 @@ fn the_pipelines_draw_the_same_picture_of_procedural_meshes() {
 
 #[test]
 fn the_pipelines_draw_the_same_picture_of_files() {
+    if skipped::is_slow() {
+        return;
+    }
     let place = Place::new();
     for (file, flags) in [
         ("bigguy/bigguy.obj", &["--tessellate", "40"][..]),

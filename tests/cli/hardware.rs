@@ -147,6 +147,9 @@ fn files_that_do_not_fit_are_refused() {
 /// needs.
 #[test]
 fn rates_are_measured_through_vulkan() {
+    if skipped::is_slow() {
+        return;
+    }
     if Command::new("glslangValidator").arg("--version").output().is_err() {
         return skipped::note("glslangValidator (package glslang-tools) is missing");
     }

@@ -8,7 +8,7 @@ use quadrille::{
 };
 use quadrille_scene::cameras::FramingTarget;
 
-use crate::support::shared;
+use crate::support::{shared, skipped};
 
 const PICTURE: [u32; 2] = [192, 108];
 
@@ -175,6 +175,9 @@ const TRAINED: [(&str, f64); 7] = [
 
 #[test]
 fn trained_scenes_show_more_detail_than_from_outside() {
+    if skipped::is_slow() {
+        return;
+    }
     for (name, factor) in TRAINED {
         let Some(splats) = shared::scene(name) else {
             continue;

@@ -12,6 +12,7 @@ use quadrille::{
 use quadrille_scene::{WriteOptions, write_levels_if};
 
 use crate::conversion::{assert_same, camera, synthetic, table};
+use crate::support::skipped;
 
 fn applied(table: &SplatTable, action: &Action) -> SplatTable {
     let mut changed = table.clone();
@@ -102,6 +103,9 @@ fn sog_is_written_as_a_folder() {
 /// rows once, and lie within their bounds. The finest level is as good as a SOG.
 #[test]
 fn levels_of_detail_are_written_as_a_streamed_sog() {
+    if skipped::is_slow() {
+        return;
+    }
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
     let scene = table(&synthetic(place.path(), 70_000));

@@ -22,6 +22,7 @@ use crate::support::emulated::config;
 use crate::support::pictures::Differences;
 use crate::support::scenes::{self, Random};
 use crate::support::shared;
+use crate::support::skipped;
 use crate::support::tolerances::{bound, hold};
 use crate::trained_scenes::{Expected, expected};
 
@@ -434,6 +435,9 @@ fn compute(view: &PreparedView<'_>, name: &str) -> ComputeResult {
 /// renderer, and the statements of the paper about lanes, lists and early termination.
 #[test]
 fn trained_scenes_by_software() {
+    if skipped::is_slow() {
+        return;
+    }
     let Some(scenes) = expected() else { return };
     println!(
         "view        max of ref. | blended: none, inria, hw | lanes blend, where any | fragments, entries, cycles by stop | pairs"

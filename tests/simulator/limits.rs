@@ -13,7 +13,7 @@ use quadrille::machine::timing::StallReason;
 
 use crate::support::emulated;
 use crate::support::gpu::{Collector, machine, numbered_draw};
-use crate::support::shared;
+use crate::support::{shared, skipped};
 
 /// A draw of `count` squares on top of each other.
 fn squares(side: u32, count: usize) -> Draw {
@@ -252,6 +252,9 @@ fn the_buffer_of_vertex_results_limits_under_its_own_name() {
 /// the ports of the first-level caches.
 #[test]
 fn more_of_the_named_resource_shortens_the_draw_most() {
+    if skipped::is_slow() {
+        return;
+    }
     let Some(splats) = shared::scene("truck") else {
         return;
     };

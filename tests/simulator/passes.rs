@@ -17,7 +17,7 @@ use quadrille::{Camera, Splats};
 
 use crate::support::emulated::{config, prepared, run};
 use crate::support::scenes::{self, Random};
-use crate::support::shared;
+use crate::support::{shared, skipped};
 
 /// A random scene of splats of all kinds, seen by its camera.
 fn random_scene(seed: u64, size: [u32; 2], len: usize) -> (Splats, Camera) {
@@ -189,6 +189,9 @@ fn an_update_of_64_by_64_pixels_by_hand() {
 /// each of the four scenes of the paper's kind.
 #[test]
 fn hardware_termination_is_never_slower() {
+    if skipped::is_slow() {
+        return;
+    }
     for name in ["truck", "statue", "robot", "showroom"] {
         let Some(splats) = shared::scene(name) else {
             continue;

@@ -16,7 +16,7 @@ use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
 use quadrille::load;
 
-use crate::support::{emulated, shared};
+use crate::support::{emulated, shared, skipped};
 
 /// The repository's own scene.
 fn island() -> Scene {
@@ -182,6 +182,9 @@ fn grid_coalescing_pays_where_tiles_outnumber_their_bins() {
 /// The same on a trained scene, at the width of small tables and at its full size.
 #[test]
 fn grid_coalescing_pays_in_trained_scenes_at_full_size() {
+    if skipped::is_slow() {
+        return;
+    }
     let (Some(splats), Some(cameras)) =
         (shared::scene("truck"), shared::cameras("scenes/truck.cameras.json"))
     else {

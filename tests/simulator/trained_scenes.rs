@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::support::emulated::{config, prepared, profile, run};
 use crate::support::pictures::Differences;
-use crate::support::shared;
 use crate::support::tolerances::bound;
+use crate::support::{shared, skipped};
 
 /// Views, over all scenes.
 const VIEWS: usize = 14;
@@ -128,6 +128,9 @@ fn view(scene: &str, splats: &Splats, expected: &Expected) -> (String, Vec<Strin
 
 #[test]
 fn trained_scenes_are_drawn_exactly() {
+    if skipped::is_slow() {
+        return;
+    }
     let Some(scenes) = expected() else { return };
     println!(
         "view        max f32 of ref.   of counts ideal f32 ideal f16 | dB: baseline, qm, het, het+qm"

@@ -306,15 +306,13 @@ impl Renderer {
     ) -> u64 {
         const ALPHA: u8 = 0;
         const GEOMETRY: u8 = kept::DEPTH | kept::NORMAL;
-        const ALL: u8 = kept::MOST | kept::TOP;
         let needed = layers.settings.layers.iter();
         let draw = match needed.fold(0, |kept, &layer| kept | kept::of(layer)) {
             ALPHA => Self::raster_layers::<ALPHA>,
             kept::DEPTH => Self::raster_layers::<{ kept::DEPTH }>,
             GEOMETRY | kept::NORMAL => Self::raster_layers::<GEOMETRY>,
             kept::ID => Self::raster_layers::<{ kept::ID }>,
-            kept if kept & kept::TOP == 0 => Self::raster_layers::<{ kept::MOST }>,
-            _ => Self::raster_layers::<ALL>,
+            _ => Self::raster_layers::<{ kept::ALL }>,
         };
         draw(self, frame, settings, layers, planes, clock, task)
     }

@@ -30,8 +30,8 @@ pub(super) mod kept {
     pub(in crate::cpu) const ID: u8 = 16;
     pub(super) const COUNT: u8 = 32;
     /// Splats of the largest weights.
-    pub(in crate::cpu) const TOP: u8 = 64;
-    pub(in crate::cpu) const MOST: u8 = DEPTH | NORMAL | INVERSE | MEDIAN | ID | COUNT;
+    pub(super) const TOP: u8 = 64;
+    pub(in crate::cpu) const ALL: u8 = DEPTH | NORMAL | INVERSE | MEDIAN | ID | COUNT | TOP;
 
     pub(in crate::cpu) fn of(layer: Layer) -> u8 {
         match layer {
