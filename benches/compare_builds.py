@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Checks that two builds of quadrille give the same results: a change of structure leaves them alone.
 
-usage: benches/compare_builds.py OLD NEW [--shared DIR] [--quick] [--time RUNS | --only-time RUNS]
+usage: benches/compare_builds.py OLD NEW [--shared DIR] [--quick] [--time RUNS | --only-time RUNS | --time-all RUNS]
 
 Runs the same commands with both programs and compares pictures byte for byte and JSON documents
 value for value, without host times. `--shared` names a folder with trained scenes and meshes;
 without it only the scenes of this repository are used. `--time` also runs render, sim, mesh and deferred in
 pairs and prints the median ratios NEW / OLD of the host times and of the whole processes; `--only-time` compares nothing else.
+`--time-all` runs every command in pairs and prints the ratio of the shortest times of each kind, and the commands above 1.05.
 Exits with 1 when anything differs.
 """
 
@@ -274,10 +275,32 @@ def timed(programs, shared, runs):
             print(f"time {name:15} {kind:13} new / old {statistics.median(of_kind):.3f} ({spread}, {runs} pairs)")
 
 
+def timed_all(programs, shared, quick, runs):
+    """Ratios NEW / OLD of the shortest times of the whole processes, by kind of command; commands above 1.05 are listed."""
+    sums = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, case in enumerate(cases(shared, quick)):
+            shortest = [float("inf"), float("inf")]
+            for turn in range(runs):
+                for side, program in list(enumerate(programs))[:: -1 if turn % 2 else 1]:
+                    start = time.perf_counter()
+                    case.run(program, Path(scratch) / f"{number}.{side}")
+                    shortest[side] = min(shortest[side], time.perf_counter() - start)
+            sums[case.group] = [a + b for a, b in zip(sums.get(case.group, (0, 0)), shortest)]
+            if shortest[1] > 1.05 * shortest[0]:
+                ratio, ms = shortest[1] / shortest[0], 1000 * shortest[0]
+                print(f"SLOWER {ratio:.3f} of {ms:.0f} ms: quadrille {' '.join(case.arguments)}")
+    for group, (old, new) in sums.items():
+        print(f"time {group:12} whole processes new / old {new / old:.3f} (sums of the shortest of {runs} pairs)")
+
+
 def main():
     programs = (ARGUMENTS.old, ARGUMENTS.new)
     if ARGUMENTS.only_time:
         timed(programs, ARGUMENTS.shared, ARGUMENTS.only_time)
+        return 0
+    if ARGUMENTS.time_all:
+        timed_all(programs, ARGUMENTS.shared, ARGUMENTS.quick, ARGUMENTS.time_all)
         return 0
     counts, failed = {}, 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -305,5 +328,6 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="fewer scenes, smaller pictures")
     parser.add_argument("--time", type=int, default=0, metavar="RUNS", help="pairs of timed runs")
     parser.add_argument("--only-time", type=int, default=0, metavar="RUNS", help="pairs of timed runs, and no results")
+    parser.add_argument("--time-all", type=int, default=0, metavar="RUNS", help="pairs of timed runs of every command")
     ARGUMENTS = parser.parse_args()
     sys.exit(main())
