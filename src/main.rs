@@ -1,4 +1,4 @@
-//! The program.
+//! Entry point of the `quadrille` command.
 
 fn main() -> std::process::ExitCode {
     quadrille::cli::run()

@@ -1,4 +1,4 @@
-//! Cameras.
+//! The Python class of cameras, and functions that read camera files.
 
 use pyo3::prelude::*;
 use quadrille::nalgebra::{Matrix3, Vector3};

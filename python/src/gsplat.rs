@@ -211,7 +211,7 @@ impl Views<'_> {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> quadrille::Result<u64> {
-        // Coefficients end in an axis of 3, which are the channels of the colour.
+        // The last axis has a length of 3 for spherical harmonics: the colour channels.
         let channels = self.colors.map_or(0, |colors| colors.last);
         let of_camera = self.colors.map(|colors| colors.of_camera(number));
         let degree = self.drawing.sh_degree;

@@ -25,7 +25,7 @@ pub(crate) struct DrawnView<'a> {
     pub(crate) number: usize,
     pub(crate) camera: &'a Camera,
     pub(crate) profile: &'a Profile,
-    /// Opacities of the scene.
+    /// Opacity of each splat, as the caller gave it, without a factor of the profile.
     pub(crate) opacities: &'a [f32],
     pub(crate) renderer: &'a Renderer,
 }

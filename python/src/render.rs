@@ -1,4 +1,4 @@
-//! Pictures of scenes.
+//! Rendering of scenes to numpy arrays: colours and layers.
 
 use pyo3::prelude::*;
 use quadrille::{

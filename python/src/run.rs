@@ -133,9 +133,9 @@ impl Call {
         Arc::clone(&self.stage)
     }
 
-    /// Runs `work` on the pool, detached from the interpreter, while this thread looks for signals and reports
-    /// progress. After an exception of a signal's handler or of the function of progress, the work is cancelled, and
-    /// the exception raised once it has ended.
+    /// Runs `work` on the pool, detached from the interpreter, while this thread checks for signals and reports
+    /// progress. If a signal handler or the progress function raises an exception, the work is cancelled, and the
+    /// exception is raised after the work has ended.
     pub(crate) fn run<T: Send>(
         &self,
         py: Python<'_>,

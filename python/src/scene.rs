@@ -1,4 +1,4 @@
-//! Scenes.
+//! The Python class of scenes, and functions that load or generate them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

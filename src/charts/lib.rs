@@ -63,7 +63,7 @@ pub struct Series {
     pub name: String,
     /// Number of the colour.
     pub colour: usize,
-    /// Whether its values are published ones.
+    /// Whether the values are from a publication.
     pub is_published: bool,
 }
 

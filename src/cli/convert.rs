@@ -66,9 +66,9 @@ pub(super) struct Args {
     fail_under_psnr: Option<f64>,
     #[command(flatten)]
     written: WrittenFlags,
-    /// Level of compression of SPZ: 1 is the fastest, 22 (9 for spz3) takes half a minute for a million splats and
-    /// gives the fewest bytes [default: 3, and 15 or, in large scenes, 12 for
-    /// spherical harmonics; 6 for spz3]
+    /// Compression level of SPZ, from 1 (fastest) to 22 (9 for spz3), which makes the smallest file and takes half a
+    /// minute per million splats [default: 6 for spz3; else 15 for spherical harmonics, 12 in large scenes, and 3 for
+    /// all other data]
     #[arg(long, value_name = "LEVEL")]
     compression_level: Option<u8>,
     /// Levels of detail of a streamed SOG, 1 to 8: neighbours are merged until each level has half the splats of the

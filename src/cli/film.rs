@@ -288,7 +288,7 @@ pub(super) struct FilmFrames {
 }
 
 impl FilmFrames {
-    /// Takes the next frame, and composites it over the background if there is one.
+    /// Queues the next frame for the writer, composited over the background if there is one.
     pub(super) fn take(&self, frame: &Frame, background: Option<[f32; 3]>) -> Result<()> {
         self.push(self.format.prepare(frame, background))
     }

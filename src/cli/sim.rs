@@ -50,8 +50,8 @@ pub(super) struct Args {
     /// Scene file of any format that the README lists; "-" reads standard input
     #[arg(required_unless_present = "config_dump")]
     scene: Option<PathBuf>,
-    /// Picture of the colour buffer to write: .png, .exr or .npy, as `render` writes them; "{view}"
-    /// and "{method}" are replaced by their names; "-" writes a PNG to standard output
+    /// Write the colour buffer as a picture: .png, .exr or .npy, as `render` writes them; "{view}" and "{method}" in
+    /// the path are replaced by the names of view and method; "-" writes a PNG to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -100,8 +100,9 @@ pub(crate) fn views_of(
     report(&found, session);
     if let (None, Some(path)) = (&views.view, views.camera_file_beside(scene)) {
         let path = path.display();
-        session
-            .note(&format!("{path} holds cameras of the scene; --view 0 or --view all draws them"));
+        session.note(&format!(
+            "{path} holds cameras of the scene; --view 0 draws the first, --view all every one"
+        ));
     }
     Ok(found)
 }

@@ -54,7 +54,7 @@ pub struct DeferredDrawSettings {
     pub colour: SampleColour,
     /// Quads in the memo of the forward draws of sort-based deferred shading; `None` for no limit.
     pub forward_memo_quads: Option<u32>,
-    /// The modelled hardware.
+    /// Caches, memory bus and raster costs of the modelled hardware; they change no picture.
     pub hardware: DeferredConfig,
     /// Settings of the shader that [`draw_deferred`] creates.
     pub shade: ShadeSettings,

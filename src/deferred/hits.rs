@@ -45,7 +45,7 @@ impl Default for BlockHits {
 }
 
 impl BlockHits {
-    /// Adds the hits of a group of samples, given the numbers of the samples in the block and the primitive's grid.
+    /// Adds the hits of a group of samples. `numbers` has the bit of each lane's sample in `coverage`.
     #[inline(always)]
     pub(crate) fn add<S: Simd>(
         &mut self,

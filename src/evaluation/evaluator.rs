@@ -144,8 +144,11 @@ impl Evaluator<'_> {
         };
         if row.comparison.non_finite_pixels > 0 {
             let (pair, pixels) = (&row.pair, row.comparison.non_finite_pixels);
-            observer
-                .warn(&format!("{} and {}: {pixels} pixels are NaN or infinite", pair.a, pair.b));
+            observer.warn(&format!(
+                "{} and {}: {pixels} pixels are NaN or infinite and count as 0 or 1, whichever is farther from the other \
+                 picture",
+                pair.a, pair.b
+            ));
         }
         observer.compared(Measured { row: &mut row, pictures: Some(([&a, &b], &errors)) })?;
         let background = self.background;

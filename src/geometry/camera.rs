@@ -95,7 +95,7 @@ impl MeshCamera {
         true
     }
 
-    /// Whether a box, given by its least and greatest corner, lies outside the view.
+    /// Whether [`Self::misses`] holds for the corners of a box, given by its least and greatest corner.
     pub(crate) fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
         self.misses(
             (0..8)

@@ -73,7 +73,7 @@ impl Machine {
         }
     }
 
-    /// Renders a view.
+    /// Simulates a view. Caches start empty, except after [`Self::in_sequence`] with an earlier frame.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).

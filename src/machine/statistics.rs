@@ -13,7 +13,7 @@ pub struct Count {
     pub name: String,
     /// Value.
     pub value: u64,
-    /// Documentation of the field that holds it.
+    /// Documentation of the field that holds the count.
     pub meaning: &'static str,
 }
 

@@ -38,7 +38,7 @@ statistics! {
 
 const PAIRS: u8 = (1 << (WARP_QUADS / 2)) - 1;
 
-/// A warp that is being filled through a port of a given rate.
+/// Packs quads into warps, one warp at a time, at the rate of the input port.
 #[derive(Debug)]
 pub struct WarpFiller {
     clock: RateClock,

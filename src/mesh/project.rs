@@ -156,7 +156,7 @@ pub struct Piece {
     pub plane: DepthPlane,
     /// Shading pixels of the picture that it may cover.
     pub bounds: PixelRect,
-    /// Whether it faces the viewer; `None` if it has no area.
+    /// Whether the piece faces the viewer; `None` if its area is zero.
     facing: Option<bool>,
     /// Depth of the nearest corner of the triangle.
     pub nearest: f32,

@@ -36,7 +36,7 @@ pub struct Figure {
     pub number: String,
     /// Title: the subject of the figure.
     pub title: String,
-    /// Part of the page that it belongs to.
+    /// Part of the page that holds the figure.
     pub part: String,
     /// Source of our numbers.
     pub basis: NumberSource,
@@ -136,7 +136,7 @@ pub(crate) struct Published {
     pub(crate) value: f64,
     #[serde(default)]
     pub(crate) unit: String,
-    /// Section that states it.
+    /// Section of the paper that states the number.
     pub(crate) place: String,
     /// Column with our number; `None` if the figure computes it otherwise.
     #[serde(default, skip_serializing)]

@@ -18,7 +18,7 @@ pub struct Inputs {
     pub hardware: Option<correlation::Correlation>,
     /// Arguments of `quadrille figures` that make the report, without `--only`.
     pub command: String,
-    /// The program that makes it.
+    /// Build of the program, for the footer of the report.
     pub program: Program,
 }
 

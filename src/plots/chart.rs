@@ -1,4 +1,4 @@
-//! Charts of points.
+//! Conversion of plotted points to line, dot, bar and heat-map charts.
 
 use crate::plot::Plot;
 use crate::points::{Grid, Key, SEPARATOR};

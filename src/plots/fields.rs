@@ -41,8 +41,8 @@ impl Fields {
         let mut all = Self::default();
         for path in paths {
             let mut fields = Self::of_file(path)?;
-            let expected = "rows of results, as bench writes them";
-            Error::malformed_if(fields.lines.is_empty(), path, "the file", expected, "none")?;
+            let expected = "rows of results, as `bench` writes them";
+            Error::malformed_if(fields.lines.is_empty(), path, "content", expected, "none")?;
             if paths.len() > 1 {
                 fields.prepend(FILE, &path.file_stem().unwrap_or_default().to_string_lossy());
             }

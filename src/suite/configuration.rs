@@ -10,9 +10,9 @@ use quadrille_gpu::unused_fields::UnusedField;
 /// A configuration of the emulated GPU and how it differs from its preset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Configuration {
-    /// Name that the suite gives it, if any.
+    /// Name in the suite file, if any.
     pub name: Option<String>,
-    /// Preset that it is based on.
+    /// Preset whose fields the configuration changes.
     pub preset: String,
     /// All fields.
     pub config: Config,

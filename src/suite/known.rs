@@ -126,7 +126,7 @@ impl<'a> KnownRows<'a> {
 }
 
 impl Inputs<'_> {
-    /// Hash of everything that a row of a mesh follows from, and of its outputs.
+    /// Hash of the inputs of a mesh row (program sources, key, settings, cameras, files) and of the output files.
     pub(super) fn fingerprint(&mut self, job: &MeshJob, row: &MeshRunRow) -> Result<String> {
         let mut hash = Fnv1a::default();
         let sources = self.plan.program.sources;

@@ -97,7 +97,7 @@ pub struct Measurement {
     pub size: [u32; 2],
     /// Measured number in SI units.
     pub value: f64,
-    /// Its quantity.
+    /// Quantity of the value, which gives the SI unit.
     pub quantity: Quantity,
     /// Name of the hardware.
     pub device: String,

@@ -41,11 +41,11 @@ pub type Reader = dyn Fn() -> Result<SceneContent> + Send + Sync;
 
 /// A scene to show.
 pub struct ShownScene {
-    /// Path of its file.
+    /// Path of the scene file.
     pub path: PathBuf,
     /// The scene.
     pub content: SceneContent,
-    /// Profile of its pictures, unless a page chooses another.
+    /// Rendering profile, unless a page chooses another.
     pub profile: Profile,
     /// Reads the file again.
     pub reader: Arc<Reader>,
@@ -60,9 +60,9 @@ impl std::fmt::Debug for ShownScene {
 /// A view that pages list.
 #[derive(Debug, Clone)]
 pub struct ListedView {
-    /// Its camera.
+    /// Camera of the view.
     pub camera: Camera,
-    /// Name of the camera as it stands in its file.
+    /// Name of the camera in the camera file.
     pub name_in_file: Option<String>,
     /// Photo that the view shows.
     pub photo: Option<PathBuf>,

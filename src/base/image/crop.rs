@@ -9,7 +9,7 @@ const MAX_SIDE_PX: u32 = 1 << 15;
 /// A rectangle of pixels, and the factor by which it is enlarged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CropArea {
-    /// Column and row of its first pixel.
+    /// Column and row of the top left pixel.
     pub corner: [u32; 2],
     /// Width and height in pixels.
     pub size: [u32; 2],

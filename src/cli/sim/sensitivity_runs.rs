@@ -13,8 +13,8 @@ use quadrille_scene::Camera;
 use quadrille_suite::report::sensitivity;
 
 impl SimJob<'_> {
-    /// Runs a view, whose camera is the first of the pair, in all configurations, and prints the page or keeps the document.
-    /// A note after the first run tells how long the runs of all views take.
+    /// Runs the view of `camera` in all configurations, and prints the page or keeps the document. In the first view, a
+    /// note after the first configuration estimates the time of all `cameras`.
     pub(super) fn vary(
         &self,
         prepared: &PreparedView<'_>,

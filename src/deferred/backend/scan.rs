@@ -9,9 +9,9 @@ pub struct ShadingQuad {
     pub primitive: u32,
     /// Morton position of the quad in the primitive's grid.
     pub quad: u32,
-    /// Index of its first entry.
+    /// Index of the first entry.
     pub first: u32,
-    /// Number of its entries.
+    /// Number of entries.
     pub count: u32,
 }
 

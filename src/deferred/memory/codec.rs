@@ -77,9 +77,9 @@ pub enum Codec {
 pub struct PackedSize {
     /// Storage format of the block.
     pub codec: Codec,
-    /// Bits of its content.
+    /// Size of the encoded content in bits.
     pub bits: u32,
-    /// Bytes that it moves over the bus.
+    /// Bytes transferred over the bus.
     pub bytes: u64,
 }
 

@@ -27,7 +27,7 @@ pub struct SampleRange {
 /// The cells that a triangle may cover, and the samples in them.
 #[derive(Debug, Clone, Copy)]
 pub struct CandidateCells<S: Simd> {
-    /// Cells that it may cover, one bit per lane.
+    /// Cells that the triangle may cover, one bit per lane.
     pub cells: u16,
     range: RangeLanes<S>,
 }

@@ -37,7 +37,7 @@ const PIXELS: [[f32; LANES]; 2] = [
 /// A block of 2x2 pixels whose samples are tested.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockLanes<S: Simd> {
-    /// Column and row of its first pixel.
+    /// Column and row of the top left pixel.
     pub pixel: [u32; 2],
     /// Top left corners of the lanes' pixels, from the picture's centre.
     corners: [f32x16<S>; 2],

@@ -33,7 +33,7 @@ pub enum LightKind {
 /// Cone of a spot light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpotCone {
-    /// Unit direction of its axis, away from the light.
+    /// Unit direction of the cone axis, away from the light.
     pub axis: [f64; 3],
     /// Angles in radians between axis and inner and outer cone, with full light inside and none outside.
     pub angles: [f64; 2],

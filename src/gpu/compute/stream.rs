@@ -74,7 +74,7 @@ pub enum Limit {
     Memory,
     /// The tail, in which cores have no more blocks.
     Tail,
-    /// The gap before the kernel.
+    /// Idle time at launches: before the kernel and between its passes.
     Gap,
 }
 

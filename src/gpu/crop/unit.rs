@@ -40,11 +40,11 @@ spec! {
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB", only_if BLENDING_IN_CROP;
         /// Bytes per cycle from the L2 and, separately, to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which less than about 70 would rule out", only_if BLENDING_IN_CROP;
-        /// Lines waiting to be written to the L2.
+        /// Capacity of the write buffer to the L2, in lines.
         write_buffer: u64 = 16, 1..=65_536, Assumed "an eighth of the cache", only_if BLENDING_IN_CROP;
         /// Whether colours that were never written back start in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs", only_if BLENDING_IN_CROP;
-        /// Quads waiting for their data.
+        /// Capacity of the queue of quads that wait for their colours from the cache.
         wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle, and with less RGBA8 would blend 14", only_if BLENDING_IN_CROP;
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding", only_if BLENDING_IN_CROP;

@@ -37,15 +37,15 @@ const QUAD_PIXELS: u64 = 4;
 pub struct Fragment {
     /// Form that merging units take.
     pub quad: QuadFragment,
-    /// Number of its triangle in the frame, the owner of its samples in the depth buffer.
+    /// Number of the triangle in the frame, as the depth buffer stores it for a sample.
     pub owner: u32,
-    /// Number of its grid.
+    /// Number of the grid.
     pub grid: u32,
     /// Number of its draw.
     pub draw: u32,
-    /// Whether its shader has side effects.
+    /// Whether the shader has side effects.
     pub has_effects: bool,
-    /// Whether it is blended.
+    /// Whether the material is blended.
     pub is_blended: bool,
     plane: DepthPlane,
     /// Samples that the alpha test keeps; none if the quad is blended.
@@ -71,7 +71,7 @@ pub struct ShaderRecord {
     pub index: u32,
     /// Number of its draw.
     pub draw: u32,
-    /// The samples that it shows.
+    /// Visible samples of each merged triangle.
     pub parts: Vec<OwnedSamples>,
 }
 

@@ -12,7 +12,7 @@ use quadrille_machine::{ColourQuad, ShadedWarp};
 pub(super) struct QuadVersion {
     pub(super) colour: QuadColour,
     pub(super) depth: [u32; 4],
-    /// Youngest warp among them.
+    /// Youngest warp with a blended fragment, per pixel.
     pub(super) youngest: [u64; 4],
 }
 

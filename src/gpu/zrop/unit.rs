@@ -29,7 +29,7 @@ spec! {
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Quads looked up and tested per cycle.
         quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle";
-        /// Beats waiting for their stencil and depth values, which are requested when a beat arrives.
+        /// Capacity of the queue of beats that wait for stencil and depth values; they are requested when a beat arrives.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
@@ -39,7 +39,7 @@ spec! {
         cache_ways: u64 = 65_536, 1..=65_536, Assumed "as the colour cache";
         /// Bytes per cycle from the L2 and, separately, to the L2.
         l2_bytes_per_cycle: u64 = 128, 1..=4096, Assumed "as the colour cache";
-        /// Lines waiting to be written to the L2.
+        /// Capacity of the write buffer to the L2, in lines.
         write_buffer: u64 = 16, 1..=65_536, Assumed "as the colour cache";
         /// Whether values that were never written back start in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs";

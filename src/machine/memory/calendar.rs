@@ -106,7 +106,7 @@ impl Calendar {
         self.book_from(number, parts, at)
     }
 
-    /// Cycle in which the last of a window's first `used` parts passes.
+    /// Cycle, counted from the start of a window, in which the last of the first `used` parts passes.
     #[inline]
     fn last_cycle_of(&self, used: u64) -> Cycle {
         // Exact quotient: the product is below 2^53, and rounding the reciprocal up adds less than `used / 2^48`

@@ -29,15 +29,15 @@ impl DramSpec {
 /// A request to DRAM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramRequest {
-    /// Cycle at which it reaches DRAM.
+    /// Cycle at which the request reaches DRAM.
     pub at: Cycle,
-    /// Address of its first byte.
+    /// Address of the first byte.
     pub address: u64,
     /// Number of bytes.
     pub bytes: u64,
-    /// Whether it writes.
+    /// Whether the request is a write.
     pub is_write: bool,
-    /// Client whose data it moves.
+    /// Client that owns the data.
     pub client: Client,
 }
 

@@ -39,7 +39,7 @@ pub struct RasterGrid {
     pub grid: Grid,
     /// Indices into [`Chunk::quads`].
     pub quads: Range<u32>,
-    /// Index into [`Chunk::planes`] of its first triangle's plane.
+    /// Index into [`Chunk::planes`] of the plane of the first triangle.
     pub first_plane: u32,
     /// Triangles that the chunk tessellates before it, drawn or not.
     pub(crate) first_triangle: u32,
@@ -68,7 +68,7 @@ pub struct Chunk {
     /// Quads sorted by bin.
     by_bin: Vec<u32>,
     bin_starts: Vec<u32>,
-    /// Index in the frame of its first quad.
+    /// Index in the frame of the first quad of the chunk.
     pub(crate) first_quad: u32,
     pub(crate) grids_in: u64,
     pub(crate) triangles_in: u64,

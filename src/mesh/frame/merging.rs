@@ -20,7 +20,7 @@ const IDS_PER_LINE: usize = 16;
 /// A quad that the shader runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShaderQuad {
-    /// Index of the chunk that its fragments belong to.
+    /// Index of the chunk with the fragments of the quad.
     pub chunk: u32,
     /// For each shading pixel: the quad of that chunk whose triangle gives the shading inputs.
     pub inputs: [u32; 4],

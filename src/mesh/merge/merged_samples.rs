@@ -15,9 +15,9 @@ pub type OwnedSamples = (u32, u64);
 /// A fragment on its way to the shader.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownFragment {
-    /// Number of its triangle in the frame.
+    /// Number of the triangle in the frame.
     pub owner: u32,
-    /// Index of its quad in memory.
+    /// Index of the quad in memory.
     pub index: u32,
     /// Samples covered.
     pub coverage: u64,

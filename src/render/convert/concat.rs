@@ -1,4 +1,4 @@
-//! Concatenation of tables.
+//! Concatenation of splat tables whose columns and degrees may differ.
 
 use std::path::Path;
 

@@ -31,15 +31,15 @@ const SMALL_SHARE: f64 = 0.01;
 pub struct Conversion {
     /// Scene files, which are joined.
     pub inputs: Vec<PathBuf>,
-    /// How they are read.
+    /// Options for reading the inputs.
     pub reading: LoadOptions,
     /// Changes, in order.
     pub steps: Vec<Step>,
-    /// Final step, as text, that drops splats which the format cannot hold; without it, they are an error.
+    /// Text, for results, of a step that drops splats outside the range of the format; `None` makes them an error.
     pub drop_outside: Option<String>,
     /// File to write.
     pub output: PathBuf,
-    /// Its format.
+    /// Format of the output.
     pub format: OutputFormat,
     /// Level of compression, as [`WriteOptions::compression_level`].
     pub compression_level: Option<u8>,

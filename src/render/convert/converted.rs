@@ -8,9 +8,9 @@ use super::report::ConversionLoss;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ConvertedFile {
-    /// Its path, as given.
+    /// Path of the file, as given.
     pub path: String,
-    /// Name of its format.
+    /// Name of the file format.
     pub format: &'static str,
     /// Number of splats.
     pub splats: usize,

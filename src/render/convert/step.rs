@@ -10,9 +10,9 @@ use quadrille_scene::SplatAxes;
 /// A step of a conversion: a change of the splats, and its text in results and messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// The step as its user wrote it.
+    /// The step as the user wrote it.
     pub text: String,
-    /// Its effect.
+    /// Parsed form of the text.
     pub change: Change,
 }
 
@@ -42,7 +42,7 @@ impl Change {
     /// All kinds of changes.
     pub const KINDS: [ChangeKind; 13] = KINDS;
 
-    /// The change of the kind called `name`, with a value, which is empty for kinds without one.
+    /// Parses the change of the kind `name`. `value` must be empty for a kind without a value.
     pub fn parse(name: &str, value: &str) -> Result<Self> {
         let kind = KINDS.into_iter().find(|kind| kind.name == name).ok_or_else(|| {
             let names = KINDS.map(|kind| kind.name);

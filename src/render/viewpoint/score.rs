@@ -24,7 +24,7 @@ const LOW_PASS_PX2: f32 = 0.3;
 const SHARP_LOG2_PX: [f32; 2] = [0.0, 2.6];
 /// Standard deviation of a sharp splat in pixels.
 const SHARP_PX: f32 = 1.0;
-/// Contrast between neighbouring pixels at which detail counts half, so that edges count at any contrast.
+/// Contrast between neighbouring pixels that scores half of the maximum; the score saturates, so weak edges count too.
 const HALF_DETAIL: f32 = 0.15;
 /// Loss of weight at the middle of a picture edge; double in the corners.
 const EDGE_LOSS: f32 = 0.35;

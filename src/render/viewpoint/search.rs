@@ -1,4 +1,5 @@
-//! The search for views.
+//! Search for views of a scene without cameras: candidates are scored on small pictures, the best of them again on
+//! larger ones, and the winners are refined.
 
 use std::borrow::Borrow;
 use std::path::Path;

@@ -46,9 +46,9 @@ pub struct CameraFile {
 /// A camera of a file that cannot be drawn.
 #[derive(Debug)]
 pub struct RefusedCamera {
-    /// Number of cameras before it in the file.
+    /// Index of the camera in the file.
     pub index: usize,
-    /// Its name as it stands in the file.
+    /// Name of the camera in the file.
     pub name_in_file: String,
     /// The reason, with its place in the file.
     pub error: Error,

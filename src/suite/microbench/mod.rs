@@ -32,7 +32,7 @@ use quadrille_gpu::config::Config;
 pub struct Microbenchmark {
     /// Name of the benchmark.
     pub name: &'static str,
-    /// Quantity that it measures.
+    /// Measured quantity.
     pub about: &'static str,
     run: fn(&Config) -> Vec<Check>,
 }

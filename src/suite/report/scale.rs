@@ -8,7 +8,7 @@ const COVERED: f64 = 0.999;
 /// Relation of colours to counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curve {
-    /// Colours follow values.
+    /// Colours are linear in the count.
     Linear,
     /// Keeps the structure of counts that range over decades.
     SquareRoot,

@@ -32,7 +32,7 @@ const LEFT_OUT: [&str; 4] = ["name", "output", "discrepancies", "host_"];
 
 type Meanings = BTreeMap<String, &'static str>;
 
-/// The blocks of all methods of a view: if the run kept intervals, one for each of them, and one of the totals.
+/// Statistics of a view as text. Each method has a block per recorded interval, if any, and a block of totals.
 pub fn text(simulated: &Simulated<'_>) -> String {
     let mut text = String::new();
     for run in &simulated.runs {

@@ -8,7 +8,7 @@ use crate::image::{ColourSpace, Frame, to_8_bit};
 use crate::math::SimdLevel;
 
 const BAND_ROWS: usize = 16;
-/// Pixels converted together; the array fits registers and the first-level cache.
+/// Pixels converted together: 1 KiB of floats, which stay in the first-level cache.
 const GROUP: usize = 64;
 
 pub(crate) struct ByteRows<'a> {

@@ -60,7 +60,7 @@ impl FilmReader {
                 let file = File::open(path).map_err(|e| Error::read(path, e))?;
                 let reader = png::Decoder::new(BufReader::new(file))
                     .read_info()
-                    .map_err(|e| Error::malformed(path, "animated PNG", "whole pictures", e))?;
+                    .map_err(|e| Error::malformed(path, "animated PNG", "intact frames", e))?;
                 let control = reader.info().animation_control();
                 Ok(control.map_or(0, |control| control.num_frames.into()))
             }
@@ -101,7 +101,7 @@ fn apng_frames(mut source: impl Read, path: &Path) -> Result<Frames<'static>> {
 }
 
 fn broken(path: &Path, error: &image::ImageError) -> Error {
-    Error::malformed(path, "animated PNG", "whole pictures", error)
+    Error::malformed(path, "animated PNG", "intact frames", error)
 }
 
 fn other_format(path: &Path) -> Error {

@@ -126,7 +126,7 @@ fn read_light(
     let direction = (-linear.column(2)).try_normalize(0.0);
     let direction = direction.filter(|v| v.iter().all(|c| c.is_finite()));
     if !position.iter().all(|c| c.is_finite()) {
-        return wrong("node", "a finite position", "another".to_owned());
+        return wrong("node", "a finite position", "NaN or infinity".to_owned());
     }
     let Some(direction) = direction else {
         return wrong("node", "a node that keeps the direction -z", "none".to_owned());

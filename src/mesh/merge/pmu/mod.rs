@@ -154,7 +154,8 @@ impl PixelMerging {
         }
     }
 
-    /// Collects the entries of a key that may merge with a new quad; returns whether any covers one of its samples.
+    /// Collects the entries of a key that may merge with a new quad. Returns whether any entry of the key, mergeable or
+    /// not, covers a sample of `coverage`.
     #[inline]
     fn look_up(&mut self, key: u64, new: u32, coverage: u64) -> bool {
         let new = self.entries.get(new);

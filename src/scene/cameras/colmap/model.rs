@@ -97,7 +97,7 @@ impl LensModel {
             Error::malformed(
                 path,
                 format!("{place}: camera model"),
-                format!("a known model ({names}); `colmap image_undistorter` makes one"),
+                format!("a known model ({names}); `colmap image_undistorter` converts cameras to PINHOLE"),
                 found,
             )
         })

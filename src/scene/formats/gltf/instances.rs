@@ -12,7 +12,7 @@ const MAX_INSTANCES: u64 = 1 << 20;
 pub struct MeshInstance {
     /// Index of the node.
     pub node: usize,
-    /// Index of its mesh.
+    /// Index of the mesh.
     pub mesh: usize,
     /// Placement of the mesh in the world.
     pub placement: NodePlacement,

@@ -49,9 +49,7 @@ fn indices(
         let listed: Vec<&str> = listed.map(|(name, _)| name.as_str()).collect();
         let more = if listed.len() > LISTED_NAMES { ", ..." } else { "" };
         let shown = listed[..listed.len().min(LISTED_NAMES)].join(", ");
-        let expected = format!(
-            "one SOG, with its {META} (another scene in a zip is read once it is unpacked)"
-        );
+        let expected = format!("one SOG, with its {META} (unpack the zip to read another format)");
         let found = match listed.is_empty() {
             true => "an empty archive".to_owned(),
             false => format!("{shown}{more}"),

@@ -42,7 +42,7 @@ pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     encoding.antialiased = Some(header.flags & ANTIALIASED != 0);
     if let Some(code) = unknown_axes {
         encoding.warnings.push(format!(
-            "its extension states axes of the unknown code {code}, and {axes} is assumed; --axes changes them"
+            "the extension for axes has the unknown code {code}: {axes} is assumed (--axes sets other axes)"
         ));
     }
     Ok(SplatTable::of_raw(raw, source.describe(FORMAT.format, encoding)))
