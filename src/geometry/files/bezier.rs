@@ -51,7 +51,9 @@ impl Rows<'_> {
     fn read(&mut self) -> Result<BezierPatches, Mismatch> {
         let mut patches = Vec::new();
         for _ in 0..self.row::<1, _>(text::whole_number)?[0] {
-            patches.push((self.number, self.row(text::whole_number)?));
+            // The number of the line is known once it is read.
+            let patch: [u32; 16] = self.row(text::whole_number)?;
+            patches.push((self.number, patch));
         }
         let [count] = self.row(text::whole_number)?;
         if u64::from(count) > MAX_VERTICES {
