@@ -124,7 +124,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 }
 
 impl Args {
-    /// The runs of the suite.
+    /// Reads the suite and plans its runs, with the methods and configurations that flags choose.
     fn plan(&self, prints_rows: bool, session: &Session) -> Result<Plan> {
         let suite = Suite::read(&self.suite)?;
         suite.remarks().iter().for_each(|remark| session.warn(remark));

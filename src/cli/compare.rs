@@ -123,7 +123,7 @@ impl Compared<'_> {
                 Err(console.last_error.unwrap_or_else(nothing))
             }
             Ok(evaluated) => Ok((evaluated, console.last_error)),
-            // The only pair of pictures.
+            // Two pictures are the only pair, so the message names them.
             Err(error) if self.kind == Kind::Pictures => {
                 let context = format!("comparing {} and {}", first.a, first.b);
                 Err(anyhow::Error::new(error).context(context))

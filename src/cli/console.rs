@@ -26,7 +26,7 @@ pub(crate) struct Verbosity {
     pub(super) verbose: u8,
 }
 
-/// Without the name of the program.
+/// Arguments of the running command, quoted for a shell, without the name of the program.
 static COMMAND: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 pub(crate) fn set_command(args: &[OsString]) {
@@ -51,7 +51,7 @@ impl Exit {
     }
 }
 
-/// The values without repetitions, in the order of their first places.
+/// Removes repeated values and keeps the order of first occurrence.
 pub(super) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for value in values {
@@ -95,8 +95,8 @@ pub(crate) fn print_bytes(bytes: impl AsRef<[u8]>) -> Result<()> {
     }
 }
 
-/// Writes the object `body` to standard output as a JSON document, after the version and the commit of
-/// the build (`unknown` outside its repository).
+/// Writes a JSON document to standard output: the version and commit of the build (`unknown` outside its
+/// repository), then the fields of the object `body`.
 pub(crate) fn print_json(body: Value) -> Result<()> {
     let document = document(body);
     print_bytes(format!("{document:#}\n"))
@@ -110,7 +110,7 @@ pub(crate) fn document(body: Value) -> Value {
     joined([json!({ "quadrille": build }), body])
 }
 
-/// Joins the keys of objects; null adds none.
+/// Merges JSON objects into one; null parts are skipped.
 pub(super) fn joined<const N: usize>(parts: [Value; N]) -> Value {
     let objects = parts.into_iter().filter_map(|part| match part {
         Value::Object(object) => Some(object),

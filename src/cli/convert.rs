@@ -138,7 +138,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let views = (is_compared || is_pruned)
         .then(|| JudgingViews::new(&args.views, scene, refused_by, session))
         .transpose()?;
-    // Of a folder, one file is read. A folder without one is an error when it is loaded.
+    // For a folder, list the scene file in it; if it has none, loading the folder reports the error.
     let of_folder = |path: &PathBuf| scene_file(path).unwrap_or_else(|_| path.clone());
     let read: Vec<PathBuf> = args.scenes.iter().map(of_folder).collect();
     let read = read.iter().map(PathBuf::as_path);
@@ -251,7 +251,7 @@ impl ConversionHost for Host<'_> {
     }
 
     fn begin(&mut self, counted: &str) -> Task {
-        // The bar before goes first.
+        // Drop the previous bar before drawing a new one.
         self.progress = None;
         self.progress.insert(self.session.progress(counted)).task.clone()
     }
@@ -309,7 +309,7 @@ impl StepLines {
         let files = args.scenes.iter().chain([&args.output]).map(|path| path.display().to_string());
         let steps = args.actions.0.iter().map(|step| step.text.clone());
         let widths = files.chain(steps).map(|text| text.chars().count());
-        // Numbers of ten million splats, and the longest names of formats.
+        // Widths fit counts of up to 99,999,999 splats and the longest format name.
         let columns = [
             ("<step", widths.max().unwrap_or(0)),
             ("splats", 8),

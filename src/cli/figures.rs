@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     })
 }
 
-/// Plans the runs of suites, whose scenes must have names of their own.
+/// Plans the runs of all suites. No two suites may have scenes of the same name.
 fn plan(suites: Vec<Suite>, args: &Args, session: &Session) -> Result<Vec<Jobs>> {
     let mut planned: Vec<Jobs> = Vec::new();
     for (suite, path) in suites.into_iter().zip(&args.suites) {

@@ -135,7 +135,7 @@ impl FilmFlags {
     }
 }
 
-/// The pictures or the film of `-o`.
+/// Parses `-o` as the name of pictures or, by its extension, of a film; at most one of the two is returned.
 pub(super) fn pictures_or_film<'a>(
     path: Option<&'a Path>,
     flags: &FilmFlags,
@@ -205,9 +205,9 @@ impl Film<'_> {
         }
     }
 
-    /// Writes the film of `views` with the frames that `draw` takes to its argument in order, on another thread: the next
-    /// frame is drawn while one is written. `draw` returns how many frames are drawn at once. If the reader of the film
-    /// closes it early, the rest is not drawn.
+    /// Writes the film of `views` from the frames that `draw` passes to its argument in order. `draw` runs on another
+    /// thread, so the next frame is drawn while one is written, and returns the number of frames drawn at once. If the
+    /// reader of a pipe closes it early, drawing stops.
     pub(super) fn record(
         &self,
         views: &Views,
@@ -233,7 +233,7 @@ impl Film<'_> {
         let (sender, prepared) = sync_channel::<Prepared>(1);
         let mut drawn = Ok(1);
         let written = std::thread::scope(|scope| {
-            // The writer closes the channel when it fails, whose error counts.
+            // If the writer fails, it closes the channel, which also ends `draw`; the writer's error is reported.
             scope.spawn(|| drawn = draw(&FilmFrames { format: self.format, sender }));
             self.write(&progress.task, move |out| {
                 let mut writer = FilmWriter::begin(self.format, out, facts)?;
@@ -278,10 +278,10 @@ impl Film<'_> {
     }
 }
 
-/// A frame in the form that the writer of the film takes.
+/// A frame encoded for the film writer, or the error of encoding it.
 pub(super) type Prepared = std::io::Result<Vec<u8>>;
 
-/// The frames of a film that is written.
+/// Queue of encoded frames to the thread that writes the film.
 pub(super) struct FilmFrames {
     pub(super) format: FilmFormat,
     sender: SyncSender<Prepared>,

@@ -39,14 +39,14 @@ pub(super) struct FrameTimer {
     pub(super) pictures: Vec<LayerPicture>,
 }
 
-/// In milliseconds; `None` for stages that a backend does not time.
+/// Times in milliseconds of [`STAGES`] and of the whole frame; `None` for stages that a backend does not time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct StageMs {
     pub(super) stages: [Option<f64>; 4],
     pub(super) total: f64,
 }
 
-/// Assumed: 256 MiB in memory, and enough tiles for many threads.
+/// Pixels of a band (assumed): 256 MiB of f32 RGBA, and enough tiles for many threads.
 const BAND_PIXELS: usize = 1 << 24;
 
 pub(super) fn band_rows(width: u32) -> u32 {
@@ -58,7 +58,7 @@ pub(super) const STAGES: [&str; 4] = ["preproc", "sort", "bin", "raster"];
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameTimes {
     pub(super) counts: Counts,
-    /// Bytes of all working arrays besides scene and picture.
+    /// Bytes of the renderer's working arrays, without the scene and the picture.
     pub(super) frame_bytes: usize,
     pub(super) median_ms: StageMs,
     pub(super) least_ms: StageMs,

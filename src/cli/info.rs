@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// Infinite numbers are null.
+/// Builds the JSON document of a scene; infinite numbers become null.
 fn document(
     path: &Path,
     scene: &Scene,
@@ -89,7 +89,7 @@ fn document(
     load_ms: f64,
 ) -> serde_json::Value {
     let (dropped, encoding) = (scene.dropped, &scene.encoding);
-    // Numbers of single precision keep their few digits.
+    // Values that fit in f32 are printed as f32, which gives fewer digits.
     let coordinate = |v: f64| if f64::from(narrow(v)) == v { json!(narrow(v)) } else { json!(v) };
     let range = |corners: [[f64; 3]; 2]| {
         let [min, max] = corners.map(|corner| corner.map(coordinate));
@@ -282,7 +282,7 @@ fn histogram(distribution: &Distribution) -> String {
     text
 }
 
-/// Three or four significant digits, without an exponent if that is short.
+/// Formats three or four significant digits, with an exponent only if the plain number would be long.
 fn short(value: f32) -> String {
     let magnitude = value.abs();
     if value == 0.0 || !value.is_finite() {

@@ -1,4 +1,4 @@
-//! Reading of scenes, with warnings about splats that do not show.
+//! Reading of scenes, with warnings about splats that are not visible.
 
 use std::ffi::OsStr;
 use std::path::Path;

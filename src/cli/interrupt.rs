@@ -5,7 +5,7 @@ use std::time::Duration;
 use quadrille_base::output::remove_part_files;
 use quadrille_base::task::Task;
 
-/// 128 + SIGINT, as in shells.
+/// Exit code after an interrupt: 128 + SIGINT, as in shells.
 pub(super) const EXIT_CODE: u8 = 130;
 /// Time that a command has to end by itself after an interrupt. Commands stop within 50 ms unless they wait, for
 /// example for a pipe that nobody writes to.

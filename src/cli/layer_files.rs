@@ -18,7 +18,7 @@ pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) ->
     }
 }
 
-/// Checks the names of the pictures of each view, which the name of a layer tells apart.
+/// Checks the file names of all layers of all views; no two may be equal.
 pub(super) fn prepare_layers(
     template: &Template,
     names: &[&str],

@@ -4,7 +4,7 @@ use super::console::{Exit, fail};
 use quadrille_base::image::metrics::Comparison;
 use quadrille_evaluation::PairRow;
 
-/// Sorts rows of pairs by PSNR, the worst first; equal pictures have none.
+/// Sorts rows by PSNR, the lowest first. Identical pictures have no PSNR and come last.
 pub(super) fn sort_by_psnr<R: Borrow<PairRow>>(rows: &mut [R]) {
     let psnr = |row: &R| row.borrow().comparison.psnr_db.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| psnr(a).total_cmp(&psnr(b)));

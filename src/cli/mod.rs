@@ -101,7 +101,7 @@ pub fn run() -> ExitCode {
 pub fn run_from<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let code = run_command(&args);
-    // Where `main` is not Rust's, nothing else flushes the last line.
+    // Called from Python, nothing else flushes the last line of Rust's stdout.
     let _ = std::io::stdout().flush();
     code
 }
@@ -118,7 +118,7 @@ fn run_command(args: &[OsString]) -> u8 {
         Ok(parsed) => parsed,
         // Help or version.
         Err(error) if !error.use_stderr() || error.kind() == NO_ARGUMENTS => {
-            // There is nobody to tell that the output is closed.
+            // A failure means that the output is closed, so it cannot be reported.
             let _ = error.print();
             return error.exit_code().try_into().unwrap_or(2);
         }
@@ -170,8 +170,8 @@ fn remark_renamed(args: &[OsString], command: Option<&clap::Command>, session: &
     }
 }
 
-/// Creates the parser. Flags accept negative numbers, which are then refused as out of range and not
-/// as unknown flags. `--scale` is an older name of `--picture-scale` where it scales nothing else.
+/// Creates the parser. Flags accept negative numbers, so that these are refused as out of range and not as
+/// unknown flags. `--scale` is an old name of `--picture-scale` in commands without a `--scale` of their own.
 fn program() -> clap::Command {
     let with_numbers = |command: clap::Command| {
         let scales_splats = command.get_name() == "convert";

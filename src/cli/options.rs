@@ -83,7 +83,7 @@ impl DrawFlags {
         flag.into_iter().collect()
     }
 
-    /// Profile of the flag, of the scene (`hint`), or the default, in this order.
+    /// Returns the profile of the flag, else the one that the scene names (`hint`), else the default.
     pub(super) fn profile(&self, hint: Option<&'static str>, session: &Session) -> Result<Profile> {
         match (self.profile, hint) {
             (Some(profile), _) => Ok(profile),
@@ -119,12 +119,12 @@ pub(super) struct GpuFlags {
 }
 
 impl GpuFlags {
-    /// Preset, then file, then assignments.
+    /// Returns the configuration: the preset, overlaid by the file, then by the assignments of `--set`.
     pub(super) fn config(&self) -> Result<Config> {
         self.overlaid(self.preset()?, Config::overlaid, Config::with)
     }
 
-    /// Every preset with every file and every combination of values.
+    /// Returns every combination of presets, files and `--set` values.
     pub(super) fn configurations(&self) -> Result<Vec<Configuration>> {
         let mut configurations = Vec::new();
         for preset in self.preset.split(',').map(str::trim) {

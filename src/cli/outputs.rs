@@ -58,8 +58,8 @@ impl Template {
         Self::parse(flag, path, placeholders)
     }
 
-    /// Refuses a name without `placeholder` for `count` files of different names. `remedy` describes the
-    /// files and, if there is one, another remedy.
+    /// Refuses a name that lacks `placeholder` when `count` files need different names. `remedy` describes the
+    /// files and may suggest another flag.
     pub(super) fn require(&self, placeholder: &str, count: usize, remedy: &str) -> Result<()> {
         if count < 2 || self.path.to_string_lossy().contains(placeholder) {
             return Ok(());
@@ -115,8 +115,8 @@ impl<'a> Outputs<'a> {
         Self { inputs: inputs.into_iter().collect(), flags: HashMap::new() }
     }
 
-    /// Makes the folder of `path`, and refuses a folder, an input or another output. Several flags may write to
-    /// the same device.
+    /// Creates the folder of `path`. Refuses a `path` that is a folder, an input or another output; several flags
+    /// may name the same device.
     pub(super) fn add(&mut self, flag: &'static str, path: &Path) -> Result<()> {
         make_folder_of(path)?;
         refuse_input(path, &self.inputs).map_err(|error| error.about(flag))?;
@@ -139,17 +139,17 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Writes a file of text as a whole.
+/// Writes a text file atomically: an error leaves no partial file.
 pub(super) fn write_text(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
     write_whole(path, &Task::NEVER, |out| out.write_all(text.as_ref()))
 }
 
-/// The first flag of a list that is given.
+/// Returns the name of the first flag in the list that is set.
 pub(super) fn first_given<'f>(flags: impl IntoIterator<Item = (&'f str, bool)>) -> Option<&'f str> {
     flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
 }
 
-/// Refuses the first flag of a list that is given.
+/// Fails with an error about the first flag in the list that is set, if any.
 pub(super) fn refuse_given<'f>(
     flags: impl IntoIterator<Item = (&'f str, bool)>,
     error: impl FnOnce(&str) -> Error,
@@ -157,7 +157,7 @@ pub(super) fn refuse_given<'f>(
     first_given(flags).map_or(Ok(()), |flag| Err(error(flag)))
 }
 
-/// What `-o -` cannot be used with, and the remedy.
+/// Conflict of `-o -` with `--json`, as error messages word it, and the remedy.
 pub(super) const JSON_ON_STDOUT: &str =
     "--json, which also writes to standard output (name a file)";
 
@@ -224,8 +224,7 @@ fn parse_quality(text: &str) -> std::result::Result<JpegQuality, String> {
     quality.ok_or_else(|| "expected a whole number from 1 to 100".to_owned())
 }
 
-/// Largest picture that is drawn at once, in pixels: 8192 x 8192, which take 2.5 GB with the copies that
-/// writing makes.
+/// Largest picture in pixels that is drawn as a whole: 8192 x 8192, 2.5 GB with the copies made for writing.
 const WHOLE_PIXELS: u64 = 1 << 26;
 
 const OTHER_FILMS: [&str; 6] = ["gif", "webm", "mov", "mkv", "avi", "m4v"];
@@ -245,7 +244,7 @@ fn expected_for(path: &Path) -> String {
     }
 }
 
-/// Refuses formats of `flag` that do not read back the written numbers, so that they cannot be compared.
+/// Refuses lossy picture formats for `flag`: comparing needs the exact values.
 pub(super) fn require_values(flag: &str, path: &Path) -> Result<()> {
     if PictureFormat::of_name(path).is_some_and(PictureFormat::reads_back) {
         return Ok(());
@@ -317,10 +316,9 @@ impl Output {
     /// and rounded up.
     pub(super) fn bytes_per_pixel(&self) -> u64 {
         match self.format {
-            // Rows are written as they are.
+            // Rows are written without a copy.
             Some(PictureFormat::Npy) => FRAME_BYTES + 1,
-            // A copy over the background or in linear light, the content of the file, and what its compressor keeps
-            // beside them.
+            // One converted copy (background or linear light), the encoded file, and the compressor's buffers.
             Some(PictureFormat::Exr) => 2 * FRAME_BYTES + 9,
             Some(PictureFormat::WebP) => 3 * FRAME_BYTES + 4,
             Some(PictureFormat::Png | PictureFormat::Jpeg(_)) | None => 2 * FRAME_BYTES + 5,

@@ -11,11 +11,11 @@ use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
 use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
 
-/// Extension of the plotted numbers. Not `.csv`, since the output of `bench --csv` may lie beside.
+/// Extension of the file of plotted numbers; not `.csv`, which could overwrite the output of `bench --csv`.
 const NUMBERS: &str = "plot.csv";
-/// In millimetres.
+/// Least and largest width and height of a plot.
 const SIDES_MM: [f64; 2] = [20.0, 1000.0];
-/// In points.
+/// Least and largest text size.
 const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 
 /// Plot fields of a results file: lines, bars, dots or a heat map for a paper

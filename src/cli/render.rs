@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let profile = flags.rules.applied(flags.draw.profile(source.profile_hint(), session)?);
     let all = args.list_views.then(|| args.views.with_all());
     let chosen = all.as_ref().unwrap_or(&args.views);
-    // Other scenes than those in memory take their views from a camera file.
+    // A scene that is not in memory takes its views from a camera file, so it needs no splats here.
     let none = Splats::from_splats(0, []);
     let splats = source.scene().map_or(&none, |scene| &scene.splats);
     let views = session.install(|| args.film.path.views(chosen, &args.scene, splats, session))?;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         return job.probe(scene, &source, views, &settings);
     }
     if let Some(film) = &job.film {
-        // One warning says it of the whole path.
+        // Warn once for the whole path, from its first view.
         if let (Some(scene), Some(camera)) = (source.scene(), views.cameras.first()) {
             warn_if_unseen(scene, camera, profile.near, session);
         }
@@ -186,7 +186,7 @@ impl Job<'_> {
     }
 
     fn check_picture_memory(&self, camera: &Camera, views: usize) -> Result<()> {
-        // Films and timings hold a frame alone.
+        // Films and timings need only the frame; pictures also need the copies made for writing.
         let mut bytes = self.output.as_ref().map_or(FRAME_BYTES, Output::bytes_per_pixel);
         if draws_ahead(camera, views) {
             bytes += FRAME_BYTES;
@@ -222,7 +222,7 @@ impl Job<'_> {
         pictures.try_for_each(|picture| outputs.add("--resume", &note_of(&picture)))
     }
 
-    /// Hash of the scene and of all settings that the pictures depend on, without the cameras.
+    /// Hashes the scene and all settings that affect the pictures, except the camera.
     fn resume(&self, profile: &Profile) -> Result<Resume> {
         let (args, flags) = (self.args, &self.args.flags);
         let (backend, background, layers) = (flags.backend, flags.draw.background, &flags.layers);

@@ -1,7 +1,7 @@
-//! Files that an earlier call has made, and that need not be made again.
+//! `--resume`: skips files that an earlier call has written completely.
 //!
-//! Beside each picture or scene stands a note, `FILE.resume`, with two hashes: of everything that decides it (build,
-//! scenes, camera, settings), and of the content of its files. It is written when they are whole.
+//! A note `FILE.resume` beside each picture or scene holds two hashes: of everything that the file depends on (build,
+//! scenes, camera, settings), and of the written content. The note is written last, after its files are complete.
 
 use std::fs;
 use std::io::{self, Write};
@@ -55,7 +55,7 @@ impl Resume {
         Ok(self)
     }
 
-    /// Whether files exist as this call would write them; the note lies beside the first one. `what` describes the
+    /// Whether `files` are exactly what this call would write, by the note beside the first one. `what` describes the
     /// inputs besides the settings, such as the camera.
     pub(super) fn is_made(&self, what: &str, files: &[PathBuf]) -> bool {
         let Some(note) = files.first().map(|picture| note_of(picture)) else { return false };

@@ -1,4 +1,4 @@
-//! What all parts of a call share: messages, cancellation, and the host.
+//! State that all parts of a call share: messages, cancellation, thread pool and SIMD level.
 
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, OnceLock};
@@ -101,7 +101,7 @@ impl Session {
         }
     }
 
-    /// Prints the times of the parts of the command from here on, if verbose twice.
+    /// With `-vv`, prints the time of each part of the command from now on.
     pub(super) fn print_spans(&self) {
         #[cfg(feature = "trace")]
         if self.verbosity.verbose > 1 {
@@ -113,8 +113,8 @@ impl Session {
         }
     }
 
-    /// Creates the task of a call whose progress counts `what`. Its bar is hidden for a single step, if stderr
-    /// is not a terminal, if quiet, and beside times.
+    /// Creates a task whose progress bar counts `what`. The bar is hidden for a single step, with `--quiet`, while
+    /// span times are printed, and if stderr is not a terminal.
     pub(crate) fn progress(&self, what: &str) -> Progress {
         let template =
             format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
@@ -129,7 +129,7 @@ impl Session {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
             }
             shown.set_length(total);
-            // Threads report out of order.
+            // Threads report out of order; the bar must not go back.
             if done > shown.position() {
                 shown.set_position(done);
             }
@@ -138,7 +138,7 @@ impl Session {
     }
 }
 
-/// Creates a pool of `threads` threads; 0 are one per core.
+/// Creates a pool of `threads` threads; 0 means one per core.
 pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
         let expected = "a number of threads that the system can start";
@@ -167,7 +167,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows an event of a suite. `Done` is not shown.
+    /// Prints an event of a suite run; `Done` prints nothing.
     pub(crate) fn show(&self, event: &Event<'_>, session: &Session) {
         match event {
             Event::Resumed { jobs, done: done @ 1.. } => {

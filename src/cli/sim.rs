@@ -161,7 +161,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let views = (args.path).views(&args.views, path, &scene.splats, session)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
-    // Writing needs the memory that `render` needs for it, except for the frame, which is part of the results.
+    // Writing a picture needs as much memory as in `render`, less the frame, which the results already hold.
     let writing = output.as_ref().map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
     check_frames(&cameras, Method::host_bytes_of_runs(&methods, session.threads(), writing))?;
     let views = args.views.files().chain(args.path.files());
@@ -189,7 +189,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 }
 
 impl Args {
-    /// Units of the configuration that the estimates read in addition to the units of the runs.
+    /// Configuration tables that `--frame` and `--energy` read in addition to the tables of the simulated units.
     fn estimated_units(&self) -> Vec<&'static str> {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
@@ -220,7 +220,7 @@ impl Args {
 impl SimJob<'_> {
     fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
-        // A single run counts its splats, several runs count views.
+        // The progress bar of a single run counts splats, of several runs views.
         let is_single = steps == 1 && !self.args.sensitivity;
         let unit = if is_single { "splats" } else { "views" };
         let progress = self.session.progress(unit);
@@ -390,8 +390,8 @@ fn scene_name(path: &str) -> String {
     stem.map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The row of a view in one configuration. All views are of one scene and one run, and the key needs no fingerprint. In
-/// the table of a sweep, the name of the view takes the place of the scene's.
+/// Builds the row of a view in one configuration. It has no fingerprint, since all rows come from this call. `scene` is
+/// the scene's name or, in the table of a sweep, the view's.
 fn row(scene: String, simulated: &Simulated<'_>, configuration: &Configuration) -> Row {
     let view = &simulated.view;
     let key = JobKey {

@@ -17,7 +17,7 @@ use quadrille_render::synth::{Order, Recipe, Synthetic};
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_scene::formats::ply::{PlyWriter, encoded_rows};
 
-/// 15 MB, and enough work for all cores.
+/// Splats per batch: 15 MB of PLY rows, and enough work for all cores.
 const BATCH: u64 = 1 << 16;
 
 const PART: u64 = 1 << 10;

@@ -1,4 +1,4 @@
-//! Times of the parts of a command on standard error: spans of `tracing`, as each ends.
+//! `-vv`: prints the duration of each `tracing` span on standard error when it ends.
 #![allow(clippy::print_stderr, reason = "times go beside the results")]
 
 use std::time::Instant;
@@ -10,7 +10,7 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Prints the spans of the process from here on.
+/// Prints the durations of all spans of the process from now on.
 pub(super) fn print_spans() {
     // A process that runs several commands has a subscriber already.
     let _ = tracing::subscriber::set_global_default(Registry::default().with(SpanTimes));

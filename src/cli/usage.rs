@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use quadrille_base::error::Error;
 use quadrille_base::words::{did_you_mean, nearest};
 
-/// Other words for flags, best flag first.
+/// Words that users may type instead of a flag, with the flags to suggest, the best first.
 const OTHER_WORDS: [(&[&str], &[&str]); 19] = [
     (&["crop", "box", "bounds", "clip"], &["keep-box", "keep-sphere"]),
     (&["filter", "select", "opacity", "min-opacity", "max-scale"], &["where"]),
@@ -153,7 +153,7 @@ fn writer_of(found: &str, command: &clap::Command) -> Option<String> {
     flags.iter().find_map(|flag| {
         let arg = command.get_arguments().find(|a| a.get_long() == Some(flag))?;
         let sign = if arg.get_action().takes_values() { "" } else { "> " };
-        // The fallback writes another format.
+        // The last flag is a fallback that writes another format.
         let own = flag == &flags[0] || *flag == extension;
         let name = if own {
             found.to_owned()
@@ -179,7 +179,7 @@ pub(super) fn with_flag(error: Error, command: &clap::Command) -> Error {
         let is_flag = command.get_arguments().any(|a| a.get_long() == Some(&long));
         is_flag.then(|| format!("--{}", word.replace('_', "-")))
     };
-    // One name, or several as in "eye, target or up".
+    // `what` holds one name, or several as in "eye, target or up".
     error.renamed(|what| {
         let words = what.split(' ').map(|word| match word {
             "or" => Some(word.to_owned()),

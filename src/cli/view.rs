@@ -162,7 +162,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A scene that was read. The search for views of splats takes a while, and only the first scene needs them.
+/// An opened scene. Views of splats are searched later and for the first scene only, since the search is slow.
 enum Opened {
     Splats(Arc<Scene>),
     Mesh(Box<Placing>),
@@ -262,7 +262,7 @@ fn shown_mesh(path: &Path, settings: MeshSettings) -> Result<(ShownScene, Opened
     let reader = move || Ok(SceneContent::Mesh(settings.open(&file)?.drawer));
     let shown = ShownScene {
         path: path.to_owned(),
-        // It has no effect on meshes.
+        // The profile has no effect on meshes.
         profile: Profile::default(),
         content: SceneContent::Mesh(opened.drawer),
         reader: Arc::new(reader),
@@ -384,8 +384,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 /// Mean up direction of cameras, if they agree.
 fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
-    /// Least length of the mean direction of agreeing cameras: directions spread by 60 degrees around it have
-    /// this length.
+    /// Minimum length of the mean of unit up vectors: vectors spread evenly within 60 degrees of it reach this.
     const AGREEMENT: f64 = 0.75;
     let up = |camera: &Camera| -camera.view_from_world.row(1).transpose();
     let mean = cameras.iter().map(up).reduce(|sum, up| sum + up)? / cameras.len() as f64;

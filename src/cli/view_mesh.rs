@@ -77,12 +77,12 @@ impl MeshSettings {
             let prepared = match run.prepare(&settings.session) {
                 Ok(prepared) => prepared,
                 Err(error) => {
-                    // The caller waits for it.
+                    // Cannot fail: the caller waits for the reply.
                     let _ = ready.send(Err(error));
                     return;
                 }
             };
-            // The choice of the up axis was reported with the views.
+            // Silent, since the choice of the up axis was already reported with the views.
             let framing = prepared.input.framing(up_of(&run.views), &Silent);
             let _ = ready.send(Ok((prepared.views.clone(), framing.subject, framing.up)));
             let prepared = &prepared;
@@ -128,7 +128,7 @@ fn serve(
             let shader = light.shader(&*source, &textures, &view);
             Ok(visible.picture(&shader, &shading, settings.sampling, Some(look.background)))
         };
-        // The page may be gone.
+        // Sending fails if the page was closed meanwhile.
         let _ = reply.send(draw());
     }
 }

@@ -20,9 +20,9 @@ pub(crate) struct JudgingViews {
 }
 
 impl JudgingViews {
-    /// The views by which the scene at `scene` is judged: never a single one that the program chose. Without flags
-    /// that choose views, they are all cameras of the file beside the scene or, without such a file, a circle
-    /// of views, unless `refused_by`, the name of a flag, rules that out.
+    /// Chooses the views from which a scene is compared. Without flags that choose views, these are all cameras of
+    /// the file beside `scene` or, without such a file, a circle of views. If `refused_by` names a flag, the circle is
+    /// an error, since that flag needs real cameras.
     pub(crate) fn new(
         views: &ViewSpec,
         scene: &Path,

@@ -15,7 +15,7 @@ const HIGH_SHARE: f64 = 0.999;
 #[derive(Debug, Serialize)]
 struct ComparedPlane {
     name: String,
-    /// `None` for the numbers of an NPY file.
+    /// Name of the EXR channel; empty for an NPY file.
     channel: String,
     max_abs: f64,
     p99_9_abs: f64,
@@ -83,7 +83,7 @@ impl ComparedPlane {
         let mut differences = Vec::with_capacity(a.values.len());
         let (mut differing, mut squares) = (0.0, 0.0);
         for (&p, &q) in a.values.iter().zip(&b.values) {
-            // The same NaN or infinity on both sides is equal; otherwise the difference is the greatest.
+            // Two NaNs or equal infinities count as equal; any other pair with a non-finite value differs infinitely.
             let difference = if p == q || (p.is_nan() && q.is_nan()) {
                 0.0
             } else if (p - q).is_finite() {

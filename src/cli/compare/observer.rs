@@ -1,4 +1,4 @@
-//! The console beside a comparison.
+//! Messages, progress and table rows that a running comparison prints.
 
 use indicatif::ProgressBar;
 
@@ -53,7 +53,7 @@ impl Observer for Console<'_> {
             self.last_error.iter().for_each(|e| fail(&format!("{e:#}")));
         });
         self.last_error = Some(error);
-        // A closed output shows at the next row.
+        // If stdout is closed, printing the next row reports it.
         let _ = self.print_line(|text| text.unmeasured(pair));
     }
 

@@ -49,8 +49,8 @@ pub(super) struct Opened {
     pub(super) profiles: Vec<&'static str>,
 }
 
-/// The kind of two paths by their names: films and scenes by their extensions, scenes also by the `meta.json` or
-/// `lod-meta.json` of a SOG or a folder with one. Standard input is a scene beside another one.
+/// Classifies two paths by name: films and scenes by extension, scenes also by the `meta.json` or `lod-meta.json`
+/// of a SOG or its folder. Standard input counts as a scene if the other path is one.
 pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
     let is_stdin = [a, b].map(|path| path == Path::new(STDIN));
     let place = |first: bool| if first { "first path" } else { "second path" };
@@ -225,7 +225,7 @@ fn with_photos<T>(
     then(&mut source, &opened)
 }
 
-/// Camera file of the views and the flags that choose them: all of the file unless flags say otherwise.
+/// Camera file of the views, and the flags that choose views: without a choice, all views of the file.
 fn photo_views(args: &Args) -> Result<(String, ViewSpec)> {
     let file = args.views.cameras.clone();
     let Some(file) = file.or_else(|| find_camera_file(&args.a)) else {

@@ -64,9 +64,9 @@ impl OutputFlags {
         self.html.as_ref().map(|folder| folder.join("index.html"))
     }
 
-    /// Checks the names of all files, and makes their folders. Returns the names of pictures of differences.
-    /// `files` are read besides the pictures, and `counted` names the pairs in the plural. Folders may have more pairs at
-    /// the next call.
+    /// Checks the names of all output files and creates their folders. Returns the name template of `--diff`. Outputs must
+    /// not overwrite the pictures or `files`, and `counted` names the pairs in the plural. A comparison of folders always
+    /// needs "{name}" in `--diff`, since the next call may find more pairs.
     pub(super) fn prepare<'p>(
         &self,
         pairs: &[PairName],
@@ -95,7 +95,7 @@ impl OutputFlags {
         Ok(diff)
     }
 
-    /// Size limit in bytes of a pair's pictures, if there is a page.
+    /// Size limit in bytes of a pair's pictures on the page; `None` without `--html`.
     pub(super) fn page_bytes(&self, pairs: usize) -> Option<usize> {
         self.html.as_ref().map(|_| bytes_per_pair(pairs))
     }

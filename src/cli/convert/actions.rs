@@ -8,7 +8,7 @@ use quadrille_base::{Result, Task};
 use quadrille_render::convert::{Change, ChangeKind, Step, apply_step};
 use quadrille_scene::{LoadOptions, Scene, SceneInput, load, load_table};
 
-/// Changes in command-line order: all kinds, or those that select splats.
+/// Changes in command-line order. `ALL` is false for commands that accept only changes that select splats.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Changes<const ALL: bool>(pub(super) Vec<Step>);
 

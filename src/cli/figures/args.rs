@@ -119,8 +119,8 @@ impl Args {
     }
 }
 
-/// A path as a shell reads it: relative to the current folder, or the name alone of a file elsewhere, since
-/// the folders of one machine mean nothing on another.
+/// Quotes a path for a shell: relative to the current folder or, for a file elsewhere, the file name alone,
+/// since absolute paths differ between machines.
 fn quoted(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = match path.strip_prefix(here) {

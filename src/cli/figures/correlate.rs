@@ -1,4 +1,4 @@
-//! Numbers that were measured on a machine, beside the emulator's.
+//! `figures --correlate`: compares measurements on hardware with the emulator's predictions.
 
 use std::path::{Path, PathBuf};
 
@@ -85,7 +85,7 @@ impl Views<'_> {
             steps.advance(1)?;
         }
         let (config, all) = (self.configuration.config.clone(), measurements.to_vec());
-        // A draw takes a second at most: when it is cancelled, it ends on a thread of its own.
+        // A draw takes at most a second, so a cancelled call does not wait: the draw ends on its own thread.
         let rates: Vec<Option<f64>> = task.uninterrupted(move || {
             let rate = |one: &Measurement| match one.view {
                 Some(_) => None,
@@ -98,8 +98,8 @@ impl Views<'_> {
         Ok(pairs.map(|(measured, modelled)| Pair { measured, modelled }).collect())
     }
 
-    /// Runs the measured views of a scene at one size that have no row in the results files, and sets the
-    /// emulator's numbers.
+    /// Runs the measured views of a scene at one size, except those with a row in the results files, and stores
+    /// the emulator's numbers.
     fn run(
         &self,
         first: &Measurement,

@@ -1,4 +1,4 @@
-//! The runs of the figures: which methods each view of a suite is run with, and which studies of meshes.
+//! Runs that the figures need: the methods of each view of a suite, and the studies of meshes.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +78,7 @@ pub(super) fn papers_of(suite: &Suite) -> Vec<&'static str> {
 }
 
 impl Jobs {
-    /// Plans all runs of all figures, the views on all GPUs of the figures.
+    /// Plans the runs of all figures; each view is planned on every GPU preset that a figure uses.
     pub(super) fn plan(suite: Suite, args: &Args, session: &Session) -> Result<Self> {
         let papers = papers_of(&suite);
         let bases =
@@ -110,7 +110,7 @@ impl Jobs {
         Ok(Self { plan, scenes, papers })
     }
 
-    /// Does the runs of the chosen figures and of the shard that no results file has.
+    /// Runs the jobs of the chosen figures and the shard that have no row in a results file.
     pub(super) fn run(&self, args: &Args, results: &Path, session: &Session) -> Result<()> {
         let is_wanted = |run: &Run| match (run.view(), run.mesh()) {
             (Some((key, work)), _) => {
@@ -138,7 +138,7 @@ impl Jobs {
         plan.run(&options, &mut |event| progress.show(&event, session)).map(drop)
     }
 
-    /// Adds the results of all runs in results files.
+    /// Adds the rows that `files` hold for the planned runs, and the keys of mesh runs without one.
     pub(super) fn find(&self, files: &[PathBuf], found: &mut Found) -> Result<()> {
         let rows = self.plan.rows(files)?;
         for of_key in rows.chunk_by(|(a, _), (b, _)| a.key == b.key) {

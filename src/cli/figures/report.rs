@@ -42,8 +42,8 @@ pub(super) fn write(
     publish(args, &inputs, &|figure: &Figure| found.missing(figure))
 }
 
-/// Makes the folder, and keeps other runs from drawing into it. Of several shards that end at one time, the last to
-/// draw must have read the rows of all. Where a folder cannot be locked, a later run mends the page.
+/// Creates the output folder and locks it, so that one run at a time draws the page. If several shards end together,
+/// the last one then reads the rows of all. Without locks (`None`), the page may lack rows until the next run.
 pub(super) fn folder(args: &Args) -> Result<Option<File>> {
     fs::create_dir_all(&args.output).map_err(|e| Error::write(&args.output, e))?;
     let lock = File::open(&args.output).ok();

@@ -78,7 +78,7 @@ impl AovFlags {
         outputs: &mut Outputs<'_>,
         cameras: &[Camera],
     ) -> Result<()> {
-        // The name of a combination follows from its row, which does not exist yet.
+        // The row that names a combination of settings does not exist yet: check the placeholder itself.
         let variant = [METHOD.to_owned()];
         if output.format != Some(PictureFormat::Npy) {
             return output.template.prepare(outputs, cameras, &variant);

@@ -21,7 +21,7 @@ use quadrille_suite::report::overlay::{Overlay, OverlayDrawing};
 use quadrille_suite::report::scale::{Curve, Scale};
 use quadrille_suite::rows::{MergingUnit, MeshRow};
 
-/// Shadings per pixel at the last colour of a heat map, as in the figure with the same colours.
+/// Shadings per pixel at the last colour of a heat map, as in Figure 11 of the quad-fragment merging paper.
 const HEAT_MAX: u32 = 8;
 
 pub(super) struct MeshDrawing<'a> {
@@ -29,7 +29,7 @@ pub(super) struct MeshDrawing<'a> {
     settings: &'a MergingRunSettings,
     output: Option<Output>,
     pub(super) film: Option<Film<'a>>,
-    /// Picture and counts.
+    /// Names of the heat map picture and of the `.npy` file with its counts.
     heat: Option<[Template; 2]>,
     diff: Option<Template>,
 }
@@ -87,7 +87,7 @@ impl<'j> MeshDrawing<'j> {
 
     pub(super) fn prepare_outputs(&self, cameras: &[Camera]) -> Result<()> {
         let mut outputs = Outputs::beside(self.settings.files().chain(self.args.other_files()));
-        // The name of a combination follows from its row, which does not exist yet.
+        // The row that names a combination of settings does not exist yet: check the placeholder itself.
         let variants = [METHOD.to_owned()];
         if let Some(output) = &self.output {
             self.args.aov.prepare(output, &mut outputs, cameras)?;
@@ -96,7 +96,7 @@ impl<'j> MeshDrawing<'j> {
                 let mut parts = sizes.map(|size| OverlayDrawing::part(size, self.args.crop));
                 parts.try_for_each(|part| part.map(drop))?;
             }
-            // A crop or an overlay may be enlarged or a small part: only the drawn size is known.
+            // The output size is known only without a crop or overlay, which change it.
             let is_whole = self.args.crop.is_none() && self.args.overlay.is_empty();
             let drawn = is_whole.then_some(cameras);
             output.check_pictures(drawn.unwrap_or_default(), self.args.background, false)?;

@@ -108,7 +108,7 @@ impl RenderFlags {
     }
 }
 
-/// The arguments of a call, checked, with its outputs.
+/// A checked call of `render`: its arguments and its output files.
 pub(super) struct Job<'a> {
     pub(super) args: &'a Args,
     pub(super) session: &'a Session,

@@ -19,20 +19,20 @@ use crate::cli::outputs::first_given;
 use crate::cli::session::Session;
 use crate::cli::views::check_frames;
 
-/// Share of the memory for the arrays of a batch.
+/// Divisor of `--memory` for the arrays of a batch: one eighth.
 const BATCH_SHARE: u64 = 8;
-/// Fraction of the memory for the splats in view. The rest is for decoded parts of the file and then, when those are
-/// dropped, for the lists of the tiles and the pictures.
+/// Divisor of `--memory` for the splats in view: one half. The remaining 3/8 hold decoded parts of the file and, once
+/// those are dropped, the tile lists and the pictures.
 const KEPT_SHARE: u64 = 2;
 
-/// A scene that is read once or more, in batches.
+/// A scene file that is read in batches, as often as drawing needs.
 pub(super) struct Batches {
     pub(super) file: SplatBatches,
     memory: Bytes,
     dropped: Dropped,
 }
 
-/// Row ranges with all splats in view of any of `cameras`, if the scene has an index.
+/// Row ranges that contain every splat visible to any of `cameras`; `None` without a readable index.
 pub(super) fn seen_rows(
     path: &Path,
     batches: &SplatBatches,
@@ -67,7 +67,7 @@ fn refuse(job: &Job<'_>, memory: Bytes, batches: &SplatBatches, whole: u64) -> R
     }
     let working = batches.working_bytes();
     if working > memory.0 - memory.0 / BATCH_SHARE - memory.0 / KEPT_SHARE {
-        // The share is 3/8.
+        // Decoding may use 3/8 of the memory (see `KEPT_SHARE`); round up to whole MiB.
         let least =
             Bytes(working.saturating_mul(8).div_ceil(3).div_ceil(1 << 20).saturating_mul(1 << 20));
         let expected = format!(
@@ -98,7 +98,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
 }
 
 impl Batches {
-    /// The batches of the scene, if it does not fit in `--memory`.
+    /// Opens the scene in batches; `None` if `--memory` is not given or the scene fits in it.
     pub(super) fn open(job: &Job<'_>) -> Result<Option<Self>> {
         let args = job.args;
         let Some(memory) = args.memory else { return Ok(None) };
@@ -123,7 +123,7 @@ impl Batches {
         (splats, self.file.sh_degree(), self.file.size_bytes(splats))
     }
 
-    /// Draws a frame for each of `cameras`, and calls `each` with its index, the frame, and its counts and times.
+    /// Draws a frame for each of `cameras`, and calls `each` with the camera's index, the frame, its counts and times.
     pub(super) fn draw(
         &mut self,
         job: &Job<'_>,

@@ -1,4 +1,4 @@
-//! A single picture of a PLY, drawn while the file is read: a scene in memory would take longer to fill than to draw.
+//! A single picture of a PLY, drawn while the file is read: loading the scene would take longer than drawing it.
 
 use std::path::Path;
 use std::slice;
@@ -18,7 +18,7 @@ use super::rendered::Rendered;
 use crate::cli::frames::{FrameTimer, FrameTimes};
 use crate::cli::inputs::note_file_of_folder;
 
-/// File of the scene, if neither a flag nor its layout needs the scene in memory.
+/// Opens the scene file for drawing in place; `None` if a flag or its layout requires the scene in memory.
 pub(super) fn source(job: &Job<'_>) -> Option<SplatsInPlace> {
     let args = job.args;
     let has_path = args.film.path.files().next().is_some();
@@ -34,8 +34,8 @@ pub(super) fn source(job: &Job<'_>) -> Option<SplatsInPlace> {
     (!file.is_empty()).then_some(file)
 }
 
-/// Draws the picture of a view; `None` if only a read of the whole scene can name the fault: it has invalid rows, or
-/// almost nothing of it is in view.
+/// Draws the picture of a view. Returns `None` if the file has invalid rows or almost nothing is in view: the caller
+/// then loads the whole scene, which gives the proper warning or error.
 pub(super) fn drawn(
     file: &SplatsInPlace,
     camera: &Camera,

@@ -1,4 +1,4 @@
-//! The pictures of a call: which are kept, and the writing of their files while the next view is drawn.
+//! Pictures of a call: reuse of pictures from `--resume`, and writing of files while the next view is drawn.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{channel, sync_channel};
@@ -18,7 +18,7 @@ use quadrille_base::task::Steps;
 use quadrille_scene::{Camera, Scene};
 use quadrille_suite::report::table::LineTable;
 
-/// Assumed: a second frame of 256 MiB.
+/// Largest picture in pixels for which a second frame is allocated (assumed): 256 MiB of f32 RGBA.
 const AHEAD_PIXELS: u64 = 1 << 24;
 
 pub(super) fn draws_ahead(camera: &Camera, views: usize) -> bool {
@@ -26,12 +26,12 @@ pub(super) fn draws_ahead(camera: &Camera, views: usize) -> bool {
     views > 1 && pixels <= AHEAD_PIXELS
 }
 
-/// Takes drawn views.
+/// Writes the files of drawn views and prints their table.
 pub(super) struct Pictures<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) exposures: Option<&'a ViewExposures>,
     pub(super) resume: Option<Resume>,
-    /// The table, if its lines are printed as views are done.
+    /// Table whose lines are printed as views finish; `None` with `--json` or `--repeat`.
     pub(super) lines: Option<LineTable>,
     pub(super) near: f64,
     pub(super) progress: &'a Progress,
@@ -56,7 +56,7 @@ impl Pictures<'_> {
         let (free_in, free_out) = channel();
         let ahead = cameras.iter().all(|camera| draws_ahead(camera, cameras.len()));
         for _ in 0..if ahead { 2 } else { 1 } {
-            // The receiver is there.
+            // Cannot fail: the receiver is still alive.
             let _ = free_in.send(Frame::new(0, 0));
         }
         std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ impl Pictures<'_> {
                 let rendered = drawn_out.iter().map(|drawn: Result<Drawn>| {
                     let Drawn { view, frame, layers } = drawn?;
                     let view = self.take(view, &frame, &layers, Some(scene))?;
-                    // Nobody takes the last one.
+                    // After the last view, the receiver may be gone.
                     let _ = free_in.send(frame);
                     Ok(view)
                 });
@@ -84,8 +84,8 @@ impl Pictures<'_> {
         })
     }
 
-    /// Takes a view that was drawn or whose picture is kept: warns if little of `scene` is in view, writes the files that
-    /// are not there, and prints its line.
+    /// Finishes a view that was drawn or kept: warns if little of `scene` is in view, writes the missing files, and
+    /// prints its table line.
     pub(super) fn take(
         &self,
         mut view: Rendered,
@@ -126,7 +126,7 @@ impl Pictures<'_> {
         flags.layers.save(output, frame, layers, view, flags.draw.background)
     }
 
-    /// Files of a view beside whose first one a note stands.
+    /// Output files of a view, for the note that `--resume` keeps beside the first one.
     fn noted(&self, camera: &Camera) -> Option<(&Resume, Vec<PathBuf>)> {
         let (resume, output) = self.resume.as_ref().zip(self.job.output.as_ref())?;
         Some((resume, self.job.args.flags.layers.files(output, &camera.name)))
@@ -150,7 +150,7 @@ impl Pictures<'_> {
         Ok(Drawn { view, frame, layers: std::mem::take(&mut timer.pictures) })
     }
 
-    /// Draws a view. A picture in bands is written at once.
+    /// Draws a view. A picture in bands is written to its file while it is drawn.
     fn draw(
         &self,
         scene: &Scene,

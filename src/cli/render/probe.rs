@@ -1,4 +1,4 @@
-//! `--probe`: the splats that make pixels.
+//! `--probe`: lists the splats that contribute to a pixel.
 
 use serde_json::{Value, json};
 

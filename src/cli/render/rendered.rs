@@ -20,7 +20,7 @@ pub(super) struct RenderCall {
 }
 
 impl RenderCall {
-    /// Facts of a film, all of whose backends use several threads.
+    /// Describes a film as JSON; every backend draws it on several threads.
     pub(super) fn of_film(&self) -> Value {
         json!({
             "scene": self.scene,

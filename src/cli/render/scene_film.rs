@@ -12,7 +12,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::Frame;
 use quadrille_scene::{Camera, Splats};
 
-/// Bytes for frames rendered at the same time: pictures and working arrays.
+/// Memory limit in bytes for frames rendered at the same time: their pictures and working arrays.
 const MEMORY: usize = 4 << 30;
 
 pub(super) struct FilmJob<'a, T> {
@@ -52,10 +52,10 @@ impl<T: Fn() -> FrameTimer + Sync> FilmJob<'_, T> {
             let channels: Vec<Receiver<Result<Prepared>>> = (0..workers).map(begin).collect();
             let taken = (0..rest.len()).try_for_each(|frame| {
                 let prepared = channels[frame % workers].recv();
-                // A worker that ends early has panicked.
+                // A closed channel means that the worker has panicked.
                 self.film.push(prepared.map_err(|_| Error::Cancelled)??)
             });
-            // Workers that still render end at their next frame.
+            // On an error, the other workers stop at their next frame.
             has_ended.store(true, Ordering::Relaxed);
             taken
         })?;
@@ -113,7 +113,7 @@ impl<'a, T: Fn() -> FrameTimer + Sync> Worker<'a, T> {
         Ok(prepared)
     }
 
-    /// Working arrays, the picture twice, and its bytes as RGB integers.
+    /// Memory of a frame in bytes: working arrays, and three pictures' worth for the frame, a copy and its encoding.
     fn bytes(&self) -> usize {
         self.used_bytes + 3 * size_of_val(self.frame.pixels())
     }

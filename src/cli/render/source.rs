@@ -1,5 +1,5 @@
-//! Where the splats of a call come from: a scene in memory, a file that is drawn while it is read, or batches of one that
-//! is larger than memory.
+//! Source of a call's splats: a scene in memory, a file that is drawn while it is read, or batches of a file that is
+//! larger than memory.
 
 use std::path::Path;
 
@@ -28,8 +28,8 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Batches if the scene does not fit in `--memory`, a file in place if neither a flag nor its layout needs the scene in
-    /// memory, else the scene.
+    /// Opens the scene: in batches if it does not fit in `--memory`, in place if neither a flag nor its layout requires
+    /// it in memory, else as a whole.
     pub(super) fn open(job: &Job<'_>) -> Result<Self> {
         if let Some(batches) = Batches::open(job)? {
             return Ok(Self::Batches(batches));
@@ -43,7 +43,7 @@ impl Source {
         session.install(load).map(Self::Scene)
     }
 
-    /// Loads the scene of a file in place unless `cameras` are a single one whose picture is not drawn in bands.
+    /// Loads an in-place file into memory, unless there is a single camera whose picture is not drawn in bands.
     pub(super) fn for_views(self, job: &Job<'_>, cameras: &[Camera]) -> Result<Self> {
         match self {
             Self::InPlace(_) if cameras.len() != 1 || job.draws_bands(&cameras[0]) => {
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// Path and size of the scene; null for a file in place, which no JSON describes.
+    /// Path and size of the scene as JSON; null for a file in place, which is not used with `--json`.
     pub(super) fn json(&self, path: &Path) -> Value {
         let (splats, sh_degree, bytes) = match self {
             Self::Scene(Scene { splats, .. }) => {
@@ -142,7 +142,7 @@ impl Source {
                 };
                 film.shoot()
             }
-            // Only pictures are drawn so.
+            // Unreachable: only single pictures are drawn in place.
             Self::InPlace(_) => Ok(1),
         }
     }

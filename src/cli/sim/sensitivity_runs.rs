@@ -13,8 +13,8 @@ use quadrille_scene::Camera;
 use quadrille_suite::report::sensitivity;
 
 impl SimJob<'_> {
-    /// Runs the view of `camera` in all configurations, and prints the page or keeps the document. In the first view, a
-    /// note after the first configuration estimates the time of all `cameras`.
+    /// Runs the view of `camera` in all configurations, and prints the page or keeps the document. After the first
+    /// configuration of the first view, prints an estimate of the time for all `cameras`.
     pub(super) fn vary(
         &self,
         prepared: &PreparedView<'_>,
@@ -41,8 +41,8 @@ impl SimJob<'_> {
         printed.page(views, &sensitivity::table(&camera.name, methods, &varied))
     }
 
-    /// The number of runs, and their time if each configuration takes as long as the first one and all threads are at
-    /// work.
+    /// Number of runs, and estimated time if every configuration takes as long as the first one and all threads are
+    /// busy.
     fn estimate(&self, [configurations, views]: [usize; 2], first: Duration) -> String {
         let (methods, threads) = (self.methods.len(), self.session.threads());
         let runs = configurations * methods * views;

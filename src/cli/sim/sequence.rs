@@ -47,7 +47,7 @@ impl SequenceFlags {
             EYES.map(|(name, side)| {
                 let mut eye = view.clone();
                 eye.name = format!("{}.{name}", view.name);
-                // Points move against the camera.
+                // In view space, points move opposite to the eye.
                 eye.translation_in_view.x -= side * distance;
                 eye
             })
