@@ -31,7 +31,7 @@ pub(super) struct Pictures<'a> {
     pub(super) job: &'a Job<'a>,
     pub(super) exposures: Option<&'a ViewExposures>,
     pub(super) resume: Option<Resume>,
-    /// Table whose lines are printed as views finish; `None` with `--json` or `--repeat`.
+    /// Table whose lines are printed as views finish; `None` if no line is printed before the last view.
     pub(super) lines: Option<LineTable>,
     pub(super) near: f64,
     pub(super) progress: &'a Progress,
