@@ -10,10 +10,10 @@ use quadrille::{Error, Frame};
 
 use crate::errors::to_python;
 
-/// An array of f32 in C order, as the Python layer makes them.
+/// An array of f32 in C order; the Python layer converts its arguments to this form.
 pub(crate) type Floats<'py> = PyReadonlyArrayDyn<'py, f32>;
 
-/// The numbers of an array in C order.
+/// Borrows the elements of an array; an error names the argument if the array is not in C order.
 pub(crate) fn numbers<'a, T: numpy::Element>(
     name: &str,
     array: &'a PyReadonlyArrayDyn<'_, T>,
@@ -24,7 +24,7 @@ pub(crate) fn numbers<'a, T: numpy::Element>(
     })
 }
 
-/// The rows of `N` numbers of an array in C order.
+/// Borrows an array in C order as rows of `N` elements, the length of its last axis.
 pub(crate) fn rows<'a, const N: usize>(
     name: &str,
     array: &'a Floats<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn rows<'a, const N: usize>(
     }
 }
 
-/// An array of `shape` that owns `values`.
+/// Creates an array of `shape` from `values` without a copy.
 pub(crate) fn array<'py, T: numpy::Element>(
     py: Python<'py>,
     values: Vec<T>,
@@ -48,7 +48,7 @@ pub(crate) fn array<'py, T: numpy::Element>(
     Ok(flat.reshape(shape.to_vec())?.into_any())
 }
 
-/// An array of `shape` whose values are arbitrary. numpy allocates it: memory that is not cleared and, where it is large, on
+/// Creates an array of `shape` with arbitrary values. numpy allocates it without clearing it, and puts large arrays on
 /// huge pages.
 pub(crate) fn empty<'py, T: numpy::Element>(
     py: Python<'py>,
@@ -59,7 +59,7 @@ pub(crate) fn empty<'py, T: numpy::Element>(
     Ok(numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?.cast_into()?)
 }
 
-/// An array of `shape`, and the result of the function that writes all its values.
+/// Creates an array of `shape` whose values a function writes, and returns it with the function's result.
 pub(crate) fn filled<'py, T: numpy::Element, R>(
     py: Python<'py>,
     shape: &[usize],
@@ -70,7 +70,7 @@ pub(crate) fn filled<'py, T: numpy::Element, R>(
     Ok((array.into_any(), result))
 }
 
-/// An array [len, N] of rows.
+/// Creates an array [len, N] from rows of `N` numbers.
 pub(crate) fn array_of_rows<'py, const N: usize>(
     py: Python<'py>,
     rows: Vec<[f32; N]>,
@@ -79,13 +79,13 @@ pub(crate) fn array_of_rows<'py, const N: usize>(
     array(py, rows.into_flattened(), &shape)
 }
 
-/// An array [height, width, 4] of premultiplied colours.
+/// Copies a frame to an array [height, width, 4] of premultiplied RGBA.
 pub(crate) fn array_of_frame<'py>(py: Python<'py>, frame: &Frame) -> PyResult<Bound<'py, PyAny>> {
     let shape = [frame.height() as usize, frame.width() as usize, 4];
     array(py, frame.pixels().as_flattened().to_vec(), &shape)
 }
 
-/// The picture of an array [height, width, 4] of premultiplied colours.
+/// Copies an array [height, width, 4] of premultiplied RGBA to a frame.
 pub(crate) fn frame_of_array(name: &str, rgba: &Floats<'_>) -> PyResult<Frame> {
     let pixels = rows::<4>(name, rgba)?;
     let sides = match *rgba.shape() {

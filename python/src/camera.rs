@@ -12,7 +12,7 @@ use quadrille_scene::cameras::ViewSpec;
 use crate::errors::to_python;
 use crate::run::run;
 
-/// A matrix by rows.
+/// A square matrix in row-major order.
 type Rows<const N: usize> = [[f64; N]; N];
 
 /// A camera of the library.
@@ -20,7 +20,7 @@ type Rows<const N: usize> = [[f64; N]; N];
 #[derive(Debug)]
 pub(crate) struct RawCamera(pub(crate) Camera);
 
-/// The names of the lenses.
+/// Lens names that Python passes and reads.
 const LENSES: [&str; 3] = ["pinhole", "fisheye", "equirectangular"];
 
 fn projection(lens: &str) -> PyResult<Projection> {
@@ -85,8 +85,8 @@ impl RawCamera {
         view.camera().map(Self).map_err(to_python)
     }
 
-    /// The view on a picture of another size: with both sides, each axis by its own factor; with one, as the command
-    /// line resizes.
+    /// Returns the camera with another picture size. With both sides, each axis is scaled by its own factor; with one,
+    /// the aspect ratio is kept, as by the command line.
     fn resized(&self, width: Option<u32>, height: Option<u32>) -> PyResult<Self> {
         let resized = match (width, height) {
             (Some(width), Some(height)) => self.0.resized(width, height),
@@ -134,7 +134,7 @@ impl RawCamera {
         [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]]
     }
 
-    /// The coefficients of a fisheye's distortion; zeros for other lenses.
+    /// Distortion coefficients of a fisheye lens; zeros for other lenses.
     #[getter]
     fn distortion(&self) -> [f64; 4] {
         match self.0.projection {
@@ -150,7 +150,7 @@ impl RawCamera {
     }
 }
 
-/// Loads the cameras of a file, of one part of its split if that is named, and its warnings.
+/// Loads the cameras of a file, or of the named part of its train/test split, and the warnings about it.
 #[pyfunction]
 pub(crate) fn load_cameras(
     py: Python<'_>,
@@ -171,7 +171,7 @@ pub(crate) fn load_cameras(
     Ok((file.cameras.into_iter().map(RawCamera).collect(), warnings))
 }
 
-/// The warnings of a camera file, also of each camera that cannot be drawn.
+/// Warnings about a camera file, including one for each camera that cannot be drawn.
 pub(crate) fn warnings_of(file: &CameraFile) -> Vec<String> {
     let refused = file.refused.iter();
     let refused =

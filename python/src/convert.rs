@@ -28,18 +28,18 @@ use crate::scene::output_format;
 pub(crate) struct Conversions {
     inputs: Vec<PathBuf>,
     output: PathBuf,
-    /// Names and values of actions.
+    /// Name and value of each action, in the order of application.
     actions: Vec<(String, String)>,
     format: Option<String>,
     report: bool,
     drop_outside: bool,
 }
 
-/// The views, the warnings and the progress of a conversion.
+/// Provides views to a conversion, and receives its warnings and progress.
 struct Host<'a> {
     inputs: &'a [PathBuf],
     cameras: Option<Vec<Camera>>,
-    /// The source of the views in words.
+    /// Source of the views, as reports name it.
     source: String,
     warnings: Vec<String>,
     stage: Arc<Stage>,
@@ -87,8 +87,8 @@ impl ConversionHost for Host<'_> {
 }
 
 impl Host<'_> {
-    /// Finds the views if none are given: the cameras of the file beside the first input. Without that file, a report
-    /// looks from a circle around the content, and pruning is refused.
+    /// Without given views, takes the cameras of the file beside the first input. Without that file, a report uses a
+    /// circle of views around the content, and pruning is refused.
     fn find_views(&mut self, is_pruned: bool) -> quadrille::Result<()> {
         let beside = self.inputs.first().and_then(|input| find_camera_file(input));
         if let (None, Some(file)) = (&self.cameras, &beside) {
@@ -157,13 +157,13 @@ pub(crate) fn convert(
     Ok((document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?, warnings))
 }
 
-/// Refuses an output that is one of the inputs: it would be gone if the conversion went wrong.
+/// Refuses an output that is one of the inputs, which a failed conversion could destroy.
 fn refuse_inputs(conversion: &Conversion) -> quadrille::Result<()> {
     let inputs: Vec<&Path> = conversion.inputs.iter().map(PathBuf::as_path).collect();
     quadrille_base::output::refuse_input(&conversion.output, &inputs)
 }
 
-/// A table of raw columns.
+/// Python class of raw columns: the values of a scene file before activation.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Table")]
 #[derive(Debug)]
 pub(crate) struct RawTable(SplatTable);
@@ -196,7 +196,7 @@ impl RawTable {
         self.0.format.name()
     }
 
-    /// The columns by name, of the type that they have in the file.
+    /// Returns the columns by name, with the element types of the file.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for column in &self.0.columns {
@@ -205,8 +205,8 @@ impl RawTable {
         Ok(columns)
     }
 
-    /// Writes other columns and comments to a file in the format called `format`, or that the name says. Returns what
-    /// the format cannot hold.
+    /// Writes the given columns and comments to a file, in `format` or the format of its extension. Returns warnings
+    /// about data that the format cannot hold.
     fn save(
         &self,
         py: Python<'_>,
@@ -235,7 +235,7 @@ impl RawTable {
     }
 }
 
-/// A column of any of the types of PLY.
+/// A numpy array of one of the element types of PLY.
 #[derive(FromPyObject)]
 pub(crate) enum ColumnArray<'py> {
     F32(PyReadonlyArray1<'py, f32>),

@@ -20,7 +20,7 @@ pyo3::create_exception!(
     "An amount is beyond a limit of the program."
 );
 
-/// The exception of an error.
+/// Converts an error of the library to the matching Python exception.
 pub(crate) fn to_python(error: Error) -> PyErr {
     let text = error.to_string();
     match &error {
@@ -35,7 +35,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// An `OSError`, of the class that its number stands for.
+/// Creates an `OSError` of the subclass for its errno, such as `FileNotFoundError`.
 fn os_error(path: &Path, reason: &io::Error, text: String) -> PyErr {
     match reason.raw_os_error() {
         Some(number) => {

@@ -22,10 +22,10 @@ use crate::scene::output_format;
 /// Doubles in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
-/// Most splats with which a call leaves its renderer to the next one, which need not touch fresh memory then. The arrays take
-/// 76 bytes per splat, so that 305 MB at most stay with the process.
+/// Largest number of splats for which a call keeps its renderer for the next call, which then reuses its memory. The
+/// arrays take 76 bytes per splat, so the process keeps at most 305 MB.
 const KEPT_SPLATS: usize = 4_000_000;
-/// The renderer of an earlier call. In a child forked while it was taken, the lock stays taken, and calls make their own.
+/// Idle renderer of an earlier call. A child forked while the lock was held never gets it, and creates new renderers.
 static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
 
 /// An idle renderer, or a new one.
@@ -36,7 +36,7 @@ fn renderer() -> Renderer {
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
 type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
 
-/// How splats are drawn.
+/// Options of a gsplat call.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Drawing {
@@ -50,7 +50,7 @@ pub(crate) struct Drawing {
     sh_degree: Option<u8>,
     /// Whether each camera has its own colours.
     per_camera: bool,
-    /// `sum` or `mean`.
+    /// Depth channel: `sum` (accumulated) or `mean` (expected); `None` for no depth.
     depth: Option<String>,
     meta: bool,
     packed: bool,
@@ -76,7 +76,7 @@ impl Drawing {
     }
 }
 
-/// The cameras of matrices [C, 4, 4] and [C, 3, 3].
+/// Creates cameras from view matrices [C, 4, 4] and intrinsics [C, 3, 3].
 fn cameras_of(
     views: &[f64],
     lenses: &[f64],
@@ -144,7 +144,7 @@ pub(crate) fn rasterize<'py>(
     Ok((values, alphas, meta, invalid))
 }
 
-/// Splats of the caller, and how cameras see them.
+/// The caller's splats and cameras, with the options of the call.
 struct Views<'a> {
     slices: SplatSlices<'a>,
     colors: Option<Colors<'a>>,
@@ -154,7 +154,7 @@ struct Views<'a> {
 }
 
 impl Views<'_> {
-    /// Draws the picture of each camera; returns the arrays of `meta`, and the number of rows that were left out.
+    /// Draws the picture of each camera. Returns the arrays of `meta`, and the number of invalid rows left out.
     fn draw<'py, 'a>(
         &self,
         py: Python<'py>,
@@ -202,7 +202,7 @@ impl Views<'_> {
         Ok((named, invalid))
     }
 
-    /// Draws the picture of a camera; returns the number of rows that were left out.
+    /// Draws the picture of a camera. Returns the number of invalid rows left out.
     fn draw_one(
         &self,
         renderer: &mut Renderer,
@@ -233,10 +233,10 @@ impl Views<'_> {
     }
 }
 
-/// The splats that cameras see, in one of the forms of `meta`.
+/// Arrays of `meta` in one of gsplat's two layouts.
 enum Meta<'py> {
     None,
-    /// The arrays of each camera.
+    /// One element per visible pair of camera and splat; one entry per camera.
     Packed(Vec<Named<'py>>),
     All(AllPairs),
 }
@@ -247,7 +247,7 @@ struct Colors<'a> {
     values: &'a [f32],
     /// Length of the last axis.
     last: usize,
-    /// Numbers of each camera, if every camera has its own.
+    /// Length of one camera's part of `values`, if every camera has its own colours.
     of_one: Option<usize>,
 }
 
@@ -267,7 +267,7 @@ impl<'a> Colors<'a> {
     }
 }
 
-/// Writes raw splats to a file: logarithms of scales and logits of opacities.
+/// Writes splats to a file from raw parameters: log scales and opacity logits.
 #[pyfunction]
 pub(crate) fn write_raw(
     py: Python<'_>,

@@ -1,5 +1,5 @@
-//! The extension module `quadrille._quadrille`: what the Python package calls. Its arguments have been checked and
-//! its arrays are of f32 in C order, as the package's own modules make them.
+//! The extension module `quadrille._quadrille`, which only the Python package calls. The package checks the arguments
+//! and passes f32 arrays in C order.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -20,7 +20,7 @@ mod simulate;
 
 use pyo3::prelude::*;
 
-/// What the package calls.
+/// Private module of the Python package.
 #[pymodule(gil_used = false)]
 mod _quadrille {
     #[pymodule_export]
@@ -43,13 +43,13 @@ mod _quadrille {
     use super::{build_info, main, set_threads};
 }
 
-/// Sets the number of threads of calls that name none; 0 is one per core.
+/// Sets the default number of threads of calls; 0 means one per core.
 #[pyfunction]
 fn set_threads(threads: usize) -> PyResult<()> {
     run::set_threads(threads)
 }
 
-/// Version, commit and digest of the sources.
+/// Returns the version, the commit and the hash of the sources, each with its name.
 #[pyfunction]
 fn build_info() -> [(&'static str, &'static str); 3] {
     let program = quadrille::PROGRAM;

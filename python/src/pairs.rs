@@ -1,4 +1,4 @@
-//! The splats that cameras see, as arrays.
+//! The arrays of gsplat's `meta`: projected splats in view of each camera.
 
 use bytemuck::Zeroable;
 use numpy::{PyArrayDyn, PyArrayMethods};
@@ -19,18 +19,18 @@ pub(crate) type Named<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
 /// Values of sixteen splats.
 type Lanes<T> = [T; BLOCK];
 
-/// A view, and the renderer that has drawn it.
+/// A drawn view, with the renderer that holds its projected splats.
 pub(crate) struct DrawnView<'a> {
-    /// Number of the camera.
+    /// Index of the camera in the call.
     pub(crate) number: usize,
     pub(crate) camera: &'a Camera,
     pub(crate) profile: &'a Profile,
-    /// Opacity of each splat, as the caller gave it, without a factor of the profile.
+    /// Opacity of each splat as the caller passed it, before the profile's factor is applied.
     pub(crate) opacities: &'a [f32],
     pub(crate) renderer: &'a Renderer,
 }
 
-/// The values of sixteen splats that a camera sees.
+/// Values of `meta` for sixteen splats in view of a camera.
 struct Seen {
     splats: Lanes<i64>,
     radii: Lanes<[i32; 2]>,
@@ -45,7 +45,7 @@ impl DrawnView<'_> {
         let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
         let shapes = ProjectedSplat::shapes(level, splats);
         let whole = |radius| i32::try_from(radius).unwrap_or(i32::MAX);
-        // Without a factor, the caller's own number: to recover it from its logarithm would round it.
+        // Without a factor, copy the caller's value: recovering it from the stored logarithm would round it.
         let opacities = match self.profile.opacity_factor {
             OpacityFactor::None => each(splats, |splat| self.opacities[splat.index as usize]),
             OpacityFactor::Determinants { .. } => each(splats, ProjectedSplat::opacity),
@@ -60,8 +60,8 @@ impl DrawnView<'_> {
         }
     }
 
-    /// The arrays of `meta` with one element per splat in view, in the scene's order: all of them in one pass on all threads,
-    /// into memory that one thread would clear otherwise.
+    /// Returns the arrays of `meta` with one element per splat in view, in the scene's order. All threads write them in one
+    /// pass to uninitialised memory; clearing it first would take a pass on one thread.
     pub(crate) fn packed<'py>(&self, py: Python<'py>, call: &Call) -> PyResult<Named<'py>> {
         let chunks = drawn(self.renderer);
         let packed = Packed::empty(py, chunks.iter().map(|chunk| chunk.len()).sum())?;
@@ -113,14 +113,14 @@ impl DrawnView<'_> {
     }
 }
 
-/// Sixteens of rows of `N` numbers.
+/// Splits an array of rows of `N` numbers into parallel blocks of sixteen rows.
 fn sixteens<T: Send, const N: usize>(numbers: &mut [T]) -> ChunksMut<'_, [T; N]> {
     numbers.as_chunks_mut().0.par_chunks_mut(BLOCK)
 }
 
-/// The arrays of `meta` with one element per pair of a camera and a splat that it sees.
+/// The arrays of `meta` with one element per visible pair of camera and splat.
 struct Packed<'py> {
-    /// Numbers of batches, cameras and splats.
+    /// Indices of batches, cameras and splats.
     ids: [Bound<'py, PyArrayDyn<i64>>; 3],
     radii: Bound<'py, PyArrayDyn<i32>>,
     /// Means, depths, conics, opacities.
@@ -128,7 +128,7 @@ struct Packed<'py> {
 }
 
 impl<'py> Packed<'py> {
-    /// Arrays of arbitrary values.
+    /// Allocates the arrays for `pairs` elements without initialising them.
     fn empty(py: Python<'py>, pairs: usize) -> PyResult<Self> {
         let ids = || empty(py, &[pairs]);
         Ok(Self {
@@ -159,7 +159,7 @@ impl<'py> Packed<'py> {
     }
 }
 
-/// The arrays of several cameras, one behind the other.
+/// Concatenates the arrays of several cameras.
 pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResult<Named<'py>> {
     if views.len() < 2 {
         let none = || Ok(Packed::empty(py, 0)?.named());
@@ -174,7 +174,7 @@ pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResu
     names.map(join).collect()
 }
 
-/// A value of each of sixteen splats, which `map` of an array would copy first.
+/// Computes a value for each of sixteen splats. `map` on the array would first copy the splats.
 #[inline(always)]
 fn each<T>(splats: &Lanes<ProjectedSplat>, value: impl Fn(&ProjectedSplat) -> T) -> Lanes<T> {
     std::array::from_fn(|lane| value(&splats[lane]))
@@ -189,7 +189,7 @@ fn store<T: Copy>(array: &mut [T], lanes: &Lanes<T>) {
     }
 }
 
-/// Chunk and splat in it that each sixteen of the chunks' splats start with.
+/// Start of each block of sixteen splats: index of the chunk, and index of the splat in the chunk.
 fn starts(chunks: &[&[ProjectedSplat]]) -> Vec<(usize, usize)> {
     let seen: usize = chunks.iter().map(|chunk| chunk.len()).sum();
     let (mut starts, mut start) = (Vec::with_capacity(seen / BLOCK + 1), 0);
@@ -202,12 +202,12 @@ fn starts(chunks: &[&[ProjectedSplat]]) -> Vec<(usize, usize)> {
     starts
 }
 
-/// The splats that `renderer` has drawn, by chunks that are not empty.
+/// Non-empty chunks of the splats that `renderer` has drawn.
 fn drawn(renderer: &Renderer) -> Vec<&[ProjectedSplat]> {
     renderer.drawn_chunks().map(|(splats, _)| splats).filter(|chunk| !chunk.is_empty()).collect()
 }
 
-/// Up to sixteen splats from splat `first` of the first chunk on, with zeros behind the last one.
+/// Gathers up to sixteen splats from splat `first` of the first chunk on, padded with zeros.
 fn sixteen(chunks: &[&[ProjectedSplat]], first: usize) -> Lanes<ProjectedSplat> {
     let mut splats = [ProjectedSplat::zeroed(); BLOCK];
     let (mut filled, mut first) = (0, first);
@@ -223,9 +223,9 @@ fn sixteen(chunks: &[&[ProjectedSplat]], first: usize) -> Lanes<ProjectedSplat> 
     splats
 }
 
-/// The splats that cameras see in arrays [C, N], zeros where a camera does not see a splat.
+/// Arrays [C, N] of `meta`, with zeros where a splat is not in view of a camera.
 pub(crate) struct AllPairs {
-    /// Numbers of cameras and of splats.
+    /// Number of cameras C and number of splats N.
     shape: [usize; 2],
     radii: Vec<[i32; 2]>,
     means: Vec<[f32; 2]>,
@@ -235,7 +235,7 @@ pub(crate) struct AllPairs {
 }
 
 impl AllPairs {
-    /// Memory for every pair of a camera and a splat.
+    /// Allocates zeros for every pair of a camera and a splat.
     pub(crate) fn zeroed(shape: [usize; 2]) -> Self {
         let pairs = shape[0] * shape[1];
         Self {
@@ -248,7 +248,7 @@ impl AllPairs {
         }
     }
 
-    /// Writes the splats that a camera sees to their rows, on all threads.
+    /// Writes the splats in view of a camera to the camera's rows, on all threads.
     pub(crate) fn write(&mut self, view: &DrawnView<'_>) {
         let first = view.number * self.shape[1];
         let mut rest = Rows {
@@ -261,7 +261,7 @@ impl AllPairs {
         let mut parts = Vec::new();
         let mut taken = 0;
         for chunk in drawn(view.renderer) {
-            // Rows ascend from chunk to chunk.
+            // Splat indices ascend across chunks, so each chunk gets its own part of the rows.
             let end = chunk[chunk.len() - 1].index as usize + 1;
             let (part, after) = rest.split_at(end - taken);
             parts.push((part, chunk, taken));
@@ -281,7 +281,7 @@ impl AllPairs {
         });
     }
 
-    /// The arrays by their names in `meta`, with [C, N] in front.
+    /// Returns the arrays by their names in `meta`, with leading axes [C, N].
     pub(crate) fn into_arrays(self, py: Python<'_>) -> PyResult<Named<'_>> {
         let shape = self.shape;
         let with = |last: usize| [shape.as_slice(), &[last]].concat();

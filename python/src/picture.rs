@@ -1,4 +1,4 @@
-//! Pictures: files, 8 bits, comparison.
+//! Pictures: reading and writing files, 8-bit conversion, and comparison.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,20 +14,20 @@ use crate::arrays::{Floats, array, array_of_frame, frame_of_array};
 use crate::errors::to_python;
 use crate::run::run;
 
-/// The picture of a file as an array [H, W, 4].
+/// Reads a picture file as an array [H, W, 4] of premultiplied RGBA.
 #[pyfunction]
 pub(crate) fn read_picture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
     array_of_frame(py, &run(py, |_| quadrille::read_picture(&path))?)
 }
 
-/// Writes a picture to a file, whose extension says the format.
+/// Writes a picture to a file in the format of its extension.
 #[pyfunction]
 pub(crate) fn save_picture(py: Python<'_>, rgba: Floats<'_>, path: PathBuf) -> PyResult<()> {
     let frame = frame_of_array("picture", &rgba)?;
     run(py, |_| quadrille::write_picture(&path, &frame))
 }
 
-/// The bytes of a file in the format called `name`.
+/// Encodes a picture in the format called `name`, and returns the bytes of the file.
 #[pyfunction]
 pub(crate) fn encode_picture<'py>(
     py: Python<'py>,
@@ -47,7 +47,7 @@ pub(crate) fn encode_picture<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The picture over an opaque colour, as an array [H, W, 4].
+/// Composites the picture over an opaque colour; returns an array [H, W, 4].
 #[pyfunction]
 pub(crate) fn over<'py>(
     py: Python<'py>,
@@ -58,7 +58,7 @@ pub(crate) fn over<'py>(
     array_of_frame(py, &run(py, |_| Ok(frame.over(colour)))?)
 }
 
-/// The picture over an opaque colour, as an array [H, W, 3] of u8, rounded as in PNG files.
+/// Composites the picture over an opaque colour; returns an array [H, W, 3] of u8, rounded as in PNG files.
 #[pyfunction]
 pub(crate) fn rgb8<'py>(
     py: Python<'py>,
@@ -73,12 +73,12 @@ pub(crate) fn rgb8<'py>(
     array::<u8>(py, bytes, &[frame.height() as usize, frame.width() as usize, 3])
 }
 
-/// Networks of the last comparison with LPIPS, with the names and the path that chose them: their weights are read once
-/// for many pictures.
+/// LPIPS networks of the last comparison, with the names and the path that chose them. They are cached, so that many
+/// comparisons read the weights once.
 type KnownNets = Option<((Vec<String>, Option<PathBuf>), Arc<LpipsMetrics>)>;
 static NETS: Mutex<KnownNets> = Mutex::new(None);
 
-/// The networks of these names.
+/// Loads the LPIPS networks called `names`, or returns the cached ones.
 fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetrics>> {
     let mut known = NETS.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = (names, weights);
@@ -93,8 +93,8 @@ fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetri
     Ok(nets)
 }
 
-/// The comparison of two pictures as JSON, and the FLIP error of every pixel. LPIPS is measured by the networks of the
-/// names in `lpips`.
+/// Compares two pictures. Returns the metrics as JSON, and the FLIP error of every pixel. `lpips` names the networks
+/// that measure LPIPS.
 #[pyfunction]
 pub(crate) fn compare<'py>(
     py: Python<'py>,

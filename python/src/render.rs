@@ -21,7 +21,7 @@ pub(crate) fn profiles() -> Vec<&'static str> {
     Profile::ALL.iter().map(|profile| profile.name).collect()
 }
 
-/// The profile called `name`, or the scene's own.
+/// Returns the profile called `name`; without a name, the one that the scene's file names, else the default.
 pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile> {
     let profile = match name.or(scene.profile_hint()) {
         Some(name) => Profile::named(name),
@@ -30,7 +30,7 @@ pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile>
     profile.map_err(to_python)
 }
 
-/// How a picture is drawn.
+/// Drawing options as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Look {
@@ -68,7 +68,7 @@ impl Look {
     }
 }
 
-/// The layers of a name: one, or two of `top:K`.
+/// Parses a layer name: one layer, or for `top:K` two (splat identifiers and weights).
 fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     let Some(count) = name.strip_prefix("top:") else {
         return match Layer::named(name) {
@@ -81,14 +81,14 @@ fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     layers.ok_or_else(|| Error::argument("layers", format!("top:1 to top:{}", TopCount::MAX), name))
 }
 
-/// The results of a picture beside its colours.
+/// Results of a drawn picture other than its colours.
 struct Drawn {
     layers: Vec<LayerPicture>,
     counts: Counts,
     times: Option<RenderTimes>,
 }
 
-/// How a picture is drawn, with names resolved.
+/// Drawing options with profile and layers resolved.
 struct Drawing {
     settings: RenderSettings,
     layers: LayerSettings,
@@ -97,7 +97,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    /// Draws a view into its pixels.
+    /// Draws a view into the given pixels.
     fn draw(
         &self,
         pixels: &mut [[f32; 4]],
@@ -120,7 +120,7 @@ impl Drawing {
                 frame = Some(drawn);
                 (layers, counts, None)
             }
-            // Straight to the pixels: a copy of the frame would take a tenth of its time.
+            // Draw straight into the pixels: copying the frame takes a tenth of the drawing time.
             (false, false) => {
                 let (counts, times) =
                     renderer.render_pixels(pixels, splats, camera, settings, task)?;
@@ -143,7 +143,7 @@ impl Drawing {
     }
 }
 
-/// A picture, its layers by name as [planes, H, W], its counts, and the times of its stages in milliseconds.
+/// Result of `render`: picture, layers by name as [planes, H, W], counts, and stage times in milliseconds.
 type Picture<'py> = (
     Bound<'py, PyAny>,
     Vec<(&'static str, Bound<'py, PyAny>)>,
@@ -198,7 +198,7 @@ pub(crate) fn render<'py>(
     Ok((picture, layers.collect::<PyResult<_>>()?, counts, times))
 }
 
-/// The planes of a layer as an array [planes, H, W].
+/// Copies a layer to an array [planes, H, W].
 fn array_of_layer<'py>(py: Python<'py>, picture: &LayerPicture) -> PyResult<Bound<'py, PyAny>> {
     let planes = picture.layer.planes();
     let shape = [planes, picture.height as usize, picture.width as usize];

@@ -12,15 +12,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::to_python;
 
-/// Time after which the calling thread looks for signals and reports progress.
+/// Interval at which the calling thread checks for signals and reports progress.
 const TICK: Duration = Duration::from_millis(50);
-/// Variable of the environment with the number of threads.
+/// Environment variable with the default number of threads.
 const THREADS_VARIABLE: &str = "QUADRILLE_THREADS";
 
-/// The pools of one process by their number of threads.
+/// Thread pools of one process, by number of threads.
 struct Pools {
     process: u32,
-    /// Number of threads of calls that name none; 0 is one per core.
+    /// Default number of threads of calls; 0 means one per core.
     threads: usize,
     pools: HashMap<usize, Arc<ThreadPool>>,
 }
@@ -28,8 +28,8 @@ struct Pools {
 /// Locked only by threads that are attached to the interpreter, so that it is never locked in a forked child.
 static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 
-/// Calls `use_pools` with the pools of this process. A forked child has no threads of its parent's pools: it leaves
-/// those alone, since to drop them would wait for their threads.
+/// Calls `use_pools` with the pools of this process. A forked child does not have the threads of its parent's pools;
+/// it never drops those pools, since dropping would wait for the threads forever.
 fn with_pools<T>(use_pools: impl FnOnce(&mut Pools) -> PyResult<T>) -> PyResult<T> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -58,7 +58,7 @@ fn threads_of_environment() -> PyResult<usize> {
     })
 }
 
-/// Sets the number of threads of calls that name none; 0 is one per core.
+/// Sets the default number of threads of calls; 0 means one per core.
 pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     with_pools(|pools| {
         pools.threads = threads;
@@ -66,7 +66,7 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     })
 }
 
-/// The pool of `threads` threads, or of the number set for all calls.
+/// Returns the pool of `threads` threads, or of the default number.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     with_pools(|pools| {
         let threads = threads.unwrap_or(pools.threads);
@@ -83,33 +83,33 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     })
 }
 
-/// How a call runs.
+/// Progress function, current stage and thread count of a call.
 #[derive(Default)]
 pub(crate) struct Call {
-    /// Function of the stage, the work done and the work in all.
+    /// Python function that is called with the stage, the work done and the total work.
     progress: Option<Py<PyAny>>,
     stage: Arc<Stage>,
-    /// Number of threads; `None` is the number set for all calls.
+    /// Number of threads; `None` uses the default.
     pub(crate) threads: Option<usize>,
 }
 
-/// The part of a call that is being done, and its progress.
+/// Current part of a call, and its progress.
 #[derive(Default)]
 pub(crate) struct Stage {
     name: Mutex<String>,
-    /// Work done and work in all.
+    /// Work done, and total work.
     amounts: [AtomicU64; 2],
 }
 
 impl Stage {
-    /// Begins another part.
+    /// Begins the part called `name`, with no work done.
     pub(crate) fn begin(&self, name: &str) {
         name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
         self.amounts.iter().for_each(|amount| amount.store(0, Ordering::Relaxed));
     }
 
     fn report(&self, done: u64, total: u64) {
-        // Threads report out of order.
+        // Threads report out of order; progress must not go back.
         self.amounts[0].fetch_max(done, Ordering::Relaxed);
         self.amounts[1].store(total, Ordering::Relaxed);
     }
@@ -121,14 +121,14 @@ impl Stage {
 }
 
 impl Call {
-    /// A call that reports progress, and its first stage.
+    /// Creates a call that reports to `progress`, in its first stage.
     pub(crate) fn watched(stage: &str, progress: Option<Py<PyAny>>) -> Self {
         let call = Self { progress, ..Self::default() };
         call.stage.begin(stage);
         call
     }
 
-    /// The part of the call that is being done.
+    /// Returns the current stage, which workers update.
     pub(crate) fn stage(&self) -> Arc<Stage> {
         Arc::clone(&self.stage)
     }
@@ -187,7 +187,7 @@ impl Call {
     }
 }
 
-/// Runs short work on the pool.
+/// Runs `work` on the default pool without progress reports.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Task) -> quadrille::Result<T> + Send,
@@ -213,7 +213,7 @@ impl<T> Finished<T> {
         self.changed.notify_one();
     }
 
-    /// Waits for the result, but no longer than [`TICK`].
+    /// Waits up to [`TICK`] for the result; `None` if it is not ready.
     fn wait(&self) -> Option<T> {
         let result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(result, TICK, |result| result.is_none());

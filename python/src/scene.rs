@@ -23,17 +23,17 @@ use crate::camera::RawCamera;
 use crate::errors::to_python;
 use crate::run::{Call, run};
 
-/// A scene: its splats, and what its file says about them.
+/// Python class of a scene: its splats, and facts from its file.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Scene")]
 #[derive(Debug)]
 pub(crate) struct RawScene {
     pub(crate) splats: Splats,
     facts: Arc<Facts>,
-    /// The arrays of the last frame of this scene, which the next one uses again.
+    /// Idle renderer with the arrays of the last frame, which the next frame reuses.
     renderer: Mutex<Renderer>,
 }
 
-/// What a file says about its splats.
+/// Facts about a scene from its file, other than the splats.
 #[derive(Debug)]
 struct Facts {
     format: &'static str,
@@ -44,7 +44,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// The facts of splats that come from no file.
+    /// Creates the facts of splats that do not come from a file.
     fn in_memory(profile_hint: Option<&'static str>) -> Self {
         Self {
             format: "memory",
@@ -88,7 +88,7 @@ fn slices<'a>((means, quats, scales, opacities, sh): &'a Arrays<'_>) -> PyResult
     })
 }
 
-/// The splats of `arrays` as they are, whose quaternions have length 1.
+/// Creates splats with exactly the values of `slices`. Quaternions must have length 1: they are not normalised again.
 fn restored(slices: &SplatSlices<'_>, sh_degree: u8) -> Splats {
     let per_splat = rest_coefficients(sh_degree) + 1;
     let splats = (0..slices.means.len()).map(|i| {
@@ -141,7 +141,7 @@ pub(crate) fn loads(
     Ok(scene.into())
 }
 
-/// A procedural scene and its cameras.
+/// Generates a procedural scene and its cameras.
 #[pyfunction]
 pub(crate) fn synth(
     py: Python<'_>,
@@ -172,7 +172,7 @@ impl RawScene {
         Ok(table.and_then(|table| table.splats()).map_err(to_python)?.0.into())
     }
 
-    /// The scene of a pickle: `arrays` as [`Self::attribute`] gives them.
+    /// Restores a pickled scene from `arrays`, which [`Self::attribute`] returned.
     #[staticmethod]
     fn restore(
         arrays: Arrays<'_>,
@@ -181,7 +181,7 @@ impl RawScene {
         profile_hint: Option<&str>,
     ) -> PyResult<Self> {
         let slices = slices(&arrays)?;
-        // Refuses lengths and values that no pickle of a scene holds.
+        // The pickle may be damaged: check lengths and values.
         let checked = Splats::from_slices(&slices).map_err(to_python)?;
         if checked.sh_degree() != sh_degree && !checked.is_empty() {
             let expected = format!("coefficients of degree {sh_degree}");
@@ -221,7 +221,7 @@ impl RawScene {
         self.facts.profile_hint
     }
 
-    /// Numbers of invalid rows by their reasons.
+    /// Number of dropped rows by reason.
     #[getter]
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         self.facts.dropped.clone()
@@ -257,7 +257,7 @@ impl RawScene {
         Ok(document)
     }
 
-    /// The splats at `rows`, in that order.
+    /// Returns a scene of the splats at the indices `rows`, in that order.
     fn select(&self, rows: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
         let rows = rows.as_slice()?;
         let len = self.splats.len();
@@ -268,7 +268,7 @@ impl RawScene {
         Ok(self.selected(rows.iter().filter_map(|row| usize::try_from(*row).ok())))
     }
 
-    /// The splats for which a condition holds.
+    /// Returns a scene of the splats that meet a condition, in the syntax of `convert --where`.
     fn where_(&self, py: Python<'_>, condition: &str) -> PyResult<Self> {
         let condition = Condition::parse(condition);
         let condition = condition.map_err(|error| to_python(error.about("condition")))?;
@@ -276,8 +276,8 @@ impl RawScene {
         Ok(self.selected(rows.into_iter().map(|row| row as usize)))
     }
 
-    /// Writes the splats to a file of the format called `format`, or that the name says. Returns what the format cannot
-    /// hold.
+    /// Writes the splats to a file, in `format` or the format of its extension. Returns warnings about data that the
+    /// format cannot hold.
     fn save(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Vec<String>> {
         let format = output_format(&path, format)?;
         run(py, |task| {
@@ -287,7 +287,7 @@ impl RawScene {
         })
     }
 
-    /// The array of an attribute, activated; centres are relative to the origin.
+    /// Returns an attribute of all splats as an array of activated values; means are relative to the origin.
     fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match name {
             "means" => array_of_rows(py, self.each(py, |splat| splat.mean)?),
@@ -310,18 +310,18 @@ impl RawScene {
         }
     }
 
-    /// One value of every splat, of its attributes but the spherical harmonics.
+    /// Computes a value for every splat in parallel; the spherical harmonics are not available to `of`.
     fn each<T: Send>(&self, py: Python<'_>, of: impl Fn(Splat) -> T + Sync) -> PyResult<Vec<T>> {
         let splats = (0..self.splats.len()).into_par_iter();
         run(py, |_| Ok(splats.map(|index| of(self.splats.geometry(index))).collect()))
     }
 
-    /// The idle renderer of this scene; another call at the same time gets a new one.
+    /// Takes the scene's idle renderer; a concurrent call gets a new one.
     pub(crate) fn take_renderer(&self) -> Renderer {
         std::mem::take(&mut self.renderer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps the arrays of a renderer for the next frame.
+    /// Returns a renderer to the scene, so that the next frame reuses its arrays.
     pub(crate) fn give_renderer(&self, renderer: Renderer) {
         *self.renderer.lock().unwrap_or_else(PoisonError::into_inner) = renderer;
     }
@@ -333,7 +333,7 @@ impl RawScene {
         }
     }
 
-    /// The splats as a table of raw columns, whose positions are doubles if the scene needs them.
+    /// Converts the splats to a table of raw columns; positions are f64 if f32 cannot hold them.
     fn table(&self) -> quadrille::Result<SplatTable> {
         let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
         let origin = self.splats.origin();
@@ -346,7 +346,7 @@ impl RawScene {
     }
 }
 
-/// Coefficients of splats as an array [N, K, 3].
+/// Copies spherical harmonics coefficients to an array [N, K, 3].
 fn array_of_sh<'py>(
     py: Python<'py>,
     sh: Vec<[f32; 3]>,
@@ -366,7 +366,7 @@ fn of_distribution<'py>(
     Ok(document)
 }
 
-/// The format that `name` says, or the extension of `path`.
+/// Returns the output format called `name` or, without a name, of the extension of `path`.
 pub(crate) fn output_format(path: &Path, name: Option<&str>) -> PyResult<OutputFormat> {
     if let Some(name) = name {
         return OutputFormat::named(name).map_err(|error| to_python(error.about("format")));
@@ -378,7 +378,7 @@ pub(crate) fn output_format(path: &Path, name: Option<&str>) -> PyResult<OutputF
     })
 }
 
-/// The views of a circle around the content of a scene, or a good view of it if `count` is `None`.
+/// Returns `count` views on a circle around the scene's content or, for `None`, one view chosen to show it well.
 #[pyfunction]
 pub(crate) fn views(
     py: Python<'_>,

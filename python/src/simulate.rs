@@ -44,8 +44,8 @@ pub(crate) struct Machines {
 /// Counts per pixel: name of the method, name of the map, counts [H, W].
 type Maps<'py> = Vec<(String, &'static str, Bound<'py, PyAny>)>;
 
-/// Runs a view through machines. Returns the document of `sim --json` for the view, fields that have no effect, sums
-/// of counters that disagree, and maps.
+/// Simulates a view by several methods. Returns the `sim --json` document of the view, warnings about fields without
+/// effect and about counters that do not add up, and maps.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
