@@ -1,4 +1,4 @@
-//! Records what the program is built from: the commit, and a hash of the sources.
+//! Passes the commit and a hash of the sources to the build, as environment variables.
 
 use std::fs;
 use std::io;
@@ -43,25 +43,25 @@ fn sources() -> io::Result<u64> {
 
 /// The commit of this repository; `None` outside of one, as in a package from a registry.
 fn commit() -> Option<String> {
-    // A package that lies inside another project's repository is not of its commit.
+    // A package that is vendored in another project's repository must not report that project's commit.
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found = git(&["rev-parse", "--show-toplevel"])?;
     if root.canonicalize().ok()? != Path::new(&found).canonicalize().ok()? {
         return None;
     }
-    // The log of HEAD grows with every commit and checkout. The index is left out: looking at the
-    // state of the working tree touches it.
+    // The log of HEAD changes with every commit and checkout. The index is not watched, since even
+    // `git status` rewrites it.
     for name in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", name])?;
         if root.join(&path).exists() {
             println!("cargo::rerun-if-changed={path}");
         }
     }
-    // The commit, whether or not tags of releases lie before it.
+    // `--exclude=*` ignores release tags, so that the output is always the commit.
     git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
 }
 
-/// What git prints for `arguments`; `None` where there is no git or no repository.
+/// Returns the output of git with `arguments`; `None` without git or outside a repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let root = env!("CARGO_MANIFEST_DIR");
     let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;

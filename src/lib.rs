@@ -55,7 +55,7 @@
 //!
 //! `docs/glossary.md` defines the terms that names, docs, tables and JSON use.
 
-// The program names the library as every other user of it does.
+// Lets the modules of the program use the same `quadrille::` paths as other users of the library.
 #[cfg(feature = "cli")]
 extern crate self as quadrille;
 
@@ -74,14 +74,14 @@ pub use quadrille_base::raster;
 pub use quadrille_render::convert;
 pub use quadrille_render::cpu::channels;
 
-/// This build of quadrille.
+/// Version, commit and source hash of this build.
 pub const PROGRAM: suite::Program = suite::Program {
     version: env!("CARGO_PKG_VERSION"),
     commit: env!("QUADRILLE_COMMIT"),
     sources: env!("QUADRILLE_SOURCES"),
 };
 
-/// Vectors and matrices, as [`Camera`] holds them.
+/// Crate of the vector and matrix types in [`Camera`].
 pub use nalgebra;
 
 pub use quadrille_base::image::difference::{DIFFERENCE_SCALE, heat_picture, scaled_difference};
