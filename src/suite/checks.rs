@@ -22,14 +22,14 @@ pub(crate) fn finite(setting: &str, numbers: &[f64]) -> Result<()> {
     Err(Error::argument(setting, "finite numbers such as 1,-2,0.5", wrong))
 }
 
-/// Refuses repeated values, whose rows and files would be the same.
+/// Refuses repeated values: their rows and output files would collide.
 pub fn each_once<T: PartialEq + ToString>(setting: &str, values: &[T]) -> Result<()> {
     let repeated = (1..values.len()).find(|&at| values[..at].contains(&values[at]));
     let Some(at) = repeated else { return Ok(()) };
     Err(Error::argument(setting, "each value once", format!("{} twice", values[at].to_string())))
 }
 
-/// Each value once, in order of appearance.
+/// Removes repeated values and keeps the order of first occurrence.
 pub fn unique<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     for value in values {

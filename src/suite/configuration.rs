@@ -14,7 +14,7 @@ pub struct Configuration {
     pub name: Option<String>,
     /// Preset whose fields the configuration changes.
     pub preset: String,
-    /// All fields.
+    /// Complete configuration: the preset with the changes applied.
     pub config: Config,
     /// Fields whose values differ from the preset, as TOML.
     pub changed: BTreeMap<String, String>,
@@ -48,13 +48,13 @@ impl Configuration {
         Ok(Self { name: self.name.clone(), ..changed })
     }
 
-    /// The name or, without one, the preset and the changes.
+    /// Returns the name or, without one, the preset followed by the changes.
     pub fn label(&self) -> String {
         label(self.name.as_deref(), &self.preset, &self.changed)
     }
 }
 
-/// The warning that a field differs from its preset and that no run reads it.
+/// Formats the warning that a field was changed from its preset but is read by no run.
 pub fn unused_warning(field: &UnusedField) -> String {
     let UnusedField { name, lacks } = field;
     format!("{name} has no effect: no run has {lacks}, which reads it")
@@ -72,11 +72,11 @@ pub(super) fn label(
     [preset.to_owned()].into_iter().chain(changes).collect::<Vec<_>>().join(" ")
 }
 
-/// Gives a field of every configuration the value of an assignment `unit.field=value` or, with values
-/// separated by commas (`unit.field=8,16,32`) and ranges (`unit.field=8..64*2`), each of them in turn.
-/// Configurations that came first stay together.
+/// Applies an assignment `unit.field=value` to every configuration. Values separated by commas
+/// (`unit.field=8,16,32`) and ranges (`unit.field=8..64*2`) give one configuration per value; those of one
+/// input configuration are adjacent.
 ///
-/// A range has both of its ends: `8..64` is each whole number, `8..64*2` doubles, and `0..1+0.25` adds 0.25.
+/// A range includes both ends: `8..64` takes each whole number, `8..64*2` doubles, and `0..1+0.25` adds 0.25.
 ///
 /// A value that is valid TOML, such as a string in quotes or an array, is one value. Outside of those,
 /// no value of any field contains a comma.

@@ -10,7 +10,7 @@ use super::rows::MethodRow;
 use super::run_row::MeshRunRow;
 use quadrille_gpu::config::Config;
 
-/// A table whose columns are found one by one.
+/// A table that gains a column the first time a cell names it.
 #[derive(Debug, Default)]
 pub struct Columns {
     /// Names of the columns.
@@ -34,7 +34,7 @@ impl Columns {
         }
     }
 
-    /// Sets the cells of a value: objects have a column per key and histograms one per number from 0, joined by dots.
+    /// Sets the cells of a value. Objects get a column per key and arrays one per index from 0, with names joined by dots.
     fn set_value(&mut self, name: &str, value: &Value) {
         match value {
             Value::Object(object) => {
@@ -54,7 +54,7 @@ impl Columns {
         }
     }
 
-    /// The table as comma-separated values, with a heading.
+    /// Formats the table as comma-separated values with a header line.
     pub fn text(&self) -> String {
         let lines = [&self.names].into_iter().chain(&self.lines);
         let empty = String::new();
@@ -62,8 +62,8 @@ impl Columns {
     }
 }
 
-/// The reason of idle cycles without the neighbour or storage that it names, so that all methods have the same
-/// columns: `starved` for `starved by cores`, `full` for `full vertex_buffer`.
+/// Reduces an idle reason to its first word, so that all methods have the same columns: `starved` for
+/// `starved by cores`, `full` for `full vertex_buffer`.
 fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     if !name.ends_with(".idle") {
         return key;
@@ -71,7 +71,7 @@ fn reason_alone<'a>(name: &str, key: &'a str) -> &'a str {
     key.split_once(' ').map_or(key, |(reason, _)| reason)
 }
 
-/// The cells of a line with a line feed, in quotation marks where they need them.
+/// Formats one line with its line feed; cells are quoted where RFC 4180 requires it.
 pub fn line<'a>(cells: impl Iterator<Item = &'a String>) -> String {
     let quoted = cells.map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {
@@ -90,7 +90,7 @@ pub fn text(views: &[Row], meshes: &[MeshRunRow]) -> String {
     columns(views, meshes).text()
 }
 
-/// The cells of [`text`].
+/// Collects the header and cells of [`text`] without formatting them.
 pub fn columns(views: &[Row], meshes: &[MeshRunRow]) -> Columns {
     let fields: BTreeSet<&String> = views.iter().flat_map(|row| row.key.changed.keys()).collect();
     let mut preset_values: HashMap<(&str, &str), String> = HashMap::new();
@@ -132,7 +132,7 @@ fn mesh_cells(run: &MeshRunRow, columns: &mut Columns) {
         }
         columns.set("commit", run.commit.clone());
         columns.set("fingerprint", run.fingerprint.clone());
-        // The path of the mesh, beside its name.
+        // Call the row's "mesh", a path, "path": the column "mesh" holds the name of the key.
         for (key, value) in row.as_object().into_iter().flatten() {
             let key = if key == "mesh" { "path" } else { key };
             columns.set_value(key, value);

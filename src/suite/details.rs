@@ -23,7 +23,7 @@ const MOST_WINDOWS: u64 = 128;
 /// Histogram bins of counts per pixel above 0: two per doubling.
 const BINS: u32 = 28;
 
-/// Maps and timelines that a run keeps for the figures.
+/// Selects the maps and timelines that a run of `method` records for the figures.
 pub fn watch(method: Method) -> Watch {
     let is = |variant| method == Method::Pipeline(variant);
     Watch {
@@ -33,10 +33,10 @@ pub fn watch(method: Method) -> Watch {
     }
 }
 
-/// Details of a run beside its counts; none of a run that keeps none.
+/// Details of a run in addition to its counts; each is `None` if the run did not record it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FigureDetails {
-    /// The scene.
+    /// Size of the scene that was drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scene: Option<DrawnScene>,
     /// Modelled times of the frame, unless stages overlap.
@@ -65,11 +65,11 @@ pub struct DrawnScene {
 /// Energy of a draw in mJ, with the energies at the bounds of the constants.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EnergyDetails {
-    /// Sum of the parts.
+    /// Sum of the parts in mJ.
     pub total: f64,
-    /// Parts, with the constants as configured.
+    /// Energy by part in mJ, with the configured constants.
     pub parts: Energy,
-    /// Sums with each part at its lowest or highest, in all combinations.
+    /// Total in mJ for every combination of the constants' lower and upper bounds.
     pub corners: Vec<f64>,
 }
 
@@ -83,7 +83,7 @@ pub struct UnitActivity {
 }
 
 impl FigureDetails {
-    /// The details of a run on `config`.
+    /// Computes the details of a run of `view` on `config`.
     pub fn of(outcome: &Outcome, view: &PreparedView<'_>, config: &Config) -> Self {
         let SceneCounts { splats, sh_degree, .. } = view.scene_counts();
         let energy = estimates::energy(outcome, config).map(|estimate| EnergyDetails {
@@ -150,7 +150,7 @@ impl PixelCounts {
         }
     }
 
-    /// The means of the cells, row by row; `None` if they do not fit the size.
+    /// Decodes the rounded means of the cells, row by row; `None` if the text is damaged or does not match `size`.
     pub fn cells(&self) -> Option<Vec<u32>> {
         let bytes = STANDARD.decode(&self.cells).ok()?;
         let cells = bytes.chunks_exact(2);

@@ -21,7 +21,7 @@ pub struct ViewKey {
     pub height: u32,
 }
 
-/// Identification of a view of a scene in one configuration.
+/// Key of a view of a scene in one configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct JobKey {
     /// Name of the scene in the suite.
@@ -43,7 +43,7 @@ pub struct JobKey {
 }
 
 impl JobKey {
-    /// The name of the configuration or, without one, its preset and its changes.
+    /// Returns the name of the configuration or, without one, its preset followed by its changes.
     pub fn configuration_label(&self) -> String {
         label(self.configuration.as_deref(), &self.preset, &self.changed)
     }
@@ -60,7 +60,7 @@ impl fmt::Display for JobKey {
     }
 }
 
-/// Identification of a mesh in a study: all its views at one point of each axis.
+/// Key of a mesh run in a study: all views of a mesh at one point of each axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MeshRunKey {
     /// Name of the study.
@@ -92,12 +92,12 @@ impl fmt::Display for MeshRunKey {
     }
 }
 
-/// Identification of a run in its suite. With a fingerprint and the name of a method it identifies numbers.
+/// Key of a run in its suite. Results with the same key, fingerprint and method must have equal numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RunKey {
     /// A view of a scene of splats.
     View(JobKey),
-    /// A mesh.
+    /// All views of a mesh at one point of its study.
     Mesh(MeshRunKey),
 }
 
@@ -120,7 +120,7 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
-    /// The hash as 16 hexadecimal digits.
+    /// Formats the hash as 16 hexadecimal digits.
     pub(super) fn text(&self) -> String {
         format!("{:016x}", self.0)
     }

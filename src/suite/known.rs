@@ -1,4 +1,4 @@
-//! Rows of results files that a plan would make again.
+//! Rows of results files that are still valid for a plan, so that their runs are skipped.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -27,8 +27,8 @@ pub(super) struct Inputs<'a> {
 }
 
 impl Plan {
-    /// The runs with their rows in `files`, whose outputs lie beside them. A row is `None` unless this build would make it
-    /// again from the same inputs.
+    /// Returns each run with its row from `files`. The row is `None` if it is missing or stale, that is, another build or
+    /// other inputs made it. Output files are expected beside the first file.
     ///
     /// # Errors
     /// Errors of reading the files, and [`Error::Malformed`] naming two rows of one run with different numbers.
@@ -40,7 +40,7 @@ impl Plan {
 }
 
 impl<'a> KnownRows<'a> {
-    /// Knows no rows yet. Outputs lie in the folder of `results`.
+    /// Creates a lookup without rows. Output files are expected in the folder of `results`.
     pub(super) fn new(plan: &'a Plan, results: &Path) -> Self {
         let folder = results.parent().unwrap_or(Path::new("")).to_owned();
         Self {
@@ -50,7 +50,7 @@ impl<'a> KnownRows<'a> {
         }
     }
 
-    /// Whether a row is of a run of the plan. A row of a mesh is, whichever files it follows from.
+    /// Whether the plan contains the run of a row. The key of a mesh suffices, even if its input files have changed.
     pub(super) fn is_planned(&self, row: &RunRow) -> bool {
         self.by_key.get(&row.key()).is_some_and(|run| match &run.work {
             Work::View(work) => work.fingerprint == row.fingerprint(),
@@ -58,7 +58,7 @@ impl<'a> KnownRows<'a> {
         })
     }
 
-    /// Adds the rows of a results file that are of the plan. A missing file counts as empty.
+    /// Adds the rows of a results file whose runs are in the plan. A missing file counts as empty.
     pub(super) fn read(&mut self, path: &Path) -> Result<()> {
         let lines = match Lines::of_file(path) {
             Err(Error::Read { .. }) if !path.exists() => return Ok(()),
@@ -72,7 +72,7 @@ impl<'a> KnownRows<'a> {
         Ok(())
     }
 
-    /// The row of a view, which may lack methods.
+    /// Returns the valid row of a view, which may lack some of the methods.
     pub(super) fn view(&self, key: &RunKey, work: &ViewWork) -> Option<&Row> {
         self.records.of(key).find_map(|row| match row {
             RunRow::View(row) => (row.fingerprint == work.fingerprint).then_some(row),
@@ -80,10 +80,10 @@ impl<'a> KnownRows<'a> {
         })
     }
 
-    /// The last row of a mesh that this build would make again from files with the same content.
+    /// Returns the last row of a mesh that was made by this build from files with the present content.
     fn mesh(&mut self, key: &RunKey, job: &MeshJob) -> Option<&MeshRunRow> {
         self.records.of(key).find_map(|row| match row {
-            // A camera file that cannot be read is an error of the run that follows.
+            // An unreadable camera file invalidates the row; the run that follows reports the error.
             RunRow::Mesh(row) => {
                 let fingerprint = self.inputs.fingerprint(job, row).ok()?;
                 (row.fingerprint == fingerprint).then_some(row)
@@ -101,7 +101,7 @@ impl<'a> KnownRows<'a> {
         }
     }
 
-    /// Whether a row need not be kept beside the rows of the plan.
+    /// Whether the plan's own rows supersede a row, so that merging drops it.
     pub(super) fn replaces(&mut self, row: &RunRow) -> bool {
         let Some(run) = self.by_key.get(&row.key()).copied() else { return false };
         match (&run.work, row) {
@@ -114,7 +114,7 @@ impl<'a> KnownRows<'a> {
         }
     }
 
-    /// The row of a run, with exactly its methods.
+    /// Returns the row of a run with exactly the run's methods; `None` if one is missing.
     pub(super) fn whole(&mut self, run: &Run) -> Option<RunRow> {
         match &run.work {
             Work::View(work) => {

@@ -15,7 +15,7 @@ use quadrille_gpu::config::PRESETS;
 pub(super) struct RawConfiguration {
     name: String,
     preset: Option<String>,
-    /// Relative to the folder of the suite.
+    /// Configuration file, relative to the folder of the suite.
     config: Option<PathBuf>,
     #[serde(default)]
     set: toml::Table,
@@ -37,9 +37,9 @@ pub(super) struct Matrix {
     presets: Vec<String>,
     /// Assignments `unit.field=value`, one list per field.
     fields: Vec<Vec<String>>,
-    /// Empty if each scene uses its own seed.
+    /// Seeds of procedural scenes; empty if each scene uses its own seed.
     pub(super) seeds: Vec<u64>,
-    /// In pixels; empty if each scene uses its own width.
+    /// Picture widths in pixels; empty if each scene uses its own width.
     pub(super) widths: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl Matrix {
             let found = named.preset.as_deref().unwrap_or_default();
             return Err(Error::malformed(path, place, expected, found));
         }
-        // Finds wrong names and values when the file is read, not when it is run.
+        // Check names and values now, so that errors appear before anything runs.
         let extended = Configuration {
             config: base.config.extended(PRESETS[0].name)?,
             ..Configuration::default()
@@ -227,7 +227,7 @@ fn expanded(path: &Path, key: &str, value: &toml::Value) -> Result<toml::Value> 
     }
 }
 
-/// List of the matrix: at least one value, without repetitions.
+/// Reads a list of the matrix; refuses an empty list and repeated values.
 fn list<T: PartialEq>(
     path: &Path,
     key: &str,

@@ -1,7 +1,7 @@
-//! Numbers that were measured on hardware, and the emulator's of the same names.
+//! Measurements on hardware, and the emulator's predictions of the same quantities.
 //!
-//! The file is CSV with a header. A row is a kernel of the software renderer in a view of a scene, or a rate of the
-//! hardware without one:
+//! The file is CSV with a header. A row measures a kernel of the software renderer in a view of a scene or, without a
+//! scene and view, a rate of the hardware:
 //!
 //! ```text
 //! item,scene,view,width,height,value,unit,device
@@ -25,15 +25,15 @@ use quadrille_base::task::Task;
 use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::PictureSize;
 
-/// Method whose kernels the items of views are: boxes by squares, as in the reference renderer.
+/// Method that predicts the kernels of views: tile lists by square, as in the reference renderer.
 pub const KERNELS_METHOD: &str = "compute-aabb";
 
-/// The quantity of a unit.
+/// Physical quantity of a measurement, with its SI unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// Seconds.
+    /// Duration in seconds.
     Time,
-    /// Items.
+    /// Number of items.
     Count,
     /// Pixels per second.
     Pixels,
@@ -44,7 +44,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Unit in tables and charts, and its size in SI units.
+    /// Unit in tables and charts, and its factor to SI units.
     pub fn unit(self) -> (&'static str, f64) {
         match self {
             Self::Time => ("us", 1e-6),
@@ -56,7 +56,7 @@ impl Quantity {
     }
 }
 
-/// Name, quantity, and size in SI units.
+/// Units that files may use: name, quantity, and factor to SI units.
 const UNITS: [(&str, Quantity, f64); 11] = [
     ("s", Quantity::Time, 1.0),
     ("ms", Quantity::Time, 1e-3),
@@ -97,7 +97,7 @@ pub struct Measurement {
     pub size: [u32; 2],
     /// Measured number in SI units.
     pub value: f64,
-    /// Quantity of the value, which gives the SI unit.
+    /// Quantity and thereby SI unit of `value`.
     pub quantity: Quantity,
     /// Name of the hardware.
     pub device: String,
@@ -170,7 +170,7 @@ impl Measurement {
         })
     }
 
-    /// The emulator's number for a rate of the hardware, in SI units; `None` for an item without a model.
+    /// Predicts a rate of the hardware in SI units; `None` for an item without a model.
     pub fn modelled_rate(&self, config: &Config) -> Option<f64> {
         let hz = config.gpu.clock_mhz * 1e6;
         match (self.quantity, &*self.item) {
@@ -189,8 +189,8 @@ impl Measurement {
         }
     }
 
-    /// The emulator's number for an item of a view, in SI units, from the result of [`KERNELS_METHOD`] at this clock;
-    /// `None` for an item without a model.
+    /// Predicts an item of a view in SI units, from the result of [`KERNELS_METHOD`] at `clock_mhz`; `None` for an item
+    /// without a model.
     pub fn modelled_by(&self, row: &MethodRow, clock_mhz: f64) -> Option<f64> {
         match (self.quantity, &*self.item) {
             (Quantity::Count, "pairs") => Some(row.counts.compute()?.pairs as f64),
@@ -205,7 +205,7 @@ impl Measurement {
         }
     }
 
-    /// Whether a job of a suite is the view of this number.
+    /// Whether a job draws the scene, view and size of this measurement.
     pub fn is_of(&self, key: &JobKey) -> bool {
         let [width, height] = self.size;
         let view = &key.view;

@@ -19,8 +19,8 @@ pub struct Merged {
     pub missing: Vec<RunKey>,
     /// Files of shards that were read.
     pub files: Vec<PathBuf>,
-    /// Rows of shards that belong to no run of the suite, for example since another build or another
-    /// configuration made them. They are left out.
+    /// Number of rows of shards that were left out because they belong to no run of the suite, for example
+    /// because another build or configuration made them.
     pub left_out: usize,
 }
 

@@ -1,6 +1,6 @@
-//! Messages of long calls to people.
+//! Warnings and remarks of long calls, for the user.
 
-/// Takes what a call notices beside its result.
+/// Receiver of the warnings and remarks of a call.
 pub trait Messages: Sync {
     /// Takes a warning: something is ignored or may not be what was meant.
     fn warn(&self, text: &str);
@@ -14,7 +14,7 @@ pub trait Messages: Sync {
     }
 }
 
-/// Takes no messages.
+/// Discards all messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 

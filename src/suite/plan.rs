@@ -32,7 +32,7 @@ pub struct ViewWork {
     pub scene: usize,
     /// Index of the view in its scene.
     pub view: usize,
-    /// Whether figures show the scene apart.
+    /// Whether figures show the scene separately, as a large scene.
     pub is_large: bool,
     /// Methods, each once.
     pub methods: Vec<Method>,
@@ -43,7 +43,7 @@ pub struct ViewWork {
     pub(super) fingerprint: String,
 }
 
-/// Methods to run in a view, each on its own.
+/// Methods to run in a view, each as a run of its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MethodChoice {
     /// Methods, each once.
@@ -92,7 +92,7 @@ impl Run {
 /// fastest; then studies of meshes.
 #[derive(Clone)]
 pub struct Plan {
-    /// For messages.
+    /// Path of the suite file, for error messages.
     pub(super) suite: PathBuf,
     pub(super) program: Program,
     pub(super) paths: SuitePaths,
@@ -218,7 +218,7 @@ impl Plan {
         self
     }
 
-    /// Keeps the runs that `is_wanted` takes.
+    /// Keeps the runs for which `is_wanted` returns true.
     #[must_use]
     pub fn only(mut self, is_wanted: impl Fn(&Run) -> bool) -> Self {
         self.runs.retain(is_wanted);

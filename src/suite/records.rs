@@ -1,4 +1,4 @@
-//! Rows that are known, by key: rows of one key and one fingerprint are joined, and their numbers are compared.
+//! Known rows by key. Rows of the same key and fingerprint are joined, and their numbers must agree.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use quadrille_gpu::method::Method;
 
 struct Record {
     row: RunRow,
-    /// Line that each method, or the rows of a mesh, was read from; `None` for results of this run.
+    /// Source line of each method or, for a mesh, of its rows; `None` for results of this run.
     places: Vec<Option<Place>>,
 }
 
@@ -24,7 +24,8 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Adds a row of a results file; other lines are ignored. Refuses other numbers of the same key and fingerprint.
+    /// Adds a row of a results file; other lines are ignored. Refuses a row whose numbers differ from a known row of the
+    /// same key and fingerprint.
     pub(super) fn add_line(&mut self, line: Line) -> Result<()> {
         match line.content {
             LineContent::Run(row) => self.add(*row, Some(&line.place)),
@@ -47,7 +48,7 @@ impl Records {
         Ok(())
     }
 
-    /// The rows of a run, the last first.
+    /// Returns the rows of a run, latest first.
     pub(super) fn of(&self, key: &RunKey) -> impl Iterator<Item = &RunRow> {
         self.by_key.get(key).into_iter().flatten().rev().map(|at| &self.records[*at].row)
     }
@@ -70,7 +71,7 @@ impl Record {
                 let first = self.places.first().and_then(Option::as_ref);
                 Err(conflict(&row.key, found, [place, first]))
             }
-            // Rows of two workloads have no key in common.
+            // Unreachable: the key of a view never equals the key of a mesh.
             _ => Ok(()),
         }
     }
@@ -115,13 +116,13 @@ pub(super) fn missing(row: Option<&Row>, methods: &[Method]) -> Vec<Method> {
     methods.iter().copied().filter(|m| !is_known(m)).collect()
 }
 
-/// The results of `methods` that a row has, in this order.
+/// Returns the results of `methods` that are in the row, in the order of `methods`.
 pub(super) fn known(row: Option<&Row>, methods: &[Method]) -> Vec<MethodRow> {
     let known = |method: &Method| row?.method(&method.name()).cloned();
     methods.iter().filter_map(known).collect()
 }
 
-/// The row with exactly these methods in this order; `None` if one is missing.
+/// Reduces a row to exactly `methods`, in this order; `None` if one is missing.
 pub(super) fn whole(row: &Row, methods: &[Method]) -> Option<Row> {
     if methods.iter().map(|method| method.name()).eq(row.methods.iter().map(|m| m.name.clone())) {
         return Some(row.clone());
@@ -199,11 +200,11 @@ mod tests {
         records.add(part(2), Some(&place(2))).unwrap();
         records.add(part(1), None).unwrap();
         assert!(missing(Some(&found(&records)), &methods).is_empty());
-        // The same numbers once more change nothing, whatever the time they took.
+        // Adding equal numbers again changes nothing, even if the host times differ.
         let again = RunRow::View(Row { host_s: 9.0, ..whole_row.clone() });
         records.add(again, Some(&place(3))).unwrap();
         assert_eq!(whole(&found(&records), &methods), Some(whole_row.clone()));
-        // Other inputs have a row of their own.
+        // A row with another fingerprint is kept separately.
         let other = Row { fingerprint: "1".to_owned(), splats: 2, ..whole_row };
         records.add(RunRow::View(other), Some(&place(4))).unwrap();
         assert_eq!(records.into_rows().len(), 2);

@@ -94,7 +94,8 @@ impl BlurSettings {
         given.map_or(Ok(()), |(setting, _, other)| Err(Error::conflict(setting, other)))
     }
 
-    /// The views with their motion and lens; `all` returns the views among which each has a next one.
+    /// Returns the views with their motion and lens. With `shutter`, a camera moves towards its successor in the list that
+    /// `all` returns.
     ///
     /// # Errors
     /// As [`Self::check`], errors of `all` and of reading the motion, and [`Error::Argument`] for a focus behind the

@@ -1,4 +1,4 @@
-//! Frames with motion and defocus blur by several pipelines: the work of `deferred` and of suites of it.
+//! Frames with motion and defocus blur by several pipelines: runs of `quadrille deferred` and of suites.
 
 mod blur;
 mod run;
@@ -8,5 +8,5 @@ pub use blur::BlurSettings;
 pub use run::{DeferredWants, KeepDeferred, heat_picture};
 pub use settings::{DeferredFrames, PipelineSettings};
 
-/// Settings of a run.
+/// Settings of a run of `deferred`: mesh, views, blur and pipelines.
 pub type DeferredRunSettings = crate::mesh_input::MeshRunSettings<DeferredFrames>;

@@ -21,7 +21,7 @@ use quadrille_scene::Camera;
 /// Shader executions per pixel at the last colour of a heat map (figures 1, 9 and 13).
 const HEAT_MAX: u32 = 64;
 
-/// Results that a run computes beside its rows.
+/// Optional results of a run, in addition to its rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DeferredWants {
     /// Background of the pictures; `None` for no pictures.
@@ -33,7 +33,7 @@ pub struct DeferredWants {
     pub is_path: bool,
 }
 
-/// Takes a row and the result that it describes.
+/// Callback for each row and the result that it describes.
 pub type KeepDeferred<'k> = dyn FnMut(&DeferredRow, &DeferredResult) -> Result<()> + Send + 'k;
 
 impl PreparedMesh<'_, DeferredFrames> {

@@ -1,4 +1,4 @@
-//! Frames of meshes through merging units, in counts and in cycles: the work of `mesh` and of suites of it.
+//! Frames of meshes through merging units, in counts and in cycles: runs of `quadrille mesh` and of suites.
 
 mod run;
 mod settings;
@@ -8,5 +8,5 @@ pub use run::{KeepMerged, MergedFrame, MergingWants};
 pub(crate) use settings::MEASUREMENTS;
 pub use settings::{AreaMeaning, MergingSettings, UnitChoice};
 
-/// Settings of a run.
+/// Settings of a run of `mesh`: mesh, views, merging units and sample patterns.
 pub type MergingRunSettings = crate::mesh_input::MeshRunSettings<MergingSettings>;

@@ -22,7 +22,7 @@ use quadrille_mesh::result::MeshResult;
 use quadrille_mesh::shade::{Shader, Textures};
 use quadrille_scene::Camera;
 
-/// Results that a run computes beside its rows.
+/// Optional results of a run, in addition to its rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MergingWants {
     /// Whether frames have their picture.
@@ -35,7 +35,7 @@ pub struct MergingWants {
 
 /// A frame that a row describes.
 pub struct MergedFrame<'a> {
-    /// The grids of the mesh.
+    /// Tessellated grids of the mesh.
     pub source: &'a dyn GridSource,
     /// The frame before merging.
     pub visible: &'a VisibleFrame,
@@ -47,7 +47,7 @@ pub struct MergedFrame<'a> {
     pub unmerged: Option<&'a Frame>,
 }
 
-/// Takes a row and the frame that it describes.
+/// Callback for each row and the frame that it describes.
 pub type KeepMerged<'k> = dyn FnMut(&MeshRow, MergedFrame<'_>) -> Result<()> + Send + 'k;
 
 impl PreparedMesh<'_, MergingSettings> {
@@ -104,7 +104,7 @@ impl PreparedMesh<'_, MergingSettings> {
     ) -> Result<Option<Box<dyn GridSource>>> {
         match (self.settings.frames.area_is, area) {
             (AreaMeaning::Mean, Some(area)) => {
-                // The number of samples must not change the mesh.
+                // Tessellate for one sample per pixel, so that all rows of an area draw the same mesh.
                 let settings =
                     self.settings.frames.frame(camera, 1, self.settings.input.memory(), level)?;
                 Ok(Some(self.input.tessellated_to_mean(area, view, &settings)?))

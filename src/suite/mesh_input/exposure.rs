@@ -1,4 +1,4 @@
-//! The exposure that the lights of a file need.
+//! Automatic exposure for the lights of a mesh file.
 
 use std::f32::consts::PI;
 
@@ -11,17 +11,17 @@ use crate::messages::Messages;
 use quadrille_geometry::files::Mesh;
 use quadrille_mesh::shade::illuminance;
 
-/// Percentage of the lit faces darker than the face that becomes white: an assumption.
+/// Percentile of the lit faces' illuminance at which a white surface becomes white (assumed).
 const WHITE_PERCENT: usize = 90;
-/// Within this many stops, lights are taken as their author wrote them: an assumption.
+/// Largest correction in stops that is not applied: such lights are taken as authored (assumed).
 const NEAR_STOPS: f32 = 2.0;
 /// Exposures are rounded to this many steps per stop, so that their flags are short.
 const STEPS: f32 = 10.0;
 
 impl MeshInput {
-    /// The exposure in stops at which a white matt surface is white in light that nine in ten lit faces do not exceed; 0
-    /// where that is at most two stops away. Files state lights in lux and candela, and a sun is 15 stops brighter than
-    /// a lamp.
+    /// Returns the exposure in stops at which a white matt surface appears white at the 90th percentile of the faces'
+    /// illuminance; 0 if that is within two stops. Files state lights in lux and candela, and a sun is 15 stops brighter
+    /// than a lamp.
     pub(super) fn exposure(&self, messages: &dyn Messages) -> f32 {
         let Content::Polygons(mesh) = &self.content else { return 0.0 };
         let Some(lux) = typical_illuminance(mesh) else {
@@ -41,7 +41,7 @@ impl MeshInput {
     }
 }
 
-/// Illuminance in lux that nine in ten lit faces do not exceed; `None` without a lit face.
+/// 90th percentile of the illuminance of lit faces in lux; `None` without a lit face.
 fn typical_illuminance(mesh: &Mesh) -> Option<f32> {
     let mut lux: Vec<f32> =
         sampled_faces(mesh).map(|face| lit(mesh, face)).filter(|lux| *lux > 0.0).collect();

@@ -1,4 +1,4 @@
-//! The default view of a mesh, the cameras and lights of its file, and the materials that commands leave out.
+//! The default view of a mesh, and the cameras and lights of its file.
 
 use nalgebra::Vector3;
 
@@ -32,7 +32,7 @@ pub(super) fn area_vector(mesh: &Mesh, face: usize) -> Vector3<f64> {
 }
 
 impl MeshInput {
-    /// The default view for an up direction that is `given`, or for the one that the mesh suggests.
+    /// Returns the default view for the `given` up direction or, without one, for the up axis that the mesh suggests.
     pub fn framing(&self, given: Option<[f64; 3]>, messages: &dyn Messages) -> Framing {
         let orientation = self.orientation(given);
         if given.is_none() && self.stands_along_z {
@@ -76,7 +76,7 @@ impl MeshInput {
         };
         let mut orientation =
             if is_z_up { MeshOrientation::z_up() } else { MeshOrientation::y_up() };
-        // A side from above or below leaves no direction for up.
+        // The front must be perpendicular to up: a view from above or below would have no up direction.
         if let Some(front) = self.front().filter(|f| f.dot(&orientation.up) == 0.0) {
             orientation.front = front;
         }
@@ -128,12 +128,13 @@ impl MeshInput {
         (middle + Vector3::from(self.origin()), radius)
     }
 
-    /// Middle of the bounding box in the world.
+    /// Centre of the bounding box in world coordinates.
     pub fn centre(&self) -> Vector3<f64> {
         self.bounding_sphere().0
     }
 
-    /// Distance of the near plane: by setting, of the file's camera, or by the mesh's size.
+    /// Distance of the near plane in world units: from the settings, else from the file's camera of the same view,
+    /// else a fraction of the mesh's distance.
     pub fn near(&self, camera: &Camera) -> f64 {
         let is_it = |file: &&FileCamera| {
             file.name == camera.name && (camera.eye() - Vector3::from(file.eye)).amax() < 1e-9

@@ -1,4 +1,4 @@
-//! A mesh that was read: a file or a procedural scene, as it is or tessellated.
+//! Loaded meshes: a file or a procedural scene, drawn as it is or tessellated.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use quadrille_mesh::mean_area::tessellate_to_mean;
 
 const DEFAULT_AREA_PX: f64 = 10.0;
 
-/// A mesh that was read, with its settings.
+/// A loaded mesh with the settings that it was loaded by.
 #[derive(Debug)]
 pub struct MeshInput {
     /// The file, or the name of a procedural scene.
@@ -71,7 +71,7 @@ impl Content {
 
 type ReadMesh = (Content, bool, Vec<FileCamera>, Vec<PathBuf>);
 
-/// Target area, and source of triangles for it.
+/// Iterator over target areas in pixels (`None` for an untessellated mesh), each with its source of triangles.
 type Sources<'a> = Box<dyn Iterator<Item = Result<(Option<f64>, Box<dyn GridSource>)>> + 'a>;
 
 impl MeshSettings {
@@ -114,7 +114,7 @@ impl MeshSettings {
         Ok(input)
     }
 
-    /// Settings with whether each is given, whether it has an effect, and its purpose.
+    /// Settings, each with its name, whether it is given, whether it affects this mesh, and its purpose.
     fn uses(&self, content: &Content) -> [(&'static str, bool, bool, &'static str); 13] {
         let is_mesh = matches!(content, Content::Polygons(_));
         let is_cage = is_mesh && !self.tessellate.is_empty();
@@ -174,7 +174,7 @@ impl MeshSettings {
         }
     }
 
-    /// Reads the mesh; also returns whether +y is known to be up, the cameras of the file, and the files that it names.
+    /// Reads the mesh. Also returns whether its format fixes +y as up, the file's cameras, and the files that it names.
     fn read(&self, path: &Path, messages: &dyn Messages) -> Result<ReadMesh> {
         let name = path.to_str().unwrap_or_default();
         if let Ok(scene) = ProceduralScene::from_name(name) {
@@ -239,7 +239,7 @@ fn with_names(error: Error, name: &str) -> Error {
 }
 
 impl MeshInput {
-    /// The source of triangles for each requested area.
+    /// Returns the source of triangles for each requested area, or of the mesh as it is.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a mesh that is not a control cage, [`Error::Limit`] for too many triangles.
@@ -287,7 +287,7 @@ impl MeshInput {
         self.settings.seed.unwrap_or(1)
     }
 
-    /// The surface in triangles of this mean area in a frame.
+    /// Tessellates the surface so that the triangles drawn in `view` have the mean area `area`, in pixels.
     pub fn tessellated_to_mean(
         &self,
         area: f64,
@@ -306,7 +306,7 @@ impl MeshInput {
             Content::Polygons(cage) => Surface::catmull_clark(cage, cage_steps)
                 .map_err(|error| error.in_file(&self.path, |what| what))?,
             Content::Patches(patches) => {
-                // The format does not tell sides, and patches need not close a surface.
+                // The format has no front sides, and patches need not form a closed surface: draw both sides.
                 let material = Material { two_sided: true, ..Material::default() };
                 Surface::bezier(&patches.points, &patches.patches, material)?
                     .with_origin(patches.origin)

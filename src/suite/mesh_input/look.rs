@@ -63,7 +63,7 @@ impl LookSettings {
         within("checker", self.checker, f32::MIN_POSITIVE..=f32::MAX, "a number above 0")
     }
 
-    /// Chooses the light of a mesh; `up` is the up direction that is given.
+    /// Chooses the light of a mesh. `up` is the up direction of the view's settings, if they have one.
     ///
     /// # Errors
     /// As [`Self::check`], and [`Error::Argument`] for the lights of a file without lights.

@@ -192,7 +192,7 @@ impl MeshSettings {
         pictures.into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// The same, to change their paths.
+    /// Mutable paths of [`Self::files`], which suites resolve against their folder.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         [&mut self.displace, &mut self.texture, &mut self.normal_map].into_iter().flatten()
     }

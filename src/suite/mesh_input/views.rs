@@ -5,7 +5,7 @@ use quadrille_base::image::{FRAME_BYTES, check_memory};
 use quadrille_scene::cameras::{DEFAULT_SIDE_PX, Framing, ViewSpec, Views, select};
 use quadrille_scene::{Camera, Splats};
 
-/// Numbers of all cameras of the camera file as text, for fingerprints; empty without a file.
+/// Formats all cameras of the camera file for a fingerprint; empty without a file.
 pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
     if spec.cameras.is_none() {
         return Ok(String::new());
@@ -14,7 +14,7 @@ pub(crate) fn camera_text(spec: &ViewSpec) -> Result<String> {
     Ok(format!("{:?}", views.cameras))
 }
 
-/// The up direction that is given, or +y for a line of sight along z, which cannot be up.
+/// Returns the up direction of `spec`; without one, +y if the line of sight is along z, which rules out z as up.
 pub fn up_of(spec: &ViewSpec) -> Option<[f64; 3]> {
     let is_along_z = spec.eye.zip(spec.target).is_some_and(|(eye, target)| eye[..2] == target[..2]);
     spec.up.or(is_along_z.then_some([0.0, 1.0, 0.0]))
@@ -45,7 +45,7 @@ pub(super) fn views_of_mesh(
     let [_, height] = DEFAULT_SIDE_PX;
     let sized = file.iter().map(|camera| {
         let width = f64::from(height) * camera.aspect.unwrap_or(1.0);
-        // Casts of floats saturate, and the size is checked.
+        // Float casts saturate, and `of` checks the size.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let [width, height] = spec.size().of([width.round().max(1.0) as u32, height])?;
         camera.with_size(width, height)
@@ -82,8 +82,8 @@ pub(crate) fn all_views(spec: &ViewSpec, input: &MeshInput) -> Result<Vec<Camera
     Ok(described(&spec.with_all(), input, &Silent)?.cameras)
 }
 
-/// The view after each of `cameras` among `all` views. The last view gets the one before it, from the other
-/// side, and `true`.
+/// Finds the successor of each of `cameras` in `all`. The last view has none: it gets its predecessor, and `true`
+/// for a motion that must be reversed.
 pub(crate) fn following(cameras: &[Camera], all: &[Camera]) -> Result<Vec<(Camera, bool)>> {
     let after = |camera: &Camera| {
         let at = all.iter().position(|other| other.name == camera.name)?;

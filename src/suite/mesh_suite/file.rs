@@ -56,7 +56,7 @@ pub(crate) struct MeshJob {
     pub(crate) is_first: bool,
 }
 
-/// The studies of meshes in a suite: jobs, no two of the same key.
+/// Jobs of the mesh studies in a suite, with distinct keys.
 #[derive(Debug, Clone, Default)]
 pub struct MeshSuite {
     pub(crate) paths: SuitePaths,
@@ -204,7 +204,7 @@ impl MeshSuite {
         Ok(())
     }
 
-    /// Reads and checks settings, refuses other keys than theirs, and resolves the files of the mesh and its views.
+    /// Reads and checks the settings of a job, refuses unknown keys, and resolves the paths of the mesh and its views.
     fn read<F: Frames + TableParts>(
         &mut self,
         path: &Path,
@@ -246,7 +246,7 @@ impl RunSettings {
 }
 
 impl MeshName {
-    /// The key of the mesh in a study, without points on axes.
+    /// Returns the key of the mesh in a study, before any axis adds its point.
     fn key(&self, study: &RawStudy) -> MeshRunKey {
         MeshRunKey {
             study: study.name.clone(),

@@ -1,4 +1,4 @@
-//! Runs of meshes, as suites do them.
+//! Runs of mesh jobs in suites: rows, fingerprint inputs and heat maps.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -6,10 +6,10 @@ use quadrille_gpu::variant::Variant;
 use quadrille_gpu::wiring::Simulator;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// x, y, width and height in pixels.
+/// Rectangle as x, y, width and height in pixels.
 pub(super) type Rectangle = [u32; 4];
 
-/// Far from the alpha cut and from 1.
+/// Alpha of all rectangles: far from the alpha cut at 1/255 and from 1.
 const ALPHA: f32 = 0.25;
 
 pub(super) fn rectangles(side_px: u32, rectangles: &[Rectangle]) -> Draw {

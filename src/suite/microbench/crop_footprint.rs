@@ -41,8 +41,8 @@ fn footprint(config: &Config, places: &[Rectangle]) -> (u64, u64) {
     (places.len() as u64, peak)
 }
 
-/// The first `count` rectangles of a size that lie side by side in rows; of 8x16 pixels, halves of screen
-/// tiles in order.
+/// Returns `count` rectangles of a size, side by side in rows. Those of 8x16 pixels are halves of consecutive
+/// screen tiles.
 fn aligned([width, height]: [u32; 2], count: usize) -> Vec<Rectangle> {
     let across = SIDE_PX / width;
     let at = |n: u32| [n % across * width, n / across * height];
@@ -57,7 +57,7 @@ pub(super) fn aligned_footprint(config: &Config, size: [u32; 2]) -> u64 {
     footprint(&config, &places).0 * bytes(size)
 }
 
-/// Rectangles at random multiples of `step` pixels without overlap: twice the measured capacity.
+/// Places rectangles without overlap at random multiples of `step` pixels, up to twice the measured capacity.
 fn scattered(seed: u64, [width, height]: [u32; 2], step: u32) -> Vec<Rectangle> {
     let mut random = Pcg32::seed_from_u64(seed);
     let mut places: Vec<Rectangle> = Vec::new();
@@ -76,8 +76,8 @@ pub(super) const fn bytes([width, height]: [u32; 2]) -> u64 {
     width as u64 * height as u64 * 8
 }
 
-/// Bytes of rectangles of a size that are drawn at random multiples of `step` pixels without a read from the L2.
-/// The rectangles have at most a quarter of the picture's side.
+/// Bytes of rectangles that can be drawn at random multiples of `step` pixels before CROP reads from the L2. A
+/// rectangle may have at most a quarter of the picture's side.
 pub(super) fn random_footprint(config: &Config, seed: u64, size: [u32; 2], step: u32) -> u64 {
     let mut config = config.clone();
     config.crop.format = ColourFormat::Rgba16F;

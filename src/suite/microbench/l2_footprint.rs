@@ -10,7 +10,7 @@ use quadrille_gpu::draw::Draw;
 use quadrille_gpu::zrop::framebuffer::Tests;
 use quadrille_machine::SECTOR_BYTES;
 
-/// Larger L2s are not filled, since the draws would take long.
+/// Limit on the simulated L2's capacity in bytes, since filling a larger one takes too long.
 const MOST_BYTES: u64 = 4 << 20;
 const WIDTH_PX: u32 = 1024;
 const PIXEL_BYTES: u64 = 8;
@@ -34,12 +34,12 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     vec![capacity(&config, 1), capacity(&config, 2), sector(&config), writes(&config)]
 }
 
-/// A picture that fits is not read from DRAM again; of one twice as large, every line has been evicted when it
-/// is needed again.
+/// A picture of the L2's size is never read again from DRAM; of one twice as large, every line is evicted before its
+/// second use.
 fn capacity(config: &Config, times: u64) -> Check {
     let mut config = config.clone();
     config.l2.bytes = config.l2.bytes.min(MOST_BYTES);
-    // All of it is for colours.
+    // Reserve nothing for vertex results: colours get the whole L2.
     config.vertex.buffer_bytes = 0;
     config.vertex.buffer_is_bounded = false;
     let [read, bytes] = covered_twice(&config, times);
@@ -56,7 +56,7 @@ fn capacity(config: &Config, times: u64) -> Check {
     }
 }
 
-/// One quad of RGBA16F is one sector of its line.
+/// Measures the sector size: a quad of RGBA16F lies in one sector of its line.
 fn sector(config: &Config) -> Check {
     let mut config = config.clone();
     config.crop.fast_clear = false;
@@ -70,8 +70,8 @@ fn sector(config: &Config) -> Check {
     )
 }
 
-/// A small L2 before a DRAM of one byte per cycle: the draw takes as long as its bytes, including those that
-/// are written.
+/// Measures write bandwidth, with a small L2 and a DRAM of one byte per cycle: the draw takes one cycle per byte
+/// read or written.
 fn writes(config: &Config) -> Check {
     const LAYERS: u32 = 4;
     let mut config = config.clone();

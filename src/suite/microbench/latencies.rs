@@ -9,7 +9,7 @@ use quadrille_machine::LINE_BYTES;
 
 const TOLERANCE: f64 = 0.03;
 
-/// Cycles of `list`, with a pause before the last rectangle in which all bins are flushed.
+/// Cycles of a draw of `list`, with a pause before the last rectangle in which all bins are flushed.
 fn cycles(config: &Config, list: &[Rectangle]) -> u64 {
     let mut draw_list = rectangles(2 * TILE_PX, list);
     let last = draw_list.len() - 1;
@@ -17,8 +17,8 @@ fn cycles(config: &Config, list: &[Rectangle]) -> u64 {
     draw(&draw_list, config, &Tests::default()).cycles
 }
 
-/// The CROP cache holds one line, so the rectangle on the second tile evicts the first tile's line. The third
-/// rectangle is drawn on either tile: on the first one it takes longer by the round trip to the L2.
+/// Latency of the L2 in cycles. The CROP cache holds one line, so the rectangle on the second tile evicts the first
+/// tile's line. A third rectangle takes longer on the first tile than on the second by the round trip to the L2.
 fn l2(config: &Config) -> u64 {
     let mut config = config.clone();
     config.crop.cache_bytes = LINE_BYTES;
@@ -28,7 +28,7 @@ fn l2(config: &Config) -> u64 {
     far.saturating_sub(cycles(&config, &[first, second, second]))
 }
 
-/// Colours read from DRAM, against colours known to be clear.
+/// Latency of DRAM in cycles: a quad whose colours are read from DRAM, less one whose colours are fast-cleared.
 fn dram(config: &Config) -> u64 {
     let of = |fast_clear| {
         let mut config = config.clone();

@@ -1,5 +1,5 @@
 //! Microbenchmarks of the emulated pipeline: the benchmarks of VR-Pipe, section VII-A, which draw the
-//! rectangles that the paper measured on hardware, and others that hold an ideal model against the pipeline.
+//! rectangles that the paper measured on hardware, and others that compare the pipeline with an ideal model.
 //!
 //! Each benchmark runs whole draws through a [`Simulator`](quadrille_gpu::wiring::Simulator) and reads the
 //! counters of the results. The paper's benchmarks expect the hardware's values in every configuration; the

@@ -18,7 +18,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             let list = vec![[0, 0, 2, 2]; times * RECTANGLES];
             draw(&rectangles(16, &list), &config, &Tests::default()).cycles
         });
-        // A rectangle takes at least a cycle of the units that process one primitive per cycle.
+        // A rectangle takes at least one cycle, since some units process one primitive per cycle.
         let port = (1.0 / ideal_quads_per_cycle(&config)).max(1.0);
         let measured = (twice - once) as f64 / RECTANGLES as f64;
         let name = format!("a rectangle over the same pixels, blends of {blend_cycles} cycles");

@@ -1,5 +1,5 @@
-//! Bandwidth of every port between the raster and the colour buffer: quads per cycle at a rate below what
-//! the other ports take, and at one above, where another port limits.
+//! Bandwidth of every port between the raster and the colour buffer, in quads per cycle: once at a rate below all
+//! other ports, and once at a higher rate, where another port limits.
 
 use super::bench::{layers, run as draw};
 use super::check::Check;
@@ -13,12 +13,12 @@ const LAYERS: u32 = 4;
 const QUADS_PER_CYCLE: [u32; 2] = [1, 4];
 const TOLERANCE: f64 = 0.01;
 
-/// Quads of a covered raster tile.
+/// Number of quads in a fully covered raster tile.
 const RASTER_TILE: u32 = (RASTER_TILE_PX / 2) * (RASTER_TILE_PX / 2);
 #[allow(clippy::cast_possible_truncation, reason = "eight quads")]
 const WARP: u32 = WARP_QUADS as u32;
 
-/// Field, quads per item, and rate of a port.
+/// Name of a port's rate field, quads per item, and accessor of the field.
 type Port = (&'static str, u32, fn(&mut Config) -> &mut Rate);
 
 const PORTS: [Port; 13] = [

@@ -9,7 +9,7 @@ use quadrille_base::shading::{ColourFormat, CompareOp, StencilTest};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::zrop::framebuffer::Tests;
 
-/// In pixels: a whole number of three quads.
+/// Side of the picture in pixels: a multiple of three quads, the period of the masks.
 const SIDE_PX: u32 = 96;
 const LAYERS: u32 = 24;
 const TOLERANCE: f64 = 0.01;
@@ -18,7 +18,7 @@ const ONE: u8 = 0b0001;
 const TWO: u8 = 0b0011;
 const FOUR: u8 = 0b1111;
 
-/// Quads per pixel, the masks of quads that keep them, and their number relative to 1/4.
+/// Quads per pixel, the stencil masks of three adjacent quads, and quads per pixel relative to 1/4.
 const SHARES: [(&str, [u8; 3], u32); 3] =
     [("1/2", [TWO; 3], 2), ("3/4", [TWO, ONE, ONE], 3), ("1", [ONE; 3], 4)];
 
@@ -32,7 +32,7 @@ fn mask(kept: [u8; 3]) -> Tests {
     Tests { stencil: Some((test, values.collect())), depth: None }
 }
 
-/// Cycles of `count` times [`LAYERS`] more rectangles, and the pixels blended in them.
+/// Additional cycles and blended pixels of a draw with `count` times [`LAYERS`] more rectangles.
 fn cost(config: &Config, tests: &Tests, count: u32) -> (u64, u64) {
     let [once, twice] = [1, 2].map(|times| {
         let outcome = draw(&layers(SIDE_PX, times * count * LAYERS), config, tests);

@@ -23,9 +23,9 @@ const SMALL: u32 = 8192;
 /// Work per cycle of the GPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WorkRate {
-    /// Pixels that pass the stencil test, or that a test of all or nearly all pixels kills.
+    /// Pixels per cycle: blended ones or, in stencil tests that kill nearly all, killed ones.
     Pixels(f64),
-    /// Rectangles.
+    /// Rectangles per cycle.
     Rectangles(f64),
 }
 
@@ -48,7 +48,7 @@ fn side_px(text: &str, most: u32) -> Option<u32> {
     text.parse().ok().filter(|side| (1..=most).contains(side))
 }
 
-/// Two triangles per rectangle, as programs draw rectangles on hardware.
+/// Draws each rectangle as two triangles, as programs do on hardware.
 fn draw(list: &[Rectangle]) -> Draw {
     let corner = |x: u32, y: u32| Vertex {
         x: (x << SUBPIXEL_BITS).cast_signed(),
@@ -68,7 +68,7 @@ fn draw(list: &[Rectangle]) -> Draw {
     Draw::triangles(SIDE_PX, SIDE_PX, &triangles)
 }
 
-/// Rectangles per cycle, from `count` rectangles and twice as many.
+/// Rectangles per cycle, from the difference between draws of `count` rectangles and of twice as many.
 fn per_cycle(
     simulator: &Simulator,
     tests: &Tests,

@@ -6,7 +6,7 @@ use super::{crop_footprint, pixels_per_clock, quads_per_pixel, tile_bins};
 use quadrille_base::shading::ColourFormat;
 use quadrille_gpu::config::Config;
 
-/// In pixels: 0.5 to 8 KB of RGBA16F.
+/// Width and height of the rectangles in pixels: 0.5 to 8 KB of RGBA16F.
 const SIZES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];
 const SEEDS: u64 = 12;
 /// Side in pixels of a cache line of RGBA16F, which has 4x4 pixels.
@@ -18,20 +18,20 @@ const MOST_TILES: u32 = 48;
 pub struct GpcSeries {
     /// Bytes of a rectangle, and bytes that are drawn at random positions without a read from the L2.
     pub footprints: Vec<[u64; 2]>,
-    /// The same at random multiples of the side of a cache line.
+    /// As `footprints`, at random multiples of the side of a cache line.
     pub line_footprints: Vec<[u64; 2]>,
-    /// The same at positions side by side.
+    /// As `footprints`, at positions side by side.
     pub aligned_footprints: Vec<[u64; 2]>,
     /// Name of a colour format, and pixels blended per cycle.
     pub pixels_per_cycle: Vec<(&'static str, f64)>,
     /// Quads per pixel, and time relative to a quarter quad per pixel.
     pub times_by_quads: Vec<(&'static str, f64)>,
-    /// Screen tiles, and warps of ten rectangles on each in turn.
+    /// Number of screen tiles, and number of warps when ten rectangles are drawn on each, round robin.
     pub warps_by_tiles: Vec<[u64; 2]>,
 }
 
 impl GpcSeries {
-    /// Measures, in parallel on rayon's current pool.
+    /// Runs all series on one GPC of `config`, in parallel on rayon's current pool.
     pub fn measure(config: &Config) -> Self {
         let mut config = config.clone();
         config.gpu.gpcs = 1;

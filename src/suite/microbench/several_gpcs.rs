@@ -10,7 +10,7 @@ const SIDE_PX: u32 = 256;
 const LAYERS: u32 = 4;
 const TOLERANCE: f64 = 0.02;
 
-/// Additional cycles with twice the layers.
+/// Additional cycles of a draw with twice the layers, so that start and end of the draw cancel.
 fn cycles(config: &Config, gpcs: u64) -> u64 {
     let mut config = config.clone();
     config.gpu.gpcs = gpcs;

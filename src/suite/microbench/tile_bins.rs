@@ -32,8 +32,8 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
     checks
 }
 
-/// The 67 warps of the hardware: a pause after three rectangles lets their tiles time out, so that they
-/// are flushed once more. Nothing is known of a pause in the hardware.
+/// Reproduces the 67 warps of the hardware by a pause after three rectangles, in which the bins of their tiles
+/// time out and are flushed once more. Whether the hardware pauses is unknown.
 fn bubble(config: &Config) -> Check {
     let pause = 2 * config.tc.timeout_cycles;
     let warps = warps_on(config, 32, Some((BEFORE_BUBBLE, pause)));
@@ -50,7 +50,7 @@ fn bin_sizes(config: &Config) -> impl Iterator<Item = Check> {
     })
 }
 
-/// A timeout shorter than the time between two visits to a tile, at least 32 cycles.
+/// Uses a timeout shorter than the time between two visits to a tile, which is at least 32 cycles.
 fn short_timeout(config: &Config) -> Check {
     let mut config = config.clone();
     config.tc.timeout_cycles = 16;
@@ -58,7 +58,7 @@ fn short_timeout(config: &Config) -> Check {
     Check::warps("320 rectangles over 32 tiles, timeout 16", 320, warps, Basis::IdealModel)
 }
 
-/// 33 tiles: each rectangle is a warp for every eviction rule and timeout.
+/// With 33 tiles, each rectangle is a warp of its own, for every eviction rule and timeout.
 fn one_tile_too_many(config: &Config) -> impl Iterator<Item = Check> {
     let rules = [(Evict::FirstIn, "first-in"), (Evict::LeastRecentlyUsed, "least-recently-used")];
     rules.into_iter().flat_map(move |(evict, rule)| {
