@@ -47,7 +47,7 @@ pub(super) enum LineContent {
     Other(Value),
 }
 
-/// The key that rows of meshes alone have.
+/// Detects rows of meshes: only they have the key `workload`.
 #[derive(Deserialize)]
 struct Kind {
     workload: Option<IgnoredAny>,

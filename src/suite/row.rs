@@ -157,7 +157,7 @@ pub(super) mod tests {
         row.key.changed.insert("tc.bins".to_owned(), "8".to_owned());
         let text = serde_json::to_string(&row).unwrap();
         assert_eq!(serde_json::from_str::<Row>(&text).unwrap(), row);
-        // The word of earlier releases.
+        // Earlier releases wrote "variants".
         let old = text.replacen("\"methods\":", "\"variants\":", 1);
         assert_ne!(old, text);
         assert_eq!(serde_json::from_str::<Row>(&old).unwrap(), row);

@@ -113,7 +113,7 @@ impl Plan {
 struct Running<'a> {
     plan: &'a Plan,
     level: SimdLevel,
-    /// The task without progress.
+    /// The run's task without progress: passes cancellation on to a part of the work.
     part: Task,
     steps: Steps<'a>,
     folder: Option<&'a Path>,
@@ -124,7 +124,7 @@ struct Running<'a> {
 struct ReadyView<'a> {
     view: PreparedView<'a>,
     profile: &'static str,
-    /// Begin of the preparation, or of the runs in one configuration.
+    /// Start of the preparation, or of the runs in one configuration.
     start: Instant,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct SuiteTable<'t> {
     place: String,
     span: Range<usize>,
     values: BTreeMap<String, Spanned<DeValue<'t>>>,
-    /// Keys of all parts.
+    /// Keys that the parts taken so far accept.
     known: Vec<&'static str>,
 }
 
@@ -152,7 +152,7 @@ impl<'t> SuiteTable<'t> {
 
     /// Refuses keys of no part.
     pub(crate) fn finish(self) -> Result<()> {
-        // The first one in the file.
+        // Report the first unknown key in the file.
         let unknown = self.values.iter().min_by_key(|(_, value)| value.span().start);
         let Some((key, value)) = unknown else { return Ok(()) };
         let line = format!("line {}", self.suite.line(value.span().start));

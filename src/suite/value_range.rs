@@ -111,7 +111,7 @@ fn by_factors(from: f64, to: f64, factor: f64) -> Result<Vec<f64>, String> {
         values.push(next);
     }
     if let Some(end) = values.last_mut() {
-        // Without the rounding of the products.
+        // End exactly at `to`, without the rounding of the products.
         *end = to;
     }
     Ok(values)

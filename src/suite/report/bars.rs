@@ -9,7 +9,7 @@ use super::canvas::{Canvas, INK, width_px};
 use super::scale::{Curve, Scale};
 use quadrille_base::image::Frame;
 
-/// sRGB, distinguishable without colour vision (Okabe and Ito 2008).
+/// sRGB colours of the parts, distinguishable by colour-blind readers (Okabe and Ito 2008).
 const COLOURS: [[u8; 3]; 5] =
     [[0, 114, 178], [86, 180, 233], [230, 159, 0], [0, 158, 115], [204, 121, 167]];
 

@@ -51,7 +51,7 @@ pub const SHADINGS: HeatColours = HeatColours {
     nothing: [26, 26, 26],
 };
 
-/// So that the legend's text fits.
+/// Minimum width of a heat map in pixels, so that the legend's text fits.
 pub(super) const MIN_WIDTH_PX: usize = 480;
 const MAX_TIMES: usize = 8;
 /// Picture width per unit of the legend: text doubles in size with the picture's width.

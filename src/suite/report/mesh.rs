@@ -10,7 +10,7 @@ struct Column {
     heading: &'static str,
     meaning: &'static str,
     cell: fn(&MeshRow) -> String,
-    /// Cell of a row without a value, beside a dash.
+    /// Cell text, besides a dash, that also counts as no value.
     nothing: &'static str,
 }
 

@@ -8,7 +8,7 @@ use quadrille_gpu::sensitivity::{ChangedField, FieldSensitivity, Sensitivity};
 
 use quadrille_machine::Source;
 
-/// Fields with a smaller swing have no row.
+/// Least relative change of a speedup for which a field gets a row.
 const LEAST_SWING: f64 = 0.005;
 
 /// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most

@@ -9,7 +9,7 @@ use super::simulated::{Simulated, VariantRun};
 use quadrille_machine::{STATES, StallReason, Timeline, UnitCycles};
 
 const MAX_WINDOWS: usize = 512;
-/// Over all units and methods: at 200 bytes per sample at most, a file stays below 8 MB.
+/// Limit on samples over all units and methods: at most 200 bytes each, so a file stays below 8 MB.
 const MAX_SAMPLES: usize = 40_000;
 
 /// Writes the trace of a view whose runs kept timelines.

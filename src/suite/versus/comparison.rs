@@ -26,7 +26,7 @@ use quadrille_mesh::result::{MeshResult, ratio};
 use quadrille_mesh::shade::{Sampling, Shader};
 use quadrille_scene::Scene;
 
-/// On splats, the shader bars the last one.
+/// Units to compare. Pixel merging, the last one, is barred on splats because their shader discards fragments.
 fn units() -> [MergeUnitKind; 4] {
     let qfm = MergeUnitKind::Qfm(QfmSettings::default());
     [MergeUnitKind::None, qfm, qfm.with_entries(None), MergeUnitKind::Pmu(PmuSettings::default())]

@@ -22,11 +22,11 @@ use quadrille_scene::Splat;
 /// Ratio of a splat's standard deviations to its triangle's, taken as a plate of uniform density (assumed). A
 /// smaller ratio leaves holes at vertices, a larger one blurs.
 const STRETCH: f64 = 1.75;
-/// Relative to the shorter side (assumed); thin enough for a surface.
+/// Thickness of a splat relative to its shorter side (assumed); thin enough for a surface.
 const THICKNESS: f64 = 0.02;
 /// Least ratio of a splat's sides; needles without width would be invisible.
 const LEAST_WIDTH: f64 = 1e-3;
-/// Assumed: nearly opaque, but below the largest alpha of renderers.
+/// Opacity of the splats (assumed): nearly opaque, but below the alpha cap of renderers.
 const OPACITY: f32 = 0.95;
 /// A splat takes 256 bytes during the conversion.
 const MAX_SPLATS: u64 = 1 << 23;
