@@ -48,7 +48,7 @@ pub struct MeshRunRow {
     /// Names of the files that were written into the folder of the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
-    /// The rows.
+    /// Rows of all views and combinations of settings.
     #[serde(flatten)]
     pub rows: MeshRows,
 }

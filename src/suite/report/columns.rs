@@ -1,4 +1,4 @@
-//! Rows of pages: a label, and a column per method.
+//! Rows of the `sim` pages: a label, then one column per method.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Layers as colours.
+//! False-colour pictures of layers such as depth and normals.
 
 use super::canvas::opaque;
 use super::heat::{self, VIRIDIS};

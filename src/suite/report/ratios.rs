@@ -9,7 +9,7 @@ use quadrille_gpu::result::SimulationResult;
 /// without splats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratios {
-    /// Cycles.
+    /// Ratio of cycles.
     pub speedup: Option<f64>,
     /// Blended fragments.
     pub fragments: Option<f64>,

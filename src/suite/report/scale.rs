@@ -1,4 +1,4 @@
-//! Scales of colours: their ends, and the numbers that are written beside them.
+//! Colour scales: their ends, and the tick labels beside them.
 
 use quadrille_base::math::{narrow, whole};
 

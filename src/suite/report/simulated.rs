@@ -48,7 +48,7 @@ pub struct AgainstReference {
     pub max_abs: f64,
 }
 
-/// The run of a method.
+/// Result of a method, with its picture's path and the requested estimates.
 #[derive(Debug)]
 pub struct VariantRun {
     /// Result of the method.
