@@ -12,8 +12,7 @@ use quadrille_base::units::milliseconds;
 use quadrille_gpu::config::Config;
 use quadrille_gpu::frame::FrameTimes;
 
-/// A view and its methods. Keys that begin with `host_` are times of this machine; all others are
-/// the same on every run.
+/// A view and its methods. Keys that begin with `host_` are times of this machine; all others are the same on every run.
 #[derive(Debug, Serialize)]
 pub struct SimulationDocument<'a> {
     scene: &'a SceneFacts,

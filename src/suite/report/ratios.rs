@@ -5,8 +5,7 @@ use serde::Serialize;
 use quadrille_gpu::outcome::Outcome;
 use quadrille_gpu::result::SimulationResult;
 
-/// Counts of the baseline divided by another method's counts; `None` where either is absent or 0, as in a draw
-/// without splats.
+/// Counts of the baseline divided by another method's counts; `None` where either is absent or 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Ratios {
     /// Ratio of cycles.

@@ -11,8 +11,7 @@ use quadrille_machine::Source;
 /// Least relative change of a speedup for which a field gets a row.
 const LEAST_SWING: f64 = 0.005;
 
-/// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most
-/// influential first.
+/// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most influential first.
 pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> String {
     let compared: Vec<_> = (0..methods.len()).skip(1).collect();
     let names: Vec<_> = compared.iter().map(|&v| methods[v].to_string()).collect();

@@ -139,8 +139,7 @@ fn states(unit: &UnitCycles, timeline: &Timeline) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Appends the numbers and words of a JSON value, with names joined by dots. Elements of lists are called by
-/// name or index.
+/// Appends the numbers and words of a JSON value, with names joined by dots; lists add names or indices.
 fn flatten(name: &str, value: &Value, statistics: &mut Vec<(String, String)>) {
     let below = |key: &str| match name {
         "" => word(key),
