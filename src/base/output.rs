@@ -38,6 +38,14 @@ pub fn write_whole(
     write_whole_if(path, task, write, |_| Ok(true)).map(drop)
 }
 
+/// Writes the file `path` with the content `bytes`, as [`write_whole`] does.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn write_bytes(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    write_whole(path, &Task::NEVER, |out| out.write_all(bytes.as_ref()))
+}
+
 /// As [`write_whole`], but replaces an old file only if `accept` returns true, and returns whether it did.
 /// `accept` takes the path of the complete new file, which has a temporary name with the extension of `path`.
 /// A device or a pipe has been written to before `accept` is called.

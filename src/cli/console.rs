@@ -51,17 +51,6 @@ impl Exit {
     }
 }
 
-/// Removes repeated values and keeps the order of first occurrence.
-pub(super) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
-}
-
 pub(super) fn listed(names: &[String]) -> String {
     let mut lines: String = names.iter().take(LISTED).map(|name| format!("\n  {name}")).collect();
     if names.len() > LISTED {

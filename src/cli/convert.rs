@@ -11,10 +11,11 @@ use self::actions::OrderedActions;
 use super::console::{Exit, fail, print, print_json};
 use super::inputs::{note_file_of_folder, warn_of_encoding};
 use super::least_psnr::{check_psnr, sort_by_psnr};
-use super::outputs::{Outputs, write_text};
+use super::outputs::Outputs;
 use super::resume::{Resume, note_of};
 use super::session::{Progress, Session};
 use super::views::JudgingViews;
+use quadrille_base::output::write_bytes;
 use quadrille_base::parse::{finite, whole_number};
 use quadrille_base::{Error, Result, Task};
 use quadrille_evaluation::pairing::PairName;
@@ -211,7 +212,7 @@ fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Resul
         fail(&format!("{output}: not written; a file that was there stays as it was"));
     }
     if let Some(path) = &args.report {
-        write_text(path, format!("{:#}\n", json!(converted)))?;
+        write_bytes(path, format!("{:#}\n", json!(converted)))?;
     }
     let Some(mut lines) = lines else { return print_json(json!(converted)) };
     lines.file(&converted.output.file)?;

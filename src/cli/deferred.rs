@@ -3,10 +3,8 @@
 mod args;
 mod job;
 
-use serde_json::json;
-
-use super::console::{Exit, print, print_json};
-use super::film::{Film, FilmFrames};
+use super::console::Exit;
+use super::film::{Film, FilmFrames, report_rows};
 use super::session::Session;
 use super::views::report;
 pub(super) use args::Args;
@@ -28,9 +26,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut rows = Vec::new();
     let draw = |film: Option<&FilmFrames>| {
         let mut keep = |row: &DeferredRow, result: &DeferredResult| {
-            if let Some((film, picture)) = film.zip(result.picture.as_ref()) {
-                film.take(picture, None)?;
-            }
+            FilmFrames::take_if(film, result.picture.as_ref())?;
             job.write(row, result)
         };
         rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
@@ -38,13 +34,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
     job.write_bars(&rows)?;
-    match finished {
-        Some(film) => {
-            film.report(args.json.then(|| json!({ "rows": rows })), &prepared.views.cameras)?;
-        }
-        None if args.json => print_json(json!({ "rows": rows }))?,
-        None if job.writes_to_stdout() => {}
-        None => print(table(&rows))?,
-    }
+    let table = || (!job.writes_to_stdout()).then(|| table(&rows));
+    report_rows(finished, &rows, &prepared.views.cameras, args.json, table)?;
     Ok(Exit::Done)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Instant;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::console::{joined, print, print_json};
@@ -288,6 +289,11 @@ pub(super) struct FilmFrames {
 }
 
 impl FilmFrames {
+    /// Queues the picture of a view, if a film is recorded.
+    pub(super) fn take_if(film: Option<&Self>, picture: Option<&Frame>) -> Result<()> {
+        film.zip(picture).map_or(Ok(()), |(film, picture)| film.take(picture, None))
+    }
+
     /// Queues the next frame for the writer, composited over the background if there is one.
     pub(super) fn take(&self, frame: &Frame, background: Option<[f32; 3]>) -> Result<()> {
         self.push(self.format.prepare(frame, background))
@@ -295,6 +301,22 @@ impl FilmFrames {
 
     pub(super) fn push(&self, prepared: Prepared) -> Result<()> {
         self.sender.send(prepared).map_err(|_| Error::Cancelled)
+    }
+}
+
+/// Reports the rows of drawn views: beside their film if there is one, as JSON, or as the text of `table`.
+pub(super) fn report_rows(
+    film: Option<FinishedFilm>,
+    rows: &impl Serialize,
+    cameras: &[Camera],
+    is_json: bool,
+    table: impl FnOnce() -> Option<String>,
+) -> Result<()> {
+    let document = is_json.then(|| json!({ "rows": rows }));
+    match (film, document) {
+        (Some(film), document) => film.report(document, cameras),
+        (None, Some(document)) => print_json(document),
+        (None, None) => table().map_or(Ok(()), print),
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 
-use super::console::distinct;
 use super::layer_files::{COLOURS, prepare_layers, require_float_format, write_with_layers};
 use super::outputs::{AOV, Background, Output, Outputs, VIEW};
 use quadrille_base::choice;
@@ -17,6 +16,7 @@ use quadrille_base::image::files::PictureFormat;
 use quadrille_base::image::{Frame, Layer, LayerPicture, TopCount};
 use quadrille_render::cpu::LayerSettings;
 use quadrille_scene::Camera;
+use quadrille_suite::unique;
 
 const TOP: &str = "top:";
 
@@ -101,7 +101,7 @@ choice! {
 
 impl LayerFlags {
     pub(super) fn settings(&self) -> LayerSettings {
-        let layers = distinct(self.layers.iter().flat_map(|choice| choice.layers()));
+        let layers = unique(self.layers.iter().flat_map(|choice| choice.layers()));
         LayerSettings { layers, is_distance: self.distance }
     }
 

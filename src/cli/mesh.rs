@@ -5,10 +5,8 @@ mod args;
 mod job;
 mod versus;
 
-use serde_json::json;
-
 use super::console::{Exit, print, print_json};
-use super::film::{Film, FilmFrames};
+use super::film::{Film, FilmFrames, report_rows};
 use super::session::Session;
 use super::views::report;
 pub(super) use args::Args;
@@ -43,22 +41,14 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let mut rows = Vec::new();
     let draw = |film: Option<&FilmFrames>| {
         let mut keep = |row: &MeshRow, frame: MergedFrame<'_>| {
-            if let Some((film, picture)) = film.zip(frame.picture.as_ref()) {
-                film.take(picture, None)?;
-            }
+            FilmFrames::take_if(film, frame.picture.as_ref())?;
             job.write(row, &frame)
         };
         rows = session.install(|| prepared.run(job.wants(), level, task, session, &mut keep))?;
         Ok(1)
     };
     let finished = Film::record_if(job.film, &prepared.views, args.background, session, draw)?;
-    match finished {
-        Some(film) => {
-            film.report(args.json.then(|| json!({ "rows": rows })), &prepared.views.cameras)?;
-        }
-        None if args.json => print_json(json!({ "rows": rows }))?,
-        None if job.writes_to_stdout() => {}
-        None => print(tables(&rows))?,
-    }
+    let table = || (!job.writes_to_stdout()).then(|| tables(&rows));
+    report_rows(finished, &rows, &prepared.views.cameras, args.json, table)?;
     Ok(Exit::Done)
 }

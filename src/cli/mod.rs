@@ -201,7 +201,14 @@ impl Command {
             Self::Sim(args) => Some(&args.flags.host),
             #[cfg(feature = "view")]
             Self::View(args) => Some(&args.draw.host),
-            _ => None,
+            Self::Compare(_)
+            | Self::Completions(_)
+            | Self::Convert(_)
+            | Self::Info(_)
+            | Self::Man(_)
+            | Self::Microbench(_)
+            | Self::Plot(_)
+            | Self::Synth(_) => None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::console::print_bytes;
 use quadrille_base::image::files::{self, JpegQuality, PictureFormat};
 use quadrille_base::image::film::FilmFormat;
 use quadrille_base::image::{FRAME_BYTES, Frame};
-use quadrille_base::output::{make_folder_of, refuse_input, write_whole};
+use quadrille_base::output::{make_folder_of, refuse_input};
 use quadrille_base::parse::{numbers, whole_number};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;
@@ -137,11 +137,6 @@ impl<'a> Outputs<'a> {
             }
         }
     }
-}
-
-/// Writes a text file atomically: an error leaves no partial file.
-pub(super) fn write_text(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
-    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_ref()))
 }
 
 /// Returns the name of the first flag in the list that is set.

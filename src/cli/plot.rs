@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::console::{Exit, print, print_bytes};
-use super::outputs::{Outputs, write_text};
+use super::outputs::Outputs;
 use super::session::Session;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_bytes;
 use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
 use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
@@ -202,8 +203,8 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
             print_bytes(bytes)?;
             continue;
         }
-        write_text(path, &bytes)?;
-        write_text(&path.with_extension(NUMBERS), &csv)?;
+        write_bytes(path, &bytes)?;
+        write_bytes(&path.with_extension(NUMBERS), &csv)?;
     }
     Ok(())
 }
@@ -245,10 +246,10 @@ impl Args {
     fn write_tables(&self, plotted: &Plotted) -> Result<()> {
         let table = plotted.typeset();
         if let Some(path) = &self.markdown {
-            write_text(path, table.markdown())?;
+            write_bytes(path, table.markdown())?;
         }
         if let Some(path) = &self.latex {
-            write_text(path, table.latex())?;
+            write_bytes(path, table.latex())?;
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::outputs::write_text;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_bytes;
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
@@ -59,12 +59,13 @@ impl Resume {
     /// inputs besides the settings, such as the camera.
     pub(super) fn is_made(&self, what: &str, files: &[PathBuf]) -> bool {
         let Some(note) = files.first().map(|picture| note_of(picture)) else { return false };
-        matches!((fs::read_to_string(note), self.note(what, files)), (Ok(found), Ok(own)) if found == own)
+        let found = fs::read_to_string(note);
+        self.note(what, files).is_ok_and(|own| found.is_ok_and(|found| found == own))
     }
 
     pub(super) fn record(&self, what: &str, files: &[PathBuf]) -> Result<()> {
         let Some(picture) = files.first() else { return Ok(()) };
-        write_text(&note_of(picture), self.note(what, files).map_err(|e| Error::read(picture, e))?)
+        write_bytes(&note_of(picture), self.note(what, files).map_err(|e| Error::read(picture, e))?)
     }
 
     fn note(&self, what: &str, files: &[PathBuf]) -> io::Result<String> {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::console::Exit;
-use super::outputs::{Outputs, refuse_terminal, write_text};
+use super::outputs::{Outputs, refuse_terminal};
 use super::session::Session;
 use quadrille_base::math::fit;
-use quadrille_base::output::write_whole;
+use quadrille_base::output::{write_bytes, write_whole};
 use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
 use quadrille_render::synth::{Order, Recipe, Synthetic};
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     drop(progress);
     if let Some(path) = &args.cameras_out {
-        write_text(path, write_inria_json(scene.cameras()))?;
+        write_bytes(path, write_inria_json(scene.cameras()))?;
     }
     session.remark(&format!(
         "{}: {} splats of degree {}",

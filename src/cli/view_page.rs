@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::console::{Exit, print, print_json};
-use super::outputs::write_text;
 use quadrille_base::error::{Error, Result};
+use quadrille_base::output::write_bytes;
 use quadrille_scene::Camera;
 use quadrille_scene::cameras::{Views, write_inria_json};
 use quadrille_suite::report::cameras::{camera_json, reproducing_flags};
@@ -70,5 +70,5 @@ pub(super) fn write_cameras(path: &Path, cameras: &[Camera]) -> Result<()> {
         let expected = "pinholes, the only projection of a cameras.json";
         return Err(Error::argument("--cameras-out", expected, "fisheyes or panoramas"));
     }
-    write_text(path, write_inria_json(cameras))
+    write_bytes(path, write_inria_json(cameras))
 }

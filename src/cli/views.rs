@@ -101,7 +101,7 @@ pub(crate) fn views_of(
     if let (None, Some(path)) = (&views.view, views.camera_file_beside(scene)) {
         let path = path.display();
         session.note(&format!(
-            "{path} holds cameras of the scene; --view 0 draws the first, --view all every one"
+            "{path} holds cameras of the scene; --view 0 draws the first of them, --view all draws all"
         ));
     }
     Ok(found)

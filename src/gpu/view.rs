@@ -126,7 +126,8 @@ impl<'a> PreparedView<'a> {
     #[must_use]
     pub fn run(&self, simulator: &Simulator, tests: &Tests) -> TimedRun {
         let start = Instant::now();
-        TimedRun { outcome: simulator.run(&self.draw, self.shader(), tests), host: start.elapsed() }
+        let outcome = simulator.run(&self.draw, self.shader(), tests);
+        TimedRun { outcome, host: start.elapsed() }
     }
 
     /// Simulates the view on several simulators, in parallel on rayon's current pool.

@@ -12,8 +12,7 @@ use std::path::Path;
 use crate::report::Report;
 use crate::typeset::markdown;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
+use quadrille_base::output::write_bytes;
 
 // Markers begin a line.
 const BEGIN: &str = "\n<!-- figures: ";
@@ -42,7 +41,7 @@ pub fn update(report: &Report<'_>, folder: &Path) -> Result<()> {
             Error::malformed(&path, "a marker", expected, "no end")
         })?;
         if new != text {
-            write_whole(&path, &Task::NEVER, |out| out.write_all(new.as_bytes()))?;
+            write_bytes(&path, new)?;
         }
     }
     Ok(())

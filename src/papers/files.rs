@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::table::Table;
 use crate::typeset;
 use quadrille_base::error::Result;
-use quadrille_base::output::write_whole;
+use quadrille_base::output::{write_bytes, write_whole};
 use quadrille_base::task::Task;
 use quadrille_suite::unique;
 
@@ -29,7 +29,7 @@ pub fn write(report: &Report<'_>, folder: &Path, has_pdf: bool) -> Result<Writte
     let missing = unique(sections().flat_map(|section| section.missing.iter().cloned()));
     let write = |name: &str, extension: &str, bytes: &[u8]| -> Result<PathBuf> {
         let path = folder.join(format!("{name}.{extension}"));
-        write_whole(&path, &Task::NEVER, |out| out.write_all(bytes))?;
+        write_bytes(&path, bytes)?;
         Ok(path)
     };
     let write_table = |name: &str, table: &Table, document: &Value| -> Result<()> {

@@ -6,6 +6,7 @@ use quadrille_suite::{MeshRunKey, unique};
 
 /// A run of a study with its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StudyRun<R> {
     #[serde(flatten)]
     pub(crate) key: MeshRunKey,

@@ -22,10 +22,11 @@ pub struct Columns {
 
 impl Columns {
     fn set(&mut self, name: &str, cell: String) {
-        let column = *self.index.entry(name.to_owned()).or_insert_with(|| {
+        if !self.index.contains_key(name) {
+            self.index.insert(name.to_owned(), self.names.len());
             self.names.push(name.to_owned());
-            self.names.len() - 1
-        });
+        }
+        let column = self.index[name];
         if let Some(line) = self.lines.last_mut() {
             if line.len() <= column {
                 line.resize(column + 1, String::new());

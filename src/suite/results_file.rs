@@ -12,8 +12,7 @@ use serde_json::Value;
 
 use super::run_row::RunRow;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::write_whole;
-use quadrille_base::task::Task;
+use quadrille_base::output::write_bytes;
 
 #[derive(Debug, Clone)]
 pub(super) struct Place {
@@ -130,7 +129,7 @@ pub(super) fn replace<T: Serialize>(path: &Path, lines: impl Iterator<Item = T>)
         text += &serde_json::to_string(&line).map_err(|e| Error::write(path, e.into()))?;
         text.push('\n');
     }
-    write_whole(path, &Task::NEVER, |out| out.write_all(text.as_bytes()))
+    write_bytes(path, text)
 }
 
 impl Lines {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::console::command_line;
-use crate::cli::outputs::{NAME, Outputs, Template, require_values, write_text};
+use crate::cli::outputs::{NAME, Outputs, Template, require_values};
 use crate::cli::session::Session;
 use quadrille::PROGRAM;
 use quadrille_base::error::{Error, Result};
-use quadrille_base::output::make_folder_of;
+use quadrille_base::output::{make_folder_of, write_bytes};
 use quadrille_evaluation::pairing::{PairName, STDIN};
 use quadrille_evaluation::{
     Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
@@ -134,7 +134,7 @@ impl OutputFlags {
         session: &Session,
     ) -> Result<()> {
         let write = |path: &Path, text: String| {
-            write_text(path, text)?;
+            write_bytes(path, text)?;
             session.remark(&format!("wrote {}", path.display()));
             Ok(())
         };

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::args::Args;
-use crate::cli::console::distinct;
 use crate::cli::film::{Film, pictures_or_film};
 use crate::cli::outputs::{Background, METHOD, Output, Outputs, Template, VIEW, colour_behind};
 use quadrille_base::error::Result;
@@ -14,6 +13,7 @@ use quadrille_scene::Camera;
 use quadrille_suite::deferred_runs::{DeferredRunSettings, DeferredWants, heat_picture};
 use quadrille_suite::report::deferred::traffic_bars;
 use quadrille_suite::rows::DeferredRow;
+use quadrille_suite::unique;
 
 pub(super) struct DeferredJob<'a> {
     args: &'a Args,
@@ -95,7 +95,7 @@ impl<'j> DeferredJob<'j> {
 
     pub(super) fn write_bars(&self, rows: &[DeferredRow]) -> Result<()> {
         let Some(template) = &self.bars else { return Ok(()) };
-        for view in distinct(rows.iter().map(|row| row.view.as_str())) {
+        for view in unique(rows.iter().map(|row| row.view.as_str())) {
             let own: Vec<&DeferredRow> = rows.iter().filter(|row| row.view == view).collect();
             let title = format!("{}, {view}: bytes to and from memory", own[0].mesh);
             files::write(template.path(view, ""), &traffic_bars(&title, &own))?;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::args::Args;
-use crate::cli::console::distinct;
 use crate::cli::session::Session;
 use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
@@ -12,7 +11,7 @@ use quadrille_papers::figures::results::ViewResult;
 use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, Paper, figures};
 use quadrille_suite::{
     Configuration, JobKey, MeshRunRow, MethodChoice, Plan, Row, Run, RunKey, RunOptions, RunRow,
-    Suite, ViewWork, Workload,
+    Suite, ViewWork, Workload, unique,
 };
 
 const QUICK_SCENES: usize = 4;
@@ -41,7 +40,7 @@ pub(super) struct FoundView {
 
 fn presets() -> Vec<&'static str> {
     let needs = figures().flat_map(|figure| &figure.needs);
-    distinct([PAPER_PRESET].into_iter().chain(needs.map(|need| &*need.preset)))
+    unique([PAPER_PRESET].into_iter().chain(needs.map(|need| &*need.preset)))
 }
 
 fn applies(need: &Need, [is_first, is_large]: [bool; 2], preset: &str) -> bool {
@@ -64,7 +63,7 @@ fn methods<'a>(
 ) -> Vec<Method> {
     let needs = figures.flat_map(|figure| &figure.needs);
     let needs = needs.filter(|need| applies(need, place, preset));
-    distinct(needs.flat_map(|need| &need.methods).filter_map(|name| Method::parse(name).ok()))
+    unique(needs.flat_map(|need| &need.methods).filter_map(|name| Method::parse(name).ok()))
 }
 
 /// Papers whose figures are drawn from a suite.
@@ -94,7 +93,7 @@ impl Jobs {
         let mut warn = |text: String| session.warn(&text);
         let plan = suite.plan(&bases, quadrille::PROGRAM, session.task, &mut warn)?;
         let keys = plan.runs().iter().filter_map(Run::view);
-        let scenes = distinct(keys.map(|(key, _)| key.scene.clone()));
+        let scenes = unique(keys.map(|(key, _)| key.scene.clone()));
         let is_quick = |run: &Run| match run.view() {
             Some((_, work)) => !work.is_large && work.view == 0 && work.scene < QUICK_SCENES,
             None => run.mesh().is_some_and(|(_, is_first)| is_first),

@@ -142,8 +142,10 @@ impl Source {
                 };
                 film.shoot()
             }
-            // Unreachable: only single pictures are drawn in place.
-            Self::InPlace(_) => Ok(1),
+            Self::InPlace(_) => {
+                *self = Self::load(job)?;
+                self.film(job, cameras, settings, film)
+            }
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::console::print_bytes;
-use crate::cli::outputs::{METHOD, Outputs, Template, VIEW, write_text};
-use quadrille_base::output::write_whole;
+use crate::cli::outputs::{METHOD, Outputs, Template, VIEW};
+use quadrille_base::output::{write_bytes, write_whole};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::method::Method;
 use quadrille_gpu::wiring::Watch;
@@ -165,7 +165,7 @@ impl Files<'_> {
     pub(super) fn finish(&self) -> Result<()> {
         match &self.flags.stats {
             Some(_) if self.flags.is_on_stdout() => print_bytes(&self.stats),
-            Some(path) => write_text(path, &self.stats),
+            Some(path) => write_bytes(path, &self.stats),
             None => Ok(()),
         }
     }

@@ -104,13 +104,14 @@ impl DeferredRun {
 }
 
 impl DeferredResults {
-    /// Takes the runs of `deferred`, whose heat maps lie in `folder`.
+    /// Takes the runs of `deferred` that have rows, whose heat maps lie in `folder`.
     ///
     /// # Errors
     /// Errors of reading the heat maps.
     pub fn new(rows: &[MeshRunRow], folder: &Path) -> Result<Self> {
-        let runs = rows.iter().filter_map(|run| {
-            if let MeshRows::Deferred(rows) = &run.rows { Some((run, rows)) } else { None }
+        let runs = rows.iter().filter_map(|run| match &run.rows {
+            MeshRows::Deferred(rows) if !rows.is_empty() => Some((run, rows)),
+            _ => None,
         });
         let runs = runs.map(|(run, rows)| {
             Ok(DeferredRun {
@@ -120,5 +121,32 @@ impl DeferredResults {
             })
         });
         Ok(Self(runs.collect::<Result<_>>()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_suite::MeshRunKey;
+
+    #[test]
+    fn runs_without_rows_are_left_out() {
+        let key = MeshRunKey {
+            study: "blur".to_owned(),
+            mesh: "arcade".to_owned(),
+            variant: None,
+            settings: [].into(),
+        };
+        let empty = MeshRunRow {
+            key,
+            commit: String::new(),
+            fingerprint: String::new(),
+            host_s: 0.0,
+            files: Vec::new(),
+            outputs: Vec::new(),
+            rows: MeshRows::Deferred(Vec::new()),
+        };
+        let results = DeferredResults::new(&[empty], Path::new("")).unwrap();
+        assert_eq!(results.of("blur").count(), 0);
     }
 }

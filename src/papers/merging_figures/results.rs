@@ -229,3 +229,20 @@ impl MergingResults {
         unique(self.of("merging").filter_map(|run| run.setting("assumptions")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_keys_of_kept_runs_are_refused() {
+        let run = |key: &str| {
+            let text =
+                format!(r#"{{"study":"areas","mesh":"FROG","{key}":{{"area":"1"}},"rows":[]}}"#);
+            serde_json::from_str::<MergingRun>(&text)
+        };
+        assert_eq!(run("settings").unwrap().setting("area"), Some("1"));
+        let error = run("setings").unwrap_err().to_string();
+        assert!(error.contains("setings"), "{error}");
+    }
+}

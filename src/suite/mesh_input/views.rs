@@ -34,7 +34,7 @@ pub(super) fn views_of_mesh(
     }
     let Some(selected) = &spec.view else {
         messages.remark(&format!(
-            "the file holds cameras: {} (view 0 draws the first, view all every one)",
+            "the file holds cameras: {} (view 0 draws the first of them, view all draws all)",
             file.iter().map(|camera| camera.name.as_str()).collect::<Vec<_>>().join(", ")
         ));
         return described(spec, input, messages);

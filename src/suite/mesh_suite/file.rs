@@ -180,8 +180,9 @@ impl MeshSuite {
         let is_plain = |c: char| c.is_alphanumeric() || " -_.+,()".contains(c);
         let name = key.to_string();
         if key.mesh.is_empty() || key.study.is_empty() || !name.chars().all(is_plain) {
-            let expected = "names of letters, digits, spaces and -_.+,(), not empty";
-            let found = "an empty name or other characters";
+            let expected = "names of letters, digits, spaces and -_.+,()";
+            let is_empty = key.mesh.is_empty() || key.study.is_empty();
+            let found = if is_empty { "an empty name" } else { "other characters" };
             return Err(Error::malformed(path, name, expected, found));
         }
         if !table.has("mesh") {
