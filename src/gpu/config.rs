@@ -53,7 +53,7 @@ spec! {
 }
 
 impl GpuSpec {
-    /// The GPC that owns each screen tile.
+    /// Returns the map from screen tiles to the GPCs that own them.
     pub fn tile_map(&self) -> TileMap {
         TileMap::new(self.gpcs, self.tile_mapping, self.tile_block)
     }
@@ -68,10 +68,10 @@ macro_rules! config {
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
             $(
-                #[doc = concat!("Unit `", stringify!($field), "`.")]
+                #[doc = concat!("Specification with the keys `", stringify!($field), ".*`.")]
                 pub $field: $spec,
             )+
-            /// Units from outside this crate.
+            /// Units that other crates add.
             #[serde(skip_deserializing, skip_serializing_if = "Extensions::is_empty")]
             pub extensions: Extensions,
         }
@@ -190,7 +190,7 @@ const MAX_ENTRIES: u64 = 1 << 23;
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 impl Config {
-    /// Checks every field of every unit, and the products of sizes that are allocated.
+    /// Checks that all fields are in bounds and that sizes and bandwidths that follow from several fields are, too.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
         let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);
@@ -219,7 +219,7 @@ impl Config {
         check_bandwidth("1000 * dram.gb_per_s / gpu.clock_mhz", dram)
     }
 
-    /// L2 bytes reserved for the results of vertex shading.
+    /// L2 bytes that all GPCs reserve for the results of vertex shading, at most half of the L2.
     #[must_use]
     pub fn vertex_buffer_bytes(&self) -> u64 {
         let all = self.gpu.gpcs * self.vertex.buffer_bytes;
@@ -239,7 +239,7 @@ impl Config {
         Err(Error::argument(names.join(" * "), expected, sizes.join(" * ")))
     }
 
-    /// Returns a preset.
+    /// Returns the preset `name`. The error for an unknown name lists all presets.
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
@@ -248,7 +248,7 @@ impl Config {
         Self::default().overlaid(preset.toml, preset.name)
     }
 
-    /// The fields whose values differ from a preset, with their values as TOML.
+    /// Returns the fields whose values differ from a preset: their names and their values as TOML.
     pub fn changes_from(&self, preset: &str) -> Result<BTreeMap<String, String>> {
         let pairs = self.fields().into_iter().zip(self.extended(preset)?.fields());
         let changed = pairs.filter(|(ours, theirs)| ours.value != theirs.value);
@@ -267,10 +267,10 @@ impl Config {
         Ok(config)
     }
 
-    /// Adds a unit from outside this crate, or replaces one of the same name. Its fields are reached by name as all others.
+    /// Adds a unit of another crate, or replaces an added unit of the same name. [`Config::with`] sets its fields, too.
     ///
     /// # Errors
-    /// [`Error::Argument`] for the name of a unit of this crate, and naming a default that is out of bounds.
+    /// [`Error::Argument`] if the unit has the name of a unit of this crate, or if a default is out of bounds.
     ///
     /// # Examples
     /// ```
@@ -303,12 +303,12 @@ impl Config {
         Ok(config)
     }
 
-    /// A preset with this configuration's external units at their defaults.
+    /// Returns a preset together with the added units of this configuration, which have their default values.
     pub fn extended(&self, preset: &str) -> Result<Self> {
         Ok(Self { extensions: self.extensions.at_default(), ..Self::preset(preset)? })
     }
 
-    /// The specification of a unit from outside; its default without an extension of that unit.
+    /// Returns the specification of an added unit, or its default if the unit was not added.
     #[must_use]
     pub fn unit<S: Specification>(&self) -> S {
         self.extensions.spec()
@@ -331,7 +331,7 @@ impl Config {
     }
 }
 
-/// Checks that a memory transfers at least a byte in 1024 cycles, as any other port does.
+/// Checks that a memory transfers at least 1/1024 byte per cycle, the lowest rate of any port.
 fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
     let least = Rate::LEAST.in_cycles(1);
     if bytes_per_cycle >= least {
@@ -345,7 +345,7 @@ fn check_bandwidth(fields: &str, bytes_per_cycle: f64) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// VR-Pipe, Table III: 24.25 KB, 688 B and 24.92 KB in all; and other sizes, other bytes.
+    /// VR-Pipe's Table III states 24.25 KB, 688 B and 24.92 KB in all. Half the bins and half the window halve the storage.
     #[test]
     fn storage_follows_from_the_sizes() {
         let Config { mut tgc, mut qru, zrop, .. } = Config::default();

@@ -1,4 +1,4 @@
-//! Sensitivity of cycles to unpublished values: assumed and calibrated ones are halved and doubled, switches toggled.
+//! Sensitivity of speedups to unpublished values: assumed and calibrated numbers are halved and doubled, switches toggled.
 
 use std::time::{Duration, Instant};
 
@@ -15,19 +15,19 @@ use quadrille_machine::{Cycle, Field, Source};
 /// Preset that differs from the default in values that decide early termination.
 const EXAMPLE: &str = "emerald-example";
 
-/// A changed value of a field, and the cycles that follow.
+/// Simulated cycles with a changed value of one field.
 #[derive(Debug, Clone)]
 pub struct ChangedField {
-    /// Value of the field.
+    /// Changed value as text, in the form that [`Config::with`] takes.
     pub value: String,
-    /// Cycles by method.
+    /// Simulated cycles of each method, in the order of the methods.
     pub cycles: Vec<Cycle>,
 }
 
-/// A field, with the results at half and at twice its value, or with a switch toggled.
+/// Results at half and at twice the value of a field, or with a switch toggled.
 #[derive(Debug, Clone)]
 pub struct FieldSensitivity {
-    /// The field at the value of the configuration.
+    /// The field, with its value in the unchanged configuration.
     pub field: Field,
     /// Half and twice the value; `None` where the field's bounds exclude it. A switch uses the second entry.
     pub changes: [Option<ChangedField>; 2],
@@ -40,7 +40,7 @@ impl FieldSensitivity {
         self.changes.each_ref().map(|c| c.as_ref().map(of))
     }
 
-    /// Largest change of any method's speedup, as a fraction of its speedup `at_default`.
+    /// Largest relative change of a method's speedup. `at_default` holds the speedups of the unchanged configuration.
     pub fn swing(&self, at_default: &[f64]) -> f64 {
         let changes = at_default.iter().enumerate().flat_map(|(method, &default)| {
             let speedups = self.speedups(method).into_iter().flatten();
@@ -58,23 +58,23 @@ fn speedups(cycles: &[Cycle]) -> Vec<f64> {
     (0..cycles.len()).map(|m| speedup(cycles, m)).collect()
 }
 
-/// Sensitivity of a view on some methods.
+/// Sensitivity of the speedups of several methods on one view.
 #[derive(Debug, Clone)]
 pub struct Sensitivity {
-    /// Speedups of the methods over method 0 with the configuration as it is.
+    /// Speedups of the methods over method 0 with the unchanged configuration.
     pub speedups: Vec<f64>,
-    /// A preset, and the speedups with the values in which it differs from the default.
+    /// Name of a preset, and the speedups with all values by which it differs from the default.
     pub example: (&'static str, Vec<f64>),
-    /// Fields in order of falling [swing](FieldSensitivity::swing).
+    /// Varied fields by decreasing [swing](FieldSensitivity::swing).
     pub fields: Vec<FieldSensitivity>,
 }
 
 impl Sensitivity {
-    /// Simulates `view` on `methods`, the first of which is the reference, as configured and for each changed field.
-    /// Progress is in fields. `begin` is told the number of configurations and the host time of the first one.
+    /// Simulates `view` with `config` and with each changed field. The first method is the reference of the speedups.
+    /// Progress counts fields. `begin` receives the number of configurations and the host time of the first one.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of `config` that does not fit, and
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) if a field of `config` does not fit, and
     /// [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
     pub fn of(
         view: &PreparedView<'_>,
@@ -92,7 +92,7 @@ impl Sensitivity {
         let changed = varied.iter().flat_map(|field| changed_values(config, field));
         let start = Instant::now();
         let at_default = speedups(&run(config)?);
-        // The example is one more.
+        // Two more: the unchanged configuration and the example preset.
         begin(2 + changed.flatten().count(), start.elapsed());
         let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
         let steps = task.steps(varied.len() as u64);
@@ -149,7 +149,8 @@ fn other_value(field: &Field) -> Option<String> {
     Some(if is_configured { two } else { one }.to_string())
 }
 
-/// Half and twice the value of a field; whole unless the half needs a ratio. A toggled switch is the second entry.
+/// Half and twice the value of a field. Half of an odd number is a ratio if the field is a rate, and is rounded down
+/// otherwise. A toggled switch is the second entry.
 fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
     if let Some([items, cycles]) = ratio(field) {
         return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| Some(format!("{i}/{c}")));
@@ -172,8 +173,8 @@ fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
 mod tests {
     use super::*;
 
-    /// A switch, a field of two names, the rates that decide early termination, and a bandwidth that the paper
-    /// does not state; no field that it does. Fields of the accelerator vary where it is among the methods.
+    /// Switches, fields of two names, and rates and bandwidths that the paper does not state vary; published fields do not.
+    /// Fields of the accelerator vary only if it is among the methods.
     #[test]
     fn all_that_no_publication_states_is_varied() {
         let config = Config::default();

@@ -18,7 +18,7 @@ use quadrille_base::{Result, Task};
 use quadrille_render::preprocess::{Preprocessed, ViewTransform};
 use quadrille_scene::{BLOCK, Camera, Splats};
 
-/// Sorted splats of a view, with their boxes.
+/// Projected and sorted splats of a view with their bounding boxes, ready to simulate.
 pub struct PreparedView<'a> {
     draw: Draw,
     exact: ExactAlpha<'a>,
@@ -32,20 +32,20 @@ pub struct PreparedView<'a> {
     pub sorted_in: Duration,
 }
 
-/// A result with the host time of its simulation.
+/// Result of a simulation, with its host time.
 #[derive(Debug)]
 pub struct TimedRun {
-    /// Result of the simulation.
+    /// Cycles, statistics and picture of the simulation.
     pub outcome: SimulationResult,
-    /// Host time of this variant alone.
+    /// Host time of this simulation alone.
     pub host: Duration,
 }
 
 impl<'a> PreparedView<'a> {
-    /// Projects and sorts the splats, by the definition whatever the SIMD level: one pixel more would change all cycles.
+    /// Projects and sorts the splats in f64 whatever the SIMD level, since one pixel more would change all cycle counts.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) if `task` is cancelled.
     pub fn new(
         splats: &'a Splats,
         camera: &Camera,
@@ -73,19 +73,19 @@ impl<'a> PreparedView<'a> {
         })
     }
 
-    /// The draw call of the view.
+    /// Draw call with the visible splats in drawing order.
     #[must_use]
     pub fn draw(&self) -> &Draw {
         &self.draw
     }
 
-    /// The stop rule of the profile. The graphics pipeline has its own termination.
+    /// Stop rule of the profile, for software renderers. The graphics pipeline has its own termination.
     #[must_use]
     pub fn stop(&self) -> StopRule {
         self.stop
     }
 
-    /// Counts of the scene that preprocessing depends on.
+    /// Counts of the scene on which the cost of preprocessing depends.
     #[must_use]
     pub fn scene_counts(&self) -> SceneCounts {
         let (splats, view) = (self.exact.splats, &self.exact.view);
@@ -103,13 +103,13 @@ impl<'a> PreparedView<'a> {
         SceneCounts { splats: splats.len() as u64, near: near.sum(), sh_degree: splats.sh_degree() }
     }
 
-    /// Work of preprocessing for the draw, without the tile lists of a software renderer.
+    /// Preprocessing work of the draw, without the tile lists of a software renderer.
     #[must_use]
     pub fn workload(&self) -> KernelWorkload {
         self.scene_counts().workload(&self.draw)
     }
 
-    /// The fragment shader of the draw.
+    /// Fragment shader of the draw, which decides fragments near the alpha cut in f64.
     #[must_use]
     pub fn shader(&self) -> FragmentShader<'_> {
         let near_cut: &dyn NearCut = &self.exact;
@@ -122,7 +122,7 @@ impl<'a> PreparedView<'a> {
         )
     }
 
-    /// Simulates the view.
+    /// Simulates the view on one simulator with the given stencil and depth tests.
     #[must_use]
     pub fn run(&self, simulator: &Simulator, tests: &Tests) -> TimedRun {
         let start = Instant::now();
@@ -130,7 +130,7 @@ impl<'a> PreparedView<'a> {
         TimedRun { outcome, host: start.elapsed() }
     }
 
-    /// Simulates the view on several simulators, in parallel on rayon's current pool.
+    /// Simulates the view without tests on several simulators, in parallel on rayon's current pool.
     #[must_use]
     pub fn run_all(&self, simulators: &[Simulator]) -> Vec<TimedRun> {
         let tests = Tests::default();

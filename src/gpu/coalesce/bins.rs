@@ -143,7 +143,7 @@ impl<T, P: FlushPolicy> Coalescer<T, P> {
         flushed
     }
 
-    /// Returns the storage of a bin whose items have left, so that nothing is allocated.
+    /// Returns the item storage of a flushed bin for reuse, which saves an allocation per flush.
     pub(super) fn give_back(&mut self, flushed: Flushed<T>) {
         let now = self.output.output_cycles();
         let last_flush = [0, 1].map(|i| now[i] - flushed.output_before[i]);
@@ -173,8 +173,8 @@ pub(super) struct Bins<T, P> {
     /// Empty bins, in the order in which they were flushed.
     empty: VecDeque<u32>,
     begun: u64,
-    /// Bins with their sequence numbers, in the order of their beginnings. Flushed bins are removed lazily: at
-    /// the front, and when the queue is as long as the number of bins.
+    /// Bins with their sequence numbers, oldest first. Flushed bins are removed lazily: at the front, and all of them when
+    /// the queue is twice as long as the number of bins.
     order: VecDeque<(u32, u64)>,
     policy: P,
 }
@@ -211,14 +211,14 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.empty.is_empty()
     }
 
-    /// Allocates the empty bin that was flushed first for a new `key`; one must exist.
+    /// Allocates a bin for a new `key`: of the empty bins, which must exist, the one that was flushed first.
     pub(super) fn begin(&mut self, key: u32) -> u32 {
         let bin = self.empty.pop_front().unwrap_or(0);
         self.begun += 1;
         self.bins[bin as usize].key = key;
         self.bins[bin as usize].begun = self.begun;
         self.of_key[key as usize] = bin;
-        // Amortised: the queue is cleaned when it is twice as long as the number of bins.
+        // Cleaning at twice the number of bins takes constant amortised time.
         if self.order.len() >= 2 * self.bins.len() {
             let bins = &self.bins;
             self.order.retain(|place| is_occupied(bins, *place));
@@ -241,7 +241,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         let bin = &mut self.bins[flushed.bin as usize];
         let (first, size) = (bin.place(flushed.left), bin.left_at.len());
         flushed.left += count;
-        // Most beats are full, and few reach the end of the ring.
+        // Fast path: most beats are full and do not wrap around the ring.
         if count == BEAT_QUADS
             && let Some(places) = bin.left_at[first..].first_chunk_mut::<BEAT_QUADS>()
         {
@@ -272,14 +272,14 @@ impl<T, P: FlushPolicy> Bins<T, P> {
     }
 
     pub(super) fn victim(&mut self) -> Option<u32> {
-        // From the queue: comparing 32 bins at each eviction was part of 130 instructions per quad.
+        // The queue has the oldest bin first. Comparing 32 bins at each eviction was part of 130 instructions per quad.
         if self.policy.is_first_in() {
             return self.first();
         }
         self.least_by(|bin| self.policy.rank(bin)).map(|(bin, _)| bin)
     }
 
-    /// Occupied bin with the earliest deadline. A bin whose first item waits for its entry has none.
+    /// Occupied bin with the earliest deadline. A bin that still waits for its first item has no deadline.
     pub(super) fn next_due(&self) -> Option<(u32, Cycle)> {
         self.least_by(|bin| match bin.items {
             0 => Cycle::MAX,
@@ -287,7 +287,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         })
     }
 
-    /// As [`Self::next_due`], of the bins whose first item satisfies `is_old`.
+    /// Like [`Self::next_due`], among the bins whose first item satisfies `is_old`.
     pub(super) fn due_of_old(&self, is_old: impl Fn(&T) -> bool) -> Option<(u32, Cycle)> {
         let bins = (0..).zip(&self.bins);
         let old = bins.filter(|(_, bin)| bin.key != NONE && bin.items.first().is_some_and(&is_old));

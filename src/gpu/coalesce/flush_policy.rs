@@ -11,7 +11,7 @@ pub struct BinStatus {
     pub key: u32,
     /// Number of items in the bin.
     pub items: usize,
-    /// Sequence number of the bin's first item among all bins.
+    /// Sequence number of the bin's allocation; an older bin has a lower number.
     pub begun: u64,
     /// Arrival cycle of the last item.
     pub last_arrival: Cycle,
@@ -19,21 +19,21 @@ pub struct BinStatus {
 
 /// Policy for flushes of bins that are not full.
 pub trait FlushPolicy {
-    /// Eviction rank: when a new key finds all bins occupied, the lowest rank is flushed, of equal ones the oldest.
+    /// Eviction rank. When a new key finds all bins occupied, the bin of lowest rank is flushed; ties go to the oldest.
     fn rank(&self, bin: &BinStatus) -> u64;
 
-    /// Whether rank is age, so that the oldest bin needs no comparison.
+    /// Whether the rank is the age of a bin. The unit then evicts the oldest bin without comparing ranks.
     fn is_first_in(&self) -> bool {
         false
     }
 
-    /// Cycle at which the bin is flushed unless another item arrives before.
+    /// Cycle at which the bin is flushed unless another item arrives before it.
     fn deadline(&self, _bin: &BinStatus) -> Cycle {
         Cycle::MAX
     }
 }
 
-/// Eviction rule for when all bins are occupied.
+/// Rule that selects the bin to evict when all bins are occupied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evict {

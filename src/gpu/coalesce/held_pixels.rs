@@ -5,7 +5,7 @@ use quadrille_machine::Quad;
 
 const FRAGMENTS: usize = 4;
 
-/// Per bin: a plane per fragment of a quad, with a bit per position in the screen tile.
+/// Held pixels of each bin: a bit plane per fragment of a quad, with a bit per quad position in the screen tile.
 #[derive(Debug)]
 pub(super) struct HeldPixels(Vec<[u64; FRAGMENTS]>);
 

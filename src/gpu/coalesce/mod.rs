@@ -1,4 +1,4 @@
-//! Coalescing units: primitives by tile grid, quads by screen tile, overlapping quads in pairs, quads in warps.
+//! Coalescing units. They group primitives by tile grid, quads by screen tile, overlapping quads in pairs, quads in warps.
 
 pub mod bins;
 pub mod flush_policy;

@@ -1,10 +1,10 @@
 //! Quad reordering (VR-Pipe, section V-C) finds quads of one flush at the same position, so that the
 //! shader can merge them. Only variants with quad merging have the unit.
 //!
-//! Input: beats of quads that passed the tests, flush by flush. Output: beats of up to eight quads, pairs
-//! first. Quads are scanned in arrival order: the second quad at a position forms a pair with the first
-//! and clears its register. Pairs leave four at a time as they are found, and the remaining quads follow
-//! in arrival order. A flush buffer is filled by a beat per cycle; of two flush buffers, one is scanned while the other is emptied.
+//! Input: beats of quads that passed the tests, flush by flush. Output: beats of up to eight quads, pairs first. Quads are
+//! scanned in arrival order: the second quad at a position forms a pair with the first and clears its register. Pairs leave
+//! four at a time, and the remaining quads follow in arrival order. One beat per cycle fills a flush buffer; of two flush
+//! buffers, one is scanned while the other is emptied.
 
 use std::hint::select_unpredictable;
 
@@ -35,7 +35,8 @@ spec! {
 }
 
 impl QruSpec {
-    /// Storage in bytes: pointer, position and bit per quad; register with valid bit and quad id per position (Table III).
+    /// Storage in bytes (VR-Pipe, Table III): a pointer, a position and a bit per quad, and a register with a valid bit and
+    /// a quad id per position.
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         let position_bits = u64::from(QUADS_PER_TILE.ilog2());
@@ -61,7 +62,7 @@ statistics! {
 
 const NONE: u32 = u32::MAX;
 
-/// Quad reordering unit.
+/// Quad reordering unit: pairs the quads at one position for quad merging.
 #[derive(Debug)]
 pub struct QuadReorder {
     enabled: bool,
@@ -79,19 +80,19 @@ pub struct QuadReorder {
     emitted: Cycle,
     entered: Option<Cycle>,
     scanned: Cycle,
-    /// `[blocked, busy]` cycles of the output port at the end of the last scan, and during it.
+    /// `[blocked, busy]` cycles of the output port at the end of the last scan; `last_scan` counts the cycles during it.
     output_before: [u64; 2],
     last_scan: [u64; 2],
-    /// Accounting of the scan port.
+    /// Cycle accounting of the scan port.
     pub input: Activity,
     /// Output port, one beat per cycle.
     pub pipe: IssuePort,
-    /// Statistics so far.
+    /// Counts of quads and pairs so far.
     pub counters: QruCounters,
 }
 
 impl QuadReorder {
-    /// Creates an idle unit; it is in use only if `enabled`.
+    /// Creates an idle unit. Beats bypass it unless it is `enabled`.
     pub fn new(spec: &QruSpec, enabled: bool) -> Self {
         Self {
             enabled,
@@ -147,8 +148,8 @@ impl QuadReorder {
         self.window.extend_from_slice(quads);
         for (id, &quad) in (first as u32..).zip(quads) {
             self.scanned = self.scan.serve(entered);
-            // Without branches, since it cannot be predicted which quads have a partner: the slots of the
-            // next pair are written either way.
+            // Branch-free, since the host cannot predict which quads have a partner: the slots of the next pair are always
+            // written.
             let register = &mut self.registers[usize::from(quad.position) % TILE_LENGTH];
             let older = *register;
             let has_partner = older != NONE;
@@ -163,7 +164,7 @@ impl QuadReorder {
                 self.emit(BEAT_QUADS, BEAT_QUADS, false, self.scanned, state, next);
             }
         }
-        // From the first on, the port has no pause.
+        // The scan port does not pause between the quads of a beat.
         self.input.busy_until(self.scan.free().max(self.scanned + 1));
         self.input.moved += quads.len() as u64;
     }
@@ -175,7 +176,7 @@ impl QuadReorder {
     /// Ends a scan at `at`: emits the unpaired quads in arrival order and frees the buffer.
     fn finish_scan<M>(&mut self, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let mut window = std::mem::take(&mut self.window);
-        // Moved to the front without branches, as in the scan.
+        // Unpaired quads move to the front without branches, as in the scan.
         let mut singles = 0;
         for id in 0..window.len() {
             let quad = window[id];

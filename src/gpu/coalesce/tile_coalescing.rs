@@ -46,13 +46,13 @@ spec! {
 }
 
 impl TcSpec {
-    /// The flush policy: eviction and timeout.
+    /// Flush policy with the configured eviction rule and timeout.
     pub fn policy(&self) -> Timeout<Evict> {
         Timeout { evict: self.evict, timeout_cycles: self.timeout_cycles }
     }
 }
 
-/// The tile coalescing unit with flush policy `P`.
+/// Tile coalescing unit with flush policy `P`.
 #[derive(Debug)]
 pub struct TileCoalescing<P> {
     bins: Coalescer<Quad, P>,
@@ -85,7 +85,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         }
     }
 
-    /// Restricts each bin to one quad per pixel if `once`.
+    /// Restricts each bin to one fragment per pixel if `once`.
     #[must_use]
     pub(crate) fn holding_pixels_once(self, spec: &TcSpec, once: bool) -> Self {
         Self { held: once.then(|| HeldPixels::new(spec.bins)), ..self }
@@ -116,7 +116,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         for first in (0..count).step_by(self.together) {
             let end = count.min(first + self.together);
             let Some(&quads) = flushed.items[first..].first_chunk() else { break };
-            // Copied whole and cut, which is cheaper than to stop there.
+            // Copying a whole beat and truncating it is cheaper than copying a part.
             let mut quads = ArrayVec::from(quads);
             quads.truncate(end - first);
             let beat = Beat { tile: flushed.key, quads, pairs: 0, last: end == count };
@@ -143,8 +143,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
         self.bins.bins.begin(tile)
     }
 
-    /// Flushes the bins due by `now`, earliest deadline first, up to and including `until`; returns the cycle of that
-    /// flush, if it happened.
+    /// Flushes the bins due by `now`, earliest deadline first. Stops after a flush of `until` and returns its cycle.
     fn flush_due<M>(
         &mut self,
         now: Cycle,
@@ -188,8 +187,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         let start = self.tiles.pass_from(self.bins.input_clock.cycle().max(arrival), 1);
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
-        // An iterator instead of an array: pieces that were just written one by one cannot be forwarded to a
-        // wide load, so the host would wait for the copy.
+        // An iterator instead of an array: the host cannot forward several small stores to one wide load, so a copy of the
+        // array would wait for them.
         let mut left = tile_quads(item.mask).map(|quad| Quad {
             primitive: item.primitive,
             position: corner + quad.place,
@@ -199,7 +198,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         let (mut taken, mut at) = (None, start);
         while passed < count {
             self.flush_due(at, None, state, next);
-            // Once per cycle of a raster tile, not per quad.
+            // The bin is looked up once per cycle of a raster tile, not per quad.
             let bin_index = match self.bins.bins.of(item.tile) {
                 Some(bin) => bin,
                 None => self.begin(item.tile, at, state, next),
@@ -216,7 +215,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let room = self.size - bin.items.len();
             let now = index(self.bins.input_clock.left_in_cycle(fitting.min(room) as u64));
             let written = at.max(bin.entries_free_at(now));
-            // Bins fall due while the quads wait for entries, and this bin may be one of them.
+            // While the quads wait for free entries, bins become due, and this bin may be one of them.
             if let Some(flushed) = self.flush_due(written, Some(bin_index), state, next) {
                 at = flushed;
                 self.bins.input_clock.wait_until(at);
@@ -226,7 +225,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             let (bin, policy) = self.bins.bins.bin_and_policy(bin_index);
             self.bins.input_clock.pass_from(at, now as u64);
             let first = bin.items.len();
-            // Room is made once for all of them, as their number is known.
+            // The iterator's known length lets `extend` reserve room once.
             let next_quad = |_| left.next().unwrap_or_default();
             bin.items.extend((0..now).map(next_quad));
             passed += now;
@@ -234,8 +233,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
                 held.add(bin_index, &bin.items[first..]);
             }
             bin.last_arrival = at;
-            // Only a lower bound: the bin's earlier, shorter deadline may still be in it, and costs one
-            // vain search.
+            // Only a lower bound: it may be a deadline that the bin had before this item, which costs one search without a
+            // result.
             self.next_deadline = self.next_deadline.min(policy.deadline(&bin.status()));
             taken = taken.or(Some(at));
             self.bins.charge_wait(bin_index, at);
@@ -248,7 +247,8 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         taken.unwrap_or(start)
     }
 
-    /// Flushes due bins as if no further item came; at once under a policy without deadlines.
+    /// Flushes the bins whose first quad belongs to `primitive` or an earlier one: at their deadlines, or at once under a
+    /// policy without deadlines.
     fn release(&mut self, primitive: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Beat, M>) {
         let at = at.max(self.bins.input_clock.whole_cycle());
         let is_old = |quad: &Quad| quad.primitive <= primitive;

@@ -4,7 +4,7 @@
 //! Input: primitives in order. Output: each primitive once per tile grid in which the GPC owns a screen tile of its
 //! bounding box, clipped to that grid, in order within a grid. Rates: primitives and grids per cycle in, primitives per
 //! cycle out; grids without a tile of the GPC take no time, since they follow from the box and the tile mapping alone
-//! (assumption). A pipeline without the additions does without the unit.
+//! (assumption). Variants without VR-Pipe's additions bypass the unit.
 
 use crate::tile_owner::TileOwner;
 use quadrille_base::math::fit;
@@ -44,7 +44,7 @@ spec! {
 }
 
 impl TgcSpec {
-    /// Bytes of the fetch queue: three of four vertices of `position_bytes` per primitive.
+    /// Bytes of the fetch queue, which holds three of the four vertices in `position_bytes` per primitive.
     pub fn fetch_bytes(&self, position_bytes: u64) -> u64 {
         self.fetch_queue * position_bytes * 3 / 4
     }
@@ -58,7 +58,7 @@ impl TgcSpec {
     }
 }
 
-/// The tile-grid coalescing unit.
+/// Tile-grid coalescing unit of a GPC.
 #[derive(Debug)]
 pub struct TileGridCoalescing {
     enabled: bool,
@@ -71,7 +71,7 @@ pub struct TileGridCoalescing {
 }
 
 impl TileGridCoalescing {
-    /// Creates an idle unit for the screen tiles of `owner` in a picture of this layout.
+    /// Creates an idle unit for the screen tiles of `owner`. Primitives bypass it unless it is `enabled`.
     pub fn new(spec: &TgcSpec, enabled: bool, layout: TileLayout, owner: TileOwner) -> Self {
         let grid_px = fit::<u32>(spec.grid_tiles) * TILE_PX;
         let [across, down] = [layout.width, layout.height].map(|side| side.div_ceil(grid_px));
@@ -114,7 +114,7 @@ impl TileGridCoalescing {
         state: &mut M,
         next: &mut impl Sink<Primitive, M>,
     ) {
-        // Bins are begun in the order of their first primitives.
+        // The first bin has the oldest first primitive, so the loop stops at the first newer one.
         while let Some(bin) = self.bins.bins.first()
             && (self.bins.bins.bin(bin).items.first()).is_some_and(|p| p.primitive <= newest)
         {

@@ -7,7 +7,7 @@ use quadrille_machine::{
     Beat, Cycle, PackSpec, Rate, Sink, Stage, Unit, Visitor, Warp, WarpFiller,
 };
 
-/// The warp packing unit of splats.
+/// Warp packing unit of the splat pipeline.
 #[derive(Debug)]
 pub struct WarpPacking {
     filler: WarpFiller,

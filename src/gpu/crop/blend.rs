@@ -9,11 +9,11 @@ use quadrille_base::raster::tiles::{TILE_LENGTH, quad_index};
 use quadrille_base::shading::{ColourFormat, QuadColour, under_lanes};
 use quadrille_machine::{ColourQuad, ShadedWarp, WARP_QUADS};
 
-/// Fragment masks of a quad.
+/// Outcome of blending a quad, as fragment masks. `mask` holds the blended fragments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Blended {
     pub(crate) mask: u8,
-    /// Skipped by an ideal termination.
+    /// Fragments that ideal termination drops because their pixel is at the threshold.
     pub(crate) dropped: u8,
     /// Fragments that raised their pixel to the threshold.
     pub(crate) reached: u8,

@@ -1,4 +1,4 @@
-//! CROP: the colour raster operation unit with blending.
+//! CROP, the colour raster operation unit: blends shaded quads into the colour buffer.
 
 pub(crate) mod blend;
 pub mod unit;

@@ -1,8 +1,8 @@
 //! CROP blends quads in order and detects pixels that reach the termination threshold (VR-Pipe, sections V-B and VII-A).
 //!
-//! Input: shaded warps in order. Rates: 64 bytes of colour per cycle, and at most four quads. The sectors of a quad are
-//! requested when it enters. Quads wait for their sectors in order; the sectors of the quads behind them are already
-//! requested. A quad also waits until the last quad at the same position has been blended.
+//! Input: shaded warps in order. Rates: by default 64 bytes of colour per cycle, and at most four quads. The sectors of a
+//! quad are requested when it enters. Quads wait for their sectors in order; the sectors of the quads behind them are
+//! already requested. A quad also waits until the last quad at the same position has been blended.
 
 use crate::optional_parts::BLENDING_IN_CROP;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, fragments, line_at, lines_of, spec, statistics,
 };
 
-/// Name of the cache in statistics.
+/// Name of the colour cache in statistics.
 pub(crate) const CROP_CACHE: &str = "crop_cache";
 
 spec! {
@@ -82,7 +82,7 @@ statistics! {
     }
 }
 
-/// Position in memory of each tile position: along a Z-order curve, so that a line is a compact block of pixels.
+/// Memory index of each quad position in a tile, along a Z-order curve, so that a line is a compact block of pixels.
 #[allow(clippy::cast_possible_truncation, reason = "64 quads a tile")]
 const fn z_order() -> [u8; TILE_LENGTH] {
     let mut order = [0; TILE_LENGTH];
@@ -132,12 +132,12 @@ impl ColourLayout {
         (tile * self.lines_per_tile + u32::from(line), sectors)
     }
 
-    /// Distinct lines of the quads of a tile at `positions`.
+    /// Distinct memory lines that hold the colours of the quads of `tile` at `positions`.
     #[inline(always)]
     fn lines(&self, tile: u32, positions: impl Iterator<Item = u8>) -> impl Iterator<Item = u32> {
         let line =
             |position: u8| self.by_position[usize::from(position) % self.by_position.len()].0;
-        // A tile has 32 lines at most.
+        // One bit per line; a tile has at most 32 lines.
         let mut left = positions.fold(0, |lines, position| lines | 1_u32 << (line(position) % 32));
         let first = tile * self.lines_per_tile;
         std::iter::from_fn(move || {
@@ -148,11 +148,11 @@ impl ColourLayout {
     }
 }
 
-/// The colour raster operation unit.
+/// Colour raster operation unit (CROP): times and blends the quads of shaded warps.
 #[derive(Debug)]
 pub struct Crop {
     spec: CropSpec,
-    /// Threshold and delay, if termination is on.
+    /// Threshold and feedback of early termination; `None` if it is off.
     termination: Option<Termination>,
     gpc: usize,
     layout: ColourLayout,
@@ -161,12 +161,12 @@ pub struct Crop {
     waiting: Queue,
     /// Cache of colour sectors.
     pub cache: UnitCache,
-    /// Accounting of the blending port.
+    /// Cycle accounting of the blending port.
     pub activity: Activity,
-    /// Until then the updates of the last terminating blend held the port, for lack of room in their queue.
+    /// Cycle until which the last terminating blend holds the port because the update queue is full.
     held_until: Cycle,
     last_done: Cycle,
-    /// Statistics so far.
+    /// Counts of blended, late and dropped quads and fragments so far.
     pub counters: CropCounters,
     ledger: Ledger,
 }
@@ -180,7 +180,7 @@ impl Crop {
         memory_lines: Range<u32>,
     ) -> Self {
         let bytes = bytes_per_quad(spec.format);
-        // The smaller of the port width and the lane count.
+        // Either the bytes or the lanes of the port limit the rate, depending on the colour format.
         let by_bytes = Rate::of(spec.bytes_per_cycle, bytes);
         let rate = if by_bytes < spec.quads_per_cycle { by_bytes } else { spec.quads_per_cycle };
         let port = RateLimiter::new(rate);
@@ -201,8 +201,8 @@ impl Crop {
         }
     }
 
-    /// Times a quad whose colours lie in `sectors` of `line`, `later` cycles after the previous quad. `blended` holds the
-    /// cycle of the last blend at its position, and receives the new one. Returns the cycle of the lookup.
+    /// Times a quad that arrives `later` cycles after the previous one and has its colours in `sectors` of `line`.
+    /// `blended` is the cycle of the last blend at its position and is updated. Returns the cycle of the lookup.
     #[inline(always)]
     fn time<const TERMINATING: bool>(
         &mut self,
@@ -213,8 +213,8 @@ impl Crop {
         blended: &mut Cycle,
         memory: &mut Memory,
     ) -> Cycle {
-        // Looked up when it enters, blended when its data and the last blend at its position are done: the
-        // latency of the L2 costs throughput only if the queue of waiting quads is too short for it.
+        // A quad is looked up when it enters and blended when its data and the last blend at its position are done. The
+        // latency of the L2 costs throughput only if the wait queue is too short.
         let looked_up = self.lookup.serve(self.waiting.entry(arrival));
         let access = self.cache.request(line, sectors, looked_up, memory);
         let ready = access.ready;
@@ -250,7 +250,7 @@ impl Crop {
             let blended = &mut blended_at[usize::from(quad.position) % TILE_LENGTH];
             looked_up =
                 self.time::<false>(line, sectors, arrival, later, blended, &mut state.memory);
-            // The others arrived in the same cycle.
+            // The other quads of the warp arrive in the same cycle.
             later = 0;
         }
         self.count(warp.quads.len() as u64);

@@ -31,7 +31,7 @@ statistics! {
     }
 }
 
-/// The primitive assembly unit.
+/// Primitive assembly unit, behind vertex shading.
 pub type Assembly = RigidUnit<AssemblySpec>;
 
 impl Rigid for AssemblySpec {

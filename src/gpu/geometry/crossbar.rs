@@ -1,13 +1,13 @@
 //! The crossbar between the geometry units and the rasterizers of several GPCs: it sends each primitive
 //! to the GPCs that own a screen tile in its box (VR-Pipe, section V-A).
 //!
-//! Input: primitives of one GPC's assembly after another, batch by batch in draw order. Output: at each
-//! GPC its primitives in draw order. Rates: one primitive per cycle from each GPC, to any number of GPCs
-//! at once, and one per cycle to each GPC. A single GPC has no crossbar: its primitives take no time.
+//! Input: primitives from the assembly units of the GPCs, batch by batch in draw order. Output: the primitives of each GPC
+//! in draw order. Rates: one primitive per cycle from each GPC, to any number of GPCs at once, and one per cycle to each
+//! GPC. A single GPC has no crossbar: its primitives take no time.
 //!
-//! In front of each GPC stands a queue per source. The GPC reads the batches in draw order, all of one batch from the
-//! queue of its source, and continues when the source has reported the batch's end, which it does to all GPCs.
-//! Primitives of later batches wait in their queues, and a full queue holds up its source.
+//! In front of each GPC stands a queue per source. The GPC reads the batches in draw order, all of one batch from the queue
+//! of its source, and continues when the source has reported the end of the batch to all GPCs. Primitives of later batches
+//! wait in their queues, and a full queue holds up its source.
 //!
 //! Primitives are pushed in draw order, so every wait is for an earlier primitive and all times are exact. An entry of a
 //! queue is reserved when a primitive is sent, and its release is known at the source at once (assumption).
@@ -56,7 +56,7 @@ struct Destination<N> {
     next: N,
 }
 
-/// The crossbar, and the GPCs behind it.
+/// Crossbar together with the consumer `N` in each GPC behind it.
 #[derive(Debug)]
 pub struct Crossbar<N> {
     spec: CrossbarSpec,
@@ -93,7 +93,7 @@ impl<N> Crossbar<N> {
         Source { crossbar: self, source }
     }
 
-    /// Ends the current batch, which its source finished at `at`.
+    /// Ends the current batch, whose source finished it at cycle `at`.
     pub(super) fn end_batch(&mut self, at: Cycle) {
         if self.is_bypassed() {
             return;

@@ -25,7 +25,7 @@ pub struct GeometryUnits<V> {
 }
 
 impl<V> GeometryUnits<V> {
-    /// Puts `vertex` and `assembly` behind queues of these depths.
+    /// Puts `vertex` behind a queue of `vertex_depth` entries, and `assembly` behind one of `depth`.
     pub fn new(vertex_depth: u64, vertex: V, depth: u64, assembly: Assembly) -> Self {
         Self {
             vertex_queue: Queue::new(vertex_depth),
@@ -62,7 +62,7 @@ where
     }
 }
 
-/// Distributor, the geometry units of all GPCs, and the crossbar.
+/// Distributor in front of the geometry units of all GPCs and the crossbar.
 #[derive(Debug)]
 pub struct Distributor<V, N> {
     cycles_per_batch: u64,

@@ -1,8 +1,8 @@
-//! Fetch of the positions that a pointer refers to, in front of primitive assembly and, with tile-grid coalescing, in front
+//! Fetch of vertex positions from the L2, in front of primitive assembly and, with tile-grid coalescing, in front
 //! of setup: a flush of a grid bin reads the vertices of its primitives again (VR-Pipe, sections V-A and V-C).
 //!
-//! Primitives stay in order. Those in the queue have their positions requested as they enter it, so the latency of the L2
-//! costs throughput only if the queue is too short for it. Triangles of one splat that follow each other share a request.
+//! Primitives stay in order. Positions are requested when a primitive enters the queue, so the latency of the L2 costs
+//! throughput only if the queue is too short. Consecutive triangles of one splat share a request.
 
 use super::vertex::VertexShading;
 use crate::draw_state::DrawState;
@@ -12,7 +12,7 @@ use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, StallReason, Unit,
 struct InFlight {
     queue: Queue,
     arrivals: Queue,
-    /// Cycles in which a primitive waited for room until another one's positions arrived.
+    /// Cycles in which a primitive waited for room because the positions of earlier ones had not arrived.
     waited: u64,
     /// Splat fetched last, and the cycle at which its positions arrive.
     fetched: Option<(u32, Cycle)>,
@@ -54,7 +54,7 @@ impl InFlight {
     }
 }
 
-/// The fetch, in front of `next`.
+/// Position fetch in front of `next`.
 #[derive(Debug)]
 pub(crate) struct PositionFetch<N> {
     in_flight: Option<InFlight>,
@@ -62,7 +62,7 @@ pub(crate) struct PositionFetch<N> {
 }
 
 impl<N> PositionFetch<N> {
-    /// Creates a fetch of at most `in_flight` primitives before `next`; without it, primitives pass at once.
+    /// Creates a fetch of at most `in_flight` primitives before `next`. With `None`, primitives pass without delay.
     pub(crate) fn new(in_flight: Option<u64>, next: N) -> Self {
         Self { in_flight: in_flight.map(InFlight::new), next }
     }
@@ -95,7 +95,6 @@ impl<N: Unit> Unit for PositionFetch<N> {
     }
 }
 
-/// Vertex shading with the fetch of positions behind it.
 #[derive(Debug)]
 pub(crate) struct FetchedVertices {
     vertex: VertexShading,

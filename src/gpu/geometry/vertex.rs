@@ -5,7 +5,7 @@
 //! results written to the [buffer](super::vertex_buffer) in the L2 (VR-Pipe, section V-A).
 //!
 //! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the same scheduler
-//! (see `ShaderIssue`). No slot is used twice and no vertex warp waits (assumption).
+//! (see `ShaderIssue`). Assumption: no issue slot is charged twice, and no vertex warp waits for one.
 
 use super::vertex_buffer::EntryBytes;
 use crate::draw_state::DrawState;
@@ -62,7 +62,7 @@ statistics! {
     }
 }
 
-/// The vertex shading unit.
+/// Vertex shading unit: runs vertex warps and emits the primitives of their splats.
 #[derive(Debug)]
 pub struct VertexShading {
     spec: VertexSpec,
@@ -71,19 +71,19 @@ pub struct VertexShading {
     left_in_warp: u64,
     results_at: Cycle,
     dispatched_at: Cycle,
-    /// Delay of the current warp's dispatch by lack of room in the buffer.
+    /// Cycles by which the full vertex buffer delays the dispatch of the current warp.
     delay: Cycle,
     left_at: Cycle,
-    /// End of the bubble, see [`Draw::bubble`](crate::draw::Draw::bubble).
+    /// Cycle until which the input pauses, see [`Draw::bubble`](crate::draw::Draw::bubble).
     held_until: Cycle,
-    /// Statistics so far.
+    /// Number of vertex warps run so far.
     pub counters: VertexCounters,
-    /// Output port.
+    /// Output port to primitive assembly.
     pub pipe: IssuePort,
 }
 
 impl VertexShading {
-    /// Creates an idle unit.
+    /// Creates an idle unit in GPC 0.
     pub fn new(spec: &VertexSpec) -> Self {
         Self {
             spec: spec.clone(),
@@ -100,7 +100,7 @@ impl VertexShading {
         }
     }
 
-    /// Places the unit in GPC `gpc`; it is in the first otherwise.
+    /// Moves the unit to GPC `gpc`, whose schedulers its warps are charged to.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }
@@ -143,9 +143,9 @@ impl VertexShading {
     /// Holds the output until the current warp's results are in the buffer. The next unit has room at `room`.
     fn wait_for_results(&mut self, room: Cycle) {
         let ready = self.results_at;
-        // While the fetch has no room, nothing waits for the results.
+        // Until the next unit has room, the output is blocked, whether the results have arrived or not.
         self.pipe.hold_until(room.min(ready), StallReason::Blocked);
-        // With room in the buffer, they would have come so much earlier.
+        // With room in the buffer, the results would have arrived `delay` cycles earlier.
         self.pipe.hold_until(ready.saturating_sub(self.delay), StallReason::Miss);
         self.pipe.hold_until(ready, StallReason::Full);
     }
@@ -181,7 +181,7 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
         let mut left = arrival;
         for primitive in state.draw.primitives(splat) {
             let mut start = self.pipe.start(arrival);
-            // Most primitives follow others of their warp.
+            // Rarely taken: only the first primitive of a warp waits for results.
             if self.results_at > start {
                 self.wait_for_results(next.free());
                 start = self.pipe.free();

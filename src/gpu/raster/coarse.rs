@@ -2,10 +2,10 @@
 //!
 //! Input: primitives with edge functions. Output: raster tiles, row by row of screen tiles and row by row within each. The
 //! unit walks over the screen tiles of the bounding box that the GPC owns, tests them at one configured rate and emits
-//! their raster tiles at another. The next screen tile is tested when the raster tiles of the one before have been issued,
-//! so screen tiles that are tested in vain cost time as well; a primitive takes at least a cycle, and two primitives share
-//! none. The test is conservative: each edge at the innermost corner of the tile, so tiles may turn out to be empty in the
-//! fine raster. The coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
+//! their raster tiles at another. The next screen tile is tested when the raster tiles of the previous one have been
+//! issued, so empty screen tiles cost time as well. A primitive takes at least a cycle, and by default two primitives share
+//! none. The test is conservative: it evaluates each edge at the innermost corner of the tile, so the fine raster may find
+//! tiles empty. The coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
 
 use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;
@@ -47,16 +47,16 @@ statistics! {
     }
 }
 
-/// The coarse rasterizer.
+/// Coarse raster unit: emits the raster tiles of a primitive.
 #[derive(Debug)]
 pub struct Coarse {
     owner: TileOwner,
-    /// Primitives in the cycle in which the current one began or the last one ended.
+    /// Primitives that share the cycle in which the current one began or the last one ended.
     primitives: CycleGroups,
     walk: RateClock,
-    /// Issue port.
+    /// Output port for raster tiles.
     pub pipe: IssuePort,
-    /// Statistics so far.
+    /// Counts of primitives and tiles so far.
     pub counters: CoarseCounters,
 }
 
@@ -111,7 +111,7 @@ impl<M: Screen> Stage<M> for Coarse {
         raster_tiles(&item.outline, item.bounds, &mut walk);
         self.counters.primitives_missed += u64::from(self.counters.tiles_out == before);
         let end = self.walk.whole_cycle().max(first_start + 1);
-        // The next primitive begins no earlier than this one's last screen tile is tested.
+        // The next primitive does not begin before the last screen tile of this one is tested.
         self.pipe.work_until(self.walk.cycle());
         let is_shared = self.pipe.is_mid_cycle()
             || self.walk.cycle() == self.pipe.port_free() && self.walk.is_mid_cycle();

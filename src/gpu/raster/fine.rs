@@ -1,7 +1,7 @@
 //! The fine raster cuts raster tiles into 2x2 quads (VR-Pipe, section V-A).
 //!
-//! Input: raster tiles. Output: tiles with a covered pixel, or with several samples per pixel those that the primitive
-//! touches, in order. Rate: raster tiles of one primitive per cycle, up to 16 quads each.
+//! Input: raster tiles. Output, in order: tiles with a covered pixel; with several samples per pixel, tiles that the
+//! primitive touches. Rate: raster tiles of one primitive per cycle, up to 16 quads each.
 
 use crate::raster::screen::{SamplesOf, Screen};
 use quadrille_base::raster::outline::TileCover;
@@ -35,7 +35,7 @@ statistics! {
     }
 }
 
-/// The fine rasterizer.
+/// Fine raster unit, between Hi-Z and tile coalescing.
 pub type Fine = RigidUnit<FineSpec>;
 
 impl Rigid for FineSpec {

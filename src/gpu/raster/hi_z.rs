@@ -1,7 +1,7 @@
 //! Hi-Z drops raster tiles that fail the depth test as a whole.
 //!
-//! Input and output: raster tiles in order. Rate: tiles of one primitive per cycle. Splats have one depth each and are drawn
-//! without a depth buffer unless one is given; then the depth range of each raster tile decides.
+//! Input and output: raster tiles in order. Rate: tiles of one primitive per cycle. Splats have one depth each, which is
+//! compared with the depth range of a raster tile. Without a depth buffer, no tile of splats is dropped.
 
 use crate::raster::screen::{SamplesOf, Screen};
 use quadrille_base::raster::outline::TileCover;
@@ -35,7 +35,7 @@ statistics! {
     }
 }
 
-/// The Hi-Z unit.
+/// Hi-Z unit, between the coarse and the fine raster.
 pub type HiZ = RigidUnit<HiZSpec>;
 
 impl Rigid for HiZSpec {

@@ -1,4 +1,4 @@
-//! Raster units: from primitives to covered pixels.
+//! Raster units: turn primitives into raster tiles with pixel coverage.
 
 pub mod coarse;
 pub mod fine;

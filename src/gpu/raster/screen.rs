@@ -1,23 +1,23 @@
-//! Interface of the shared state to the raster units.
+//! Interface through which the raster units read the shared state of a draw.
 
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::outline::Outline;
 use quadrille_machine::RasterTile;
 
-/// The shared state as the raster units see it.
+/// Shared state of a draw that the raster units read.
 pub trait Screen {
-    /// Edge functions of a primitive.
+    /// Edge functions of a primitive, which setup computes.
     type Outline: Outline;
 
-    /// Edge functions of a primitive; `None` if it has no area.
+    /// Computes the edge functions of a primitive; `None` if it has no area.
     fn outline(&self, shape: &PrimitiveShape) -> Option<Self::Outline>;
 
-    /// Bounds of a primitive's outline; `None` if it has no area.
+    /// Pixel bounds of a primitive; `None` if it has no area.
     fn bounds(&self, shape: &PrimitiveShape) -> Option<PixelRect> {
         self.outline(shape).map(|outline| outline.bounds())
     }
 
-    /// Bounds of the picture.
+    /// Bounds of the picture in pixels.
     fn rect(&self) -> PixelRect;
 
     /// Screen tiles per row.
@@ -26,9 +26,9 @@ pub trait Screen {
     /// Whether the frame was cancelled. Checked within a primitive too, since one may cover the whole screen.
     fn is_cancelled(&self) -> bool;
 
-    /// Whether a raster tile is hidden as a whole.
+    /// Whether all pixels of a raster tile fail the depth test.
     fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;
 }
 
-/// Sample coverage that raster tiles carry over state `M`.
+/// Type of the sample coverage of a raster tile in a draw with state `M`.
 pub type SamplesOf<M> = <<M as Screen>::Outline as Outline>::Samples;

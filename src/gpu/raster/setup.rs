@@ -27,7 +27,7 @@ statistics! {
     }
 }
 
-/// The setup unit.
+/// Setup unit, in front of the coarse raster.
 pub type Setup = RigidUnit<SetupSpec>;
 
 impl Rigid for SetupSpec {

@@ -1,10 +1,10 @@
-//! Interface of the shared state to ZROP.
+//! Interface through which ZROP reads and writes the shared state of a draw.
 
 use crate::zrop::framebuffer::Failed;
 use crate::zrop::termination::Updates;
 use quadrille_machine::{Beat, Cycle, Memory, Quad, QuadMasks};
 
-/// Shared state that the early tests read.
+/// Shared state of a draw that the early tests use.
 pub trait EarlyTests {
     /// Bytes per quad that the tests read.
     fn bytes_per_quad(&self) -> u64;
@@ -18,7 +18,7 @@ pub trait EarlyTests {
     /// Returns the memory system: L2 and DRAM.
     fn memory(&mut self) -> &mut Memory;
 
-    /// Whether stencil values are written after shading, with no tests before it.
+    /// Whether stencil values are written after shading, and no test runs before it.
     fn writes_late(&self) -> bool {
         false
     }
@@ -28,31 +28,31 @@ pub trait EarlyTests {
         None
     }
 
-    /// Records that the last such write leaves its queue at `at`.
+    /// Records that the write removed last leaves its queue at cycle `at`.
     fn leave_late(&mut self, _gpc: usize, _at: Cycle) {}
 
-    /// Tests the fragments of a quad and performs the updates that follow.
+    /// Runs the stencil and depth tests on the fragments of a quad and updates their stencil values.
     fn test(&mut self, tile: u32, quad: &Quad) -> Failed;
 
-    /// Prefetches the data that [`EarlyTests::terminated`] reads of a screen tile.
+    /// Prefetches the termination bits of a screen tile for [`EarlyTests::terminated`].
     fn prefetch_termination(&self, _tile: u32) {}
 
-    /// Fragments of up to a beat of quads of a screen tile whose pixels are terminated. Bits are written in the
-    /// order of the test port, so all bits that a test reads were written before.
+    /// Returns masks of the terminated pixels of at most a beat of quads in a screen tile. Bits are written in the order of
+    /// the test port, so a test reads only bits written before it.
     fn terminated(&self, _tile: u32, _quads: &[Quad]) -> QuadMasks {
         QuadMasks::default()
     }
 
-    /// Termination updates of GPC `gpc`, if any.
+    /// Returns the queue of termination updates of GPC `gpc`; `None` if the state has no early termination.
     fn updates(&mut self, gpc: usize) -> Option<&mut Updates> {
         self.updates_and_memory(gpc).0
     }
 
-    /// Termination updates of GPC `gpc`, if any, and L2 and DRAM.
+    /// Returns [`EarlyTests::updates`] together with the memory system.
     fn updates_and_memory(&mut self, _gpc: usize) -> (Option<&mut Updates>, &mut Memory) {
         (None, self.memory())
     }
 
-    /// Sets the termination bits of the pixels in `mask` of a quad at `at`.
+    /// Sets the termination bits of the pixels in `mask` of a quad at cycle `at`.
     fn terminate(&mut self, _quad: usize, _mask: u8, _at: Cycle) {}
 }

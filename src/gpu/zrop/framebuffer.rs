@@ -1,4 +1,4 @@
-//! The framebuffer: colours, stencil, depth, and termination cycles, quad by quad in the order of [`quad_index`].
+//! Framebuffer of a draw: colours, stencil, depth and termination cycles, by quad in the order of [`quad_index`].
 
 use std::ops::Range;
 
@@ -18,22 +18,22 @@ pub const NEVER: Cycle = Cycle::MAX;
 /// Enabled tests of a draw, with the initial buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Tests {
-    /// Stencil test and the buffer it starts with: a byte per pixel, row by row.
+    /// Stencil test, and the initial stencil buffer: a byte per pixel, row by row.
     pub stencil: Option<(StencilTest, Vec<u8>)>,
-    /// Depth test, and a depth per pixel, row by row. Splats are transparent and write no depth.
+    /// Depth test, and the depth buffer: a depth per pixel, row by row. Splats are transparent and write no depth.
     pub depth: Option<(DepthTest, Vec<f32>)>,
 }
 
 /// Masks of the fragments of a quad that failed a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Failed {
-    /// By the stencil test.
+    /// Fragments that fail the stencil test.
     pub stencil_failed: u8,
-    /// By the depth test.
+    /// Fragments that pass the stencil test and fail the depth test.
     pub(crate) depth_failed: u8,
 }
 
-/// Whether failing at two values implies failing at all values between.
+/// Whether a fragment that fails against two stored values fails against all values between them.
 fn is_ordered(compare: CompareOp) -> bool {
     use CompareOp::{Greater, GreaterOrEqual, Less, LessOrEqual, Never};
     matches!(compare, Never | Less | LessOrEqual | Greater | GreaterOrEqual)
@@ -57,7 +57,7 @@ pub struct Framebuffer {
 }
 
 impl Framebuffer {
-    /// Creates cleared buffers. `terminating` allocates termination times.
+    /// Creates cleared colours and the initial buffers of `tests`. `terminating` allocates termination bits and cycles.
     pub(crate) fn new(
         width: u32,
         height: u32,
@@ -114,7 +114,8 @@ impl Framebuffer {
         ranges
     }
 
-    /// Whether a whole raster tile fails the depth test at `depth`: both ends of its range do, in a test of one direction.
+    /// Whether a fragment at `depth` fails the depth test at every pixel of a raster tile. It does if the test is monotonic
+    /// and fails at both ends of the tile's depth range.
     #[inline]
     pub(crate) fn hides(&self, tile: u32, quarter: u8, depth: f32) -> bool {
         let Some((test, _)) = &self.depth else { return false };
@@ -122,7 +123,7 @@ impl Framebuffer {
         is_ordered(test.compare) && !test.passes(depth, least) && !test.passes(depth, greatest)
     }
 
-    /// The picture's rectangle.
+    /// Rectangle of the picture in pixels, with its corner at (0, 0).
     pub fn rect(&self) -> PixelRect {
         PixelRect {
             x0: 0,
@@ -139,7 +140,7 @@ impl Framebuffer {
         let times = self.blended_at[first..].first_chunk::<TILE_LENGTH>();
         if let (Some(colours), Some(times)) = (colours, times) {
             for quad in quads {
-                // The remainder spares the comparison with the length.
+                // The remainder lets the compiler omit the bounds check.
                 let position = usize::from(quad.position) % TILE_LENGTH;
                 prefetch(colours, position);
                 prefetch(times, position);
@@ -196,7 +197,7 @@ impl Framebuffer {
         }
     }
 
-    /// Stencil and depth tests of the fragments in `mask`, with their stencil updates.
+    /// Runs the stencil and depth tests on the fragments in `mask` and updates their stencil values.
     pub fn test(&mut self, tile: u32, position: u8, mask: u8, depth: f32) -> Failed {
         let index = quad_index(tile, position);
         let mut failed = Failed::default();
@@ -234,7 +235,7 @@ impl Framebuffer {
         &self.colour
     }
 
-    /// The colour buffer as a picture.
+    /// Copies the colour buffer into a picture.
     pub fn frame(&self) -> Frame {
         self.frame_of(self.colours())
     }
@@ -244,7 +245,7 @@ impl Framebuffer {
         Frame::from_pixels(self.layout.width, self.layout.height, self.layout.rows(colour))
     }
 
-    /// The stencil buffer, row by row, with the termination bit as it stood at the end of the draw.
+    /// Stencil values, row by row. Bit 7 is the termination bit at the end of the draw.
     pub fn stencil(&self) -> Vec<u8> {
         let terminated: &[u8] = &self.terminated;
         self.layout.rows(|quad, fragment| {
@@ -260,22 +261,22 @@ impl Framebuffer {
     }
 }
 
-/// Bytes of colour of a quad.
+/// Bytes that the four colours of a quad occupy.
 pub fn bytes_per_quad(format: ColourFormat) -> u64 {
     u64::from(format.bytes_per_pixel()) * 4
 }
 
-/// Layout of a framebuffer in lines of memory: first the colours, then the data of the tests.
+/// Memory lines of a framebuffer: first the colours, then the stencil and depth values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FramebufferLines {
-    /// Lines of colours.
+    /// Lines of the colour buffer.
     pub colour: Range<u32>,
     /// Lines of stencil and depth values.
     pub tests: Range<u32>,
 }
 
 impl FramebufferLines {
-    /// The lines of a framebuffer.
+    /// Places `framebuffer` from line 0 on.
     pub(crate) fn of(framebuffer: &Framebuffer) -> Self {
         let quads = framebuffer.layout.quads() as u64;
         let lines = |bytes_per_quad: u64| lines_of(quads * bytes_per_quad);

@@ -1,4 +1,4 @@
-//! Stencil writes after shading, by the shader of a stencil update while early tests are off (VR-Pipe, section IV-B).
+//! Stencil writes after shading: the shader of a stencil update writes them while early tests are off (VR-Pipe, IV-B).
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use quadrille_machine::{Beat, Cycle};
 /// Minimum entries of a [`LateQueue`]: a beat of quads makes at most two warps, which are sent before ZROP takes the first.
 const LEAST_ENTRIES: u64 = 2;
 
-/// Quads from the shader cores of a GPC to its ZROP, in order, in a queue of finite depth.
+/// Bounded queue of beats from the shader cores of a GPC to its ZROP, in order.
 #[derive(Debug)]
 pub struct LateQueue {
     waiting: VecDeque<(Beat, Cycle)>,
@@ -28,7 +28,7 @@ impl LateQueue {
         }
     }
 
-    /// Offers a beat at `at`; returns the cycle at which it enters.
+    /// Adds a beat that is offered at `at`. Returns the cycle at which it enters, when an entry is free.
     pub fn offer(&mut self, beat: Beat, at: Cycle) -> Cycle {
         let entered = at.max(self.left_at[self.offered % self.left_at.len()]);
         self.offered += 1;
@@ -48,7 +48,7 @@ impl LateQueue {
     }
 }
 
-/// State of a rendering in several passes.
+/// State of the stencil updates of a rendering in several passes (VR-Pipe, section IV-B).
 #[derive(Debug, Default)]
 pub struct StencilUpdate {
     /// Whether the draw is a stencil update: its fragments pass no early test and reach no CROP.

@@ -26,7 +26,7 @@ statistics! {
     }
 }
 
-/// The port of PROP from tile coalescing to the tests.
+/// First port of PROP: passes beats from tile coalescing to the tests.
 pub type Prop = RigidUnit<PropSpec>;
 
 impl Rigid for PropSpec {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use quadrille_machine::{Cycle, Queue};
 
-/// Timing of termination bits.
+/// Moment at which a termination bit takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
@@ -16,20 +16,20 @@ pub enum Feedback {
     Ideal,
 }
 
-/// Pixels of a quad to terminate.
+/// Termination update: sets termination bits of a quad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update {
-    /// Cycle at which the update can be performed: it and its requested stencil values have arrived.
+    /// Cycle at which the update can be performed, because it and its stencil values have arrived.
     pub due: Cycle,
-    /// Index of the quad.
+    /// Index of the quad in the framebuffer.
     pub quad: usize,
-    /// Mask of the pixels.
+    /// Mask of the pixels to terminate.
     pub mask: u8,
 }
 
-/// Termination updates in flight from CROP to ZROP, one per pixel, in time order, in a queue of finite depth.
+/// Bounded queue of termination updates from CROP to ZROP, one per pixel, in time order.
 ///
-/// ZROP performs updates before tests, so the queue is taken to drain at the rate of the updates alone.
+/// ZROP performs updates before tests, so the queue drains at the rate of the updates alone.
 #[derive(Debug)]
 pub struct Updates {
     queue: VecDeque<Update>,
@@ -41,7 +41,7 @@ pub struct Updates {
 }
 
 impl Updates {
-    /// Creates an empty queue for `depth` updates that take `update_cycles` each.
+    /// Creates an empty queue of `depth` updates, each of which holds the port of ZROP for `update_cycles`.
     pub fn new(depth: u64, update_cycles: u64) -> Self {
         Self {
             queue: VecDeque::new(),
@@ -96,7 +96,7 @@ impl Updates {
         self.queue.pop_front()
     }
 
-    /// Removes the next update.
+    /// Removes the next update, whether it is due or not.
     pub fn remove(&mut self) -> Option<Update> {
         self.requested = self.requested.saturating_sub(1);
         self.queue.pop_front()
@@ -110,6 +110,6 @@ pub struct Termination {
     pub threshold: f32,
     /// Cycles from the end of a blend to the termination bit.
     pub feedback_cycles: u64,
-    /// Timing of the bits.
+    /// Moment at which the bit takes effect.
     pub feedback: Feedback,
 }

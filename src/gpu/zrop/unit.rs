@@ -19,7 +19,7 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
-/// Name of the cache in statistics.
+/// Name of the stencil and depth cache in statistics.
 pub(crate) const Z_CACHE: &str = "z_cache";
 
 spec! {
@@ -68,8 +68,8 @@ impl ZropSpec {
         }
     }
 
-    /// Storage in bytes: the queue of beats that wait for stencil values (absent without tests), and the update
-    /// queue; per quad a pointer to the primitive, a position and a mask, per update a quad and a pixel number.
+    /// Storage in bytes of the wait queue, which a GPU without tests does not have, and of the update queue. A quad takes a
+    /// pointer to its primitive, a position and a mask; an update takes a quad index and a pixel number.
     pub fn storage_bytes(&self) -> u64 {
         const POINTER_BITS: u64 = 32;
         const MASK_BITS: u64 = 4;
@@ -107,7 +107,7 @@ statistics! {
 }
 
 impl Tested {
-    /// Number that passed all tests.
+    /// Number of fragments or quads that passed all tests.
     pub fn passed(&self) -> u64 {
         self.tested - self.terminated - self.stencil_failed - self.depth_failed
     }
@@ -129,7 +129,7 @@ statistics! {
     }
 }
 
-/// The depth raster operation unit.
+/// Depth raster operation unit (ZROP): runs the tests before shading and performs termination updates.
 #[derive(Debug)]
 pub struct Zrop {
     spec: ZropSpec,
@@ -140,15 +140,15 @@ pub struct Zrop {
     lookup: RateLimiter,
     width: usize,
     waiting: Queue,
-    /// Issue port.
+    /// Output port, which tests and termination updates share.
     pub pipe: IssuePort,
-    /// Statistics so far.
+    /// Counts of tested and killed fragments and quads so far.
     pub counters: ZropCounters,
     ledger: Ledger,
 }
 
 impl Zrop {
-    /// Creates a unit of GPC `gpc`, with early termination or without; stencil and depth values occupy `memory_lines`.
+    /// Creates the idle unit of GPC `gpc`. Stencil and depth values occupy `memory_lines`.
     pub fn new(spec: &ZropSpec, terminating: bool, gpc: usize, memory_lines: Range<u32>) -> Self {
         Self {
             spec: spec.clone(),
@@ -170,7 +170,7 @@ impl Zrop {
         self.ledger.mark(&self.counters, Some(self.pipe.activity.busy))
     }
 
-    /// Records the changes since the mark for an item of `tile` in cycle `at`.
+    /// Records the counts and busy cycles since `mark`, for a beat of `tile` at cycle `at`.
     #[inline(always)]
     fn record(&mut self, mark: LedgerMark, tile: u32, at: Cycle) {
         (self.ledger).record(mark, &self.counters, Some(self.pipe.activity.busy), Some(tile), at);
@@ -200,8 +200,8 @@ impl Zrop {
         }
     }
 
-    /// Performs the termination updates that are due by `cycle`; returns the cycle at which the port is free.
-    /// An update that waits for stencil values holds up no test.
+    /// Performs the termination updates that are due by `cycle`; returns the cycle at which the port is free. Updates that
+    /// wait for stencil values do not delay tests.
     fn let_updates_in(&mut self, cycle: Cycle, state: &mut impl EarlyTests) -> Cycle {
         let mut start = cycle;
         loop {
@@ -210,8 +210,8 @@ impl Zrop {
             let Some(update) = due else { return start };
             let mark = self.mark();
             self.counters.updates += 1;
-            // An update goes no further than the port: if it waited for room in the pipeline, CROP would
-            // hold up the updates that it waits for.
+            // Only the port limits an update. If it also waited for room downstream, it would wait for CROP, and CROP waits
+            // for room in the update queue: a deadlock.
             let begin = self.pipe.port_free().max(update.due);
             state.terminate(update.quad, update.mask, begin);
             self.record(mark, fit(update.quad / TILE_LENGTH), begin);
@@ -223,7 +223,7 @@ impl Zrop {
 
     #[inline(always)]
     fn request_updates(&mut self, now: Cycle, state: &mut impl EarlyTests) {
-        // Most beats meet none.
+        // Out of line, since most beats find no update to request.
         let updates = state.updates(self.gpc);
         if updates.is_some_and(|updates| updates.has_requests(now)) {
             self.request_all_updates(now, state);
@@ -253,7 +253,7 @@ impl Zrop {
         let tile = u64::from(beat.tile) * u64::from(QUADS_PER_TILE) * per_quad;
         let writes = state.tests_write(beat);
         let mut ready = at;
-        // Sectors of the current line; none before the first.
+        // Line and sectors of the pending request; empty before the first quad.
         let (mut line, mut sectors) = (0, 0);
         let mut add = |sector: u64| {
             let (next, mask) = line_sector(sector);
@@ -278,7 +278,7 @@ impl Zrop {
         ready.max(self.request(line, sectors, writes, at, state))
     }
 
-    /// Requests sectors of a line for the current beat, whose tests may write them; returns the cycle at which they arrive.
+    /// Requests `sectors` of `line` for the current beat, to write them if `writes`. Returns their arrival cycle.
     fn request(
         &mut self,
         line: u32,
@@ -321,8 +321,7 @@ impl Zrop {
         self.counters.quads.tested += covered.quads();
         self.counters.quads.terminated += covered.quads() - left.quads();
         let has_tests = state.has_tests();
-        // With the masks of a beat tested at once, not moving its quads saves 50 instructions per quad
-        // (HET+QM).
+        // Without a terminated fragment the quads stay in place, which saves 50 instructions per quad (HET+QM).
         if left == covered && kept == first && !has_tests {
             return places.end;
         }
@@ -332,7 +331,7 @@ impl Zrop {
             if has_tests && mask != 0 {
                 mask = self.test_stencil_and_depth(beat.tile, Quad { mask, ..quad }, state);
             }
-            // Without coverage there is nothing to test.
+            // Quads without coverage pass untested, for quad-fragment merging.
             if mask != 0 || quad.mask == 0 {
                 beat.quads[kept] = Quad { mask, ..quad };
                 kept += 1;
@@ -396,7 +395,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
             let mut kept = 0;
             let count = beat.quads.len();
             for first in (0..count.max(1)).step_by(self.width) {
-                // Before the port is held for the quads: updates may have come while it was idle.
+                // Updates go first: they may have arrived while the port was idle.
                 start = self.let_updates_in(start.max(self.pipe.free()), state);
                 self.pipe.start(arrival);
                 self.pipe.hold_for_data(arrival, ready, || next.free());
@@ -436,7 +435,7 @@ impl<M: EarlyTests> Stage<M> for Zrop {
     }
 
     fn drain(&mut self, at: Cycle, state: &mut M, _next: &mut impl Sink<Beat, M>) -> Cycle {
-        // All beats have passed, so no update is sent any more.
+        // All beats have passed CROP, so it sends no more updates.
         self.let_updates_in(Cycle::MAX, state);
         at.max(self.pipe.done())
     }
