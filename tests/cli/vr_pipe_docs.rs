@@ -72,7 +72,7 @@ fn speedups_of_a_small_picture() {
     let Some(truck) = View::trained("truck", &flags) else {
         return;
     };
-    let table = Table::new(PAGE, "What the speedups rest on", 1);
+    let table = Table::new(PAGE, "Sensitivity of the speedups", 1);
     for method in ["QRU", "QM", "HET", "HET+QRU", "HET+QM"] {
         let speedup = truck.speedup(&method.to_lowercase());
         table.expect(table.row("as configured"), method, &[speedup]);
