@@ -17,7 +17,7 @@ enum Boxes {
     Primitives(Vec<PrimitiveShape>),
 }
 
-/// A triangle of one colour.
+/// Triangle of one colour, alpha and depth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlatTriangle {
     /// Corners, either winding.
@@ -41,14 +41,14 @@ pub struct Draw {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The splats, in drawing order.
+    /// Projected splats in drawing order, front to back.
     pub splats: Vec<ProjectedSplat>,
     boxes: Boxes,
-    /// A pause in the input: before splat `.0`, of `.1` cycles after the splat before it.
+    /// Pause in the input: before splat `.0`, of `.1` cycles after the previous splat.
     pub bubble: Option<(u32, u64)>,
 }
 
-/// The primitives of a splat, in order.
+/// Iterator over the primitives of a splat: the two triangles of its box, or one other shape.
 #[derive(Debug, Clone, Copy)]
 pub struct Primitives {
     primitive: u32,
@@ -72,7 +72,7 @@ impl Draw {
         Self::projected(frame.in_order().map(|(splat, _)| *splat).collect(), width, height)
     }
 
-    /// Draws splats in this order, each as the two triangles of its oriented bounding box.
+    /// Draws splats in the given order, each as the two triangles of its oriented bounding box.
     pub fn projected(splats: Vec<ProjectedSplat>, width: u32, height: u32) -> Self {
         let boxes = splats.par_iter().map(|s| splat_box(s, width, height));
         Self { width, height, boxes: Boxes::Splats(boxes.collect()), splats, bubble: None }
@@ -135,8 +135,8 @@ impl Draw {
         self.splats.is_empty()
     }
 
-    /// The two triangles of a splat's box; the edge from the first triangle's last corner to its first is
-    /// shared. `None` for other primitives, and for splats outside the draw.
+    /// Returns the two triangles of a splat's box, which share the edge from the last to the first corner of the first one.
+    /// Returns `None` for other primitives, and for splats outside the draw.
     pub fn box_triangles(&self, splat: u32) -> Option<[[Vertex; 3]; 2]> {
         let Boxes::Splats(boxes) = &self.boxes else { return None };
         let [a, b, c, d] = *boxes.get(splat as usize)?;
@@ -153,7 +153,7 @@ impl Draw {
         [triangle([a, b, c]), triangle([a, c, d])]
     }
 
-    /// Primitives of a splat; of the index after the last splat, a rectangle over the picture, for a stencil update.
+    /// Primitives of a splat. The index after the last splat stands for a stencil update, which covers the whole picture.
     #[inline]
     pub(super) fn primitives(&self, splat: u32) -> Primitives {
         let shapes = match &self.boxes {

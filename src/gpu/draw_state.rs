@@ -22,32 +22,32 @@ use quadrille_machine::{
 
 /// State shared by all units of a draw.
 pub struct DrawState<'a> {
-    /// The task that the draw is a part of.
+    /// Task that cancels the draw and receives its progress.
     pub task: Task,
-    /// The draw call.
+    /// Draw call that the units process.
     pub draw: &'a Draw,
     /// Fragment shader of the draw.
     pub shader: FragmentShader<'a>,
     /// Colour, stencil and depth buffers.
     pub framebuffer: Framebuffer,
-    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+    /// Number of fragments near the alpha cut that the reference renderer's arithmetic decided.
     pub near_cut: u64,
     /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
     /// Memory system: L2 and DRAM.
     pub memory: Memory,
-    /// Results of vertex shading.
+    /// Occupancy of the L2 by the results of vertex shading.
     pub vertex_buffer: VertexBuffer,
-    /// Issue cycles used by vertex warps.
+    /// Issue cycles of the shader cores used by vertex warps.
     pub(crate) shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,
-    /// Stencil updates between passes.
+    /// State of the stencil updates between passes.
     pub update: StencilUpdate,
     pub(super) spare_quads: Vec<ShadedQuads>,
-    /// Contents of the pixels, if shaders blend without order.
+    /// Pictures with and without order, if shaders blend without order.
     pub(crate) race: Option<Box<RacedPicture>>,
-    /// Per-pixel counts, if enabled.
+    /// Per-pixel counts of fragments, if enabled.
     pub maps: Option<Box<Maps>>,
 }
 

@@ -1,9 +1,9 @@
 //! Energy of a draw: events of the emulated machine times the energy of each, and static power times the time of the draw.
 //!
-//! The model is an estimate with assumed constants. It follows from counters and cycles and changes
-//! neither. Static power grows with the shader cores, the L2 and the ROPs. The voltage grows with the clock, and with its
-//! square the energy of events on the chip and static power. No constant is settled by a publication, and each part of
-//! an energy has bounds, from which a band of energies follows.
+//! The model is an estimate with assumed constants. It follows from counters and cycles and changes neither. Static power
+//! grows with the shader cores, the L2 and the ROPs. The voltage grows with the clock; the energies of on-chip events and
+//! static power grow with its square. No publication settles a constant, so each part of an energy has bounds, and they
+//! give a band of energies.
 
 use serde::{Deserialize, Serialize};
 
@@ -137,9 +137,9 @@ documented! {
 pub struct GpuSize {
     /// Clock in MHz.
     pub clock_mhz: f64,
-    /// Shader cores.
+    /// Number of shader cores.
     pub cores: u64,
-    /// Bytes of the L2.
+    /// Capacity of the L2 in bytes.
     pub l2_bytes: u64,
     /// ROPs: RGBA8 pixels blended per cycle.
     pub rops: u64,
@@ -147,7 +147,7 @@ pub struct GpuSize {
 
 const PARTS: usize = 5;
 
-/// Energy of a draw with its band, and the power that follows.
+/// Energy of a draw with its band, and the resulting power.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct EnergyEstimate {
@@ -159,7 +159,7 @@ pub struct EnergyEstimate {
     pub watts_without_dram: f64,
     /// Power under load, without DRAM, of a GPU with the emulated size and clock, in W.
     pub rail_w: f64,
-    /// Events.
+    /// Counts of events from which the energy follows.
     pub events: EnergyEvents,
 }
 

@@ -60,7 +60,8 @@ pub fn energy(outcome: &Outcome, config: &Config) -> Option<EnergyEstimate> {
     Some(config.energy.estimate(events, outcome.cycles(), &gpu))
 }
 
-/// Raster-kernel blocks per slot from which placement matters little: with 1.5 the time varies by 18 %, with 23 by 0.5 %.
+/// Blocks of the raster kernel per slot above which placement has little effect: with 1.5 the time varies by 18 %, with 23
+/// by 0.5 %.
 const LEAST_BLOCKS_PER_PLACE: u64 = 10;
 
 /// Warning for a software renderer whose picture has so few tiles that their placement on the cores decides the cycles.
@@ -78,7 +79,7 @@ pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     })
 }
 
-/// Warning about an estimate of energy above the power of a real GPU.
+/// Warning that the estimated power exceeds that of a GPU of this size and clock under load.
 pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<String> {
     estimate.exceeds_rail().then(|| {
         format!(
@@ -96,7 +97,7 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let l1 = &result.l1;
     // A miss writes the entry before it is read.
     let attributes = (l1.hits + 2 * l1.misses) * entry;
-    // A blend reads and writes its sectors, a test reads and an update writes them.
+    // A blend reads and writes its sectors; a test reads them and an update writes them.
     let colours = 2 * accesses(&result.crop_cache) + moved(&result.crop_cache);
     let tests = accesses(&result.z_cache) + moved(&result.z_cache);
     let qru = &result.qru;

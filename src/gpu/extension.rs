@@ -1,9 +1,9 @@
-//! Units from outside this crate: their fields in the configuration, and their position in the pipeline.
+//! Units of other crates: their fields in the configuration, and their position in the pipeline.
 //!
 //! An extension, made by [`extension`](crate::wiring::extension), joins a configuration with
-//! [`Config::with_extension`](crate::config::Config::with_extension). From then on its fields are reached by name like all
-//! others, in assignments, configuration files and suites, and every run of the graphics pipeline is wired by the
-//! extension. Its cycles and counters are in reports, rows, CSV and traces, which find units by what these declare.
+//! [`Config::with_extension`](crate::config::Config::with_extension). Its fields are then available by name in assignments,
+//! configuration files and suites, and its wiring defines every run of the graphics pipeline. Reports, rows, CSV and traces
+//! contain its cycles and counters, since they list all units that declare them.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_machine::overlay::put;
 use quadrille_machine::spec::{Field, Specification};
 
-/// A unit from outside this crate: its specification with values, and the pipeline that it is part of.
+/// Unit of another crate: its specification with values, and the wiring of the pipeline that contains it.
 #[derive(Debug, Clone)]
 pub struct Extension {
     unit: &'static str,
@@ -62,12 +62,12 @@ fn parsed<S: Specification>(values: &toml::Table) -> Result<S> {
     Ok(spec)
 }
 
-/// The extensions of a configuration, each of another unit.
+/// Extensions of a configuration, at most one per unit.
 #[derive(Debug, Clone, Default)]
 pub struct Extensions(Vec<Extension>);
 
 impl Extensions {
-    /// Whether there are no extensions.
+    /// Whether the configuration has no extensions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -105,7 +105,8 @@ impl Extensions {
         self.0.iter().try_for_each(|e| (e.fields)(&e.values).map(drop))
     }
 
-    /// Applies the tables of these units, removed from `overlay`. `from` names their source in errors.
+    /// Removes the tables of the added units from `overlay` and applies them. `from` names the source of `overlay` in
+    /// errors.
     pub(crate) fn overlay(&mut self, overlay: &mut toml::Table, from: &str) -> Result<()> {
         for extension in &mut self.0 {
             let Some(fields) = overlay.remove(extension.unit) else { continue };

@@ -38,7 +38,7 @@ documented! {
 }
 
 impl FrameTimes {
-    /// Times of the cycles of preprocess, sort and raster at `clock_mhz`.
+    /// Converts the cycles of preprocess, sort and raster at `clock_mhz` to times and shares.
     pub fn new(cycles: [Cycle; 3], clock_mhz: f64) -> Self {
         let ms = |cycles: Cycle| cycles_to_ms(cycles, clock_mhz);
         let [preprocess_ms, sort_ms, raster_ms] = cycles.map(ms);

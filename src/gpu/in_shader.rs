@@ -51,17 +51,17 @@ documented! {
     }
 }
 
-/// Counts of blending in the shader, by its order.
+/// Counts of blending in the shader, which differ by the order of blending.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InShader {
-    /// Without order.
+    /// Counts of blending without order (`shader-blend`).
     Unordered(ShaderBlendOutcome),
-    /// In critical sections.
+    /// Counts of blending in critical sections (`interlock`).
     Interlocked(InterlockOutcome),
 }
 
 impl InShader {
-    /// Counts of a draw that blended in `order`, with `race` if unordered.
+    /// Collects the counts of a draw that blended in `order`. `race` holds the pictures of an unordered draw.
     pub(super) fn collect(
         order: ShaderOrder,
         statistics: &StatisticsByUnit,
@@ -74,7 +74,7 @@ impl InShader {
         match (order, race) {
             (ShaderOrder::Unordered, Some(race)) => {
                 let in_order = framebuffer.frame_of(race.in_order());
-                // Pictures of one size with at least a pixel can be compared.
+                // The comparison cannot fail, since both pictures have the same size and at least one pixel.
                 let compared = psnr_and_max_abs(&framebuffer.frame(), &in_order);
                 let (psnr_db, max_abs) = compared.unwrap_or_default();
                 Self::Unordered(ShaderBlendOutcome {

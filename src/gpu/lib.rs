@@ -38,9 +38,9 @@
 //!
 //! The model is approximate where a packet depends on later ones or shares a resource with them:
 //!
-//! - Vertex warps take issue slots; the fragment warps pushed next, not always the ones that run next, do without them.
+//! - Vertex warps take issue slots from the fragment warps pushed next, which are not always the ones that run next.
 //! - A full queue of termination updates drains at their rate alone, although a test may hold the port of ZROP.
-//! - Memory: bandwidth is kept in a calendar, and caches see accesses in packet order.
+//! - Memory bandwidth is reserved in a calendar, and caches see accesses in packet order.
 
 pub mod coalesce;
 pub mod compute;

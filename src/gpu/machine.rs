@@ -1,4 +1,4 @@
-//! The emulated machine of a method, and its runs of a view.
+//! Emulated machines of the methods, and their runs of a view.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use super::wiring::{Simulator, Watch};
 use super::zrop::framebuffer::Tests;
 use quadrille_base::{Result, Task};
 
-/// The machine of a method, with a checked configuration.
+/// Emulated machine of a method, with a checked configuration.
 #[derive(Debug, Clone)]
 pub enum Machine {
     /// The graphics pipeline, set up for a method that runs on it.
@@ -28,13 +28,13 @@ pub enum Machine {
     Gscore(Box<Gscore>),
 }
 
-/// The result of a method with the host time of its run.
+/// Result of a method, with the host time of its run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MethodRun {
-    /// Result of the method.
+    /// Cycles, counts and picture of the run.
     pub outcome: Outcome,
-    /// Host time of this method alone.
+    /// Host time of this run alone.
     pub host: Duration,
 }
 
@@ -60,8 +60,8 @@ impl Machine {
         methods.iter().map(|m| Self::new(config, *m, watch)).collect()
     }
 
-    /// Machine for the first frame of a sequence, or the next one after `before`, as
-    /// [`Simulator::in_sequence`]; software renderer and accelerator start every frame with empty caches.
+    /// Prepares the machine for the first frame of a sequence, or for the frame after `before`, like
+    /// [`Simulator::in_sequence`]. The software renderer and the accelerator start every frame with empty caches.
     #[must_use]
     pub fn in_sequence(self, before: Option<&Outcome>) -> Self {
         match self {
@@ -76,7 +76,7 @@ impl Machine {
     /// Simulates a view. Caches start empty, except after [`Self::in_sequence`] with an earlier frame.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) if `task` is cancelled.
     pub fn run(&self, view: &PreparedView<'_>, task: &Task) -> Result<MethodRun> {
         let run = self.draw(view, &task.without_progress());
         task.check()?;
@@ -103,10 +103,11 @@ impl Machine {
         MethodRun { outcome, host: start.elapsed() }
     }
 
-    /// Renders a view on several machines, in parallel on rayon's current pool. Progress is in splats, over all machines.
+    /// Simulates a view on several machines, in parallel on rayon's current pool. Progress counts the splats of all
+    /// machines.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) if `task` is cancelled.
     pub fn run_all(
         machines: &[Self],
         view: &PreparedView<'_>,
@@ -123,7 +124,7 @@ impl Machine {
                 whole.report(all.fetch_add(more, Ordering::Relaxed) + more, total);
             });
             let run = machine.draw(view, &counting);
-            // A machine that reports no splats has drawn all at once.
+            // For machines that report no progress while they draw.
             counting.report(splats, splats);
             task.check()?;
             Ok(run)

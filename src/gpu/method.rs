@@ -12,23 +12,23 @@ const MULTI_PASS: &str = "multipass:";
 const GROUPS: [&str; 3] = ["all", "paper", "multipass:N"];
 const MOST_PASSES: u32 = 65_536;
 
-/// A method of rendering.
+/// Method of rendering a view on the emulated GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The graphics pipeline.
+    /// The graphics pipeline in a variant.
     Pipeline(Variant),
     /// The conventional pipeline in this number of passes; stencil updates between them terminate pixels.
     MultiPass(u32),
     /// The conventional pipeline up to the shader cores, with blending in the fragment shader.
     InShader(ShaderOrder),
-    /// Software on the shader cores.
+    /// A software renderer on the shader cores.
     Compute(ComputeMethod),
     /// The accelerator GSCore.
     Gscore,
 }
 
 impl Method {
-    /// Every method that the paper compares, but for multi-pass rendering, which needs a number.
+    /// All methods that VR-Pipe compares, except multi-pass rendering, which needs a number of passes.
     pub fn paper() -> Vec<Self> {
         let software =
             [ComputeMethod::ORIENTED, ComputeMethod::ORIENTED_UNSTOPPED, ComputeMethod::SQUARE];
@@ -41,7 +41,8 @@ impl Method {
             .collect()
     }
 
-    /// The paper's pipeline variants, merging without tile-grid coalescing, and tile-grid coalescing alone.
+    /// Default methods: the paper's pipeline variants, quad merging without tile-grid coalescing, and tile-grid coalescing
+    /// alone.
     pub fn defaults() -> Vec<Self> {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
@@ -63,7 +64,8 @@ impl Method {
         }
     }
 
-    /// Host bytes per pixel of `methods`, `threads` at once, with all results kept; writing a picture takes `writing` more.
+    /// Host bytes per pixel to run `methods`, `threads` at a time, and keep all results. Writing a picture takes `writing`
+    /// more.
     pub fn host_bytes_of_runs(methods: &[Self], threads: usize, writing: u64) -> u64 {
         let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
         let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
@@ -80,7 +82,7 @@ impl Method {
     /// Parses the name of a method.
     ///
     /// # Errors
-    /// [`Error::Argument`] about the argument `variant` for any other word.
+    /// [`Error::Argument`] for an unknown name, with the known ones.
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(passes) = text.strip_prefix(MULTI_PASS) {
             let number = passes.parse().ok().filter(|n| (1..=MOST_PASSES).contains(n));
@@ -132,7 +134,7 @@ impl Method {
         Ok(methods)
     }
 
-    /// The variant of the pipeline, if the method is one.
+    /// Variant of the pipeline; `None` for other methods.
     pub fn variant(self) -> Option<Variant> {
         match self {
             Self::Pipeline(variant) => Some(variant),

@@ -1,4 +1,4 @@
-//! The result of any method, and the interface that all results share.
+//! Result of any method, and the interface that all results share.
 
 use super::compute::outcome::ComputeResult;
 use super::gscore::accelerator::GscoreResult;
@@ -7,10 +7,10 @@ use super::result::SimulationResult;
 use quadrille_base::image::Frame;
 use quadrille_machine::{Cycle, UnitCycles};
 
-/// The result of a method.
+/// Result of a run of any method.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Result on the graphics pipeline. Multi-pass rendering has one pass per splat if splats are fewer than passes.
+    /// Result on the graphics pipeline. Multi-pass rendering of fewer splats than passes has one pass per splat.
     Pipeline(Method, Box<SimulationResult>),
     /// Result of the software renderer.
     Compute(Box<ComputeResult>),
@@ -37,7 +37,7 @@ impl Outcome {
         }
     }
 
-    /// Fragments blended.
+    /// Number of blended fragments.
     pub fn fragments_blended(&self) -> u64 {
         match self {
             Self::Pipeline(_, result) => result.fragments.blended,
@@ -54,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// The same by value.
+    /// Converts the result on the graphics pipeline; `None` for other methods.
     pub fn into_pipeline(self) -> Option<SimulationResult> {
         match self {
             Self::Pipeline(_, result) => Some(*result),
@@ -62,7 +62,7 @@ impl Outcome {
         }
     }
 
-    /// Cycles of units, in pipeline order.
+    /// Cycles of units, in pipeline order; empty for the accelerator.
     pub fn units(&self) -> Vec<UnitCycles> {
         match self {
             Self::Pipeline(_, result) => result.units.clone(),

@@ -38,7 +38,7 @@ pub fn batches(splats: u32, passes: u32) -> impl ExactSizeIterator<Item = Range<
 
 const SPLATS_PER_REPORT: u32 = 1024;
 
-/// Renders the draw's splats in `passes` passes, `gap` cycles apart. Splats after a cancellation are skipped.
+/// Renders the splats of the draw in `passes` passes, `gap` cycles apart. Splats after a cancellation are skipped.
 pub(super) fn run<'m>(
     chain: &mut (impl Sink<u32, DrawState<'m>> + Unit),
     state: &mut DrawState<'m>,

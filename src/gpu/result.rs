@@ -30,33 +30,33 @@ use quadrille_machine::{
     Record, StatisticsByUnit, Traffic, TrafficByClient, Unit, UnitCycles,
 };
 
-/// Result of a simulation.
+/// Result of a simulation of the graphics pipeline.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SimulationResult {
-    /// Simulated variant.
+    /// Simulated variant of the pipeline.
     pub variant: Variant,
     /// Cycles from the start of the draw to the end of the last raster operation (a blend, a test, or a
     /// termination update that delays a test) and to the acceptance of the last write by the L2 or DRAM.
     /// Dirty data still cached then are not written.
     pub cycles: Cycle,
-    /// Outcomes of fragments.
+    /// Fragments by outcome.
     pub fragments: FragmentCounts,
-    /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+    /// Number of fragments near the alpha cut that the reference renderer's arithmetic decided.
     pub near_cut_fragments: u64,
-    /// Outcomes of quads.
+    /// Quads by outcome.
     pub quads: QuadCounts,
-    /// Outcomes of primitives and raster tiles.
+    /// Primitives and raster tiles by outcome.
     pub raster: PrimitiveCounts,
-    /// Fragment warps launched.
+    /// Number of fragment warps launched.
     pub warps: u64,
-    /// Vertex warps run.
+    /// Number of vertex warps run.
     pub vertex_warps: u64,
     /// Flushes of tile-grid coalescing.
     pub tgc: Flushes,
     /// Flushes of tile coalescing.
     pub tc: Flushes,
-    /// Statistics of quad reordering; zeros in variants without.
+    /// Statistics of quad reordering; zeros in variants without it.
     pub qru: QruCounters,
     /// Statistics of warp packing.
     pub pack: PackCounters,
@@ -66,7 +66,7 @@ pub struct SimulationResult {
     pub updates: u64,
     /// Accesses of fragment warps to the first-level caches.
     pub l1: AttributeCounters,
-    /// Largest numbers of splats in the buffer of vertex results.
+    /// Peak occupancy of the buffer of vertex results.
     pub vertex_buffer: VertexBufferPeaks,
     /// Statistics of the CROP cache.
     pub crop_cache: CacheCounters,
@@ -76,9 +76,9 @@ pub struct SimulationResult {
     pub l2: L2Counters,
     /// Bytes moved to and from DRAM.
     pub dram_bytes: u64,
-    /// Bytes moved by client.
+    /// Bytes moved to and from L2 and DRAM, by client.
     pub traffic: TrafficByClient,
-    /// Passes; one if the splats were drawn at once.
+    /// Cycles and terminated pixels of each pass; one entry if the splats were drawn at once.
     pub passes: Vec<Pass>,
     /// Work of the stencil updates between passes; their fragments and quads are in no other count.
     pub stencil_updates: UpdateCounters,
@@ -90,11 +90,11 @@ pub struct SimulationResult {
     pub statistics: StatisticsByUnit,
     /// Framebuffer at the end of the draw.
     pub framebuffer: Framebuffer,
-    /// Per-pixel counts, if enabled.
+    /// Per-pixel counts of fragments, if enabled.
     pub maps: Option<Box<Maps>>,
-    /// Counters by screen tile and by interval, if enabled, of units and of memory.
+    /// Counters of units and memory by screen tile and by interval, if enabled.
     pub records: Vec<Record>,
-    /// L2 content for the next frame of a sequence.
+    /// L2 content for the next frame of a sequence, if the draw is part of one.
     pub held_lines: Option<HeldLines>,
     /// Requests to DRAM by cycle, if recorded.
     pub dram_requests: Vec<DramRequest>,
@@ -195,17 +195,17 @@ impl SimulationResult {
         }
     }
 
-    /// Returns the picture in the framebuffer.
+    /// Converts the colours of the framebuffer to a picture.
     pub fn frame(&self) -> Frame {
         self.framebuffer.frame()
     }
 
-    /// Returns the picture in the framebuffer.
+    /// Port that is the critical resource of the run, see [`UnitCycles::critical`].
     pub fn critical_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::critical(&self.units)
     }
 
-    /// Port that limits the run; `None` if latency and bursts do.
+    /// Port that limits the run; `None` if latency and bursts limit it.
     pub fn limiting_unit(&self) -> Option<&UnitCycles> {
         UnitCycles::limiting(&self.units)
     }

@@ -1,4 +1,4 @@
-//! Simulation of a frame by any methods.
+//! Simulation of a frame with several methods.
 
 use crate::config::Config;
 use crate::machine::Machine;
@@ -21,9 +21,9 @@ pub struct Simulation {
     pub methods: Vec<Method>,
     /// Constants of the renderer that the scene was trained for.
     pub profile: Profile,
-    /// Optional results of the pipeline.
+    /// Optional results of methods on the graphics pipeline.
     pub watch: Watch,
-    /// Cancellation, and progress in methods.
+    /// Task that cancels the simulation and receives its progress in splats, over all methods.
     pub task: Task,
 }
 
@@ -40,7 +40,7 @@ impl Default for Simulation {
 }
 
 impl Simulation {
-    /// Settings for methods, or variants of the pipeline, in a configuration.
+    /// Creates the settings that run methods, or variants of the pipeline, on `config`.
     pub fn new(config: Config, methods: impl IntoIterator<Item = impl Into<Method>>) -> Self {
         Self { config, methods: methods.into_iter().map(Into::into).collect(), ..Self::default() }
     }
@@ -51,17 +51,17 @@ impl Simulation {
         Self { profile, ..self }
     }
 
-    /// Sets the task.
+    /// Sets the task that cancels the simulation and receives its progress.
     #[must_use]
     pub fn with_task(self, task: &Task) -> Self {
         Self { task: task.clone(), ..self }
     }
 }
 
-/// Simulates a frame: splats are projected in the profile, sorted, and drawn by each method, in their order.
+/// Simulates a frame: projects and sorts the splats, and draws them with each method. Returns one outcome per method.
 ///
 /// # Errors
-/// [`Error::Argument`](quadrille_base::error::Error::Argument) naming a field of the configuration that does not fit,
+/// [`Error::Argument`](quadrille_base::error::Error::Argument) if a field of the configuration does not fit,
 /// and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 ///
 /// # Examples

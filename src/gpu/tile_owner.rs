@@ -17,7 +17,7 @@ pub enum TileMapping {
     Hashed,
 }
 
-/// The GPC that owns each screen tile.
+/// Map from screen tiles to the GPCs that own them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileMap {
     /// Number of GPCs.
@@ -27,7 +27,7 @@ pub struct TileMap {
 }
 
 impl TileMap {
-    /// A map for `gpcs` GPCs in blocks of `block` by `block` screen tiles.
+    /// Creates a map that assigns blocks of `block` by `block` screen tiles to `gpcs` GPCs.
     pub fn new(gpcs: u64, mapping: TileMapping, block: u64) -> Self {
         Self { count: fit(gpcs), mapping, block: fit(block.max(1)) }
     }
@@ -46,7 +46,8 @@ impl TileMap {
         }
     }
 
-    /// GPCs that own a screen tile in `bounds`, inside the picture: bit `n` for GPC `n` of at most 64.
+    /// Mask of the GPCs, at most 64, that own a screen tile in `bounds`, which lies inside the picture: bit `n` for GPC
+    /// `n`.
     pub fn owners_in(&self, bounds: PixelRect) -> u64 {
         let all = u64::MAX >> (u64::BITS - self.count);
         let mut owners = u64::from(self.count == 1);
@@ -62,7 +63,7 @@ impl TileMap {
         owners
     }
 
-    /// Iterates over the GPCs.
+    /// Iterates over the GPCs by increasing index.
     pub fn owners(self) -> impl Iterator<Item = TileOwner> {
         (0..self.count).map(move |gpc| TileOwner { gpc, map: self })
     }
@@ -74,16 +75,16 @@ fn tiles_in(bounds: PixelRect) -> [std::ops::RangeInclusive<u32>; 2] {
     [tile(bounds.x0)..=tile(bounds.x1 - 1), tile(bounds.y0)..=tile(bounds.y1 - 1)]
 }
 
-/// A GPC as the owner of screen tiles.
+/// GPC that owns a part of the screen tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct TileOwner {
-    /// Number of the GPC.
+    /// Index of the GPC, from 0.
     pub gpc: u32,
     map: TileMap,
 }
 
 impl TileOwner {
-    /// The owner of all screen tiles, the only GPC.
+    /// Returns the only GPC of a GPU, which owns all screen tiles.
     pub const fn only() -> Self {
         Self { gpc: 0, map: TileMap { count: 1, mapping: TileMapping::Diagonal, block: 1 } }
     }

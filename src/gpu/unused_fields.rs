@@ -10,14 +10,14 @@ use quadrille_machine::{Field, OptionalPart};
 /// A field that differs from a base configuration and has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedField {
-    /// `unit.field`.
+    /// Name of the field, in the form `unit.field`.
     pub name: String,
-    /// The unit that would read the field; no method of the run has this unit.
+    /// Part of the GPU that would read the field, but that no method of the run has.
     pub lacks: &'static str,
 }
 
 impl Config {
-    /// Fields that differ from `base` but that no run of `methods` reads; estimates are not part of a run.
+    /// Fields that differ from `base` but that no run of `methods` reads. Fields of estimates count as unread.
     pub fn unused_by(&self, methods: &[Method], base: &Self) -> Vec<UnusedField> {
         let fields = self.fields().into_iter().zip(base.fields());
         let changed = fields.filter(|(field, base)| field.value != base.value);

@@ -1,4 +1,4 @@
-//! Variants of the pipeline: which of VR-Pipe's additions are on.
+//! Variants of the pipeline: the sets of VR-Pipe's additions that are on.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::{Serialize, Serializer};
 
 use quadrille_base::error::{Error, Result};
 
-/// A set of VR-Pipe's additions.
+/// Variant of the pipeline: a set of VR-Pipe's additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variant(u8);
 
-/// Bits: tile-grid coalescing, quad reordering, early termination.
+/// Bits of a [`Variant`]: tile-grid coalescing, quad reordering, early termination.
 const TGC: u8 = 1;
 const QRU: u8 = 2;
 const HET: u8 = 4;
@@ -36,10 +36,10 @@ impl Variant {
     pub const ALL: [Self; 7] =
         [Self::BASELINE, Self::QRU, Self::QM, Self::HET, Self::HET_QRU, Self::HET_QM, Self::TGC];
 
-    /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (both of these), `het`.
+    /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (`tgc` and `qru`), `het`.
     ///
     /// # Errors
-    /// [`Error::Argument`] about the argument `variant` for any other word.
+    /// [`Error::Argument`] for an unknown switch, with the known variants.
     pub fn parse(text: &str) -> Result<Self> {
         let mut bits = 0;
         for switch in text.split('+') {

@@ -44,7 +44,7 @@ use quadrille_machine::{
     Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
 };
 
-/// Optional results of a run.
+/// Optional results that a run keeps.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Watch {
@@ -54,7 +54,7 @@ pub struct Watch {
     pub timelines: bool,
     /// Keep counters by screen tile.
     pub tiles: bool,
-    /// Keep timelines and counters by intervals of this many cycles; 0 for none.
+    /// Length in cycles of the intervals by which timelines and counters are kept; 0 for none.
     pub interval: Cycle,
     /// Keep the requests to DRAM.
     pub dram: bool,
@@ -93,7 +93,7 @@ impl Gpc<'_> {
         }
     }
 
-    /// The configured flush policy of tile coalescing.
+    /// Flush policy of tile coalescing with the configured eviction rule and timeout.
     pub fn flush_policy(&self) -> Timeout<Evict> {
         self.config.tc.policy()
     }
@@ -161,10 +161,10 @@ impl Gpc<'_> {
     }
 }
 
-/// Simulates a draw on a pipeline with units from outside this crate, by [`Simulator::run_with`].
+/// Function that simulates a draw on a pipeline with units of other crates, through [`Simulator::run_with`].
 pub type Wiring = for<'a> fn(&Simulator, &'a Draw, FragmentShader<'a>, &Tests) -> SimulationResult;
 
-/// External unit with the defaults of its specification `S`, in a pipeline joined by `wiring`.
+/// Creates an extension: a unit with the defaults of its specification `S`, in a pipeline defined by `wiring`.
 pub fn extension<S: Specification>(wiring: Wiring) -> Extension {
     Extension::new::<S>().wired(wiring)
 }
@@ -202,14 +202,14 @@ pub fn draw_state<'a>(
     }
 }
 
-/// Variant of the emulated GPU with a checked configuration; by default the conventional pipeline.
+/// Simulator of a pipeline variant with a checked configuration; by default the conventional pipeline.
 #[derive(Debug, Clone)]
 pub struct Simulator {
     config: Config,
     variant: Variant,
     passes: u32,
     blending: Option<ShaderOrder>,
-    /// L2 content since the previous frame, for a draw of a sequence; the first frame has none.
+    /// L2 content at the end of the previous frame, for a frame of a sequence; the first frame has none.
     sequence: Option<Option<HeldLines>>,
     watch: Watch,
     task: Task,
@@ -222,13 +222,13 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// Creates a simulator without optional results.
+    /// Creates a simulator that keeps no optional results. An error names the field of `config` that does not fit.
     pub fn new(config: &Config, variant: Variant) -> Result<Self> {
         config.validate()?;
         Ok(Self::unchecked(config, variant))
     }
 
-    /// Creates a simulator of a configuration derived from a checked one.
+    /// Creates a simulator without checking `config`, which must derive from a checked configuration.
     pub fn unchecked(config: &Config, variant: Variant) -> Self {
         Self {
             config: config.clone(),
@@ -246,7 +246,7 @@ impl Simulator {
         variants.iter().map(|v| Self::new(config, *v)).map(|s| Ok(s?.watching(watch))).collect()
     }
 
-    /// Sets the optional results.
+    /// Sets which optional results runs keep.
     pub fn watching(self, watch: Watch) -> Self {
         Self { watch, ..self }
     }
@@ -261,8 +261,8 @@ impl Simulator {
         Self { passes, ..self }
     }
 
-    /// Draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data and starts
-    /// with the lines held before; lines of stencil and depth values are cleared. All other caches start empty.
+    /// Makes draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data and
+    /// starts with the lines that it held after `before`, except stencil and depth values. All other caches start empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
         Self { sequence: Some(before.and_then(|result| result.held_lines.clone())), ..self }
     }
@@ -272,12 +272,12 @@ impl Simulator {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
 
-    /// The configuration.
+    /// Configuration of the simulated GPU.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Simulates a draw, on the pipeline with the units from outside if the configuration has any.
+    /// Simulates a draw. If the configuration has extensions, the wiring of the last one defines the pipeline.
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
         if let Some(wiring) = self.config.extensions.wiring::<Wiring>() {
             return wiring(self, draw, shader, tests);

@@ -6,7 +6,7 @@ use quadrille_render::preprocess::ProjectedSplat;
 
 /// Relative error bound of u and v: half for rounding [`ProjectedSplat`]'s fields by `2^-24`, half for their computation.
 const UV_ERROR: f64 = 1.0 / (1 << 23) as f64;
-/// Error bound of the squared radius: logarithms of at most 8, rounded by up to `2^-22`, and as much for the computation.
+/// Error bound of the squared radius: half for rounding logarithms of at most 8 by up to `2^-22`, half for the computation.
 const RADIUS_SQUARED_ERROR: f64 = 1.0 / (1 << 20) as f64;
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
 const HALF_STEP_PX: f64 = 0.5 / PER_PX;
@@ -16,18 +16,18 @@ const SLACK_PX: f64 = 1.0 / (1 << 20) as f64;
 
 const NOTHING: [Vertex; 4] = [Vertex { x: 0, y: 0 }; 4];
 
-/// The smallest oriented box around a splat's footprint (where alpha reaches 1/255) in a picture of
-/// `width` by `height` pixels, each at most 65,536: the triangles `[0, 1, 2]` and `[0, 2, 3]`.
+/// Computes the smallest oriented box around a splat's footprint (where alpha reaches 1/255) in a picture of `width` by
+/// `height` pixels, each at most 65,536. Its corners form the triangles `[0, 1, 2]` and `[0, 2, 3]`.
 ///
 /// Its sides lie along the principal axes of the footprint's ellipse, and each is moved outward by
 ///
-/// - `(|cos| + |sin|) / 512` px of the axes' slope, the most that snapping to 1/256 px moves it inward: a corner moves
-///   by 1/512 px in x and in y, and points of a side by less; 2^-20 px more keep centres off the sides;
-/// - the largest shift by the rounding of the splat's fields to f32: for a splat at (x, y) pixels from the picture's
-///   centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a thin one, in proportion to the axes.
+/// - `(|cos| + |sin|) / 512` px, the largest inward shift when corners snap to 1/256 px: a corner moves by 1/512 px in x
+///   and in y, and points of a side by less; a further 2^-20 px keep pixel centres off the sides;
+/// - the largest shift when the splat's fields are rounded to f32: for a splat at (x, y) pixels from the picture's
+///   centre, about `(|x| + |y|) 2^-22` px, but more along the longer axis of a thin splat, in proportion to the axes.
 ///
-/// Sides that do not meet the circle around the picture are moved in to it, so that all corners stay far inside the guard
-/// band. A splat that does not meet that circle, or is not finite, gets a box without area.
+/// Sides outside the circle around the picture are moved inward to it, so that all corners stay far inside the guard band.
+/// A splat that does not meet that circle, or is not finite, gets a box without area.
 pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4] {
     let half_size = [f64::from(width) / 2.0, f64::from(height) / 2.0];
     let axes = Axes::of(splat);
@@ -35,7 +35,7 @@ pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4]
     let reach = half_size[0].hypot(half_size[1]);
     let [cos, sin] = axes.direction;
     let margin = (cos.abs() + sin.abs()) * HALF_STEP_PX + SLACK_PX;
-    // From the picture's centre, along each axis.
+    // Extent along each axis, from the picture's centre.
     let [across, along] = [0, 1].map(|i| {
         let (centre, half) = (axes.centre[i], radius * axes.px_per_uv[i]);
         [(centre - half).max(-reach), (centre + half).min(reach)]
@@ -54,8 +54,7 @@ pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4]
 
 /// Standard deviations along the shorter and the longer axis of a splat on the picture plane, in pixels.
 pub(crate) fn semi_axes_px(splat: &ProjectedSplat) -> [f64; 2] {
-    // At one standard deviation, alpha is exp(-1/2) of the opacity: the squared radius in (u, v) is log2(e) /
-    // 2.
+    // At one standard deviation, alpha is exp(-1/2) of the opacity, so the squared radius in (u, v) is log2(e) / 2.
     let uv_per_deviation = (std::f64::consts::LOG2_E / 2.0).sqrt();
     Axes::of(splat).px_per_uv.map(|px| px * uv_per_deviation)
 }
@@ -66,7 +65,7 @@ fn to_vertex(px: f64) -> i32 {
 }
 
 /// Radius in (u, v) outside which no pixel reaches the cut, also for the exact splat before the rounding of its fields; NaN
-/// or negative if the footprint is empty. A point's distance is off by at most the errors of the terms of u and v.
+/// or negative if the footprint is empty. Rounding moves a point by at most the sum of the errors of u and v.
 fn radius_in_uv(splat: &ProjectedSplat, half_size: [f64; 2]) -> f64 {
     let size = |v: f32| f64::from(v.abs());
     let u = size(splat.u_at_centre)
@@ -89,15 +88,15 @@ struct Axes {
 }
 
 impl Axes {
-    /// By the singular values of `L = [[u_per_x, -u_per_y], [0, v_per_y]]`, which takes pixels to
-    /// (u, v), in a way that cancels nowhere, however thin the ellipse:
+    /// Computes the axes from the singular values of `L = [[u_per_x, -u_per_y], [0, v_per_y]]`, which maps pixels to (u,
+    /// v). No difference cancels, however thin the ellipse:
     ///
-    /// - their sum and difference are `|(u_per_x +- v_per_y, u_per_y)|`, their product is `det L`;
-    /// - the direction of the larger one, at half the angle of `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`, is
-    ///   the shorter axis;
-    /// - its image under L gives the axes in (u, v), in which the centre lies at `-(u_at_centre, v_at_centre)`.
+    /// - the sum and difference of the values are `|(u_per_x +- v_per_y, u_per_y)|`, their product is `det L`;
+    /// - the shorter axis is the direction of the larger value, at half the angle of
+    ///   `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`;
+    /// - the image of that axis under L gives the axes in (u, v), where the centre lies at `-(u_at_centre, v_at_centre)`.
     ///
-    /// Squares of squares of f32 numbers fit f64.
+    /// Fourth powers of f32 numbers fit f64.
     fn of(splat: &ProjectedSplat) -> Self {
         let (a, b, q) =
             (f64::from(splat.u_per_x), f64::from(splat.u_per_y), f64::from(splat.v_per_y));
@@ -115,14 +114,14 @@ impl Axes {
             px_per_uv,
             centre: [
                 -(u_axis * u + v_axis * v) * px_per_uv[0],
-                // L keeps the turn from one axis to the next, its determinant being positive.
+                // L has a positive determinant, so it keeps the orientation of the axes.
                 -(u_axis * v - v_axis * u) * px_per_uv[1],
             ],
         }
     }
 }
 
-/// Direction at half the angle of (x, y); (1, 0) for circles, which have none.
+/// Unit vector at half the angle of (x, y); (1, 0) for (0, 0), the case of circles.
 fn half_angle(x: f64, y: f64) -> [f64; 2] {
     let length = (x * x + y * y).sqrt();
     if length == 0.0 {

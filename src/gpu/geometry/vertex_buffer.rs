@@ -1,14 +1,14 @@
-//! The buffer of vertex results: a region of the L2 in which vertex shading leaves the positions and attributes of each
+//! Buffer of vertex results: a region of the L2 in which vertex shading leaves the positions and attributes of each
 //! splat, and from which primitive assembly, tile-grid coalescing and fragment warps read them by pointer (VR-Pipe, section
 //! V-A). Its lines are never evicted, so it has the bandwidth and latency of the L2 and no misses.
 //!
 //! An entry is live until its last fragment warp has read it. The buffer is circular: entries are freed in order, and a
 //! vertex warp waits for room. Packets are pushed through the pipeline one by one, so the splats that wait in bins have
 //! no last read yet when a vertex warp asks for room. It then makes the coalescing units flush the quads of the splats
-//! that must leave: no other item reaches them while vertex shading waits, so tile bins fall due by themselves.
+//! that must leave. No other item reaches these units while vertex shading waits, so the deadlines of tile bins pass.
 //!
-//! A buffer without a bound holds all live splats. Their largest number is counted at the end of the draw,
-//! when all times are known, and how many more a buffer would hold that frees its entries in order.
+//! An unbounded buffer holds all live splats. Its peak is computed at the end of the draw, when all times are known, and so
+//! is the peak of a buffer that frees its entries in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,26 +18,26 @@ use quadrille_machine::{Client, Cycle, Memory, documented};
 /// Bytes of the entry of a splat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EntryBytes {
-    /// Positions of all vertices.
+    /// Bytes of the positions of all vertices of the splat.
     pub positions: u64,
-    /// Attributes of all vertices.
+    /// Bytes of the attributes of all vertices of the splat.
     pub attributes: u64,
 }
 
-/// The buffer.
+/// Buffer of vertex results of all GPCs.
 #[derive(Debug, Default)]
 pub struct VertexBuffer {
     entry: EntryBytes,
     entries: Option<u64>,
     /// Entries freed so far, and the cycle at which the last one was freed.
     freed: (usize, Cycle),
-    /// Splats of all vertex warps so far, and the cycle of the last dispatch.
+    /// End of the splat range and dispatch cycle of each vertex warp.
     dispatches: Vec<(u64, Cycle)>,
     last_reads: Vec<Cycle>,
 }
 
 impl VertexBuffer {
-    /// Creates an empty buffer for a draw of `splats` splats, with room for a number of entries if it is bounded.
+    /// Creates an empty buffer of `entries` entries, or without a bound, for a draw of `splats` splats.
     pub fn new(entry: EntryBytes, entries: Option<u64>, splats: u32) -> Self {
         Self {
             entry,
@@ -48,13 +48,13 @@ impl VertexBuffer {
         }
     }
 
-    /// Last splat whose entry must be free before a warp can write its `splats` entries, the last ones before `end`; `None`
-    /// if there is room.
+    /// Returns the last splat whose entry must be free before a warp can write the `splats` entries that precede `end`, or
+    /// `None` if there is room.
     pub fn must_leave(&self, end: u64, splats: u64) -> Option<u32> {
         end.checked_sub(self.entries?.max(splats) + 1).map(fit)
     }
 
-    /// Frees the entries of splats up to `splat`, which have been read, in order; returns the cycle of the last release.
+    /// Frees the entries up to `splat` in order, after their last reads. Returns the cycle at which all of them are free.
     pub fn free_through(&mut self, splat: u32) -> Cycle {
         let end = (splat as usize + 1).min(self.last_reads.len());
         let (freed, at) = &mut self.freed;
@@ -90,7 +90,7 @@ impl VertexBuffer {
         self.read(splat, self.entry.attributes, at, memory)
     }
 
-    /// Records that `splat` is in use at `at`, but not for the rectangle of a stencil update, numbered after the splats.
+    /// Records that `splat` is in use at `at`. The rectangle of a stencil update, numbered after the splats, has no entry.
     #[inline]
     pub fn keep_until(&mut self, splat: u32, at: Cycle) {
         if let Some(last) = self.last_reads.get_mut(splat as usize) {
@@ -107,10 +107,10 @@ impl VertexBuffer {
         arrived
     }
 
-    /// Largest numbers of splats in the buffer.
+    /// Computes the peak occupancy of the buffer over the draw.
     pub fn peaks(&self) -> VertexBufferPeaks {
         let mut by_time = self.last_reads.clone();
-        // Sorted, as entries that are freed in any order are freed in the order of their last reads.
+        // Sorted by last read, the order in which a buffer without order frees its entries.
         by_time.sort_unstable();
         let mut peaks = VertexBufferPeaks::default();
         let (mut freed, mut freed_in_order) = (0, 0);
@@ -133,7 +133,7 @@ impl VertexBuffer {
     }
 }
 
-/// Entries after the first `freed` that are free at `at`, up to the first occupied; splats dispatched later are unread.
+/// Number of consecutive entries after the first `freed` with a last read by `at`. Splats dispatched later are read later.
 fn freed_by(at: Cycle, last_reads: &[Cycle], freed: usize) -> usize {
     last_reads.get(freed..).unwrap_or_default().iter().take_while(|last| **last <= at).count()
 }

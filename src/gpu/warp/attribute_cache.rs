@@ -1,7 +1,7 @@
 //! First-level caches of the shader cores, between fragment warps and the buffer of vertex results.
 //!
-//! An entry holds the attributes of one splat, in whole sectors (assumption: a cache of lines would hold a
-//! similar number of splats). A hit takes no more than the latency of the fragment shader includes.
+//! An entry holds the attributes of one splat, in whole sectors (assumption: a cache of lines would hold a similar number
+//! of splats). The latency of the fragment shader includes the latency of a hit.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub(crate) struct AttributeCacheSpec {
     pub(crate) l2_bytes_per_cycle: u64,
 }
 
-/// The caches of one GPC's cores.
+/// First-level caches of all cores of a GPC.
 #[derive(Debug)]
 pub(crate) struct AttributeCaches {
     sets: usize,
@@ -48,12 +48,12 @@ pub(crate) struct AttributeCaches {
     ports: Vec<RateLimiter>,
     rate: Rate,
     entry_bytes: u64,
-    /// Accesses so far.
+    /// Hits and misses so far.
     pub counters: AttributeCounters,
 }
 
 impl AttributeCaches {
-    /// Creates empty caches for entries of `entry_bytes`; none if there is nothing to read.
+    /// Creates empty caches for entries of `entry_bytes`; `None` if that is 0.
     pub(crate) fn new(spec: AttributeCacheSpec, cores: u64, entry_bytes: u64) -> Option<Self> {
         if entry_bytes == 0 {
             return None;
@@ -90,13 +90,13 @@ impl AttributeCaches {
         memory: &mut Memory,
     ) -> Cycle {
         let core = scheduler % self.ports.len();
-        // Splats with the first entries of their sets.
+        // Distinct splats of the warp, with the index of the first entry of their sets.
         let mut splats: ArrayVec<(u32, usize), WARP_QUADS> = ArrayVec::new();
         let mut last = EMPTY.splat;
-        // Finding the first quad of each run without branches ran the baseline at 0.97 of the speed.
+        // A branch-free search for the first quad of each run made the baseline slower, at 0.97 of its speed.
         for quad in quads {
             let splat = quad.primitive;
-            // Neighbours are often of one splat.
+            // Neighbouring quads often belong to one splat.
             if std::mem::replace(&mut last, splat) != splat
                 && splats.iter().all(|(other, _)| *other != splat)
             {
