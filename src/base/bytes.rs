@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::parse::exact;
 
-/// Names of 1024^0, 1024^1, ... bytes.
+/// Units of 1, 1024, 1024^2, ... bytes.
 const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /// A size in bytes.
 ///
-/// In texts of users, a number with a unit: `512M`, `512MB` and `512 MiB` are the same, since memories are measured in
-/// powers of 1024; `K`, `G` and `T` likewise. A number without a unit counts bytes. Case does not matter.
+/// Users write a number with a unit: `512M`, `512MB` and `512 MiB` are the same, since memories are measured in powers of
+/// 1024; `K`, `G` and `T` likewise. A number without a unit counts bytes. Case does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Valid texts, for messages and help.
+    /// Description of valid sizes for messages and help texts.
     pub const EXPECTED: &str = "a size such as 512M, 64KiB or 1.5GB";
 }
 
@@ -45,7 +45,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// The size in the largest unit of which it is a whole number: `1 GiB`, `1536 MiB`, `96 B`.
+/// Formats the size in the largest unit of which it is a whole number: `1 GiB`, `1536 MiB`, `96 B`.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let powers = if self.0 == 0 { 0 } else { self.0.trailing_zeros() / 10 };
@@ -54,7 +54,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A size in a file: a number, or a text.
+/// A size in a file: a number of bytes, or a text with a unit.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a size such as 512M, 64KiB or 1.5GB")]
 enum Written<'a> {

@@ -41,7 +41,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// Returns the names and descriptions of a choice, as help texts list them.
+/// Returns the names and descriptions of all values, as help texts list them.
 #[cfg(feature = "cli")]
 pub fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|&value| {
@@ -49,14 +49,14 @@ pub fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     })
 }
 
-/// Creates the parser of a flag with this choice.
+/// Creates the parser of a flag whose value is a `T`.
 #[doc(hidden)]
 #[cfg(feature = "cli")]
 pub fn flag_parser<T: Choice>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(possible_values::<T>()).try_map(|name| T::named(&name))
 }
 
-/// Makes a choice the type of a flag.
+/// Implements clap's value parser for a choice, so that it can be the type of a flag.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "cli")]
@@ -72,7 +72,7 @@ macro_rules! flag_of_choice {
     };
 }
 
-/// Does nothing without flags.
+/// Expands to nothing: without the feature `cli` there are no flags.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(feature = "cli"))]
@@ -82,9 +82,9 @@ macro_rules! flag_of_choice {
 
 /// Declares an enum whose values have names: each variant is followed by its name and, after `|`, by its aliases.
 ///
-/// The enum is `Debug`, `Clone`, `Copy`, `PartialEq` and `Eq`, implements [`Choice`] with the doc comments as
-/// descriptions, is displayed, parsed, serialized and deserialized by name, and has `ALL` and `name` as items of its
-/// own. With the feature `cli` it is the type of a flag.
+/// The enum is `Debug`, `Clone`, `Copy`, `PartialEq` and `Eq`, implements [`Choice`] with the doc comments as descriptions,
+/// is displayed, parsed, serialized and deserialized by name, and has inherent `ALL` and `name`. With the feature `cli` it
+/// can be the type of a flag.
 ///
 /// # Examples
 ///

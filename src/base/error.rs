@@ -1,4 +1,4 @@
-//! Errors, by what has to change: an argument, an input file, an output file.
+//! Errors, classified by the input that must change: an argument, an input file or an output file.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -92,7 +92,7 @@ pub enum Fault {
     Input,
     /// An output file.
     Output,
-    /// Nothing: the caller cancelled the task.
+    /// No input: the caller cancelled the task.
     Cancelled,
 }
 
@@ -122,7 +122,7 @@ impl Error {
         Self::Malformed { path: path.to_path_buf(), place, expected, found }
     }
 
-    /// Returns an [`Error::malformed`] if the content is wrong. Nothing is formatted otherwise.
+    /// Returns [`Error::Malformed`] if `is_wrong`. The arguments are formatted only then.
     #[inline]
     pub fn malformed_if(
         is_wrong: bool,
@@ -151,7 +151,7 @@ impl Error {
         Self::Argument { what, expected, found }
     }
 
-    /// Returns an [`Error::argument`] if the value is wrong. Nothing is formatted otherwise.
+    /// Returns [`Error::Argument`] if `is_wrong`. The arguments are formatted only then.
     #[inline]
     pub fn refuse_if(
         is_wrong: bool,
@@ -162,12 +162,12 @@ impl Error {
         if is_wrong { Err(Self::argument(what, expected, found)) } else { Ok(()) }
     }
 
-    /// Creates an [`Error::Combination`]: `what` is given without `needed`, "--fps needs -o FILM".
+    /// Creates an [`Error::Combination`] for `what` without `needed`, as in "--fps needs -o FILM".
     pub fn needs(what: impl Display, needed: impl Display) -> Self {
         Self::combination(what, "needs", needed)
     }
 
-    /// Creates an [`Error::Combination`]: `what` and `other` are given, of which one must go.
+    /// Creates an [`Error::Combination`] for `what` and `other`, which exclude each other.
     pub fn conflict(what: impl Display, other: impl Display) -> Self {
         Self::combination(what, "cannot be used with", other)
     }
@@ -195,7 +195,7 @@ impl Error {
         Err(Self::Limit { what: what.into(), limit, found })
     }
 
-    /// Turns an error about an argument into one about the file `path`, at the `place` of the argument's name.
+    /// Turns an error about an argument into an error about the file `path`; `place` maps its name to a place there.
     pub fn in_file(self, path: &Path, place: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Argument { what, expected, found } => {
@@ -224,7 +224,7 @@ impl Error {
         }
     }
 
-    /// Names the argument that the error is about, for example by its flag.
+    /// Replaces the name of the argument, for example by its flag.
     pub fn about(self, argument: &str) -> Self {
         match self {
             Self::Argument { expected, found, .. } => Self::argument(argument, expected, found),
@@ -236,7 +236,7 @@ impl Error {
     }
 }
 
-/// The start of a message about a file.
+/// Returns the prefix `PATH: ` of a message about a file; empty without a path.
 fn in_path(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| format!("{}: ", shown(path)))
 }
@@ -261,7 +261,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 /// Expected and actual content at a position in a file.
 pub type Mismatch = (String, String);
 
-/// Result of the library's functions.
+/// Result with the library's [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(test)]

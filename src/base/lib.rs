@@ -5,16 +5,16 @@
 //! |---|---|
 //! | [`bytes`] | sizes in bytes, as users write them |
 //! | [`mod@choice`] | enums whose values have names |
-//! | [`error`], [`output`] | typed errors by who is at fault; files that are written whole or not at all |
+//! | [`error`], [`output`] | typed errors by cause; files that are written whole or not at all |
 //! | [`math`] | SIMD levels, lane functions, spherical harmonics, large arrays |
 //! | [`image`] | pictures (premultiplied f32), their files, films, metrics, difference pictures |
-//! | [`parse`], [`text_file`] | numbers in texts of users; files that users write |
+//! | [`parse`], [`text_file`] | numbers in user input; files that users write |
 //! | [`shading`] | falloff, blend, depth and stencil rules, profiles: pure functions, without timing |
-//! | [`quantise`] | codebooks and palettes, which stand for many numbers |
+//! | [`quantise`] | codebooks and palettes |
 //! | [`trace`] | spans around the parts of a call, with the feature of that name |
 //! | [`units`] | percentages and milliseconds of results |
-//! | [`words`] | words that are near to each other |
-//! | [`raster`] | coverage without time: edge functions, polygons, strips of pixels, samples |
+//! | [`words`] | proposals for misspelt names |
+//! | [`raster`] | coverage without timing: edge functions, polygons, strips of pixels, samples |
 
 pub mod bytes;
 pub mod choice;

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use crate::error::{Error, Result, shown};
 use crate::task::Task;
 
-/// Mode before the umask, as `open(2)` gives any file; temporary files would be hidden from other users.
+/// Mode before the umask, as of `open(2)`; the default mode of temporary files hides them from other users.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
@@ -72,10 +72,10 @@ pub fn write_whole_if(
 
 /// Writes the folder `path` with the given files, so that no reader ever sees a part of it.
 ///
-/// Names of files may have folders before them, with slashes. The files go to a temporary folder in the same place, which
-/// is renamed when all are written. A folder that exists is replaced if `is_replaceable` returns true for the names of
-/// all its files and folders, the latter with a slash at their end, and if `accept`, which takes the path of the complete
-/// new folder, returns true. Returns whether the folder was replaced.
+/// File names may contain folders, separated by slashes. The files go to a temporary folder beside `path`, which is renamed
+/// when all are written. An existing folder is replaced if `is_replaceable` returns true for the names of all its files and
+/// folders (folders end in a slash), and if `accept`, which takes the path of the complete new folder, returns true.
+/// Returns whether the folder was replaced.
 ///
 /// # Errors
 /// [`Error::Write`], [`Error::Cancelled`], and the errors of `accept`.
@@ -107,7 +107,7 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));
-    // Its end removes the folder.
+    // Dropping it removes the folder.
     let temporary = temporary.map_err(|e| without_its_name(&e, &folder_of(path)))?;
     let part = temporary.path().to_path_buf();
     part_files().push(part.clone());
@@ -128,7 +128,7 @@ fn write_and_swap(
             fs::rename(path, &old)?;
         }
         fs::rename(&new, path).inspect_err(|_| {
-            // The error that is returned says more than one of the way back.
+            // The first error says more than an error of this renaming back.
             let _ = fs::rename(&old, path);
         })?;
         Ok(accepted)
@@ -138,7 +138,7 @@ fn write_and_swap(
     swapped
 }
 
-/// Path of a file or folder below `path`, if any, whose name after `above` is not known. Folders end in a slash.
+/// First file or folder below `path` whose name, prefixed with `above`, is not known; names of folders end in a slash.
 fn other_file(
     path: &Path,
     above: &str,
@@ -165,7 +165,7 @@ fn other_file(
     Ok(None)
 }
 
-/// Creates a missing folder of the output `path`. Call it before long work whose result would otherwise be lost.
+/// Creates the folder of the output `path` if it is missing. Call it before long work whose result would otherwise be lost.
 pub fn make_folder_of(path: &Path) -> Result<()> {
     fs::create_dir_all(folder_of(&link_target(path))).map_err(|e| Error::write(path, e))
 }

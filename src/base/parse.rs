@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Parses by a function of the library, for callers that add the name and the value to the message themselves.
+/// Parses `text` with `parse`, for callers that add the argument's name and value to the message themselves.
 ///
 /// # Errors
-/// The expectation of an [`Error::Argument`], or the whole message of another error.
+/// The valid values of an [`Error::Argument`], or the whole message of another error.
 pub fn parsed<T>(
     text: &str,
     parse: impl FnOnce(&str) -> crate::error::Result<T>,
@@ -53,7 +53,7 @@ pub fn numbers<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
 /// Parses a number whose range is checked elsewhere.
 ///
 /// # Errors
-/// The expectation.
+/// The expected form, as a message.
 pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a number such as 40 or 0.5".to_owned())
 }
@@ -61,7 +61,7 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 /// Parses a point or a direction: three numbers separated by commas.
 ///
 /// # Errors
-/// The expectation.
+/// The expected form, as a message.
 pub fn point(text: &str) -> Result<[f64; 3], String> {
     numbers(text).ok_or_else(|| "expected three numbers such as 1,-2,0.5".to_owned())
 }

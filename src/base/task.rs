@@ -12,7 +12,7 @@ use rayon::Yield;
 
 use crate::error::{Error, Result};
 
-/// Bytes between two checks, at most; decompressing one such piece takes about a millisecond.
+/// Largest number of bytes between two checks; decompressing them takes about a millisecond.
 const PIECE_BYTES: usize = 1 << 16;
 /// Interval of the checks while a call waits for uninterruptible work.
 const WAIT: Duration = Duration::from_millis(5);
@@ -80,32 +80,32 @@ impl Task {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    /// As [`Self::check`], for visitors that break off.
+    /// As [`Self::check`], as the result of a visitor.
     #[inline]
     pub fn flow(&self) -> ControlFlow<()> {
         if self.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Calls the callback for progress, if there is one.
+    /// Passes `done` of `total` units to the progress callback, if there is one.
     pub fn report(&self, done: u64, total: u64) {
         if let Some(progress) = &self.progress {
             progress(done, total);
         }
     }
 
-    /// Wraps a reader or writer so that it fails as soon as the task is cancelled.
+    /// Wraps a reader so that it fails as soon as the task is cancelled.
     pub fn reader<T>(&self, inner: T) -> Checked<'_, T> {
         Checked { task: self, inner }
     }
 
-    /// As [`Self::reader`].
+    /// Wraps a writer so that it fails as soon as the task is cancelled.
     pub fn writer<T>(&self, inner: T) -> Checked<'_, T> {
         self.reader(inner)
     }
 
-    /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, it runs on
-    /// a thread of its own and a pool of as many threads as its caller's: the global pool may have other threads, and
-    /// in a forked process has none. When it is cancelled, it ends by itself later, and its result is dropped.
+    /// Runs work that cannot be interrupted, such as a single call of a codec. If the task can be cancelled, the work runs
+    /// on a thread of its own and a pool of as many threads as its caller's: the global pool may have other threads, and in
+    /// a forked process has none. When the task is cancelled, the work ends by itself later, and its result is dropped.
     pub fn uninterrupted<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -144,7 +144,7 @@ impl Task {
         }
     }
 
-    /// Starts to count `total` units of work, which threads report one by one.
+    /// Creates a counter of `total` units of work, which threads advance.
     pub fn steps(&self, total: u64) -> Steps<'_> {
         Steps { task: self, done: AtomicU64::new(0), total }
     }
@@ -188,7 +188,7 @@ pub struct Checked<'a, T> {
 }
 
 impl<T> Checked<'_, T> {
-    /// The reader or writer itself.
+    /// Returns the wrapped reader or writer, without the checks.
     pub fn into_inner(self) -> T {
         self.inner
     }

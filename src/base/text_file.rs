@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// A complete configuration has about 10 KB.
+/// Limit of a text file; a complete configuration has about 10 KB.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads the file at `path`, or standard input for `-`; `what` is its content, such as "a suite".
+/// Reads the file at `path`, or standard input for `-`; `what` names its content in messages, such as "a suite".
 ///
 /// # Errors
 /// [`Error::Read`], [`Error::Malformed`] for bytes that are not UTF-8, and [`Error::Limit`] for more than

@@ -16,7 +16,7 @@ macro_rules! span {
     };
 }
 
-/// Stands for a span of the feature `trace`, without which it expands to nothing.
+/// Expands to nothing without the feature `trace`; with it, enters a span.
 #[cfg(not(feature = "trace"))]
 #[macro_export]
 macro_rules! span {

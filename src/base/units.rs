@@ -1,4 +1,4 @@
-//! Numbers of results in the units that people read.
+//! Conversions of results to units for people.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// A duration in milliseconds.
+/// Converts a duration to milliseconds.
 pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }

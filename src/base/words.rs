@@ -1,21 +1,21 @@
 //! Edit distances, and proposals for misspelt names.
 
-/// Edits that make one word into the other, where an exchange of neighbours is one edit and no part is edited twice.
+/// Insertions, deletions, exchanges and swaps of neighbours that make one word into the other; no part is edited twice.
 pub use strsim::osa_distance as edit_distance;
 
-/// A word may differ from the word that was meant by one edit per this number of letters.
+/// Letters of a word per tolerated edit.
 const LETTERS_PER_EDIT: usize = 3;
-/// Letters of the shortest word that is recognized as a part of another one.
+/// Length of the shortest word that matches as the start or end of another one.
 const LEAST_PART: usize = 4;
 
-/// The name that a misspelt `word` most likely stands for: the nearest one that differs by few letters, or that is
-/// longer or shorter at an end. Case is ignored; of equally near names, the first counts.
+/// The name that a misspelt `word` most likely stands for: the nearest name within a few edits, or one that extends or
+/// shortens the word at one end. Case is ignored; ties go to the first name.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.trim().to_lowercase();
     let near = names.into_iter().filter_map(|name| {
         let lower = name.to_lowercase();
         let distance = edit_distance(&word, &lower);
-        // Of two letters or fewer, not all may differ.
+        // At most half of the letters may differ, so that short words need a part in common.
         let longest = word.chars().count().max(lower.chars().count());
         let is_edited = distance <= most_edits(&word) && 2 * distance <= longest;
         let is_near = is_edited || is_part(&word, &lower);
@@ -30,8 +30,8 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     name.map_or(String::new(), |name| format!("; did you mean {name}?"))
 }
 
-/// As [`did_you_mean`], of a parser's message that puts the unknown word and then the valid ones between
-/// backquotes: ``unknown field `widht`, expected `width` or `height` ``.
+/// As [`did_you_mean`], for a parser's message that has the unknown word and then the valid ones between backquotes:
+/// ``unknown field `widht`, expected `width` or `height` ``.
 pub fn did_you_mean_one_of(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let word = words.next().filter(|_| message.starts_with("unknown "));

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::image::Frame;
 
-/// Same limit as the side of a camera's picture.
+/// Largest side of an enlarged crop, and of a camera's picture.
 const MAX_SIDE_PX: u32 = 1 << 15;
 
 /// A rectangle of pixels, and the factor by which it is enlarged.
@@ -34,10 +34,10 @@ impl CropArea {
         Ok(Self { corner: [x, y], size: [w, h], zoom })
     }
 
-    /// Cuts the part out of `frame`.
+    /// Cuts the area out of `frame` and enlarges it.
     ///
     /// # Errors
-    /// [`Error::Argument`] when it lies outside of the frame.
+    /// [`Error::Argument`] when the area extends beyond the frame.
     pub fn of(&self, frame: &Frame) -> Result<Frame> {
         let [x0, y0] = self.corner;
         let [w, h] = self.size;

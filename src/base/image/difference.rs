@@ -12,8 +12,8 @@ const HEAT: [[f32; 3]; 5] = [
     [0.99, 0.99, 0.76],
 ];
 
-/// The colour at `position`, 0 to 1, of a scale with evenly spaced `colours`, linear between them.
-/// Positions outside the range give the ends, NaN gives the last colour.
+/// The colour at `position`, 0 to 1, on a scale of evenly spaced `colours`, with linear interpolation. Positions outside
+/// the range give the end colours, NaN the last colour.
 pub fn colour_at(colours: &[[f32; 3]], position: f32) -> [f32; 3] {
     let mut steps = position.clamp(0.0, 1.0) * (colours.len() - 1) as f32;
     for pair in colours.windows(2) {
@@ -30,8 +30,8 @@ pub fn heat_colour(error: f32) -> [f32; 3] {
     colour_at(&HEAT, error)
 }
 
-/// Draws errors of 0 to 1 on a picture of `size_px` (width, height): 0 is black, 1 cream. The scale is
-/// fixed, so that pictures of different pairs are comparable.
+/// Draws errors of 0 to 1 as a picture of `size_px` (width, height): 0 is black, 1 cream. The scale is fixed, so that
+/// pictures of different pairs are comparable.
 pub fn heat_picture(size_px: [u32; 2], errors: &[f32]) -> Frame {
     let pixels = errors.iter().map(|&error| {
         let [r, g, b] = heat_colour(error);
@@ -54,7 +54,7 @@ pub fn scaled_difference(a: &Frame, b: &Frame, scale: f32) -> Result<Frame> {
     }
     let [a, b] = [a.to_srgb(), b.to_srgb()];
     let pixels = a.pixels().iter().zip(b.pixels()).map(|(a, b)| {
-        // `min` gives 1 where the difference is not a number.
+        // `min` returns 1 for NaN.
         let [r, g, b] = [0, 1, 2].map(|c| ((a[c] - b[c]).abs() * scale).min(1.0));
         [r, g, b, 1.0]
     });

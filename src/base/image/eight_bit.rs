@@ -12,12 +12,12 @@ const WHOLE: f32 = 8_388_608.0;
 /// There is no gamma: the trainer of 3D Gaussian splatting compares its colours with the numbers in photographs' files,
 /// so a frame holds display values already (Kerbl et al. 2023, `train.py` and `render.py`).
 ///
-/// `f32::round` is a call of the C library on x86-64, which no loop with it can be vectorised around.
+/// `f32::round` calls the C library on x86-64, which prevents vectorisation.
 #[inline(always)]
 #[expect(clippy::manual_clamp, reason = "the greater one of NaN and 0 is 0")]
 pub fn to_8_bit(value: f32) -> u8 {
     let scaled = value.max(0.0).min(1.0) * MAX_8_BIT;
-    // Rounded half to even.
+    // The sum is rounded half to even.
     let sum = scaled + WHOLE;
     let went_down_half = scaled - (sum - WHOLE) == 0.5;
     low(sum.to_bits() + u32::from(went_down_half))
@@ -33,9 +33,9 @@ mod tests {
     use super::*;
     use crate::math::whole;
 
-    /// Distance of the bit patterns of values of all sizes and signs: a prime, so that low bits differ.
+    /// Step between the tested bit patterns: a prime, so that low bits vary.
     const STRIDE: usize = 4099;
-    /// Values on either side of each edge between two codes.
+    /// Number of values tested on either side of each boundary between two codes.
     const BESIDE: u32 = 8;
 
     fn defined(value: f32) -> u8 {

@@ -40,7 +40,7 @@ impl Frame {
         }
     }
 
-    /// As [`Frame::new`], of a size that a user chose.
+    /// As [`Frame::new`], for a size that a user chose.
     ///
     /// # Errors
     /// [`Error::Argument`] for a picture that does not fit in the available memory.
@@ -58,14 +58,14 @@ impl Frame {
         Ok(Self::new(width, height))
     }
 
-    /// Makes the picture transparent black of another size, or keeps its pixels if it has that size.
+    /// Replaces the picture by transparent black of another size; keeps the pixels if the size is the same.
     pub fn resize(&mut self, width: u32, height: u32) {
         if [self.width, self.height] != [width, height] {
             *self = Self::new(width, height);
         }
     }
 
-    /// As [`Frame::from_pixels`], of pixels and a size that a user chose.
+    /// As [`Frame::from_pixels`], for pixels and a size that a user chose.
     ///
     /// # Errors
     /// [`Error::Argument`] when there are not `width * height` pixels.
@@ -91,7 +91,7 @@ impl Frame {
         self
     }
 
-    /// Returns the colour space of the picture.
+    /// Returns the colour space: sRGB unless [`Frame::taken_as`] has set it.
     pub fn colour_space(&self) -> ColourSpace {
         self.colour_space
     }
@@ -102,7 +102,7 @@ impl Frame {
             return Cow::Borrowed(self);
         }
         let pixels = self.pixels.iter().map(|&[r, g, b, a]| {
-            // Colours are encoded as they are before they are multiplied by alpha.
+            // The curve applies to straight colours, so alpha is divided out first.
             let straight = if a > 0.0 { [r, g, b].map(|c| c / a) } else { [r, g, b] };
             let alpha = if a > 0.0 { a } else { 1.0 };
             let [r, g, b] = encode_srgb(straight).map(|c| c * alpha);

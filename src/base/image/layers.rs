@@ -39,7 +39,7 @@ choice! {
 pub struct TopCount(u8);
 
 impl TopCount {
-    /// The largest number. Each splat takes 8 bytes per pixel.
+    /// Largest number of splats: each takes 8 bytes per pixel.
     pub const MAX: u8 = 32;
 
     /// A number of splats; `None` if it is out of range.
@@ -54,8 +54,8 @@ impl TopCount {
 }
 
 impl Layer {
-    /// Names of its channels in an `OpenEXR` file. Blender and Nuke take what stands before the dot as
-    /// the name of a layer and one letter behind it as the channel; `Z` alone is depth.
+    /// Names of the layer's channels in an `OpenEXR` file. Blender and Nuke read the text before the dot as the name of a
+    /// layer and the letter after it as the channel; `Z` alone is depth.
     pub fn exr_channels(self) -> Vec<String> {
         let one = |name: &str| vec![name.to_owned()];
         let ranked = |name: &str, count: TopCount| {
@@ -85,7 +85,7 @@ impl Layer {
         }
     }
 
-    /// Whether the values are whole numbers.
+    /// Whether the values are whole numbers: ids or counts.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Id | Self::Count | Self::TopId(_))
     }
@@ -107,7 +107,7 @@ impl LayerPicture {
     /// Creates a picture of `layer` from the bits of its planes.
     ///
     /// # Panics
-    /// When the number of values does not match.
+    /// When there are not width x height x [`Layer::planes`] values.
     pub fn from_bits(layer: Layer, [width, height]: [u32; 2], bits: Vec<u32>) -> Self {
         let pixels = width as usize * height as usize;
         assert_eq!(bits.len(), pixels * layer.planes(), "values of {layer}");

@@ -3,11 +3,11 @@
 use crate::error::{Error, Result};
 use crate::math::buffer::Buffer;
 
-/// Bytes of a pixel of a [`Frame`](super::Frame).
+/// Bytes per pixel of a [`Frame`](super::Frame).
 pub const FRAME_BYTES: u64 = size_of::<[f32; 4]>() as u64;
 
-/// Refuses pictures of a size (width, height) for which the available memory does not suffice, given the bytes that a
-/// command needs for each pixel: a renderer would abort, or the system would swap.
+/// Refuses a picture size (width, height) that does not fit in the available memory at `bytes_per_pixel`, since a renderer
+/// would abort or the system would swap.
 pub fn check_memory(size: [u32; 2], bytes_per_pixel: u64) -> Result<()> {
     check_memory_of(size, bytes_per_pixel, available_bytes())
 }

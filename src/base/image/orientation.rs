@@ -11,10 +11,10 @@ pub struct ExifOrientation {
 }
 
 impl ExifOrientation {
-    /// Rows from the top, columns from the left.
+    /// The stored picture is upright: rows from the top, columns from the left.
     pub const UPRIGHT: Self = Self { is_transposed: false, is_mirrored: [false; 2] };
 
-    /// Orientation of a number of the standard; unknown numbers are upright, as photo readers do.
+    /// Orientation of a number of the standard; unknown numbers count as upright, as in photo readers.
     pub(crate) fn of_exif(number: u8) -> Self {
         let (is_transposed, is_mirrored) = match number {
             2 => (false, [true, false]),
@@ -54,8 +54,8 @@ impl ExifOrientation {
     }
 }
 
-/// Whether two sizes (width, height) are the same picture at two scales: for some scale, the sides of the larger one are
-/// within a pixel of the sides of the smaller one, since programs round them up, down and to the nearest.
+/// Whether two sizes (width, height) can be one picture at two scales: for some scale, the sides of the larger size are
+/// within a pixel of the smaller size, since programs round sides up, down or to the nearest.
 pub fn have_equal_proportions(a: [u32; 2], b: [u32; 2]) -> bool {
     let [large, small] = if a[0] >= b[0] { [a, b] } else { [b, a] };
     let scales = [0, 1].map(|side| {

@@ -5,13 +5,13 @@ use rayon::prelude::*;
 use super::{Frame, to_8_bit};
 use crate::math::{narrow, whole};
 
-/// Keys 1981; as in Pillow's `BICUBIC`.
+/// Parameter a of cubic convolution (Keys 1981), as in Pillow's `BICUBIC`.
 const CUBIC_A: f64 = -0.5;
 const CUBIC_RADIUS: f64 = 2.0;
 /// Fraction bits of weights for 8-bit values, as in Pillow: two bits of a 32-bit sum remain for sign and overshoot.
 const WEIGHT_BITS: u32 = 32 - 8 - 2;
 
-/// Numbers of the values of a picture.
+/// Number type in which a picture is resized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResizedValues {
     /// 8 bits, rounded after each of the two passes: the bytes that Pillow's `Image.resize` with `BICUBIC` returns.

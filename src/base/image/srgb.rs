@@ -12,8 +12,8 @@ pub fn luminance([red, green, blue]: [f32; 3]) -> f32 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/// Linear light to sRGB, both 0 to 1; clamped. Resolved pixels are encoded last, as a render target
-/// in an sRGB format is: its samples are averaged in linear light.
+/// Converts linear light, clamped to 0 to 1, to sRGB. The samples of a pixel are averaged in linear light before, as in a
+/// render target of an sRGB format.
 pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
     linear.map(|c| {
         let c = c.clamp(0.0, 1.0);
@@ -27,14 +27,14 @@ pub fn encode_srgb(linear: [f32; 3]) -> [f32; 3] {
     })
 }
 
-/// sRGB to linear light, both 0 to 1.
+/// Converts sRGB to linear light, both 0 to 1.
 pub fn decode_srgb(encoded: [f32; 3]) -> [f32; 3] {
     encoded.map(|c| {
         if c <= ENCODED_BEND { c / SLOPE } else { ((c + OFFSET) / (1.0 + OFFSET)).powf(EXPONENT) }
     })
 }
 
-/// Linear light of each of the 256 values of a channel.
+/// Linear light of each of the 256 codes of an sRGB channel.
 pub fn srgb_decoding_table() -> [f32; 256] {
     let mut values = 0..=u8::MAX;
     std::array::from_fn(|_| {

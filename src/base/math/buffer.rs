@@ -8,17 +8,17 @@ use memmap2::MmapMut;
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Least bytes of an array with its own mapping: touching fresh 4 KiB pages costs more than decoding splats into them.
+/// Arrays of at least this size get a mapping: touching fresh 4 KiB pages costs more than decoding splats into them.
 const MAPPED_BYTES: usize = HUGE_PAGE_BYTES / 2;
 
-/// Maps `bytes` zeros. Whole huge pages, since Linux aligns such a mapping to a huge page.
+/// Maps `bytes` zeros, rounded up to whole huge pages, since Linux aligns such a mapping to a huge page.
 fn map_zeros(bytes: usize) -> std::io::Result<MmapMut> {
     MmapMut::map_anon(bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).unwrap_or(bytes))
 }
 
 /// A zero-initialised array of fixed length, on huge pages if it is large and the system has them.
 pub enum Buffer<T> {
-    /// An array of the allocator.
+    /// A small array on the heap.
     Heap(Vec<T>),
     /// An anonymous mapping; pages are touched on the first write.
     Mapped {
@@ -38,7 +38,7 @@ impl<T: Pod> Buffer<T> {
             .and_then(|bytes| map_zeros(bytes).ok());
         match mapped {
             Some(map) => {
-                // A failure only makes it slower.
+                // Without huge pages, access is slower but correct.
                 #[cfg(target_os = "linux")]
                 let _ = map.advise(memmap2::Advice::HugePage);
                 Self::Mapped { map, len }
@@ -53,7 +53,7 @@ impl<T: Pod> Buffer<T> {
         bytes.is_some_and(|bytes| bytes < MAPPED_BYTES || map_zeros(bytes).is_ok())
     }
 
-    /// Grows to at least `len` items; if it has to grow, all items are zero.
+    /// Grows to at least `len` items. If it has to grow, all items are zero afterwards.
     pub fn reserve_zeroed(&mut self, len: usize) {
         if self.len() < len {
             // The old array is freed first, so that memory never holds both.
@@ -125,7 +125,7 @@ impl<T: Pod> std::fmt::Debug for Buffer<T> {
     }
 }
 
-/// The same words as atomics, for threads that fill disjoint parts of an array; relaxed accesses cost as plain ones.
+/// Views words as atomics, for threads that fill disjoint parts of an array; relaxed accesses cost as much as plain ones.
 pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     #[allow(unsafe_code, reason = "the standard library's cast is unstable")]
     // SAFETY: the types have one layout and, on every 64-bit target, one alignment; the exclusive
@@ -136,13 +136,13 @@ pub fn as_atomic_u64(words: &mut [u64]) -> &[AtomicU64] {
     }
 }
 
-/// A cache line.
+/// A cache line of 64 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Line(pub [f32; 16]);
 
-/// Lines written past the caches: an ordinary store to uncached memory reads the line first. Pays where lines
-/// are written whole, and read when they would have left the caches.
+/// Lines written past the caches, since an ordinary store to uncached memory reads the line first. They pay off if lines
+/// are written whole, and would have left the caches before they are read.
 #[derive(Debug)]
 pub struct StreamedLines<'a>(&'a mut [Line]);
 
@@ -163,7 +163,7 @@ impl StreamedLines<'_> {
         self.0.is_empty()
     }
 
-    /// Writes a line.
+    /// Writes a whole line past the caches.
     ///
     /// # Panics
     /// When there is no line of that index.
@@ -199,7 +199,7 @@ impl Drop for StreamedLines<'_> {
     }
 }
 
-/// A level of the caches.
+/// Cache level that a prefetch fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheLevel {
     /// For lines that are needed soon.
@@ -214,7 +214,7 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     prefetch_to(CacheLevel::First, values, index);
 }
 
-/// As [`prefetch`], to a level of the caches.
+/// As [`prefetch`], into a chosen cache level.
 #[inline(always)]
 pub fn prefetch_to<T>(level: CacheLevel, values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

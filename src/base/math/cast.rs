@@ -1,4 +1,4 @@
-//! Conversions to narrower numbers, named after the part of the value that is relied on.
+//! Conversions to narrower numbers, named after the part of the value that they keep.
 
 use num_traits::{AsPrimitive, NumCast, ToPrimitive};
 
@@ -31,7 +31,7 @@ pub fn low<T: Copy + 'static>(value: impl AsPrimitive<T>) -> T {
     value.as_()
 }
 
-/// An integer that fits `T`, since sizes were checked where they entered; debug assertions check it again.
+/// Converts an integer that fits `T`: sizes are checked on input, and debug assertions check them again.
 #[inline(always)]
 pub fn fit<T: NumCast + Copy + 'static>(value: impl AsPrimitive<T> + ToPrimitive) -> T {
     debug_assert!(<T as NumCast>::from(value).is_some(), "an integer beyond its type");

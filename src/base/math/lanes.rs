@@ -42,7 +42,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// Counts of lanes, doubled with mask registers: to add one, the compiler would make a vector of the mask first.
+/// Counter per lane. With mask registers it adds 2 per count: to add 1, the compiler would turn the mask into a vector.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCounts<S: Simd>(u32x16<S>);
 
@@ -71,7 +71,7 @@ impl<S: Simd> LaneCounts<S> {
     }
 }
 
-/// Whether masks have own registers; the level then has 32 vector registers too, enough for four chains.
+/// Whether the level has mask registers. It then also has 32 vector registers, enough for four dependency chains.
 #[inline(always)]
 pub fn has_mask_registers<S: Simd>(simd: S) -> bool {
     #[cfg(target_arch = "x86_64")]
@@ -122,8 +122,8 @@ pub fn exp2<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
 
 /// 2^x where `masks` are set, 0 elsewhere, relative error below 3e-7. There, x must be in the domain of [`exp2`].
 ///
-/// The vectors go through each step together, since one alone is a chain of latencies that a core cannot hide. AVX-512
-/// splits off the integer part and scales by it in one instruction each: its results differ in the last bits.
+/// All vectors take each step together, since one alone is a chain of latencies that a core cannot hide. AVX-512 splits off
+/// the integer part and scales by it in one instruction each: its results differ in the last bits.
 #[inline(always)]
 pub fn exp2_where<S: Simd, const N: usize>(
     simd: S,
@@ -173,7 +173,7 @@ fearless_simd::kernel!(
 
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    /// `p` times two to the power of the integer below x where the mask is set, 0 elsewhere.
+    /// `p * 2^floor(x)` where the mask is set, 0 elsewhere.
     #[inline(always)]
     fn scale_where_avx512(
         _token: Avx512,

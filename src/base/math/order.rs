@@ -2,8 +2,8 @@
 
 use super::whole;
 
-/// The value below which `share` of the values lie, interpolated linearly between the two nearest ranks (definition 7
-/// of Hyndman & Fan 1996, the default of `numpy.quantile`); not a number without values. Reorders the values.
+/// The value below which `share` of the values lie, interpolated linearly between the two nearest ranks (definition 7 of
+/// Hyndman & Fan 1996, the default of `numpy.quantile`); NaN without values. Reorders the values.
 pub fn quantile(values: &mut [f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
     let position = share * last as f64;
@@ -17,7 +17,7 @@ pub fn quantile(values: &mut [f64], share: f64) -> f64 {
 pub fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
-    // Two infinite values have no midpoint.
+    // Equal values are returned as they are, infinite ones included.
     let [low, high] = [values[last / 2], values[values.len() / 2]];
     Some(if low == high { low } else { f64::midpoint(low, high) })
 }

@@ -4,13 +4,13 @@ use nalgebra::{DMatrix, Matrix3, Vector3};
 
 use super::harmonics::sh_basis;
 
-/// Sample directions: well above the functions of a degree, and evenly spread for a well-conditioned matrix.
+/// Number of sample directions, evenly spread: many more than a degree has functions, for a well-conditioned matrix.
 const DIRECTIONS: u32 = 64;
 
 /// Matrices by which the coefficients of degree 1 to `degree` (at most 4) change when a scene is rotated:
 /// `turned = matrix * coefficients` has in direction `rotation * d` the value that `coefficients` have in direction d.
 ///
-/// Functions of one degree turn into each other: values in enough directions give the matrix, by least squares in f64.
+/// A rotation maps the functions of a degree to each other: their values give the matrix, by least squares in f64.
 pub fn sh_rotations(degree: u8, rotation: &Matrix3<f64>) -> Vec<DMatrix<f64>> {
     let back = rotation.transpose();
     let directions: Vec<Vector3<f64>> = (0..DIRECTIONS).map(direction).collect();

@@ -63,20 +63,20 @@ impl SimdLevel {
         }
     }
 
-    /// Runs `f`, compiled for this level as far as it is inlined: plain loops over arrays use vectors
-    /// of the level's width. Nothing is fused, so every level gives the same bits.
+    /// Runs `f`, compiled for this level as far as it is inlined: plain loops over arrays use vectors of the level's width.
+    /// No multiply-add is fused, so every level gives the same bits.
     #[inline(always)]
     pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
         dispatch!(self.0, _simd => f())
     }
 
-    /// Level for `fearless_simd` in code that frames of splats wait for.
+    /// Level of `fearless_simd` for the hot code of splat frames.
     #[inline(always)]
     pub fn frame_level(self) -> Level {
         self.0
     }
 
-    /// Level for all other code, without SSE4.2: few machines stop there, and each version makes the program larger.
+    /// Level of `fearless_simd` for all other code. SSE2 replaces SSE4.2, where few machines stop.
     #[inline(always)]
     pub fn level(self) -> Level {
         match self.0 {

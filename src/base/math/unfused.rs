@@ -1,4 +1,4 @@
-//! Functions with the same bits on every SIMD level and in scalar code: nothing fused, no instructions of one level.
+//! Functions with the same bits on every SIMD level and in scalar code: nothing fused, no level-specific instructions.
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
 

@@ -13,7 +13,7 @@ const BLOCKS: usize = 4096;
 /// The error changes by less than a thousandth in later iterations.
 const ITERATIONS: usize = 24;
 
-/// 256 ascending numbers of locally least mean squared error of the values; all distinct values, if no more.
+/// 256 ascending numbers with a locally minimal mean squared error; up to 256 distinct values are kept exactly.
 pub fn codebook<'v>(
     columns: impl Iterator<Item = &'v Vec<f32>>,
     task: &Task,
@@ -65,7 +65,7 @@ fn lloyd(sorted: &[f32]) -> [f32; ENTRIES] {
     entries
 }
 
-/// Entries as dense as the cube root of the values' density, optimal for many entries (Panter and Dite 1951).
+/// Initial entries, as dense as the cube root of the values' density, optimal for many entries (Panter and Dite 1951).
 /// Blocks hold equal numbers of values, so a block gets entries by its width to the power of two thirds.
 fn companded(sorted: &[f32]) -> [f32; ENTRIES] {
     let edge = |block: usize| f64::from(sorted[block * (sorted.len() - 1) / BLOCKS]);

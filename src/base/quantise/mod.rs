@@ -1,4 +1,4 @@
-//! Few numbers, and few rows of numbers, that stand for many: codebooks and palettes.
+//! Vector quantisation: codebooks of numbers and palettes of rows.
 
 mod codebook;
 mod nearest;

@@ -45,7 +45,7 @@ impl LaneBlock {
     }
 }
 
-/// For each row, the lane of its nearest centroid (the first of equal ones), over all blocks; meaningless if cancelled.
+/// Index, over all blocks, of the centroid nearest to each row; ties go to the first. Meaningless if cancelled.
 pub(super) fn nearest(
     points: &Rows,
     rows: &[u32],

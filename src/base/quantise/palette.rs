@@ -21,12 +21,12 @@ const TRANSPOSED_ROWS: usize = 256;
 const VARIANCE_ROWS: usize = 4096;
 const INNER_ITERATIONS: usize = 5;
 const OUTER_ITERATIONS: usize = 2;
-/// Groups that the last passes compare with.
+/// Groups whose centroids a row is compared with in the last passes, its own group included.
 const NEAR_GROUPS: usize = 16;
-/// Blocks of these groups that a row is compared with.
+/// Blocks of centroids of these groups that a row is compared with.
 const NEAR_BLOCKS: usize = 48;
 
-/// Centroids of rows, and the centroid that stands for each row.
+/// Centroids, and the centroid nearest to each row.
 pub struct Palette {
     /// Centroids, each of the width of the rows.
     pub centroids: Vec<Vec<f32>>,
@@ -34,7 +34,7 @@ pub struct Palette {
     pub labels: Vec<u16>,
 }
 
-/// Number of centroids of `rows` rows: a power of two times 1024, up to 65,536.
+/// Number of centroids of `rows` rows: the largest power of two up to `rows`, at most 65,536.
 fn palette_size(rows: usize) -> usize {
     whole::<usize>((rows as f64 / 1024.0).log2().floor().min(6.0).exp2() * 1024.0).max(1)
 }
@@ -155,7 +155,7 @@ pub fn palette(columns: &[Vec<f32>], level: SimdLevel, task: &Task) -> Result<Pa
     Ok(Palette { centroids: centroids.collect(), labels: of_rows })
 }
 
-/// A palette of all distinct rows, unless they are more than `size`.
+/// Returns a palette of all distinct rows; `None` if there are more than `size`.
 fn exact_palette(columns: &[Vec<f32>], size: usize) -> Option<Palette> {
     let rows = columns.first().map_or(0, Vec::len);
     let mut known: HashMap<Vec<u32>, u16> = HashMap::new();
@@ -179,7 +179,7 @@ fn exact_palette(columns: &[Vec<f32>], size: usize) -> Option<Palette> {
     Some(Palette { centroids, labels })
 }
 
-/// Splits rows at medians of the dimension of greatest variance; groups get shares of `size` centroids, at even steps.
+/// Splits rows at medians of the widest dimension; a group seeds its share of `size` centroids at evenly spaced rows.
 fn split(points: &Rows, rows: usize, size: usize, task: &Task) -> Result<Vec<Group>> {
     let groups = MAX_GROUPS.min(size.isqrt().next_power_of_two());
     let all: Vec<u32> = (0..u32::try_from(rows).unwrap_or(u32::MAX)).collect();
@@ -238,7 +238,7 @@ fn mean(points: &Rows, rows: &[u32]) -> Vec<f32> {
 fn halves(points: &Rows, rows: &[u32]) -> [Vec<u32>; 2] {
     let widest = widest(points, rows);
     let middle = rows.len() / 2;
-    // Keys, and rows with equal keys, compare as integers.
+    // The key in the high half and the row in the low half make one integer, so that rows order equal keys.
     let key = |row: &u32| {
         u64::from(total_order(points.row(*row as usize)[widest])) << 32 | u64::from(*row)
     };

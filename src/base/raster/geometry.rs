@@ -33,7 +33,7 @@ pub struct PixelRect {
 }
 
 impl PixelRect {
-    /// Intersection of both.
+    /// Intersection of two rectangles; empty if they are disjoint.
     #[inline]
     pub fn intersect(self, other: Self) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl PixelRect {
         }
     }
 
-    /// The smallest box around both.
+    /// The smallest rectangle that contains both.
     #[inline]
     pub fn around(self, other: Self) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl PixelRect {
         }
     }
 
-    /// Whether the rectangle is empty.
+    /// Whether the rectangle contains no pixel.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.x0 >= self.x1 || self.y0 >= self.y1

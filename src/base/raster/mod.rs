@@ -1,4 +1,4 @@
-//! Coverage without time: edge functions, polygons, strips, pixel and sample coverage, and the depths of samples.
+//! Coverage without timing: edge functions, polygons, strips, pixel and sample coverage, and the depths of samples.
 
 pub mod geometry;
 pub mod outline;

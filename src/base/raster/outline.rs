@@ -1,4 +1,4 @@
-//! Interface of an outline: the raster units work with one sample at the pixel's centre or with several.
+//! Outlines of primitives, through which the raster units work with one sample at the pixel's centre or with several.
 
 use crate::math::fit;
 use crate::raster::geometry::PixelRect;
@@ -16,15 +16,15 @@ pub trait Outline: Copy {
     /// Bounds of the pixels that may be covered, not clipped to a picture.
     fn bounds(&self) -> PixelRect;
 
-    /// Prepares the columns and rows from `origin` on, clipped to `clip`.
+    /// Prepares the strip whose first pixel is `origin`, clipped to `clip`.
     fn strip(&self, origin: [i32; 2], clip: PixelRect) -> Self::Strip;
 
     /// Conservative test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: false only if none of them is covered.
     fn touches(&self, x0: i32, y0: i32, size: i32) -> bool;
 
     /// Coverage of the raster tile at `origin`, which meets `clip`: `None` if the outline does not
-    /// [touch](Outline::touches) it, else a mask with bit `8 y + x` for each covered pixel inside `clip`. `strip` is
-    /// prepared from `strip_origin` on. The coverage of samples is added to `samples`, which are empty before.
+    /// [touch](Outline::touches) it, else a mask with bit `8 y + x` for each covered pixel inside `clip`. `strip` starts at
+    /// `strip_origin`. The coverage of samples is added to `samples`, which are empty before.
     fn tile(
         &self,
         strip: &Self::Strip,
@@ -39,7 +39,7 @@ pub trait Outline: Copy {
 pub trait TileCover: Copy {
     /// Number of quads that the fine raster emits.
     fn quads(&self, mask: u64) -> u64;
-    /// Number of those quads that have coverage.
+    /// Number of emitted quads with a covered sample.
     fn covered_quads(&self, mask: u64) -> u64;
     /// Number of covered pixels.
     fn fragments(&self, mask: u64) -> u64;
@@ -94,12 +94,12 @@ impl Outline for Polygon {
     }
 }
 
-/// Receives the tiles of a primitive, see [`raster_tiles`].
+/// Visitor of the tiles of a primitive, see [`raster_tiles`].
 pub trait TileVisitor<S> {
     /// Called before the raster tiles of the screen tile in `column` and `row`; returns whether to test them.
     fn enter(&mut self, column: u32, row: u32) -> bool;
 
-    /// Called with each touched raster tile: screen tile (column, row), quarter of it, and [`Outline::tile`].
+    /// Called with each touched raster tile: screen tile (column, row), quarter of it, and [`Outline::tile`]'s results.
     fn touch(&mut self, tile: [u32; 2], quarter: u8, mask: u64, samples: &S);
 }
 
@@ -129,8 +129,8 @@ pub fn raster_tiles<O: Outline>(
     const TILE: i32 = TILE_PX as i32;
     const RASTER: i32 = RASTER_TILE_PX as i32;
     let first_x = bounds.x0 / TILE * TILE;
-    // Joins the masks of the two halves of a screen tile that start at `first`, and drops a half outside the
-    // bounds from `low` to `high`. The outcome cannot be predicted, so a branch per half would cost more.
+    // Joins the masks of the two halves of a screen tile that start at `first`, and drops a half outside the bounds from
+    // `low` to `high`. A branch per half would cost more, since it cannot be predicted.
     let meets = |first: i32, [low, high]: [i32; 2], [one, other]: [u8; 2]| {
         let meets = |first: i32| u8::from(first < high && first + RASTER > low);
         (meets(first) * one) | (meets(first + RASTER) * other)

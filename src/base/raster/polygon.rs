@@ -6,10 +6,10 @@
 //! E(p) = (a.y - b.y) (p.x - a.x) + (b.x - a.x) (p.y - a.y)      in 1/256 x 1/256 px
 //! ```
 //!
-//! which is positive inside. A point on the edge is inside when the edge is a left one (inside to
-//! its right) or a top one (level, inside below it): then `E >= 0` is asked for, else `E - 1 >= 0`.
-//! Pixel centres lie at `256 i + 128`, so `E = 256 (A i + B j) + rest`, and since `A i + B j` is
-//! whole, `E >= 0` just when `A i + B j + floor(rest / 256) >= 0`. That is what `Edge` holds.
+//! which is positive inside. A point on the edge is inside when the edge is a left one (inside to its right) or a top one
+//! (level, inside below it): for these edges the test is `E >= 0`, else `E - 1 >= 0`. Pixel centres lie at `256 i + 128`,
+//! so `E = 256 (A i + B j) + rest`, and since `A i + B j` is whole, `E >= 0` exactly when
+//! `A i + B j + floor(rest / 256) >= 0`. `Edge` stores this form.
 //!
 //! With vertices inside [`GUARD_BAND`](crate::raster::geometry::GUARD_BAND), `|A|, |B| <= 2^30` and `|C| <= 2^53`; for any
 //! `i32` pixel the edge function stays below `2^30 * 2^31 * 2 + 2^53 < 2^63`, so `i64` never overflows.
@@ -25,19 +25,19 @@ pub const MAX_COLUMN: i32 = 1 << 20;
 const PIXEL: i32 = 1 << SUBPIXEL_BITS;
 const CENTRE: i32 = PIXEL / 2;
 
-/// `a i + b j + c >= 0` where the centre of pixel (i, j) is inside.
+/// Edge function: `a i + b j + c >= 0` if the centre of pixel (i, j) is inside.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Edge {
     a: i32,
     b: i32,
     c: i64,
-    /// 1 / a; [`FAR`] for level edges, which bound a row like left edges: before all columns, or after.
+    /// 1 / a. Level edges use [`FAR`]: they act as left edges before or after all columns of a row.
     a_inverse: f64,
 }
 
-/// More than [`FAR`] times any numerator.
+/// Offset that disables a bound: more than [`FAR`] times any numerator.
 const NOWHERE: f64 = 1e60;
-/// Stands for infinity without its NaN: half of it is beyond all columns, and numerators are at least a half.
+/// Finite in place of infinity, which would give NaN: numerators are at least a half, and half of it is beyond all columns.
 const FAR: f64 = 1e30;
 
 impl Edge {
@@ -70,8 +70,8 @@ impl Edge {
         0.5 * f64::from(self.a) - 0.5 - at_column_0 as f64
     }
 
-    /// Column at which the edge crosses row `y0 + row`: of a left edge, the first column inside is the
-    /// nearest whole number; of a right edge, that is the first column outside.
+    /// Column at which the edge crosses row `y0 + row`. Rounded to the nearest integer, it is the first column inside of a
+    /// left edge, or the first column outside of a right edge.
     ///
     /// With `k = b j + c`, the first whole `i` with `a i + k >= 0` for a > 0 is the first with `a i > -k - 1/2`, so
     /// `ceil(x)` for `x = (-k - 1/2) / a`; for a < 0 the first with `a i + k < 0`, so `a i < -k - 1/2`, is `ceil(x)` again.
@@ -89,8 +89,8 @@ impl Edge {
 
 /// A triangle, or a rectangle along the axes.
 ///
-/// A triangle is three edges: a left one, a right one, and a third which may be either or level.
-/// A rectangle is its pixel bounds, half-open just as the fill rule wants them, and no other edge.
+/// A triangle has three edges: a left one, a right one, and a third which may be either or level. A rectangle has only its
+/// pixel bounds, half-open as the fill rule requires.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Polygon {
     edges: [Edge; 3],
@@ -106,8 +106,8 @@ impl Polygon {
         } else {
             [Edge::new(v0, v2), Edge::new(v2, v1), Edge::new(v1, v0)]
         };
-        // One edge at least goes up and one down, or there would be no area. The first of them is found
-        // without branches, since which it is can not be predicted.
+        // At least one edge goes up and one down, or the area would be zero. They are found without branches, which could
+        // not be predicted.
         let first = |is: fn(&Edge) -> bool| {
             let [a, b] = [&edges[0], &edges[1]].map(|edge| !is(edge));
             usize::from(a) + usize::from(a & b)
@@ -130,9 +130,9 @@ impl Polygon {
         self.bounds
     }
 
-    /// The coarse raster's test of the block of pixels `[x0, x0 + size) x [y0, y0 + size)`: does it meet the bounds, and is
-    /// the centre of its corner pixel that lies furthest inside each edge inside that edge? Never false when a pixel of the
-    /// block is covered; may be true when none is, near corners.
+    /// The coarse raster's test of the pixels `[x0, x0 + size) x [y0, y0 + size)`: the block meets the bounds, and for each
+    /// edge, the pixel centre furthest inside lies inside. Always true if a pixel of the block is covered; near corners it
+    /// may also be true if none is.
     pub fn touches(&self, x0: i32, y0: i32, size: i32) -> bool {
         let (x0, y0) = (i64::from(x0), i64::from(y0));
         let (x1, y1) = (x0 + i64::from(size), y0 + i64::from(size));
@@ -148,7 +148,7 @@ impl Polygon {
         meets_bounds & is_inside(left) & is_inside(right) & is_inside(third)
     }
 
-    /// Whether the centre of pixel (x, y) is covered: the definition.
+    /// Whether the centre of pixel (x, y) is covered. This is the definition of coverage.
     pub fn covers(&self, x: i32, y: i32) -> bool {
         let is_inside = |edge: &Edge| edge.at(x.into(), y.into()) >= 0;
         self.bounds.contains(x, y) && self.edges.iter().all(is_inside)
@@ -177,17 +177,17 @@ impl Polygon {
         Strip::new(words, y0, clip)
     }
 
-    /// Covered columns of [`STRIP_COLUMNS`] from `x0` on, only inside `clip`, in the rows of half a strip from `y0` on: a
-    /// bit per column. Rows are not clipped.
+    /// Covered pixels of half a strip from (`x0`, `y0`) on: a word per row, a bit for each of [`STRIP_COLUMNS`] columns.
+    /// Columns are clipped to `clip`, rows are not.
     #[inline(always)]
     fn words(&self, [x0, y0]: [i32; 2], clip: PixelRect) -> [u64; HALF_ROWS] {
         let inside = |x: i32| f64::from(x.clamp(x0, x0 + STRIP_COLUMNS));
         let (first, end) = (inside(clip.x0), inside(clip.x1));
         let [left, right, third] = &self.edges;
         let numerators = [left.numerator(y0), right.numerator(y0), third.numerator(y0)];
-        // The third edge bounds one side; added to it, these leave the other side alone.
+        // The third edge bounds one side; these offsets keep it from bounding the other.
         let (no_left, no_right) = if third.is_left() { (0.0, NOWHERE) } else { (-NOWHERE, 0.0) };
-        // The power of two with the number of the column nearest to `x` as exponent, from its bits.
+        // 2 to the power of the column nearest to `x`, counted from `x0`, built from its bits.
         let bias = i64::from(EXPONENT_BIAS - x0).cast_unsigned();
         let power = |x: f64| {
             f64::from_bits((x + NO_FRACTION).to_bits().wrapping_add(bias) << FRACTION_BITS)
@@ -199,8 +199,7 @@ impl Polygon {
             let to = smaller(right.crossing(numerators[1], ROWS[k]), third + no_right);
             let from = smaller(larger(from, first), end);
             let to = larger(smaller(to, end), from);
-            // The ones from the first column to before the end; their number is below 2^48, and a sum
-            // with 2^52 has it in the low bits.
+            // Bits `from..to` set, as a number below 2^48; the sum with 2^52 has it in the low bits.
             let ones = power(to) - power(from);
             words[k] = (ones + LEAST_WHOLE).to_bits() & (LEAST_WHOLE_ULPS - 1);
         }
@@ -209,7 +208,7 @@ impl Polygon {
 }
 
 impl PrimitiveShape {
-    /// Its edges; `None` when it has no area.
+    /// Edge functions of the shape; `None` for an area of zero or a corner outside the guard band.
     #[inline]
     pub fn polygon(&self) -> Option<Polygon> {
         match *self {
@@ -218,7 +217,7 @@ impl PrimitiveShape {
         }
     }
 
-    /// The [bounds](Polygon::pixel_bounds) of its polygon, without the edges.
+    /// [Bounds](Polygon::pixel_bounds) of the shape's polygon, without setting up its edges.
     #[inline]
     pub fn pixel_bounds(&self) -> Option<PixelRect> {
         match *self {
@@ -244,8 +243,8 @@ fn area_and_bounds([v0, v1, v2]: [Vertex; 3]) -> Option<(i64, PixelRect)> {
     (area != 0).then(|| (area, pixels_between(low, high)))
 }
 
-/// The pixels whose centres lie between two corners: at the low sides or inside. At the high sides the fill rule covers
-/// nothing: a triangle's edge down to the lowest corner is a right one, or level with the inside above, and so on.
+/// The pixels whose centres lie between two corners, low sides included. The fill rule covers no centre on the high sides:
+/// edges there are right ones, or level with the inside above.
 fn pixels_between(low: Vertex, high: Vertex) -> PixelRect {
     let first = |v: i32| (v + (PIXEL - 1 - CENTRE)) >> SUBPIXEL_BITS;
     PixelRect { x0: first(low.x), y0: first(low.y), x1: first(high.x), y1: first(high.y) }

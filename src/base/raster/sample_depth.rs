@@ -1,7 +1,7 @@
 //! Early depth test of samples, and the depths of a quad.
 //!
-//! Depth is the distance of the near plane divided by that of the surface: 1 at the near plane, 0 infinitely far. It is
-//! linear along a plane's picture, and finest where f32 is. Samples start at 0; a nearer (greater) one is written.
+//! Depth is the near plane's distance divided by the surface's: 1 at the near plane, 0 at infinity. It is linear along a
+//! plane on the screen, and finest where f32 is. Samples start at 0; greater (nearer) depths replace them.
 
 use fearless_simd::{Simd, dispatch, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -35,13 +35,13 @@ pub struct DepthFragment {
 /// Depth and visible fragment of every sample of a quad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuadDepths {
-    /// Depths, shading pixel by shading pixel; those past the pattern's count are not used.
+    /// Depths, shading pixel by shading pixel; entries past the pattern's count are unused.
     pub depths: [[f32; MAX_SAMPLES]; 4],
     /// Id of the visible fragment of each sample.
     pub owners: [[u32; MAX_SAMPLES]; 4],
 }
 
-/// No fragment.
+/// Owner of a sample without a fragment.
 pub const NO_OWNER: u32 = u32::MAX;
 
 impl Default for QuadDepths {
@@ -67,7 +67,7 @@ impl DepthPlane {
 }
 
 impl QuadDepths {
-    /// Tests the samples of a fragment, one shading pixel at a time; returns the samples that pass, which are then its own.
+    /// Tests the samples of a fragment, one shading pixel at a time; returns the samples that pass, which it then owns.
     #[inline]
     pub fn test(
         &mut self,
@@ -78,7 +78,7 @@ impl QuadDepths {
         dispatch!(level.level(), simd => self.test_lanes(simd, pattern, fragment))
     }
 
-    /// The same for a SIMD level that is chosen already.
+    /// As [`Self::test`], in code that is dispatched to a SIMD level already.
     #[inline(always)]
     pub fn test_lanes<S: Simd>(
         &mut self,
@@ -117,7 +117,7 @@ impl QuadDepths {
         passed
     }
 
-    /// Farthest depth of all samples.
+    /// Farthest depth of all samples, the least one.
     pub fn farthest(&self, pattern: &SamplePattern) -> f32 {
         let count = pattern.count() as usize;
         self.depths.iter().flat_map(|pixel| &pixel[..count]).copied().fold(f32::INFINITY, f32::min)
@@ -130,7 +130,7 @@ mod tests {
 
     use super::*;
     impl QuadDepths {
-        /// Tests the samples of a fragment; returns those that pass, which are then its own. The definition.
+        /// Definition of the test: returns the samples that pass, which the fragment then owns.
         fn test_slowly(&mut self, pattern: &SamplePattern, fragment: &DepthFragment) -> u64 {
             let mut passed = 0;
             for (pixel, c) in (0..4).zip([[0, 0], [1, 0], [0, 1], [1, 1]]) {

@@ -110,14 +110,14 @@ impl SampledPolygon {
         (area != 0).then_some(area)
     }
 
-    /// Whether a triangle's corners come counter-clockwise on the picture, seen with y up; `None`
-    /// where there is no outline of it. Takes less than the outline does.
+    /// Whether a triangle's corners are counter-clockwise on the picture, seen with y up; `None` if it has no outline.
+    /// Cheaper than setting up the outline.
     #[inline]
     pub fn facing(corners: [Vertex; 3]) -> Option<bool> {
         Self::turn(corners).map(|area| area < 0)
     }
 
-    /// The [bounds](Outline::bounds) of a triangle's outline, without the outline.
+    /// The [bounds](Outline::bounds) of a triangle's outline, without setting it up.
     #[inline]
     pub fn bounds_of([v0, v1, v2]: [Vertex; 3], pattern: &SamplePattern) -> PixelRect {
         let least = [v0.x.min(v1.x).min(v2.x), v0.y.min(v1.y).min(v2.y)];
@@ -292,7 +292,7 @@ impl SampledPolygon {
     }
 }
 
-/// The shading pixels, of `side` units (a power of two), around a box, in whole quads: clipping them gains nothing.
+/// Bounds of a box in shading pixels of `side` units (a power of two), in whole quads: clipping further gains nothing.
 #[inline]
 fn pixels_around([least, greatest]: [[i32; 2]; 2], side: i32) -> PixelRect {
     let bits = side.trailing_zeros();

@@ -38,7 +38,7 @@ pub struct SamplePattern {
     count: u32,
     /// Masks over a quad: the last sample of each shading pixel, and all other samples.
     last_and_others: [u64; 2],
-    /// Two bits from the first sample of the first and third shading pixels on.
+    /// Mask of two bits at the first sample of the first and of the third shading pixel.
     pairs: u64,
     samples_of: [u64; 16],
     /// Samples by their distance from the shading pixel's centre, nearest first, equal ones in order.
@@ -129,7 +129,7 @@ impl SamplePattern {
             standard.into_iter().chain([1, 2, 4].map(SamplePattern::coarse)).flatten().collect()
         });
         let found = ALL.iter().find(|p| *p == self);
-        // There are no others; were there, each would be kept once for all its uses.
+        // Every pattern is in `ALL`; another one would be leaked.
         found.unwrap_or_else(|| Box::leak(Box::new(self.clone())))
     }
 
@@ -138,7 +138,7 @@ impl SamplePattern {
         self.count
     }
 
-    /// Samples of a pixel.
+    /// Samples per pixel: 1, 2, 4, 8 or 16.
     pub fn per_pixel(&self) -> u32 {
         self.per_pixel
     }
@@ -163,7 +163,7 @@ impl SamplePattern {
         [0, 1].map(|axis| self.offsets.map(|o| o[axis]))
     }
 
-    /// The same as floating-point numbers.
+    /// As [`Self::lanes`], in floating point.
     #[inline]
     pub fn lanes_f32(&self) -> &[[f32; MAX_SAMPLES]; 2] {
         &self.lanes_f32
@@ -226,8 +226,8 @@ impl SamplePattern {
         self.samples_of[usize::from(pixels % 16)]
     }
 
-    /// The sample of `samples` nearest to the shading pixel's centre, and its rank among all (0 is
-    /// the nearest that a shading pixel has); `None` without samples. Of equally near samples it is the first.
+    /// The sample of `samples` nearest to the shading pixel's centre, and its rank among all samples of the pattern (0 is
+    /// the nearest); `None` without samples. Ties go to the first sample.
     #[inline]
     pub fn nearest_to_centre(&self, samples: u16) -> Option<(u8, u8)> {
         let [a, b, c, d] = &self.least_rank;
@@ -296,8 +296,7 @@ mod tests {
         // (.625, .8125) against (0, .5): 0.1133 and 0.25.
         assert_eq!(sixteen.nearest_to_centre(1 << 5 | 1 << 12).unwrap().0, 5);
         assert_eq!(sixteen.nearest_to_centre(0), None);
-        // Of any set, the first in order of distance; samples that a shading pixel has not are
-        // nothing.
+        // Any set yields its first sample in order of distance; bits beyond the pattern's samples are ignored.
         for pattern in [1, 2, 4, 8, 16].map(|n| SamplePattern::standard(n).unwrap()) {
             let order = &pattern.by_distance[..pattern.count() as usize];
             for samples in 0..=u16::MAX {

@@ -3,29 +3,29 @@
 use crate::raster::geometry::PixelRect;
 use crate::raster::tiles::{RASTER_TILE_PX, TILE_PX};
 
-/// Columns of a strip.
+/// Columns of a strip: three screen tiles.
 pub const STRIP_COLUMNS: i32 = 48;
-/// Rows of a strip.
+/// Rows of a strip: one screen tile.
 pub const STRIP_ROWS: i32 = TILE_PX.cast_signed();
 pub(super) const HALF_ROWS: usize = RASTER_TILE_PX as usize;
 const ROW_BYTES: usize = 8;
 
-/// Coverage of a strip of pixels of three screen tiles side by side.
+/// Coverage of three screen tiles side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strip {
     /// Rows of each half: bit `n` of a byte is column `n` of its eight columns.
     rows: [[u8; ROW_BYTES * HALF_ROWS]; 2],
-    /// Masks of the rows that the clip leaves of each half, as for an 8x8 tile.
+    /// Masks of the rows inside the clip in each half, as for an 8x8 tile.
     clip: [u64; 2],
 }
 
 impl Strip {
-    /// Creates the strip whose halves have these words of rows, without the rows outside `clip`; bit `n` of
-    /// a word is column `n` of the strip. Its first row is `y0`.
+    /// Creates a strip from a word per row of each half, without the rows outside `clip`; bit `n` of a word is column `n`
+    /// of the strip. Its first row is `y0`.
     #[inline(always)]
     pub(super) fn new(words: [[u64; HALF_ROWS]; 2], y0: i32, clip: PixelRect) -> Self {
         const HALF: i32 = RASTER_TILE_PX.cast_signed();
-        // Bits of the rows ahead of a row of the half.
+        // Mask of the half's rows before `row`.
         let ahead = |row: i32| {
             let rows = row.clamp(0, HALF).unsigned_abs();
             u64::MAX.checked_shr(64 - 8 * rows).unwrap_or(0)
@@ -41,7 +41,7 @@ impl Strip {
     pub fn tile_mask(&self, column: u32, row: u32) -> u64 {
         let half = usize::from(row >= RASTER_TILE_PX);
         let byte = column as usize / 8 % ROW_BYTES;
-        // Bytes are read where they lie: an array of the rows' bytes would be put together in memory.
+        // Bytes are read in place: an array of the rows' bytes would be assembled in memory.
         let rows = &self.rows[half];
         let of_row = |row: usize| u64::from(rows[ROW_BYTES * row + byte]) << (8 * row);
         let mask = (0..HALF_ROWS).fold(0, |mask, row| mask | of_row(row));
@@ -52,7 +52,7 @@ impl Strip {
 /// A 2x2 block of pixels of an 8x8 tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileQuad {
-    /// Number of its place: `8 row + column`, both from 0 to 3, as in a screen tile of eight quads a row.
+    /// Index `8 row + column`, both from 0 to 3, as in a screen tile of eight quads per row.
     pub place: u8,
     /// Coverage mask, never zero: bit 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     pub mask: u8,

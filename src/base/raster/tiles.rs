@@ -2,15 +2,15 @@
 
 /// Pixels along the side of a screen tile (VR-Pipe, section II-A: 16x16 pixels).
 pub const TILE_PX: u32 = 16;
-/// Quads along the side of a screen tile.
+/// Quads along the side of a screen tile: 8.
 pub const TILE_QUADS: u32 = TILE_PX / 2;
-/// Quads of a screen tile.
+/// Quads per screen tile: 64.
 pub const QUADS_PER_TILE: u32 = TILE_QUADS * TILE_QUADS;
 /// [`QUADS_PER_TILE`] as the length of an array.
 pub const TILE_LENGTH: usize = QUADS_PER_TILE as usize;
 /// Pixels along the side of a raster tile (VR-Pipe, Table I: 8x8 pixels).
 pub const RASTER_TILE_PX: u32 = 8;
-/// Quads of a raster tile.
+/// Quads per raster tile: 16.
 pub const RASTER_TILE_QUADS: usize = (RASTER_TILE_PX * RASTER_TILE_PX / 4) as usize;
 
 /// Index of the quad at `position` of screen tile `tile` in a buffer stored quad by quad, screen tile by screen tile.

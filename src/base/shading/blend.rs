@@ -24,9 +24,9 @@ pub struct Accumulated {
 /// Outcome of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blended {
-    /// Blended.
+    /// The fragment was blended.
     Yes,
-    /// Not blended, since the pixel is closed.
+    /// The fragment was not blended, since the stop rule has closed the pixel.
     No,
 }
 

@@ -90,11 +90,11 @@ const SIGN: u32 = 0x8000_0000;
 /// 1.5 * 2^13. Times 2^e, its last binary digit has the value 2^(e - 10), as in a binary16 with exponent e.
 /// Adding the product therefore rounds a value to binary16, to nearest, ties to even.
 const MAGIC: f32 = 12_288.0;
-/// For 2^-14, the least normal binary16: below it the last place stays 2^-24.
+/// Addend for 2^-14, the least normal binary16: below it the last place stays 2^-24.
 const LEAST: f32 = MAGIC / 16_384.0;
 /// Addend for values of 2^16 and above, which binary16 cannot hold. It is finite, so large values stay large.
 const GREATEST: f32 = MAGIC * 65_536.0;
-/// 2^112 takes 65536, where the greatest finite binary16, 65504, would go next, to infinity.
+/// 2^112: scales 65536, the next value after the greatest finite binary16, 65504, to infinity.
 const TO_THE_EDGE: f32 = f32::from_bits((112 + 127) << 23);
 
 /// The nearest binary16, as f32: the bits of the `half` crate, but vectorized with SSE2 alone. NaN stays NaN.
@@ -116,7 +116,7 @@ fn f16_lanes<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let lane = |v: f32| f32x16::splat(simd, v);
     let bits = x.bitcast::<u32x16<S>>();
     let power: f32x16<S> = (bits & EXPONENT).bitcast();
-    // Never NaN, so that any kind of minimum and maximum will do.
+    // Never NaN, so the treatment of NaN by `min` and `max` does not matter.
     let magic = (power * lane(MAGIC)).max(lane(LEAST)).min(lane(GREATEST));
     let rounded = (x + magic) - magic;
     let in_range = (rounded * lane(TO_THE_EDGE)) * lane(1.0 / TO_THE_EDGE);

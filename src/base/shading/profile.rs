@@ -26,7 +26,7 @@ pub enum OpacityFactor {
     None,
     /// Factor `sqrt(max(floor, det / det'))`.
     Determinants {
-        /// Smallest ratio.
+        /// Lower bound of `det / det'`.
         floor: f64,
     },
 }
@@ -45,7 +45,7 @@ pub enum StopRule {
 }
 
 impl StopRule {
-    /// The transmittance at which a pixel stops.
+    /// The transmittance at which a pixel stops; `None` for [`Self::Never`].
     pub fn threshold(self) -> Option<f64> {
         match self {
             Self::Never => None,
@@ -74,8 +74,8 @@ pub struct Profile {
     pub near: f64,
     /// Depth in view space above which a splat is culled, in world units; infinite for renderers without a far plane.
     pub far: f64,
-    /// Radius, rounded up to whole pixels, at or below which a splat is not drawn; both half-widths of the box around
-    /// its footprint must be so small. Draws every splat at 0.
+    /// A splat is skipped if both half-widths of the box around its footprint, rounded up to whole pixels, are at most this
+    /// radius. At 0, every splat is drawn.
     pub least_radius_px: f64,
     /// Clamp of the projection's Jacobian.
     pub jacobian_clamp: JacobianClamp,
@@ -85,7 +85,7 @@ pub struct Profile {
     pub opacity_factor: OpacityFactor,
     /// Largest alpha of a fragment.
     pub alpha_cap: f64,
-    /// Rule for when a pixel stops.
+    /// Rule by which a pixel stops accepting fragments.
     pub stop: StopRule,
 }
 
@@ -113,7 +113,7 @@ const GSPLAT: Profile = Profile {
     ..INRIA
 };
 
-/// gsplat 1.5.3, the newest release in 2026. Releases 1.0 to 1.4 cap alpha alike.
+/// gsplat 1.5.3, the newest release in 2026. Releases 1.0 to 1.4 cap alpha at the same value.
 const GSPLAT_1_5: Profile = Profile { name: "gsplat-1.5", alpha_cap: 0.999, ..GSPLAT };
 
 /// Brush's near plane is not documented; 0.01 is the value of its ancestor gsplat (assumption).
@@ -160,7 +160,7 @@ impl Profile {
         },
     ];
 
-    /// The profile called `name`; `splatfacto`, as gsplat 1.4 draws by default, is another name of `gsplat-1.5`.
+    /// The profile called `name`. `splatfacto`, which draws like gsplat 1.4 by default, is an alias of `gsplat-1.5`.
     pub fn named(name: &str) -> Result<Self> {
         let own = if name == "splatfacto" { GSPLAT_1_5.name } else { name };
         Self::ALL.into_iter().find(|p| p.name == own).ok_or_else(|| {

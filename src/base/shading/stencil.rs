@@ -47,7 +47,7 @@ pub enum StencilOutcome {
 pub struct StencilTest {
     /// Comparison of the reference with the stored value, both under the read mask.
     pub compare: CompareOp,
-    /// Reference value.
+    /// Reference value, which is on the left of the comparison.
     pub reference: u8,
     /// Mask of the bits that are compared.
     pub read_mask: u8,

@@ -1,4 +1,4 @@
-//! Bands of a picture that is written as it is drawn.
+//! Bands of a picture that is written while it is drawn.
 
 use std::io;
 

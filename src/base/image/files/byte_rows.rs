@@ -1,4 +1,4 @@
-//! Rows of a picture as 8-bit values, which PNG, JPEG and WebP hold.
+//! Rows of a picture as 8-bit values, for PNG, JPEG and WebP.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ enum Pixels {
 }
 
 impl<'a> ByteRows<'a> {
-    /// The rows of [`Frame::over`] a background, or without one as RGB when every alpha rounds to 255, else as RGBA.
+    /// Rows composited over `background`, as RGB; without a background, RGB if every alpha rounds to 255, else RGBA.
     pub(crate) fn of(frame: &'a Frame, background: Option<[f32; 3]>) -> Self {
         if let Some(background) = background {
             return Self::over(frame, background);
@@ -46,7 +46,7 @@ impl<'a> ByteRows<'a> {
         Self::new(frame.to_srgb(), Pixels::Straight)
     }
 
-    /// The rows of [`Frame::over`] as RGB. A picture in sRGB is not copied.
+    /// Rows composited over `background`, as RGB. A picture in sRGB is not copied.
     pub(crate) fn over(frame: &'a Frame, background: [f32; 3]) -> Self {
         match frame.colour_space() {
             ColourSpace::Srgb => Self::new(Cow::Borrowed(frame), Pixels::Over(background)),
@@ -150,7 +150,7 @@ fn write_over(pixels: &[[f32; 4]], [r, g, b]: [f32; 3], out: &mut [u8]) {
     }
 }
 
-/// Rounds a group of values, always whole so that it fills vectors of any width, and drops every fourth one.
+/// Rounds a whole group, which fills vectors of any width, and drops the fourth value of each pixel.
 #[inline(always)]
 fn write_rgb(values: &[[f32; 4]; GROUP], out: &mut [u8]) {
     let mut codes = [[0; 4]; GROUP];

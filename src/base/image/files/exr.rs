@@ -1,8 +1,8 @@
 //! `OpenEXR`: f32, premultiplied, by the format's convention.
 //!
-//! One part holds the channels R, G, B and A and the channels of the layers. Depth is `Z`; other layers have
-//! names with a dot, as the readers of Blender and Nuke expect. Whole numbers are UINT. The attribute
-//! `colorInteropID` names the colour space (ASWF Color Interop Forum, "Texture Asset Color Spaces").
+//! One part holds the channels R, G, B and A and the channels of the layers. Depth is `Z`; other layers have names with a
+//! dot, as the readers of Blender and Nuke expect. Whole numbers are stored as UINT. The attribute `colorInteropID` names
+//! the colour space (ASWF Color Interop Forum, "Texture Asset Color Spaces").
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<Frame> {
 }
 
 pub(super) fn decode_planes(content: &[u8], named: &Path) -> Result<Vec<Plane>> {
-    // Checks the sizes before anything is allocated by them.
+    // Checks the sizes before memory is allocated for them.
     let frame = decode(content, named)?;
     let image = read()
         .no_deep_data()

@@ -20,7 +20,7 @@ pub(super) const MAGIC: &[u8] = &[0xff, 0xd8, 0xff];
 pub struct JpegQuality(u8);
 
 impl JpegQuality {
-    /// The quality of thumbnails and pages (assumed): losses are hard to see.
+    /// Quality of thumbnails and pages (assumed), at which losses are hard to see.
     pub const DEFAULT: Self = Self(90);
 
     /// Creates a quality from a number from 1 to 100.
@@ -53,8 +53,8 @@ pub(super) fn decode(content: &[u8], named: &Path) -> Result<(Frame, ExifOrienta
     Ok((Frame::from_pixels(width, height, pixels.collect()), orientation))
 }
 
-/// Refuses a file that ends within its picture, whose missing rows the decoder would make grey. Scan data never
-/// hold 0xff 0xd9, the end marker; a thumbnail before them may hold both bytes.
+/// Refuses a file that ends within its picture, since the decoder would fill the missing rows with grey. Scan data never
+/// contain the end marker 0xff 0xd9; a thumbnail before them may contain both markers.
 fn check_end(content: &[u8], named: &Path) -> Result<()> {
     let last = |marker: u8| content.windows(2).rposition(|pair| pair == [0xff, marker]);
     if last(0xd9) > last(0xda) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result, shown};
 
-/// The limit of 16-bit sizes.
+/// Largest width and height: the limit of 16-bit sizes.
 const MAX_SIDE_PIXELS: u32 = 65_535;
 
 /// 4 GiB in memory, at 16 bytes per pixel.

@@ -9,8 +9,8 @@
 //! | `.npy` | f32, premultiplied, H x W x 4, top row first | H x W x 3 or 4 of f4, f8 or u1, either byte and index order | little-endian, C order, version 1.0 |
 //!
 //! PNG files are in sRGB, and say so; JPEG and WebP files are in sRGB. The others hold colours in the picture's own
-//! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for
-//! meshes, unless chosen otherwise. Files are read as sRGB. Photos are turned as their EXIF data say.
+//! [colour space](super::ColourSpace), which only EXR files name: sRGB for splats, linear light for meshes, unless chosen
+//! otherwise. Files are read as sRGB. Photos are turned upright by their EXIF orientation.
 //!
 //! The extension decides the format when writing, the first bytes of the content when reading. Readers check the sizes in
 //! headers against limits and against the length of the file before they allocate memory.
@@ -95,7 +95,7 @@ impl PictureFormat {
         all.find_map(|(format, magic)| content.starts_with(magic).then_some(format))
     }
 
-    /// Whether pictures can be written in bands ([`write_bands`]), opaque ones or any.
+    /// Whether [`write_bands`] supports the format: NPY for any pictures, PNG for opaque ones.
     pub fn has_bands(self, is_opaque: bool) -> bool {
         match self {
             Self::Npy => true,
@@ -109,7 +109,7 @@ impl PictureFormat {
         !matches!(self, Self::Jpeg(_))
     }
 
-    /// Whether [`read`] gives the numbers back that were written, so that they can be compared.
+    /// Whether [`read`] returns the stored values exactly: false for JPEG, which is lossy, and WebP, which is not read.
     pub fn reads_back(self) -> bool {
         matches!(self, Self::Png | Self::Exr | Self::Npy)
     }
@@ -169,7 +169,7 @@ fn content_of(source: impl Read, named: &Path) -> Result<Vec<u8>> {
 /// Decodes the content of a picture file, and turns the picture upright; `named` is its name in errors.
 ///
 /// # Errors
-/// As [`read`], without [`Error::Read`].
+/// Errors of [`read`], except [`Error::Read`].
 pub fn decode(content: &[u8], named: &Path) -> Result<Frame> {
     decode_photo(content, named).map(Photo::upright)
 }
@@ -187,7 +187,7 @@ pub fn read_photo_from(source: impl Read, named: &Path) -> Result<Photo> {
 /// Decodes the content of a picture file without turning the picture upright; `named` is its name in errors.
 ///
 /// # Errors
-/// As [`read`], without [`Error::Read`].
+/// Errors of [`read`], except [`Error::Read`].
 pub(crate) fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
     let floats =
         |stored| Photo { stored, orientation: ExifOrientation::UPRIGHT, is_eight_bit: false };
@@ -211,7 +211,7 @@ pub(crate) fn decode_photo(content: &[u8], named: &Path) -> Result<Photo> {
     }
 }
 
-/// Reads the planes of `path`: other channels of an `OpenEXR` file than R, G, B, A, or an NPY of H x W or H x W x 3.
+/// Reads planes from `path`: the channels of an `OpenEXR` file besides R, G, B and A, or an NPY of H x W or H x W x 3.
 pub fn read_planes(path: &Path) -> Result<Vec<Plane>> {
     let file = File::open(path).map_err(|e| Error::read(path, e))?;
     let content = content_of(file, path)?;
@@ -246,13 +246,13 @@ pub fn write(path: impl AsRef<Path>, frame: &Frame) -> Result<()> {
 /// Writes `frame` to the file `path`, whole or not at all, in `format`.
 ///
 /// # Errors
-/// As [`write()`], whatever the extension.
+/// As [`write()`]; the extension does not matter.
 pub fn write_as(path: &Path, format: PictureFormat, frame: &Frame) -> Result<()> {
     write_over(path, format, frame, None)
 }
 
-/// As [`write_as`], over an opaque background if there is one, an sRGB colour: the file of [`Frame::over`]. Formats of
-/// 8 bits need no copy of the picture for it.
+/// As [`write_as`], composited over `background` (sRGB) if there is one, as by [`Frame::over`]. Formats of 8 bits do so
+/// without a copy of the picture.
 pub fn write_over(
     path: &Path,
     format: PictureFormat,
@@ -267,11 +267,11 @@ pub fn write_over(
     write_whole(path, &Task::NEVER, |mut out| write_over_to(&mut out, format, frame, background))
 }
 
-/// Writes the picture of a size (width, height) to the file `path`, whole or not at all, as `draw` hands over its bands
-/// from the top: opaque ones to a PNG, any to an NPY file. It may have more pixels than [`read`] accepts.
+/// Writes a picture of `size` (width, height) to the file `path`, whole or not at all, in the bands that `draw` passes from
+/// the top: opaque bands for PNG, any for NPY. It may have more pixels than [`read`] accepts.
 ///
 /// # Errors
-/// Errors of `draw`, [`Error::Write`], also for another format, and [`Error::Cancelled`].
+/// Errors of `draw`; [`Error::Write`], also for formats other than PNG and NPY; [`Error::Cancelled`].
 pub fn write_bands<T>(
     path: &Path,
     format: PictureFormat,
@@ -308,15 +308,14 @@ pub fn write_bands<T>(
         }
     });
     match drawn {
-        // A band that is skipped because the task is cancelled is not an error of writing.
+        // A band that is skipped because the task is cancelled is not a write error.
         Some(Err(error)) => task.check().and(Err(error)),
         Some(Ok(value)) => written.map(|()| value),
         None => Err(written.err().unwrap_or(Error::Cancelled)),
     }
 }
 
-/// Writes `frame` to `out` in `format`; [`write()`] also checks the size, and for JPEG that the picture is opaque: its
-/// premultiplied colours are written, as over black.
+/// Writes `frame` to `out` in `format`, without the checks of [`write()`]: a transparent picture becomes a JPEG over black.
 ///
 /// # Errors
 /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for a picture without pixels.
@@ -324,7 +323,7 @@ pub fn write_to(out: &mut impl Write, format: PictureFormat, frame: &Frame) -> i
     write_over_to(out, format, frame, None)
 }
 
-/// As [`write_to`], over an opaque background if there is one, as [`write_over`].
+/// As [`write_to`], composited over `background` (sRGB) if there is one.
 pub fn write_over_to(
     out: &mut impl Write,
     format: PictureFormat,
@@ -376,7 +375,7 @@ pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<(
     write_whole(path.as_ref(), &Task::NEVER, |mut out| npy::encode_layer(&mut out, layer))
 }
 
-/// Writes a number per pixel, row by row, to the NPY file `path`, whole or not at all: u32, H x W. [`read`] refuses it.
+/// Writes one u32 per pixel, row by row, to the NPY file `path`, whole or not at all: H x W. [`read`] refuses such files.
 pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     check_size(size)?;
     let pixels = size.map(u64::from).iter().product::<u64>();

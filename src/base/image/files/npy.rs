@@ -246,7 +246,7 @@ pub(super) fn encode_layer(out: &mut impl Write, layer: &LayerPicture) -> io::Re
 
 fn encode_header(out: &mut (impl Write + ?Sized), descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Padded with blanks and a line feed.
+    // The header is padded with blanks and a line feed.
     let unpadded = PREAMBLE_BYTES + header.len() + 1;
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(ALIGNMENT_BYTES) - unpadded));
     header.push('\n');

@@ -18,7 +18,7 @@ const MAX_DIMENSIONS: usize = 64;
 
 /// Parses `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 4), }`, keys in any order.
 ///
-/// The part of Python's literals that `numpy.save` writes for plain arrays (`numpy/lib/_format_impl.py`).
+/// Accepts the subset of Python's literals that `numpy.save` writes for plain arrays (`numpy/lib/_format_impl.py`).
 pub(super) fn parse(text: &str) -> Result<NpyHeader, Refusal> {
     let mut cursor = Cursor { text, at: 0 };
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);

@@ -5,7 +5,7 @@ use image::ImageDecoder;
 use crate::image::Frame;
 use crate::image::orientation::{ExifOrientation, have_equal_proportions};
 
-/// A picture as a file holds it.
+/// A picture as stored in a file.
 #[derive(Debug, Clone)]
 pub struct Photo {
     /// The pixels in the order of the file.
@@ -22,8 +22,8 @@ impl Photo {
         self.orientation.upright(self.stored)
     }
 
-    /// Whether a camera whose pictures have the proportions of `size` belongs to the pixels as stored: they fit, and the
-    /// upright picture does not. COLMAP and the trainers ignore the orientation that cameras write into photos.
+    /// Whether `size`, of a camera's pictures, has the proportions of the stored pixels and not of the upright picture.
+    /// COLMAP and the trainers ignore the orientation that cameras write into photos.
     pub fn is_seen_as_stored(&self, size: [u32; 2]) -> bool {
         let stored = [self.stored.width(), self.stored.height()];
         let upright = self.orientation.upright_size(stored);
@@ -31,7 +31,7 @@ impl Photo {
     }
 }
 
-/// The orientation that the EXIF data of a file state. Broken data say nothing about the pixels, which are whole.
+/// The orientation in the EXIF data of a file. Broken EXIF data count as upright, since the pixels are intact.
 pub(super) fn stated_orientation(decoder: &mut impl ImageDecoder) -> ExifOrientation {
     let stated = decoder.orientation();
     stated.map_or(ExifOrientation::UPRIGHT, |stated| ExifOrientation::of_exif(stated.to_exif()))

@@ -27,12 +27,12 @@ const PERCEPTUAL: u8 = 0;
 
 const MAX_CHUNK_BYTES: usize = (1 << 31) - 1;
 
-/// Rows per thread at a time (assumed): 16 of 1000 pixels fit in the second-level cache. They change no byte of a file.
+/// Rows per thread at a time (assumed): 16 of 1000 pixels fit in the second-level cache. It does not change the file.
 const BAND_ROWS: usize = 16;
 
 const MIN_BITS_PER_PIXEL: u64 = 1;
 
-/// Decodes a PNG to colours of 0 to 1 times alpha, as stored, without gamma or colour space, as trainers of splats do.
+/// Decodes a PNG to premultiplied colours of 0 to 1. Gamma and colour space are ignored, as by trainers of splats.
 pub(super) fn decode(content: &[u8], named: &Path) -> Result<Photo> {
     let broken = |e: image::ImageError| Error::malformed(named, "PNG", "a whole picture", e);
     let mut decoder = PngDecoder::new(Cursor::new(content)).map_err(broken)?;
@@ -102,15 +102,15 @@ fn stored(rows: &ByteRows<'_>) -> io::Result<Vec<u8>> {
     let mut row = vec![0; rows.row_bytes()];
     for index in 0..rows.size()[1] as usize {
         rows.write_row(index, &mut row);
-        // Number of the filter that leaves a row as it is.
+        // Filter 0 leaves a row unchanged.
         stream.write_data(&[0])?;
         stream.write_data(&row)?;
     }
     Ok(stream.finish()?.into_inner())
 }
 
-/// Writes an opaque picture of a size (width, height) as `draw` hands over its bands: RGB in sRGB. The bytes
-/// differ from [`encode`]'s, which compresses all rows at once; the pixels do not.
+/// Writes an opaque picture of a size (width, height) in the bands that `draw` passes: RGB in sRGB. The bytes differ from
+/// [`encode`]'s, which compresses all rows at once; the pixels do not.
 pub(super) fn encode_bands(
     out: &mut dyn Write,
     [width, height]: [u32; 2],
@@ -135,17 +135,17 @@ mod tests {
     use super::*;
     use crate::image::to_8_bit;
 
-    /// Bytes of the signature and of the IHDR chunk, behind which the chunk about sRGB stands.
+    /// Bytes of the signature and the IHDR chunk, which precede the sRGB chunk.
     const HEADER_BYTES: usize = 33;
 
-    /// Numbers from -0.1 to 1.1 that look random, by a multiplicative generator modulo a prime.
+    /// Pseudorandom numbers from -0.1 to 1.1, by a multiplicative generator modulo a prime.
     fn noise() -> impl Iterator<Item = f32> {
         const PRIME: u64 = (1 << 31) - 1;
         let states = std::iter::successors(Some(1_u64), |state| Some(state * 48_271 % PRIME));
         states.map(|state| state as f32 / PRIME as f32 * 1.2 - 0.1)
     }
 
-    /// The file of the encoder of the crate `image`, which compresses a picture as a whole.
+    /// The file that the encoder of the crate `image` writes, which compresses a picture as a whole.
     fn whole(bytes: &[u8], [width, height]: [u32; 2], kind: ExtendedColorType) -> Vec<u8> {
         let mut file = Vec::new();
         PngEncoder::new(&mut file).write_image(bytes, width, height, kind).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         file
     }
 
-    /// Pictures of noise, of smooth colours, and without any.
+    /// Pictures of noise and of smooth colours, and transparent ones.
     fn pictures() -> Vec<Frame> {
         let mut pictures = Vec::new();
         for [width, height] in [[1, 1], [7, 16], [33, 17], [300, 70]] {

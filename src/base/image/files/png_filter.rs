@@ -25,8 +25,8 @@ impl RowFilter {
         &mut self.rows[1][self.pixel_bytes..]
     }
 
-    /// Applies the filter with the least sum of absolute differences; of equal ones the last in the order up,
-    /// sub, average, Paeth, or the first without any difference.
+    /// Applies the filter with the least sum of absolute differences. Ties go to the last filter in the order up, sub,
+    /// average, Paeth, or to the first if all differences are 0.
     pub(super) fn filter(&mut self, level: SimdLevel) -> &[u8] {
         level.run(
             #[inline(always)]
@@ -121,7 +121,7 @@ fn average(left: u8, above: u8, _: u8) -> u8 {
     (left & above) + ((left ^ above) >> 1)
 }
 
-/// The neighbour nearest to left + above - above left; of equal ones, the first in that order.
+/// The neighbour nearest to left + above - above left; ties go to left, then to above.
 #[inline(always)]
 fn paeth(left: u8, above: u8, above_left: u8) -> u8 {
     let [a, b, c] = [left, above, above_left].map(i16::from);

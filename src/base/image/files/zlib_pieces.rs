@@ -1,7 +1,7 @@
 //! A zlib stream whose pieces are compressed apart from each other.
 //!
 //! `fdeflate` writes one block, with the same Huffman codes for every picture and without references to earlier bytes. The
-//! codes of several pieces one after the other are therefore the codes of the whole.
+//! concatenated codes of several pieces are therefore the codes of the whole.
 
 use std::io;
 use std::sync::LazyLock;
@@ -38,7 +38,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Compresses the content that `fill` hands over in parts. Zeros of several parts are not compressed together.
+    /// Compresses the content that `fill` passes in parts. A run of zeros does not continue from one part to the next.
     pub(super) fn new(
         fill: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
     ) -> io::Result<Self> {
@@ -81,7 +81,7 @@ fn join_codes(pieces: &[Piece]) -> Option<Vec<u8>> {
     let bytes = pieces.iter().map(|piece| piece.stream.len()).sum();
     let mut joined = Bits::with_capacity(bytes);
     joined.append(&first.stream, 0..HEADER_BITS);
-    // An empty stream: its bytes add up to 0, beside the 1 that sums begin with.
+    // Adler-32 of an empty stream: the sum of bytes starts at 1, the sum of sums at 0.
     let [mut bytes, mut sums] = [1, 0];
     for piece in pieces {
         let (stream, range) = piece.codes()?;

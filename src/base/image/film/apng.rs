@@ -16,7 +16,7 @@ const CHUNK_OVERHEAD: usize = 12;
 /// Dispose and blend operations: leave the frame, replace all of it by the next one.
 const REPLACE: [u8; 2] = [0, 0];
 
-/// The PNG of a frame as RGBA, so that all frames have the same colour type.
+/// Encodes a frame as an RGBA PNG, so that all frames have the same colour type.
 pub(super) fn compressed(frame: &Frame) -> io::Result<Vec<u8>> {
     let mut png = Vec::new();
     encode_png(&mut png, &ByteRows::straight(frame))?;
@@ -36,7 +36,7 @@ impl<W: Write> ApngWriter<W> {
         let [width, height] = facts.size.map(u32::to_be_bytes);
         // 8 bits, RGBA, and the only compression, filter and interlacing that all frames share.
         chunk(&mut out, *b"IHDR", &[&width[..], &height, &[8, 6, 0, 0, 0]].concat())?;
-        // Plays for ever.
+        // A count of 0 plays the film forever.
         chunk(&mut out, *b"acTL", &[facts.frames.to_be_bytes(), 0_u32.to_be_bytes()].concat())?;
         Ok(Self { out, facts, sequence: 0, is_first: true })
     }
@@ -81,7 +81,7 @@ impl<W: Write> ApngWriter<W> {
         let rate = self.facts.rate;
         let exact = u16::try_from(rate.denominator).ok();
         exact.zip(u16::try_from(rate.numerator).ok()).unwrap_or_else(|| {
-            // Larger numbers become thousandths of a second.
+            // Larger numbers do not fit: the delay is rounded to milliseconds.
             let ms = format!("{:.0}", 1000.0 / rate.per_second());
             (ms.parse().unwrap_or(u16::MAX), 1000)
         })

@@ -6,8 +6,8 @@
 //! | `.apng` | PNG frames without loss, with or without alpha |
 //! | `.mp4` | AV1, 4:2:0 of 8 bits, BT.709, limited range (Cargo feature `video`) |
 //!
-//! Work on a frame is split in two: [`FilmFormat::prepare`] does what depends on that frame alone, so that
-//! threads can share it; [`FilmWriter`] takes the results in order.
+//! [`FilmFormat::prepare`] converts a frame independently of all others, so that threads can share the work; [`FilmWriter`]
+//! takes the results in order.
 
 mod apng;
 #[cfg(feature = "video")]
@@ -48,17 +48,17 @@ impl FilmFormat {
         all.find_map(|(format, own)| own.eq_ignore_ascii_case(extension).then_some(format))
     }
 
-    /// Whether this build writes the format.
+    /// Whether this build writes the format: MP4 needs the feature `video`.
     pub fn is_built(self) -> bool {
         self != Self::Mp4 || cfg!(feature = "video")
     }
 
-    /// Whether pictures keep their alpha.
+    /// Whether films of this format keep the alpha of their frames.
     pub fn has_alpha(self) -> bool {
         self == Self::Apng
     }
 
-    /// Converts a picture, over an opaque background if there is one, to the bytes that a writer of this format takes.
+    /// Converts a frame, composited over an opaque background if there is one, to the input of [`FilmWriter::push`].
     pub fn prepare(self, frame: &Frame, background: Option<[f32; 3]>) -> io::Result<Vec<u8>> {
         match (self, background) {
             (Self::Y4m | Self::Mp4, _) => Ok(yuv::planes(frame, background)),
@@ -68,7 +68,7 @@ impl FilmFormat {
     }
 }
 
-/// A film in progress.
+/// Writer of a film, frame by frame.
 pub enum FilmWriter<W: Write> {
     /// Uncompressed frames.
     Y4m(y4m::Y4mWriter<W>),

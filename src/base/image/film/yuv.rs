@@ -11,7 +11,7 @@ const FRACTION_BITS: u32 = 16;
 
 /// Factors of R', G', B' in Y': 219/255 of the weights. They add up to 219/255, so white is 235.
 const LUMA: [i32; 3] = [11_966, 40_254, 4_064];
-/// Factors in Cb and Cr: 224/255 of (B' - Y') / 1.8556 and (R' - Y') / 1.5748. They add up to 0, so greys have none.
+/// Factors in Cb and Cr: 224/255 of (B' - Y') / 1.8556 and (R' - Y') / 1.5748. They add up to 0, so greys have no chroma.
 const CHROMA: [[i32; 3]; 2] = [[-6_596, -22_188, 28_784], [28_784, -26_145, -2_639]];
 
 const BLACK: i32 = 16;
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(planes.len() as u64, Subsampling::Both.bytes([5, 3]));
             for pixel in frame_of_planes(&planes, [5, 3], Subsampling::Both, false).pixels() {
                 for (a, b) in pixel.iter().zip(&colour) {
-                    // Half a code of luma, and of chroma times 1.8556.
+                    // Half a code of luma, plus half a code of chroma times 1.8556.
                     assert!((a - b).abs() < 1.5 / 219.0, "{pixel:?} {colour:?}");
                 }
             }

@@ -43,7 +43,7 @@ impl Filters {
     }
 }
 
-/// Gaussians of one channel; their total weight is 1 over the square of the widest one.
+/// Gaussians of one channel, sampled on the square of the widest one; their weights sum to 1.
 fn sensitivity(gaussians: &[Sensitivity], pixels_per_degree: f64) -> Vec<[Vec<f64>; 2]> {
     let sigma_degrees = (WIDEST_B / (2.0 * PI * PI)).sqrt();
     let distances = distances(RADIUS_SIGMAS * sigma_degrees * pixels_per_degree);

@@ -1,4 +1,4 @@
-//! The colours of FLIP in lanes. The functions of one pixel in [`flip_colour`](super::flip_colour) define them.
+//! Colour conversions of FLIP in lanes; [`flip_colour`](super::flip_colour) defines them for one pixel.
 
 use fearless_simd::{Simd, f32x16, i32x16, prelude::*, u32x16};
 
@@ -16,7 +16,7 @@ const LEAST_EXPONENT: f32 = -126.0;
 /// Bits whose third starts the cube root: two thirds of the exponent's bias, corrected for a guess within 4 %.
 const CUBE_ROOT_BITS: f32 = 709_921_077.0;
 
-/// Matrices between colour spaces, in which white is 1.
+/// Matrices between linear RGB and XYZ relative to white.
 pub(super) struct Matrices {
     xyz_from_rgb: [[f32; 3]; 3],
     rgb_from_xyz: [[f32; 3]; 3],

@@ -93,8 +93,8 @@ impl FilteredRow {
         for x in (0..width).step_by(LANES) {
             let mut luminance = [f32x16::splat(simd, 0.0); OF_LUMINANCE];
             let mut chroma = [f32x16::splat(simd, 0.0); OF_CHROMA];
-            // Derivatives have no weight in total: without the value at the centre, rounding leaves none either, which
-            // the root of a feature's difference would magnify.
+            // Weights of derivatives sum to 0. The value at the centre is subtracted first, so that rounding leaves no
+            // remainder, which the root of a feature's difference would magnify.
             let centre = load(simd, sources[reach][0], x);
             for ([row, ..], tap) in sources.iter().zip(&taps.vertical) {
                 let values = load(simd, row, x);

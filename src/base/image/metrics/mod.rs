@@ -59,15 +59,15 @@ pub struct Comparison {
 pub struct MeanComparison {
     /// Mean PSNR in decibels of the pictures that differ; `None` if none does.
     pub psnr_db: Option<f64>,
-    /// Mean SSIM.
+    /// Mean structural similarity; 1 when all pictures are identical.
     pub ssim: f64,
-    /// Mean FLIP error.
+    /// Mean FLIP error, in `[0, 1]`.
     pub flip: f64,
     /// Mean of the largest differences of a colour channel.
     pub max_abs: f64,
     /// Mean of the 99.9th percentiles.
     pub p99_9_abs: f64,
-    /// Mean squared error.
+    /// Mean of the mean squared differences.
     pub mse: f64,
     /// Mean of the largest differences of alpha.
     pub alpha_max_abs: f64,
@@ -117,8 +117,8 @@ pub fn compare(a: &Frame, b: &Frame, protocol: Protocol) -> Result<Comparison> {
     compare_with_map(a, b, protocol).map(|(comparison, _)| comparison)
 }
 
-/// As [`compare_with_map`], over an opaque background, an sRGB colour, in place of black. The difference of alpha is
-/// the difference of the pictures as they are.
+/// As [`compare_with_map`], over an opaque sRGB `background` in place of black. The difference of alpha is taken before
+/// compositing.
 pub fn compare_over(
     a: &Frame,
     b: &Frame,
@@ -129,10 +129,10 @@ pub fn compare_over(
     measure.compare(a, b)
 }
 
-/// How two pictures are compared.
+/// Settings of a comparison of two pictures.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure<'a> {
-    /// Conversion of values.
+    /// Conversion of values before they are compared.
     pub protocol: Protocol,
     /// Colour behind both pictures, in sRGB.
     pub background: [f32; 3],
@@ -213,7 +213,7 @@ fn checked_pair(a: &Frame, b: &Frame, protocol: Protocol, mask: Option<&[bool]>)
     Ok(Pair::new(&a.to_srgb(), &b.to_srgb(), protocol, mask))
 }
 
-/// As [`compare`], with the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
+/// As [`compare`]; also returns the FLIP error of every pixel, in `[0, 1]`, row by row from the top.
 pub fn compare_with_map(
     a: &Frame,
     b: &Frame,

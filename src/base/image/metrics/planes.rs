@@ -153,7 +153,7 @@ fn is_finite([r, g, b, a]: [f32; 4]) -> bool {
 /// As [`to_8_bit`](crate::image::to_8_bit), as a float, without a library call.
 #[inline(always)]
 fn rounded(value: f32) -> f32 {
-    // The float below one half: with one half, its sum with itself would round to one.
+    // The float below one half: one half plus the float below it would round up to one.
     let scaled = value.clamp(0.0, 1.0) * f32::from(u8::MAX);
     f32::from(whole::<u8>(scaled + 0.5_f32.next_down()))
 }

@@ -7,7 +7,7 @@ use super::separable::LANES;
 use crate::math::SimdLevel;
 use crate::math::order::quantile;
 
-/// Percentile beside the maximum, which a few pixels at edges of splats determine even between correct renderers.
+/// Percentile reported beside the maximum, which depends on a few pixels at edges of splats even in correct renderers.
 const HIGH_PERCENTILE: f64 = 99.9;
 
 /// Differences of colour over the pixels of a pair that count, at least one, in units of 1.0: the mean square of all
@@ -24,7 +24,7 @@ pub(super) fn differences(pair: &Pair) -> [f64; 3] {
         let inside = largest.iter().enumerate().filter(|(at, _)| pair.counts(*at));
         largest = inside.map(|(_, difference)| *difference).collect();
     }
-    // Pixels that do not count add nothing.
+    // Pixels that do not count are black in both pictures and add nothing to the sum.
     let mse = squares / (largest.len() as f64 * 3.0 * peak * peak);
     let max_abs = largest.iter().copied().fold(0.0, f64::max) / peak;
     [mse, max_abs, quantile(&mut largest, HIGH_PERCENTILE / 100.0) / peak]

@@ -24,7 +24,7 @@ const HALF: usize = LANES / 2;
 /// Mean structural similarity over the pixels that count and three channels: -1 to 1, and 1 for equal pictures. In f64,
 /// since variances are small differences of large means; levels of vector instructions differ by less than 1e-12.
 ///
-/// Without a `border`, pixels whose windows reach beyond the edge are left out; if none is left, zeros stand there.
+/// Without a `border`, pixels whose windows reach beyond the edge are left out; if no pixel is left, the border is zero.
 pub(super) fn ssim(pair: &Pair, border: Option<Border>, level: SimdLevel) -> f64 {
     let counted = Counted { pair, margin: if border.is_none() { REACH } else { 0 } };
     let border = border.unwrap_or(Border::Zero);
@@ -154,7 +154,7 @@ impl Channel<'_> {
     #[inline(always)]
     fn horizontal<S: Simd>(&self, simd: S, means: &Means) -> f64 {
         let peak = f64::from(self.counted.pair.peak);
-        // Similarity is the same in any unit of the values.
+        // Scaling the constants is cheaper than scaling the values, and similarity is the same in any unit.
         let [c1, c2] = [C1, C2].map(|c| c * peak * peak);
         let mut sum = f64x8::splat(simd, 0.0);
         for (block, weights) in means.weights.chunks_exact(HALF).enumerate() {
@@ -177,7 +177,7 @@ impl Channel<'_> {
     }
 }
 
-/// Sums over the vertical window for [`HALF`] pixels from column `x`, or the next half: a, b, a^2 + b^2 and a b.
+/// Sums over the vertical window for half (`UPPER` or not) of the 16 pixels from column `x`: a, b, a^2 + b^2 and a b.
 #[inline(always)]
 fn vertical<S: Simd, const UPPER: bool>(simd: S, taps: &[Tap<'_>], x: usize) -> [f64x8<S>; 4] {
     let [mut a, mut b, mut squares, mut products] = [f64x8::splat(simd, 0.0); 4];

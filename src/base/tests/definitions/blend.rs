@@ -1,4 +1,4 @@
-//! The blend.
+//! Front-to-back blending, stop rules and falloff, worked by hand.
 
 use quadrille_base::shading::*;
 

@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Truth table of the comparisons.
 
 use quadrille_base::shading::*;
 

@@ -1,4 +1,4 @@
-//! The falloff of splats.
+//! Falloff in f32 against its definition in f64.
 
 use quadrille_base::math::narrow;
 use quadrille_base::shading::fragment_alpha;

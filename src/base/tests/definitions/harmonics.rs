@@ -1,4 +1,4 @@
-//! Spherical harmonics.
+//! Symmetry and orthonormality of the spherical harmonics.
 
 use quadrille_base::math::*;
 

@@ -1,4 +1,4 @@
-//! The stencil test.
+//! The stencil test: masks, updates, and the bit of early termination.
 
 use StencilOperation as Op;
 use quadrille_base::shading::*;

@@ -59,7 +59,7 @@ fn colour_error(a: [f64; 3], b: [f64; 3], largest: f64) -> f64 {
     }
 }
 
-/// As in the vector code (section 4.2).
+/// Difference of the features of two pixels (section 4.2), as in the vector code.
 fn feature_error(a: [f64; 2], b: [f64; 2]) -> f64 {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
     (FRAC_1_SQRT_2 * difference).sqrt().min(1.0)

@@ -32,7 +32,7 @@ fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {
     Frame::from_pixels(width, height, (0..width * height).map(pixel).collect())
 }
 
-/// Pairs of all sizes around a vector, of every protocol, with and without a mask.
+/// Calls `check` with pairs of sizes around the length of a vector, under every protocol, with and without a mask.
 fn for_pairs(check: impl Fn(&Pair, &str)) {
     for (width, height) in [(1, 1), (3, 20), (16, 5), (33, 29), (150, 91)] {
         let [a, b] = [(0.05, 1), (0.1, 2)].map(|(noise, seed)| picture(width, height, noise, seed));

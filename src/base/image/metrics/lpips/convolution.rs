@@ -24,7 +24,7 @@ pub(super) struct Convolution {
 }
 
 impl Convolution {
-    /// Reorders `weights` (output channel, input channel, row, column) for a level.
+    /// Reorders `weights` (output channel, input channel, row, column) for a SIMD level.
     pub(super) fn new(shape: Shape, weights: &[f32], bias: &[f32], level: SimdLevel) -> Self {
         let [outputs, inputs] = [shape.outputs, shape.inputs];
         let taps = shape.kernel * shape.kernel;
@@ -58,8 +58,8 @@ impl Convolution {
         self.shape
     }
 
-    /// Computes `rows` of the layer's maps in the memory of `old`. The number of threads does not change them;
-    /// levels with and without fused multiply-add differ by rounding.
+    /// Computes `rows` of the layer's maps in the memory of `old`. The result is the same on any number of threads; levels
+    /// with and without fused multiply-add differ by rounding.
     pub(super) fn apply(&self, input: &Maps, rows: Range<usize>, old: Buffer<Lanes>) -> Maps {
         let bands = BANDS_PER_THREAD * rayon::current_num_threads();
         let band_rows = rows.len().div_ceil(bands).clamp(1, BAND_ROWS);
@@ -98,13 +98,13 @@ impl Band<'_> {
     #[inline(always)]
     fn compute<S: Simd>(&mut self, simd: S) {
         match (S::f32s::LEN, self.layer.shape.stride) {
-            // 28 of 32 registers.
+            // 28 of 32 registers hold sums.
             (16, Stride::One) => self.all_groups::<S, 14, 2, 1>(simd),
             (16, Stride::Four) => self.all_groups::<S, 14, 2, 4>(simd),
-            // 12 of 16 registers, two for each pixel.
+            // 12 of 16 registers hold sums, two for each pixel.
             (8, Stride::One) => self.all_groups::<S, 6, 1, 1>(simd),
             (8, Stride::Four) => self.all_groups::<S, 6, 1, 4>(simd),
-            // 8 of 16 registers, four for each pixel.
+            // 8 of 16 registers hold sums, four for each pixel.
             (_, Stride::One) => self.all_groups::<S, 2, 1, 1>(simd),
             (_, Stride::Four) => self.all_groups::<S, 2, 1, 4>(simd),
         }

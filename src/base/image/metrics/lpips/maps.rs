@@ -21,7 +21,7 @@ pub(super) struct Size {
     pub(super) channels: usize,
 }
 
-/// Rows of the maps of one layer; a picture row has one per block of channels, of which missing channels are 0.
+/// Rows of the maps of one layer: per picture row, one row for each block of channels. Missing channels are 0.
 pub(super) struct Maps {
     pub(super) size: Size,
     pub(super) rows: Range<usize>,
@@ -29,7 +29,7 @@ pub(super) struct Maps {
 }
 
 impl Maps {
-    /// Maps to be filled, in the memory of `old`; its content is undefined.
+    /// Creates maps in the memory of `old`, with undefined content.
     pub(super) fn in_place_of(old: Buffer<Lanes>, size: Size, rows: Range<usize>) -> Self {
         let mut maps = Self { size, rows, values: old };
         maps.values.reserve_zeroed(maps.rows.len() * maps.row_length());

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 const LENGTH_BYTES: u64 = 8;
 
-/// Largest header that is read; one of 31 arrays has about 3 KiB.
+/// Largest accepted header; a header of 31 arrays has about 3 KiB.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 
 const F32: &str = "F32";
@@ -28,7 +28,7 @@ struct Header {
 struct Tensor {
     dtype: String,
     shape: Vec<u64>,
-    /// First byte and end, from the end of the header.
+    /// Start and end of the array in bytes, counted from the end of the header.
     data_offsets: [u64; 2],
 }
 
@@ -87,7 +87,7 @@ fn header_length(path: &Path, file: &mut File, length: u64) -> Result<u64> {
 }
 
 impl Tensor {
-    /// Offset of the array if its type, shape and place agree with `expected`; else expectation and finding.
+    /// Returns the offset of the array, or the expected and the actual content if type, shape or place do not match.
     fn offset(&self, expected: &Expected, length: u64) -> Result<u64, (String, String)> {
         let shape: Vec<u64> = expected.shape.iter().map(|&side| side as u64).collect();
         if self.dtype != F32 || self.shape != shape {

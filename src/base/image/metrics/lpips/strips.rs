@@ -9,7 +9,7 @@ use super::network::{POOL_STRIDE, pooled, unpooled_rows};
 use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
-/// Maps up to this many pooling layers are computed in strips; later maps are small.
+/// Number of pooling layers up to which maps are computed in strips; later maps are small.
 const STRIP_POOLS: usize = 2;
 
 /// Picture rows per strip. VGG-16's convolutions reach 6 rows beyond either side, which are computed twice.
@@ -96,7 +96,7 @@ impl Plan {
             plan.layers.push([plan.input.clone(), own.clone()]);
             plan.input = step.input_rows(plan.input, height);
             if step.is_pool() {
-                // The last strip has the rows that fill no square.
+                // The last strip includes the rows that fill no pooling window.
                 let end = if is_last { height } else { own.end * POOL_STRIDE };
                 own = own.start * POOL_STRIDE..end;
                 plan.input.end = plan.input.end.max(end);

@@ -177,7 +177,7 @@ fn vgg_follows_its_definition() {
     // Channels that fill no block, one block, an odd number of blocks and two blocks.
     let network = Network::vgg([5, 16, 33, 48, 32]);
     hold(network, &[[16, 16], [17, 35], [47, 18]]);
-    // More than one strip, of which the last one has rows that fill no square.
+    // More than one strip; the last strip has rows that fill no pooling window.
     hold(Network::vgg([4; 5]), &[[16, 258], [18, 275]]);
 }
 

@@ -53,7 +53,7 @@ pub fn find_weights(explicit: Option<&Path>, net: LpipsNet) -> Result<PathBuf> {
     find_in(explicit, net, &|name| env::var_os(name))
 }
 
-/// As [`find_weights`], with the environment's variables as an argument.
+/// As [`find_weights`], with the look-up of environment variables as an argument.
 pub(super) fn find_in(
     explicit: Option<&Path>,
     net: LpipsNet,
