@@ -19,7 +19,7 @@ pub fn clip(corners: [HomogeneousPoint; 3], near: f64, guard_px: f64) -> Vec<Hom
             let from = &polygon[(k + polygon.len() - 1) % polygon.len()];
             let (at_from, at_to) = (inside(from), inside(to));
             if (at_from >= 0.0) != (at_to >= 0.0) {
-                // From the inner end, so that both triangles of an edge are cut at the same point.
+                // Interpolated from the inner end, so that both triangles of a shared edge are cut at the same point.
                 let (p, q, s) = if at_from >= 0.0 {
                     (from, to, at_from / (at_from - at_to))
                 } else {

@@ -24,13 +24,13 @@ const NEAR_SHARE: f64 = 1e-3;
 pub struct MeshDrawSettings {
     /// Samples per pixel: 1, 2, 4, 8 or 16.
     pub samples: u32,
-    /// The unit between the depth test and the shader.
+    /// Merging unit between the depth test and the shader.
     pub unit: MergeUnitKind,
     /// Which sides of triangles are drawn.
     pub faces: Faces,
     /// Granularity of depth culling before shading.
     pub cull: Cull,
-    /// Adjacency of triangles.
+    /// Vertex property that adjacent triangles share along their common edge.
     pub adjacency: Adjacency,
     /// Point at which shading inputs are sampled.
     pub sampling: Sampling,
@@ -38,9 +38,9 @@ pub struct MeshDrawSettings {
     pub shade: ShadeSettings,
     /// Background colour in sRGB; `None` keeps premultiplied alpha.
     pub background: Option<[f32; 3]>,
-    /// Distance of the near plane in world units; `None` for a thousandth of the distance to the middle of the mesh.
+    /// Near plane distance in world units; `None` for a thousandth of the distance to the middle of the mesh.
     pub near: Option<f64>,
-    /// Cancellation.
+    /// Task whose cancellation ends the drawing with an error.
     pub task: Task,
 }
 
@@ -62,11 +62,11 @@ impl Default for MeshDrawSettings {
     }
 }
 
-/// Draws the triangles of a mesh on all cores; returns the picture and the counts. A mesh with lights is lit by them alone.
+/// Draws the triangles of a mesh on all cores; returns the picture and the counts. A mesh with lights is lit only by them.
 ///
 /// # Errors
-/// [`Error::Argument`] for another number of samples than 1, 2, 4, 8 or 16 and for a near plane that is
-/// not in front of the camera; [`Error::Limit`] for 2^31 quads or more; [`Error::Cancelled`].
+/// [`Error::Argument`] if the number of samples is not 1, 2, 4, 8 or 16 or the near plane is not in front of the camera;
+/// [`Error::Limit`] for 2^31 quads or more; [`Error::Cancelled`].
 ///
 /// # Examples
 ///
@@ -136,7 +136,7 @@ pub fn draw_mesh(
     Ok((picture, MeshResult::of(&visible, &shading)))
 }
 
-/// Distance of the near plane for the content of a box in the camera's space: a thousandth of the distance to its middle.
+/// Near plane distance for a scene with the bounding box `bounds`: a thousandth of the distance to its middle.
 pub fn near_plane(camera: &Camera, bounds: [[f32; 3]; 2]) -> f64 {
     let [least, most] = bounds.map(|corner| Vector3::from(corner.map(f64::from)));
     let (centre, radius) = ((least + most) / 2.0, (most - least).norm() / 2.0);

@@ -6,9 +6,9 @@
 //!       --pipeline--> the same counts and the same owner of every sample, in cycles
 //! ```
 //!
-//! A unit may stand between the depth test and the shader: quad-fragment merging ([`qfm`](merge::qfm)) or the pixel merge
-//! unit ([`pmu`](merge::pmu)). Their function is defined once, in those modules; `frame` runs it as fast as the host
-//! allows, `pipeline` as stages with queues, rates and latencies. Coverage and depth test are shared with the emulated
+//! A merging unit may stand between the depth test and the shader: quad-fragment merging ([`qfm`](merge::qfm)) or the pixel
+//! merge unit ([`pmu`](merge::pmu)). These modules define its function once; `frame` runs it as fast as the host allows,
+//! `pipeline` as stages with queues, rates and latencies. Coverage and depth test are shared with the emulated
 //! pipeline ([`quadrille_base::raster::sampled`], [`quadrille_base::raster::sample_depth`]).
 
 pub mod clip;

@@ -1,7 +1,7 @@
-//! Tessellation to a mean area of triangles instead of a greatest one.
+//! Tessellation to a mean triangle area instead of a maximum.
 //!
 //! The tessellator's area is an upper bound: numbers of segments are rounded up, edges are measured at their longest
-//! part, and triangles seen at an angle are smaller. A frame's mean lies well below it, by a factor of the scene.
+//! part, and triangles seen at an angle are smaller. The mean of a frame is lower by a factor that depends on the scene.
 
 use super::frame::{DrawnArea, FrameSettings};
 use quadrille_base::error::Result;
@@ -11,12 +11,12 @@ use quadrille_geometry::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessella
 
 /// Relative tolerance of the mean area.
 const TOLERANCE: f64 = 0.005;
-/// Each step scales the bound by the remaining ratio; three suffice where the mean is proportional to the bound.
+/// Limit on steps. Each one scales the bound by target / mean; three suffice if the mean is proportional to the bound.
 const MOST_STEPS: u32 = 8;
 
-/// Finds the upper bound of areas with which the triangles of a frame have a mean area of `settings.triangle_area_px`, and
-/// tessellates with it. The mean comes within half a per cent of the target where the bound can be chosen so finely and
-/// lies in the tessellator's range; the numbers of segments of a few small patches change in steps.
+/// Tessellates with the upper bound on areas for which the triangles of a frame have the mean area
+/// `settings.triangle_area_px`. The mean comes within half a per cent of it unless the bound leaves the tessellator's range
+/// or there are few small patches, whose numbers of segments change in steps.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when a setting is out of range.

@@ -1,4 +1,4 @@
-//! The triangles of a grid on the picture (projected, clipped, snapped to 1/256 px, with depth planes), and their quads.
+//! Projects the triangles of a grid (clipped, snapped to 1/256 px, with depth planes), and finds the quads that they touch.
 
 use super::clip::clip;
 use quadrille_base::math::{fit, narrow, whole};
@@ -10,27 +10,27 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
 use quadrille_geometry::grid::Grid;
 
-/// Greatest distance of a vertex from the picture's corner, in pixels: half of the edge functions' guard band.
+/// Maximum distance in pixels of a vertex from the picture's corner: half of the edge functions' guard band.
 const GUARD_PX: f64 = 1_048_576.0;
 pub(super) const UNITS: f64 = 256.0;
 
-/// A vertex of a grid, projected.
+/// A vertex of a grid in homogeneous picture coordinates.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedVertex {
     point: HomogeneousPoint,
-    /// Position in 1/256 px, and depth; `None` if its triangles have to be clipped.
+    /// Position in 1/256 px, and depth; `None` if the vertex is in front of the near plane or beyond the guard band.
     snapped: Option<(Vertex, f32)>,
 }
 
 impl ProjectedVertex {
-    /// Its depth, or the near plane's if its triangles have to be clipped.
+    /// Depth of the vertex, or of the near plane if its triangles have to be clipped.
     #[inline]
     fn depth(&self) -> f32 {
         self.snapped.map_or(1.0, |(_, depth)| depth)
     }
 }
 
-/// Projects a vertex.
+/// Projects a vertex, and snaps it if its triangles need no clipping at this corner.
 #[inline]
 pub fn project(view: &MeshCamera, position: [f32; 3]) -> ProjectedVertex {
     let point = view.project(position);
@@ -79,11 +79,11 @@ pub fn triangles(
     }
 }
 
-/// The depth plane of a triangle that was cut out of a larger one, and was then snapped to `vertices`.
+/// Depth plane of a triangle that was cut out of a larger one and then snapped to `vertices`.
 ///
-/// Its corners may lie far beside the picture, where depths are so much greater that rounding of depths and positions
-/// would hide the difference between two surfaces on the picture. The plane therefore starts at a point on the picture
-/// and goes through the corners before snapping, which still moves a sliver's corners by up to its thickness.
+/// The corners may lie far outside the picture, with much greater depths, where rounding of depths and positions would hide
+/// the difference between two surfaces on the picture. The plane therefore starts at a point on the picture and goes
+/// through the corners before snapping, except for slivers, whose corners snapping moves by up to their thickness.
 fn cut_plane(
     view: &MeshCamera,
     corners: [HomogeneousPoint; 3],
@@ -121,12 +121,12 @@ fn nearest_on_picture(view: &MeshCamera, vertex: Vertex) -> Vertex {
     Vertex { x: inside(vertex.x, view.camera.width), y: inside(vertex.y, view.camera.height) }
 }
 
-/// Twice the area of a triangle, positive if clockwise with y down.
+/// Twice the area of a triangle in squared 1/256 px, positive if clockwise with y down.
 fn area([a, b, c]: [Vertex; 3]) -> i64 {
     i64::from(b.x - a.x) * i64::from(c.y - a.y) - i64::from(c.x - a.x) * i64::from(b.y - a.y)
 }
 
-/// Plane through three positions in 1/256 px with depths, from `origin` on, given twice their area; `None` if that is zero.
+/// Plane through three points in 1/256 px with depths, starting at `origin`; `area` is twice their area. `None` if it is 0.
 #[inline]
 fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Option<DepthPlane> {
     if area == 0.0 {
@@ -148,13 +148,13 @@ fn depth_plane([a, b, c]: [([f64; 2], f64); 3], area: f64, origin: Vertex) -> Op
 /// A triangle of a grid on the picture, or a piece of one that was clipped.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece {
-    /// The triangle in its grid.
+    /// Index of the triangle in its grid.
     pub triangle: u16,
     /// Vertices in the order of the mesh.
     pub corners: [Vertex; 3],
-    /// Depth over the picture.
+    /// Depth as a linear function of the position on the picture.
     pub plane: DepthPlane,
-    /// Shading pixels of the picture that it may cover.
+    /// Bounds in shading pixels, clipped to the picture.
     pub bounds: PixelRect,
     /// Whether the piece faces the viewer; `None` if its area is zero.
     facing: Option<bool>,
@@ -179,11 +179,11 @@ impl Piece {
     }
 }
 
-/// The vertices of a grid, projected.
+/// Projected vertices of a grid, reused from grid to grid.
 #[derive(Debug, Default)]
 pub struct ProjectedGrid {
     vertices: Vec<ProjectedVertex>,
-    /// Depth of the nearest vertex.
+    /// Depth of the nearest vertex (1 at the near plane, 0 at infinity).
     pub nearest: f32,
 }
 
@@ -196,8 +196,8 @@ impl ProjectedGrid {
         self.nearest = self.vertices.iter().map(ProjectedVertex::depth).fold(0.0, f32::max);
     }
 
-    /// Visits the pieces of all triangles of `grid`, the one projected last, in order, and whether each is drawn; returns
-    /// the bounds of those that are.
+    /// Visits the pieces of all triangles, in order, with whether each is drawn; `grid` must be the one projected last.
+    /// Returns the bounds of all drawn pieces.
     #[inline]
     pub fn pieces(
         &self,

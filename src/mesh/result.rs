@@ -1,9 +1,9 @@
-//! The counts of a frame.
+//! Counts of a mesh frame for reports.
 
 use super::frame::{Shading, VisibleFrame};
 use super::merge::MergeCounters;
 
-/// The counts of a frame that was shaded through a merging unit.
+/// Counts of a frame that was shaded through a merging unit.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct MeshResult {
@@ -17,7 +17,7 @@ pub struct MeshResult {
     pub grids_visible: u64,
     /// Number of vertices of visible grids. Reyes shades all of them.
     pub vertices: u64,
-    /// Counters of the quads before the merging unit, and of the unit.
+    /// Counters of the quads before the merging unit and of the unit itself.
     pub merging: MergeCounters,
     /// Number of quads sent to the shader.
     pub quads_shaded: u64,
@@ -55,7 +55,7 @@ impl MeshResult {
     }
 }
 
-/// `a / b`; 0 where `b` is 0.
+/// Returns `a / b`, or 0 if `b` is 0.
 pub fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }

@@ -1,6 +1,6 @@
 //! Chunks: batches of grids rasterized to quads, in submission order.
 //!
-//! A chunk is an independent run of batches of one draw, the work of a task, blended or not; blended ones come last.
+//! A chunk is a run of opaque or of blended batches of one draw, processed by one task. Blended chunks come last.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,31 +32,31 @@ pub struct RasterQuad {
     pub is_front: bool,
 }
 
-/// A grid and its quads.
+/// A rasterized grid and the range of its quads in the chunk.
 #[derive(Debug)]
 pub struct RasterGrid {
-    /// The grid.
+    /// Vertices, topology and material of the grid.
     pub grid: Grid,
     /// Indices into [`Chunk::quads`].
     pub quads: Range<u32>,
     /// Index into [`Chunk::planes`] of the plane of the first triangle.
     pub first_plane: u32,
-    /// Triangles that the chunk tessellates before it, drawn or not.
+    /// Number of triangles tessellated for earlier grids of the chunk, drawn or not.
     pub(crate) first_triangle: u32,
     pub(crate) bounds: PixelRect,
     pub(crate) nearest: f32,
-    /// Whether the depth test finds a part of it that earlier grids do not hide for sure.
+    /// Set by the depth test unless the bounding box is certainly hidden by earlier grids.
     pub(crate) is_visible: AtomicBool,
 }
 
-/// Grids that one task rasterizes, and their quads.
+/// Grids rasterized by one task, and their quads.
 #[derive(Debug, Default)]
 pub struct Chunk {
     pub(crate) draw: u32,
     /// Blended fragments are tested but write no depth.
     pub(crate) is_blended: bool,
     pub(crate) first_batch: usize,
-    /// Its grids with at least one drawn triangle.
+    /// Grids with at least one drawn triangle.
     pub grids: Vec<RasterGrid>,
     /// Depth planes of all triangles of all grids; zero for triangles that are not drawn.
     pub planes: Vec<DepthPlane>,
@@ -75,11 +75,11 @@ pub struct Chunk {
     pub(crate) drawn: DrawnArea,
 }
 
-/// Bytes that any grid counts for, even if not kept, so that the budget bounds the work on a surface that jumps
-/// everywhere: 2 million grids in 1 GiB (assumed; a grid of two triangles takes as much).
+/// Minimum number of bytes charged per grid, kept or not, so that the budget also bounds the work on a surface with jumps
+/// everywhere: 2 million grids in 1 GiB (assumed; about the size of a grid of two triangles).
 const LEAST_GRID_BYTES: usize = 512;
 
-/// The memory that the chunks of a frame take, counted while they grow, and the task of the frame.
+/// Limit on the memory of a frame's chunks, counted while they grow, with the task of the frame.
 #[derive(Debug)]
 pub struct MemoryBudget {
     limit: u64,
@@ -104,7 +104,7 @@ impl MemoryBudget {
 }
 
 impl Chunk {
-    /// Tessellates batches of one draw for the first view and rasterizes them in the second, within budget and task.
+    /// Tessellates batches for the first view and rasterizes them in the second, until `budget` is spent or cancelled.
     pub fn new(
         source: &dyn GridSource,
         DrawRun { batches, is_blended }: DrawRun,
@@ -139,7 +139,7 @@ impl Chunk {
         chunk
     }
 
-    /// Rasterizes a grid; keeps it if a triangle is drawn. Returns its bytes.
+    /// Rasterizes a grid and keeps it if a triangle is drawn. Returns the size of the grid and its quads in bytes.
     fn raster(
         &mut self,
         grid: Grid,
@@ -187,7 +187,7 @@ impl Chunk {
             nearest: projected.nearest,
             is_visible: AtomicBool::new(false),
         });
-        // Corners and neighbours of a topology may be shared by grids, and are counted for each.
+        // Grids may share a topology; its corners and neighbours are charged to each of them.
         let per_triangle = size_of::<DepthPlane>() + 2 * size_of::<[u16; 3]>();
         let per_quad = size_of::<RasterQuad>() + size_of::<AtomicU64>() + size_of::<u32>();
         size_of::<RasterGrid>()
@@ -212,7 +212,7 @@ impl Chunk {
         });
     }
 
-    /// Sorts quads by bin, in submission order within each.
+    /// Sorts quads by bin; within a bin they stay in submission order.
     fn sort_by_bin(&mut self, settings: &FrameSettings) {
         let mut starts = vec![0; settings.bins() + 1];
         for quad in &self.quads {
@@ -231,7 +231,7 @@ impl Chunk {
         self.bin_starts = starts;
     }
 
-    /// Samples of a quad that write depth if they pass: those kept by its alpha test, and none if it is blended.
+    /// Mask of the samples that write depth if they pass: the samples kept by the alpha test, or none of a blended quad.
     #[inline]
     pub(crate) fn written(&self, quad: u32) -> u64 {
         self.kept.get(quad as usize).copied().unwrap_or(if self.is_blended { 0 } else { u64::MAX })
@@ -246,7 +246,7 @@ impl Chunk {
         &self.by_bin[self.bin_starts[bin] as usize..self.bin_starts[bin + 1] as usize]
     }
 
-    /// Shaded samples of a quad: those that pass the depth test or, without a test before shading, all.
+    /// Mask of the shaded samples: the samples that pass the depth test or, if quads are not culled, all covered samples.
     #[inline]
     pub(crate) fn shaded_coverage(&self, quad: u32, settings: &FrameSettings) -> u64 {
         if settings.culls_quads() { self.passed(quad) } else { self.quads[quad as usize].coverage }

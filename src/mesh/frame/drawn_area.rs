@@ -8,11 +8,11 @@ use quadrille_base::task::Task;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, batch_runs};
 
-/// Number and area of the triangles that are drawn: those that face the viewer, or whose backs are drawn,
-/// and touch the picture, whether they are hidden or not.
+/// Number and area of the drawn triangles. A triangle is drawn if it touches the picture and faces the viewer or has a
+/// visible back side; it may be hidden behind others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DrawnArea {
-    /// Number of triangles.
+    /// Number of drawn triangles.
     pub triangles: u64,
     /// Twice the summed area, in squared units of 1/256 px.
     twice_area: u64,
@@ -39,7 +39,7 @@ impl DrawnArea {
         (self.triangles > 0).then(|| area / self.triangles as f64)
     }
 
-    /// Measures the triangles that a frame would draw.
+    /// Measures the triangles that a frame would draw, without rasterizing them.
     pub fn measure(source: &dyn GridSource, view: &MeshCamera, settings: &FrameSettings) -> Self {
         let (picture, pattern) = (settings.shading_area(), settings.pattern);
         let of_run = |batches: std::ops::Range<usize>| {

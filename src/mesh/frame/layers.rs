@@ -1,7 +1,7 @@
 //! Layers of a frame: depth, normals, triangles and coverage of every pixel, from its samples.
 //!
-//! A pixel with n samples takes each sample that shows the scene with the weight 1/n, as a pixel of splats takes its
-//! fragments (see [`Layer`]). Blended surfaces are left out: layers show the surface in the depth buffer.
+//! In a pixel with n samples, each sample that shows the scene has the weight 1/n, like the fragments of a splat pixel
+//! (see [`Layer`]). Blended surfaces are left out: layers show the surface in the depth buffer.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;
@@ -37,7 +37,7 @@ struct ShownTriangle<'a> {
 }
 
 impl VisibleFrame {
-    /// Returns those of `layers` that a mesh frame has: depth, normals, identifiers and coverage ([`Layer::Alpha`]).
+    /// Returns the requested layers that a mesh frame has: depth, normals, identifiers and coverage ([`Layer::Alpha`]).
     pub fn layers(&self, layers: &[Layer]) -> Vec<LayerPicture> {
         let [width, height] = self.settings.size;
         let pixels = width as usize * height as usize;
@@ -59,7 +59,7 @@ impl VisibleFrame {
         layers.iter().filter(|layer| known.contains(layer)).map(|layer| picture(*layer)).collect()
     }
 
-    /// Numbers, by submission, of the triangles that each pixel's samples show, by row; [`u32::MAX`] for the background.
+    /// Triangle shown by each sample, numbered by submission, with pixels in row order; [`u32::MAX`] for the background.
     pub fn triangles_of_samples(&self) -> Vec<u32> {
         let per_pixel = self.settings.pattern.per_pixel() as usize;
         let [width, height] = self.settings.size.map(|side| side as usize);
@@ -97,8 +97,8 @@ impl VisibleFrame {
         found
     }
 
-    /// Visits the pixels of a bin that show the scene: index in row order, owners of the samples, first pixel
-    /// of the shading pixel, and number of the first sample there.
+    /// Visits the pixels of a bin that show the scene: index in row order, owners of the samples, top left pixel of
+    /// the shading pixel, and index of the pixel's first sample in the shading pixel.
     fn each_pixel(
         &self,
         bin: &VisibilityBuffer,
@@ -123,7 +123,7 @@ impl VisibleFrame {
         });
     }
 
-    /// Layers of a pixel from its samples' owners; its samples are those of the shading pixel at `corner` from `first` on.
+    /// Layers of a pixel from the owners of its samples, which are samples `first..` of the shading pixel at `corner`.
     fn pixel_layers(
         &self,
         owners: &[u32],
@@ -152,7 +152,7 @@ impl VisibleFrame {
             }
             last = Some((owner, triangle));
         }
-        // If several have the same number of samples, the first one decides.
+        // If several triangles have the same number of samples, the first one is taken.
         let most = ids.iter().map(|(_, samples)| *samples).max();
         let id = ids.iter().find(|(_, samples)| Some(*samples) == most);
         let all = owners.len() as f64;
@@ -164,7 +164,7 @@ impl VisibleFrame {
         }
     }
 
-    /// Quad that a sample shows, its grid, and its triangle's number in the frame.
+    /// Returns the quad of an owner, its grid, and the index of its triangle in the frame.
     fn quad_shown(&self, owner: u32, firsts: &[u32]) -> (&RasterQuad, &RasterGrid, u32) {
         let (number, quad) = self.find(owner);
         let chunk = &self.chunks[number];
@@ -186,7 +186,7 @@ impl VisibleFrame {
         }
     }
 
-    /// Distance along the line of sight (edge on, the first corner's) and normal towards the camera at a picture position.
+    /// Depth and normal towards the camera at a picture position; seen edge-on, the depth is that of the first corner.
     fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
         let Some(planes) = &shown.planes else {
             return (self.view.project(shown.vertices[0].position).z, Vector3::zeros());

@@ -1,6 +1,6 @@
 //! Sends the quads that pass the depth test through a merging unit and collects the quads that the shader runs on.
 //!
-//! Chunks run in parallel with a unit that is flushed after every grid, draws with one that is flushed after each.
+//! Chunks run in parallel if the unit is flushed after every grid, draws if it is flushed after every draw.
 
 use rayon::prelude::*;
 
@@ -14,49 +14,49 @@ use quadrille_base::task::Task;
 use quadrille_geometry::grid::{Grid, GridSource};
 use quadrille_machine::Counter;
 
-/// Vertex ids per cache line of the host, of 64 bytes.
+/// Vertex ids per 64-byte cache line of the host.
 const IDS_PER_LINE: usize = 16;
 
-/// A quad that the shader runs on.
+/// A quad of shading pixels that the shader runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShaderQuad {
     /// Index of the chunk with the fragments of the quad.
     pub chunk: u32,
-    /// For each shading pixel: the quad of that chunk whose triangle gives the shading inputs.
+    /// For each shading pixel, the quad of that chunk whose triangle provides the shading inputs.
     pub inputs: [u32; 4],
-    /// Samples covered, shading pixel by shading pixel.
+    /// Mask of covered samples, shading pixel by shading pixel.
     pub coverage: u64,
 }
 
-/// The quads that the shader runs on, and how the quads of the raster map to them.
+/// Quads that the shader runs on, and the map from rasterized quads to them.
 #[derive(Debug, Clone, Default)]
 pub struct Shading {
-    /// Quads that the shader receives.
+    /// Quads that the shader receives, group by group of chunks.
     pub quads: Vec<ShaderQuad>,
     groups: Vec<GroupTargets>,
     /// Group of each chunk, and the number of quads in earlier chunks of the group.
     chunks: Vec<[u32; 2]>,
-    /// Counters of the quads before the unit, and of the unit.
+    /// Counters of the quads before the merging unit and of the unit itself.
     pub counters: MergeCounters,
 }
 
 #[derive(Debug, Clone)]
 struct GroupTargets {
     targets: Targets,
-    /// Shader quad that they count from.
+    /// Index of the group's first shader quad, which the targets are relative to.
     base: u32,
 }
 
-/// For each quad of a group, the shader quad it became part of, counted within the group, as [`target`] takes it.
+/// Shader quad of each quad of a group, relative to the group and encoded for [`target`].
 #[derive(Debug, Clone)]
 enum Targets {
     Whole(Vec<u32>),
-    /// By shading pixel, where the unit splits quads.
+    /// One target per shading pixel, for units that split quads.
     Split(Vec<[u32; 4]>),
 }
 
 impl Shading {
-    /// Shader quad that colours a shading pixel of a chunk's quad; `None` if there is none.
+    /// Shader quad that colours a shading pixel of a chunk's quad; `None` if the pixel is not shaded.
     #[inline]
     pub(crate) fn target(&self, chunk: usize, quad: u32, pixel: usize) -> Option<u32> {
         let [group, first] = self.chunks[chunk];
@@ -71,7 +71,7 @@ impl Shading {
 }
 
 impl VisibleFrame {
-    /// Sends the quads through a unit.
+    /// Sends the quads that pass the depth test through a merging unit; returns the quads to shade.
     pub fn merged(&self, source: &dyn GridSource, unit: MergeUnitKind) -> Shading {
         quadrille_base::span!("merge");
         let groups: Vec<_> = match unit.build().rules().scope {
@@ -114,7 +114,7 @@ impl VisibleFrame {
         shading
     }
 
-    /// Number of fragments shaded at each shading pixel, in row order. A quad counts as four, covered or not.
+    /// Number of fragments shaded at each shading pixel, in row order. A quad counts as four fragments, covered or not.
     #[allow(clippy::cast_sign_loss, reason = "shading pixels of the picture")]
     pub fn fragments_per_shading_pixel(&self, shading: &Shading) -> Vec<u32> {
         let picture = self.settings.shading_area();
@@ -134,7 +134,7 @@ impl VisibleFrame {
     }
 }
 
-/// Chunks that one task sends through a unit, with consecutive quad numbers.
+/// Chunks that one task sends through a merging unit, with consecutive quad numbers.
 struct Group {
     driver: MergeDriver,
     first: u32,
@@ -142,7 +142,7 @@ struct Group {
     end: u32,
     quads: Vec<ShaderQuad>,
     targets: Targets,
-    /// Quad that is fragment 0 of the unit's stream.
+    /// Index in the group of the quad that is fragment 0 of the unit's stream.
     stream_start: u32,
     counters: MergeCounters,
 }
@@ -159,7 +159,7 @@ impl Group {
         let starts = starts.collect();
         let room = match rules.scope {
             MergeScope::Grid => 0,
-            // Most fragments of a draw stay until its end.
+            // Most fragments stay in the stream until the draw ends.
             MergeScope::Draw => count,
         };
         driver.stream.fragments.reserve(room);
@@ -190,7 +190,7 @@ impl Group {
         coverage
     }
 
-    /// Shades every quad of a chunk unchanged, as [`merge`](Self::merge) without a unit, and without its bookkeeping.
+    /// Passes every quad of a chunk on unchanged: a faster equivalent of [`merge`](Self::merge) without a unit.
     fn pass(&mut self, chunk: &Chunk, settings: &FrameSettings) {
         let mut targets = vec![NO_TARGET; chunk.quads.len()];
         for quad in chunk.visible().flat_map(|grid| grid.quads.clone()) {
@@ -227,7 +227,7 @@ impl Group {
                 if self.driver.stream.fragments.len() == 0 {
                     self.stream_start = start + visible.quads.start;
                 }
-                // The grids were made long ago, so the next one's vertices are fetched meanwhile.
+                // The grids have left the host's caches by now, so the next one's vertex ids are prefetched.
                 for first in (0..next.len()).step_by(IDS_PER_LINE) {
                     prefetch(next, first);
                 }
@@ -236,8 +236,8 @@ impl Group {
                     let coverage = self.count(chunk, quad, settings);
                     if coverage != 0 || only_touched && rules.takes_empties {
                         let number = start + quad - self.stream_start;
-                        // Fragments are numbered like the quads of their chunks, so the unit's leaders
-                        // become targets in place, without a list that leads back.
+                        // Fragments have the numbers of their quads, so the unit's leaders become targets in place,
+                        // without a table that leads back.
                         self.driver.stream.fragments.skip_to(number);
                         self.driver.push(&fragment(chunk, grid, quad, coverage), is_barred);
                     }
@@ -253,14 +253,14 @@ impl Group {
         self.counters.add(&self.driver.counters());
     }
 
-    /// Takes the quads that have left the unit; they are from chunk `last` of the group or earlier ones.
+    /// Collects the quads that have left the unit. They come from chunk `last` of the group or earlier chunks.
     fn collect(&mut self, last: usize) {
         let stream = &mut self.driver.stream;
         for merged in stream.out.drain(..) {
             stream.fragments.set_target(merged.leader, fit::<u32>(self.quads.len()));
             let quad = self.stream_start + merged.leader;
             let mut chunk = last;
-            // Few stay longer than the chunk that they are in.
+            // A short search: most quads leave the unit while their own chunk is processed.
             while self.starts[chunk] > quad {
                 chunk -= 1;
             }

@@ -1,4 +1,4 @@
-//! A frame of the mesh path without time: every count and the picture, on all cores.
+//! A frame of the mesh path without timing: all counts and the picture, on all cores.
 //!
 //! ```text
 //! batches --chunk--> quads, in submission order      (chunks in parallel)
@@ -7,7 +7,7 @@
 //!         --picture--> shaded and resolved pixels
 //! ```
 //!
-//! Edge functions, coverage, depth test and merging units are shared with the pipeline in cycles, which gives
+//! Edge functions, coverage, depth test and merging units are shared with the cycle-level pipeline, which gives
 //! the same counts and the same owner of every sample, but draws no picture.
 
 pub mod chunk;

@@ -21,10 +21,10 @@ pub(super) trait SampleColours: Sync {
     /// Data common to all samples of a shading pixel with the same owner.
     type Key: Copy;
 
-    /// Key of a shading pixel (0 to 3) of an owner, a quad's index in the frame.
+    /// Key of shading pixel `pixel` (0 to 3) of the quad `owner`, an index in the frame.
     fn key(&self, owner: u32, pixel: usize) -> Self::Key;
 
-    /// Linear colour of a sample, with its opacity, given its pixel's key.
+    /// Linear colour and opacity of a sample, from the key of its shading pixel.
     fn colour(&self, key: Self::Key, position: [u16; 2], pixel: usize, sample: usize) -> [f32; 4];
 }
 
@@ -48,7 +48,7 @@ impl VisibleFrame {
         self.resolve(&quads, background)
     }
 
-    /// Runs the shader on the visible quads of `shading`. (A GPU shades the others too, and they are counted.)
+    /// Runs the shader on the visible quads of `shading`. A GPU also shades the hidden ones; the counts include them.
     fn shade_quads(
         &self,
         shader: &Shader<'_>,
@@ -156,8 +156,8 @@ impl VisibleFrame {
         })
     }
 
-    /// Blends each pixel's samples and averages them in linear light. The background (sRGB) takes part; without
-    /// one, pixels are premultiplied by the mean alpha.
+    /// Blends each pixel's samples and averages them in linear light, over the sRGB `background`. Without a background,
+    /// pixels have premultiplied alpha.
     pub(super) fn resolve(
         &self,
         colours: &impl SampleColours,
@@ -206,7 +206,7 @@ impl VisibleFrame {
         Frame::from_pixels(width, height, pixels).taken_as(ColourSpace::Linear)
     }
 
-    /// Premultiplied colours and alphas of a quad's samples: blended surfaces, in drawing order, over the opaque one.
+    /// Computes the premultiplied colours of a quad's samples: blended surfaces, in drawing order, over the opaque one.
     fn blend_samples<C: SampleColours>(
         &self,
         colours: &C,
@@ -248,14 +248,14 @@ impl VisibleFrame {
     }
 }
 
-/// Blends a colour, followed by its opacity, over a premultiplied one, followed by its alpha.
+/// Blends a colour with straight opacity over a premultiplied colour with alpha.
 #[inline]
 pub fn over([r, g, b, opacity]: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     let over = |own: f32, behind: f32| own * opacity + behind * (1.0 - opacity);
     [over(r, behind[0]), over(g, behind[1]), over(b, behind[2]), over(1.0, behind[3])]
 }
 
-/// Returns a pixel from the sums of the premultiplied colours of its samples and of their alphas.
+/// Returns a pixel from the sums of its samples' premultiplied colours and alphas; `share` is the weight of one sample.
 pub fn finish(sum: [f32; 3], covered: f32, share: f32, behind: Option<[f32; 3]>) -> [f32; 4] {
     let alpha = covered * share;
     let [r, g, b] = sum.map(|v| v * share);

@@ -1,5 +1,5 @@
-//! Reyes, for comparison: vertices of visible grids are shaded before the raster, and colours interpolated at samples
-//! ("Reducing Shading on GPUs using Quad-Fragment Merging", sections 2.2 and 4: VERTEX). Depth culls whole grids only.
+//! Reyes, for comparison: vertices of visible grids are shaded before rasterization and colours interpolated at samples
+//! ("Reducing Shading on GPUs using Quad-Fragment Merging", sections 2.2 and 4: VERTEX). Only whole grids are culled.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ impl VisibleFrame {
         self.chunks.iter().flat_map(Chunk::visible).map(|g| g.grid.vertices.len() as u64).sum()
     }
 
-    /// Number of vertices shaded by Reyes at each pixel, in row order, without those outside the picture.
+    /// Number of vertices that Reyes shades at each pixel, in row order. Vertices outside the picture are not counted.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -35,7 +35,7 @@ impl VisibleFrame {
         counts
     }
 
-    /// Positions on the picture plane, in pixels, of the vertices that Reyes shades, without vertices before the near plane.
+    /// Picture positions in pixels of the vertices that Reyes shades, except vertices in front of the near plane.
     pub fn vertices_px(&self) -> impl Iterator<Item = [f64; 2]> {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
         let points =
@@ -50,7 +50,7 @@ impl VisibleFrame {
     }
 }
 
-/// Colours of all vertices of visible grids. A grid that shows both sides has two per vertex, which counts once.
+/// Colours of all vertices of visible grids. A vertex with a front and a back colour is counted once.
 struct VertexColours<'a> {
     visible: &'a VisibleFrame,
     colours: Vec<Vec<SideColours>>,
@@ -76,10 +76,10 @@ impl<'a> VertexColours<'a> {
     }
 }
 
-/// Colours of a vertex from front and back, with opacities.
+/// Front and back colour of a vertex, with opacity.
 type SideColours = [[f32; 4]; 2];
 
-/// Shades a grid's vertices for the sides, front and back, that it `shows`. Derivatives are along two edges of a triangle.
+/// Shades a grid's vertices for the sides (front, back) in `shows`. Derivatives are taken along two edges of a triangle.
 fn shade_grid(
     visible: &VisibleFrame,
     shader: &Shader<'_>,

@@ -1,4 +1,4 @@
-//! The settings of a frame.
+//! Settings of a mesh frame and the layout of its bins.
 
 use quadrille_base::choice;
 use quadrille_base::math::{SimdLevel, fit};
@@ -42,7 +42,7 @@ choice! {
 /// Side of a bin in quads; one task tests the depths of a bin.
 const BIN_QUADS: u16 = 32;
 
-/// The settings of a frame.
+/// Settings that determine what a frame rasterizes and culls.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameSettings {
     /// Width and height of the picture in pixels.
@@ -55,15 +55,15 @@ pub struct FrameSettings {
     pub cull: Cull,
     /// Limit on the host bytes of a frame's grids and quads; visibility, merging and shading take about as much again.
     pub memory_bytes: u64,
-    /// The host's SIMD level, which changes no result.
+    /// SIMD level of the host; it changes no result.
     pub level: SimdLevel,
 }
 
-/// Default of [`FrameSettings::memory_bytes`]: an assumption; enough for some 15 million triangles of half a pixel.
+/// Default of [`FrameSettings::memory_bytes`] (assumed): enough for some 15 million triangles of half a pixel.
 pub const MEMORY_BYTES: u64 = 1 << 30;
 
 impl FrameSettings {
-    /// The picture in shading pixels. The last column and row may reach beyond it.
+    /// Area of the picture in shading pixels. The last column and row may reach beyond the picture.
     pub fn shading_area(&self) -> PixelRect {
         let side = self.pattern.side_px().cast_unsigned();
         let [x1, y1] = self.size.map(|px| px.div_ceil(side).cast_signed());
@@ -74,13 +74,13 @@ impl FrameSettings {
         (self.shading_area().x1.cast_unsigned() as usize).div_ceil(2 * usize::from(BIN_QUADS))
     }
 
-    /// Number of bins.
+    /// Number of bins that cover the picture.
     pub fn bins(&self) -> usize {
         let side = 2 * usize::from(BIN_QUADS);
         self.bins_across() * (self.shading_area().y1.cast_unsigned() as usize).div_ceil(side)
     }
 
-    /// Index of the bin of a quad.
+    /// Index in row order of the bin that holds the quad at `position`.
     #[inline]
     pub fn bin_of(&self, position: [u16; 2]) -> usize {
         let [x, y] = position.map(|v| usize::from(v / BIN_QUADS));
@@ -100,13 +100,13 @@ impl FrameSettings {
             .flat_map(move |row| columns.clone().map(move |column| row * across + column))
     }
 
-    /// Position of the first quad of a bin.
+    /// Position in quads of a bin's top left quad.
     pub fn bin_corner(&self, bin: usize) -> [u16; 2] {
         let across = self.bins_across();
         [bin % across, bin / across].map(|v| fit::<u16>(v) * BIN_QUADS)
     }
 
-    /// The shading pixels of the bin with the first quad at `corner`.
+    /// Area in shading pixels of the bin whose top left quad is at `corner`.
     pub fn bin_rect(&self, corner: [u16; 2]) -> PixelRect {
         let [x0, y0] = corner.map(|q| i32::from(q) * 2);
         let side = i32::from(BIN_QUADS) * 2;
@@ -117,7 +117,7 @@ impl FrameSettings {
         BIN_QUADS
     }
 
-    /// Whether the depth test comes before shading.
+    /// Whether samples that fail the depth test are culled before shading.
     pub fn culls_quads(&self) -> bool {
         self.cull == Cull::Quads
     }

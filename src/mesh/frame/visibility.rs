@@ -1,8 +1,8 @@
 //! The early depth test of all quads, bin by bin, each in submission order.
 //!
-//! Bins share nothing, so they are tested in parallel. A grid is hidden when, in every bin that it has quads in, the
-//! farthest depths of all raster tiles in its bounding box are nearer than its nearest vertex at its turn in submission
-//! order: a Hi-Z unit knows as much right after the grid is tessellated.
+//! Bins share nothing, so they are tested in parallel. A grid is hidden if, in every bin where it has quads, the farthest
+//! depth of each raster tile in its bounding box is at least as near as its nearest vertex when its turn in submission
+//! order comes. A Hi-Z unit has the same information right after the grid is tessellated.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -20,25 +20,25 @@ use quadrille_base::task::Task;
 const TILE_SIDE: i32 = 8;
 const TILE_QUADS: usize = 16;
 
-/// The fragment that each sample of a quad shows.
+/// A quad with visible fragments, as ranges of the arrays in [`VisibilityBuffer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VisibleQuad {
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// Index into [`VisibilityBuffer::samples`] of its first sample. The samples of all four shading pixels follow.
+    /// Index into [`VisibilityBuffer::samples`] of the first sample; the samples of all four shading pixels are contiguous.
     pub first: u32,
-    /// Indices into [`VisibilityBuffer::blended`] of its first blended quad and of the end.
+    /// Range `[first, end)` in [`VisibilityBuffer::blended`] of the blended quads at this position.
     pub blended: [u32; 2],
 }
 
-/// The fragments that the samples of a bin show, without the quads that show none.
+/// Fragments that the samples of a bin show. Quads that show none are left out.
 #[derive(Debug, Clone, Default)]
 pub struct VisibilityBuffer {
-    /// The quads, in row order.
+    /// Quads with a visible fragment, in row order.
     pub quads: Vec<VisibleQuad>,
-    /// Quads, by index in the frame, that wrote the depth last, shading pixel by shading pixel; [`NO_OWNER`] for none.
+    /// Frame index of the quad that last wrote each sample's depth, by shading pixel; [`NO_OWNER`] for none.
     pub samples: Vec<u32>,
-    /// Indices in the frame of blended quads with a sample that passes the depth test, in drawing order at each position.
+    /// Frame indices of blended quads with a sample that passes the depth test, in drawing order at each position.
     pub blended: Vec<u32>,
 }
 
@@ -46,25 +46,25 @@ pub struct VisibilityBuffer {
 struct TileBound {
     /// `None` if a depth has changed since it was computed.
     farthest: Option<f32>,
-    /// Quad that was too far at the last test; it is tried first.
+    /// Quad that failed the last test; the next test starts with it.
     far_quad: usize,
 }
 
 const EMPTY: TileBound = TileBound { farthest: Some(0.0), far_quad: 0 };
 
-/// The depth buffer of a bin.
+/// Depth buffer of a bin, with the farthest depth of each raster tile.
 #[derive(Debug)]
 pub struct DepthBin {
     settings: FrameSettings,
     corner: [u16; 2],
     quads: Vec<QuadDepths>,
     tiles: Vec<Cell<TileBound>>,
-    /// Passing blended quads: position in `quads`, and index in the frame.
+    /// Blended quads that pass the depth test: index in `quads`, and index in the frame.
     blended: Vec<[u32; 2]>,
 }
 
 impl DepthBin {
-    /// Creates the depth buffer of the bin of index `bin`, with all samples at the far plane.
+    /// Creates the depth buffer of bin `bin`, with all samples at the far plane.
     pub fn new(settings: &FrameSettings, bin: usize) -> Self {
         let side = usize::from(settings.bin_quads());
         Self {
@@ -94,14 +94,14 @@ impl DepthBin {
         row * usize::from(self.settings.bin_quads()) + column
     }
 
-    /// The samples of a quad in the bin, by its position in the picture.
+    /// Samples of the quad at `position` in the picture, which must lie in the bin.
     #[inline]
     pub fn quad(&self, position: [u16; 2]) -> &QuadDepths {
         &self.quads[self.place(position)]
     }
 
-    /// Tests the samples of a fragment of which only the samples in `written` may write their depth, as for
-    /// alpha-tested and blended fragments. Returns all samples that pass the depth test.
+    /// Tests the samples of a fragment; only the samples in `written` may write their depth, as for alpha-tested
+    /// and blended fragments. Returns all samples that pass the depth test.
     #[inline(always)]
     pub fn test_written<S: Simd>(
         &mut self,
@@ -110,7 +110,7 @@ impl DepthBin {
         fragment: &DepthFragment,
         written: u64,
     ) -> u64 {
-        // Fragments that may write all of their samples: one test, which also writes.
+        // If all covered samples may write, one call both tests and writes.
         if fragment.coverage & !written == 0 {
             return self.test(simd, position, fragment);
         }
@@ -136,13 +136,13 @@ impl DepthBin {
         let passed = depths.test_lanes(simd, self.settings.pattern, fragment);
         if passed != 0 {
             let tile = &mut self.tiles[row / 4 * (side / 4) + column / 4];
-            // Dropped, not updated: it is computed again when a grid is tested against the tile.
+            // The bound is not updated here: it is recomputed when a grid is tested against the tile.
             tile.get_mut().farthest = None;
         }
         passed
     }
 
-    /// Whether all samples in the raster tiles that meet `area`, inside the picture, are at least as near as `depth`.
+    /// Whether all samples of the raster tiles that overlap `area`, inside the picture, are at least as near as `depth`.
     pub fn hides(&self, area: PixelRect, depth: f32) -> bool {
         let area = area.intersect(self.settings.bin_rect(self.corner));
         let corner = self.corner.map(|q| i32::from(q) * 2);
@@ -166,8 +166,7 @@ impl DepthBin {
         let first = tile / (side / 4) * 4 * side + tile % (side / 4) * 4;
         let mut farthest = f32::INFINITY;
         for k in 0..TILE_QUADS {
-            // The quad that was too far at the last test is usually still too far, and ends the search at
-            // once.
+            // The quad that failed the last test usually fails again and ends the search at once.
             let at = (known.far_quad + k) % TILE_QUADS;
             let quad = &self.quads[first + at / 4 * side + at % 4];
             farthest = farthest.min(quad.farthest(self.settings.pattern));
@@ -244,7 +243,7 @@ impl DepthBin {
     }
 }
 
-/// Tests the quads of all chunks, and stores there which samples pass; returns what each bin shows, less if cancelled.
+/// Tests the quads of all chunks and stores in them which samples pass; returns the bins, incomplete if cancelled.
 pub fn test(chunks: &[Chunk], settings: &FrameSettings, task: &Task) -> Vec<VisibilityBuffer> {
     (0..settings.bins())
         .into_par_iter()

@@ -1,4 +1,4 @@
-//! A frame with its visibility resolved.
+//! Depth-tested frame of a mesh, from which pictures and counts are made.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::grid::{GridSource, draw_runs};
 
-/// Indices have 32 bits, and the sets of merged fragments need one.
+/// Quad indices have 32 bits, one of which marks targets in the disjoint sets of merged fragments.
 const MAX_QUADS: u64 = (1 << 31) - 1;
 
 /// A frame with its visibility resolved, before any shading.
@@ -23,29 +23,30 @@ const MAX_QUADS: u64 = (1 << 31) - 1;
 pub struct VisibleFrame {
     /// The grids and quads in drawing order: blended chunks last.
     pub chunks: Vec<Chunk>,
-    /// The fragments that each bin of the picture shows.
+    /// Visibility buffers of the bins of the picture, in row order.
     pub bins: Vec<VisibilityBuffer>,
-    /// Camera of the frame.
+    /// Camera that the frame is rasterized for, relative to the origin of the mesh.
     pub view: MeshCamera,
-    /// Settings of the frame.
+    /// Settings that the frame was made with.
     pub settings: FrameSettings,
     /// Number of grids tessellated.
     pub grids: u64,
     /// Number of triangles in those grids.
     pub triangles: u64,
-    /// The triangles that are drawn, hidden or not.
+    /// Number and area of the drawn triangles, hidden or not.
     pub drawn: DrawnArea,
-    /// Once cancelled, merging and shading stop, and their results have no meaning.
+    /// After its cancellation, merging and shading stop and their results are invalid.
     pub(super) task: Task,
 }
 
 impl VisibleFrame {
-    /// Tessellates a scene for the first of `views`, then rasterizes and depth-tests it in the second. The task also covers the later use of the frame: check it after
-    /// [`Self::merged`] and [`Self::picture`].
+    /// Tessellates a scene for the first of `views`, then rasterizes and depth-tests it in the second. `task` also
+    /// covers the
+    /// later use of the frame: check it after [`Self::merged`] and [`Self::picture`].
     ///
     /// # Errors
-    /// [`Error::Argument`] when the triangles and quads take more memory than
-    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] when there are 2^31 quads or more; [`Error::Cancelled`].
+    /// [`Error::Argument`] if the triangles and quads take more memory than
+    /// [`FrameSettings::memory_bytes`]; [`Error::Limit`] if there are 2^31 quads or more; [`Error::Cancelled`].
     pub fn new(
         source: &dyn GridSource,
         views: [&MeshCamera; 2],
@@ -88,7 +89,7 @@ impl VisibleFrame {
         })
     }
 
-    /// A part of the picture with one sample at the centre of each pixel, enlarged without another tessellation.
+    /// Draws an enlarged part of the picture, with one sample at the centre of each pixel and the same tessellation.
     pub fn enlarged(&self, source: &dyn GridSource, part: CropArea) -> Result<Self> {
         let [size, corner] = [part.size, part.corner].map(|px| px.map(|px| px * part.zoom));
         let view = self.view.enlarged(part.zoom, corner, size);
@@ -97,7 +98,7 @@ impl VisibleFrame {
         Self::new(source, [&self.view, &view], &settings, &self.task)
     }
 
-    /// Chunk of a quad and its index there, by its index in the frame.
+    /// Returns the chunk of a quad and its index in the chunk, from its index in the frame.
     #[inline]
     pub fn find(&self, quad: u32) -> (usize, u32) {
         let after = self.chunks.partition_point(|c| c.first_quad <= quad);

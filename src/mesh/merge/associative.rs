@@ -1,11 +1,11 @@
-//! The memory of a merging unit, whose entries are found by key and by age.
+//! Memory of a merging unit, searched by key and by age.
 //!
 //! The hardware is a content-addressable memory, which compares a key with all entries at once. Here the entries of a
 //! bucket of a hash table form a chain, newest first, so that a look-up reads only entries that may match; a second chain
 //! links all entries by age. Memory is allocated only when an unbounded memory grows.
 
 const NONE: u32 = u32::MAX;
-/// Least number of buckets per entry of a bounded memory: chains stay short.
+/// Minimum number of buckets per entry; it keeps chains short.
 const BUCKETS_PER_ENTRY: usize = 4;
 const FIRST_ENTRIES: usize = 1024;
 
@@ -37,19 +37,19 @@ struct Entry<T> {
 #[derive(Debug, Clone)]
 pub struct AssociativeMemory<T> {
     entries: Vec<Entry<T>>,
-    /// Newest entry of each bucket; their number is a power of two.
+    /// Newest entry of each bucket. The number of buckets is a power of two.
     heads: Vec<u32>,
     shift: u32,
     oldest: u32,
     newest: u32,
     free: u32,
-    /// Slot of a value that is not an entry yet.
+    /// Slot of the staged value, which is not an entry yet.
     staged: u32,
     len: u32,
 }
 
 impl<T> AssociativeMemory<T> {
-    /// Creates an empty memory with room for `entries`. It grows when they are exceeded.
+    /// Creates an empty memory with room for `entries`, or for a default number. It grows if there are more.
     pub fn new(entries: Option<u32>) -> Self {
         let entries = entries.map_or(FIRST_ENTRIES, |e| e as usize);
         let mut memory = Self {
@@ -121,7 +121,7 @@ impl<T> AssociativeMemory<T> {
         self.entries[slot as usize].links.key
     }
 
-    /// The entries of a key, newest first.
+    /// Slots and values of the entries with a key, newest first.
     #[inline]
     pub fn of(&self, key: u64) -> impl Iterator<Item = (u32, &T)> {
         let mut next = self.heads[self.bucket(key)];
@@ -137,26 +137,26 @@ impl<T> AssociativeMemory<T> {
         })
     }
 
-    /// Returns the entry in a slot, which must be occupied.
+    /// Returns the value in a slot, which must be occupied.
     #[inline]
     pub fn get(&self, slot: u32) -> &T {
         &self.entries[slot as usize].value
     }
 
-    /// Returns the entry in a slot, which must be occupied, to change it.
+    /// Returns the value in a slot, which must be occupied, for modification.
     #[inline]
     pub fn get_mut(&mut self, slot: u32) -> &mut T {
         &mut self.entries[slot as usize].value
     }
 
-    /// Two different entries; `None` if they are the same.
+    /// Values of two entries for modification; `None` if both slots are the same.
     #[inline]
     pub(crate) fn pair_mut(&mut self, slots: [u32; 2]) -> Option<[&mut T; 2]> {
         let [one, two] = self.entries.get_disjoint_mut(slots.map(|slot| slot as usize)).ok()?;
         Some([&mut one.value, &mut two.value])
     }
 
-    /// Adds the newest entry; returns its slot.
+    /// Adds an entry as the newest; returns its slot.
     #[inline]
     pub fn push(&mut self, key: u64, value: T) -> u32 {
         let slot = self.stage(value);
@@ -164,8 +164,8 @@ impl<T> AssociativeMemory<T> {
         slot
     }
 
-    /// Stores a value that can be read and changed but not found until [`link_staged`](Self::link_staged) makes
-    /// it an entry; returns its slot. Another staged value overwrites it.
+    /// Stores a value outside the chains until [`link_staged`](Self::link_staged) makes it an entry; returns its slot.
+    /// Another staged value overwrites it.
     #[inline]
     pub(crate) fn stage(&mut self, value: T) -> u32 {
         if self.staged == NONE {
@@ -198,7 +198,7 @@ impl<T> AssociativeMemory<T> {
         }
     }
 
-    /// Makes an entry the newest one, without a change of its slot.
+    /// Makes an entry the newest one; its slot stays the same.
     #[inline]
     pub fn renew(&mut self, slot: u32) {
         let Links { before, after, .. } = self.entries[slot as usize].links;

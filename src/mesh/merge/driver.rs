@@ -1,4 +1,4 @@
-//! The choice of a merging unit, and the driver that feeds it.
+//! Kinds of merging units, and the driver that feeds a unit.
 
 use super::counters::MergeCounters;
 use super::pmu::{PixelMerging, PmuSettings};
@@ -6,19 +6,19 @@ use super::qfm::{QfmSettings, QuadFragmentMerging};
 use super::unit::{MergeRules, MergeScope, MergeStream, MergeUnit, MergedQuad, QuadFragment};
 use quadrille_base::raster::samples::SamplePattern;
 
-/// Kind and sizes of the unit between the depth test and the shader.
+/// Kind and sizes of the merging unit between the depth test and the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeUnitKind {
-    /// No unit: every quad is shaded.
+    /// No merging: every quad is shaded.
     None,
     /// Quad-fragment merging.
     Qfm(QfmSettings),
-    /// The pixel merge unit.
+    /// Pixel merging.
     Pmu(PmuSettings),
 }
 
 impl MergeUnitKind {
-    /// Creates an empty unit.
+    /// Creates a merging unit without entries.
     pub fn build(self) -> Box<dyn MergeUnit> {
         match self {
             Self::None => Box::new(NoMerging),
@@ -27,7 +27,7 @@ impl MergeUnitKind {
         }
     }
 
-    /// The same unit with another number of entries; `None`, without bound, for quad-fragment merging alone.
+    /// Sets the number of entries; `None` is unbounded for quad-fragment merging and ignored for other units.
     pub fn with_entries(mut self, entries: Option<u32>) -> Self {
         match (&mut self, entries) {
             (Self::Qfm(settings), entries) => settings.entries = entries,
@@ -46,7 +46,7 @@ impl MergeUnitKind {
         }
     }
 
-    /// Number of entries, itself `None` for an unbounded buffer; `None` for a unit without a buffer.
+    /// Number of entries: `Some(None)` for an unbounded buffer, `None` for a unit without a buffer.
     pub fn entries(self) -> Option<Option<u32>> {
         match self {
             Self::None => None,
@@ -92,27 +92,27 @@ fn pass(fragment: &QuadFragment, stream: &mut MergeStream) {
     }
 }
 
-/// A merging unit and its stream.
+/// Feeds a merging unit and counts the fragments that bypass it.
 #[derive(Debug)]
 pub struct MergeDriver {
-    /// Merge unit that the driver feeds.
+    /// Merging unit that the driver feeds.
     pub unit: Box<dyn MergeUnit>,
-    /// The fragments in and the quads out.
+    /// Fragments that entered the unit and quads that left it.
     pub stream: MergeStream,
     counters: MergeCounters,
 }
 
 impl MergeDriver {
-    /// Creates a driver of an empty unit.
+    /// Creates a driver for a unit without entries.
     pub fn new(unit: Box<dyn MergeUnit>, pattern: &'static SamplePattern) -> Self {
         Self { unit, stream: MergeStream::new(pattern), counters: MergeCounters::default() }
     }
 
-    /// Sends a fragment to the unit, or past it if its shader bars merging there.
+    /// Sends a fragment to the unit or, if `is_barred`, past it.
     #[inline]
     pub fn push(&mut self, fragment: &QuadFragment, is_barred: bool) {
         if is_barred {
-            // The entries are older and may lie below.
+            // The entries are older and may lie below the fragment, so they leave first.
             self.flush();
             self.counters.barred += u64::from(fragment.coverage != 0);
             pass(fragment, &mut self.stream);
@@ -126,7 +126,7 @@ impl MergeDriver {
         self.unit.flush(&mut self.stream);
     }
 
-    /// The counters so far, but for the quads rasterized and culled, which the caller counts.
+    /// Counters so far, without rasterized and culled quads, which the caller counts.
     pub fn counters(&self) -> MergeCounters {
         let mut counters = self.counters;
         counters.partial = self.stream.partial;

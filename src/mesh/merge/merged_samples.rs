@@ -1,32 +1,32 @@
-//! The samples of merged quads: a merging unit tells which fragment leads and which were merged into
-//! it; a colour unit has to know the triangle of every sample.
+//! Owners of the samples of merged quads: a merging unit reports the leader of each merged fragment; a colour unit
+//! needs the triangle of every sample.
 
 use super::unit::{MergeStream, MergedQuad};
 use quadrille_base::math::fit;
 use quadrille_base::raster::sample_depth::NO_OWNER;
 
 const NONE: u32 = u32::MAX;
-/// Owner of samples of blended fragments: they wrote nothing, and show over whatever the depth buffer holds.
+/// Owner of the samples of blended fragments, which write no depth and are blended over the owner in the depth buffer.
 pub const BLENDED: u32 = NO_OWNER - 1;
 
-/// Samples by their owner, the number of a triangle in the frame or [`BLENDED`].
+/// Owner (triangle number in the frame, or [`BLENDED`]) and mask of its samples.
 pub type OwnedSamples = (u32, u64);
 
 /// A fragment on its way to the shader.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownFragment {
-    /// Number of the triangle in the frame.
+    /// Number of the fragment's triangle in the frame.
     pub owner: u32,
     /// Index of the quad in memory.
     pub index: u32,
-    /// Samples covered.
+    /// Mask of covered samples.
     pub coverage: u64,
-    /// Samples that pass the depth test, of a blended fragment; none of others.
+    /// Mask of samples of a blended fragment that pass the depth test; 0 for opaque fragments.
     pub blended: u64,
 }
 
 impl ShownFragment {
-    /// The samples of `share` by their owner.
+    /// Splits the samples in the mask `share` by owner.
     #[inline]
     pub fn owned(&self, share: u64) -> impl Iterator<Item = OwnedSamples> + use<> {
         let parts = [(BLENDED, share & self.blended), (self.owner, share & !self.blended)];
@@ -34,23 +34,23 @@ impl ShownFragment {
     }
 }
 
-/// Fragment in the unit; its coverage is of samples whose quad has not left the unit.
+/// Fragment in the unit. `coverage` has the samples that have not left the unit yet.
 #[derive(Debug, Clone, Copy)]
 struct PendingFragment {
     fragment: ShownFragment,
     older: u32,
 }
 
-/// The samples of the fragments since the merging unit was last empty.
+/// Samples of the fragments that entered since the merging unit was last empty.
 #[derive(Debug, Default)]
 pub struct MergedSamples {
     fragments: Vec<PendingFragment>,
-    /// Latest fragment with samples left at each position.
+    /// Latest fragment with samples left, by quad index in memory.
     latest: Vec<u32>,
 }
 
 impl MergedSamples {
-    /// Adds the fragment that goes to the unit next. `quads` is the number of quads in memory.
+    /// Adds the next fragment that enters the unit. `quads` is the number of quads in memory.
     #[inline]
     pub fn push(&mut self, fragment: ShownFragment, quads: usize) {
         if self.latest.is_empty() {
@@ -64,7 +64,7 @@ impl MergedSamples {
         self.fragments.push(PendingFragment { fragment, older });
     }
 
-    /// Removes the samples of a merged quad; returns its index in memory and the samples of all its fragments.
+    /// Removes a merged quad; returns its index in memory and the samples of all its fragments by owner.
     pub fn leave(&mut self, merged: &MergedQuad, stream: &MergeStream) -> (u32, Vec<OwnedSamples>) {
         let index = self.fragments[merged.leader as usize].fragment.index;
         let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! The interface of merging units: quad fragments in, quads for the shader out.
+//! Interface of merging units: quad fragments in, quads for the shader out.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -13,13 +13,13 @@ use quadrille_geometry::grid::Topology;
 pub struct QuadFragment {
     /// Column and row of the quad on the screen, in quads.
     pub position: [u16; 2],
-    /// Samples covered, by shading pixel (see [`SamplePattern::full_quad`]); none for a quad that is only touched.
+    /// Mask of covered samples (see [`SamplePattern::full_quad`]); 0 if the triangle only touches the quad.
     pub coverage: u64,
     /// Shading pixels whose centre the triangle covers: bit `c` for shading pixel `c`.
     pub centres: u8,
     /// Whether the triangle faces the viewer.
     pub is_front: bool,
-    /// The triangle in its grid.
+    /// Index of the triangle in its grid.
     pub triangle: u16,
     /// Identifiers of the triangle's vertices: [`Grid::ids`](quadrille_geometry::grid::Grid::ids).
     pub ids: [u32; 3],
@@ -40,11 +40,11 @@ impl QuadFragment {
 /// A quad on its way to the shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedQuad {
-    /// The fragment, by its number in the stream, that represents all merged ones.
+    /// Stream number of the fragment that represents all merged fragments.
     pub leader: u32,
-    /// Samples covered by its fragments.
+    /// Mask of the samples covered by the merged fragments.
     pub coverage: u64,
-    /// For each shading pixel: the fragment, by its number in the stream, whose triangle gives the shading inputs.
+    /// For each shading pixel, the stream number of the fragment whose triangle provides the shading inputs.
     pub inputs: [u32; 4],
 }
 
@@ -57,16 +57,16 @@ impl MergedQuad {
 /// Target of fragments that do not reach the shader.
 pub(crate) const NO_TARGET: u32 = u32::MAX;
 
-/// Set in a target, and not in a fragment's number.
+/// Bit that is set in targets and clear in fragment numbers.
 const TARGET: u32 = 1 << 31;
 
 /// Disjoint sets of merged fragments, one forest per shading pixel of a quad. Fragments are numbered
 /// from 0 in the order of arrival; numbers may be skipped. There are fewer than 2^31 of them.
 #[derive(Debug, Clone, Default)]
 pub struct DisjointSet {
-    /// Parent or target of the set, per fragment and shading pixel.
+    /// Per fragment and shading pixel, the parent in the forest or the target of the set.
     parents: Vec<[u32; 4]>,
-    /// Fragments with known targets, without gaps from 0 on.
+    /// Number of leading fragments that all have a known target.
     resolved: usize,
 }
 
@@ -96,7 +96,7 @@ impl DisjointSet {
         self.parents[from as usize] = [to; 4];
     }
 
-    /// The leader of the set of a shading pixel of `fragment`; unknown once the set has reached the shader.
+    /// Leader of the set of a shading pixel of `fragment`. It is unknown once the set has reached the shader.
     #[inline]
     pub fn find(&self, fragment: u32, pixel: usize) -> u32 {
         let mut at = fragment;
@@ -109,14 +109,14 @@ impl DisjointSet {
         }
     }
 
-    /// Gives the sets that a fragment leads a target below 2^31. They do not merge any more.
+    /// Assigns a target below 2^31 to the sets that a fragment leads. They do not merge any more.
     #[inline]
     pub(crate) fn set_target(&mut self, leader: u32, target: u32) {
         debug_assert!(target < TARGET);
         self.end(leader, TARGET | target);
     }
 
-    /// Leaves the sets that a fragment leads without a target: it does not cover their shading pixels.
+    /// Marks the sets that a fragment leads as not shaded: it does not cover their shading pixels.
     #[inline]
     pub(crate) fn abandon(&mut self, leader: u32) {
         self.end(leader, NO_TARGET);
@@ -128,14 +128,13 @@ impl DisjointSet {
         *parents = parents.map(|parent| if parent == leader { with } else { parent });
     }
 
-    /// Per shading pixel of a fragment, the target of its set, or a parent if there is none yet.
+    /// Target of the set of each shading pixel of a fragment, or its leader if there is no target yet.
     #[inline]
     fn last_known(&self, fragment: usize) -> [u32; 4] {
         let mut at = self.parents[fragment];
         loop {
-            // Whether a set has a target is hard to predict, so the loop does not branch on it.
-            // On a jittered grid, the PMU with this loop takes 0.91 of the time of the version before; with
-            // branches in the loop, 1.01.
+            // Whether a set has a target is hard to predict, so the loop does not branch on it. On a jittered
+            // grid the PMU then takes 0.91 of its time before the change; with branches in the loop, 1.01.
             let next = [0, 1, 2, 3].map(|pixel| {
                 let known = at[pixel];
                 let is_target = known & TARGET != 0;
@@ -149,8 +148,8 @@ impl DisjointSet {
         }
     }
 
-    /// Replaces parents by targets, from the first unresolved fragment up to the first without a target. Called
-    /// while fragments arrive, when the latest ones are still in the host's caches.
+    /// Replaces parents by targets, from the first unresolved fragment up to the first without a target. It is called
+    /// while fragments arrive, so that the latest ones are still in the host's caches.
     pub(crate) fn resolve(&mut self) {
         while self.resolved < self.parents.len() {
             let targets = self.last_known(self.resolved);
@@ -173,11 +172,11 @@ impl DisjointSet {
         &mut self.parents
     }
 
-    /// [`targets`](Self::targets) of fragments whose shading pixels have always merged together.
+    /// Returns the [`targets`](Self::targets) of fragments whose shading pixels have always merged together.
     pub(crate) fn whole_targets(&self) -> impl Iterator<Item = u32> {
         self.parents.iter().map(|of| {
             let mut at = of[0];
-            // Without path compression: each fragment is followed once.
+            // Path compression would not pay: each fragment is followed once.
             while at & TARGET == 0 {
                 let parent = self.parents[at as usize][0];
                 if parent == at {
@@ -189,7 +188,7 @@ impl DisjointSet {
         })
     }
 
-    /// Number of fragments and of numbers skipped.
+    /// Number of fragments, including skipped numbers.
     #[allow(clippy::len_without_is_empty, reason = "no caller asks for emptiness")]
     pub fn len(&self) -> usize {
         self.parents.len()
@@ -216,16 +215,16 @@ pub(crate) fn target(of: u32) -> Option<u32> {
     (of != NO_TARGET).then_some(of & !TARGET)
 }
 
-/// The fragments that enter a unit and the quads that leave it.
+/// Fragments that enter a merging unit and quads that leave it.
 #[derive(Debug, Clone)]
 pub struct MergeStream {
     /// Sample positions within a pixel.
     pub pattern: &'static SamplePattern,
-    /// The fragments and their merges.
+    /// Disjoint sets of the fragments that have merged.
     pub fragments: DisjointSet,
     /// Quads that have left the unit, in order.
     pub out: Vec<MergedQuad>,
-    /// Number of fragments that have entered it with a partially covered shading pixel.
+    /// Number of fragments that entered the unit with a partially covered shading pixel.
     pub(crate) partial: u64,
 }
 
@@ -235,7 +234,7 @@ impl MergeStream {
         Self { pattern, fragments: DisjointSet::default(), out: Vec::new(), partial: 0 }
     }
 
-    /// Registers a fragment with samples `coverage`; returns its number and a mask of its partly covered shading pixels.
+    /// Registers a fragment with samples `coverage`; returns its number and a mask of its partially covered shading pixels.
     #[inline]
     pub(crate) fn enter(&mut self, coverage: u64) -> (u32, u8) {
         let partial = self.pattern.partial_pixels(coverage);
@@ -243,7 +242,7 @@ impl MergeStream {
         (self.fragments.push(), partial)
     }
 
-    /// All samples of the shading pixels of `fragment` that are shaded with `leader`.
+    /// Mask of all samples in the shading pixels of `fragment` that are shaded with `leader`.
     #[inline]
     pub(crate) fn merged_into(&self, fragment: u32, leader: u32) -> u64 {
         let is_lead = |pixel| u8::from(self.fragments.find(fragment, pixel) == leader) << pixel;
@@ -252,20 +251,20 @@ impl MergeStream {
     }
 }
 
-/// Longest stay of an entry in a unit.
+/// Maximum time that an entry stays in a merging unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeScope {
-    /// Until the end of the grid.
+    /// Entries stay until the end of their grid.
     Grid,
-    /// Until the end of the draw.
+    /// Entries stay until the end of their draw.
     Draw,
 }
 
-/// Requirements of a unit on its input.
+/// Input that a merging unit accepts and the scope in which it merges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct MergeRules {
-    /// When the unit is flushed.
+    /// Scope after which the unit is flushed.
     pub scope: MergeScope,
     /// Whether quads that a triangle only touches enter the unit.
     pub takes_empties: bool,
@@ -273,7 +272,7 @@ pub struct MergeRules {
     pub bypassed_by_effects: bool,
     /// Whether blended quads bypass the unit.
     pub bypassed_by_blending: bool,
-    /// Whether the shading pixels of a quad are merged one by one.
+    /// Whether the shading pixels of a quad merge individually.
     pub splits_quads: bool,
 }
 
@@ -284,16 +283,16 @@ impl MergeRules {
     }
 }
 
-/// A unit that merges quads, without time.
+/// Functional model of a merging unit, without timing.
 pub trait MergeUnit: Debug + Send {
-    /// The unit's requirements on its input.
+    /// Properties of the unit that its driver must respect.
     fn rules(&self) -> MergeRules;
 
-    /// Starts another grid, with these triangles. Of a blended one, quads must leave in an order in which, at
-    /// every sample, the fragments that cover it are submitted.
+    /// Starts the next grid. Quads of a blended grid must leave in an order that keeps, at every sample, the order in which
+    /// the fragments were submitted.
     fn begin_grid(&mut self, _topology: &Topology, _is_blended: bool) {}
 
-    /// Takes the next fragment.
+    /// Processes the next fragment and appends quads that leave to `stream.out`.
     fn push(&mut self, fragment: &QuadFragment, stream: &mut MergeStream);
 
     /// Evicts the oldest entry, which may still merge into another entry: one step of a flush.
@@ -302,17 +301,17 @@ pub trait MergeUnit: Debug + Send {
     /// Number of entries held.
     fn occupancy(&self) -> u32;
 
-    /// Number of entries that a quad at this position is compared with one after the other.
+    /// Number of entries that a quad at this position is compared with sequentially.
     fn compared_at(&self, _position: [u16; 2]) -> u64 {
         0
     }
 
-    /// Number of entries that have left to make room.
+    /// Number of entries that have left to make room for new ones.
     fn made_room(&self) -> u64 {
         0
     }
 
-    /// Stores the unit's counters.
+    /// Stores the unit's counters in its part of `counters`.
     fn report(&self, counters: &mut MergeCounters);
 
     /// Empties the unit, oldest entry first.
@@ -341,7 +340,7 @@ mod tests {
         for (fragment, expected) in [0, 2, 3].into_iter().zip(expected) {
             assert_eq!([0, 1, 2, 3].map(|pixel| set.find(fragment, pixel)), expected);
         }
-        // The third one leaves last; until then the first one has no target in one shading pixel.
+        // Fragment 3 leaves last; until then fragment 0 has no target in one shading pixel.
         for (leader, number) in [(0, 7), (2, 8)] {
             set.set_target(leader, number);
             set.resolve();

@@ -1,7 +1,7 @@
-//! The alpha test: materials whose shader discards fragments below an alpha, as foliage on cards.
+//! The alpha test, for materials whose shader discards fragments below an alpha, such as foliage cards.
 //!
-//! A fragment is discarded where the alpha at the centre of its shading pixel is below the cutoff. Its depth test comes
-//! first and its quad is shaded and counted, since the shader decides; its samples show nothing and write no depth.
+//! A fragment is discarded if the alpha at the centre of its shading pixel is below the cutoff. The depth test comes first,
+//! and the quad is shaded and counted, since the shader decides; the samples show nothing and write no depth.
 
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
@@ -11,7 +11,7 @@ use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{Material, Texture};
 use quadrille_geometry::grid::Grid;
 
-/// The alpha tests of a scene's materials.
+/// Alpha tests of a scene's materials, with the textures that they read.
 #[derive(Debug, Default)]
 pub struct AlphaTests {
     cutoffs: Vec<Option<f32>>,
@@ -20,7 +20,7 @@ pub struct AlphaTests {
 }
 
 impl AlphaTests {
-    /// Creates the tests; builds the mip chains of the textures that they read.
+    /// Collects the cutoffs of the materials and builds the mip chains of the textures that the tests read.
     pub fn new(materials: &[Material], textures: &[Texture]) -> Self {
         let cutoffs: Vec<_> = materials.iter().map(Material::tested_alpha).collect();
         if cutoffs.iter().all(Option::is_none) {
@@ -43,7 +43,7 @@ impl AlphaTests {
         self.cutoffs.get(material as usize).is_some_and(Option::is_some)
     }
 
-    /// The test of a triangle of a grid; `None` if nothing of it is discarded.
+    /// Returns the alpha test of a triangle at pixels of the picture; `None` if its material discards nothing.
     pub fn of_triangle<'a>(
         &'a self,
         grid: &Grid,
@@ -58,7 +58,7 @@ impl AlphaTests {
         })
     }
 
-    /// The test of a triangle of a grid at points given by barycentrics; `None` if nothing of it is discarded.
+    /// Returns the alpha test of a triangle at barycentric coordinates; `None` if its material discards nothing.
     pub fn of_surface<'a>(&'a self, grid: &Grid, triangle: u16) -> Option<SurfaceAlpha<'a>> {
         let material = grid.material as usize;
         let cutoff = self.cutoffs.get(material).copied().flatten()?;
@@ -81,7 +81,7 @@ pub struct TriangleAlpha<'a> {
     planes: TrianglePlanes,
 }
 
-/// The alpha test of a triangle at points given by barycentrics.
+/// The alpha test of a triangle at points given by barycentric coordinates.
 #[derive(Debug)]
 pub struct SurfaceAlpha<'a> {
     uvs: [[f32; 2]; 3],
@@ -91,7 +91,7 @@ pub struct SurfaceAlpha<'a> {
 }
 
 impl TriangleAlpha<'_> {
-    /// All samples of the shading pixels of the quad at `position` that are kept.
+    /// Mask of the samples in the shading pixels of the quad at `position` that the test keeps.
     pub fn kept(&self, position: [u16; 2], pattern: &SamplePattern) -> u64 {
         let side = f64::from(pattern.side_px());
         let at = [0, 1, 2, 3].map(|pixel: usize| {

@@ -1,13 +1,13 @@
 //! Screen derivatives of the values at the four shading pixels of a quad. Lengths on the screen are
 //! in shading pixels, so that coarse shading filters a texture as wide as a shading pixel.
 
-/// Least determinant of the two steps to a shading pixel's neighbours, in shading pixels squared; below it,
+/// Minimum determinant of the steps to the two neighbours of a shading pixel, in squared shading pixels; below it,
 /// differences would be magnified more than four times. An assumption.
 const LEAST_DETERMINANT: f32 = 0.25;
-/// As for a fit to all four: the determinant of their points' second moments, 1 for a regular quad. An assumption.
+/// The same limit for a fit to all four points: the determinant of their second moments, 1 for a regular quad. Assumed.
 const LEAST_MOMENTS: f32 = 0.05;
 
-/// Derivatives as weighted sums of the values at the shading pixels.
+/// Weights that turn the values at the four shading pixels into derivatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stencil {
     /// `x[i][c]`: weight of shading pixel `i` in the x derivative at shading pixel `c`. The sum over `i` is 0.
@@ -16,7 +16,7 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    /// Derivatives of GPUs: plain differences of each row along x, of each column along y (Direct3D's fine derivatives).
+    /// Derivatives as on GPUs: plain differences of each row along x, of each column along y (Direct3D's fine derivatives).
     pub(super) const PLAIN: Self = Self {
         x: [
             [-1.0, -1.0, 0.0, 0.0],
@@ -32,7 +32,7 @@ impl Stencil {
         ],
     };
 
-    /// Plain differences corrected for the sampling points (QFM, section 4.2), which are in shading pixels from any origin.
+    /// Corrects the differences for the sampling points, in shading pixels from any origin (QFM, section 4.2).
     ///
     /// At each shading pixel, the differences along its row and its column are two equations for the two derivatives. If
     /// they are nearly dependent, a plane is fitted to all four values; if that fails too, the plain differences stay.
@@ -75,19 +75,19 @@ impl Stencil {
 
     #[inline]
     pub(super) fn apply(&self, values: [f32; 4]) -> [[f32; 4]; 2] {
-        // The weights sum to 0, so the first value may be subtracted from all: no large numbers
-        // cancel.
+        // The weights sum to 0, so the first value may be subtracted from all; this avoids cancellation of
+        // large numbers.
         let [_, b, c, d] = values.map(|v| v - values[0]);
         [&self.x, &self.y].map(|w| std::array::from_fn(|k| b * w[1][k] + c * w[2][k] + d * w[3][k]))
     }
 }
 
-/// Derivatives from two steps across the screen and the changes along them; `None` for parallel or empty steps.
+/// Derivatives from two steps on the screen and the changes of the values along them; `None` for parallel or empty steps.
 pub(super) fn from_steps<const N: usize>(
     steps_px: [[f32; 2]; 2],
     changes: [[f32; N]; 2],
 ) -> Option<[[f32; N]; 2]> {
-    /// Least sine of the angle between the steps; below it, changes would be magnified more than 20 times. An assumption.
+    /// Minimum sine of the angle between the steps; below it, changes would be magnified more than 20 times. Assumed.
     const LEAST_SINE: f32 = 0.05;
     let [[a, b], [p, q]] = steps_px;
     let determinant = a * q - b * p;

@@ -1,7 +1,7 @@
 //! Perspective-correct attributes inside a triangle and beyond it.
 //!
-//! A point seen at pixel (x, y) at distance `z` has the homogeneous coordinates `(x z, y z, z)`. On the triangle they are
-//! the coordinates of the corners times the barycentric coordinates `b`, so with the corners as the columns of `M`
+//! A point at depth `z` that projects to pixel (x, y) has the homogeneous coordinates `(x z, y z, z)`. On the triangle
+//! these are the corners' coordinates weighted by the barycentric coordinates `b`, so with the corners as columns of `M`
 //!
 //! ```text
 //! b / z = M^-1 (x, y, 1)        1 / z = the sum of b / z
@@ -16,20 +16,20 @@ use quadrille_base::math::narrow;
 use quadrille_geometry::camera::{HomogeneousPoint, MeshCamera};
 use quadrille_geometry::grid::GridVertex;
 
-/// Determinant over the product of the corners' lengths below which a triangle has no area: a few rounding errors.
+/// Minimum determinant, relative to the product of the corners' lengths, of a triangle with area: a few rounding errors.
 const LEAST_DETERMINANT: f64 = 1e-14;
 
 /// Barycentrics and depth of a point on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Barycentrics {
-    /// Weights of the corners, of sum 1; some are negative beyond the triangle.
+    /// Weights of the corners, with sum 1; outside the triangle some are negative.
     pub weights: [f64; 3],
-    /// 1 / z, per world unit; zero or less beyond the horizon of the triangle's plane.
+    /// 1 / z, in inverse world units; zero or negative beyond the horizon of the triangle's plane.
     pub inverse_z: f64,
 }
 
 impl Barycentrics {
-    /// Interpolates `N` components as differences from the first corner: large weights outside a triangle stay accurate.
+    /// Interpolates `N` components. Differences from the first corner keep large weights outside a triangle accurate.
     #[inline]
     pub fn mix<const N: usize>(&self, corners: [[f32; N]; 3]) -> [f32; N] {
         let [_, w1, w2] = self.weights.map(narrow);
@@ -38,7 +38,7 @@ impl Barycentrics {
     }
 }
 
-/// The barycentrics of a triangle as functions of the position on the picture.
+/// Barycentric coordinates of a triangle as functions of the position on the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrianglePlanes {
     /// Origin of x and y, near the triangle for accuracy.
@@ -48,13 +48,13 @@ pub struct TrianglePlanes {
 }
 
 impl TrianglePlanes {
-    /// Creates a triangle's planes in the world; `None` if it is edge on, without area or wholly behind the eye.
+    /// Creates the planes of a triangle; `None` if it is edge-on, without area or entirely behind the eye.
     #[inline]
     pub fn new(vertices: [&GridVertex; 3], view: &MeshCamera) -> Option<Self> {
         Self::from_seen(vertices.map(|v| view.project(v.position)))
     }
 
-    /// Creates the planes of a triangle whose corners are projected; `None` as in [`TrianglePlanes::new`].
+    /// Creates the planes of a triangle from its projected corners; `None` as in [`TrianglePlanes::new`].
     #[inline]
     pub fn from_seen(corners: [HomogeneousPoint; 3]) -> Option<Self> {
         let farthest = corners.iter().fold(&corners[0], |far, c| if c.z > far.z { c } else { far });

@@ -26,8 +26,8 @@ pub(super) fn normalized(v: &Vectors) -> Vectors {
     v.map(|c| std::array::from_fn(|k| c[k] * scale[k]))
 }
 
-/// Binary logarithm of a normal number above zero, to 2e-7 absolute or relative, without a call: exponent plus
-/// a series for the mantissa. About -127 for zero, 128 or more for infinity and NaN.
+/// Binary logarithm of a positive normal number, without a function call: exponent plus a series for the mantissa. The
+/// error is at most 2e-7, absolute or relative. About -127 for zero, 128 or more for infinity and NaN.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     use std::f32::consts::{LN_2, SQRT_2};

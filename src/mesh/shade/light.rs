@@ -14,35 +14,35 @@ use quadrille_base::math::narrow;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{LightKind, PunctualLight};
 
-/// Light of a scene that brings none of its own.
+/// Light of a scene that defines no lights.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Lighting {
-    /// Three lights that stand with the camera, and a little ambient light.
+    /// Three lights that move with the camera, and a little ambient light.
     #[default]
     Headlight,
-    /// A sky above, ground below and a sun, which stand with the scene.
+    /// A sky above, ground below and a sun, all fixed in the scene.
     Sky {
         /// Direction of the zenith.
         up: [f32; 3],
     },
 }
 
-/// The lights of [`Lighting::Headlight`]: direction towards the light in view space (x right, y down, z forward) and
-/// colour. They are attached to the camera, so that every view of every scene is lit. All are assumptions: a key light from
-/// the upper left, a fill light from the right, and a light from behind and above that draws outlines.
+/// Lights of [`Lighting::Headlight`]: direction towards the light in view space (x right, y down, z forward) and
+/// colour. They move with the camera, so that every view of every scene is lit. All are assumptions: a key light from
+/// the upper left, a fill light from the right, and a light from behind and above that emphasises outlines.
 const HEADLIGHTS: [([f64; 3], [f32; 3]); 3] = [
     ([-0.45, -0.65, -0.6], [0.80, 0.77, 0.72]),
     ([0.85, -0.1, -0.5], [0.16, 0.19, 0.24]),
     ([0.2, -0.7, 0.7], [0.18, 0.18, 0.20]),
 ];
 const HEADLIGHT_AMBIENT: [f32; 3] = [0.06, 0.065, 0.075];
-/// Radiance of sky and ground of [`Lighting::Sky`]: assumptions.
+/// Radiance of the sky and the ground of [`Lighting::Sky`]: assumptions.
 const SKY: [f32; 3] = [0.30, 0.36, 0.45];
 const GROUND: [f32; 3] = [0.12, 0.11, 0.10];
-/// Colour of the sun, and the cosine of its distance from the zenith: assumptions.
+/// Colour of the sun, and the cosine of its angle from the zenith: assumptions.
 const SUN: [f32; 3] = [0.75, 0.71, 0.64];
 const SUN_HEIGHT: f64 = 0.7;
-/// Least width of the horizon in reflections, as the sine of an angle: an assumption.
+/// Minimum width of the horizon in reflections, as the sine of an angle: an assumption.
 const HORIZON: f32 = 0.02;
 
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ enum Source {
         intensity: [f32; 3],
         /// 1 over the range, or 0 without one.
         inverse_range: f32,
-        /// Axis, scale and offset of the cone.
+        /// Axis of the cone, with scale and offset of its angular falloff.
         spot: Option<([f32; 3], [f32; 2])>,
     },
 }
@@ -73,7 +73,7 @@ pub(super) struct IncomingLight {
 #[derive(Debug, Clone, Copy)]
 enum Ambient {
     Uniform([f32; 3]),
-    /// A sky around the unit vector `up`, and a ground below.
+    /// Sky radiance around the unit vector `up`, ground radiance below.
     Hemispheres {
         up: [f32; 3],
     },
@@ -108,8 +108,8 @@ impl Lights {
 
     fn sky(up: [f32; 3]) -> Self {
         let zenith = Vector3::from(up.map(f64::from)).try_normalize(0.0).unwrap_or_else(Vector3::y);
-        // The sun stands half to the left of the front and half before it, where the front of a scene
-        // is +z if +y is up, and -y if +z is up.
+        // The sun is in the direction between front and left, where the front of a scene is +z if +y is up,
+        // and -y if +z is up.
         let front = if zenith.y.abs() > zenith.z.abs() { Vector3::z() } else { -Vector3::y() };
         let left = front.cross(&zenith);
         let across = (front + left) - zenith * zenith.dot(&(front + left));
@@ -154,7 +154,7 @@ impl Lights {
         self.sources.iter().map(|source| source.at(&points.to_eye))
     }
 
-    /// Ambient irradiance over pi for unit normals, exact between two even hemispheres: the sky has (1 + cos) / 2.
+    /// Ambient irradiance over pi for unit normals. It is exact for two uniform hemispheres: the sky has (1 + cos) / 2.
     #[inline]
     pub(super) fn ambient(&self, normal: &Vectors) -> Vectors {
         match self.ambient {
@@ -163,9 +163,9 @@ impl Lights {
         }
     }
 
-    /// Mean ambient radiance around the unit directions `reflected`, for surfaces whose microfacets have
-    /// the widths `alpha`. Between hemispheres the horizon is as wide as the microfacets make it (an
-    /// approximation: exact for a mirror and, like the irradiance, linear in the height at width 1).
+    /// Mean ambient radiance around the unit directions `reflected`, for microfacets of the widths `alpha`.
+    /// Between hemispheres, `alpha` is the width of the horizon (an approximation: exact for a mirror and,
+    /// like the irradiance, linear in the height at width 1).
     #[inline]
     pub(super) fn reflected(&self, reflected: &Vectors, alpha: &Lanes) -> Vectors {
         match self.ambient {
@@ -178,7 +178,7 @@ impl Lights {
     }
 }
 
-/// Radiance between ground (-1 and less) and sky (1 and more).
+/// Radiance interpolated between ground (height -1 or less) and sky (1 or more).
 fn mixed(height: &Lanes) -> Vectors {
     let share = height.map(|h| (0.5 + 0.5 * h).clamp(0.0, 1.0));
     [0, 1, 2].map(|c| share.map(|s| GROUND[c] + s * (SKY[c] - GROUND[c])))
@@ -216,7 +216,7 @@ impl Source {
     }
 }
 
-/// Illuminance in lux, weighted as luminance, of a surface at a point of the world with a unit normal.
+/// Illuminance in lux, weighted as luminance, of a surface with a unit normal at a point in world space.
 pub fn illuminance(lights: &[PunctualLight], point: [f64; 3], normal: [f64; 3]) -> f32 {
     let here = [[0.0; 4]; 3];
     let normal = normal.map(|c| [narrow(c); 4]);
@@ -225,12 +225,12 @@ pub fn illuminance(lights: &[PunctualLight], point: [f64; 3], normal: [f64; 3]) 
         let light = source.at(&here);
         luminance(light.colour.map(|lanes| lanes[0])) * dot(&light.towards, &normal)[0].max(0.0)
     });
-    // The sources hold radiance of a white surface.
+    // The sources hold irradiance over pi, as the radiance of a white surface.
     incoming.sum::<f32>() * narrow(PI)
 }
 
-/// Illuminance of a 1 cd light at this squared distance, faded out towards its range as the extension
-/// recommends; 0 beyond it, and where the light has no direction.
+/// Illuminance of a 1 cd light at a squared distance, faded out towards its range as `KHR_lights_punctual`
+/// recommends; 0 beyond the range and at distance 0.
 #[inline]
 fn attenuation(squared: f32, inverse_range: f32) -> f32 {
     if squared <= NO_LENGTH {

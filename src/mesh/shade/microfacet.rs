@@ -1,4 +1,4 @@
-//! Reflection of a microfacet surface, as the specification of glTF 2.0 states it (appendix B).
+//! Reflection of a microfacet surface according to the specification of glTF 2.0 (appendix B).
 //!
 //! With unit vectors n (normal), v (to the eye), l (to the light), h (half-way), and alpha the square of the roughness:
 //!
@@ -10,16 +10,16 @@
 //! reflected = (1 - F) diffuse / pi + F D V
 //! ```
 //!
-//! The shadowing of light and of view are independent (separable Smith), and light that is reflected
-//! several times between microfacets is lost. The model of `KHR_materials_pbrSpecularGlossiness` states f0
-//! instead of the metalness, and has diffuse = diffuse colour (1 - max(f0)).
+//! Shadowing and masking are independent (separable Smith), and light that is reflected several times between microfacets
+//! is lost. The model of `KHR_materials_pbrSpecularGlossiness` specifies f0 instead of the metalness, and has
+//! diffuse = diffuse colour (1 - max(f0)).
 
 use super::lanes::{Lanes, Vectors, dot, normalized};
 use quadrille_base::math::unfused::exp2;
 
 /// Reflectance along the normal, for a refractive index of 1.5.
 const DIELECTRIC: f32 = 0.04;
-/// Below this roughness, the highlight of a light without extent would be lost between pixels. An assumption.
+/// Minimum roughness: below it, the highlight of a point light would be lost between pixels. An assumption.
 const LEAST_ROUGHNESS: f32 = 0.045;
 
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub(super) struct Microfacet {
 }
 
 impl Microfacet {
-    /// Mixture of a dielectric and a metal.
+    /// Creates a mixture of a dielectric and a metal.
     #[inline]
     pub(super) fn metallic(base: &Vectors, metalness: &Lanes, roughness: Lanes) -> Self {
         let metalness = metalness.map(|m| m.clamp(0.0, 1.0));
@@ -46,7 +46,7 @@ impl Microfacet {
         )
     }
 
-    /// Surface with a diffuse colour, and the reflectance `f0` along the normal.
+    /// Creates a surface with a diffuse colour and the reflectance `f0` along the normal.
     #[inline]
     pub(super) fn specular(colour: &Vectors, f0: Vectors, roughness: Lanes) -> Self {
         let rest = |k: usize| 1.0 - f0[0][k].max(f0[1][k]).max(f0[2][k]);
@@ -88,8 +88,8 @@ impl Microfacet {
         out
     }
 
-    /// Radiance towards `view` of ambient light: of `irradiance` over pi, and of the radiance `mirrored` about
-    /// reflection, by Karis's fit to the lobe's integral ("Physically Based Shading on Mobile", 2014).
+    /// Radiance towards `view` of ambient light, from its `irradiance` over pi and the radiance `mirrored` from the
+    /// reflected direction, with Karis's fit to the lobe's integral ("Physically Based Shading on Mobile", 2014).
     #[inline]
     pub(super) fn ambient(
         &self,

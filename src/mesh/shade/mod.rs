@@ -1,7 +1,7 @@
 //! The pixel shader of the mesh path: interpolation, textures, derivatives, light.
 //!
-//! The shader has every effect that a wrong choice of shading inputs can spoil: mip levels from the derivatives of texture
-//! coordinates, normal maps in a frame of derivatives, attributes extrapolated beyond a triangle's edge.
+//! The shader includes every effect that wrong shading inputs can spoil: mip levels from the derivatives of texture
+//! coordinates, normal maps in a tangent frame from derivatives, and attributes extrapolated beyond a triangle's edge.
 
 mod alpha_test;
 mod derivatives;

@@ -1,13 +1,13 @@
-//! Four points of a surface, the input of all parts of the shader.
+//! Four points of a surface, the common input of the shader's parts.
 
 use super::lanes::{Lanes, Vectors};
 use super::texture::MipChain;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SurfacePoints {
-    /// From the points to the eye, in world units.
+    /// Vectors from the points to the eye, in world units.
     pub(super) to_eye: Vectors,
-    /// Normals of any length; zero where there is none.
+    /// Normals of any length; zero if the mesh has none.
     pub(super) normal: Vectors,
     pub(super) uv: [Lanes; 2],
     pub(super) colour: Option<[Lanes; 4]>,

@@ -1,4 +1,4 @@
-//! Shading of a quad: four shading pixels, each with inputs from a triangle of its own.
+//! Shading of a quad: four shading pixels, each with inputs from its own triangle.
 
 use super::derivatives::Stencil;
 use super::interpolate::{Barycentrics, TrianglePlanes};
@@ -23,10 +23,10 @@ choice! {
     }
 }
 
-/// Point, in pixels, at which a shading pixel (0 to 3) of the quad at `position` (in quads) takes its inputs.
+/// Point in pixels at which shading pixel `pixel` (0 to 3) of the quad at `position` (in quads) samples its inputs.
 ///
-/// `samples` are the shading pixel's samples that the triangle covers, and `covers_centre` tells whether it covers the
-/// centre. Shading pixels covered wholly or not at all are sampled at their centre, as in Direct3D.
+/// `samples` is the mask of the shading pixel's samples that the triangle covers, and `covers_centre` whether it covers the
+/// centre. Shading pixels that are fully covered or not covered are sampled at their centre, as in Direct3D.
 #[inline]
 pub fn sampling_point(
     position: [u16; 2],
@@ -50,27 +50,27 @@ pub fn sampling_point(
     [corner[0] + offset[0], corner[1] + offset[1]]
 }
 
-/// The triangle that gives a shading pixel its inputs.
+/// Triangle that provides the inputs of a shading pixel.
 #[derive(Debug, Clone, Copy)]
 pub struct TriangleRef<'a> {
     /// Corners of the triangle.
     pub vertices: [&'a GridVertex; 3],
     /// Interpolation planes of the triangle, computed from the same corners.
     pub planes: &'a TrianglePlanes,
-    /// Linear colours of its corners with alpha; `None` for white.
+    /// Linear vertex colours of the corners, with alpha; `None` for white.
     pub colours: Option<[[f32; 4]; 3]>,
 }
 
 /// Inputs of the shader for a quad. Shading pixels are counted from the top left, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct QuadInputs<'a> {
-    /// The triangle of each shading pixel.
+    /// Triangle that provides the inputs of each shading pixel.
     pub triangles: [TriangleRef<'a>; 4],
     /// Sampling point of each shading pixel, in pixels: see [`sampling_point`].
     pub points_px: [[f32; 2]; 4],
     /// Pixels along the side of a shading pixel: [`SamplePattern::side_px`].
     pub side_px: i32,
-    /// Shading pixels whose colour is used, bit `c` for shading pixel `c`. The others only serve derivatives.
+    /// Mask of the shading pixels whose colour is used. The others only serve derivatives.
     pub wanted: u8,
     /// Index of the material.
     pub material: u32,
@@ -78,16 +78,16 @@ pub struct QuadInputs<'a> {
     pub is_front: bool,
 }
 
-/// Four points of surfaces of one material, the corners of a cell of a grid, row by row.
+/// Four points on surfaces of one material, at the corners of a grid cell, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct QuadPoints<'a> {
-    /// For each point: the corners of its triangle.
+    /// Corners of the triangle under each point.
     pub vertices: [[&'a GridVertex; 3]; 4],
-    /// Position of each point on the triangle.
+    /// Barycentric coordinates of each point on its triangle.
     pub at: [Barycentrics; 4],
-    /// For each point: linear colours of the triangle's corners with alpha; `None` for white.
+    /// Linear vertex colours of each point's triangle, with alpha; `None` for white.
     pub colours: [Option<[[f32; 4]; 3]>; 4],
-    /// Points whose colour is used, bit `k` for point `k`. The others only serve derivatives.
+    /// Mask of the points whose colour is used. The others only serve derivatives.
     pub wanted: u8,
     /// Index of the material.
     pub material: u32,
@@ -113,11 +113,11 @@ impl QuadPoints<'_> {
 }
 
 impl Shader<'_> {
-    /// Colours of the shading pixels in linear light, each followed by the opacity: the material's opacity times the alpha
-    /// of its colour texture, and 1 for an opaque material. All are 0 for shading pixels that are not wanted.
+    /// Linear colours and opacities of the shading pixels, all 0 for pixels that are not wanted. The opacity is the
+    /// material's opacity times the alpha of its colour texture, and 1 for an opaque material.
     ///
-    /// Derivatives are differences across the quad, per shading pixel: plain ones if every shading pixel is sampled at its
-    /// centre, whichever triangles the inputs come from, else corrected for the sampling points.
+    /// Derivatives are differences across the quad: plain if every shading pixel is sampled at its centre, even if the
+    /// inputs come from several triangles; otherwise corrected for the sampling points.
     #[inline]
     pub fn quad(&self, inputs: &QuadInputs) -> [[f32; 4]; 4] {
         let at = std::array::from_fn(|k| {
@@ -135,16 +135,16 @@ impl Shader<'_> {
         self.lit(&points, &stencil(inputs.points_px, inputs.side_px as f32))
     }
 
-    /// Colours and opacities, as in [`Shader::quad`], of four points of any grid over a surface. Derivatives are plain
-    /// differences between neighbours of the grid, so that textures are filtered as wide as its cells.
+    /// Colours and opacities, as in [`Shader::quad`], of the corners of a grid cell on a surface. Derivatives are
+    /// plain differences between the corners, so that textures are filtered over the width of a cell.
     pub fn grid_quad(&self, points: &QuadPoints) -> [[f32; 4]; 4] {
         self.lit(points, &Stencil::PLAIN)
     }
 
     #[inline(always)]
     fn lit(&self, inputs: &QuadPoints, stencil: &Stencil) -> [[f32; 4]; 4] {
-        // Positions are relative to a corner: f32 would lose their small differences across a quad
-        // far from the world's origin.
+        // Positions are relative to a corner: far from the world's origin, f32 would lose their small
+        // differences across a quad.
         let origin = inputs.vertices[0][0].position;
         let relative = |v: &GridVertex| [0, 1, 2].map(|c| v.position[c] - origin[c]);
         let to_eye = self.eye_from(origin);
@@ -181,7 +181,7 @@ impl Shader<'_> {
     }
 }
 
-/// Plain differences if all shading pixels are sampled at the same offset, else corrected ones.
+/// Returns plain differences if all shading pixels are sampled at the same offset, otherwise corrected ones.
 #[inline]
 fn stencil(points_px: [[f32; 2]; 4], side: f32) -> Stencil {
     let [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = points_px;

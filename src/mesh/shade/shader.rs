@@ -1,4 +1,4 @@
-//! The pixel shader: colours of four points of a surface at once, from textures, normal map and lights.
+//! The pixel shader: colours four points of a surface at once, from textures, normal map and lights.
 
 use super::lanes::{Lanes, NO_LENGTH, Vectors, cross, dot, log2, normalized};
 use super::light::{IncomingLight, Lighting, Lights};
@@ -10,9 +10,9 @@ use quadrille_base::math::unfused::exp2;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_geometry::files::{Material, Microfacets, PunctualLight, Texture};
 
-/// Side in texels; a check is half as wide.
+/// Side of the checker texture in texels; a check is half as wide.
 const CHECKER_TEXELS: u32 = 128;
-/// 8-bit sRGB shades: assumptions, light and dark enough to make a wrong mip level visible.
+/// 8-bit sRGB shades of the checks (assumed), different enough to make a wrong mip level visible.
 const CHECKER_SHADES: [u8; 2] = [250, 90];
 
 /// Colour of materials without a base texture.
@@ -33,21 +33,21 @@ pub enum Albedo {
 pub struct ShadeSettings {
     /// Colour of materials without a base texture.
     pub albedo: Albedo,
-    /// Light of scenes that bring none.
+    /// Light of scenes that define no lights.
     pub lighting: Lighting,
-    /// Factor on all colours, as its binary logarithm.
+    /// Binary logarithm of a factor on all colours.
     pub exposure_stops: f32,
 }
 
 impl ShadeSettings {
-    /// Settings with a checker of this many checks per unit of u and v, or without one.
+    /// Settings with a checker of `scale` checks per unit of u and v, or without a checker.
     pub fn with_checker(scale: Option<f32>) -> Self {
         let checker = scale.map(|scale| Albedo::Checker { scale });
         Self { albedo: checker.unwrap_or(Albedo::Plain), ..Self::default() }
     }
 }
 
-/// Shader of a scene in one view. Colours are linear, not below 0 and not clamped above, as floating-point targets.
+/// Shader of a scene in one view. Colours are linear, at least 0 and unbounded above, as in floating-point targets.
 #[derive(Debug)]
 pub struct Shader<'a> {
     materials: &'a [Material],
@@ -61,7 +61,7 @@ pub struct Shader<'a> {
 }
 
 impl<'a> Shader<'a> {
-    /// Creates the shader of a view of a scene.
+    /// Creates the shader for a view, lit by `settings.lighting`.
     pub fn new(
         materials: &'a [Material],
         textures: &'a Textures,
@@ -85,7 +85,7 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Replaces the default light by `lights` in the world, which may be empty.
+    /// Replaces the default light by `lights`, in world space. An empty list leaves only emission and unlit materials.
     #[must_use]
     pub fn lit_by(mut self, lights: &[PunctualLight]) -> Self {
         self.lights = Lights::punctual(lights, self.eye_in_world);
@@ -119,13 +119,13 @@ fn checker() -> Option<MipChain> {
     MipChain::new(&texture, TextureRole::Colour)
 }
 
-/// Share of a light in highlights: an assumption.
+/// Strength of highlights relative to their light: an assumption.
 const HIGHLIGHT: f32 = 0.35;
-/// Stands for 0 in a normal map, as stored by flat maps.
+/// Value of 0 in a normal map, as flat maps store it.
 const NORMAL_ZERO: f32 = 128.0;
 
 impl Shader<'_> {
-    /// Linear colours, at least 0, and opacities; black instead of NaN, undefined for points that are not wanted.
+    /// Linear colours, at least 0, and opacities. NaN becomes black; points that are not wanted are undefined.
     #[inline]
     pub(super) fn light(&self, material: &Material, points: &SurfacePoints) -> [[f32; 4]; 4] {
         let [r, g, b, opacity] = self.albedo(material, points);
@@ -311,7 +311,7 @@ impl Shader<'_> {
     }
 }
 
-/// Share of a light in the highlight (Blinn-Phong); `facing` is the cosine to that light, or 0.
+/// Strength of the highlight of a light (Blinn-Phong); `facing` is the cosine of its angle of incidence, or 0.
 #[inline]
 fn highlight(
     shininess: f32,
@@ -364,7 +364,7 @@ fn perturbed(
     });
     let turned = [0, 1, 2].map(|c| {
         std::array::from_fn(|k| {
-            // v points down the texture, the map's y up.
+            // v increases downwards in the texture, while y of the map points up.
             let (x, y) = (mapped[0][k] * scale[k], -mapped[1][k] * scale[k]);
             // Without a frame the normal is unchanged.
             let z = if scale[k] > 0.0 { mapped[2][k] } else { 1.0 };

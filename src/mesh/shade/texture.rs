@@ -13,7 +13,7 @@ const ROWS_PER_TASK: usize = 64;
 /// Encoding of a texture's channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextureRole {
-    /// Colour in sRGB, decoded to be filtered in linear light.
+    /// Colour in sRGB, decoded before filtering in linear light.
     Colour,
     /// Linear data: normals, occlusion, roughness and metalness.
     Raw,
@@ -26,7 +26,7 @@ pub struct Textures {
 }
 
 impl Textures {
-    /// Builds the chains. The role of a texture follows from the materials; one with both roles holds linear data.
+    /// Builds the mip chains. Textures used as normals, occlusion or microfacet data are linear, all others sRGB.
     pub fn new(textures: &[Texture], materials: &[Material]) -> Self {
         let role = |index: usize| {
             let is_raw = |m: &Material| {
@@ -40,14 +40,14 @@ impl Textures {
         Self { chains: textures.par_iter().enumerate().map(build).collect() }
     }
 
-    /// The chain of the texture with this index in the scene, if there is one.
+    /// Mip chain of the texture with this index in the scene; `None` if it is missing or malformed.
     #[inline]
     pub fn get(&self, index: u32) -> Option<&MipChain> {
         self.chains.get(index as usize)?.as_ref()
     }
 }
 
-/// A texture and its smaller levels, down to one texel.
+/// A texture and its smaller mip levels, down to one texel.
 #[derive(Debug, Clone)]
 pub struct MipChain {
     levels: Vec<MipLevel>,
@@ -56,7 +56,7 @@ pub struct MipChain {
     is_plain: bool,
 }
 
-/// 16 bits per channel: enough for dark colours in linear light, half the size of f32.
+/// Texels with 16 bits per channel: enough for dark colours in linear light, at half the size of f32.
 #[derive(Debug, Clone)]
 struct MipLevel {
     sides: [u32; 2],
@@ -64,7 +64,7 @@ struct MipLevel {
 }
 
 impl MipChain {
-    /// Builds a chain; `None` if the texture has no texels, or fewer or more than its size requires.
+    /// Builds the chain; `None` if the texture has no texels or their number does not match its size.
     pub fn new(texture: &Texture, role: TextureRole) -> Option<Self> {
         let (width, height) = (texture.width as usize, texture.height as usize);
         if width == 0 || height == 0 || width.checked_mul(height) != Some(texture.texels.len()) {
@@ -99,7 +99,7 @@ impl MipChain {
         self.levels.len()
     }
 
-    /// The mip level, not clamped: log2 of the longer of the two derivatives of the texture
+    /// Mip level, not clamped: log2 of the longer of the two derivatives of the texture
     /// coordinates, in texels of level 0 (the isotropic rule of Direct3D and OpenGL).
     #[inline]
     pub fn level(&self, dx: [f32; 2], dy: [f32; 2]) -> f32 {
@@ -109,8 +109,8 @@ impl MipChain {
         0.5 * log2(if x > y { x } else { y })
     }
 
-    /// Samples the texture as its sampler says: by default linearly in u, v and mip level, wrapped
-    /// around; the level is clamped. Returns red, green, blue and alpha, 0 to 1.
+    /// Samples the texture with its sampler's filters and wrapping, by default trilinear and repeating. The level
+    /// is clamped. Returns red, green, blue and alpha, 0 to 1.
     #[inline]
     pub fn sample(&self, uv: [f32; 2], level: f32) -> [f32; 4] {
         if !self.is_plain {
@@ -166,7 +166,7 @@ impl MipLevel {
         sum
     }
 
-    /// Next level, of half the size, rounded down; `None` after one texel.
+    /// Next level, of half the size, rounded down; `None` if this level is a single texel.
     fn smaller(&self) -> Option<Self> {
         if self.sides == [1; 2] {
             return None;
@@ -204,9 +204,9 @@ impl MipLevel {
         let row = |y: u32| y as usize * self.sides[0] as usize;
         let (top, bottom) = (row(y0), row(y1));
         let (x0, x1) = (x0 as usize, x1 as usize);
-        // The weights include the scale of the stored numbers.
+        // The weights include the factor from stored 16-bit values to 0..=1.
         let (upper, lower) = ((1.0 - fy) * (1.0 / ONE), fy * (1.0 / ONE));
-        // Texel by texel, since the compiler turns each texel into a vector, but not each channel.
+        // The sum is formed texel by texel: the compiler vectorizes the four channels of a texel.
         let mut sum = scaled(self.texels[top + x0], (1.0 - fx) * upper);
         add(&mut sum, scaled(self.texels[top + x1], fx * upper));
         add(&mut sum, scaled(self.texels[bottom + x0], (1.0 - fx) * lower));
@@ -229,7 +229,7 @@ fn add(sum: &mut [f32; 4], part: [f32; 4]) {
 
 struct TexelShare {
     first: usize,
-    /// Weights of the first texel and the two after it; a weight of 0 may lie beyond the row.
+    /// Weights of the first texel and the next two; a texel of weight 0 may lie beyond the row.
     weights: [f32; 3],
 }
 
@@ -239,7 +239,7 @@ impl TexelShare {
     }
 }
 
-/// Weights for halving a row of texels, by overlap. If their number is odd, each texel of the next level overlaps three.
+/// Weights for halving a row of texels, by overlap. If the size is odd, each texel of the next level overlaps three.
 fn shares(size: usize) -> Vec<TexelShare> {
     let half = size / 2;
     if half == 0 {
@@ -256,13 +256,13 @@ fn shares(size: usize) -> Vec<TexelShare> {
     (0..half).map(share).collect()
 }
 
-/// Texels to the left and right of `u`, and its fraction between them. Any texel beyond 2^22 and for NaN.
+/// Texels to the left and right of `u`, and its fraction between them. Arbitrary texels beyond 2^22 and for NaN.
 #[inline(always)]
 fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
-    /// 1.5 * 2^23: adding it leaves the nearest integer in the low bits.
+    /// 1.5 * 2^23: adding it rounds a number to an integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let size = texels as f32;
-    // Relative to the centre of the first texel, less than half a row to either side.
+    // Position relative to the centre of the first texel, less than half a row to either side.
     let at = (u - ((u + ROUND) - ROUND)) * size - 0.5;
     let shifted = (at - 0.5) + ROUND;
     let whole = shifted.to_bits().wrapping_sub(ROUND.to_bits());
@@ -298,7 +298,7 @@ fn taps_as_said(at: f32, texels: u32, wrap: Wrap, filter: TextureFilter) -> [(u3
     let from_centre = at - 0.5;
     let below = from_centre.floor();
     let part = from_centre - below;
-    // At an edge a mirrored texture meets itself, as a clamped one does.
+    // Beyond an edge, a mirrored texture repeats the edge texel, like a clamped one.
     let (before, after) = match wrap {
         Wrap::Repeat => (last, 0),
         Wrap::Clamp | Wrap::Mirror => (0, last),

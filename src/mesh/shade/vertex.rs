@@ -19,7 +19,7 @@ pub struct VertexStep {
 }
 
 impl VertexStep {
-    /// The step between two vertices. Vertices nearer than the near plane are taken to lie on it.
+    /// Computes the step between two vertices. Vertices in front of the near plane are projected from it.
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.position_px(from.position), view.position_px(to.position));
         Self {
@@ -33,8 +33,8 @@ impl VertexStep {
 impl Shader<'_> {
     /// Colour of a vertex in linear light, followed by its opacity.
     ///
-    /// Derivatives per pixel come from the steps to two neighbours, best along different edges of a triangle.
-    /// If the steps are parallel on the picture, as on outlines, the derivatives are the changes per pixel
+    /// Derivatives per pixel come from the steps to two neighbours, preferably along different edges of a triangle.
+    /// If the steps are parallel on the picture, as on silhouettes, the derivatives are the changes per pixel
     /// along each step. `colour` is the vertex colour, with alpha; `None` for white.
     pub fn vertex(
         &self,
@@ -53,12 +53,12 @@ impl Shader<'_> {
             [0, 1].map(|k| {
                 let [x, y] = lengths[k];
                 let length = (x * x + y * y).sqrt();
-                // For a shorter step the scale is unknown: no filtering.
+                // For a shorter step the scale is unknown, so textures are not filtered.
                 let scale = if length > 1e-6 { 1.0 / length } else { 0.0 };
                 changes[k].map(|v| v * scale)
             })
         });
-        // The first of four points; the others are not wanted.
+        // The vertex is the first of the four points; the others are not wanted.
         let points = SurfacePoints {
             to_eye: self.eye_from(vertex.position).map(|v| [v; 4]),
             normal: vertex.normal.map(|v| [v; 4]),

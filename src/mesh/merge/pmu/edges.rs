@@ -1,12 +1,12 @@
-//! The outer edges of each shading pixel of each entry (PMU, section 4: `outerEdges`, `MergeOuterEdges`).
+//! Outer edges of each shading pixel of each entry (PMU, section 4: `outerEdges`, `MergeOuterEdges`).
 //!
 //! An edge is a pair of vertex ids in the winding direction of its triangle: a neighbour has it reversed.
 //!
-//! Most shading pixels leave the unit as they came, with the edges of one triangle, so those are kept once per entry; only
-//! a shading pixel that has merged has a list of its own. A signature of 64 bits per entry has a bit for each edge, the
+//! Most shading pixels leave the unit unmerged, with the edges of one triangle, which are stored once per entry; only
+//! a merged shading pixel has a list of its own. A signature of 64 bits per entry has a bit for each edge, the
 //! same for both directions: entries without a common bit have no edge in common and need no comparison.
 
-/// From the vertex in the high half to the vertex in the low half.
+/// Edge from the vertex id in the high half to the vertex id in the low half.
 type DirectedEdge = u64;
 
 #[inline]
@@ -26,7 +26,7 @@ fn bit_of(from: u32, to: u32) -> u64 {
     1 << (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
 }
 
-/// Bit `k` for each edge `k` that is `sought`.
+/// Mask of the positions in `edges` of the edge `sought`.
 #[inline]
 fn places_of(sought: DirectedEdge, edges: &[DirectedEdge]) -> u64 {
     // For a few edges, running the loop to its end is faster than leaving early.
@@ -34,7 +34,7 @@ fn places_of(sought: DirectedEdge, edges: &[DirectedEdge]) -> u64 {
     equal.fold(0, |all: u64, hit: u64| all | hit)
 }
 
-/// Common edges of a shading pixel in two entries: bit `k` for edge `k` of each.
+/// Common edges of a shading pixel in two entries: one mask per entry, with bit `k` for its edge `k`.
 pub(super) type Shared = [u64; 2];
 
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Triangle {
     fn shared_by(&self, others: &[DirectedEdge], signature: u64) -> Shared {
         let mut shared = [0; 2];
         let mut left = self.edges_in(signature);
-        // Nearly always there is exactly one, so the end of this loop is easy to predict.
+        // Nearly always exactly one edge is left, so the end of this loop is easy to predict.
         while left != 0 {
             let k = left.trailing_zeros() as usize % 3;
             left &= left - 1;
@@ -87,7 +87,7 @@ pub(super) struct JoinedEdges {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OuterEdges {
     triangle: [DirectedEdge; 3],
-    /// Union of the signature bits of its edges; may have additional bits.
+    /// Union of the signature bits of the edges; it may have additional bits.
     signature: u64,
     /// Shading pixels with outer edges: bit `c` for shading pixel `c`.
     open: u8,
@@ -97,7 +97,7 @@ pub(super) struct OuterEdges {
 }
 
 impl OuterEdges {
-    /// Edges of a new entry: the triangle's in the shading pixels `pixels`, without those between equal vertex ids.
+    /// Edges of a new entry: the triangle's edges in the shading pixels `pixels`, except edges between equal vertex ids.
     #[inline]
     pub(super) fn of(triangle: &Triangle, pixels: u8) -> Self {
         let ([a, b, c], bits) = (triangle.edges, triangle.bits);
@@ -119,7 +119,7 @@ impl OuterEdges {
 
     #[inline]
     pub(super) fn joined(&self, other: &Self, shared: Shared) -> JoinedEdges {
-        // Which edge is shared is hard to predict, so the others are found by index.
+        // Which edge is shared is hard to predict, so the other two are selected by index, without a branch.
         let others = |triangle: &[DirectedEdge; 3], shared: u64| {
             let is = |k: u64| usize::from(shared >> k & 1 == 1);
             [triangle[is(0)], triangle[2 - is(2)]]
@@ -138,7 +138,7 @@ impl OuterEdges {
         self.open &= !pixels;
     }
 
-    /// Whether the entry may have an edge in common with one whose edges are `other`.
+    /// Whether the entry may have an edge in common with the entry of edges `other`.
     #[inline]
     pub(super) fn may_share(&self, other: &Self) -> bool {
         (self.signature & other.signature != 0) & (self.open & other.open != 0)
@@ -164,7 +164,7 @@ impl OuterEdges {
 /// Edges of merged shading pixels.
 #[derive(Debug, Clone)]
 pub(super) struct EdgeLists {
-    /// By slot and shading pixel.
+    /// Lists of `most` edges each, indexed by slot and shading pixel.
     edges: Vec<DirectedEdge>,
     slots: u32,
     /// Maximum number of edges per shading pixel.
@@ -188,13 +188,13 @@ impl EdgeLists {
             self.slots = slot + 1;
             self.edges.resize(self.first(self.slots, 0), 0);
         }
-        // An untouched shading pixel has exactly the three edges of its triangle, which are kept once per
-        // entry. Only entries with a degenerate edge, or lists with room for fewer than three, need a copy
-        // per pixel.
+        // An unmerged shading pixel has exactly the three edges of its triangle, which are stored once per
+        // entry. Only entries with a degenerate edge, or lists with room for fewer than three edges, need a
+        // copy per pixel.
         edges.listed != 0 || self.most < 3
     }
 
-    /// Lists the edges of a new entry that does not have, or cannot keep, three; returns the number lost for lack of room.
+    /// Lists the edges of a new entry that has, or can keep, fewer than three; returns the number lost for lack of room.
     #[cold]
     pub(super) fn begin_lists(&mut self, slot: u32, edges: &mut OuterEdges) -> u64 {
         let mut kept = edges.triangle;
@@ -227,14 +227,14 @@ impl EdgeLists {
         }
     }
 
-    /// Whether two triangles have one edge in common and the others fit.
+    /// Whether two triangles have exactly one edge in common and a list has room for their other four edges.
     #[inline]
     pub(super) fn has_room_for(&self, shared: Shared) -> bool {
         let is_one = |edges: u64| edges != 0 && edges & (edges - 1) == 0;
         self.most >= 4 && is_one(shared[0]) && is_one(shared[1])
     }
 
-    /// Stores the edges of two triangles for a shading pixel; those of triangle `first` (0 or 1) come first.
+    /// Stores the edges of two triangles for a shading pixel, starting with triangle `first` (0 or 1).
     #[inline]
     pub(super) fn set(
         &mut self,
@@ -274,7 +274,7 @@ impl EdgeLists {
         shared
     }
 
-    /// Moves a shading pixel's edges from the second entry to the first, without `shared` ones; returns the number lost.
+    /// Moves a shading pixel's edges from the second entry to the first, without `shared` edges; returns the number lost.
     #[inline(never)]
     pub(super) fn join(
         &mut self,
@@ -377,7 +377,7 @@ mod tests {
         let pair = |a: u64, b: u64| a << 32 | b;
         assert_eq!(edges.of(0, 3), [pair(1, 2), pair(3, 1), pair(2, 4), pair(4, 3)]);
         assert!(edges.of(1, 3).is_empty() && edges.of(1, 2).len() == 3);
-        // Two whole shading pixels give the same lists, in which one keeps pixel 0 and the other pixel 1.
+        // Two unmerged shading pixels give the same lists, in which one keeps pixel 0 and the other pixel 1.
         let [mut one, mut two] = [edges.1[0], edges.1[1]];
         let joined = one.joined(&two, shared);
         assert!(edges.0.has_room_for(shared) && joined.lists[0] == edges.of(0, 3));

@@ -8,17 +8,17 @@
 //! A new quad first evicts the entries at its position that cover one of its samples, oldest first, whichever way they
 //! face, so entries at one position never overlap. A quad without a partially covered pixel then passes straight on.
 //! Otherwise each of its pixels is compared with the same pixel of each entry at the position, most recent first. Two
-//! pixels merge when both are covered, their triangles face the same way, and one has an outer edge (a, b), by vertex ids,
-//! where the other has (b, a). The triangle that covers the centre of the pixel keeps it; else the one with the covered
-//! sample nearest to the centre; the first submitted if both are equal. It takes over the other's coverage and outer edges,
-//! without the shared one. The comparison continues with the merged pixel, so a triangle between two others joins all
-//! three. One pass is enough: had two entries an edge in common, the later one would have merged on arrival.
+//! pixels merge if both are covered, their triangles face the same way, and one has an outer edge (a, b), by vertex ids,
+//! where the other has (b, a). The pixel stays with the triangle that covers its centre; otherwise with the nearest covered
+//! sample to the centre; if both are equal, with the first submitted. That triangle takes over the other's coverage and
+//! outer edges, without the shared edge. The comparison continues with the merged pixel, so a triangle between two others
+//! joins all three. One pass is enough: entries with an edge in common would have merged when the later one arrived.
 //!
 //! A quad that has lost all its pixels vanishes: it is saved. A quad whose pixels are all full or
 //! empty leaves at once. The rest of a new quad takes an entry; if none is free, the oldest leaves.
 //!
 //! The unit is off for shaders that discard, write depth or unordered views, derive coverage from
-//! alpha, or read coverage or the primitive id: they see what merging changes (section 3).
+//! alpha, or read coverage or the primitive id, because merging changes their results (section 3).
 
 mod edges;
 
@@ -55,7 +55,7 @@ impl PmuSpec {
     }
 }
 
-/// The functional settings of pixel merging.
+/// Settings of pixel merging that affect its results; the others in [`PmuSpec`] affect only timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PmuSettings {
     /// Number of entries, at least 1.
@@ -70,32 +70,32 @@ impl Default for PmuSettings {
     }
 }
 
-/// Each entry at a position covers a sample that no other covers.
+/// Maximum number of entries per position: each covers a sample that no other covers.
 const MOST_HERE: usize = 64;
 
-/// A quad that waits for neighbours. Its position is its key.
+/// A quad that waits for quads of adjacent triangles. The key is its position.
 #[derive(Debug, Clone, Copy)]
 struct PmuEntry {
     coverage: u64,
-    /// Samples that its own triangle covers.
+    /// Samples covered by the triangle of the quad itself.
     own: u64,
     edges: OuterEdges,
     number: u32,
-    /// Shading pixels whose centre its own triangle covers.
+    /// Shading pixels whose centre the quad's own triangle covers.
     centres: u8,
     is_front: bool,
 }
 
 impl PmuEntry {
-    /// Of the shading pixels `pixels`, those that this entry keeps when merging with a later one: its own
-    /// triangle is no farther from the centre, see [`QuadFragment::distance`].
+    /// Mask of the shading pixels in `pixels` that this entry keeps when it merges with a later one: its own
+    /// triangle is not farther from their centres, see [`QuadFragment::distance`].
     #[inline]
     fn keeps(&self, later: &Self, pixels: u8, pattern: &SamplePattern) -> u8 {
         let mut keeps = self.centres & pixels;
         let mut left = pixels & !(self.centres | later.centres);
         while left != 0 {
             let pixel = left.trailing_zeros() as usize;
-            // No sample is in both, so the nearest of all tells which triangle is nearer.
+            // No sample is in both, so the nearest of all samples decides which triangle is nearer.
             let [samples, others] = [self, later].map(|e| pattern.pixel(e.own, pixel));
             let nearest = pattern.nearest_to_centre(samples | others);
             let is_own = nearest.is_some_and(|(sample, _)| samples >> sample & 1 == 1);
@@ -109,10 +109,10 @@ impl PmuEntry {
 #[derive(Debug)]
 pub(crate) struct PixelMerging {
     settings: PmuSettings,
-    /// One entry more than the settings allow once a new quad is in.
+    /// Holds one entry more than the settings allow until the oldest is evicted.
     entries: AssociativeMemory<PmuEntry>,
     lists: EdgeLists,
-    /// The first `candidates`: entries at the new quad's position that may merge with it, newest first.
+    /// The first `candidates` slots are entries at the new quad's position that may merge with it, newest first.
     here: [u32; MOST_HERE],
     candidates: usize,
     counters: PmuCounters,
@@ -173,7 +173,7 @@ impl PixelMerging {
         covered & coverage != 0
     }
 
-    /// Merges shading pixels `pixels` of the staged quad `new` with candidates; returns a mask of the changed ones.
+    /// Merges shading pixels of the staged quad `new` with the candidates; returns a mask of the changed candidates.
     #[inline(never)]
     fn merge(
         &mut self,
@@ -192,8 +192,8 @@ impl PixelMerging {
             let open = pixels & entry.open();
             // Shading pixels in which neither quad has merged have the same edges, so they merge in one step.
             let mut whole = entry.whole() & quad.whole();
-            // The common case. Merging whole shading pixels at once was part of a change from 1509 to 883
-            // instructions per quad (BIGGUY at 0.5 px).
+            // The common case. Merging unmerged shading pixels in one step helped to reduce the unit from 1509
+            // to 883 instructions per quad (BIGGUY at 0.5 px).
             if whole != 0 && self.lists.has_room_for(shared) {
                 self.merge_whole([other, new], whole, shared, &mut holders, stream);
                 changed |= 1 << k;
@@ -214,8 +214,8 @@ impl PixelMerging {
         changed
     }
 
-    /// Merges the shading pixels of the mask `whole` of an entry and the new quad, in which both have the edges of their
-    /// triangles and one of them in common, all at once; stores which of the two slots keeps each.
+    /// Merges at once the shading pixels in the mask `whole` of an entry and the new quad, which have not merged before and
+    /// whose triangles share an edge; stores the slot that keeps each pixel in `holders`.
     #[inline]
     fn merge_whole(
         &mut self,
@@ -250,7 +250,7 @@ impl PixelMerging {
             stream.fragments.merge_pixel(from, to, pixel);
             self.counters.cell_merges += 1;
             if pattern.samples_of(1 << pixel) & !covered == 0 {
-                // No later quad covers a sample of it, so none finds an edge there.
+                // The pixel is fully covered, so no later quad can merge with it.
                 edges[keeper].close(1 << pixel);
             } else {
                 self.lists.set(slots[keeper], edges[keeper], pixel, &joined, keeper);
@@ -258,8 +258,8 @@ impl PixelMerging {
         }
     }
 
-    /// Merges a shading pixel of an entry with the same pixel of the entry that holds the new quad, if they have an edge in
-    /// common; returns the slot that keeps it. `of_triangles` are the edges that the entry's own triangle has in common
+    /// Merges a shading pixel of an entry with the same pixel of the entry that holds the new quad, if they share an edge;
+    /// returns the slot that keeps it. `of_triangles` are the edges that the entry's own triangle has in common
     /// with the new one, `triangle`.
     #[inline(never)]
     fn merge_pixel(
@@ -307,14 +307,14 @@ impl PixelMerging {
             let k = changed.ilog2();
             changed ^= 1 << k;
             let slot = self.here[k as usize];
-            // With branches: a version without them took 1.02 to 1.03 of the time.
+            // The branches are deliberate: a version without them took 1.02 to 1.03 of the time.
             if self.has_settled(slot, stream) {
                 self.entries.remove(slot);
             }
         }
     }
 
-    /// Whether a changed quad is empty, or complete and leaves.
+    /// Whether a changed quad leaves because it is empty or complete; sends a complete quad to the shader.
     #[inline(always)]
     fn has_settled(&mut self, slot: u32, stream: &mut MergeStream) -> bool {
         let &PmuEntry { coverage, number, .. } = self.entries.get(slot);
@@ -352,7 +352,7 @@ impl MergeUnit for PixelMerging {
         }
         let key = key(fragment.position);
         let triangle = Triangle::of(fragment.ids);
-        // Staged but not linked: a quad that merges away or leaves at once never enters the buffer's lists.
+        // The entry is only staged: a quad that merges away or leaves at once never enters the buffer's lists.
         let new = self.entries.stage(PmuEntry {
             coverage: fragment.coverage,
             own: fragment.coverage,

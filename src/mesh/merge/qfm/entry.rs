@@ -1,8 +1,8 @@
 //! An entry of the merge buffer: a quad, its triangles and their neighbours (QFM, Figure 4), and its shading inputs.
 //!
-//! The triangle that gives a shading pixel its inputs (QFM, section 3.2) belongs to the first submitted fragment that
-//! covers the pixel's centre; if there is none, to the one with the covered sample nearest to the centre; if no sample
-//! is covered, to the horizontal neighbour, else to the vertical one, else to the diagonal one.
+//! The triangle that provides the inputs of a shading pixel (QFM, section 3.2) belongs to the first submitted fragment that
+//! covers the pixel's centre; if there is none, to the fragment with the covered sample nearest to the centre. A pixel
+//! without coverage takes the inputs of its horizontal neighbour, else of the vertical, else of the diagonal one.
 //!
 //! The first two cases are a minimum of (distance, fragment), so the result does not depend on the order of merging. The
 //! third is decided on the finished quad: a shading pixel that is uncovered then was uncovered at every merge.
@@ -46,14 +46,14 @@ impl TriangleMask {
     }
 }
 
-/// Quad in the buffer. Position, facing and grid are its key.
+/// Quad in the buffer. The key has its position, facing and grid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QfmEntry {
     triangles: TriangleMask,
-    /// Triangles that share an edge with one of its triangles.
+    /// Triangles that share an edge with one of `triangles`.
     adjacent: TriangleMask,
     pub(super) coverage: u64,
-    /// Least (distance, fragment) of each shading pixel: see [`QuadFragment::distance`].
+    /// Minimum of (distance, fragment) for each shading pixel: see [`QuadFragment::distance`].
     selection: [u64; 4],
     pub(super) leader: u32,
 }
@@ -82,7 +82,7 @@ impl QfmEntry {
         self.adjacent.contains(triangle)
     }
 
-    /// `can_merge` of the paper for entries of one key.
+    /// Whether two entries with the same key can merge (`can_merge` in the paper).
     #[inline]
     pub(super) fn can_merge(&self, other: &Self) -> bool {
         self.coverage & other.coverage == 0 && self.triangles.meets(&other.adjacent)
@@ -119,10 +119,10 @@ impl QfmEntry {
         }
     }
 
-    /// Quad for the shader. Its inputs are its leader's if no sample is covered.
+    /// Returns the quad for the shader. Without covered samples, the leader provides the inputs.
     pub(super) fn quad(&self) -> MergedQuad {
         let input = |pixel: usize| {
-            // Itself, then the horizontal, vertical and diagonal neighbours.
+            // The pixel itself, then its horizontal, vertical and diagonal neighbours.
             let order = [pixel, pixel ^ 1, pixel ^ 2, pixel ^ 3].map(|p| self.selection[p]);
             order.into_iter().find(|&best| best != UNCOVERED).map_or(self.leader, low)
         };

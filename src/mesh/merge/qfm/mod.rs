@@ -1,11 +1,11 @@
 //! Quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3), across adjacent triangles.
 //!
-//! In: quad fragments after the early depth test, in submission order, grid by grid; also those that a triangle only
-//! touches (without coverage they still connect others, section 3.3). Out: merged quads. Rate: one fragment per cycle
-//! ([`QfmSpec`]). Order: quads leave in the order in which their entries were created, except fully covered ones, which
-//! leave at once. Quads that overlap may therefore change order, and the depth test after shading must decide between them.
-//! No such test decides between blended quads, so entries that a blended quad overlaps leave before it (assumption: the
-//! paper does not blend; the pixel merge unit keeps order in this way).
+//! In: quad fragments after the early depth test, in submission order, grid by grid, including fragments without coverage,
+//! which still connect others (section 3.3). Out: merged quads. Rate: one fragment per cycle ([`QfmSpec`]). Order: quads
+//! leave in the order in which their entries were created, except fully covered ones, which leave at once. Quads that
+//! overlap may therefore change order, and the depth test after shading must decide between them. Blended quads have no
+//! such test, so entries that a blended quad overlaps leave before it (assumption: the paper does not blend; the pixel
+//! merge unit keeps order in this way).
 //!
 //! A fragment is compared with the most recently added entries at its position with the same facing (two by default). Two
 //! quads merge when their coverage does not overlap and their triangles share an edge; the older entry keeps its age. A
@@ -63,7 +63,7 @@ impl QfmSpec {
     }
 }
 
-/// The functional settings of quad-fragment merging.
+/// Settings of quad-fragment merging that affect its results; the others in [`QfmSpec`] affect only timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QfmSettings {
     /// Entries of the merge buffer, at least 1; `None` for an unbounded buffer.
@@ -84,7 +84,7 @@ impl Default for QfmSettings {
     }
 }
 
-/// Bit of an entry's key that distinguishes front and back.
+/// Key bit set for front-facing entries.
 const FACING_BIT: u64 = 1 << 32;
 
 /// Reason why a fragment merges into no entry, by its most recent candidate.
@@ -100,7 +100,7 @@ pub(crate) struct QuadFragmentMerging {
     settings: QfmSettings,
     buffer: AssociativeMemory<QfmEntry>,
     neighbours: Vec<[u16; 3]>,
-    /// Wraps long after its entries have left.
+    /// Number of the grid, modulo 2^32; it wraps long after the grid's entries have left.
     grid: u32,
     is_blended: bool,
     counters: QfmCounters,
@@ -150,8 +150,8 @@ impl QuadFragmentMerging {
         }
     }
 
-    /// Sends the entries that a blended fragment overlaps to the shader. Earlier blended fragments did the
-    /// same, so no two entries cover the same sample, and their order is free.
+    /// Sends the entries that a blended fragment overlaps to the shader, in any order: earlier blended fragments
+    /// did the same, so no two entries cover the same sample.
     fn evict_overlapping(&mut self, key: u64, coverage: u64, stream: &mut MergeStream) {
         for key in [key, key ^ FACING_BIT] {
             let overlapping = |buffer: &AssociativeMemory<QfmEntry>| {
@@ -166,7 +166,7 @@ impl QuadFragmentMerging {
         }
     }
 
-    /// Removes the oldest entry: into another one, or to the shader. Returns whether to the shader.
+    /// Removes the oldest entry, which merges into another or goes to the shader. Returns true in the latter case.
     fn remove_oldest(&mut self, stream: &mut MergeStream) -> bool {
         let Some(slot) = self.buffer.oldest() else { return false };
         let entry = *self.buffer.get(slot);
@@ -242,7 +242,7 @@ impl MergeUnit for QuadFragmentMerging {
         };
         let entry = QfmEntry::new(fragment, number, neighbours, stream.pattern);
         if entry.coverage == stream.pattern.full_quad() {
-            // Nothing more can merge with it.
+            // No sample is left that another quad could cover.
             self.counters.passed_full += 1;
             stream.out.push(entry.quad());
             return;
@@ -271,7 +271,7 @@ impl MergeUnit for QuadFragmentMerging {
         self.buffer.len()
     }
 
-    /// Also counts entries that merge or drop at a flush; differences across a fragment count those that made room for it.
+    /// Also counts entries that merge or drop at a flush; its increase during one `push` counts those that made room.
     fn made_room(&self) -> u64 {
         let counters = &self.counters;
         counters.evicted + counters.merged_at_eviction + counters.dropped_empty
