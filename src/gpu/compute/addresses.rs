@@ -1,4 +1,4 @@
-//! Memory layout of the arrays of the raster kernel, and reads and writes of spans of them.
+//! Memory layout of the raster kernel's arrays, and timed reads and writes of their parts.
 
 use super::block::BLOCK_THREADS;
 use quadrille_base::raster::tiles::TILE_PX;
@@ -13,11 +13,11 @@ const CONIC_BYTES: u64 = 16;
 const COLOUR_BYTES: u64 = 12;
 /// Output planes: red, green, blue, transmittance, last contributing entry.
 const PLANES: u64 = 5;
-/// As `cudaMalloc` aligns arrays.
+/// Alignment of arrays in bytes, as by `cudaMalloc`.
 const ALIGNMENT: u64 = 256;
 const LANES: usize = 32;
 
-/// Base addresses of the arrays. Arrays of splats are indexed by scene index.
+/// Base addresses of the arrays in bytes. Arrays of splats are indexed by scene index.
 #[derive(Debug)]
 pub(super) struct Addresses {
     ids: u64,
@@ -69,7 +69,7 @@ impl Addresses {
         })
     }
 
-    /// Reads centres and conics of up to 32 `entries` as a warp does, each sector once; returns the cycle at which all have
+    /// Reads centres and conics of up to 32 `entries` like a warp, each sector once. Returns the cycle at which all have
     /// arrived.
     pub(super) fn gather(
         &self,

@@ -1,7 +1,7 @@
 //! Tile lists: for every screen tile, the splats that a block of the raster kernel visits, in drawing order.
 //!
-//! Renderers on shader cores duplicate each splat for the tiles it touches and sort the pairs by tile and depth. Splats are
-//! in drawing order already, so that appending them to the lists of their tiles gives the same lists.
+//! Renderers on shader cores duplicate each splat for the tiles it touches and sort the pairs by tile and depth. The splats
+//! of a draw are already in drawing order, so appending them to the lists of their tiles gives the same lists.
 
 use rayon::prelude::*;
 
@@ -14,11 +14,11 @@ use quadrille_render::preprocess::ProjectedSplat;
 
 const CHUNK: usize = 4096;
 const PER_PX: f64 = (1 << SUBPIXEL_BITS) as f64;
-/// Extent of the square in standard deviations (`my_radius` in forward.cu of diff-gaussian-rasterization).
+/// Half the side of the square in standard deviations (`my_radius` in forward.cu of diff-gaussian-rasterization).
 const SQUARE_DEVIATIONS: f64 = 3.0;
 const LEAST_DISCRIMINANT: f64 = 0.1;
 
-/// The test that decides in which tiles a splat is listed.
+/// Test that decides in which tiles a splat is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TileTest {
     /// The oriented box around the footprint, where alpha reaches the cut (VR-Pipe III-A).
@@ -35,7 +35,7 @@ pub(crate) struct Span {
     pub(crate) columns: [u16; 2],
 }
 
-/// The lists of all tiles.
+/// Lists of splats of all screen tiles.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TileLists {
     entries: Vec<u32>,
@@ -43,7 +43,7 @@ pub struct TileLists {
 }
 
 impl TileLists {
-    /// Lists the splats of `draw` in the tiles that `test` selects; other primitives are in no list.
+    /// Lists the splats of `draw` in the tiles that `test` selects. Primitives other than splats are in no list.
     pub fn new(draw: &Draw, test: TileTest) -> Self {
         let layout = TileLayout::new(draw.width, draw.height);
         let spans = spans(draw, test, TILE_PX);
@@ -86,7 +86,7 @@ impl TileLists {
         tile.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// The list of a tile: positions in drawing order.
+    /// Returns the list of a tile: indices of splats in drawing order.
     pub fn tile(&self, tile: usize) -> &[u32] {
         &self.entries[self.start(tile)..self.ends[tile]]
     }
@@ -169,7 +169,7 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Least and largest x of a convex quadrilateral inside row `row` of tiles: it meets exactly the tiles between.
+/// Least and largest x of a convex quadrilateral in row `row` of tiles; it meets exactly the tiles between them.
 fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     let [top, bottom] = [row, row + 1.0];
     let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
@@ -188,9 +188,9 @@ fn reach_in_row(corners: &[[f64; 2]; 4], row: f64) -> [f64; 2] {
     reach
 }
 
-/// Half-open columns and rows of the tiles in a splat's square, which ends a pixel early, as in the original.
+/// Half-open columns and rows of the tiles in a splat's square, which ends a pixel early, as in the original renderer.
 fn square(splat: &ProjectedSplat, size: [u32; 2], grid: [f64; 2], tile: f64) -> [[f64; 2]; 2] {
-    // The kernel's pixel positions are corners; here they are centres.
+    // The original kernel places pixels at their corners; here positions are pixel centres.
     let centre =
         [0, 1].map(|axis| f64::from(splat.mean_px[axis]) + f64::from(size[axis]) / 2.0 - 0.5);
     let radius = square_radius_px(splat);
@@ -209,12 +209,13 @@ fn square_radius_px(splat: &ProjectedSplat) -> f64 {
     if radius.is_finite() { radius } else { 0.0 }
 }
 
-/// Bits of the sort key for `tiles` tiles: the tile's number, and 32 bits of depth.
+/// Bits of the sort key for `tiles` tiles: the tile number and 32 bits of depth.
 pub fn key_bits(tiles: usize) -> u64 {
     32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
 }
 
-/// Visits each tile that `wide` lists and `narrow` does not. A splat has at most one span per row of tiles in each.
+/// Visits each pair of a splat and a tile that `wide` lists and `narrow` does not. A splat has at most one span per row of
+/// tiles in each.
 pub(super) fn tiles_beyond(
     wide: &[Span],
     narrow: &[Span],

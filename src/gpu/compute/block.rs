@@ -1,11 +1,11 @@
-//! A block of the raster kernel, without time: its pixels, and the work of each warp in each round.
+//! Functional model of a block of the raster kernel: its pixels, and the work of each warp in each round.
 //!
 //! A block draws a screen tile, a thread per pixel; a warp is 16x2 pixels. A round is 256 entries of the
-//! tile's list, which the threads fetch together. A warp visits an entry as long as one of its lanes is
-//! live: inside the picture, and not stopped. The block ends when no lane of it is live.
+//! tile's list, which the threads fetch together. A warp visits entries while at least one of its lanes is live:
+//! inside the picture, and not stopped. The block ends when no lane of it is live.
 //!
-//! Alphas are equal to [`FragmentShader::fragment`], with the same rule near the cut: lanes apply the same operations in
-//! the same order. Where that rule asks the reference renderer, so does the stop rule near its threshold.
+//! Alphas are equal to those of [`FragmentShader::fragment`], with the same rule near the cut: lanes apply the same
+//! operations in the same order. If that rule asks the reference renderer, so does the stop rule near its threshold.
 
 use fearless_simd::{dispatch, f32x16, mask32x16, prelude::*};
 
@@ -25,32 +25,32 @@ const WARP_ROWS: usize = 2;
 const ROW: usize = TILE_PX as usize;
 const _: () = assert!(BLOCK_WARPS * WARP_ROWS * ROW == BLOCK_THREADS && ROW == 16);
 
-/// Lower bound of the transmittance that keeps denormals out where no rule stops a pixel; an f32 picture does not show it.
+/// Lower bound of the transmittance. It avoids denormals without a stop rule, and an f32 picture does not show it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
-/// Relative distance from the stop threshold within which lanes are decided exactly. With alpha at 0.99, an error of
-/// 2e-6 in alpha is one of 2e-4 in transmittance.
+/// Relative distance from the stop threshold within which lanes are decided exactly. At an alpha of 0.99, an error of 2e-6
+/// in alpha is an error of 2e-4 in transmittance.
 const STOP_BAND: f32 = 1.0 / 4096.0;
 
 /// Work of a warp in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WarpWork {
-    /// Entries visited.
+    /// Number of entries that the warp visits.
     pub entries: u16,
-    /// Visited entries with a live fragment over the cut.
+    /// Number of visited entries with a live fragment above the alpha cut.
     pub over_cut: u16,
-    /// Entries of `over_cut` that at least one lane blends.
+    /// Number of entries of `over_cut` that at least one lane blends.
     pub blending: u16,
-    /// Entries of `blending` that no warp of lower number blends.
+    /// Number of entries of `blending` that no warp of lower number blends.
     pub first: u16,
 }
 
 /// Work of a block in a round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RoundWork {
-    /// Work of each warp.
+    /// Work of each warp of the block.
     pub warps: [WarpWork; BLOCK_WARPS],
-    /// Entries that a lane of the block blends: a bit per entry.
+    /// Mask of the entries that at least one lane of the block blends.
     pub blended: [u64; BLOCK_THREADS / 64],
 }
 
@@ -67,14 +67,14 @@ statistics! {
     }
 }
 
-/// The result of a block.
+/// Pixels of a block, and its work by round.
 #[derive(Debug, Clone)]
 pub struct BlockOutcome {
     /// Work of each round that the block begins.
     pub rounds: Vec<RoundWork>,
-    /// Lanes of all warps and entries.
+    /// Lane counts over all entries that the warps visit.
     pub lanes: LaneTotals,
-    /// Number of entries while a pixel of each quarter of the tile (8x8 pixels, row by row) is live.
+    /// Number of entries visited until the last pixel of each quarter of the tile (8x8 pixels, row by row) stops.
     pub(crate) subtile_ends: [u32; 4],
     /// Premultiplied colour and alpha of the tile's pixels, row by row; zeros outside the picture.
     pub pixels: Box<[[f32; 4]; BLOCK_THREADS]>,
@@ -89,7 +89,7 @@ pub struct BlockDraw<'a> {
     pub splats: &'a [ProjectedSplat],
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
-    /// Rule by which a pixel takes no more fragments.
+    /// Rule that stops the blending of a pixel.
     pub stop: StopRule,
 }
 
@@ -101,10 +101,10 @@ struct WarpPlace {
 }
 
 impl BlockDraw<'_> {
-    /// Draws the tile whose first pixel is `origin` from its list of positions in drawing order.
+    /// Draws the tile whose first pixel is `origin` from its list: indices of splats in drawing order.
     ///
     /// # Panics
-    /// When the list names a splat that the draw has not.
+    /// Panics if the list names a splat that the draw does not have.
     pub fn run(&self, origin: [u32; 2], list: &[u32], level: SimdLevel) -> BlockOutcome {
         dispatch!(level.level(), simd => self.run_lanes(simd, origin, list))
     }
@@ -124,7 +124,7 @@ impl BlockDraw<'_> {
             let place = WarpPlace { number, origin: [origin[0], y], inside: rows };
             self.run_warp(simd, place, list, &mut block);
         }
-        // The block votes before a round whether a lane is live.
+        // Before each round, the block votes whether a lane is live.
         let is_begun = |round: &RoundWork| round.warps.iter().any(|warp| warp.entries > 0);
         block.rounds.truncate(block.rounds.iter().take_while(|round| is_begun(round)).count());
         block
@@ -134,7 +134,7 @@ impl BlockDraw<'_> {
     fn run_warp<S: Simd>(&self, simd: S, place: WarpPlace, list: &[u32], block: &mut BlockOutcome) {
         let mut pixels = WarpPixels::new(simd, self, place);
         let mut visited: u32 = 0;
-        // Entries while the left and the right half of the warp is live.
+        // Number of entries while the left and the right half of the warp are live.
         let mut ends = [0; 2];
         for (entries, round) in list.chunks(BLOCK_THREADS).zip(&mut block.rounds) {
             if !pixels.is_live() {
@@ -173,8 +173,8 @@ impl BlockDraw<'_> {
 }
 
 impl BlockDraw<'_> {
-    /// Decides the lanes `near` the stop threshold one by one, as the reference renderer does; `reached` is the
-    /// result for all others, and for all lanes if the shader does not ask the reference renderer.
+    /// Decides the lanes `near` the stop threshold one by one, as the reference renderer does. `reached` is the result for
+    /// all other lanes, and for all lanes if the shader does not ask the reference renderer.
     #[cold]
     #[inline(never)]
     fn decide_stop(
@@ -208,7 +208,7 @@ struct WarpPixels<S: Simd> {
     origin: [u32; 2],
     inside: [u64; WARP_ROWS],
     live: [u64; WARP_ROWS],
-    /// Columns relative to the picture's centre.
+    /// X of the columns, from the picture's centre in pixels.
     x: f32x16<S>,
     y: [f32; WARP_ROWS],
     transmittance: [f32x16<S>; WARP_ROWS],
@@ -243,8 +243,8 @@ impl<S: Simd> WarpPixels<S> {
         [live & 0xff != 0, live >> (ROW / 2) != 0]
     }
 
-    /// Processes an entry after `seen` others. Returns whether the fragment of a live lane is above the cut, and whether
-    /// one blends.
+    /// Processes an entry after the entries `seen`. Returns whether a live lane has a fragment above the cut, and whether a
+    /// lane blends.
     #[inline(always)]
     fn visit(
         &mut self,
@@ -288,7 +288,7 @@ impl<S: Simd> WarpPixels<S> {
         let (y, band) = (self.y[row], draw.shader.band());
         let v = splat.v_at_centre + splat.v_per_y * y;
         let v_squared = v * v;
-        // Subtracting the square of u first makes no exponent larger, rounding included.
+        // This bound is safe: subtracting the square of u makes no exponent larger, rounding included.
         if splat.log2_opacity - v_squared < LOG2_ALPHA_CUT - band {
             return RowFragments { over: 0, alpha: lane(0.0) };
         }
@@ -311,7 +311,8 @@ impl<S: Simd> WarpPixels<S> {
         RowFragments { over, alpha }
     }
 
-    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. `seen` entries precede the splat.
+    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. The entries `seen` precede the
+    /// splat.
     #[inline(always)]
     fn blend_row(
         &mut self,
@@ -325,7 +326,7 @@ impl<S: Simd> WarpPixels<S> {
         let lane = |v: f32| f32x16::splat(simd, v);
         let before = self.transmittance[row];
         let left = before * (lane(1.0) - alpha);
-        // Lanes whose transmittance after the fragment is one at which the rule stops.
+        // Lanes whose transmittance after the fragment makes the rule stop.
         let mut reached = match draw.stop {
             StopRule::Never => 0,
             StopRule::Before(threshold) => left.simd_lt(lane(narrow(threshold))).to_bitmask(),
@@ -370,7 +371,7 @@ impl<S: Simd> WarpPixels<S> {
     }
 }
 
-/// Sets the last entry of halves that were live up to `visited` entries.
+/// Sets the end of the halves that were live before the last of `visited` entries.
 fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
     for (end, live) in ends.iter_mut().zip(halves) {
         if live {
@@ -379,7 +380,7 @@ fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
     }
 }
 
-/// Decides the lanes `near` the alpha cut one by one; `over` is the result for all others.
+/// Decides the lanes `near` the alpha cut one by one; `over` is the result for all other lanes.
 #[cold]
 #[inline(never)]
 fn decide(

@@ -1,15 +1,16 @@
 //! Timing of the blocks of the raster kernel: residency, rounds, barriers, issue, and memory.
 //!
-//! Blocks are dispatched in tile order, first to the cores in turn, then to the slot that is free first. In every round
-//! a block votes, loads its entries (identifiers, then the rest), waits at a barrier, and loops over the entries.
+//! Blocks are dispatched in tile order, first to the cores round robin, then to the slot that becomes free first. In every
+//! round a block votes, loads its entries (identifiers, then the rest), waits at a barrier, and loops over the entries.
 //!
-//! A scheduler issues the work of rounds first come, first served. Votes and loads go ahead of it; the ends of the warps
-//! that they delay are not moved, but all later work is. A warp ends its round when its instructions have been issued, but
+//! A scheduler issues the work of rounds first come, first served. Votes and loads are issued before that work. They do not
+//! move the ends of the warps that they delay, but all later work. A warp ends its round when its instructions have been
+//! issued, but
 //! no earlier than its chain of dependent instructions, its special function unit, and the load and store unit of its core
 //! allow. The round ends with its slowest warp. The colour of an entry comes through memory for the first warp of a block
 //! that blends it, and from the first-level cache for the others.
 //!
-//! A gap in a scheduler's issue has the reasons of the block that ends it.
+//! The reasons of a gap in the issue of a scheduler are those of the block that ends the gap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,7 +48,7 @@ statistics! {
 }
 
 impl CyclesByReason {
-    /// Every reason with its name.
+    /// Cycles of every activity with its name.
     pub fn named(&self) -> [(&'static str, u64); 5] {
         [
             ("issue", self.issue),
@@ -195,7 +196,7 @@ impl KernelRun<'_> {
         accepted
     }
 
-    /// Issues `instructions` of each warp of a block from `at` on, ahead of other work; returns each warp's issue cycle.
+    /// Issues `instructions` of each warp of a block from `at` on, before other work; returns the issue cycle of each warp.
     fn issue_ahead(
         &mut self,
         slot: &BlockSlot,
@@ -213,7 +214,8 @@ impl KernelRun<'_> {
         })
     }
 
-    /// Loads a round's entries from list position `start` on, for warps that load at `issued`; returns the last arrival.
+    /// Loads the entries of a round, from list position `start` on. `issued` holds the cycle at which each warp loads.
+    /// Returns the last arrival.
     fn fetch(&mut self, start: usize, entries: &[u32], issued: [Cycle; BLOCK_WARPS]) -> Cycle {
         let (addresses, splats) = (self.input.addresses, self.input.draw.splats);
         let mut arrived = issued.into_iter().fold(0, Cycle::max);
@@ -224,7 +226,7 @@ impl KernelRun<'_> {
         arrived
     }
 
-    /// Reads the colours of a round's blended entries from `at` on; returns the mean latency.
+    /// Reads the colours of the blended entries of a round at `at`; returns the mean latency.
     fn colour_wait(&mut self, round: &RoundWork, entries: &[u32], at: Cycle) -> Cycle {
         let (mut waited, mut count) = (0, 0);
         for (word, entries) in round.blended.iter().zip(entries.chunks(64)) {
@@ -244,8 +246,8 @@ impl KernelRun<'_> {
         slot.core * self.per_core + warp % self.per_core
     }
 
-    /// Accounts for the idle cycles of a scheduler before `until`, when it gets work of a block whose warp
-    /// ended its last round at `warp` and loads its entries in the cycles of `fetch`.
+    /// Accounts for the idle cycles of a scheduler before `until`, when it gets work of a block. The warp of that block
+    /// ended its last round at `warp` and loaded its entries in the cycles of `fetch`.
     fn idle_until(&mut self, number: usize, until: Cycle, warp: WarpEnd, fetch: [Cycle; 2]) {
         let scheduler = &mut self.schedulers[number];
         let from = scheduler.issued;

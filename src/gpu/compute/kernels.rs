@@ -1,4 +1,4 @@
-//! The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
+//! Kernels before the raster kernel: preprocess, scan, duplicate, sort, ranges.
 
 use super::radix::RadixSort;
 use super::stream::{KernelCost, KernelName, KernelsSpec, Rates, Stream};
@@ -6,29 +6,29 @@ use crate::config::Config;
 
 const LANES: u64 = 32;
 
-/// Counts that the kernels' work follows from.
+/// Counts that determine the work of the kernels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KernelWorkload {
-    /// Splats of the scene.
+    /// Number of splats in the scene.
     pub splats: u64,
-    /// Subset of the splats in front of the near plane.
+    /// Number of splats culled at or before the near plane.
     pub near: u64,
-    /// Subset of `near` that is visible.
+    /// Number of splats in the draw.
     pub visible: u64,
-    /// Coefficients of the spherical harmonics of a splat, per channel.
+    /// Number of coefficients of the spherical harmonics of a splat, per channel.
     pub(crate) sh_coefficients: u64,
-    /// Pairs of a splat and a tile.
+    /// Number of pairs of a splat and a tile.
     pub pairs: u64,
-    /// Sum over warps of 32 splats of the pairs of the splat that has most.
+    /// Sum over warps of 32 splats of the most pairs that one of their splats has.
     pub(crate) longest_pairs: u64,
-    /// Pairs of the splat that has most.
+    /// Most pairs of one splat.
     pub(crate) most_pairs: u64,
-    /// Bits of a key.
+    /// Bits of a sort key.
     pub key_bits: u64,
 }
 
 impl KernelWorkload {
-    /// Sum over all splats of a preprocess quantity, given per near, off-screen and visible splat.
+    /// Sum of a quantity of preprocess over all splats, given its values per near, off-screen and visible splat.
     fn over_splats(&self, near: u64, off_screen: u64, visible: u64) -> u64 {
         let seen = self.near + self.visible;
         self.near * near + self.splats.saturating_sub(seen) * off_screen + self.visible * visible
@@ -41,7 +41,7 @@ impl KernelWorkload {
     }
 }
 
-/// Costs of the kernels ahead of the raster in software, in order.
+/// Costs of the kernels before the raster kernel of a software renderer, in order.
 pub fn kernels(work: &KernelWorkload, config: &Config) -> Vec<KernelCost> {
     let spec = &config.kernels;
     let radix = RadixSort {
@@ -119,7 +119,7 @@ fn sort(items: u64, radix: RadixSort, spec: &KernelsSpec) -> Stream {
     let passes = radix.passes();
     Stream {
         share: spec.sort_bandwidth_share,
-        // A kernel per pass, and one that counts.
+        // One kernel per pass, and one kernel that counts the digits.
         gap_ns: spec.gap_ns * (passes + 1) as f64,
         ..stream(
             spec,
@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use crate::compute::stream::Limit;
 
-    /// 1000 pairs at 152 bytes: 152,000 bytes at 0.7 of 167.3 bytes per cycle are 1298 cycles; seven gaps of
-    /// 918 cycles take longer. A million pairs: memory.
+    /// 1000 pairs at 152 bytes: 152,000 bytes at 0.7 of 167.3 bytes per cycle take 1298 cycles, less than seven gaps of 918
+    /// cycles. Memory limits a million pairs.
     #[test]
     fn a_kernel_takes_as_long_as_the_slower_of_bytes_and_instructions() {
         let config = Config::default();
@@ -168,12 +168,12 @@ mod tests {
         assert_eq!(kernels(&work(1_000_000), &config)[3].limited_by, Limit::Memory);
         let slow = config.with("kernels.pass_instructions=1000").unwrap();
         let slow = kernels(&work(1_000_000), &slow);
-        // 1000 instructions of six passes, a warp of 32 at 32 per cycle.
+        // Six passes of 1000 instructions per key, at 32 threads per warp and 32 warp instructions per cycle.
         assert_eq!(slow[3].limited_by, Limit::Issue);
         assert_eq!(slow[3].cycles, 6_000_000_000 / 1024 + 6_426);
     }
 
-    /// A splat in front of 10,000 tiles keeps one thread for 440,000 cycles, whatever the others do.
+    /// A splat over 10,000 tiles keeps one thread busy for 440,000 cycles.
     #[test]
     fn a_splat_over_many_tiles_is_listed_by_one_thread() {
         let work = KernelWorkload { most_pairs: 10_000, ..KernelWorkload::default() };
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(preprocess.instructions, 17_156_250);
         assert_eq!(preprocess.limited_by, Limit::Memory);
         assert_eq!(preprocess.cycles as f64, cycles(191.5e6, 0.9) + 918.0);
-        // Five gaps of 918 cycles: a kernel counts, and four are passes.
+        // Five gaps of 918 cycles: one before the counting kernel, and one before each of four passes.
         assert_eq!(sort.bytes, 34_000_000);
         assert_eq!(sort.cycles as f64, cycles(34.0e6, 0.7) + 4_590.0);
         // The same splats, the same kernel.

@@ -1,5 +1,5 @@
-//! The software renderer of Gaussian splatting on the modelled shader cores: the renderer that VR-Pipe
-//! compares the graphics pipeline with (sections II-B and III), function and time.
+//! Functional and timed model of the software renderer of Gaussian splatting on the shader cores, with which VR-Pipe
+//! compares the graphics pipeline (sections II-B and III).
 //!
 //! ```text
 //! splats of the scene
@@ -9,8 +9,8 @@
 //!   -> cores: residency, rounds, barriers, issue, memory: when each block ends
 //! ```
 //!
-//! The pictures of the blocks do not depend on time: they are drawn first, in parallel, with the work of each warp in
-//! each round, which gives their time. The kernels ahead of the raster are streams of bytes and instructions.
+//! The pictures of the blocks do not depend on time. They are drawn first, in parallel; the work of each warp in each round
+//! then determines the time. The kernels before the raster kernel are streams of bytes and instructions.
 
 mod addresses;
 pub mod assign;

@@ -17,7 +17,7 @@ use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles, do
 /// Early termination of the software renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SoftwareTermination {
-    /// The profile's stop rule.
+    /// Stop rule of the profile.
     Profile,
     /// No termination.
     Never,
@@ -25,30 +25,30 @@ pub enum SoftwareTermination {
     Hardware,
 }
 
-/// A software renderer: the test by which splats are listed in tiles, and early termination.
+/// A software renderer: the test that lists splats in tiles, and the early termination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComputeMethod {
     /// Test of a splat against a tile.
     pub tiles: TileTest,
-    /// Early termination.
+    /// Rule of early termination.
     pub termination: SoftwareTermination,
 }
 
 impl ComputeMethod {
-    /// The renderer with oriented boxes and the profile's stop rule.
+    /// Oriented boxes, and the stop rule of the profile (`compute`).
     pub const ORIENTED: Self =
         Self { tiles: TileTest::OrientedBox, termination: SoftwareTermination::Profile };
-    /// The same without early termination.
+    /// Oriented boxes without early termination (`compute:none`).
     pub const ORIENTED_UNSTOPPED: Self =
         Self { tiles: TileTest::OrientedBox, termination: SoftwareTermination::Never };
-    /// The renderer with squares and the profile's stop rule.
+    /// Squares, and the stop rule of the profile (`compute-aabb`).
     pub const SQUARE: Self =
         Self { tiles: TileTest::Square, termination: SoftwareTermination::Profile };
 
     /// Parses `compute` or `compute-aabb`, alone or followed by `:none` or `:hw`; `None` for any other name.
     ///
     /// # Errors
-    /// [`Error::Argument`] about the argument `variant` for another suffix.
+    /// [`Error::Argument`] for another suffix.
     pub fn parse(text: &str) -> Result<Option<Self>> {
         let (name, suffix) = match text.split_once(':') {
             Some((name, suffix)) => (name, Some(suffix)),
@@ -71,7 +71,7 @@ impl ComputeMethod {
         Ok(Some(Self { tiles, termination }))
     }
 
-    /// The stop rule of the renderer for a profile with the rule `of_profile`.
+    /// Returns the stop rule of the renderer for a profile with the rule `of_profile`.
     pub fn stop(self, of_profile: StopRule) -> StopRule {
         match self.termination {
             SoftwareTermination::Profile => of_profile,
@@ -131,15 +131,15 @@ documented! {
 /// Result of a software renderer.
 #[derive(Debug)]
 pub struct ComputeResult {
-    /// Renderer.
+    /// Renderer that ran.
     pub method: ComputeMethod,
     /// Cycles of the raster kernel, which starts from sorted lists.
     pub cycles: Cycle,
     /// Counts of the frame.
     pub counts: ComputeCounts,
-    /// Counts that the kernels ahead of the raster follow from.
+    /// Counts that determine the kernels before the raster kernel.
     pub workload: KernelWorkload,
-    /// Cycles of the ports of L2 and DRAM in the raster kernel.
+    /// Cycles of the L2 and DRAM ports in the raster kernel.
     pub memory: Vec<UnitCycles>,
     /// Rendered picture.
     pub frame: Frame,
@@ -152,7 +152,8 @@ impl ComputeCounts {
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
 
-    /// Share of lanes that blend, over all entries that at least one lane of their warp blends, 0 to 1.
+    /// Share of lanes that blend, 0 to 1, over all entries that at least one lane of their warp blends; `None` if there are
+    /// none.
     pub fn blending_share_of_blending(&self) -> Option<f64> {
         let lanes = 32 * self.warp_entries_blending;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
@@ -160,7 +161,7 @@ impl ComputeCounts {
 }
 
 impl ComputeResult {
-    /// Cycles of the schedulers of the cores, and of the ports of L2 and DRAM.
+    /// Cycles of the schedulers of all cores, and of the ports of L2 and DRAM.
     pub fn units(&self) -> Vec<UnitCycles> {
         let reasons = self.counts.cycles_by_reason;
         let idle = [

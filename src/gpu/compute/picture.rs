@@ -1,4 +1,4 @@
-//! Draws the blocks of a picture in parallel.
+//! Parallel drawing of the blocks of a picture, and their assembly into a frame.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use quadrille_base::math::fit;
 use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 use quadrille_base::task::Task;
 
-/// Draws all tiles; after a cancellation the remaining ones are empty.
+/// Draws all tiles. After a cancellation, the remaining tiles are empty.
 pub(crate) fn blocks(
     draw: &Draw,
     block: &BlockDraw<'_>,

@@ -1,4 +1,4 @@
-//! The raster kernel as a program: instructions by class, dependent chains, and the resources that limit blocks per core.
+//! Cost of the raster kernel: instructions by class, chains of dependent instructions, and resources that limit blocks.
 //!
 //! The instruction counts come from the public kernel (`renderCUDA` in forward.cu of
 //! graphdeco-inria/diff-gaussian-rasterization), compiled for the Orin's shader cores (sm_87) and disassembled. The
@@ -51,7 +51,7 @@ spec! {
     }
 }
 
-/// Allocation granularity of registers per thread (CUDA occupancy calculator: 256 per warp).
+/// Granularity of the registers per thread (CUDA occupancy calculator: 256 per warp).
 const REGISTER_UNIT: u64 = 8;
 pub(crate) const ENTRY_LOADS: u64 = 2;
 /// Additional loads per blend: the identifier from shared memory, the colour through the first-level cache.
@@ -102,7 +102,7 @@ impl ComputeSpec {
 mod tests {
     use super::*;
 
-    /// 48 warps are six blocks; 48 registers per thread are five blocks; 9 KB of shared memory are five.
+    /// 48 warps allow six blocks, 48 registers per thread five, and 9 KB of shared memory five.
     #[test]
     fn the_scarcest_resource_decides_how_many_blocks_a_core_holds() {
         let (spec, cores) = (ComputeSpec::default(), CoresSpec::default());
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(spec.blocks_per_core(&few), 1);
     }
 
-    /// Ten entries, four with a fragment over the cut and three blended: 15 + 360 + 20 + 48.
+    /// Ten entries, four of them with a fragment above the cut, three of them blended: 15 + 360 + 20 + 48 instructions.
     #[test]
     fn a_warp_pays_for_what_its_lanes_do() {
         let spec = ComputeSpec::default();

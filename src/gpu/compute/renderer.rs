@@ -1,4 +1,4 @@
-//! The software renderer: tile lists, blocks, timing, and the preceding kernels.
+//! Software renderer on the shader cores: tile lists, blocks, timing, and the preceding kernels.
 
 use rayon::prelude::*;
 
@@ -25,11 +25,11 @@ const LANES: u32 = 32;
 /// Splats of a scene by position relative to the camera.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SceneCounts {
-    /// All splats of the scene; larger than any drawn splat's index.
+    /// Number of splats in the scene; larger than the index of any drawn splat.
     pub splats: u64,
-    /// Splats culled at or before the near plane.
+    /// Number of splats culled at or before the near plane.
     pub near: u64,
-    /// Degree of the spherical harmonics.
+    /// Degree of the spherical harmonics of the scene.
     pub sh_degree: u8,
 }
 
@@ -57,7 +57,7 @@ impl SceneCounts {
     }
 }
 
-/// A software renderer on the modelled cores, with a checked configuration.
+/// A software renderer on the modelled shader cores, with a checked configuration.
 #[derive(Debug, Clone)]
 pub struct ComputeRenderer {
     config: Config,
@@ -65,14 +65,14 @@ pub struct ComputeRenderer {
 }
 
 impl ComputeRenderer {
-    /// Creates a renderer.
+    /// Creates a renderer. An error names the field of `config` that does not fit.
     pub fn new(config: &Config, method: ComputeMethod) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone(), method })
     }
 
-    /// Renders the splats of `draw`, from a scene with the counts `scene`, under the method's stop rule for a profile with
-    /// the rule `stop`.
+    /// Renders the splats of `draw`. `scene` holds the counts of the whole scene, and `stop` is the stop rule of the
+    /// profile, which the method may replace.
     pub fn run(
         &self,
         draw: &Draw,
@@ -83,7 +83,7 @@ impl ComputeRenderer {
         self.draw(draw, shader, scene, stop, &Task::NEVER)
     }
 
-    /// As [`Self::run`]; meaningless once `task` is cancelled.
+    /// Like [`Self::run`]. The result has no meaning once `task` is cancelled.
     pub(crate) fn draw(
         &self,
         draw: &Draw,
@@ -174,8 +174,8 @@ impl ComputeRenderer {
         }
     }
 
-    /// Fragments above the cut in tiles that do not list their splat: those of the complete lists (oriented boxes) minus
-    /// those of the renderer's own lists.
+    /// Number of fragments above the cut in tiles that do not list their splat. The complete lists are those of oriented
+    /// boxes, which contain every such fragment.
     fn fragments_missed(&self, draw: &Draw, block_draw: BlockDraw<'_>, task: &Task) -> u64 {
         if task.is_cancelled() || self.method.tiles == TileTest::OrientedBox {
             return 0;

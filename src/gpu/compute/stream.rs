@@ -1,4 +1,4 @@
-//! Kernels as streams of bytes and instructions: each takes the slower of both, and a gap before it.
+//! Kernels as streams of bytes and instructions: the time of a kernel is the longer of both, plus a gap before it.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,15 +64,15 @@ spec! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
-    /// Instruction issue.
+    /// Issue of instructions.
     Issue,
     /// Chains of dependent instructions.
     Chain,
-    /// Waiting for slower warps of a block.
+    /// Waits for slower warps of a block.
     Barrier,
     /// Memory bandwidth and latency.
     Memory,
-    /// The tail, in which cores have no more blocks.
+    /// Tail of the kernel, in which cores have no more blocks.
     Tail,
     /// Idle time at launches: before the kernel and between its passes.
     Gap,

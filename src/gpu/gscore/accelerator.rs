@@ -1,4 +1,4 @@
-//! A frame on the accelerator: the picture, the stages and their overlap.
+//! Model of a frame on the accelerator: the picture, and the time of the overlapping stages.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use quadrille_base::units::cycles_to_ms;
 use quadrille_base::{Result, Task};
 use quadrille_machine::documented;
 
-/// Minimum transmittance, as in the reference renderer (GSCore stops below 1e-4 too).
+/// Stop rule of the reference renderer; GSCore stops below a transmittance of 1e-4, too.
 const STOP: StopRule = StopRule::Before(1e-4);
 
 choice! {
@@ -95,7 +95,7 @@ pub struct GscoreResult {
 }
 
 impl GscoreResult {
-    /// Sort and rendering, in cycles of the emulated GPU.
+    /// Time of sort and rendering, in cycles of the emulated GPU.
     pub fn gpu_cycles(&self) -> u64 {
         whole(
             (self.counts.raster_cycles as f64 * self.gpu_clock_mhz / self.counts.clock_mhz).ceil(),
@@ -127,20 +127,20 @@ impl GscoreResult {
     }
 }
 
-/// The accelerator, with a checked configuration.
+/// The GSCore accelerator, with a checked configuration.
 #[derive(Debug, Clone)]
 pub struct Gscore {
     config: Config,
 }
 
 impl Gscore {
-    /// Creates an accelerator.
+    /// Creates an accelerator. An error names the field of `config` that does not fit.
     pub(crate) fn new(config: &Config) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone() })
     }
 
-    /// Renders the splats of `draw`, from a scene with the counts `scene`.
+    /// Renders the splats of `draw`. `scene` holds the counts of the whole scene, which culling has to process.
     pub fn run(
         &self,
         draw: &Draw,
@@ -178,7 +178,7 @@ impl Gscore {
         let culling = (work.splats * spec.culling_cycles).div_ceil(spec.culling_units);
         let preprocessed = work.preprocess_bytes(&config.kernels);
         let stages = [
-            // Pairs go to memory, by tile, and come back.
+            // Pairs are written to memory by tile and read back for the sort.
             stage(StageName::Cull, culling, preprocessed + pairs * spec.pair_bytes, spec),
             stage(StageName::Sort, sort.cycles(spec), 2 * pairs * spec.pair_bytes, spec),
             stage(
@@ -229,7 +229,7 @@ fn cycles_of(bytes: u64, spec: &GscoreSpec) -> u64 {
     whole((bytes as f64 * spec.clock_mhz / (spec.gb_per_s * 1e3)).ceil())
 }
 
-/// Cycles of concurrent stages that share DRAM: the slowest stage, or all bytes.
+/// Cycles of concurrent stages that share DRAM: those of the slowest stage, or of the bytes of all stages.
 fn overlapped(stages: &[GscoreStage], spec: &GscoreSpec) -> u64 {
     let bytes = stages.iter().map(|stage| stage.bytes).sum();
     stages.iter().map(|stage| stage.cycles).max().unwrap_or(0).max(cycles_of(bytes, spec))

@@ -1,4 +1,4 @@
-//! Culling and conversion: bitmap of subtiles per pair.
+//! Culling and conversion units: they compute a bitmap of subtiles per pair of a splat and a tile.
 
 use rayon::prelude::*;
 
@@ -8,13 +8,13 @@ use quadrille_base::raster::tiles::{TILE_PX, TileLayout};
 
 /// Side of a subtile in pixels.
 pub const SUBTILE_PX: u32 = TILE_PX / 2;
-/// Subtiles of a tile: bit `2 * row + column` of a bitmap.
+/// Subtiles per tile; each is bit `2 * row + column` of a bitmap.
 pub(crate) const SUBTILES: usize = 4;
 
-/// Bitmaps of all pairs.
+/// Bitmaps of the subtiles that the splats of all tile lists may touch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bitmaps {
-    /// Per tile, a bitmap for each list entry.
+    /// Bitmaps by tile and list entry.
     tiles: Vec<Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ impl Bitmaps {
         Self { tiles: tiles.collect() }
     }
 
-    /// Bitmaps of the entries of a tile.
+    /// Returns the bitmaps of the list entries of a tile.
     pub fn tile(&self, tile: usize) -> &[u8] {
         &self.tiles[tile]
     }
@@ -68,7 +68,7 @@ fn bitmap(spans: &[Span], [column, row]: [usize; 2]) -> u8 {
 mod tests {
     use super::*;
 
-    /// A box over the right half of the upper row of subtiles and the left half of the lower one.
+    /// The box covers the right half of the upper row of subtiles and the left half of the lower row.
     #[test]
     fn a_bitmap_has_a_bit_per_subtile() {
         let span = |row, columns| Span { splat: 0, row, columns };

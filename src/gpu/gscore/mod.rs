@@ -1,5 +1,5 @@
-//! A model of GSCore, an accelerator for Gaussian splatting ("GSCore: Efficient Radiance Field Rendering via Architectural
-//! Support for 3D Gaussian Splatting", ASPLOS 2024), which VR-Pipe compares itself with in section VII-C.
+//! Model of GSCore, an accelerator for Gaussian splatting ("GSCore: Efficient Radiance Field Rendering via Architectural
+//! Support for 3D Gaussian Splatting", ASPLOS 2024), with which VR-Pipe compares itself in section VII-C.
 //!
 //! ```text
 //! splats of the scene
@@ -8,8 +8,8 @@
 //!   -> render: a tile per core; live subtiles of the bitmaps of its entries
 //! ```
 //!
-//! The three stages work on different tiles at the same time and share DRAM. The picture is the same as from
-//! the software renderer with oriented boxes: a subtile outside a splat's box has no fragment of it.
+//! The three stages work on different tiles at the same time and share DRAM. The picture equals that of the software
+//! renderer with oriented boxes, since a subtile outside the box of a splat has no fragment of the splat.
 
 pub mod accelerator;
 pub mod cull;

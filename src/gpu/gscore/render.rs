@@ -1,4 +1,4 @@
-//! Rendering cores, which draw one tile each, subtile by subtile.
+//! Timing of the rendering cores, which draw one tile each, subtile by subtile.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,19 +7,19 @@ use super::cull::{SUBTILE_PX, SUBTILES};
 use super::spec::GscoreSpec;
 use quadrille_base::math::index;
 
-/// Work of a tile.
+/// Work of a rendering core on a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileWork {
-    /// Entries that the core reads: up to the last that a live subtile is left for.
+    /// Entries that the core reads: those before the last live subtile ends.
     pub entries: u64,
-    /// Subtiles that the core draws, summed over all entries: set in the bitmap and live.
+    /// Subtiles that the core draws, summed over all entries; they are set in the bitmap and live.
     pub subtiles: u64,
-    /// Cycles of the core.
+    /// Cycles that the core takes.
     pub cycles: u64,
 }
 
 impl TileWork {
-    /// Work of a tile whose subtiles are live up to the entries `ends`; an entry without a live one takes one cycle.
+    /// Work of a tile whose subtiles are live up to the entries `ends`. An entry without a live subtile takes one cycle.
     pub(crate) fn new(bitmaps: &[u8], ends: [u32; SUBTILES], spec: &GscoreSpec) -> Self {
         let last = ends.into_iter().fold(0, u32::max);
         let per_subtile = u64::from(SUBTILE_PX * SUBTILE_PX).div_ceil(spec.units_per_core);
@@ -35,7 +35,7 @@ impl TileWork {
     }
 }
 
-/// Cycles until the last of `tiles` is drawn; each goes to the first free core, in tile order.
+/// Cycles until the last of `tiles` is drawn. Each tile, in order, goes to the core that is free first.
 pub fn cycles(tiles: &[TileWork], spec: &GscoreSpec) -> u64 {
     let mut free: BinaryHeap<_> = vec![Reverse(0_u64); index(spec.cores)].into();
     for tile in tiles {
@@ -50,8 +50,8 @@ pub fn cycles(tiles: &[TileWork], spec: &GscoreSpec) -> u64 {
 mod tests {
     use super::*;
 
-    /// Bitmap 0b0110 is two subtiles of four cycles; subtile 1 lives up to entry 1, subtile 2 up to entry 3, so
-    /// that the second entry draws one subtile and the third, which covers subtile 1 alone, none.
+    /// Bitmap 0b0110 is two subtiles of four cycles. Subtile 1 is live up to entry 1, subtile 2 up to entry 3, so the
+    /// second entry draws one subtile, and the third, which covers only subtile 1, none.
     #[test]
     fn live_subtiles_of_the_bitmap_take_four_cycles_each() {
         let spec = GscoreSpec::default();

@@ -1,19 +1,19 @@
-//! Sorting of a tile's pairs: quick-sort units split them into chunks, a bitonic unit sorts each chunk.
+//! Sort of the pairs of a tile: quick-sort units split them into chunks, and a bitonic unit sorts each chunk.
 
 use super::spec::GscoreSpec;
 
-/// Work over all tiles, in cycles of one unit of each kind.
+/// Work of the sort over all tiles, in cycles of one unit of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SortWork {
-    /// Cycles of quick-sort units.
+    /// Total cycles of the quick-sort units.
     pub(crate) quick_sort: u64,
-    /// Cycles of bitonic units.
+    /// Total cycles of the bitonic units.
     pub(crate) bitonic: u64,
     pub chunks: u64,
 }
 
 impl SortWork {
-    /// Adds a tile's pairs. Every pass halves the runs, so `n` chunks take log2(n) passes, rounded up.
+    /// Adds the pairs of a tile. Every pass halves the runs, so `n` chunks take log2(n) passes, rounded up.
     pub(crate) fn add_tile(&mut self, pairs: u64, spec: &GscoreSpec) {
         let chunks = pairs.div_ceil(spec.chunk);
         let full = pairs / spec.chunk;
@@ -24,14 +24,15 @@ impl SortWork {
         self.chunks += chunks;
     }
 
-    /// Cycles of the sorting units. All units of a kind work in parallel.
+    /// Cycles of the slower kind of unit, when all units of a kind work in parallel.
     pub(crate) fn cycles(&self, spec: &GscoreSpec) -> u64 {
         let quick_sort = self.quick_sort.div_ceil(spec.quick_sort_units);
         quick_sort.max(self.bitonic.div_ceil(spec.bitonic_units))
     }
 }
 
-/// Cycles of a bitonic unit for a chunk of `pairs`: log2(n) (log2(n) + 1) / 2 steps over n pairs, the next power of two.
+/// Cycles of a bitonic unit for a chunk: log2(n) (log2(n) + 1) / 2 steps over n, which is `pairs` rounded up to a power of
+/// two.
 pub(crate) fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
     let size = pairs.next_power_of_two();
     let levels = u64::from(size.trailing_zeros());
@@ -42,8 +43,8 @@ pub(crate) fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
 mod tests {
     use super::*;
 
-    /// 256 pairs: 36 steps of 16 cycles. 600 pairs are three chunks, which two passes separate, the last of them of
-    /// 88 pairs: 28 steps of 8 cycles.
+    /// 256 pairs take 36 steps of 16 cycles. 600 pairs are three chunks, which two passes separate; the last chunk has 88
+    /// pairs and takes 28 steps of 8 cycles.
     #[test]
     fn chunks_are_sorted_in_bitonic_steps() {
         let spec = GscoreSpec::default();

@@ -3,9 +3,10 @@
 //! Input: warps. The queue in front of the unit holds the cores' warp slots, which are occupied until the warp's results
 //! have left. Output: shaded warps in launch order, without those that have no surviving fragment.
 //!
-//! Warps are assigned to schedulers in turn. A scheduler issues one instruction of a warp every `issue_cycles`, the oldest
-//! warp first. A warp is done when its instructions have been issued after those of all older warps of its scheduler, but
-//! no earlier than its dependent chain allows. Younger warps fill the issue slots in which older ones wait.
+//! Warps are assigned to schedulers round robin. A scheduler issues one instruction of a warp every `issue_cycles`, the
+//! oldest warp first. A warp is done when its instructions have been issued after those of all older warps of its
+//! scheduler, but no earlier than its chain of dependent instructions allows. Younger warps fill the issue slots in which
+//! older ones wait.
 //!
 //! A shader that [blends](super::shader_blend) by itself passes nothing on, and its warps leave their slots
 //! in any order. The queue in front of the unit then holds the one warp that waits for a slot.
@@ -59,7 +60,7 @@ spec! {
 }
 
 impl CoresSpec {
-    /// Schedulers of all cores.
+    /// Number of schedulers of all cores.
     pub fn all_schedulers(&self) -> u64 {
         self.cores * self.schedulers
     }
@@ -81,7 +82,7 @@ impl CoresSpec {
         }
     }
 
-    /// Warp slots of all cores.
+    /// Number of warp slots of all cores.
     pub fn slots(&self) -> u64 {
         self.cores * self.warps_per_core
     }
@@ -109,7 +110,7 @@ statistics! {
     }
 }
 
-/// The shader cores of one GPC.
+/// Shader cores of one GPC: run the fragment shader on warps.
 #[derive(Debug)]
 pub struct Cores {
     gpc: usize,
@@ -117,9 +118,9 @@ pub struct Cores {
     attributes: Option<AttributeCaches>,
     update: Option<UpdateShader>,
     blending: Option<Box<ShaderBlend>>,
-    /// Slots and schedulers.
+    /// Warp slots and schedulers, with their issue cycles.
     pub schedule: Schedule,
-    /// Statistics so far.
+    /// Counts of warps, quads and fragments so far.
     pub counters: CoresCounters,
     ledger: Ledger,
 }
@@ -144,7 +145,7 @@ impl Cores {
         }
     }
 
-    /// Makes the shader read `attribute_bytes` per primitive of a warp.
+    /// Makes the shader read `attribute_bytes` per primitive of a warp through first-level caches.
     #[must_use]
     pub fn reading(self, spec: &CoresSpec, attribute_bytes: u64) -> Self {
         Self {
@@ -153,19 +154,19 @@ impl Cores {
         }
     }
 
-    /// Enables the shader of stencil updates.
+    /// Adds the shader of stencil updates.
     #[must_use]
     pub(crate) fn updating(self, update: Option<UpdateShader>) -> Self {
         Self { update, ..self }
     }
 
-    /// Makes the shader blend instead of CROP.
+    /// Makes the shader blend, in place of CROP.
     #[must_use]
     pub(crate) fn blending(self, blending: Option<ShaderBlend>) -> Self {
         Self { blending: blending.map(Box::new), ..self }
     }
 
-    /// Assigns the cores to GPC `gpc`; the default is the first.
+    /// Assigns the cores to GPC `gpc`; the default is GPC 0.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }
@@ -193,7 +194,7 @@ impl Cores {
         out
     }
 
-    /// Shades and blends a warp that arrived at `arrival`; returns the cycle at which it has a slot.
+    /// Shades and blends a warp that arrived at `arrival`; returns the cycle at which it gets a slot.
     fn shade_and_blend(
         &mut self,
         blending: &mut ShaderBlend,
@@ -219,7 +220,7 @@ impl Cores {
         taken.at
     }
 
-    /// Shader cost of a warp with a slot from `at` on, including the wait for attributes.
+    /// Instructions and latency of a warp that gets its slot at `at`, including the wait for attributes.
     #[inline]
     fn program(
         &mut self,
@@ -232,13 +233,14 @@ impl Cores {
         if let Some(attributes) = &mut self.attributes {
             let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
             let ready = attributes.fetch(scheduler, &warp.quads, at, buffer, memory);
-            // Other warps fill the cycles in which this one waits.
+            // Latency, not instructions: other warps fill the cycles in which this one waits.
             program.latency += ready - at;
         }
         program
     }
 
-    /// Merges pairs: the older quad becomes both, the younger one empty. Returns the number of fragments removed.
+    /// Merges the marked pairs of quads into the older one; the younger one becomes empty. Returns the number of removed
+    /// fragments.
     fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
         let before = self.counters.fragments_merged;
         for (n, pair) in shaded.as_chunks_mut::<2>().0.iter_mut().enumerate() {

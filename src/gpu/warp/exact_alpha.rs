@@ -1,4 +1,4 @@
-//! Exact decision of fragments that f32 cannot place above or below the alpha cut.
+//! Exact decision of fragments that f32 cannot place above or below the alpha cut of 1/255.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,26 +11,26 @@ use quadrille_scene::{BLOCK, Splat, Splats};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NearCutRule {
-    /// Alpha of the reference renderer, so that fragment counts agree: the shader asks an oracle.
+    /// Alpha of the reference renderer, so that fragment counts agree. No shader core could compute it.
     Exact,
-    /// The alpha that a shader core computes in f32.
+    /// Alpha in f32, as a shader core computes it.
     F32,
 }
 
-/// Decides fragments near the alpha cut.
+/// Source of exact alphas, which decide fragments near the alpha cut.
 pub trait NearCut: Sync {
     /// Capped alpha of `splat` at pixel (`x`, `y`); `None` below the cut.
     fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64>;
 }
 
-/// Recomputes the fragment from the scene in f64, as the reference renderer does.
+/// Exact alphas, recomputed from the scene in f64 like those of the reference renderer.
 #[derive(Debug, Clone)]
 pub struct ExactAlpha<'a> {
     /// Splats of the scene, indexed by `ProjectedSplat::index`.
     pub splats: &'a Splats,
     /// View transform of the frame.
     pub view: ViewTransform,
-    /// Largest alpha of a fragment.
+    /// Alpha at which fragments are capped.
     pub cap: f64,
 }
 
@@ -38,7 +38,7 @@ impl NearCut for ExactAlpha<'_> {
     fn alpha(&self, splat: &ProjectedSplat, x: u32, y: u32) -> Option<f64> {
         let index = splat.index as usize;
         let block = self.splats.blocks().get(index / BLOCK)?;
-        // Without the higher coefficients: alpha needs no colour, and they lie far apart.
+        // The higher coefficients are not loaded: alpha needs no colour, and they lie far apart in memory.
         let exact = ExactSplat::project(&self.view, 0, &Splat::load(block, &[], index % BLOCK))?;
         let bounds = exact.bounds(&self.view)?;
         let inside = (u32::from(bounds.x0)..=u32::from(bounds.x1)).contains(&x)

@@ -1,11 +1,10 @@
 //! The fragment shader: falloff, alpha cut and colour of a warp's fragments.
 //!
-//! [`FragmentShader::fragment`] is the definition, one fragment at a time;
-//! [`FragmentShader::shade`] does a warp in lanes and gives the same bits on every SIMD level,
-//! since no step fuses a multiply-add.
+//! [`FragmentShader::fragment`] is the scalar definition. [`FragmentShader::shade`] shades a warp in lanes and gives the
+//! same bits on every SIMD level, since no step fuses a multiply-add.
 //!
-//! Alpha is f32, as in a shader core. Rounding does not decide which fragments exist: a fragment so near the cut that f32
-//! cannot tell its side is decided by [`NearCut`], so that fragment counts match the reference renderer.
+//! Alpha is f32, as in a shader core, but rounding does not decide which fragments survive: [`NearCut`] decides fragments
+//! too near the cut for f32, so that fragment counts match the reference renderer.
 
 use fearless_simd::{dispatch, f32x4, f32x16, mask32x16, prelude::*};
 
@@ -17,7 +16,7 @@ use quadrille_base::shading::{cap_rounded_down, falloff_alpha, falloff_exponent}
 use quadrille_machine::{ColourQuad, Quad, QuadMasks, WARP_QUADS};
 use quadrille_render::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
 
-/// Quads per vector.
+/// Quads per vector of 16 lanes.
 const GROUP: usize = 4;
 const GROUPS: usize = WARP_QUADS / GROUP;
 const LANES: usize = WARP_QUADS * 4;
@@ -25,12 +24,12 @@ const LANES: usize = WARP_QUADS * 4;
 /// Half width of the re-evaluated band around the cut's exponent, as a share of width plus height in pixels (plus
 /// [`LEAST_REACH`]): 4.5e-7 was enough for 6 million fragments near the cut, in pictures 64 to 8000 pixels wide.
 const BAND: f32 = 1.0 / 524_288.0;
-/// Error bound of an exponent near the cut, as a share of its [`reach`]. Measured on the same fragments: at most 1.4e-6.
+/// Error bound of an exponent near the cut, as a share of its [`reach`]. It was at most 1.4e-6 on the same fragments.
 const DOUBT: f32 = 1.0 / 262_144.0;
-/// Part of the reach for rounding errors of the exponent, the opacity and the constants.
+/// Part of the reach that covers rounding errors of the exponent, the opacity and the constants.
 const LEAST_REACH: f32 = 16.0;
 
-/// Tile-relative positions of a quad's pixels, by column: adding the tile's origin is exact and faster than conversions.
+/// Tile-relative x of the pixels of a quad, by column. Adding the tile's origin is exact and faster than conversions.
 const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     let mut columns = [[0.0, 1.0, 0.0, 1.0]; TILE_QUADS as usize];
     let mut i = 1;
@@ -41,7 +40,7 @@ const COLUMNS: [[f32; 4]; TILE_QUADS as usize] = {
     }
     columns
 };
-/// As [`COLUMNS`]; longer than a tile, so that any position has a row.
+/// Tile-relative y of the pixels of a quad, by row. Longer than a tile, so that any position has a row.
 const ROWS: [[f32; 4]; 256 / TILE_QUADS as usize] = {
     let mut rows = [[0.0, 0.0, 1.0, 1.0]; 256 / TILE_QUADS as usize];
     let mut i = 1;
@@ -63,7 +62,7 @@ pub(crate) struct ShadedCounts {
     pub(crate) decided: u32,
 }
 
-/// The fragment shader of a draw.
+/// Fragment shader of a draw: computes the colours of fragments and drops those below the alpha cut.
 #[derive(Clone, Copy)]
 pub struct FragmentShader<'a> {
     splats: &'a [ProjectedSplat],
@@ -76,7 +75,7 @@ pub struct FragmentShader<'a> {
 }
 
 impl<'a> FragmentShader<'a> {
-    /// Returns the shader with or without the oracle for fragments near the cut.
+    /// Removes the source of exact alphas unless `rule` asks for it.
     pub(crate) fn with_near_cut(self, rule: NearCutRule) -> Self {
         Self { near_cut: self.near_cut.filter(|_| rule == NearCutRule::Exact), ..self }
     }
@@ -101,7 +100,7 @@ impl<'a> FragmentShader<'a> {
         }
     }
 
-    /// The host's SIMD level.
+    /// SIMD level of the host, which does not affect results.
     pub fn level(&self) -> SimdLevel {
         self.level
     }
@@ -129,11 +128,11 @@ impl<'a> FragmentShader<'a> {
         (exponent >= LOG2_ALPHA_CUT).then_some(alpha)
     }
 
-    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the same elements of `out`;
-    /// others become empty, further quads are ignored. Returns the number of fragments that [`NearCut`] decided.
+    /// Shades up to [`WARP_QUADS`] quads of the screen tile (`tile_x`, `tile_y`) into the same elements of `out`. Other
+    /// elements become empty, and further quads are ignored. Returns the number of fragments that [`NearCut`] decided.
     ///
     /// # Panics
-    /// When a quad's splat is not among the shader's.
+    /// Panics if a quad refers to a splat that the shader does not have.
     #[inline]
     pub fn shade(
         &self,
@@ -145,7 +144,7 @@ impl<'a> FragmentShader<'a> {
         u64::from(self.shade_into::<false>([tile_x, tile_y], quads, out).decided)
     }
 
-    /// As [`Self::shade`]. If `PACKED`, the surviving quads come first in `out`, and other elements are undefined.
+    /// Like [`Self::shade`]. If `PACKED`, the surviving quads come first in `out`, and other elements are undefined.
     #[inline]
     pub(crate) fn shade_into<const PACKED: bool>(
         &self,
@@ -161,7 +160,7 @@ impl<'a> FragmentShader<'a> {
         let warp = match quads.first_chunk() {
             Some(full) => full,
             None => {
-                // Filled up with quads that cover nothing.
+                // A partial warp is padded with quads without coverage.
                 padded = [Quad { mask: 0, ..first }; WARP_QUADS];
                 for (place, quad) in padded.iter_mut().zip(quads) {
                     *place = *quad;
@@ -190,7 +189,7 @@ impl<'a> FragmentShader<'a> {
     ) -> ShadedCounts {
         let lane = |v: f32| f32x16::splat(simd, v);
         let first_px = self.position(origin[0], origin[1]);
-        // Each step is done for the whole warp, because the steps of a single vector wait for each other.
+        // Each step runs over the whole warp, since the steps of a single vector depend on each other.
         let mut exponents = [lane(0.0); GROUPS];
         for (exponents, quads) in exponents.iter_mut().zip(quads.chunks_exact(GROUP)) {
             let [a, b, c, d] = [&quads[0], &quads[1], &quads[2], &quads[3]];
@@ -215,8 +214,7 @@ impl<'a> FragmentShader<'a> {
         survive &= covered;
         near &= covered;
         let mut counts = ShadedCounts::default();
-        // Most warps have no fragment near the cut and stay in vectors; the slow path is a call that is not
-        // inlined.
+        // Most warps have no fragment near the cut and stay in vectors, so the slow path is not inlined.
         if near != 0 {
             let mut numbers = [[0.0; LANES]; 2];
             for i in 0..GROUPS {
@@ -224,7 +222,7 @@ impl<'a> FragmentShader<'a> {
                 alpha[i].store_slice(&mut numbers[1][16 * i..16 * (i + 1)]);
             }
             let [exponents, alphas] = &mut numbers;
-            // The fast path's verdict on these lanes does not count.
+            // The slow path decides these lanes anew.
             survive &= !near;
             let survivors;
             (survivors, counts.decided) = self.decide_all(origin, quads, exponents, near, alphas);
@@ -233,8 +231,8 @@ impl<'a> FragmentShader<'a> {
                 alpha[i] = f32x16::from_slice(simd, &alphas[16 * i..16 * (i + 1)]);
             }
         }
-        // Counting from the masks of a whole warp, and writing survivors packed at once instead of packing
-        // them afterwards, belongs to a change that saved 80 instructions per quad on truck (AVX2).
+        // Counting from the masks of a whole warp, and writing survivors packed at once, is part of a change that saved 80
+        // instructions per quad on truck (AVX2).
         counts.covered = covered.count_ones();
         counts.survived = survive.count_ones();
         counts.masks = QuadMasks(fit(survive));
@@ -247,7 +245,7 @@ impl<'a> FragmentShader<'a> {
                 let quad = &quads[GROUP * i + k];
                 let colour = &self.splats[quad.primitive as usize].colour;
                 let mask = survive >> (4 * k) & 15;
-                // Written behind the survivors so far, where the next overwrites one that does not survive.
+                // Written behind the survivors so far; the next quad overwrites one that does not survive.
                 let place = if PACKED {
                     // The remainder never changes the index; it removes the bounds check.
                     counts.survivors as usize % WARP_QUADS
@@ -263,7 +261,8 @@ impl<'a> FragmentShader<'a> {
         counts
     }
 
-    /// [`exponent`] of a quad, in the same order of operations; `first_px` is its tile's first pixel, from the centre.
+    /// [`exponent`] of a quad in the same order of operations. `first_px` is the first pixel of its tile, from the
+    /// picture's centre.
     #[inline(always)]
     fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let lane = |v: f32| f32x4::splat(simd, v);
@@ -279,8 +278,8 @@ impl<'a> FragmentShader<'a> {
         (lane(splat.log2_opacity) - u * u) - v * v
     }
 
-    /// Decides the lanes of `near` one by one; returns the surviving lanes and the number decided by [`NearCut`]. Alphas
-    /// that f32 puts below the cut are replaced by exact ones.
+    /// Decides the lanes of `near` one by one. Returns the surviving lanes and the number decided by [`NearCut`]. Survivors
+    /// that f32 puts below the cut get their exact alpha.
     #[cold]
     #[inline(never)]
     fn decide_all(
@@ -368,7 +367,7 @@ fn write_quad<S: Simd>(
     out.mask = mask;
 }
 
-/// Magnitude of the terms of u and v, to which their rounding errors are proportional.
+/// Sum of the magnitudes of the terms of u and v, to which rounding errors are proportional.
 #[inline(always)]
 fn reach(splat: &ProjectedSplat, [x, y]: [f32; 2]) -> f32 {
     let (x, y) = (x.abs() + splat.mean_px[0].abs(), y.abs() + splat.mean_px[1].abs());

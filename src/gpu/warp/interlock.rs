@@ -1,10 +1,10 @@
-//! Tickets of screen regions, by which critical sections of fragment shaders run in the order of flushes
+//! Tickets of screen regions, which order the critical sections of fragment shaders by flush
 //! (VR-Pipe, section IV-A; `GL_ARB_fragment_shader_interlock`).
 //!
 //! A flush of tile coalescing, which holds each pixel at most once, takes a ticket of its screen region when its first warp
-//! gets a slot. The region's counter shows the ticket when the flush before it in the region is over: each of its warps has
-//! sent the counter an update, behind its critical section or, if none of its fragments survived, at its end. A warp that
-//! waits keeps its slot and issues nothing: the counter's new value reaches it without polling (assumption).
+//! gets a slot. The region's counter shows the ticket when the previous flush of the region is over: each of its warps has
+//! sent the counter an update, after its critical section or, if none of its fragments survived, at its end. A waiting warp
+//! keeps its slot and issues nothing: the counter's new value reaches it without polling (assumption).
 
 use quadrille_base::math::index;
 use quadrille_machine::{Cycle, spec, statistics};
@@ -57,7 +57,7 @@ impl Interlock {
         &mut self.regions[tile as usize % regions]
     }
 
-    /// Takes the next ticket of the region of `tile`, for a new flush. All warps of the previous flush must have entered.
+    /// Takes the next ticket of the region of `tile` for a new flush. All warps of the previous flush have entered before.
     pub(super) fn take_ticket(&mut self, tile: u32) {
         self.counters.tickets += 1;
         let region = self.region(tile);

@@ -1,18 +1,18 @@
-//! Issue cycles of the shader cores used by vertex warps.
+//! Accounting of the issue cycles that vertex warps take from fragment warps.
 
 use quadrille_base::math::index;
 
 /// Issue cycles used by vertex warps; they delay the next fragment warps of the same scheduler.
 #[derive(Debug, Clone)]
 pub(crate) struct ShaderIssue {
-    /// Cycles owed per scheduler, GPC after GPC.
+    /// Cycles owed by each scheduler, GPC after GPC.
     owed: Vec<u64>,
     schedulers: usize,
     issue_cycles: u64,
 }
 
 impl ShaderIssue {
-    /// Creates `schedulers` for each of `gpcs` GPCs, without debt; an instruction takes `issue_cycles`.
+    /// Creates `schedulers` schedulers without debt in each of `gpcs` GPCs. An instruction takes `issue_cycles`.
     pub(crate) fn new(gpcs: u64, schedulers: u64, issue_cycles: u64) -> Self {
         Self {
             owed: vec![0; index(gpcs * schedulers)],

@@ -24,7 +24,7 @@ statistics! {
     }
 }
 
-/// The warp launcher.
+/// Warp launch unit, in front of the shader cores.
 pub type Launch = RigidUnit<LaunchSpec>;
 
 impl Rigid for LaunchSpec {

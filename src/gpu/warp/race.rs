@@ -1,7 +1,8 @@
-//! Loads and stores of warps in emulated time, when no lock orders them: a warp reads its pixels at the cycle
-//! of its load and overwrites them at the cycle of its store, so updates in between are lost.
+//! Loads and stores of warps in emulated time, without a lock: a warp reads its pixels in the cycle of its load and
+//! overwrites them in the cycle of its store, so updates in between are lost.
 //!
-//! Warps come in launch order, their loads and stores in any. An event takes place once no earlier one can come.
+//! Warps arrive in launch order, but their loads and stores are due in any order. An event is performed once no earlier
+//! event can arrive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +15,7 @@ use quadrille_base::math::SimdLevel;
 use quadrille_base::raster::tiles::quad_index;
 use quadrille_machine::{Cycle, ShadedWarp, WARP_QUADS};
 
-/// In one cycle, loads precede stores.
+/// Kind of access; in one cycle, loads precede stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Access {
     Load,
@@ -39,7 +40,7 @@ pub(super) struct Race {
 }
 
 impl Race {
-    /// Adds a warp that loads its pixels at `loads` and stores them at `stores`, not before.
+    /// Adds a warp that loads its pixels in cycle `loads` and stores them in cycle `stores`, which is not earlier.
     pub(super) fn add(&mut self, warp: ShadedWarp, loads: Cycle, stores: Cycle) {
         self.warps += 1;
         let flying = Some(Flying { warp, loaded: ArrayVec::new() });
@@ -50,12 +51,12 @@ impl Race {
             self.flying[place] = flying;
         }
         let event = |at, access| Reverse((at, access, self.warps, place));
-        // A heap and not a sorted list: warps come in launch order, but their events are due in any order.
+        // A heap, not a queue: warps arrive in launch order, but their events are due in any order.
         self.events.push(event(loads, Access::Load));
         self.events.push(event(stores, Access::Store));
     }
 
-    /// Performs all loads and stores before cycle `until`, in order. Warps added later load later.
+    /// Performs all loads and stores before cycle `until`, in order. Warps added afterwards must load at `until` or later.
     pub(super) fn advance(
         &mut self,
         until: Cycle,
@@ -115,7 +116,7 @@ mod tests {
 
     const NEVER: Cycle = Cycle::MAX;
 
-    /// The top left pixel of a picture of 2x2 pixels, and the state behind it.
+    /// State around the top left pixel of a picture of 2x2 pixels.
     struct Pixel {
         race: Race,
         framebuffer: Framebuffer,
@@ -133,7 +134,7 @@ mod tests {
             }
         }
 
-        /// A warp with a quad of this red, alpha 0.5 and mask.
+        /// A warp with one quad of red `red`, alpha 0.5 and coverage `mask`.
         fn warp(red: f32, mask: u8) -> ShadedWarp {
             let covered =
                 |value: f32| [0, 1, 2, 3].map(|bit| if mask >> bit & 1 == 1 { value } else { 0.0 });
@@ -157,8 +158,8 @@ mod tests {
         }
     }
 
-    /// Reds of 1, 2 and 4 behind each other are 1, 1 + 2/2 and 2 + 4/4 in order. A load in the cycle of a
-    /// store does not see it, in the next cycle it does.
+    /// Reds of 1, 2 and 4 behind each other blend in order to 1, 1 + 2/2 and 2 + 4/4. A load does not see a store of the
+    /// same cycle, but sees it in the next cycle.
     #[test]
     fn an_update_between_load_and_store_is_lost() {
         for (second_loads, red, in_picture) in [(10, 2.0 + 4.0 * 0.5, 2), (11, 3.0, 3)] {
@@ -176,8 +177,8 @@ mod tests {
         }
     }
 
-    /// The older warp is the slower one: it reads the result of the younger one, and nothing is lost. The
-    /// neighbouring pixel receives only the younger warp.
+    /// The older warp is slower: it reads the result of the younger warp, and nothing is lost. Only the younger warp covers
+    /// the neighbouring pixel.
     #[test]
     fn a_slow_warp_comes_behind_a_younger_one() {
         let mut pixel = Pixel::new();
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(pixel.picture.fragments(), 3);
     }
 
-    /// Two lanes of a warp that write one pixel: the last one's update stays.
+    /// Of two lanes of a warp that write one pixel, the last one wins.
     #[test]
     fn lanes_of_a_warp_overwrite_each_other() {
         let mut pixel = Pixel::new();

@@ -7,16 +7,16 @@ use quadrille_base::raster::tiles::quad_index;
 use quadrille_base::shading::{ColourFormat, QuadColour};
 use quadrille_machine::{ColourQuad, ShadedWarp};
 
-/// Value of a quad in memory, and the fragments blended into it.
+/// Colours of a quad in memory, and the number of fragments blended into each pixel (`depth`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QuadVersion {
     pub(super) colour: QuadColour,
     pub(super) depth: [u32; 4],
-    /// Youngest warp with a blended fragment, per pixel.
+    /// Number of the youngest warp with a blended fragment, per pixel.
     pub(super) youngest: [u64; 4],
 }
 
-/// The picture in draw order, and the contents of each pixel of the picture without order.
+/// Picture in draw order, and per pixel of the picture without order the fragments that it contains.
 #[derive(Debug)]
 pub(crate) struct RacedPicture {
     format: ColourFormat,
@@ -48,8 +48,8 @@ impl RacedPicture {
         QuadVersion { colour, depth: self.depth[quad], youngest: self.youngest[quad] }
     }
 
-    /// Blends the fragments of `quad`, shaded by warp `number`, into its loaded version and overwrites them in `stored`,
-    /// quad `index` of the picture.
+    /// Blends the fragments of `quad`, shaded by warp `number`, into its loaded version, and writes the covered pixels to
+    /// `stored`, which is quad `index` of the picture.
     pub(super) fn store(
         &mut self,
         level: SimdLevel,

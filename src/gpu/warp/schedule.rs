@@ -3,28 +3,28 @@
 use quadrille_base::math::index;
 use quadrille_machine::{Activity, Cycle, Rate, RateLimiter, StallReason};
 
-/// Cost of a warp.
+/// Cost of a warp on its scheduler.
 #[derive(Debug, Clone, Copy)]
 pub struct WarpProgram {
-    /// Instructions to issue.
+    /// Number of instructions to issue.
     pub instructions: u64,
     /// Cycles of its chain of dependent instructions.
     pub latency: u64,
 }
 
-/// Schedulers and warp slots of one GPC.
+/// Timing of the schedulers and warp slots of one GPC.
 #[derive(Debug)]
 pub struct Schedule {
     issue_cycles: u64,
     issued: Vec<Cycle>,
     next_scheduler: usize,
-    /// Per slot: cycle at which its last warp left, and that warp's delay by the next unit.
+    /// Per slot, the cycle at which its last warp left, and the cycles by which the next unit delayed that warp.
     slots: Vec<(Cycle, u64)>,
     next_slot: usize,
     held_up: u64,
     left_at: Cycle,
     export: RateLimiter,
-    /// Issue cycles by scheduler.
+    /// Accounting of the issue cycles of each scheduler.
     pub activity: Vec<Activity>,
 }
 
@@ -49,8 +49,8 @@ impl Schedule {
         self.next_scheduler
     }
 
-    /// Reasons for idle issue slots before a warp's arrival at `arrival`, each up to a cycle. A wait for a slot
-    /// is lack of slots, except while the next unit delayed the slot's last warp: then the cores were blocked.
+    /// Reasons for idle issue slots before the arrival of a warp at `arrival`, each with the cycle at which it ends. The
+    /// reason is a lack of slots, or a blocked output while the next unit delayed the slot's last warp.
     fn idle_before(&self, arrival: Cycle) -> [(Cycle, StallReason); 2] {
         match self.slots[self.next_slot] {
             (left, held_up) if left == arrival && left > 0 => {
@@ -60,7 +60,8 @@ impl Schedule {
         }
     }
 
-    /// Runs a warp with a slot from `arrival` on, on a scheduler that owes `owed` cycles; returns its completion.
+    /// Runs a warp that gets its slot at `arrival`, on a scheduler that owes `owed` cycles. Returns the cycle of
+    /// completion.
     pub fn run(&mut self, arrival: Cycle, program: WarpProgram, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;
@@ -70,8 +71,8 @@ impl Schedule {
         self.issue(scheduler, arrival, program, owed, self.idle_before(arrival))
     }
 
-    /// As [`Schedule::run`], on a slot of `scheduler` kept by the caller; the scheduler was idle before for the reasons
-    /// `before`, each up to a cycle.
+    /// Like [`Schedule::run`], for a slot of `scheduler` that the caller manages. `before` holds the reasons for which the
+    /// scheduler was idle, each with the cycle at which it ends.
     pub(super) fn issue(
         &mut self,
         scheduler: usize,
@@ -80,12 +81,12 @@ impl Schedule {
         owed: u64,
         before: [(Cycle, StallReason); 2],
     ) -> Cycle {
-        // Vertex warps were issued before, whenever they came: no slot is used twice.
+        // The owed issue cycles of vertex warps count as if they preceded this warp: no issue slot is used twice.
         let free = self.issued[scheduler] + owed;
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;
         let activity = &mut self.activity[scheduler];
-        // Vertex warps came first.
+        // Vertex warps take the first cycles.
         activity.work_around(free, before, end);
         activity.moved += 1;
         self.issued[scheduler] = end;
@@ -96,7 +97,7 @@ impl Schedule {
     /// cycle of acceptance by the next unit, which is returned. A warp without results passes no port.
     pub fn leave(&mut self, done: Cycle, take: Option<impl FnOnce(Cycle) -> Cycle>) -> Cycle {
         let mut ready = done.max(self.left_at);
-        // Done behind a warp that was kept waiting, it was kept waiting too.
+        // A warp that is done behind a delayed one is delayed as well.
         let behind = self.held_up.min(ready - done);
         self.left_at = ready;
         if let Some(take) = take {

@@ -1,13 +1,13 @@
 //! Blending in the fragment shader instead of CROP (VR-Pipe, section IV-A, Fig. 10).
 //!
-//! Behind the alpha cut, the surviving fragments of a warp read their pixels' colours from the L2, blend and write them
-//! back. Lines are requested one by one over the port of the warp's core; first-level caches hold no colours, since other
-//! cores change them. Without order, updates of a pixel get lost, and a warp ends when its stores have been accepted. With
-//! an [`interlock`](super::interlock) this is a critical section: the warp waits for its ticket, and leaves when its stores
-//! have been acknowledged, an L2 latency later; then its update of the region's counter takes another L2 latency.
+//! After the alpha cut, the surviving fragments of a warp read the colours of their pixels from the L2, blend and write
+//! them back. Lines are requested one by one over the port of the warp's core; first-level caches hold no colours, since
+//! other cores change them. Without order, updates of a pixel get lost, and a warp ends when its stores have been accepted.
+//! With an [`interlock`](super::interlock) this is a critical section: the warp waits for its ticket, and leaves when its
+//! stores have been acknowledged, an L2 latency later. Its update of the region's counter then takes another L2 latency.
 //!
 //! Warps leave their slots in any order, as no unit takes their results. Colours that were never written are
-//! fetched from DRAM, since a shader knows nothing of cleared states (assumption).
+//! fetched from DRAM, since a shader does not know the cleared state (assumption).
 
 use arrayvec::ArrayVec;
 
@@ -63,8 +63,8 @@ choice! {
 }
 
 impl ShaderOrder {
-    /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each other:
-    /// `2 * slots` critical sections of accesses of `l2_latency`. 0 without order, since warps then wait for memory alone.
+    /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each other: `2 *
+    /// slots` critical sections with accesses of `l2_latency`. 0 without order, since warps then wait only for memory.
     pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
         match self {
             Self::Unordered => 0,
@@ -92,7 +92,7 @@ enum Order {
     Interlock(Interlock),
 }
 
-/// Blending by the shader on the cores of one GPC.
+/// Blending in the fragment shader on the cores of one GPC.
 #[derive(Debug)]
 pub(crate) struct ShaderBlend {
     spec: ShaderBlendSpec,
@@ -226,8 +226,8 @@ fn advance(race: &mut Race, until: Cycle, state: &mut DrawState<'_>) {
 
 type WarpLines = ArrayVec<(u32, u8), WARP_QUADS>;
 
-/// Ports of the cores to the L2 for colours. Warps wait for each other for long, so requests are out of time order; the
-/// joint bandwidth is kept in calendars. A warp's own requests also pass its core's port one by one.
+/// Ports of the cores to the L2 for colours. Warps wait long for each other, so requests are out of time order, and
+/// calendars hold the joint bandwidth. The requests of one warp also pass the port of its core one by one.
 #[derive(Debug)]
 struct ColourPorts {
     layout: ColourLayout,
@@ -249,7 +249,8 @@ impl ColourPorts {
         }
     }
 
-    /// Reads a warp's colours at `at`, blends, and writes them; returns the cycle at which the L2 has accepted them.
+    /// Reads the colours of a warp from `at` on, blends and writes them. Returns the cycle at which the L2 has accepted
+    /// them.
     fn blend(
         &mut self,
         warp: &ShadedWarp,

@@ -3,7 +3,7 @@
 //! Input: warps of the rectangle's quads. Each fragment reads its pixel's alpha from the colour buffer through the L2, a
 //! sector at a time over the port of its core, and is discarded below the threshold. The surviving fragments go to ZROP,
 //! which writes their stencil values; CROP sees none. Colours are read as ZROP and CROP leave them in memory: a sector that
-//! CROP never wrote is fetched from DRAM like any other, since a shader knows nothing of cleared states (assumption).
+//! CROP never wrote is fetched from DRAM like any other, since a shader does not know the cleared state (assumption).
 
 use arrayvec::ArrayVec;
 
@@ -67,7 +67,7 @@ pub(crate) struct UpdateShader {
     threshold: f32,
     layout: ColourLayout,
     ports: Vec<RateLimiter>,
-    /// Statistics so far.
+    /// Counts of the updates so far.
     pub counters: UpdateCounters,
 }
 
@@ -86,7 +86,8 @@ impl UpdateShader {
         }
     }
 
-    /// Runs a warp with a slot from `arrival` on, on the next scheduler of GPC `gpc`; returns the end of its slot's use.
+    /// Runs a warp that gets its slot at `arrival`, on the next scheduler of GPC `gpc`. Returns the cycle at which it
+    /// leaves the slot.
     pub(super) fn run(
         &mut self,
         warp: &Warp,
@@ -98,7 +99,7 @@ impl UpdateShader {
         let scheduler = schedule.next_scheduler();
         let owed = state.shader_issue.pay(gpc, scheduler);
         let mut program = self.program;
-        // Other warps fill the cycles in which this one waits.
+        // Latency, not instructions: other warps fill the cycles in which this one waits.
         program.latency += self.read(warp, scheduler, arrival, state) - arrival;
         let done = schedule.run(arrival, program, owed);
         self.counters.warps += 1;

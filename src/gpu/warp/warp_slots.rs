@@ -1,4 +1,4 @@
-//! Warp slots that are freed in any order, for a shader whose warps end at the cores.
+//! Warp slots that are freed in any order, for shaders whose warps end on the cores.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ pub(super) struct TakenSlot {
     /// Slot index; neighbours belong to different schedulers.
     pub(super) slot: usize,
     pub(super) at: Cycle,
-    /// Why the slot's scheduler issued nothing before.
+    /// Reason for the idle cycles of the slot's scheduler before `at`.
     pub(super) idle_before: StallReason,
 }
 
@@ -33,7 +33,7 @@ impl WarpSlots {
     /// Takes the earliest free slot for a warp that arrived at `arrival`; [`WarpSlots::leave`] must precede the next call.
     pub(super) fn take(&mut self, arrival: Cycle) -> TakenSlot {
         let Reverse((free, slot)) = self.free.pop().unwrap_or_default();
-        // A warp that came to the front when the slot became free waited behind others for it.
+        // A warp that arrives when the slot becomes free had waited in the queue for it.
         let idle_before = match free >= arrival && free > 0 {
             true if self.waited[slot] => StallReason::Contended,
             true => StallReason::Full,
