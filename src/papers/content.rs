@@ -1,4 +1,4 @@
-//! A figure as drawn: text, charts, pictures, a table, published numbers beside ours, and statements.
+//! Content of a figure: text, charts, pictures, a table, published numbers beside ours, and statements.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) struct Picture {
     pub(crate) caption: String,
 }
 
-/// A statement of the paper, and how often our results agree.
+/// A statement of the paper, with the number of cases in which our results agree.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Claim {
     /// Statement in our words, with its section.
@@ -63,7 +63,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Draws a figure from the available results; `None` for a figure that is not drawn from such.
+    /// Draws a figure from results; `None` if `drawings` has no function for it.
     pub(crate) fn draw<R>(
         drawings: &DrawnFrom<R>,
         figure: &'static Figure,
@@ -81,7 +81,7 @@ impl Content {
         self.charts.push(Chart { drawings, caption: caption.into() });
     }
 
-    /// Adds a statement with the number of cases in which it holds, without unknown cases.
+    /// Adds a statement with the number of cases in which it holds; unknown cases are not counted.
     pub(crate) fn claim(
         &mut self,
         statement: &str,
@@ -117,7 +117,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::paper::Paper;
 
-    /// Figures without results have gaps and claim nothing.
+    /// Checks that figures without results have gaps and claim nothing.
     pub(crate) fn check_gaps<R>(papers: &[&str], drawings: &DrawnFrom<R>, results: &R) {
         let figures: Vec<_> = papers.iter().flat_map(|paper| Paper::figures_of(paper)).collect();
         assert_eq!(figures.len(), drawings.len());

@@ -11,21 +11,21 @@ use quadrille_suite::unique;
 const REFERENCE: &str = "blend-rgba16f";
 const RELATIVE: &str = "Rates relative to blend-rgba16f";
 
-/// A measured number, and the emulator's.
+/// A measured number with the emulated one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// The measured number.
+    /// Measured number with its item, view and device.
     pub measured: Measurement,
-    /// The emulator's in SI units; `None` for an item without a model.
+    /// Emulated number in SI units; `None` for an item without a model.
     pub modelled: Option<f64>,
 }
 
-/// Measured numbers with the emulator's, and the configuration that they are compared with.
+/// Pairs of measured and emulated numbers, and the configuration of the emulator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Correlation {
     /// Pairs in the order of the file.
     pub pairs: Vec<Pair>,
-    /// Name of the configuration.
+    /// Name of the emulator's configuration.
     pub configuration: String,
 }
 
@@ -351,7 +351,7 @@ mod tests {
         );
         assert_eq!(rates.table.number(0, "measured_relative"), Some(1.0));
         assert_eq!(rates.table.number(1, "emulated_relative"), Some(2.0));
-        // 3 of 2 and 8 of 4: a third more.
+        // Relative to the reference, 3/2 measured and 8/4 emulated: a third more.
         assert!((rates.table.number(1, "relative_error").unwrap() - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(rates.table.number(2, "error"), None);
     }

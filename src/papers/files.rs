@@ -13,10 +13,10 @@ use quadrille_base::output::{write_bytes, write_whole};
 use quadrille_base::task::Task;
 use quadrille_suite::unique;
 
-/// Result of [`write()`].
+/// Output of [`write()`].
 #[derive(Debug)]
 pub struct Written {
-    /// The page.
+    /// Path of the page.
     pub index: PathBuf,
     /// Results that the chosen figures lack, each once.
     pub missing: Vec<String>,

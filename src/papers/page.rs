@@ -1,4 +1,4 @@
-//! The page of the figures: one HTML file that loads nothing and runs nothing.
+//! The page of the figures: one HTML file without scripts and external resources.
 
 use std::fmt::Write;
 
@@ -14,10 +14,10 @@ use quadrille_charts::{escaped, measured, style};
 use quadrille_machine::spec::{Field, Source};
 
 const STYLE: &str = include_str!("page.css");
-/// Missing results that a section lists.
+/// Largest number of missing results that a section lists.
 const LISTED: usize = 8;
 const ROWS_AT_ONCE: usize = 16;
-/// From this number of columns, a table takes the whole width.
+/// A table with at least this many columns takes the whole width.
 const WIDE: usize = 7;
 
 pub(crate) fn html(report: &Report<'_>) -> String {
@@ -127,7 +127,7 @@ fn body(content: &Content, missing: &[String]) -> String {
         comparison(content.compared.iter().map(|one| (None, one))) + &claims(&content.claims);
     let table = numbers(&content.table);
     let is_wide = content.table.columns.iter().filter(|c| c.heading.is_some()).count() >= WIDE;
-    // An odd number of charts and the text fill their rows.
+    // In two columns: the text makes an odd number of charts even.
     let (left, right, below) = match (is_wide, content.charts.len() % 2 == 1) {
         (true, true) => (text + &judged, String::new(), table),
         (true, false) => (text, judged, table),
@@ -286,7 +286,7 @@ fn numbers(table: &Table) -> String {
     format!("<details><summary>All {} rows</summary>\n{table_html}</details>\n", table.rows.len())
 }
 
-/// Configuration fields that move a figure, with values and reasons.
+/// Configuration fields that affect a figure, with values and sources.
 fn assumptions(names: &[String], fields: &[Field]) -> String {
     let found = names.iter().filter_map(|name| fields.iter().find(|f| f.name == *name));
     let items = found.map(|field| {

@@ -40,13 +40,13 @@ pub struct Figure {
     pub part: String,
     /// Source of our numbers.
     pub basis: NumberSource,
-    /// Results of splats that it is drawn from.
+    /// Results of splats from which the figure is drawn.
     #[serde(default)]
     pub needs: Vec<Need>,
-    /// Kinds of runs of meshes that it is drawn from.
+    /// Kinds of mesh runs from which the figure is drawn.
     #[serde(default)]
     pub runs: Vec<String>,
-    /// Fields of the configuration that move it.
+    /// Configuration fields that affect the figure.
     #[serde(default)]
     pub assumptions: Vec<String>,
     pub(crate) text: String,
@@ -57,16 +57,16 @@ pub struct Figure {
     pub(crate) published: Vec<Published>,
 }
 
-/// Methods that a figure needs, of some views, on a GPU.
+/// Methods, views and GPU preset whose results a figure needs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Need {
-    /// The views.
+    /// Views that must have results.
     pub views: NeededViews,
-    /// The preset of the GPU.
+    /// Name of the GPU preset, `vr-pipe` by default.
     #[serde(default = "paper_preset")]
     pub preset: String,
-    /// Names of the methods.
+    /// Names of the methods, such as `het+qm`.
     pub methods: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ choice! {
     }
 }
 
-/// Relation of a published number to its quantity, and how ours is computed from a figure's rows.
+/// Statistic of a published number, by which ours is computed from a figure's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Statistic {
@@ -108,9 +108,9 @@ pub(crate) enum Statistic {
     Mean,
     /// Largest value of any view.
     Maximum,
-    /// Every scene lies below; ours is the largest mean of a scene.
+    /// Upper bound of every scene; ours is the largest mean of a scene.
     Below,
-    /// Every scene lies above; ours is the least mean of a scene.
+    /// Lower bound of every scene; ours is the least mean of a scene.
     Above,
     Value,
 }
@@ -130,7 +130,7 @@ impl Statistic {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
-    /// Unique with the statistic within the figure.
+    /// Name of the number; unique with the statistic within the figure.
     pub(crate) quantity: String,
     pub(crate) statistic: Statistic,
     pub(crate) value: f64,
@@ -165,7 +165,7 @@ pub fn figures() -> impl Iterator<Item = &'static Figure> {
 }
 
 impl Paper {
-    /// The figures of a paper by its name; none for a name that is not known.
+    /// Returns the figures of the paper `id`; none for an unknown name.
     pub fn figures_of(id: &str) -> &'static [Figure] {
         let paper = PAPERS.iter().find(|paper| paper.id == id);
         paper.map_or(&[], |paper| &paper.figures)
@@ -186,7 +186,7 @@ impl Figure {
     }
 }
 
-/// Published mean of a figure; NaN if there is none.
+/// Published mean of a quantity of a figure; NaN if there is none.
 pub(crate) fn mean_of(figure: &str, quantity: &str) -> f64 {
     let figure = figures().find(|one| one.id == figure);
     figure.and_then(|figure| figure.number(quantity, Statistic::Mean)).unwrap_or(f64::NAN)

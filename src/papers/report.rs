@@ -6,7 +6,7 @@ use crate::table::{Cell, Column, Table};
 use crate::{correlation, deferred_figures, figures, merging_figures};
 use quadrille_suite::Program;
 
-/// Results that a report is drawn from.
+/// Results from which a report is drawn.
 pub struct Inputs {
     /// Results of splats, for the figures of the VR-Pipe paper.
     pub splats: Option<figures::results::Results>,
@@ -37,7 +37,7 @@ pub(crate) struct Chapter {
     pub(crate) sections: Vec<Section>,
 }
 
-/// The figures of all papers with results.
+/// The drawn figures of all papers with results.
 pub struct Report<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) chapters: Vec<Chapter>,
@@ -72,8 +72,8 @@ impl Inputs {
 }
 
 impl<'a> Report<'a> {
-    /// Draws the chosen figures of the papers of the inputs, by their names. `missing` returns the results that a figure
-    /// lacks, in words.
+    /// Draws the figures whose names are chosen, of all papers with results. `missing` returns the results that a figure
+    /// lacks, as words.
     pub fn draw(
         inputs: &'a Inputs,
         is_chosen: &dyn Fn(&str) -> bool,

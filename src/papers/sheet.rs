@@ -1,4 +1,4 @@
-//! A figure in the making: rows of results, the columns of its table, and the recipes that draw charts, comparisons
+//! A figure under construction: rows of results, the columns of its table, and the recipes that draw charts, comparisons
 //! and statements from them.
 //!
 //! ```text
@@ -7,9 +7,9 @@
 //!                     '----claim---------> statements, by group
 //! ```
 //!
-//! Rows with the same label, such as the views of a scene, are a group: bars, means and statements are of groups, whose
-//! value is the mean over their rows. Charts and statements name columns by their keys, so that every number that is
-//! drawn or judged stands in the files of the figure.
+//! Rows with the same label, such as the views of a scene, are a group. Bars, means and statements refer to groups; the
+//! value of a group is the mean over its rows. Charts and statements name columns by their keys, so that every number that
+//! is drawn or judged is in the files of the figure.
 
 use std::ops::{Deref, DerefMut};
 
@@ -44,9 +44,9 @@ pub(crate) struct Bars<'a> {
     pub(crate) axis: Axis,
     /// Columns with legend names. The columns `KEY_low` and `KEY_high`, if any, bound a bar.
     pub(crate) series: &'a [[&'a str; 2]],
-    /// Whether the mean of several groups is a group.
+    /// Whether the mean over several groups is drawn as a group.
     pub(crate) has_mean: bool,
-    /// Whether published means and maxima of the columns are a group.
+    /// Whether published means and maxima of the columns are drawn as a group.
     pub(crate) has_published: bool,
     pub(crate) marks: Vec<AxisMark>,
     pub(crate) caption: &'a str,
@@ -169,7 +169,7 @@ impl<R> Sheet<R> {
         self
     }
 
-    /// Adds a column of numbers only for files.
+    /// Adds a column of numbers that only the files show.
     pub(crate) fn hidden(&mut self, key: &str, of: impl Fn(&R) -> Option<f64>) -> &mut Self {
         self.column(Column::hidden(key), |row| of(row).into())
     }
@@ -199,7 +199,7 @@ impl<R> Sheet<R> {
         mean(self.groups().iter().map(|group| group.of(key)))
     }
 
-    /// Adds a row with the mean of each numeric column, if there are several groups. Lines draw it too.
+    /// Adds a row with the mean of each numeric column, if there are several groups. Line charts include the row.
     pub(crate) fn mean_row(&mut self) {
         if self.groups().len() < 2 {
             return;

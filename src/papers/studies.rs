@@ -1,4 +1,4 @@
-//! Runs of studies of meshes, with the rows that figures are drawn from.
+//! Runs of studies of meshes, with the rows from which figures are drawn.
 
 use serde::{Deserialize, Serialize};
 

@@ -142,7 +142,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSumma
     }
 }
 
-/// The statistics of each scene, in order of appearance, and of all views, for each configuration.
+/// Returns the statistics of each scene, in order of appearance, and of all views, for each configuration.
 pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics = METRICS.map(|(measure, methods, column)| Metric::new(measure, methods, column));

@@ -9,7 +9,7 @@ use quadrille_base::units::percent;
 use quadrille_charts::measured;
 use quadrille_suite::csv::line;
 
-/// Format of a column's numbers on the page; files have them unrounded.
+/// Format of a column's numbers on the page; files contain all digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Number,
@@ -20,7 +20,7 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) key: String,
-    /// `None` for a column of the files alone.
+    /// Heading on the page; `None` for a column that only the files show.
     pub(crate) heading: Option<String>,
     pub(crate) format: Format,
 }

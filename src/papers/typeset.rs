@@ -1,4 +1,4 @@
-//! Tables of figures for texts: Markdown and LaTeX, with the columns that the page shows and its formats.
+//! Tables of figures as Markdown and LaTeX, with the columns and number formats of the page.
 
 use crate::table::{Cell, Table};
 use quadrille_suite::report::typeset::Typeset;

@@ -1,4 +1,4 @@
-//! Amounts of blur: Figures 9, 12 and 13, and the memo with adaptive shading.
+//! Figures over amounts of blur: 9, 12 and 13, and the memo with adaptive shading.
 
 use super::results::{
     ADAPTIVE, DeferredResults, DeferredRun, EXECUTIONS, JRK, JRK_Z, MSAA, PIXEL, QUADS, SDS,
@@ -117,7 +117,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &DeferredResults) -> C
 }
 
 const MEMOS: [u32; 4] = [16, 64, 256, 1024];
-/// Memo for the pixel grid; the adaptive grid needs a sixteenth.
+/// Quads of the memo for the pixel grid; the adaptive grid needs a sixteenth.
 const MEMO: u32 = 256;
 
 pub(super) fn memo(figure: &'static Figure, results: &DeferredResults) -> Content {

@@ -19,7 +19,7 @@ pub(crate) const DRAWINGS: &DrawnFrom<DeferredResults> = &[
     ("sds-memo", blurs::memo),
 ];
 
-/// The paragraph at the head of the page; all of it is computed from the results.
+/// Returns the paragraph at the head of the page, which is computed from the results.
 pub(crate) fn summary(results: &DeferredResults) -> String {
     let scenes: Vec<_> = results.of("scene").collect();
     let mut text = format!(

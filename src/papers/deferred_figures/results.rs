@@ -35,7 +35,7 @@ pub(super) const PIPELINES: [DeferredPipeline; 3] = [JRK, JRK_Z, SDS];
 pub(super) const PIXEL: ShadingGridKind = ShadingGridKind::Pixel;
 pub(super) const ADAPTIVE: ShadingGridKind = ShadingGridKind::Adaptive;
 
-/// Tile side, and quads of the memo, of compared rows, as in the paper.
+/// Tile side and memo size of the compared rows, as in the paper.
 const TILE: TileSide = TileSide(Some(128));
 const MEMO: MemoQuads = MemoQuads(Some(1024));
 
@@ -60,7 +60,7 @@ impl DeferredRun {
         })
     }
 
-    /// A number of sds with tiles of a size in pixels, or with one tile for the whole screen.
+    /// A measure of SDS with tiles of `tile` pixels per side, or with the whole screen as one tile.
     pub(super) fn tile(
         &self,
         grid: ShadingGridKind,

@@ -6,7 +6,7 @@ use crate::paper::Figure;
 use crate::sheet::{Bars, Rows, largest, mean};
 use quadrille_charts::{Axis, AxisMark, Drawings, LineChart, LineKind, LineSeries};
 
-/// Besides 1, which is the baseline.
+/// Numbers of passes besides 1, which is the baseline.
 pub(super) const PASSES: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 pub(super) fn figure_10(figure: &'static Figure, results: &Results) -> Content {

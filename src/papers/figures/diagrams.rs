@@ -51,7 +51,7 @@ pub(super) fn figure_2(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// A step of Figure 4: column, label of the remaining items in the table and in the chart, and their number.
+/// A step of Figure 4: column, labels of the remaining items in the table and in the chart, and their count.
 type Step = ([&'static str; 3], Measure);
 
 const STEPS: [Step; 7] = [
@@ -95,7 +95,7 @@ pub(super) fn figure_12(figure: &'static Figure, results: &Results) -> Content {
         |unit| mean_utilisation(&views, "het+qm", unit),
     );
     let groups = sheet.groups().into_iter().map(|unit| {
-        // The baseline lacks two units, whose bars are missing for that reason.
+        // The baseline lacks two units: they do no work, and no value is missing.
         let without = match unit.label {
             units::TGC | units::QRU => Some(0.0),
             _ => unit.of("baseline"),
@@ -172,7 +172,7 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
         .text("method", "method", |(_, method, ..)| (*method).to_owned())
         .text("unit", "unit", |(_, _, unit, _)| (*unit).to_owned())
         .share("busy", "works in", |(.., busy)| Some(*busy));
-    // The strips are of the first scene; the table of all is in the files.
+    // The page shows strips of the first scene; the files contain the table of all scenes.
     sheet.table.hide();
     if let Some(view) = views.first() {
         let ms = view.number("baseline", DRAW_MS).unwrap_or(0.0);
@@ -217,7 +217,7 @@ mod tests {
     use quadrille_base::task::Task;
     use quadrille_suite::{Configuration, Program, RunOptions, RunRow, Suite};
 
-    /// Ports have names of their own, and one of each unit has the name of its specification.
+    /// A unit with several ports has one port with the name of its specification.
     #[test]
     fn a_run_has_all_units_that_figures_name() {
         let text = "method = ['het+qm']

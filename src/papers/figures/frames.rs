@@ -11,7 +11,7 @@ use crate::sheet::{Bars, Sheet, largest, least, quotient};
 use quadrille_base::units::cycles_to_ms;
 use quadrille_charts::{Axis, AxisMark};
 
-/// Share of the hardware frame that is raster.
+/// Raster's share of the time of a hardware frame.
 pub(super) fn raster_share(view: &ViewResult) -> Option<f64> {
     view.number("baseline", |row| row.details.frame?.raster_share)
 }

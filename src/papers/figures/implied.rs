@@ -1,4 +1,4 @@
-//! Numbers that the published means imply, beside the same of our results.
+//! Numbers that the published means imply, beside the same numbers from our results.
 
 use super::results::{QUADS, Results};
 use crate::paper::mean_of;
@@ -22,14 +22,14 @@ pub(super) fn derived() -> Derived {
     }
 }
 
-/// Speedups of HET and of both per reduction of quads, as means over the scenes.
+/// Speedups of HET and of HET+QM divided by their reductions of quads, as means over the scenes.
 pub(super) fn per_quad(results: &Results) -> [Option<f64>; 2] {
     ["het", "het+qm"].map(|method| {
         results.mean(|view| quotient(view.speedup(method), view.ratio("baseline", method, QUADS)))
     })
 }
 
-/// As implied by the published means.
+/// The two numbers of [`per_quad`] as the published means imply them.
 pub(super) fn published_per_quad() -> [f64; 2] {
     let [het, merged] = ["quads, HET", "quads, QM on top of HET"].map(|q| mean_of("fig18", q));
     [

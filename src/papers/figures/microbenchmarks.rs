@@ -26,7 +26,7 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
         .text("parameter", "parameter", |row| row.1.clone())
         .number("value", "value", |row| Some(row.2))
         .text("unit", "unit", |row| row.3.to_owned());
-    // The charts show all of it.
+    // The charts show the whole table.
     sheet.table.hide();
     let caption = "(a) Colour drawn without reads from the L2; a dot is an arrangement.";
     sheet.chart(footprints(&measured, stated(CAPACITY)), caption);

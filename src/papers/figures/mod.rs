@@ -110,7 +110,7 @@ mod tests {
         assert!(units.iter().any(|unit| **unit == "PROP out"), "{units:?}");
     }
 
-    /// PROP and CROP each hold against the highest of the other units: PROP by the busier of its two ports.
+    /// PROP and CROP are compared with the busiest of the other units, PROP by the busier of its two ports.
     #[test]
     fn the_ticks_of_figure_6_follow_prop_and_crop() {
         let figure = figures().iter().find(|figure| figure.id == "fig6").unwrap();
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(units(0.1, 0.1, 0.3, 0.2), [cross, cross]);
     }
 
-    /// Figure 16 has merging without tile-grid coalescing as well, of which its text tells what coalescing gains.
+    /// Figure 16 also shows merging without tile-grid coalescing; its text states the gain of coalescing.
     #[test]
     fn figure_16_shows_merging_without_grid_coalescing() {
         let figure = figures().iter().find(|figure| figure.id == "fig16").unwrap();

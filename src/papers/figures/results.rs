@@ -1,4 +1,4 @@
-//! Results that figures are drawn from: methods of views, with their reports.
+//! Results from which figures are drawn: rows of methods by view.
 
 use crate::paper::Figure;
 pub use crate::paper::PAPER_PRESET;
@@ -10,7 +10,7 @@ use quadrille_suite::{MethodRow, Row};
 pub(crate) const ORIN: &str = "orin";
 pub(crate) const DESKTOP: &str = "rtx-a6000";
 
-/// A number of a method.
+/// Number computed from the row of a method; `None` if it is missing.
 pub(crate) type Measure = fn(&MethodRow) -> Option<f64>;
 
 pub(crate) const CYCLES: Measure = |row| Some(row.cycles as f64);
@@ -22,7 +22,7 @@ pub(crate) const FPS: Measure = |row| row.details.frame?.fps;
 pub(crate) const SCENE_SPLATS: Measure = |row| Some(row.details.scene?.splats as f64);
 pub(crate) const ENERGY_MJ: Measure = |row| Some(row.details.energy_mj.as_ref()?.total);
 
-/// Cycles of a unit of the graphics pipeline.
+/// Activity of a unit of the graphics pipeline, by its name.
 pub(crate) fn unit<'a>(row: &'a MethodRow, name: &str) -> Option<&'a UnitRow> {
     row.counts.pipeline()?.units.get(name)
 }
@@ -36,7 +36,7 @@ pub(crate) fn throughput(row: &MethodRow, name: &str) -> Option<f64> {
 /// Results of a view in one configuration.
 #[derive(Debug, Clone)]
 pub struct ViewResult {
-    /// Methods whose results are known, and what they were run on.
+    /// Key of the view, and the rows of the methods that were run.
     pub row: Row,
     /// Whether the view is the first of its scene.
     pub is_first: bool,
@@ -45,33 +45,32 @@ pub struct ViewResult {
 }
 
 impl ViewResult {
-    /// Name of the scene.
+    /// Name of the scene in the suite.
     pub fn scene(&self) -> &str {
         &self.row.key.scene
     }
 
-    /// Name of the view.
+    /// Name of the view within its scene.
     pub fn name(&self) -> &str {
         &self.row.key.view.name
     }
 
-    /// Preset of the configuration.
+    /// Name of the configuration's preset.
     pub fn preset(&self) -> &str {
         &self.row.key.preset
     }
 
-    /// Results of a method.
+    /// Row of a method; `None` if the method was not run.
     pub(crate) fn method(&self, name: &str) -> Option<&MethodRow> {
         self.row.method(name)
     }
 
-    /// A number of a method.
+    /// Measure of a method; `None` if it is missing.
     pub(crate) fn number(&self, method: &str, of: Measure) -> Option<f64> {
         of(self.method(method)?)
     }
 
-    /// A number of the method `over` divided by the same number of the method `under`; `None` if one is
-    /// unknown or zero.
+    /// Measure of the method `over` divided by the measure of the method `under`; `None` if one is unknown or zero.
     pub(crate) fn ratio(&self, over: &str, under: &str, of: Measure) -> Option<f64> {
         quotient(self.number(over, of), self.number(under, of))
     }

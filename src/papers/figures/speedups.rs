@@ -56,7 +56,7 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Ratios of Figure 18: column, name, methods and number.
+/// Ratios of Figure 18: column and name, methods, and measure.
 const REDUCTIONS: [([&str; 2], [&str; 2], Measure); 4] = [
     (["fragments_het", "fragments: HET"], ["baseline", "het"], FRAGMENTS),
     (["fragments_qm", "fragments: then QM"], ["het", "het+qm"], FRAGMENTS),

@@ -1,5 +1,5 @@
-//! The paragraph at the head of the page: how our numbers compare with the published ones, and why. All of it is
-//! computed from the results.
+//! The paragraph at the head of the page, computed from the results: our numbers beside the published ones, and reasons for
+//! differences.
 
 use super::frames::{energy_ratio, frame_speedup, raster_share};
 use super::implied::{derived, per_quad, published_per_quad};
@@ -20,7 +20,7 @@ fn relation(ours: f64, theirs: f64) -> &'static str {
     }
 }
 
-/// The summary; empty without results.
+/// Returns the summary; empty without results.
 pub(crate) fn summary(results: &Results) -> String {
     let sentences = [
         Some(extent(results)),

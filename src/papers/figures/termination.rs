@@ -20,7 +20,7 @@ fn pixel_counts<'a>(view: &'a ViewResult, method: &str) -> Option<&'a PixelCount
 
 const WARP_ENTRIES: Measure = |row| Some(row.counts.compute()?.warp_entries as f64);
 
-/// Share of the pixels in the bins of a histogram.
+/// Shares of the pixels by bin of the histogram.
 fn shares(counts: &PixelCounts) -> impl Iterator<Item = f64> {
     let pixels: u64 = counts.histogram.iter().sum();
     counts.histogram.iter().map(move |n| *n as f64 / pixels.max(1) as f64)
@@ -86,7 +86,7 @@ fn maps(scene: &str, without: &PixelCounts, with: &PixelCounts) -> Vec<Picture> 
             palette: VIRIDIS,
         });
         let mut png = Vec::new();
-        // Writing to memory fails for no picture that has pixels.
+        // Writing to memory cannot fail, as the picture has pixels.
         write_to(&mut png, PictureFormat::Png, &frame).ok()?;
         let caption = format!("{scene}: fragments per pixel {name} early termination");
         Some(Picture { png, caption })

@@ -24,7 +24,7 @@ pub(super) const CORES: &str = named(|gpu| &gpu.cores);
 pub(super) const CROP: &str = named(|gpu| &gpu.crop);
 pub(super) const DRAM: &str = named(|gpu| &gpu.dram);
 
-/// In the order of the pipeline.
+/// All units, in pipeline order.
 pub(super) const ALL: [&str; 16] = [
     VERTEX, VPO, TGC, SETUP, COARSE, HI_Z, FINE, TC, PROP, ZROP, QRU, PACK, LAUNCH, CORES, CROP,
     DRAM,

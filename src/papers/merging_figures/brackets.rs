@@ -1,4 +1,4 @@
-//! Published numbers beside the range that open assumptions leave.
+//! Published numbers beside the range of our numbers over the open assumptions.
 
 use super::pixels::{ORDERS, efficiency, most_efficient};
 use super::results::{Frame, Measure, MergingResults, MergingRun, RANDOM_SET, Unit};
@@ -31,7 +31,7 @@ fn table(figure: &'static Figure, ranges: Vec<(&'static str, Range)>) -> Content
         .number("highest", "highest", number(2))
         .number("random", "random order", number(3))
         .word("inside", "inside", |(quantity, [lowest, _, highest, _])| {
-            // As far as the digits on the page tell.
+            // Compared in the digits that the page shows.
             let [lowest, value, highest] =
                 [(*lowest)?, published(quantity)?.value, (*highest)?].map(rounded);
             let is_above = published(quantity)?.statistic == Statistic::Above;

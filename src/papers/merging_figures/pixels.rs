@@ -34,7 +34,7 @@ fn by_entries<'a>(
     sheet.lines([&figure.title, "The paper's lines have no numbers in its text."], axes, &points);
     sheet.judge("The curve levels off at 512 entries (5).", |mesh| {
         let [before, at, beyond] = [256, 512, 1024].map(|n| mesh.of(&format!("entries_{n}")));
-        // Twice the entries add less than a twentieth.
+        // Twice the entries gain at most 5 %.
         before.and(Some(beyond? <= 1.05 * at?))
     });
     sheet

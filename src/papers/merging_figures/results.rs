@@ -12,13 +12,13 @@ pub(super) use quadrille_suite::rows::MergingUnit as Unit;
 use quadrille_suite::rows::{BufferEntries, MergingUnit, MeshRow};
 use quadrille_suite::{MeshRows, MeshRunRow, unique};
 
-/// Assumptions of studies without such an axis.
+/// Set of assumptions of studies that do not vary them.
 const DEFAULT_SET: &str = "bound, rows";
 /// Name of the set of assumptions under which runs of the study "random" are listed: triangles in random order.
 pub(super) const RANDOM_SET: &str = "bound, random";
 pub(super) const ENTRIES: Option<u32> = Some(32);
 
-/// The counts of a row of `mesh` that all numbers of the figures follow from.
+/// Counts of a row of `mesh`, from which all numbers of the figures are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MergingCounts {
@@ -151,7 +151,7 @@ impl Frame {
         Some(self.none()? / self.qfm()?)
     }
 
-    /// Share of the merges of an unbounded buffer.
+    /// Share of an unbounded buffer's merges that a buffer of 32 entries reaches.
     pub(super) fn share(&self) -> Option<f64> {
         let (none, unbounded) = (self.none()?, Self::per_pixel(&self.quads, Unit::Qfm, None)?);
         Some((none - self.qfm()?) / (none - unbounded))
