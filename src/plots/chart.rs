@@ -9,9 +9,9 @@ use quadrille_machine::spec::shown_size;
 use quadrille_suite::report::heat::VIRIDIS;
 use quadrille_suite::unique;
 
-/// More values have ticks at round numbers.
+/// Largest number of values with a tick each; an axis of more values has ticks at round numbers.
 const MOST_TICKS: usize = 12;
-/// Whole numbers from here on are written in three digits.
+/// Whole numbers of at least this size are written in three digits.
 const LARGE: f64 = 1e5;
 
 #[derive(Debug)]
@@ -128,7 +128,7 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         (shown(&plot.y, key), values)
     });
     let mut rows: Vec<_> = rows.collect();
-    // Numbers grow upwards.
+    // Rows of numbers grow upwards.
     if grid.series.iter().all(|key| key.number.is_some()) {
         rows.reverse();
     }

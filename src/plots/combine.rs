@@ -1,4 +1,4 @@
-//! One number for several.
+//! Rules that combine several values into one.
 
 use quadrille_base::choice;
 
@@ -21,7 +21,7 @@ choice! {
 }
 
 impl Combine {
-    /// The combination; `None` without values, and for a geometric mean of values that are not all above 0.
+    /// Combines values; `None` without values, and for a geometric mean unless all values are above 0.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let count = values.len() as f64;
         if values.is_empty() {

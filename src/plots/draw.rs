@@ -8,13 +8,13 @@ use crate::plotted::{Layout, Plotted};
 use crate::points::{Grid, Key, SEPARATOR, value};
 use quadrille_base::error::{Error, Result};
 
-/// Points of lines and dots, bars, or cells of a heat map.
+/// Limits of a plot: points of lines and dots, bars, and cells of a heat map.
 const MAX_POINTS: usize = 20_000;
 const MAX_BARS: usize = 2_000;
 const MAX_CELLS: usize = 10_000;
 
 impl Plot {
-    /// Chooses, combines and arranges the points.
+    /// Selects and combines rows into points, and arranges the points as a chart.
     pub fn draw(&self, fields: &Fields) -> Result<Plotted> {
         let lines = Filter::lines(&self.filters, fields)?;
         let column =

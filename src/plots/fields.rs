@@ -9,21 +9,21 @@ use quadrille_base::words::edit_distance;
 use quadrille_suite::report::table::TextTable;
 use quadrille_suite::{RunRow, csv as rows_csv, read_rows};
 
-/// Column that distinguishes the lines of several files.
+/// Name of the field that distinguishes the lines of several files.
 const FILE: &str = "file";
 const NEAREST: usize = 3;
 const EXAMPLES: usize = 3;
 const AFTER_KEYS: [&str; 2] = ["profile", "commit"];
 const RESULTS: [&str; 4] = ["commit", "fingerprint", "limiting_unit", "critical_unit"];
 
-/// A table of results.
+/// Table of results: a column per field, and a line per row and method.
 #[derive(Debug, Default)]
 pub struct Fields {
     names: Vec<String>,
     lines: Vec<Vec<String>>,
 }
 
-/// Keeps sums and ratios of numbers finite.
+/// Largest magnitude of a number, so that sums and ratios stay finite.
 const LARGEST: f64 = 1e150;
 
 pub(crate) fn number(cell: &str) -> Option<f64> {
@@ -35,7 +35,7 @@ impl Fields {
     /// Reads results files that `bench` has written, or its CSV (by the extension .csv). With several files, a
     /// field `file` has their names without extension.
     ///
-    /// # Errors
+    /// [`Error::Read`], and [`Error::Malformed`] for a line that does not fit, which it names, or a file without rows.
     /// [`Error::Read`], [`Error::Malformed`] naming the line that does not fit, and a file without rows.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
@@ -64,7 +64,7 @@ impl Fields {
     /// Reads comma-separated values with a heading, from a source that `path` names in errors.
     ///
     /// # Errors
-    /// [`Error::Malformed`] naming the line that does not fit.
+    /// [`Error::Malformed`] with the line that does not fit.
     pub fn parse_csv(source: impl Read, path: &Path) -> Result<Self> {
         let unread = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
@@ -73,7 +73,7 @@ impl Fields {
         let mut reader = csv::Reader::from_reader(source);
         let cells = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
         let mut names: Vec<String> = cells(reader.headers().map_err(unread)?);
-        // Rows of meshes have a variant, of the mesh; in rows of splats, earlier releases called the method so.
+        // In rows of meshes, `variant` is the variant of the mesh; in rows of splats, an old name of the method.
         if !names.iter().any(|name| name == "study" || name == "method") {
             let old = names.iter_mut().filter(|name| *name == "variant");
             old.for_each(|name| *name = "method".to_owned());
@@ -147,7 +147,7 @@ impl Fields {
         (old == "variant").then_some("method")
     }
 
-    /// Remarks on the names that earlier releases used.
+    /// Remarks on names of earlier releases, with the names of today.
     pub(crate) fn remarks<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
         let is_old = |name: &&str| !self.names.iter().any(|one| one == name);
         let old = names.filter(is_old).filter_map(|old| Some((old, Self::renamed(old)?)));
@@ -186,7 +186,7 @@ impl Fields {
         all.filter(is_key).collect()
     }
 
-    /// All fields with the number of their values, and their least and largest value, or the first names.
+    /// Lists all fields with the number of distinct values, and the least and largest value or the first names.
     pub fn list(&self) -> String {
         let mut table = TextTable::new(&["<field", "values", "<from", "<to"]);
         for (column, name) in self.names.iter().enumerate() {
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!([fields.column("method").unwrap(), fields.column("variant").unwrap()], [1; 2]);
         let remarks = fields.remarks(["scene", "variant"].into_iter());
         assert_eq!(remarks, ["the field variant is called method now"]);
-        // Of meshes, a variant is one of the mesh.
+        // In rows of meshes, the variant of the mesh keeps its name.
         let meshes = parsed("study,mesh,variant\nareas,plane,bumps\n").unwrap();
         assert_eq!((meshes.column("variant").unwrap(), meshes.name(2)), (2, "variant"));
         assert!(meshes.column("method").is_err());

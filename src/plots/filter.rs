@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::fields::{Fields, number};
 use quadrille_base::error::{Error, Result};
 
-/// Longer ones first, since shorter ones are their prefixes.
+/// Longer signs first, since shorter ones are their prefixes.
 const RELATIONS: [(&str, Relation); 6] = [
     ("!=", Relation::NoneOf),
     ("<=", Relation::AtMost),
@@ -68,7 +68,6 @@ impl FromStr for Filter {
 }
 
 impl Filter {
-    /// Name of the field.
     pub(crate) fn field(&self) -> &str {
         &self.field
     }

@@ -6,8 +6,8 @@
 //!     Plotted --on_paper(PrintFormat)--> Drawing --svg, pdf--> file
 //! ```
 //!
-//! Lines that agree in x and in the series are one point; several are combined by a [`Combine`], the mean unless
-//! another is chosen. Points of a scatter plot are never combined.
+//! Lines that agree in x and in the series are one point; a [`Combine`], by default the mean, combines their values. Points
+//! of a scatter plot are never combined.
 //!
 //! ```
 //! use quadrille_charts::PrintFormat;

@@ -1,4 +1,4 @@
-//! A plot: which fields, which rows, which kind of chart.
+//! Description of a plot: fields, rows and kind of chart.
 
 use crate::combine::Combine;
 use crate::filter::Filter;
@@ -18,7 +18,7 @@ choice! {
     }
 }
 
-/// A plot of fields.
+/// Description of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     /// Kind; by default a heat map if there is a `value`, lines if `x` has numbers alone, and else bars.
@@ -29,7 +29,7 @@ pub struct Plot {
     pub y: String,
     /// Field of the colours of a heat map.
     pub value: Option<String>,
-    /// Fields whose values tell series apart.
+    /// Fields whose values distinguish series.
     pub series: Vec<String>,
     /// Conditions on rows.
     pub filters: Vec<Filter>,
@@ -37,22 +37,22 @@ pub struct Plot {
     pub combine: Combine,
     /// Whether the least and the largest value of a point are drawn.
     pub has_spread: bool,
-    /// Rule for a last group of bars, over all others.
+    /// Rule of a last group of bars that summarises all others; `None` draws no such group.
     pub summary: Option<Combine>,
-    /// Whether the axes are logarithmic; in a heat map, the second is of the colours.
+    /// Whether the axes are logarithmic; in a heat map, the second entry applies to the colours.
     pub is_log: [bool; 2],
     /// Whether the axes begin near their least value instead of at 0.
     pub is_fitted: [bool; 2],
     /// Values with a line across the plot.
     pub marks: Vec<f64>,
-    /// Labels of the axes in place of the names of their fields; in a heat map, the third is of the colours.
+    /// Labels of the axes in place of the names of their fields; in a heat map, the third labels the colours.
     pub labels: [Option<String>; 3],
     /// Accessible title in place of one that names the fields.
     pub title: Option<String>,
 }
 
 impl Plot {
-    /// A plot of `y` over `x`.
+    /// Creates a plot of `y` over `x` with default settings.
     #[must_use]
     pub fn new(x: &str, y: &str) -> Self {
         Self {

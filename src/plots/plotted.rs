@@ -26,7 +26,7 @@ pub struct Plotted {
 }
 
 impl Plotted {
-    /// Draws the chart.
+    /// Draws the chart in a print format.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
@@ -75,7 +75,7 @@ impl Plotted {
 
 const LARGE: f64 = 1000.0;
 
-/// Stands for a missing value in a table.
+/// Placeholder of a missing value in a table.
 const NO_VALUE: &str = "-";
 
 /// A size with its unit, a number in three digits or all whole digits, and names unchanged.

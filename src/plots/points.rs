@@ -7,7 +7,7 @@ use quadrille_base::error::{Error, Result};
 /// Joins the values of several fields in the name of a series.
 pub(crate) const SEPARATOR: &str = ", ";
 
-/// Cell as it is, and its number.
+/// Text of a cell, and its number if it is one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) text: String,
@@ -45,7 +45,7 @@ fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
     keys
 }
 
-/// Index of a key, added if new. Keys of one number, such as 8 and 8.0, are one.
+/// Index of a key, which is added if it is new. Keys with the same number, such as 8 and 8.0, are equal.
 fn index(keys: &mut Vec<Key>, key: Key) -> usize {
     let is_same = |one: &Key| match (one.number, key.number) {
         (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
@@ -58,8 +58,8 @@ fn index(keys: &mut Vec<Key>, key: Key) -> usize {
 }
 
 impl Grid {
-    /// Groups lines by their x and their series. Lines without one of the two or without a value are left out, and
-    /// series and x without a line. `limit` bounds the number of cells.
+    /// Groups lines by x and series. Lines that lack x, series or value are left out, and so are series and x without a
+    /// line. `limit` bounds the number of cells.
     pub(crate) fn new(
         fields: &Fields,
         lines: &[usize],
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(grid.combined(0, Combine::Mean), [Some(2.0), Some(2.0)]);
         assert_eq!(grid.cells[0][0].ends(), Some([1.0, 3.0]));
         assert_eq!(grid.cells[0][1].ends(), None);
-        // `bins` differs as text alone: it is the x of the plot.
+        // `bins` varies as text: 8 and 8.0 are one x.
         assert_eq!(grid.varying(&fields), (vec!["bins".to_owned(), "seed".into()], 2));
         assert!(Grid::new(&fields, &[0, 1], 0, &[1], 4, 1).is_err());
         assert!(Grid::new(&fields, &[0], 0, &[], 1, 9).is_err());
