@@ -1,29 +1,29 @@
-//! Axes: from values to positions, and the values that are written beside them.
+//! Axes: scales from values to positions, and their ticks.
 
 const MOST_TICKS: f64 = 6.0;
 /// Smallest positive number of a logarithmic axis, relative to the largest.
 const LOG_RANGE: f64 = 1e-9;
 
-/// Magnitudes that axes are made for; smaller numbers are drawn as 0.
+/// Magnitudes that axes show; smaller numbers are drawn as 0.
 const SIZES: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
-/// An axis before its values are known.
+/// Description of an axis, without the range of its values.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Axis {
     /// Label: quantity and unit.
     pub label: String,
-    /// Whether equal distances are equal ratios.
+    /// Whether the axis is logarithmic: equal distances are equal ratios.
     pub is_log: bool,
     /// Whether values are shares, written in percent.
     pub is_share: bool,
-    /// Value that the axis reaches at least, if any.
+    /// Smallest end of the axis, if any: it is extended to this value.
     pub reaches: Option<f64>,
     /// Whether a linear axis begins near the least value instead of at 0.
     pub is_fitted: bool,
 }
 
 impl Axis {
-    /// A linear axis from 0.
+    /// Creates a linear axis from 0.
     pub fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), ..Self::default() }
     }
@@ -33,12 +33,12 @@ impl Axis {
         Self { is_log: true, ..Self::linear(label) }
     }
 
-    /// A linear axis of shares from 0 to at least 100 %.
+    /// Creates a linear axis of shares from 0 to at least 100 %.
     pub fn share(label: &str) -> Self {
         Self { is_share: true, reaches: Some(1.0), ..Self::linear(label) }
     }
 
-    /// A linear axis of shares from 0 to what the values need.
+    /// Creates a linear axis of shares from 0 to the largest value.
     pub fn small_share(label: &str) -> Self {
         Self { reaches: None, ..Self::share(label) }
     }
@@ -68,7 +68,7 @@ impl Axis {
             (from, if to > from { to } else { from * 10.0 })
         } else {
             let step = step(top);
-            // A share has an end of its own.
+            // Shares need no room above the largest value.
             let room = if self.is_share { 1.0 } else { 1.02 };
             (0.0, (top * room / step - 1e-9).ceil() * step)
         };
@@ -79,7 +79,7 @@ impl Axis {
     fn around(&self, least: f64, most: f64) -> Scale {
         let (least, most) =
             if self.is_fitted { (least, most) } else { (least.min(0.0), most.max(0.0)) };
-        // One value alone has room around it.
+        // A single value gets room around it.
         let extent = if most > least { most - least } else { least.abs().max(1.0) };
         let step = step(extent);
         let from = (least / step + 1e-9).floor() * step;

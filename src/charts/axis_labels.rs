@@ -1,11 +1,11 @@
-//! Labels of a horizontal axis, written without covering each other.
+//! Labels of a horizontal axis, placed so that they do not cover each other.
 
 use crate::canvas::Canvas;
 use crate::labels::{ABOVE, Anchor, Area, BELOW, Size};
 
-/// In degrees.
+/// Angle of slanted labels in degrees.
 const SLANT: f64 = -35.0;
-/// In pixels; longer labels are abridged.
+/// Longest label in pixels; longer ones are abridged.
 const LONGEST: f64 = 130.0;
 
 /// Whether texts cover each other or leave the picture.

@@ -16,7 +16,7 @@ const WIDEST: f64 = 34.0;
 const NARROWEST_GAP: f64 = 14.0;
 const DOT: f64 = 4.0;
 
-/// A bar.
+/// Values of a bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BarValue {
     /// Height of the bar, in units of the axis.
@@ -25,28 +25,28 @@ pub struct BarValue {
     pub band: Option<[f64; 2]>,
     /// Whether the value is published.
     pub is_published: bool,
-    /// Largest of the values whose mean is `value`, if published.
+    /// Published maximum of the values whose mean is `value`, if any.
     pub most: Option<f64>,
 }
 
 impl BarValue {
-    /// A value of ours.
+    /// Creates a bar of our own value.
     pub fn ours(value: f64) -> Self {
         Self { value, band: None, is_published: false, most: None }
     }
 
-    /// A published value.
+    /// Creates a bar of a published value.
     pub fn published(value: f64) -> Self {
         Self { is_published: true, ..Self::ours(value) }
     }
 
-    /// A published mean and a published maximum; one of the two may be unknown.
+    /// Creates a bar of a published mean and a published maximum; either may be unknown.
     pub fn mean_and_most(mean: Option<f64>, most: Option<f64>) -> Self {
         Self { most, ..Self::published(mean.unwrap_or(f64::NAN)) }
     }
 }
 
-/// Bars with one label.
+/// A group of bars with one label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// Label below the bars.
@@ -56,7 +56,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Bars of ours.
+    /// Creates a group of our own values.
     pub fn of(label: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
         let bars = values.into_iter().map(|value| value.map(BarValue::ours));
         Self { label: label.into(), bars: bars.collect() }
@@ -68,20 +68,20 @@ impl Group {
 pub struct BarChart {
     /// Accessible title (aria-label).
     pub title: String,
-    /// The vertical axis.
+    /// Axis of the values, which is vertical.
     pub axis: Axis,
     /// Series, in the order of each group's bars.
     pub series: Vec<Series>,
     /// Groups from left to right.
     pub groups: Vec<Group>,
-    /// Lines across the plot.
+    /// Labelled lines across the plot.
     pub marks: Vec<AxisMark>,
-    /// Whether the bars of a group stand on each other.
+    /// Whether the bars of a group are stacked.
     pub is_stacked: bool,
 }
 
 impl BarChart {
-    /// Creates a chart of bars side by side, of series in colours from 0.
+    /// Creates a chart of bars side by side, whose series have the colours 0, 1, ...
     pub fn new(
         title: &str,
         axis: Axis,
@@ -104,7 +104,7 @@ impl BarChart {
         Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    /// Draws the chart for a paper.
+    /// Draws the chart in a print format.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
@@ -190,7 +190,7 @@ impl BarChart {
             }
             let is_stated = value.is_none_or(|v| !v.is_published || v.value.is_finite());
             let Some(value) = value.filter(|v| v.value.is_finite()) else {
-                // Published numbers that no text states are not missing.
+                // A published mean that the paper does not state is not marked as missing.
                 if !self.is_stacked && is_stated && bar >= NARROWEST_GAP {
                     canvas.text([middle, plot.bottom() - 4.0], Anchor::Middle, Size::Gap, "×");
                 }
@@ -239,8 +239,8 @@ struct Label {
     text: String,
 }
 
-/// Placement of values above bars. If they cover each other in any way, none is written, since some without the
-/// others would mislead; browsers show them beside the pointer.
+/// Placement of values above bars. If values would overlap in every way, none is written, since a subset would mislead;
+/// browsers show them as tooltips.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Level,
@@ -304,10 +304,10 @@ mod tests {
     #[test]
     fn bars_are_as_high_as_their_values() {
         let svg = page(&chart(false));
-        // Two swatches and three bars; the missing one is a cross.
+        // Two swatches and three bars; a cross stands for the missing bar.
         assert_eq!(svg.matches("<rect").count(), 2 + 3);
         assert_eq!(svg.matches("class=\"gap\"").count(), 1);
-        // 2.0 of 2.5 and 1.0 of 2.5.
+        // Values 2.0 and 1.0 on an axis that ends at 2.5.
         for height in ["height=\"152.0\"", "height=\"76.0\""] {
             assert!(svg.contains(height), "{height}: {svg}");
         }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn stacked_bars_stand_on_each_other() {
         let svg = page(&chart(true));
-        // 3.0 at most: 2/4 and 1/4 of 4.0 or the like; the second begins where the first ends.
+        // The bars have 2/4 and 1/4 of an axis to 4.0; the second begins where the first ends.
         let rects: Vec<_> = svg.split("<rect").skip(3).take(2).collect();
         let value = |rect: &str, key: &str| -> f64 {
             let (_, after) = rect.split_once(&format!(" {key}=\"")).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     fn negative_bars_hang() {
         let groups = [Group::of("a", [Some(-1.0)]), Group::of("b", [Some(3.0)])];
         let chart = BarChart::new("gain", Axis::linear("dB"), &["ours"], groups);
-        // -1 to 3 in 190 pixels.
+        // The axis from -1 to 3 has 190 pixels.
         let svg = page(&chart);
         assert!(svg.contains("height=\"47.5\"") && svg.contains("height=\"142.5\""), "{svg}");
         let y = |rect: &str| -> f64 {

@@ -1,4 +1,4 @@
-//! A drawing in the making: its elements, and the places in it that are taken.
+//! A drawing under construction: its elements, and the areas that they occupy.
 
 use crate::element::{Element, Shape};
 use crate::labels::{Anchor, Area, Metrics, Size};
@@ -14,17 +14,17 @@ pub(crate) struct Look {
     pub(crate) width: f64,
     pub(crate) plot_height: f64,
     pub(crate) metrics: Metrics,
-    /// Empty for a chart that the page around it names.
+    /// Heading above the chart; empty in a page, which has its own.
     pub(crate) heading: String,
 }
 
 impl Look {
-    /// Chart in a page, whose fonts are unknown.
+    /// Creates the look of a chart in a page, whose fonts are unknown.
     pub(crate) fn screen(width: f64) -> Self {
         Self { width, plot_height: PLOT_HEIGHT, metrics: Metrics::Bound, heading: String::new() }
     }
 
-    /// Chart on paper, in the font of files. Series also differ in the shape of their dots.
+    /// Creates the look of a chart on paper, in the font of files. Series also differ in the shape of their dots.
     pub(crate) fn paper(width: f64, plot_height: f64, heading: &str) -> Self {
         Self { width, plot_height, metrics: Metrics::Font, heading: heading.to_owned() }
     }
@@ -114,7 +114,7 @@ impl Canvas {
         });
     }
 
-    /// Draws a line that texts may cross, such as of the grid.
+    /// Draws a line that texts may cross, such as a grid line.
     pub(crate) fn line(&mut self, from: [f64; 2], to: [f64; 2], style: Style) {
         self.elements.push(Element::Line { from, to, style });
     }
@@ -140,7 +140,7 @@ impl Canvas {
         }
     }
 
-    /// Whether a place is within the picture's sides and free of text and shapes.
+    /// Whether an area is within the picture's sides and free of text and shapes.
     pub(crate) fn is_free(&self, area: &Area) -> bool {
         let mut taken = self.texts.iter().chain(self.shapes.iter().chain(&self.rules));
         area.is_within(self.look.width) && !taken.any(|other| area.overlaps(other))
@@ -161,8 +161,8 @@ impl Canvas {
         y + gap - top
     }
 
-    /// Writes the legend of all named series at `top`, unless there is only one series; returns its height. On
-    /// paper, samples of series with dots are dots.
+    /// Writes the legend of all named series at `top`, unless there is only one series; returns its height. On paper, the
+    /// legend of series with dots has dots.
     pub(crate) fn legend(&mut self, top: f64, series: &[Series], has_dots: bool) -> f64 {
         const SWATCH: f64 = 11.0;
         const GAP: f64 = 16.0;

@@ -16,13 +16,13 @@ pub(crate) const MM_PER_INCH: f64 = 25.4;
 const PLOT_OVER_WIDTH: f64 = 0.42;
 const LEAST_PLOT: f64 = 30.0;
 
-/// A finished drawing.
+/// A finished drawing, which can be written as SVG or PDF.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
     pub(crate) title: String,
     pub(crate) size: [f64; 2],
     pub(crate) elements: Vec<Element>,
-    /// Points per unit.
+    /// Typographic points per unit of the drawing.
     pub(crate) points: f64,
 }
 
@@ -38,7 +38,7 @@ impl Drawing {
         }
     }
 
-    /// The characters that the font of PDF files lacks, each once; the files have question marks in their place.
+    /// Returns the characters that the font of PDF files lacks, each once; the files have question marks in their place.
     pub fn lacking(&self) -> String {
         let mut lacking = String::new();
         for element in &self.elements {
@@ -54,7 +54,7 @@ impl Drawing {
     }
 }
 
-/// A chart as drawn for wide and for narrow screens.
+/// A chart drawn for wide and for narrow screens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawings(pub(crate) [Drawing; 2]);
 
@@ -65,7 +65,7 @@ impl Drawings {
         Self(WIDTHS.map(draw))
     }
 
-    /// The drawing for wide screens.
+    /// Returns the drawing for wide screens.
     pub fn wide(&self) -> &Drawing {
         &self.0[0]
     }
@@ -76,7 +76,7 @@ impl Drawings {
 pub struct PrintFormat {
     /// Width in millimetres.
     pub width_mm: f64,
-    /// Height in millimetres; by the width if none.
+    /// Height in millimetres; `None` derives it from the width.
     pub height_mm: Option<f64>,
     /// Size of the names of groups and series in points.
     pub text_pt: f64,
@@ -85,7 +85,7 @@ pub struct PrintFormat {
 }
 
 impl PrintFormat {
-    /// A column of a paper of two columns: 3.5 inches, as IEEE's are, with text of 8 points.
+    /// Creates the format of a column of 3.5 inches, as in two-column papers of the IEEE, with text of 8 points.
     #[must_use]
     pub fn column() -> Self {
         Self { width_mm: 88.9, height_mm: None, text_pt: 8.0, heading: String::new() }

@@ -13,9 +13,9 @@ pub(crate) const ASCENT: f32 = 905.0;
 pub(crate) const DESCENT: f32 = -212.0;
 pub(crate) const CAP_HEIGHT: f32 = 688.0;
 pub(crate) const BOX: [f32; 4] = [-544.0, -303.0, 1302.0, 980.0];
-/// Replaces characters that the font lacks.
+/// Replacement of characters that the font lacks.
 const REPLACEMENT: u8 = b'?';
-/// Width of a missing character in text sizes: an ideograph's.
+/// Width of a missing character relative to the text size, as of an ideograph.
 const WIDEST: f64 = 1.0;
 
 /// Characters 0x80 to 0x9f of Windows-1252; undefined codes have a space.

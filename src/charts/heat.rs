@@ -11,17 +11,17 @@ use quadrille_base::error::Result;
 /// Cells of the colour bar.
 const BAR_CELLS: u32 = 60;
 const BAR: [f64; 2] = [120.0, 9.0];
-/// Luminance, of 255, below which a cell is dark.
+/// Luma, 0 to 255, below which a cell is dark.
 const DARK: f64 = 140.0;
-/// Least height of a row with a name.
+/// Least height of a row whose name is written.
 const ROW: f64 = 13.0;
 /// Widest name of a row, as a share of the drawing.
 const NAMES: f64 = 0.35;
 
-/// A heat map.
+/// A heat map: a coloured cell per column and row.
 #[derive(Debug, Clone)]
 pub struct HeatChart {
-    /// Accessible title.
+    /// Accessible title (aria-label).
     pub title: String,
     /// Labels of the horizontal and the vertical axis.
     pub axes: [String; 2],
@@ -41,7 +41,7 @@ fn is_dark([r, g, b]: Rgb) -> bool {
 }
 
 impl HeatChart {
-    /// Draws the chart for a paper.
+    /// Draws the chart in a print format.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.
@@ -65,7 +65,7 @@ impl HeatChart {
         let on_scale = |v: f64| if self.values.is_log { v.ln() } else { v };
         let [value, least, most] = [value, least, most].map(on_scale);
         let share = (value - least) / (most - least);
-        // One value alone is in the middle.
+        // A single value gets the colour in the middle.
         let share = if share.is_finite() { share } else { 0.5 };
         (self.ramp)(share.clamp(0.0, 1.0) as f32)
     }
@@ -94,7 +94,7 @@ impl HeatChart {
         };
         for (row, (name, values)) in self.rows.iter().enumerate() {
             let middle = at(0, row)[1] + cell[1] / 2.0 + 4.0;
-            // Rows that are lower than a text are named in turns.
+            // If rows are lower than a text, only every n-th row has its name.
             if row as f64 % (ROW / cell[1]).ceil().max(1.0) == 0.0 {
                 let name = metrics.abridged(name, Size::Axis, names);
                 canvas.text([left - 6.0, middle], Anchor::End, Size::Axis, &name);

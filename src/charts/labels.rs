@@ -20,7 +20,7 @@ pub(crate) enum Anchor {
 }
 
 impl Anchor {
-    /// Part of the text before its point.
+    /// Share of the text before its anchor point.
     pub(crate) fn share(self) -> f64 {
         match self {
             Self::Start => 0.0,
@@ -52,7 +52,7 @@ impl Size {
         }
     }
 
-    /// In units of the drawing, which are pixels in a page; the same as in the style sheet.
+    /// Text size in units of the drawing, which are pixels in a page; the same as in the style sheet.
     pub(crate) fn pixels(self) -> f64 {
         match self {
             Self::Heading => 14.0,
@@ -63,7 +63,7 @@ impl Size {
         }
     }
 
-    /// Colour in a file, and width of the halo around texts that cross lines.
+    /// Colour in a file, and width of the halo if the text may cross lines.
     pub(crate) fn paint(self) -> (Rgb, Option<f64>) {
         match self {
             Self::Text | Self::Heading | Self::Cell { is_dark: false } => (light("ink"), None),
@@ -96,7 +96,7 @@ impl Metrics {
         }
     }
 
-    /// The text, or its beginning with an ellipsis if wider than `width`.
+    /// Returns the text, or its beginning with an ellipsis if it is wider than `width`.
     pub(crate) fn abridged(self, text: &str, size: Size, width: f64) -> String {
         if self.width(text, size) <= width {
             return text.to_owned();
@@ -111,7 +111,7 @@ impl Metrics {
         kept
     }
 
-    /// Lines of whole words up to `width` wide, where possible.
+    /// Returns lines of whole words up to `width` wide, where possible.
     pub(crate) fn wrapped(self, text: &str, size: Size, width: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
@@ -144,7 +144,7 @@ impl Metrics {
     }
 }
 
-/// Rectangle of any direction: its corners in order.
+/// Rotated rectangle: its corners in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Area([[f64; 2]; 4]);
 
@@ -165,14 +165,14 @@ impl Area {
         ]
     }
 
-    /// Whether two places overlap, by separating axes.
+    /// Whether two areas overlap, by the separating axis theorem.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         const TOUCH: f64 = 1e-6;
         let sides = [self, other].into_iter().flat_map(|area| {
             let [a, b, _, d] = area.0;
             [b, d].map(|end| [a[1] - end[1], end[0] - a[0]])
         });
-        // A line has no second side, and separates along itself too.
+        // A line has only one side of nonzero length, and can be separated along it too.
         let sides = sides.filter(|[x, y]| x.hypot(*y) > TOUCH);
         sides.flat_map(|[x, y]| [[x, y], [-y, x]]).all(|direction| {
             let [low, high] = self.range(direction);

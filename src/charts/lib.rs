@@ -5,8 +5,8 @@
 //!                                            --on_paper-> Drawing  --svg, pdf-> a file
 //! ```
 //!
-//! A chart paints elements (texts, rectangles, dots, lines) onto a canvas, which knows the places that are taken: no
-//! text covers another one, a bar or a dot. `axis_labels` and `plot` find a free place or another way to say it.
+//! A chart paints elements (texts, rectangles, dots, lines) onto a canvas, which knows the occupied areas: no text covers
+//! another one, a bar or a dot. `axis_labels` and `plot` find a free place or another way to write it.
 //!
 //! In a page, elements have classes (`s0` to `s7` for series, `pub` for published numbers) that [`style`] fills, in
 //! light and in dark. Every chart is drawn twice, for wide and for narrow screens, so that its text is readable on both
@@ -61,14 +61,14 @@ const COLOURS: usize = 8;
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// Number of the colour.
+    /// Index of the colour, modulo 8.
     pub colour: usize,
     /// Whether the values are from a publication.
     pub is_published: bool,
 }
 
 impl Series {
-    /// Our values, in the colour of this number.
+    /// Creates a series of our own values in the colour of index `colour`.
     pub fn ours(name: impl Into<String>, colour: usize) -> Self {
         Self { name: name.into(), colour, is_published: false }
     }
@@ -81,7 +81,7 @@ impl Series {
 /// A value of the vertical axis with a line across the plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisMark {
-    /// The value.
+    /// Value at which the line is drawn.
     pub value: f64,
     /// Text beside the line.
     pub label: String,
@@ -92,13 +92,13 @@ pub struct AxisMark {
 }
 
 impl AxisMark {
-    /// A line at a published value.
+    /// Creates a line at a published value; `None` without a value.
     pub fn published(value: Option<f64>, label: &str) -> Option<Self> {
         let label = format!("published: {label}");
         value.map(|value| Self { value, label, is_published: true, is_left: false })
     }
 
-    /// A line at another value.
+    /// Creates a line at a value that is not published.
     pub fn at(value: f64, label: &str) -> Self {
         Self { value, label: label.to_owned(), is_published: false, is_left: false }
     }
@@ -114,8 +114,8 @@ mod tests {
     use crate::canvas::{Canvas, Look};
     use crate::drawing::WIDTHS;
 
-    /// Texts cover neither each other nor bars, dots or curves, and lie within the picture, on wide and on narrow
-    /// screens.
+    /// Checks that texts cover neither each other nor bars, dots or curves, and lie within the picture, on wide and on
+    /// narrow screens.
     fn check(paint: impl Fn(&mut Canvas) -> f64) -> std::result::Result<(), TestCaseError> {
         let papers = [400.0, 240.0].map(|width| Look::paper(width, 150.0, "a heading"));
         for look in WIDTHS.map(Look::screen).into_iter().chain(papers) {
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Of 120 names on one axis, as many are written as have room: more than 20, upright.
+    /// Of 120 names on one axis, more than 20 have room and are written, upright.
     #[test]
     fn many_names_are_thinned_out() {
         let groups = (0..120).map(|n| Group::of(format!("view {n}"), [Some(1.0)]));

@@ -12,9 +12,9 @@ use quadrille_base::error::Result;
 /// Drawing style of the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
-    /// Joined, with a dot each.
+    /// Points joined by a line, with a dot each.
     Line,
-    /// Dots.
+    /// Dots without a line.
     Points,
     /// Bins of a histogram: each point is the left end of a bin, and the last one ends the last bin.
     Steps,
@@ -34,7 +34,7 @@ pub struct LineSeries {
 }
 
 impl LineSeries {
-    /// Creates a series of ours, in the colour of this number.
+    /// Creates a series of our own values in the colour of index `colour`.
     pub fn ours(
         name: impl Into<String>,
         colour: usize,
@@ -50,20 +50,20 @@ impl LineSeries {
     }
 }
 
-/// A chart of series of points.
+/// A chart of lines, points and histograms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineChart {
     /// Accessible title (aria-label).
     pub title: String,
-    /// The horizontal axis.
+    /// Horizontal axis of the points.
     pub x: Axis,
     /// Labels of the horizontal axis in place of numbers.
     pub x_labels: Vec<(f64, String)>,
-    /// The vertical axis.
+    /// Vertical axis of the points.
     pub y: Axis,
-    /// Series of the chart.
+    /// Series in the order of the legend.
     pub series: Vec<LineSeries>,
-    /// Lines across the plot.
+    /// Labelled lines across the plot.
     pub marks: Vec<AxisMark>,
 }
 
@@ -91,7 +91,7 @@ impl LineChart {
         Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
 
-    /// Draws the chart for a paper.
+    /// Draws the chart in a print format.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for a height without room for the plot.

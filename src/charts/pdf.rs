@@ -24,7 +24,7 @@ const FONT: i32 = 5;
 const DESCRIPTOR: i32 = 6;
 const FONT_FILE: i32 = 7;
 const INFORMATION: i32 = 8;
-/// First opacity state; the percentage is added.
+/// First object of the opacity states; the percentage is added.
 const OPACITIES: i32 = 100;
 
 const FONT_NAME: Name<'static> = Name(b"F");
@@ -47,7 +47,7 @@ fn opacity_name(percent: u8) -> String {
 
 struct Page {
     content: Content,
-    /// In percent.
+    /// Opacities in use, in percent.
     opacities: BTreeSet<u8>,
 }
 
@@ -94,7 +94,7 @@ impl Page {
         let (sin, cos) = angle.to_radians().sin_cos();
         let back = font::width(text) * size.pixels() * anchor.share();
         let at = [x - back * cos, y - back * sin];
-        // The page's y axis points down, the y axis of glyphs up.
+        // The y axis of the page points down, that of glyphs up.
         let matrix = [cos, sin, sin, -cos, at[0], at[1]].map(narrow);
         let (colour, halo) = size.paint();
         self.content.save_state();
@@ -165,7 +165,7 @@ fn circle(content: &mut Content, [x, y]: [f64; 2], radius: f64) {
     content.move_to(narrow(x + radius), narrow(y));
     let mut out = [1.0, 0.0];
     for _ in 0..4 {
-        // A quarter turn.
+        // Direction after a quarter turn.
         let next = [-out[1], out[0]];
         let point = |along: [f64; 2], across: [f64; 2], by: f64| {
             [0, 1].map(|axis| narrow([x, y][axis] + radius * along[axis] + by * across[axis]))
@@ -210,7 +210,7 @@ fn write_font(pdf: &mut Pdf) -> io::Result<()> {
 }
 
 impl Drawing {
-    /// The drawing as a PDF file of one page, with its font embedded. Equal drawings have equal bytes.
+    /// Returns the drawing as a PDF file of one page, with its font embedded. Equal drawings have equal bytes.
     pub fn pdf(&self) -> io::Result<Vec<u8>> {
         file(self)
     }

@@ -7,7 +7,7 @@ use crate::style::Style;
 use crate::{AxisMark, RIGHT, Series};
 
 const LINE: f64 = 15.0;
-/// Length of a line's sample in the explanation below the plot.
+/// Length of a line's sample in the list below the plot.
 const SAMPLE: f64 = 22.0;
 
 fn style(mark: &AxisMark) -> Style {
@@ -26,7 +26,7 @@ impl Plot {
         Self { top, left: canvas.left, height: canvas.look.plot_height, scale }
     }
 
-    /// Draws legend and axis, and leaves `room` between label and plot.
+    /// Draws legend and axis, and leaves `room` between the axis label and the plot.
     pub(crate) fn begin(
         canvas: &mut Canvas,
         series: &[Series],
@@ -72,8 +72,8 @@ impl Plot {
         }
     }
 
-    /// Writes the labels of lines beside them where free, else below the plot, from the height `below`. Returns
-    /// the height at which the picture ends.
+    /// Writes the labels of lines beside the lines where there is room, else below the plot from the height `below` on.
+    /// Returns the height at which the picture ends.
     pub(crate) fn name_lines(&self, canvas: &mut Canvas, marks: &[AxisMark], below: f64) -> f64 {
         let mut end = below;
         for mark in marks.iter().filter(|mark| !mark.label.is_empty()) {
@@ -94,7 +94,7 @@ impl Plot {
         end + 8.0
     }
 
-    /// Free place for a line's label, above or below it, as near as possible to its end.
+    /// Free place for a line's label, above or below the line, as near as possible to its end.
     fn free_place(&self, canvas: &Canvas, mark: &AxisMark) -> Option<([f64; 2], Anchor)> {
         const STEP: f64 = 6.0;
         let (left, width) = (self.left, canvas.look.width);

@@ -10,14 +10,14 @@ const HEIGHT: f64 = 14.0;
 /// Number of distinct shades.
 const SHADES: f64 = 20.0;
 
-/// A unit over time.
+/// Activity of a unit over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActivityStrip {
     /// Name of the unit.
     pub name: String,
     /// Shares of equal windows, 0 to 1.
     pub shares: Vec<f64>,
-    /// Time of all windows together.
+    /// Total time of the windows, in a unit that all strips of a chart share.
     pub length: f64,
 }
 
@@ -26,14 +26,14 @@ pub struct ActivityStrip {
 pub struct StripChart {
     /// Accessible title (aria-label).
     pub title: String,
-    /// Strips with a heading each that begins a group; an empty heading goes on with the group.
+    /// Strips with headings: a heading begins a group, an empty one continues the group.
     pub strips: Vec<(String, ActivityStrip)>,
     /// Text at the end of the time axis.
     pub end: String,
 }
 
 impl StripChart {
-    /// Draws the chart.
+    /// Draws the chart for screens.
     pub fn draw(&self) -> Drawings {
         Drawings::draw(&self.title, |canvas| self.paint(canvas))
     }
@@ -69,7 +69,7 @@ impl StripChart {
     }
 }
 
-/// Joins neighbours of one shade: first window, end, share. Windows without work are left out.
+/// Joins neighbours of one shade into (first window, end, share). Windows without work are left out.
 fn runs(shares: &[f64]) -> Vec<(usize, usize, f64)> {
     let mut runs: Vec<(usize, usize, f64)> = Vec::new();
     for (at, share) in shares.iter().enumerate() {

@@ -3,7 +3,7 @@
 use crate::COLOURS;
 
 const RULES: &str = include_str!("chart.css");
-/// Variables with their colours in light and in dark.
+/// Variables with their light and dark colours.
 const VARIABLES: [(&str, [&str; 2]); 16] = [
     ("ground", ["#ffffff", "#14161a"]),
     ("raised", ["#f6f7f9", "#1d2026"]),
@@ -23,7 +23,7 @@ const VARIABLES: [(&str, [&str; 2]); 16] = [
     ("s7", ["#7b7f87", "#a3a8b1"]),
 ];
 
-/// A colour in sRGB.
+/// A colour in sRGB, 8 bits per channel.
 pub type Rgb = [u8; 3];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,7 +149,7 @@ fn rules() -> String {
     RULES.to_owned() + &series.collect::<String>()
 }
 
-/// The style of the charts of a page: variables in light and in dark, and the rules over them.
+/// Style sheet for the charts of a page: variables in light and in dark, and the rules that use them.
 pub fn of_page() -> String {
     let [light, dark] = [0, 1].map(|scheme| {
         let variables = VARIABLES.iter();

@@ -1,4 +1,4 @@
-//! Drawings as SVG: elements of a page, coloured by its style sheet, and files with all colours of their own.
+//! Drawings as SVG: elements of a page, coloured by its style sheet, and files that contain their colours.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub fn escaped(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\n' | '\t' => escaped.push(' '),
-            // XML has no place for these, not even as references.
+            // XML allows these characters not even as references.
             '\u{fffe}' | '\u{ffff}' => {}
             other if other.is_control() => {}
             other => escaped.push(other),
@@ -81,8 +81,8 @@ impl Colours {
         attributes
     }
 
-    /// Text elements; in a file, a halo element precedes a text that crosses lines, since not every program
-    /// knows `paint-order`.
+    /// Text elements. In a file, a halo element precedes a text that crosses lines, since some programs ignore
+    /// `paint-order`.
     fn text(&self, place: &str, anchor: Anchor, size: Size, text: &str) -> String {
         let (anchor, text) = (anchor_name(anchor), escaped(text));
         let place = format!("{place} text-anchor=\"{anchor}\"");
@@ -160,14 +160,14 @@ impl Colours {
 }
 
 impl Drawing {
-    /// The drawing as an SVG file: colours, sizes and fonts stand in its elements, and it refers to nothing.
+    /// Returns the drawing as an SVG file: its elements contain colours, sizes and fonts, and it refers to no other file.
     pub fn svg(&self) -> String {
         file(self)
     }
 }
 
 impl Drawings {
-    /// Both drawings as elements of a page, whose style sheet shows one of them.
+    /// Returns both drawings as elements of a page, whose style sheet shows one of them.
     pub fn inline(&self) -> String {
         let drawings = self.0.iter().zip(["wide", "narrow"]);
         drawings.map(|(drawing, class)| inline(drawing, class)).collect()
