@@ -69,7 +69,7 @@ pub enum Error {
         other: String,
     },
     /// An amount exceeds a limit of this program.
-    #[error("{}: at most {limit}, found {found}", plain(what))]
+    #[error("{}: expected at most {limit}, found {found}", plain(what))]
     Limit {
         /// The quantity, with its unit.
         what: String,

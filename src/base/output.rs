@@ -103,7 +103,8 @@ fn write_and_swap(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     if let Some(other) = other_file(path, "", &is_replaceable)? {
-        let reason = format!("the folder holds {}, which is not part of it", shown(&other));
+        let reason =
+            format!("the folder holds {}, which would be lost; name a new folder", shown(&other));
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
     }
     let temporary = temporary_names().tempdir_in(folder_of(path));
@@ -179,7 +180,7 @@ pub fn refuse_input(output: &Path, inputs: &[&Path]) -> Result<()> {
         Some(input) => Err(Error::argument(
             "output",
             "a file that is not an input",
-            format!("{}, which is read", shown(input)),
+            format!("{}, which is an input", shown(input)),
         )),
     }
 }

@@ -28,6 +28,6 @@ pub fn read_text(path: &Path, what: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let found = format!("the byte {:#04x}", error.as_bytes()[at]);
-        Error::malformed(path, format!("byte {at}"), format!("{what}, text in UTF-8"), found)
+        Error::malformed(path, format!("byte {at}"), format!("{what} in UTF-8"), found)
     })
 }

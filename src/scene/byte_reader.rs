@@ -67,7 +67,8 @@ impl<'a> ByteReader<'a> {
         let left = self.bytes.len() - self.at;
         let most = left / item_bytes;
         usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
-            let expected = format!("at most {most}, by the {left} bytes that follow");
+            let expected =
+                format!("at most {most}, the number that the next {left} bytes can hold");
             self.error(what, expected, count.to_string())
         })
     }

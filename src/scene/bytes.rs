@@ -86,8 +86,9 @@ impl MappedFile {
         read_at(&self.file, start as u64, into).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {
                 let place = format!("byte {start}");
-                let expected = format!("{} bytes, as when it was opened", self.map.len());
-                Error::malformed(&self.path, place, expected, "a file that has become shorter")
+                let expected =
+                    format!("the {} bytes that the file had when it was opened", self.map.len());
+                Error::malformed(&self.path, place, expected, "a shorter file")
             }
             _ => Error::read(&self.path, error),
         })

@@ -149,7 +149,7 @@ impl Camera {
         let Projection::Fisheye(lens) = camera.projection else { return None };
         (share > 0.0).then(|| {
             format!(
-                "view {}: its lens ends {:.1} degrees from the axis; the {:.0} % of the picture beyond it stay empty",
+                "view {}: the lens shows directions up to {:.1} degrees from the axis; {:.0} % of the picture lies beyond and stays empty",
                 camera.name,
                 lens.max_angle().to_degrees(),
                 (100.0 * share).ceil(),
@@ -193,7 +193,7 @@ impl Camera {
         let (Some(forward), Some(right)) = (forward, right) else {
             return Err(Error::argument(
                 format!("camera \"{name}\""),
-                "an eye apart from its target and an up that is not along the line of sight",
+                "an eye that differs from the target and an up direction that is not along the line of sight",
                 format!(
                     "eye {:?}, target {:?}, up {:?}",
                     eye.as_slice(),

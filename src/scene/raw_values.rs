@@ -57,7 +57,7 @@ impl RawColumns {
         let floats = self.all_floats().map(Vec::as_slice);
         let mut floats = floats.chain(rest.iter().map(|column| &**column));
         let found = match of_mean.or_else(|| floats.find_map(|column| bad(column, task))) {
-            Some(row) => Some((row, "one that is not")),
+            Some(row) => Some((row, "a number that is not finite")),
             None => (0..self.rows()).find(zero).map(|row| (row, "a rotation of zero")),
         };
         match found {
@@ -65,7 +65,7 @@ impl RawColumns {
             Some((row, found)) => Err(Error::malformed(
                 path,
                 format!("row {row}"),
-                "finite numbers (drop such rows with --drop-nan)",
+                "finite numbers and a nonzero rotation (--drop-nan drops other rows)",
                 found,
             )),
         }

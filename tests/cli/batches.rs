@@ -142,7 +142,7 @@ fn counts_of_hostile_files_take_no_memory() {
         [&["render", "folder"], &CAMERAS[..], &flags].concat()
     };
     place.expect_error(USAGE, &render("1G"), &["at least", "folder", "found 1 GiB"]);
-    let named = ["meta.json", "at most", "splats, by the size of the pictures"];
+    let named = ["meta.json", "at most", "splats in pictures of this size"];
     place.expect_error(UNREADABLE, &render("600G"), &named);
     assert!(!place.path("a.png").exists());
 }

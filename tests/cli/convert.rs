@@ -97,12 +97,12 @@ fn sog_folders_are_written_and_kept_from_their_readers() {
         let info = place.document(&["info", folder, "--json"]);
         assert_eq!((&info["format"], &info["splats"]), (&"SOG".into(), &SPLATS.into()));
     }
-    place.expect_error(USAGE, &["convert", "b", "-o", "b/meta.json"], &["-o", "which is read"]);
+    place.expect_error(USAGE, &["convert", "b", "-o", "b/meta.json"], &["-o", "which is an input"]);
     fs::write(place.path("b/notes"), "").unwrap();
     place.expect_error(
         UNWRITABLE,
         &["convert", "scene.ply", "-o", "b/meta.json"],
-        &["notes", "not part of it"],
+        &["notes", "would be lost"],
     );
 }
 
@@ -145,7 +145,7 @@ fn mistakes_are_named() {
         place.expect_error(code, &[&["convert"], arguments].concat(), words);
     };
     refused(USAGE, &["scene.ply", "-o", "a.txt"], &["-o", "--format", "a.txt"]);
-    refused(USAGE, &["scene.ply", "-o", "scene.ply"], &["-o", "which is read"]);
+    refused(USAGE, &["scene.ply", "-o", "scene.ply"], &["-o", "which is an input"]);
     refused(
         USAGE,
         &["scene.ply", "-o", "a.ply", "--where", "opacity >"],
@@ -251,7 +251,7 @@ fn pruning_needs_views_or_takes_the_cameras_beside_the_scene() {
     assert!(stderr(&output).contains("cameras of cameras.json"), "{}", stderr(&output));
     // The file that is found is an input as one that is named.
     let over = [&["convert", "scene.ply", "--report", "cameras.json"][..], &prune].concat();
-    place.expect_error(USAGE, &over, &["--report", "which is read"]);
+    place.expect_error(USAGE, &over, &["--report", "which is an input"]);
     let beside = fs::read(place.path("a.ply")).unwrap();
     let given = [&["convert", "scene.ply", "--cameras", "cameras.json"][..], &prune].concat();
     place.expect(DONE, &given);

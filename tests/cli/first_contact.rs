@@ -326,7 +326,7 @@ fn configurations_and_suites_are_text_of_limited_size() {
     for (command, what) in
         [(&["bench"][..], "a suite"), (&["sim", "--config-dump", "--config"], "a configuration")]
     {
-        let text = format!("binary: byte 4: expected {what}, text in UTF-8, found the byte 0xff");
+        let text = format!("binary: byte 4: expected {what} in UTF-8, found the byte 0xff");
         place.expect_error(UNREADABLE, &[command, &["binary"]].concat(), &[&text]);
         let limit = format!("large: bytes of {what}");
         place.expect_error(UNREADABLE, &[command, &["large"]].concat(), &[&limit, "1048576"]);

@@ -62,7 +62,7 @@ fn a_file_of_a_fisheye_is_drawn_as_one() {
     write("OPENCV_FISHEYE", -9.0);
     let arguments = [&["render", "scene.ply", "-o", "f.npy"], &cameras[..]].concat();
     let warning = String::from_utf8(place.expect(DONE, &arguments).stderr).unwrap();
-    assert!(warning.contains("its lens ends 11.0 degrees"), "{warning}");
+    assert!(warning.contains("the lens shows directions up to 11.0 degrees"), "{warning}");
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn wrong_plots_are_refused_by_flag() {
     fs::write(place.path("b.csv"), &csv).unwrap();
     fs::write(place.path("b.plot.csv"), &csv).unwrap();
     let over = ["plot", "b.plot.csv", "-o", "b.svg", "--x", "scene", "--y", "cycles"];
-    place.expect_error(USAGE, &over, &["b.plot.csv", "which is read"]);
+    place.expect_error(USAGE, &over, &["b.plot.csv", "which is an input"]);
     fs::create_dir(place.path("c.svg")).unwrap();
     let folder = ["plot", "b.csv", "-o", "c.svg", "--x", "scene", "--y", "cycles"];
     place.expect_error(UNWRITABLE, &folder, &["c.svg"]);

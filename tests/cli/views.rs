@@ -255,7 +255,7 @@ fn views_are_listed_and_their_cameras_written() {
         assert!((written.eye() - camera.eye()).norm() < 1e-9);
     }
     let over = [&render[..], &["--cameras-out", "cameras.json"]].concat();
-    place.expect_error(USAGE, &over, &["--cameras-out", "which is read"]);
+    place.expect_error(USAGE, &over, &["--cameras-out", "which is an input"]);
 }
 
 /// The flags of a view that the program chose reproduce its picture bit by bit.

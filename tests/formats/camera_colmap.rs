@@ -138,7 +138,7 @@ fn fisheyes_keep_their_polynomial() {
     let [warning] = &file.warnings[..] else {
         panic!("{:?}", file.warnings);
     };
-    assert!(warning.contains("1 of 2 cameras with fisheye lenses"), "{warning}");
+    assert!(warning.contains("prism distortion (1 of 2 cameras)"), "{warning}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn an_angle_of_view_needs_a_size() {
 #[test]
 fn fisheyes_and_panoramas_are_read_as_such() {
     let file = load_text(&TRANSFORMS.replace("\"k1\": 0.0", "\"k1\": 0.1")).unwrap();
-    assert!(file.warnings[0].contains("distortion of 2 frames"), "{:?}", file.warnings);
+    assert!(file.warnings[0].contains("distortion of 2 of 2 frames"), "{:?}", file.warnings);
     let pinholes = load_text(TRANSFORMS).unwrap().cameras;
     assert_eq!(file.cameras, pinholes);
     let fisheye = load_text(&TRANSFORMS.replace("\"OPENCV\"", "\"OPENCV_FISHEYE\"")).unwrap();
@@ -121,7 +121,7 @@ fn fisheyes_and_panoramas_are_read_as_such() {
     let tangential = with_lens("\"p1\": 0.01").unwrap();
     assert_eq!(tangential.cameras, pinholes);
     assert!(
-        tangential.warnings[0].contains("2 frames with fisheye lenses"),
+        tangential.warnings[0].contains("prism distortion (2 of 2 frames)"),
         "{:?}",
         tangential.warnings
     );

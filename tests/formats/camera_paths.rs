@@ -167,7 +167,7 @@ fn errors_name_the_frame_or_key() {
         (|p| p["animTracks"][0]["duration"] = json!(1e9), "at most 108000 frames"),
         (
             |p| p["animTracks"][0]["keyframes"]["values"]["target"] = json!([0, 0, 0, 2, 0, 0]),
-            "an eye apart from its target",
+            "an eye that differs from the target",
         ),
     ];
     let start = [(nerfstudio_path(), &path[..]), (settings(1.0), &track[..])];

@@ -82,7 +82,11 @@ fn the_stored_transform_of_nerfstudio_is_found_and_completes_the_applied_one() {
     let stored = json!({"transform": rows(&turn, shift), "scale": scale});
     write(folder.path(), "transforms.json", &transforms(Some(&APPLIED)));
     let alone = load(folder.path(), CameraTransform::Found).unwrap();
-    assert!(alone.warnings[0].contains("applied_transform stays"), "{:?}", alone.warnings);
+    assert!(
+        alone.warnings[0].contains("keep the file's applied_transform"),
+        "{:?}",
+        alone.warnings
+    );
     let undone = load(folder.path(), CameraTransform::Undo).unwrap();
     assert_same_picture(&camera_in_colmap(), &undone.cameras[0], &|p| p);
 

@@ -126,8 +126,8 @@ fn false_npy_headers_are_refused_before_any_allocation() {
     let cases = [
         ("(2, 3, 4)", "expected 96 bytes, found 5 bytes"),
         ("(65535, 4000, 4)", "expected 4194240000 bytes"),
-        ("(65535, 65535, 4)", "pixels: at most 268435456"),
-        ("(18446744073709551615, 1, 4)", "pixels of a side: at most 65535"),
+        ("(65535, 65535, 4)", "pixels: expected at most 268435456"),
+        ("(18446744073709551615, 1, 4)", "pixels per side: expected at most 65535"),
         ("(0, 3, 4)", "at least 1 x 1 pixels, found 3 x 0"),
         ("(2, 3, 5)", "height x width x 3 or 4, found [2, 3, 5]"),
         ("(2, 3)", "height x width x 3 or 4"),

@@ -72,7 +72,7 @@ impl SamplePattern {
         if samples > 4 {
             return Err(Error::argument(
                 "samples per pixel with coarse shading",
-                "1, 2 or 4: a coarse pixel holds four times as many, at most 16",
+                "1, 2 or 4, since a coarse pixel has four times as many samples, at most 16",
                 samples,
             ));
         }

@@ -84,7 +84,7 @@ impl CameraFile {
             let names = file.refused.iter().take(LISTED_NAMES);
             let names: Vec<&str> = names.map(|refused| refused.name_in_file.as_str()).collect();
             file.warnings.push(format!(
-                "{}: {count} of {} cameras cannot be drawn ({}{}); the first one: {}",
+                "{}: {count} of {} cameras cannot be drawn ({}{}); the first error is: {}",
                 shown(path),
                 file.cameras.len() + count,
                 names.join(", "),
@@ -180,7 +180,7 @@ pub(super) fn view_name(index: usize) -> String {
 
 pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
     format!(
-        "{}: lens distortion of {of} ignored; pictures will differ from the photographs unless those are undistorted",
+        "{}: the lens distortion of {of} is ignored; pictures differ from the photographs unless the photographs are undistorted",
         shown(path)
     )
 }
@@ -188,7 +188,7 @@ pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
 /// Warning about fisheye lenses with further distortion, drawn as pinholes; `of` says how many cameras.
 pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
     format!(
-        "{}: {of} with fisheye lenses that have tangential or thin-prism distortion are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
+        "{}: fisheye lenses with tangential or thin-prism distortion ({of}) are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",
         shown(path)
     )
 }

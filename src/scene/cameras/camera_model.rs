@@ -58,7 +58,7 @@ impl CameraModel {
             Some(Self::Fisheye) => fov_degrees > 0.0 && fov_degrees <= MAX_FOV_DEGREES,
             None | Some(Self::Pinhole) => fov_degrees > 0.0 && fov_degrees < PINHOLE_FOV_DEGREES,
         };
-        let expected = "degrees between 0 and 180, or up to 340 of a fisheye";
+        let expected = "an angle between 0 and 180 degrees, or up to 340 degrees for a fisheye";
         Error::refuse_if(!is_valid, "fov", expected, fov_degrees)
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn read(root: &JsonNode, options: &CameraOptions) -> Result<CameraFil
     file.lacks_intrinsics = true;
     if options.fallback_size_px.is_none() {
         file.warnings.push(format!(
-            "{}: the poses give no picture size; {width} x {height} assumed, unless width and height are given",
+            "{}: the poses give no picture size; {width} x {height} pixels are assumed (width and height set another size)",
             shown(root.path)
         ));
     }

@@ -113,7 +113,7 @@ fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
         let found = format!("{}", keys.len());
         return Err(Error::argument(
             "path",
-            "at least two cameras in the camera file (--cameras names it, --view chooses; --orbit N needs none)",
+            "at least two cameras in the camera file (--cameras names the file, --view chooses cameras; --orbit N needs none)",
             found,
         ));
     };
@@ -221,7 +221,7 @@ fn spiral(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     let above = right.cross(&forward);
     let depth = (focus(poses)? - eye).dot(&forward);
     if depth <= 0.0 {
-        let expected = "cameras whose lines of sight meet before them";
+        let expected = "cameras whose lines of sight meet in front of them";
         return Err(no_path(expected, "lines that meet behind them"));
     }
     let target = eye + forward * depth;
@@ -248,7 +248,7 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     let axes = main_axes(poses, up);
     let radii = axes.map(|axis| radius(poses, centre, axis));
     if radii.iter().any(|radius| *radius <= 0.0) {
-        return Err(no_path("cameras around what they look at", "a line of cameras"));
+        return Err(no_path("cameras around their common subject", "a line of cameras"));
     }
     let frames = (0..count).map(|index| {
         let angle = std::f64::consts::TAU * index as f64 / count as f64;
@@ -300,7 +300,7 @@ fn interpolated(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
         points.push(point);
     }
     let Some(end) = times.last().copied().filter(|_| times.len() > 1) else {
-        return Err(no_path("cameras that differ", "equal ones"));
+        return Err(no_path("cameras with different poses", "cameras with the same pose"));
     };
     let spline = CubicSpline::through(times, points);
     Ok((0..count).map(|index| Pose::at(&spline, end * index as f64 / (count - 1) as f64)).collect())

@@ -144,9 +144,9 @@ fn with_transform(
     let Some(path) = found else {
         if applied.is_some() {
             file.warnings.push(format!(
-                "{}: its applied_transform stays, and no dataparser_transforms.json lies beside it: the \
-                 cameras fit neither a scene trained on the COLMAP model (transform: undo) nor one that \
-                 nerfstudio exported (transform: its dataparser_transforms.json)",
+                "{}: the cameras keep the file's applied_transform, since no dataparser_transforms.json lies beside \
+                 it: they fit neither a scene trained on the COLMAP model (transform: undo) nor a scene that \
+                 nerfstudio exported (transform: the path of its dataparser_transforms.json)",
                 shown(root.path)
             ));
         }
@@ -154,7 +154,7 @@ fn with_transform(
     };
     let stored = WorldTransform::of_file(&path)?;
     file.remarks.push(format!(
-        "{}: cameras moved to the world that nerfstudio trained in, by {}{}",
+        "{}: the cameras are moved to the world in which nerfstudio trained, by {}{}",
         shown(root.path),
         shown(&path),
         match applied {

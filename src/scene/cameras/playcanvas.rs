@@ -162,7 +162,7 @@ fn track_keys(
     let count = times.len();
     let is_ascending = times.windows(2).all(|pair| pair[0] < pair[1]);
     if count == 0 || !is_ascending {
-        return Err(keyframes.error("ascending times of one keyframe at least"));
+        return Err(keyframes.error("ascending times of at least one keyframe"));
     }
     let column = |key: &str, width: usize| {
         let node = values.member(key)?;

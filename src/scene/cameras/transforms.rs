@@ -85,7 +85,7 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
     if sizes_assumed > 0 {
         let (path, [w, h]) = (shown(root.path), BLENDER_SIZE_PX);
         warnings.push(format!(
-            "{path}: {sizes_assumed} frames give no picture size (w, h); {w} x {h} assumed, unless width and height are given"
+            "{path}: the picture size (w, h) is missing in {sizes_assumed} of the frames; {w} x {h} pixels are assumed (width and height set another size)"
         ));
     }
     let kinds: [(_, fn(&_, &_) -> _); 2] =
@@ -93,7 +93,7 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
     for (kind, warning) in kinds {
         let count = lenses.iter().filter(|found| **found == kind).count();
         if count > 0 {
-            warnings.push(warning(root.path, &format!("{count} frames")));
+            warnings.push(warning(root.path, &format!("{count} of {} frames", lenses.len())));
         }
     }
     warnings
@@ -132,7 +132,7 @@ impl<'a> FrameScope<'a> {
             }
             if !is_in(&PERSPECTIVE_MODELS) {
                 return Err(model.error(
-                    "a perspective, fisheye or equirectangular camera model; undistort the photographs",
+                    "a perspective, fisheye or equirectangular camera model (undistort the photographs of others)",
                 ));
             }
         }
@@ -170,7 +170,7 @@ impl<'a> FrameScope<'a> {
         match ["fl_x", "fl_y", "cx", "cy"].iter().find(|key| self.find(key).is_some()) {
             Some(key) => Err(self
                 .frame
-                .error(&format!("a picture size \"w\" and \"h\", as \"{key}\" is in pixels"))),
+                .error(&format!("a picture size \"w\" and \"h\", since \"{key}\" is in pixels"))),
             None => Ok(fallback),
         }
     }

@@ -168,7 +168,7 @@ impl ColumnPass {
         let mut table = describe(self.sampled);
         if table.origin() != [0.0; 3] {
             let expected =
-                "splats that single precision resolves, for a scene that is read in batches";
+                "positions that single precision resolves, since the scene is read in batches";
             let found =
                 "positions too far from the origin (`quadrille convert --translate` moves them)";
             return Err(source.malformed("positions", expected, found));

@@ -69,7 +69,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut bodies = Vec::new();
     for section in &sections {
         let room = section.body_bytes(header.level).ok_or_else(|| {
-            source.malformed("section", "a size inside the file", "one beyond any file")
+            source.malformed("section", "a size that fits in the file", "a larger size")
         })?;
         bodies.push(reader.take(room, "section")?);
     }
@@ -122,7 +122,7 @@ fn file_header(bytes: &[u8], source: &SceneSource<'_>) -> Result<FileHeader> {
     let most = (source.bytes.len() - HEADER_BYTES) / SECTION_HEADER_BYTES;
     let sections = u32_at(bytes, 4) as usize;
     if sections > most {
-        let expected = format!("at most {most} sections, by the size of the file");
+        let expected = format!("at most {most} sections in a file of this size");
         return Err(source.malformed("header", expected, sections.to_string()));
     }
     Ok(FileHeader { sections, level, sh_range })
@@ -154,7 +154,7 @@ impl Section {
             return wrong("an SH degree of 0 to 3".into(), sh_degree.into());
         }
         if section.splats > section.capacity {
-            let most = format!("at most {} splats, its records", section.capacity);
+            let most = format!("at most {} splats, the number of its records", section.capacity);
             return wrong(most, section.splats);
         }
         if section.full_buckets.saturating_add(section.partial_buckets) > section.buckets {

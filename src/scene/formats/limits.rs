@@ -46,7 +46,9 @@ impl OutputFormat {
             let beyond = |v: &f32| v.is_finite() && !range.contains(v);
             let of_column = |name| Some(table.column(name)?.iter().filter(|v| beyond(v)).count());
             let count: usize = table.names().filter(is_held).filter_map(of_column).sum();
-            (count > 0).then(|| format!("{values} are set to the ends of that range: {count}"))
+            (count > 0).then(|| {
+                format!("{values} are clamped to the range of the format; values clamped: {count}")
+            })
         })
     }
 
@@ -58,8 +60,9 @@ impl OutputFormat {
     pub fn check(self, table: &SplatTable, path: &Path, task: &Task) -> Result<()> {
         let most = self.max_sh_degree();
         if table.sh_degree() > most && self != Self::DotSplat {
-            let expected =
-                format!("spherical harmonics of degree {most} at most (cut with --sh {most})");
+            let expected = format!(
+                "spherical harmonics of degree {most} at most (--sh {most} drops higher degrees)"
+            );
             let found = format!("degree {}", table.sh_degree());
             return Err(Error::malformed(path, "format", expected, found));
         }
@@ -79,8 +82,8 @@ impl OutputFormat {
         }
         let (_, row, [x, y, z]) = farthest;
         let found = format!(
-            "{outside} of {} splats beyond it, the farthest at {x},{y},{z} (--drop-outside drops them, \
-             --keep-box crops)",
+            "{outside} of {} splats outside, the farthest at {x},{y},{z} (--drop-outside drops them, \
+             --keep-box crops the scene)",
             table.rows()
         );
         let expected = "positions from -2048 to 2048, the range of SPZ";

@@ -83,7 +83,11 @@ impl<'a> WriteOptions<'a> {
             OutputFormat::Spz3 => 9,
             _ => {
                 let found = format!("{level} for the format {}", format.name());
-                return Err(Error::argument("compression level", "none but for SPZ", found));
+                return Err(Error::argument(
+                    "compression level",
+                    "no level, since only SPZ has levels",
+                    found,
+                ));
             }
         };
         match (1..=most).contains(&level) {

@@ -54,7 +54,7 @@ pub(crate) fn stated_size(named: &Path, width: u64, height: u64) -> Result<Size>
         u32::try_from(value)
             .ok()
             .filter(|&side| side <= MAX_SIDE_PIXELS)
-            .ok_or_else(|| limited("pixels of a side", MAX_SIDE_PIXELS.into(), value))
+            .ok_or_else(|| limited("pixels per side", MAX_SIDE_PIXELS.into(), value))
     };
     let size = Size { width: side(width)?, height: side(height)? };
     if size.pixels() > MAX_PIXELS {

@@ -294,7 +294,7 @@ pub fn write_bands<T>(
                 true => Ok(()),
                 false => Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    format!("{rows} rows of a picture of {}", size[1]),
+                    format!("expected {} rows of pixels, found {rows}", size[1]),
                 )),
             }
         };
@@ -303,7 +303,7 @@ pub fn write_bands<T>(
             PictureFormat::Png => png::encode_bands(out, size, all),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "only .png and .npy are written in bands",
+                "only .png and .npy files can be written in bands of rows",
             )),
         }
     });
@@ -331,7 +331,7 @@ pub fn write_over_to(
     background: Option<[f32; 3]>,
 ) -> io::Result<()> {
     if frame.pixels().is_empty() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a picture without pixels"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the picture has no pixels"));
     }
     let floats = || match background {
         Some(background) => Cow::Owned(frame.over(background)),
@@ -381,8 +381,8 @@ pub fn write_counts(path: &Path, size: [u32; 2], counts: &[u32]) -> Result<()> {
     let pixels = size.map(u64::from).iter().product::<u64>();
     if counts.len() as u64 != pixels {
         return Err(Error::argument(
-            "numbers of pixels",
-            format!("{pixels}"),
+            "counts of pixels",
+            format!("{pixels}, one per pixel"),
             format!("{}", counts.len()),
         ));
     }

@@ -159,13 +159,13 @@ fn split<'a>(content: &'a [u8], named: &Path) -> Result<(&'a str, &'a [u8])> {
     let limit = rest.len().min(MAX_HEADER_BYTES);
     if length > limit {
         let expected = format!("a header of at most {limit} bytes");
-        let found = format!("{length} bytes stated");
+        let found = format!("a stated length of {length} bytes");
         return Err(Error::malformed(named, "NPY preamble", expected, found));
     }
     let (text, elements) = rest.split_at(length);
     let text = std::str::from_utf8(text).map_err(|e| {
         let place = format!("byte {} of the NPY header's text", e.valid_up_to());
-        Error::malformed(named, place, "text", "other bytes")
+        Error::malformed(named, place, "text in UTF-8", "other bytes")
     })?;
     Ok((text, elements))
 }

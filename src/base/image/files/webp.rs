@@ -31,11 +31,13 @@ pub fn encode_webp(
     let sides = 1..=MAX_SIDE_PIXELS;
     let is_whole = bytes.len() as u64 >= u64::from(width) * u64::from(height) * channels;
     if !is_whole || !sides.contains(&width) || !sides.contains(&height) {
-        let found = format!("{width} x {height} pixels in {} bytes", bytes.len());
+        let found =
+            format!("{width} x {height} pixels cannot be written from {} bytes", bytes.len());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, found));
     }
-    let mut settings =
-        WebPConfig::new().map_err(|()| io::Error::other("libwebp of another version"))?;
+    let mut settings = WebPConfig::new().map_err(|()| {
+        io::Error::other("the linked libwebp has another version than its headers")
+    })?;
     settings.lossless = 1;
     settings.exact = 1;
     settings.method = METHOD;

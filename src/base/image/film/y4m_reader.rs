@@ -86,7 +86,7 @@ impl<R: BufRead> Y4mReader<R> {
         let place = format!("frame {}", self.read);
         let line = line(&mut self.source, path)?;
         let is_wrong = line.split(' ').next() != Some("FRAME");
-        Error::malformed_if(is_wrong, path, &place, "a line FRAME", line)?;
+        Error::malformed_if(is_wrong, path, &place, "a line that begins with FRAME", line)?;
         let bytes = self.subsampling.bytes(self.size);
         planes.clear();
         self.source.by_ref().take(bytes).read_to_end(planes).map_err(failed)?;
@@ -104,6 +104,6 @@ fn line(source: &mut impl BufRead, path: &Path) -> Result<String> {
     let read = source.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
     read.map_err(|e| Error::read(path, e))?;
     let expected = format_args!("a line of at most {MAX_LINE_BYTES} bytes");
-    Error::malformed_if(line.pop() != Some(b'\n'), path, "header", expected, "no end of a line")?;
+    Error::malformed_if(line.pop() != Some(b'\n'), path, "header", expected, "no line feed")?;
     Ok(String::from_utf8_lossy(&line).into_owned())
 }

@@ -207,7 +207,10 @@ fn hostile_files_are_refused() {
     let expected = "length of the header: expected at most 65536, found 1099511627776";
     assert_eq!(refusal(&huge), expected);
     let no_json = [&4_u64.to_le_bytes()[..], b"{[}]"].concat();
-    assert!(refusal(&no_json).starts_with("header: expected JSON of arrays by name, found "));
+    assert!(
+        refusal(&no_json)
+            .starts_with("header: expected a JSON object with an entry per array, found ")
+    );
 
     let changed = |change: fn(&mut serde_json::Value)| {
         refusal(&content(LpipsNet::Alex, |header, _| change(header)))

@@ -64,7 +64,7 @@ impl<'a> BufferStore<'a> {
             let bytes = match (&buffer.uri, binary) {
                 (Some(uri), _) => read_uri(uri, resolve).map(Cow::from),
                 (None, Some(binary)) if at == 0 => Ok(binary.into()),
-                (None, _) => Err("neither a URI nor a GLB's buffer".to_owned()),
+                (None, _) => Err("neither a URI nor the binary chunk of a GLB".to_owned()),
             };
             buffers.push(bytes.and_then(|bytes| match bytes.len() {
                 short if short < buffer.byte_length => Err(format!("{short} bytes")),
@@ -97,8 +97,8 @@ impl<'a> BufferStore<'a> {
     /// Returns the element `at` of the document's array `name`.
     pub fn get<'d, T>(&self, array: &'d [T], at: usize, name: &str) -> Result<&'d T> {
         array.get(at).ok_or_else(|| {
-            let expected = format!("one of {} in the document", array.len());
-            self.malformed(format!("{name}[{at}]"), expected, "an index beyond them")
+            let expected = format!("an index below {}, the number in the document", array.len());
+            self.malformed(format!("{name}[{at}]"), expected, at)
         })
     }
 
@@ -120,8 +120,8 @@ impl<'a> BufferStore<'a> {
         let end = end.filter(|end| *end <= length);
         let bytes =
             end.and_then(|end| buffer?.ok()?.get(view.byte_offset..end)).ok_or_else(|| {
-                let expected = format!("bytes inside the {length} of its buffer");
-                let found = format!("{} from {}", view.byte_length, view.byte_offset);
+                let expected = format!("a range inside the {length} bytes of its buffer");
+                let found = format!("{} bytes from byte {}", view.byte_length, view.byte_offset);
                 self.malformed(format!("bufferViews[{at}]"), expected, found)
             })?;
         Ok((bytes, view.byte_stride))
@@ -155,14 +155,14 @@ impl<'a> BufferStore<'a> {
         let size = width * component.size_bytes();
         let stride = stride.unwrap_or(size);
         if stride < size {
-            let expected = format!("a stride of {size} bytes at least");
+            let expected = format!("a stride of at least {size} bytes");
             return Err(self.malformed(place, expected, stride.to_string()));
         }
         // In 128 bits no product overflows.
         let rows = (count as u128).saturating_sub(1) * stride as u128;
         let needed = if count == 0 { 0 } else { rows + size as u128 };
         if needed + offset as u128 > bytes.len() as u128 {
-            let expected = format!("{count} elements of {size} bytes from {offset}");
+            let expected = format!("{count} elements of {size} bytes from byte {offset}");
             let found = format!("{} bytes in bufferViews[{view}]", bytes.len());
             return Err(self.malformed(place, expected, found));
         }

@@ -34,7 +34,7 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
         return wrong("GLB header", "version 2", version.to_string());
     }
     if length < HEADER_BYTES || length > bytes.len() {
-        let expected = format!("a length of 12 to {}, the file's", bytes.len());
+        let expected = format!("a length from 12 to the {} bytes of the file", bytes.len());
         return wrong("GLB header", &expected, length.to_string());
     }
     let (mut rest, mut chunks) = (&bytes[HEADER_BYTES..length], Vec::new());
@@ -46,7 +46,11 @@ pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [
         };
         let body = &rest[CHUNK_HEADER_BYTES..];
         if size > body.len() {
-            return wrong(&place, &format!("{size} bytes"), format!("{} left", body.len()));
+            return wrong(
+                &place,
+                &format!("{size} bytes"),
+                format!("{} bytes to the end of the file", body.len()),
+            );
         }
         chunks.push((kind, &body[..size]));
         rest = &body[size..];

@@ -57,7 +57,7 @@ fn listed(
         let place = format!("nodes[{node}].extensions.EXT_mesh_gpu_instancing");
         return Err(store.malformed(
             place,
-            format!("{count} of each attribute"),
+            format!("{count} elements of each attribute"),
             other.to_string(),
         ));
     }

@@ -71,7 +71,7 @@ impl GltfDocument {
         let mut required = self.extensions_required.iter();
         let Some(name) = required.find(|name| !is_read(name)) else { return Ok(()) };
         let found = named(name);
-        let (place, expected) = ("extensionsRequired", "extensions that are read");
+        let (place, expected) = ("extensionsRequired", "supported extensions");
         Err(Error::malformed(path, place, expected, found))
     }
 }

@@ -43,7 +43,7 @@ const MIN_SPLATS: usize = 1 << 16;
 /// Largest relative difference of the lengths of a node's axes, and cosine between them.
 const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
-pub(super) const LOSSES: &str = "no flag of antialiasing; opacities and scales are linear";
+pub(super) const LOSSES: &str = "no antialiasing flag; opacities and scales are linear";
 
 const DRAWN_SETTINGS: [(&str, &str); 3] =
     [("kernel", "ellipse"), ("colorSpace", "srgb_rec709_display"), ("projection", "perspective")];
@@ -89,7 +89,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             }
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
-            Error::check_limit("splats by the size of the document", most, rows as u64)?;
+            Error::check_limit("splats in a document of this size", most, rows as u64)?;
             raw.transform(&similarity(&instance, &store)?, source.task)?;
             parts.push(raw);
         }
@@ -188,7 +188,7 @@ fn attributes(
     let counts = [rotations.len(), scales.len(), opacities.len(), constants.len()];
     let counts = counts.into_iter().chain(rest.iter().map(Vec::len));
     if { counts }.any(|count| count != rows) {
-        return wrong(format!("{rows} of each attribute"), "another number");
+        return wrong(format!("{rows} elements of each attribute"), "another number");
     }
     let column = |values: &[[f32; 3]], axis: usize| values.iter().map(|v| v[axis]).collect();
     // x, y, z, w in the file.
@@ -219,14 +219,14 @@ fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Simila
         store.malformed(place, "a rotation, translation and uniform scale of splats", found)
     };
     if !(scale > 0.0 && scale.is_finite()) {
-        return Err(wrong("a scale of zero, or not a number"));
+        return Err(wrong("a scale that is zero or not a number"));
     }
     let unit = linear / scale;
     if (unit.transpose() * unit - Matrix3::identity()).amax() > SIMILARITY_TOLERANCE {
-        return Err(wrong("a scale by axis, or a shear"));
+        return Err(wrong("a scale that differs between axes, or a shear"));
     }
     if unit.determinant() < 0.0 {
-        return Err(wrong("a mirror"));
+        return Err(wrong("a reflection"));
     }
     let rotation = if unit == Matrix3::identity() {
         UnitQuaternion::identity()

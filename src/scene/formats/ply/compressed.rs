@@ -74,7 +74,7 @@ pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
 };
 
 pub(super) const LOSSES: &str = "11 bits per position and scale within chunks of 256 splats, 8 bits per colour, \
-     opacity and coefficient, which end at 4, 10 bits per quaternion component";
+     opacity and coefficient (-4 to 4), 10 bits per quaternion component";
 
 struct PackedElement<'a> {
     element: &'a Element,

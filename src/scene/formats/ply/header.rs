@@ -129,7 +129,7 @@ impl Header {
                     path,
                     format!("header of {} lines", lines.number),
                     "\"end_header\" within 16 MiB",
-                    "the end of the file or of this limit",
+                    "the end of the file, or a longer header",
                 ));
             };
             match draft.line(line) {

@@ -54,7 +54,7 @@ impl<W: Write> PlyWriter<W> {
         self.missing = self
             .missing
             .checked_sub(1)
-            .ok_or_else(|| invalid("a splat more than the header announced".into()))?;
+            .ok_or_else(|| invalid("more splats than the header announced".into()))?;
         encode(splat, self.sh_degree, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.drain()?;
@@ -88,7 +88,7 @@ impl<W: Write> PlyWriter<W> {
     pub fn finish(mut self) -> io::Result<W> {
         if self.missing > 0 {
             return Err(invalid(format!(
-                "{} splats fewer than the header announced",
+                "fewer splats than the header announced; splats missing: {}",
                 self.missing
             )));
         }

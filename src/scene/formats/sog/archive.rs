@@ -151,13 +151,13 @@ impl<'a> Archive<'a> {
         // Sizes come from the central directory; headers of the files themselves may hold zeros.
         let (size, stored) = (file.size(), file.compressed_size());
         let most = (self.source.bytes.len() as u64).saturating_mul(MAX_EXPANSION);
-        Error::check_limit(format!("bytes of \"{name}\" by the size of the zip"), most, size)?;
+        Error::check_limit(format!("bytes of \"{name}\" in a zip of this size"), most, size)?;
         let mut bytes = Vec::new();
         let file = self.source.task.reader(file);
         let read = file.take(size.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|e| wrong(e.to_string()))?;
         if bytes.len() as u64 != size {
-            return Err(wrong(format!("{} bytes in place of {size}", bytes.len())));
+            return Err(wrong(format!("{} bytes instead of {size}", bytes.len())));
         }
         Ok((bytes, stored))
     }

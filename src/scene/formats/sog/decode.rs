@@ -109,7 +109,8 @@ impl SogFile {
 
     /// Degree by the width of version 1's picture.
     fn degree_of_centroids(&self, archive: &Archive<'_>, name: &str, bytes: &[u8]) -> Result<u8> {
-        let expected = "64 rows of 3, 8 or 15 coefficients in a line";
+        let expected =
+            "a width of 192, 512 or 960 pixels (64 palette rows of 3, 8 or 15 coefficients)";
         let decoder = image_webp::WebPDecoder::new(std::io::Cursor::new(bytes));
         let decoder = decoder.map_err(|e| self.wrong(archive, name, "a WebP", e.to_string()))?;
         let width = decoder.dimensions().0 as usize;

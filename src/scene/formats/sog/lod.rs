@@ -30,7 +30,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
             Entry::Occupied(file) => file.get().rows,
             Entry::Vacant(place) => {
                 let name = meta.filenames.get(range.file).ok_or_else(|| {
-                    let expected = format!("a file below {}", meta.filenames.len());
+                    let expected = format!("a file index below {}", meta.filenames.len());
                     source.malformed("tree", expected, range.file.to_string())
                 })?;
                 place.insert(file(archive, name)?).rows
@@ -39,7 +39,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
         let end = range.offset.checked_add(range.count);
         if end.is_none_or(|end| end > available) {
             let expected = format!("rows below {available}");
-            let found = format!("{} from {}", range.count, range.offset);
+            let found = format!("{} rows from row {}", range.count, range.offset);
             return Err(source.malformed("tree", expected, found));
         }
         rows = rows.saturating_add(range.count);

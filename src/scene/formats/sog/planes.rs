@@ -73,7 +73,7 @@ impl SogFile {
         let files = [low?, high?, quats?, scales?, colours?];
         let stored = archive.bytes_read().saturating_mul(MAX_SPLATS_PER_BYTE);
         if count > stored {
-            let expected = format!("at most {stored} splats, by the size of the pictures");
+            let expected = format!("at most {stored} splats in pictures of this size");
             return Err(self.wrong(archive, "count", &expected, count.to_string()));
         }
         let mut pictures = files.into_iter().map(|(name, bytes)| {
@@ -92,7 +92,12 @@ impl SogFile {
         for (axis, range) in ranges.iter_mut().enumerate() {
             let (Some(min), Some(max)) = (meta.means.mins.get(axis), meta.means.maxs.get(axis))
             else {
-                return Err(self.wrong(archive, "means", "mins and maxs of three axes", "fewer"));
+                return Err(self.wrong(
+                    archive,
+                    "means",
+                    "mins and maxs of three axes",
+                    "fewer axes",
+                ));
             };
             *range = [min, max];
         }
@@ -161,8 +166,8 @@ impl SogFile {
         if !self.is_v1 {
             let codebook: Option<Table> = part.codebook.as_slice().try_into().ok();
             let found = format!("{}", part.codebook.len());
-            let codebook =
-                codebook.ok_or_else(|| self.wrong(archive, name, "a codebook of 256", found))?;
+            let codebook = codebook
+                .ok_or_else(|| self.wrong(archive, name, "a codebook of 256 numbers", found))?;
             return Ok(vec![codebook; channels]);
         }
         let mut tables = Vec::new();

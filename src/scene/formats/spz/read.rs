@@ -66,11 +66,11 @@ fn header(reader: &mut ByteReader<'_>, source: &SceneSource<'_>) -> Result<SpzHe
         return wrong("an SH degree of 0 to 4", sh_degree.to_string());
     }
     if fraction_bits > 24 {
-        return wrong("at most 24 bits behind the point", fraction_bits.to_string());
+        return wrong("at most 24 fraction bits", fraction_bits.to_string());
     }
     let most = (source.bytes.len().saturating_mul(MAX_EXPANSION) / POSITION_BYTES) as u64;
     if splats as u64 > most {
-        let expected = format!("at most {most} splats, by the size of the file");
+        let expected = format!("at most {most} splats in a file of this size");
         return wrong(&expected, splats.to_string());
     }
     Ok(SpzHeader { version, splats, sh_degree, fraction_bits, flags })
@@ -83,8 +83,8 @@ fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Resul
     let read = { limited }.read_to_end(&mut bytes);
     let found = match read {
         Ok(count) if count == size => return Ok(bytes),
-        Ok(count) => format!("{count}"),
-        Err(error) => format!("{error} after {}", bytes.len()),
+        Ok(count) => format!("{count} bytes"),
+        Err(error) => format!("{error} after {} bytes", bytes.len()),
     };
     Err(source.malformed("packed stream", format!("{size} bytes when unpacked"), found))
 }
@@ -131,7 +131,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
     let toc = reader.u32("offset of the table of contents")? as usize;
     reader.take(12, "header")?;
     let before = toc.checked_sub(ZSTD_HEADER_BYTES).ok_or_else(|| {
-        source.malformed("header", "a table of contents behind the header", format!("offset {toc}"))
+        source.malformed("header", "a table of contents after the header", format!("offset {toc}"))
     })?;
     let extensions = reader.take(before, "extensions")?;
     let (axes, unknown_axes) = match header.flags & EXTENSIONS != 0 {

@@ -45,8 +45,9 @@ pub(super) fn read(path: &Path, expected: &[Expected]) -> Result<Vec<Vec<f32>>> 
     let header_bytes = header_length(path, &mut file, length)?;
     let mut text = vec![0; usize::try_from(header_bytes).unwrap_or_default()];
     file.read_exact(&mut text).map_err(reading)?;
-    let header: Header = serde_json::from_slice(&text)
-        .map_err(|error| Error::malformed(path, "header", "JSON of arrays by name", error))?;
+    let header: Header = serde_json::from_slice(&text).map_err(|error| {
+        Error::malformed(path, "header", "a JSON object with an entry per array", error)
+    })?;
     let data = LENGTH_BYTES + header_bytes;
     let arrays = expected.iter().map(|expected| {
         let tensor = header.tensors.get(&expected.name).ok_or_else(|| {
@@ -97,7 +98,7 @@ impl Tensor {
         let bytes = 4 * shape.iter().product::<u64>();
         let [start, end] = self.data_offsets;
         if end > length || start.checked_add(bytes) != Some(end) {
-            let wanted = format!("{bytes} of the {length} bytes of data");
+            let wanted = format!("{bytes} bytes within the {length} bytes of data");
             return Err((wanted, format!("bytes {start} to {end}")));
         }
         Ok(start)

@@ -77,7 +77,7 @@ pub(super) fn find_in(
         None => net.file_name().to_owned(),
     };
     let expected = format!(
-        "{place}, or its path in {VARIABLE}; `python lpips_weights.py`, a script in python/tools of the repository, makes it"
+        "{place}, or the path of this file in {VARIABLE} (`python lpips_weights.py`, a script in python/tools of the repository, writes it)"
     );
     Err(Error::argument("LPIPS weights", expected, "none"))
 }
