@@ -38,7 +38,6 @@ pub struct DrawState<'a> {
     pub memory: Memory,
     /// Occupancy of the L2 by the results of vertex shading.
     pub vertex_buffer: VertexBuffer,
-    /// Issue cycles of the shader cores used by vertex warps.
     pub(crate) shader_issue: ShaderIssue,
     /// Termination updates in flight, by GPC.
     pub updates: Vec<Updates>,

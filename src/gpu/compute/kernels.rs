@@ -21,7 +21,6 @@ pub struct KernelWorkload {
     pub pairs: u64,
     /// Sum over warps of 32 splats of the most pairs that one of their splats has.
     pub(crate) longest_pairs: u64,
-    /// Most pairs of one splat.
     pub(crate) most_pairs: u64,
     /// Bits of a sort key.
     pub key_bits: u64,
@@ -34,7 +33,6 @@ impl KernelWorkload {
         self.near * near + self.splats.saturating_sub(seen) * off_screen + self.visible * visible
     }
 
-    /// Bytes that preprocess reads and writes.
     pub(crate) fn preprocess_bytes(&self, spec: &KernelsSpec) -> u64 {
         let visible = spec.visible_bytes + spec.sh_bytes * self.sh_coefficients;
         self.over_splats(spec.near_bytes, spec.off_screen_bytes, visible)

@@ -5,14 +5,12 @@
 pub(crate) struct RadixSort {
     /// Bits of a key by which the sort orders.
     pub key_bits: u64,
-    /// Bits per digit, which one pass sorts by.
     pub(crate) digit_bits: u64,
     /// Bytes of a key, and bytes of a value.
     pub bytes: [u64; 2],
 }
 
 impl RadixSort {
-    /// Number of passes: one per digit.
     pub(crate) fn passes(&self) -> u64 {
         self.key_bits.div_ceil(self.digit_bits)
     }

@@ -20,7 +20,6 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, fragments, line_at, lines_of, spec, statistics,
 };
 
-/// Name of the colour cache in statistics.
 pub(crate) const CROP_CACHE: &str = "crop_cache";
 
 spec! {

@@ -54,7 +54,6 @@ impl InFlight {
     }
 }
 
-/// Position fetch in front of `next`.
 #[derive(Debug)]
 pub(crate) struct PositionFetch<N> {
     in_flight: Option<InFlight>,

@@ -134,7 +134,6 @@ pub struct Gscore {
 }
 
 impl Gscore {
-    /// Creates an accelerator. An error names the field of `config` that does not fit.
     pub(crate) fn new(config: &Config) -> Result<Self> {
         config.validate()?;
         Ok(Self { config: config.clone() })

@@ -5,9 +5,7 @@ use super::spec::GscoreSpec;
 /// Work of the sort over all tiles, in cycles of one unit of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SortWork {
-    /// Total cycles of the quick-sort units.
     pub(crate) quick_sort: u64,
-    /// Total cycles of the bitonic units.
     pub(crate) bitonic: u64,
     pub chunks: u64,
 }

@@ -1,9 +1,9 @@
-//! Colour: writes the samples that quads still show into the sample buffer.
+//! Colour unit of the mesh path: writes the visible samples of quads into the sample buffer.
 //!
-//! In: shaded warps, in order. Out: nothing. A sample is written when the depth buffer still shows its triangle: merging
-//! lets quads that overlap change order, so a test after shading decides between them ("Reducing Shading on GPUs using
+//! Input: shaded warps, in order. A sample is written if the depth buffer still shows its triangle: merging lets
+//! overlapping quads change order, so a test after shading decides between them ("Reducing Shading on GPUs using
 //! Quad-Fragment Merging", section 3). The test sees quads that were tested while this one was held for merging or packing,
-//! but not quads tested while it is shaded; it costs nothing, since it reads the cache of the early test (assumptions).
+//! but not quads tested while it is shaded. It takes no time, since it reads the cache of the early test (assumptions).
 //!
 //! A sample has 8-bit RGBA; the samples of a shading pixel are adjacent. Rates and cache are the same as in the
 //! emulated pipeline's colour unit ([`CropSpec`]): bytes per cycle, in whole sectors, and quads per cycle. A
@@ -77,7 +77,7 @@ impl Colour {
         }
     }
 
-    /// Removes a quad's record; returns its samples, the visible ones, the blended ones, and its index in memory.
+    /// Removes the record of a quad. Returns masks of its covered, visible and blended samples, and its index in memory.
     fn shown(quad: &Quad, state: &mut MeshDrawState) -> ([u64; 3], u32) {
         let count = state.pattern().count();
         let record = state.records.remove(quad.primitive as usize);
@@ -100,7 +100,8 @@ impl Colour {
         ([covered, shown | blended, blended], record.index)
     }
 
-    /// Times a quad's look-up, whose cycle it returns, and write; a `blends` write follows the last one at its position.
+    /// Times the look-up and the write of a quad; returns the cycle of the look-up. A write that `blends` waits for the
+    /// last write at its position.
     #[allow(clippy::cast_possible_truncation, reason = "surfaces have fewer than 2^32 lines")]
     fn write(
         &mut self,

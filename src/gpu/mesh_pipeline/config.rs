@@ -1,4 +1,4 @@
-//! The configuration of the mesh path: the emulated GPU and the units that only the mesh path has.
+//! Configuration of the mesh path: the emulated GPU, and the units that only the mesh path has.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ macro_rules! config {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct MeshConfig {
-            /// The units of the emulated pipeline.
+            /// Configuration of the emulated GPU.
             pub gpu: Config,
             $($(#[$doc])* pub $field: $spec,)+
         }
@@ -33,7 +33,7 @@ macro_rules! config {
                 Ok(())
             }
 
-            /// Every field of every unit.
+            /// Describes every field of every unit.
             pub fn fields(&self) -> Vec<Field> {
                 [self.gpu.fields(), $(self.$field.fields()),+].concat()
             }
@@ -44,18 +44,18 @@ macro_rules! config {
 config! {
     /// Tessellation and vertex shading.
     grids: GridsSpec,
-    /// Raster tiles to quads.
+    /// Conversion of raster tiles to quads.
     quads: QuadsSpec,
-    /// Quad-fragment merging; the sizes come with the unit that is run.
+    /// Timing of quad-fragment merging. Its sizes are settings of a run.
     qfm: QfmSpec,
-    /// Pixel merging; the sizes come with the unit that is run.
+    /// Timing of pixel merging. Its sizes are settings of a run.
     pmu: PmuSpec,
     /// Costs of the pixel shader.
     pixel_shader: PixelShaderSpec,
 }
 
 impl MeshConfig {
-    /// Overlays a TOML text, whose tables are named after units. `from` names the text in errors.
+    /// Returns the configuration with the values of a TOML text, whose tables are units. `from` names the text in errors.
     pub fn overlaid(&self, text: &str, from: &str) -> Result<Self> {
         let all = parsed(text, from)?;
         let fields = self.fields();
@@ -74,7 +74,7 @@ impl MeshConfig {
         Ok(config)
     }
 
-    /// This configuration with one assignment `unit.field=value`.
+    /// Returns the configuration with one assignment `unit.field=value`.
     pub fn with(&self, assignment: &str) -> Result<Self> {
         self.overlaid(&as_toml(assignment)?, ASSIGNMENT)
     }

@@ -1,8 +1,8 @@
-//! The shader cores with the pixel shader of meshes: slots, schedulers and launch order are the same as in
-//! the emulated pipeline (see [`Schedule`]); the program differs.
+//! Shader cores with the pixel shader of meshes. Slots, schedulers and launch order are those of the emulated pipeline (see
+//! [`Schedule`]); the program differs.
 //!
-//! In: warps; the queue before the unit is the cores' warp slots. Out: the same warps, shaded, in launch order. Colours are
-//! computed by the frame without time. Texture reads cost latency alone (assumption).
+//! Input: warps; the queue in front of the unit holds the warp slots of the cores. Output: the same warps, shaded, in
+//! launch order. The untimed frame computes the colours. Texture reads only add latency (assumption).
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub struct MeshCores {
 }
 
 impl MeshCores {
-    /// Creates idle cores.
+    /// Creates idle cores in GPC 0.
     pub fn new(cores: &CoresSpec, shader: &PixelShaderSpec) -> Self {
         Self {
             gpc: 0,
@@ -56,7 +56,7 @@ impl MeshCores {
         }
     }
 
-    /// Assigns the cores to GPC `gpc`; the default is the first.
+    /// Assigns the cores to GPC `gpc`, whose vertex warps share their schedulers.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }

@@ -1,4 +1,4 @@
-//! The current grid: its triangles on the picture, and its visibility.
+//! State of the current grid: its triangles in the picture, and its visibility.
 
 use super::depth::DepthBuffer;
 use quadrille_base::math::fit;
@@ -24,27 +24,27 @@ pub(super) struct MaterialFlags {
 pub(super) struct CurrentGrid {
     pub(super) number: u32,
     pub(super) draw: u32,
-    /// Index of its first triangle, over all grids with a triangle in the picture.
+    /// Index of the first triangle of the grid, over all grids with a triangle in the picture.
     pub(super) first_owner: u32,
     pub(super) flags: MaterialFlags,
     pub(super) tested: Option<Grid>,
     pub(super) corners: Vec<[u32; 3]>,
-    /// Triangles. No sample of a piece is nearer than [`Piece::nearest`].
+    /// Projected triangles of the grid. No sample of a piece is nearer than [`Piece::nearest`].
     pub(super) pieces: Vec<Piece>,
     pub(super) hidden_bins: Vec<usize>,
     projected: ProjectedGrid,
-    /// Triangles of this grid and all earlier ones with a triangle in the picture.
+    /// Number of triangles of this and all earlier grids with a triangle in the picture.
     owners: u32,
 }
 
-/// Visibility of a grid.
+/// Result of the visibility test of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridVisibility {
-    /// No triangle lies in the picture and shows a drawn side.
+    /// No triangle with a drawn side lies in the picture.
     Outside,
-    /// Earlier grids hide it.
+    /// Earlier grids hide the whole grid.
     Hidden,
-    /// Some bin shows a part of it.
+    /// A part of the grid is visible in at least one bin.
     Visible,
 }
 
@@ -103,7 +103,7 @@ impl CurrentGrid {
         outline.filter(|o| o.is_front() || self.flags.draws_backs)
     }
 
-    /// Whether the grid is visible in any bin with quads of it. Records the bins that hide it.
+    /// Whether the grid is visible in any bin that contains quads of it. Records the bins that hide it.
     fn is_visible(
         &mut self,
         depths: &DepthBuffer,

@@ -11,7 +11,7 @@ use quadrille_base::raster::tiles::{
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::frame::visibility::DepthBin;
 
-/// The depth buffer.
+/// Depth and owner of every sample of the picture, in bins.
 #[derive(Debug)]
 pub struct DepthBuffer {
     pub(super) settings: FrameSettings,
@@ -36,7 +36,7 @@ impl DepthBuffer {
         self.tiles as usize * TILE_LENGTH
     }
 
-    /// Index in memory of the quad at a column and row of quads.
+    /// Index in memory of the quad in this column and row.
     #[inline]
     pub fn index(&self, [x, y]: [u16; 2]) -> u32 {
         let [x, y] = [u32::from(x), u32::from(y)];
@@ -44,7 +44,7 @@ impl DepthBuffer {
         tile * QUADS_PER_TILE + y % TILE_QUADS * TILE_QUADS + x % TILE_QUADS
     }
 
-    /// Column and row of quads of a quad, by its index in memory.
+    /// Column and row of the quad with this index in memory.
     #[inline]
     pub fn position(&self, index: u32) -> [u16; 2] {
         let (tile, inside) = (index / QUADS_PER_TILE, index % QUADS_PER_TILE);
@@ -52,13 +52,13 @@ impl DepthBuffer {
         [fit(x), fit(tile / self.tiles_across * TILE_QUADS + inside / TILE_QUADS)]
     }
 
-    /// The samples of a quad.
+    /// Depths and owners of the samples of a quad.
     #[inline]
     pub fn quad(&self, position: [u16; 2]) -> &QuadDepths {
         self.bins[self.settings.bin_of(position)].quad(position)
     }
 
-    /// Depth-tests a fragment's samples; returns the passing ones. Only samples in `written` may write their depth.
+    /// Tests the samples of a fragment and returns those that pass. Only samples in `written` may write their depth.
     #[inline]
     pub fn test(&mut self, position: [u16; 2], fragment: &DepthFragment, written: u64) -> u64 {
         let bin = &mut self.bins[self.settings.bin_of(position)];

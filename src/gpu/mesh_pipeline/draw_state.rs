@@ -35,20 +35,20 @@ const QUAD_PIXELS: u64 = 4;
 /// A quad of a triangle between the raster and the merging unit.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
-    /// Form that merging units take.
+    /// The quad in the form that merging units take.
     pub quad: QuadFragment,
-    /// Number of the triangle in the frame, as the depth buffer stores it for a sample.
+    /// Index of the triangle in the frame, which the depth buffer stores per sample.
     pub owner: u32,
-    /// Number of the grid.
+    /// Number of the grid that contains the triangle.
     pub grid: u32,
-    /// Number of its draw.
+    /// Number of the draw that contains the grid.
     pub draw: u32,
-    /// Whether the shader has side effects.
+    /// Whether the pixel shader has side effects.
     pub has_effects: bool,
     /// Whether the material is blended.
     pub is_blended: bool,
     plane: DepthPlane,
-    /// Samples that the alpha test keeps; none if the quad is blended.
+    /// Mask of the samples that the alpha test keeps; empty if the quad is blended.
     written: u64,
     blended: u64,
 }
@@ -69,7 +69,7 @@ impl Fragment {
 pub struct ShaderRecord {
     /// Index of the quad in memory.
     pub index: u32,
-    /// Number of its draw.
+    /// Number of the draw that contains the quad.
     pub draw: u32,
     /// Visible samples of each merged triangle.
     pub parts: Vec<OwnedSamples>,
@@ -80,7 +80,7 @@ pub struct ShaderRecord {
 pub struct MeshDrawState {
     pub(super) task: Task,
     pub(super) view: MeshCamera,
-    /// Settings of the frame.
+    /// Settings of the frame, as for a frame without time.
     pub settings: FrameSettings,
     /// Depth and owner of every sample.
     pub depths: DepthBuffer,
@@ -149,7 +149,7 @@ impl MeshDrawState {
         lines_of(samples * bytes_per_sample)
     }
 
-    /// Lines of memory of the colours.
+    /// Memory lines of the sample buffer, which come before those of depths.
     pub fn colour_lines(&self) -> Range<u32> {
         0..self.lines(COLOUR_BYTES)
     }
@@ -166,7 +166,7 @@ impl MeshDrawState {
         self.grid.take(&self.view, &self.depths, draw, flags, grid, out)
     }
 
-    /// Adds the quad of a piece of the current grid; returns its number.
+    /// Adds a quad of a piece of the current grid; returns its number among the quads before the merging unit.
     pub fn fragment(&mut self, piece: u32, position: [u16; 2], coverage: u64, centres: u8) -> u32 {
         let grid = &self.grid;
         let piece = &grid.pieces[piece as usize];
@@ -200,7 +200,7 @@ impl MeshDrawState {
         &self.fragments[quad.primitive as usize]
     }
 
-    /// Adds a quad for the shader.
+    /// Adds the record of a quad that leaves the merging unit; returns the quad for the shader.
     #[inline]
     pub fn shader_quad(&mut self, index: u32, draw: u32, parts: Vec<OwnedSamples>) -> Quad {
         let coverage = parts.iter().fold(0, |all, (_, samples)| all | samples);
@@ -212,7 +212,7 @@ impl MeshDrawState {
         }
     }
 
-    /// The record of a quad between the merging unit and the colour unit.
+    /// Returns the record of a quad between the merging unit and the colour unit.
     #[inline]
     pub fn record_of(&self, quad: &Quad) -> &ShaderRecord {
         &self.records[quad.primitive as usize]
@@ -222,7 +222,7 @@ impl MeshDrawState {
 impl Screen for MeshDrawState {
     type Outline = SampledPolygon;
 
-    /// `None` also for culled back faces.
+    /// Also returns `None` for culled back faces.
     #[inline]
     fn outline(&self, shape: &PrimitiveShape) -> Option<SampledPolygon> {
         self.grid.outline(shape, &self.settings)
@@ -243,7 +243,7 @@ impl Screen for MeshDrawState {
         self.task.is_cancelled()
     }
 
-    /// False also if depth is tested late, or if the merging unit needs quads without coverage.
+    /// Also false if depth is tested late, or if the merging unit needs quads without coverage.
     #[inline]
     fn hides(&self, tile: &RasterTile<TileSamples>) -> bool {
         let lacks_empties = || {
@@ -270,7 +270,7 @@ impl EarlyTests for MeshDrawState {
 
     #[inline]
     fn tests_write(&self, beat: &Beat) -> bool {
-        // The quads of a beat are of one triangle.
+        // All quads of a beat belong to one triangle.
         !(beat.quads.iter()).any(|quad| self.fragment_of(quad).is_blended)
     }
 

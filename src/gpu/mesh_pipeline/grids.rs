@@ -1,11 +1,11 @@
-//! Grids: tessellation, the depth test of whole grids, and vertex shading, the stages before the
-//! rasterizer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 2).
+//! Stages of grids before the rasterizer: tessellation, the depth test of whole grids, and vertex shading ("Reducing
+//! Shading on GPUs using Quad-Fragment Merging", section 2).
 //!
-//! In: grids in submission order. Out: triangles of visible grids, in order. Rates: vertices per cycle and one triangle per
-//! cycle. As soon as its vertices are known, a grid is tested against the farthest depths of the raster tiles in its
-//! bounding box; a hidden grid costs no more. Vertices of visible grids are shaded in warps of 32, which take issue slots
-//! of the shader cores before any fragment. Nothing is read from memory: vertices come from the tessellator (assumption;
-//! for polygon meshes it leaves out the traffic of index and vertex fetch).
+//! Input: grids in submission order. Output: triangles of visible grids, in order. Rates: vertices per cycle and one
+//! triangle per cycle. As soon as its vertices are known, a grid is tested against the farthest depths of the raster tiles
+//! in its bounding box; a hidden grid takes no more time. Vertices of visible grids are shaded in warps of 32, which take
+//! issue slots of the shader cores before any fragment. Vertices come from the tessellator and are not read from memory
+//! (assumption; for polygon meshes it omits the traffic of index and vertex fetch).
 
 use std::collections::VecDeque;
 
@@ -63,13 +63,13 @@ statistics! {
     }
 }
 
-/// Tessellation, the depth test of grids, and vertex shading.
+/// Unit for tessellation, the depth test of grids, and vertex shading.
 #[derive(Debug)]
 pub struct Grids {
     spec: GridsSpec,
     gpc: usize,
     kept: Queue,
-    /// Per kept grid, oldest first: output cycles spent waiting for its vertices, and all output cycles.
+    /// Output cycles of each kept grid, oldest first: those of waiting for its vertices, and all.
     output_cycles: VecDeque<[u64; 2]>,
     triangles: Vec<Primitive>,
     input: IssuePort,
@@ -78,7 +78,7 @@ pub struct Grids {
 }
 
 impl Grids {
-    /// Creates an idle unit.
+    /// Creates an idle unit in GPC 0.
     pub fn new(spec: &GridsSpec) -> Self {
         Self {
             gpc: 0,
@@ -92,8 +92,9 @@ impl Grids {
         }
     }
 
-    /// Holds the input until `free`, when another grid's vertices fit. The share of the wait in which the
-    /// output waited for the leaving grid's vertices is charged to the number of slots, the rest to the output.
+    /// Holds the input until `free`, when the vertices of another grid fit. The leaving grid spent a share of its output
+    /// cycles waiting for its vertices. This share of the wait is charged to the lack of slots, the rest to the blocked
+    /// output.
     fn wait_for_slot(&mut self, free: Cycle) {
         let wait = free.saturating_sub(self.input.activity.accounted());
         let [waited, total] = self.output_cycles.front().copied().unwrap_or_default();
@@ -110,7 +111,7 @@ impl Grids {
         }
     }
 
-    /// Places the unit in GPC `gpc`; it is in the first otherwise.
+    /// Moves the unit to GPC `gpc`, whose schedulers its warps are charged to.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }
@@ -166,7 +167,7 @@ impl Stage<MeshDrawState> for Grids {
         self.output.start(tested);
         let begun = self.output.activity.accounted();
         let shaded = tested + self.spec.latency_cycles;
-        // While the next unit has no room, nothing waits for the vertices.
+        // Until the next unit has room, the output is blocked, whether the vertices are shaded or not.
         self.output.hold_until(next.free().min(shaded), StallReason::Blocked);
         let blocked = self.output.activity.accounted() - begun;
         self.output.hold_until(shaded, StallReason::Miss);

@@ -1,16 +1,16 @@
-//! The stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment
+//! Stage between the depth test and the shader: quad-fragment merging ("Reducing Shading on GPUs using Quad-Fragment
 //! Merging", sections 3 and 4.1.2), the pixel merge unit ("Pixel Merge Unit", section 4), or neither.
 //!
-//! In: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without
-//! coverage. Out: quads for the shader, in the order of the [`MergeUnit`](quadrille_mesh::merge::MergeUnit),
-//! one per cycle. Rate: one look-up per cycle ([`QfmSpec`], [`PmuSpec`]), or several.
+//! Input: beats of quads, grid by grid and draw by draw; for quad-fragment merging also quads without coverage. Output:
+//! quads for the shader, in the order of the [`MergeUnit`](quadrille_mesh::merge::MergeUnit), one per cycle. Rate: one
+//! look-up per cycle ([`QfmSpec`], [`PmuSpec`]), or several.
 //!
-//! A look-up of quad-fragment merging reads the buffer as the earlier fragments leave it: a fragment waits until the last
-//! one at its position is written, `compare_cycles` after that one's look-up. The pixel merge unit compares a quad with the
-//! entries at its position one after the other. A quad that makes the oldest entry leave waits a cycle for it. Before the
-//! first quad of another grid (QFM) or draw (PMU), and at the end, the unit is emptied, one entry per look-up (assumption:
-//! the papers do not say when entries of finished grids leave), and before blended quads. Quads whose shader bars pixel
-//! merging bypass the pixel merge unit.
+//! A look-up of quad-fragment merging reads the buffer as earlier fragments leave it: a fragment waits until the last
+//! fragment at its position is written, `compare_cycles` after its look-up. The pixel merge unit compares a quad with the
+//! entries at its position one after the other. A quad that evicts the oldest entry waits a cycle for it. The unit is
+//! emptied, one entry per look-up, before the first quad of another grid (QFM) or draw (PMU), before blended quads, and at
+//! the end (assumption: the papers do not say when entries of finished grids leave). Quads whose shader bars pixel merging
+//! bypass the pixel merge unit.
 
 use std::collections::VecDeque;
 
@@ -26,20 +26,20 @@ use quadrille_mesh::merge::{
     MergeCounters, MergeDriver, MergeScope, MergeUnitKind, PmuSettings, QfmSettings,
 };
 
-/// A merging unit in cycles.
+/// Merging unit with its timing.
 #[derive(Debug)]
 pub struct TimedMergeUnit {
     name: &'static str,
     driver: MergeDriver,
     write_cycles: u64,
-    /// Look-ups that one comparison with an entry takes the time of.
+    /// Look-up slots of the port that a comparison with one entry takes.
     cycles_per_entry: u64,
     output_free: Cycle,
     port: IssuePort,
     samples: MergedSamples,
     grid: Option<u32>,
     draw: Option<(u32, bool)>,
-    /// Positions looked up last, and the cycles of their writes.
+    /// Quads of the last look-ups, by index in memory, with the cycles of their writes.
     written: VecDeque<(u32, Cycle)>,
     out: Vec<Quad>,
 }
@@ -87,7 +87,7 @@ impl TimedMergeUnit {
         }
     }
 
-    /// Cycle of the last write at a position; 0 if it is before `arrival`.
+    /// Cycle of the last write of quad `index`; 0 if it is not after `arrival`.
     fn write_of_last(&mut self, index: u32, arrival: Cycle) -> Cycle {
         while self.written.front().is_some_and(|&(_, at)| at <= arrival) {
             self.written.pop_front();
@@ -95,7 +95,8 @@ impl TimedMergeUnit {
         self.written.iter().rev().find(|(other, _)| *other == index).map_or(0, |&(_, at)| at)
     }
 
-    /// Cycle in which a quad that arrived at `arrival` is looked up: at `not_before` or later, `evictions` after its turn.
+    /// Returns the cycle in which a quad that arrived at `arrival` is looked up: not before `not_before`, and after
+    /// `evictions` cycles for entries that leave.
     fn look_up(&mut self, arrival: Cycle, not_before: Cycle, evictions: u64) -> Cycle {
         let mut start = self.port.start(arrival);
         if not_before > start {
@@ -150,7 +151,7 @@ impl TimedMergeUnit {
         let position = fragment.quad.position;
         let mut compared = 0;
         if is_barred {
-            // The entries are older and may lie below.
+            // The entries are older and may lie behind this quad, so they leave first.
             self.flush(arrival, state, next);
         } else if self.driver.unit.occupancy() == 0 {
             self.forget();
@@ -165,7 +166,7 @@ impl TimedMergeUnit {
         self.collect(state);
         let not_before = self.write_of_last(index, arrival);
         let start = self.look_up(arrival, not_before, evictions);
-        // An outcome that is in the buffer at once holds no later look-up up.
+        // Without a write delay, no later look-up waits for this one.
         if self.write_cycles > 0 {
             self.written.push_back((index, start + self.write_cycles));
         }
@@ -245,7 +246,7 @@ impl Stage<MeshDrawState> for TimedMergeUnit {
     }
 }
 
-/// No merging: quads that pass the depth test go to the shader unchanged, at the rate of the port towards the
+/// Stage without merging: quads that pass the depth test go to the shader unchanged, at the rate of the port towards the
 /// shader cores (VR-Pipe, section III-B) and without latency.
 #[derive(Debug)]
 pub struct Passthrough {
@@ -254,7 +255,7 @@ pub struct Passthrough {
 }
 
 impl Passthrough {
-    /// Creates an idle stage.
+    /// Creates an idle stage with a port of `quads_per_cycle`.
     pub fn new(quads_per_cycle: Rate) -> Self {
         Self { port: IssuePort::new(quads_per_cycle, 0), counters: MergeCounters::default() }
     }

@@ -1,4 +1,4 @@
-//! The mesh path in cycles: the emulated pipeline on triangles with samples, with a merging unit before the shader.
+//! Timed model of the mesh path: the emulated pipeline on triangles with samples and a merging unit before the shader.
 //!
 //! ```text
 //! grids in submission order
@@ -9,8 +9,8 @@
 //!   -> pack, launch, cores -> colour
 //! ```
 //!
-//! Function and order are the same as in a [frame](quadrille_mesh::frame) without time: all counts and the
-//! owner of every sample are the same. The timing model is the emulated pipeline's (see [`crate`]).
+//! Function and order are those of a [frame](quadrille_mesh::frame) without time: all counts and the owner of every sample
+//! are equal. The timing model is that of the emulated pipeline (see [`crate`]).
 //!
 //! The pipeline keeps its own depth buffer instead of replaying a finished frame: Hi-Z reads the farthest depth of a raster
 //! tile, and the colour unit the owner of a sample, at a moment within the frame.

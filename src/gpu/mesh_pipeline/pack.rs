@@ -1,6 +1,7 @@
-//! Packing: groups quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to the shader cores).
+//! Packing of quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to the shader cores).
 //!
-//! In: quads at any position. Out: warps of up to 8 quads, in order. Rate: quads per cycle. A warp leaves when it is full,
+//! Input: quads at any position. Output: warps of up to 8 quads, in order. Rate: quads per cycle. A warp leaves when it is
+//! full,
 //! when a quad of another draw arrives, and at the end (assumption: draws differ in state, and there is no time-out).
 
 use super::draw_state::MeshDrawState;
@@ -9,7 +10,7 @@ use quadrille_machine::{
     Cycle, PackSpec, Quad, Rate, Sink, Stage, Unit, Visitor, Warp, WarpFiller,
 };
 
-/// Packs quads into warps.
+/// Packing unit: groups the quads of a draw into warps.
 #[derive(Debug)]
 pub struct Pack {
     filler: WarpFiller,

@@ -1,8 +1,8 @@
-//! Quads: cuts raster tiles into the quads that the depth test takes.
+//! Conversion of raster tiles into quads for the depth test.
 //!
-//! In: raster tiles. Out: beats of the quads in which a triangle covers a sample, in order; for quad-fragment merging also
-//! the quads that it only touches ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3.3). Rate: one beat of
-//! up to 8 quads per cycle. Tiles share no beat: VR-Pipe's tile coalescing serves blending and is left out.
+//! Input: raster tiles. Output: beats of the quads in which a triangle covers a sample, in order; for quad-fragment merging
+//! also the quads that it only touches ("Reducing Shading on GPUs using Quad-Fragment Merging", section 3.3). Rate: one
+//! beat of up to 8 quads per cycle. Tiles share no beat: VR-Pipe's tile coalescing serves blending and is left out.
 
 use arrayvec::ArrayVec;
 use serde::Serialize;
@@ -40,7 +40,7 @@ statistics! {
     }
 }
 
-/// Cuts raster tiles into quads.
+/// Unit that cuts raster tiles into beats of quads.
 #[derive(Debug)]
 pub struct Quads {
     quads_per_cycle: usize,
@@ -49,7 +49,7 @@ pub struct Quads {
 }
 
 impl Quads {
-    /// Creates an idle unit.
+    /// Creates an idle unit; its port issues one beat per cycle.
     pub fn new(spec: &QuadsSpec) -> Self {
         Self {
             quads_per_cycle: usize::try_from(spec.quads_per_cycle).unwrap_or(1),

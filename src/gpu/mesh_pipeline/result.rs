@@ -1,4 +1,4 @@
-//! The result of a run of the mesh path in cycles.
+//! Result of a timed run of the mesh path.
 
 use super::colour::ColourCounters;
 use super::cores::MeshCoresCounters;
@@ -14,7 +14,7 @@ use quadrille_machine::{
 };
 use quadrille_mesh::merge::MergeCounters;
 
-/// The result of a run of the mesh path in cycles.
+/// Cycles, counters and depths of a timed run of the mesh path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TimedMeshResult {
@@ -22,29 +22,29 @@ pub struct TimedMeshResult {
     pub cycles: Cycle,
     /// Cycles of every unit, in the order of the pipeline.
     pub units: Vec<UnitCycles>,
-    /// Counters of grids and triangles.
+    /// Grids and triangles by outcome.
     pub grids: GridsCounters,
     /// Quads before the merging unit, and the unit's counters. Equal to the counters of a frame without time.
     pub counters: MergeCounters,
-    /// Quads sent to the shader.
+    /// Number of quads sent to the shader.
     pub quads_shaded: u64,
-    /// Counters of warps.
+    /// Counts of packed warps and quads.
     pub warps: PackCounters,
-    /// Counters of the colour unit.
+    /// Quads and samples of the colour unit by outcome.
     pub colour: ColourCounters,
-    /// Raster tiles that Hi-Z dropped.
+    /// Number of raster tiles that Hi-Z dropped.
     pub tiles_hidden: u64,
-    /// Counters of the colour cache.
+    /// Hits, misses and traffic of the colour cache.
     pub colour_cache: CacheCounters,
-    /// Counters of the depth cache.
+    /// Hits, misses and traffic of the depth cache.
     pub z_cache: CacheCounters,
-    /// Counters of the L2.
+    /// Traffic of the L2.
     pub l2: L2Counters,
     /// Bytes read from and written to DRAM.
     pub dram_bytes: u64,
-    /// The triangle that every sample shows, counted over all grids with a triangle in the picture.
+    /// Depth buffer at the end: for every sample, its depth and the index of the triangle that it shows.
     pub depths: DepthBuffer,
-    /// Quads that never left the pipeline.
+    /// Number of quads that never left the pipeline; 0 unless the model has a bug.
     pub left_over: u64,
 }
 
@@ -77,7 +77,7 @@ impl TimedMeshResult {
         }
     }
 
-    /// One sentence per counter that disagrees with the sum of its parts.
+    /// Describes counters and cycles that do not add up. The list is empty unless the model has a bug.
     pub fn discrepancies(&self) -> Vec<String> {
         let c = &self.counters;
         let shaded = match (&c.qfm, &c.pmu) {

@@ -26,7 +26,8 @@ use quadrille_machine::{Beat, Quad, Retired, Sink, Stage, Unit, chain};
 use quadrille_mesh::frame::FrameSettings;
 use quadrille_mesh::merge::MergeUnitKind;
 
-/// Runs a scene in cycles, with a merging unit of the sizes of `unit` and the times of the configuration.
+/// Simulates a frame of a scene in cycles, with a merging unit of the kind and sizes of `unit`. An error means a field of
+/// `config` that does not fit, or a cancelled `task`.
 pub fn run(
     source: &dyn GridSource,
     view: &MeshCamera,
@@ -59,8 +60,8 @@ pub fn run(
     Ok(result)
 }
 
-/// Joins all units of every GPC, each with a merging unit behind a queue of `depth` beats, and submits all
-/// grids as fast as they are accepted. Grids after a cancellation are skipped.
+/// Connects the units of every GPC, each with a merging unit behind a queue of `depth` beats, and submits all grids as fast
+/// as the pipeline accepts them. Grids after a cancellation are skipped.
 fn run_with<U>(
     source: &dyn GridSource,
     mut state: MeshDrawState,
@@ -98,7 +99,7 @@ where
         }
     });
     let crossbar = Crossbar::new(&gpu.crossbar, map, gpcs);
-    // A grid is a batch.
+    // The distributor deals single grids as batches.
     let mut pipeline = Distributor::new(&gpu.distributor, 1, geometry, crossbar);
     let (view, task) = (state.view.clone(), state.task.clone());
     let mut at = 0;

@@ -48,7 +48,6 @@ pub(crate) struct AttributeCaches {
     ports: Vec<RateLimiter>,
     rate: Rate,
     entry_bytes: u64,
-    /// Hits and misses so far.
     pub counters: AttributeCounters,
 }
 

@@ -154,13 +154,11 @@ impl Cores {
         }
     }
 
-    /// Adds the shader of stencil updates.
     #[must_use]
     pub(crate) fn updating(self, update: Option<UpdateShader>) -> Self {
         Self { update, ..self }
     }
 
-    /// Makes the shader blend, in place of CROP.
     #[must_use]
     pub(crate) fn blending(self, blending: Option<ShaderBlend>) -> Self {
         Self { blending: blending.map(Box::new), ..self }

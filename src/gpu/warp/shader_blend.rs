@@ -92,7 +92,6 @@ enum Order {
     Interlock(Interlock),
 }
 
-/// Blending in the fragment shader on the cores of one GPC.
 #[derive(Debug)]
 pub(crate) struct ShaderBlend {
     spec: ShaderBlendSpec,

@@ -60,14 +60,12 @@ pub(crate) struct UpdateCores {
     pub(crate) threshold: f32,
 }
 
-/// Shader of a stencil update on the cores of one GPC.
 #[derive(Debug)]
 pub(crate) struct UpdateShader {
     program: WarpProgram,
     threshold: f32,
     layout: ColourLayout,
     ports: Vec<RateLimiter>,
-    /// Counts of the updates so far.
     pub counters: UpdateCounters,
 }
 

@@ -269,9 +269,7 @@ pub fn bytes_per_quad(format: ColourFormat) -> u64 {
 /// Memory lines of a framebuffer: first the colours, then the stencil and depth values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FramebufferLines {
-    /// Lines of the colour buffer.
     pub colour: Range<u32>,
-    /// Lines of stencil and depth values.
     pub tests: Range<u32>,
 }
 

@@ -19,7 +19,6 @@ use quadrille_machine::{
     UnitCacheSpec, Visitor, beat_width, fragments, line_at, spec, statistics,
 };
 
-/// Name of the stencil and depth cache in statistics.
 pub(crate) const Z_CACHE: &str = "z_cache";
 
 spec! {

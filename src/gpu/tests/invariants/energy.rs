@@ -1,4 +1,4 @@
-//! Energies of counted events.
+//! Energy estimates against values computed by hand.
 
 use quadrille_gpu::energy::*;
 
@@ -9,7 +9,7 @@ fn close(found: f64, expected: f64) {
     );
 }
 
-/// A GPU with this number of cores, and L2 and ROPs in proportion.
+/// A GPU of `cores` cores, with L2 and ROPs in proportion.
 fn size(clock_mhz: f64, cores: u64) -> GpuSize {
     GpuSize { clock_mhz, cores, l2_bytes: cores * 262_144, rops: cores }
 }
@@ -42,7 +42,7 @@ fn energy_of_three_events() {
     assert!(energy.total_mj + 0.384 < high);
 }
 
-/// Sectors, special functions, raster tiles and bin entries: 34; 56; 256; 32 * 3 * 1.69 = 162.24; 20; 17.
+/// Energies in pJ: sectors 34, 56 and 256, a special function 32 * 3 * 1.69 = 162.24, a raster tile 20, a bin entry 17.
 #[test]
 fn energy_of_the_other_events() {
     let spec = EnergySpec::default();
@@ -65,8 +65,8 @@ fn energy_of_the_other_events() {
     }
 }
 
-/// Twice the events in twice the time take twice the energy at every corner; a draw that differs in its
-/// DRAM alone has a ratio that is largest where a bit of DRAM costs most and static power least.
+/// Two draws that differ only in DRAM have the largest ratio if a bit of DRAM costs most and static power least. A draw
+/// without energy has no ratio.
 #[test]
 fn ratios_share_the_constants() {
     let spec = EnergySpec::default();
@@ -75,7 +75,8 @@ fn ratios_share_the_constants() {
     let one = spec.estimate(events(4_000), 1_000, &size(612.0, 16));
     let more = spec.estimate(events(400_000), 1_000, &size(612.0, 16));
     let [ratio, low, high] = one.ratio_of(&more).unwrap();
-    // Static, shader, caches, DRAM, fixed-function units: the highest and lowest of each but DRAM, whose end is the other.
+    // Bits: static, shader, caches, DRAM, fixed-function units. For the lowest ratio, DRAM is at its lower bound and static
+    // and shader energy at their upper bounds; for the highest ratio, the reverse.
     close(low, more.corners_mj()[0b00011] / one.corners_mj()[0b00011]);
     close(high, more.corners_mj()[0b01000] / one.corners_mj()[0b01000]);
     assert!(low < ratio && ratio < high);
@@ -101,9 +102,9 @@ fn static_power_grows_with_the_parts() {
     close(estimate(0, cores_alone).energy.static_mj, 0.3 * 7.6 * grown);
 }
 
-/// 0.65 V at 612 MHz and 0.36 V per GHz: at 1224 MHz (0.87032 / 0.65)^2 = 1.7928 of the energy of an event, and half of
-/// the time at 1.7928 of the static power. At 306 MHz the voltage is the lowest, 0.6 V, and the time doubles. DRAM takes
-/// the same. The clock of the constants takes least.
+/// 0.65 V at 612 MHz and 0.36 V per GHz: at 1224 MHz (0.87032 / 0.65)^2 = 1.7928 of the energy of an event, and half of the
+/// time at 1.7928 of the static power. At 306 MHz the voltage is at its minimum of 0.6 V, and the time doubles. The energy
+/// of DRAM does not change. The reference clock takes the least energy.
 #[test]
 fn a_faster_clock_takes_a_higher_voltage() {
     let spec = EnergySpec::default();

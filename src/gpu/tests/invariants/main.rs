@@ -1,5 +1,4 @@
-//! Estimates by hand, tiles and their owners, names of methods, which fields a method reads, and the buffer of vertex
-//! results.
+//! Tests of energy estimates, tile owners, names of methods, fields that methods read, and the buffer of vertex results.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod energy;

@@ -1,4 +1,4 @@
-//! Tiles and their owners.
+//! Distribution of screen tiles over GPCs.
 
 use quadrille_base::raster::geometry::PixelRect;
 use quadrille_gpu::tile_owner::*;
@@ -9,7 +9,7 @@ fn map(gpcs: u64, mapping: TileMapping, block: u64) -> TileMap {
     TileMap::new(gpcs, mapping, block)
 }
 
-/// Each tile has one owner, all tiles of a block the same, and no GPC owns more than twice its share.
+/// Each tile has one owner, all tiles of a block have the same one, and no GPC owns more than twice its share.
 #[test]
 fn tiles_are_dealt_in_blocks_and_evenly() {
     const SIDE: u32 = 96;
@@ -33,7 +33,7 @@ fn tiles_are_dealt_in_blocks_and_evenly() {
     }
 }
 
-/// The mask names the owners of the tiles in a box.
+/// The mask has the bits of all GPCs that own a tile in the box.
 #[test]
 fn owners_of_a_box_own_a_tile_in_it() {
     let boxes = [[0, 0, 1, 1], [15, 15, 17, 17], [5, 40, 90, 41], [0, 0, 160, 160]];
@@ -47,7 +47,7 @@ fn owners_of_a_box_own_a_tile_in_it() {
         }
     }
     let corner = PixelRect { x0: 15, y0: 15, x1: 17, y1: 17 };
-    // Tiles (0, 0), (1, 0), (0, 1) and (1, 1) of 0, 1, 1 and 2; as one block, all of 0.
+    // Tiles (0, 0), (1, 0), (0, 1) and (1, 1) belong to GPCs 0, 1, 1 and 2; as one block, all belong to GPC 0.
     assert_eq!(map(5, TileMapping::Diagonal, 1).owners_in(corner), 0b111);
     assert_eq!(map(5, TileMapping::Diagonal, 2).owners_in(corner), 0b1);
 }

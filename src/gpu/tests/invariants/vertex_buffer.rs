@@ -1,9 +1,9 @@
-//! The buffer of vertex results, against entries worked out by hand.
+//! Occupancy of the buffer of vertex results, against values computed by hand.
 
 use quadrille_gpu::geometry::vertex_buffer::{EntryBytes, VertexBuffer};
 
-/// Warps of two splats in cycles 0, 10 and 20. Splat 1 is read last in cycle 15, after splat 2 in
-/// cycle 12: in cycle 10 splats 1, 2 and 3 are live, in cycle 20 splats 3 to 5.
+/// Warps of two splats are dispatched in cycles 0, 10 and 20. Splat 1 is read last in cycle 15, after splat 2 in cycle 12.
+/// So splats 1, 2 and 3 are live in cycle 10, and splats 3 to 5 in cycle 20.
 #[test]
 fn entries_are_freed_when_they_were_read_last() {
     let entry = EntryBytes { positions: 64, attributes: 96 };
@@ -16,16 +16,16 @@ fn entries_are_freed_when_they_were_read_last() {
     }
     let peaks = buffer.peaks();
     assert_eq!((peaks.live_splats, peaks.span_splats), (3, 3));
-    // Splat 0 is read until cycle 25, so that nothing is freed in order before; out of order splats 1
-    // and 2 are by cycle 20.
+    // Splat 0 is read until cycle 25, so no entry is freed in order before; without order, splats 1 and 2 are free by cycle
+    // 20.
     buffer.keep_until(0, 25);
     let peaks = buffer.peaks();
     assert_eq!((peaks.live_splats, peaks.span_splats), (4, 6));
     assert_eq!((peaks.live_bytes, peaks.span_bytes), (640, 960));
 }
 
-/// Room for four splats, in warps of two. The third warp waits for the first two splats, of which the later
-/// one is read last in cycle 15, and the fourth also for splat 2; a warp alone always has room.
+/// Room for four splats, in warps of two. The third warp waits for splats 0 and 1, the later of which is read last in cycle
+/// 15, and the fourth also for splats 2 and 3. A buffer smaller than a warp holds one warp.
 #[test]
 fn entries_are_freed_in_order() {
     let mut buffer = VertexBuffer::new(EntryBytes::default(), Some(4), 8);
