@@ -198,9 +198,9 @@ mod tests {
     choice! {
         /// A direction.
         enum Direction {
-            /// Towards smaller numbers, which stand first.
+            /// Towards smaller numbers, which come first.
             Down = "down",
-            /// Towards greater ones
+            /// Towards greater numbers
             Up = "up" | "upwards" | "north",
         }
     }
@@ -209,9 +209,9 @@ mod tests {
     fn names_aliases_and_descriptions() {
         assert_eq!(Direction::ALL.map(Direction::name), ["down", "up"]);
         assert_eq!("north".parse::<Direction>().unwrap(), Direction::Up);
-        let help = "Towards smaller numbers, which stand first";
+        let help = "Towards smaller numbers, which come first";
         assert_eq!(Direction::Down.help(), help);
-        assert_eq!(Direction::Up.help(), "Towards greater ones");
+        assert_eq!(Direction::Up.help(), "Towards greater numbers");
         let error = "left".parse::<Direction>().unwrap_err().to_string();
         assert_eq!(error, "name: expected one of down, up, found left");
     }

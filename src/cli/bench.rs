@@ -15,20 +15,20 @@ use quadrille_suite::{
     Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, read_rows, report,
 };
 
-/// Draw the views of a suite by several methods, cycle by cycle
+/// Draw the views of a suite with several methods, cycle by cycle
 ///
 /// Every view in every configuration appends one JSON line to the results file as soon as it is done.
-/// A stopped run continues where it was; a complete one prints its table at once.
+/// A stopped run continues where it stopped; a complete run prints its table at once.
 ///
-/// Meshes of a suite, and its studies of them (workload = "merging" or "deferred"), are run in the same way, by `quadrille
-/// mesh` or `quadrille deferred`: benches/mesh.toml and benches/deferred.toml show their keys.
+/// Studies of meshes (workload = "merging" or "deferred") run in the same way, with the pipelines of `quadrille mesh` and
+/// `quadrille deferred`; benches/mesh.toml and benches/deferred.toml show the keys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
     /// Suite to run, a TOML file; "-" reads standard input. A results file (.jsonl) is only printed
     suite: PathBuf,
-    /// Results file with one JSON object per line: views in it are not run again, new ones are
+    /// Results file with one JSON object per line: views in the file are not run again, new views are
     /// appended; "-" prints the lines instead of the table
     #[arg(short, long, value_name = "RESULTS.jsonl")]
     output: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// Run only shard I of N, from 1/N to N/N; its results file is RESULTS.I-of-N.jsonl
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     shard: Option<Shard>,
-    /// Join the results files of the shards in the results file and run nothing; exits with code 1 if
+    /// Join the results files of all shards into the results file, and run nothing; exits with code 1 if
     /// views are missing
     #[arg(long, requires = "output", conflicts_with = "shard")]
     merge: bool,

@@ -17,11 +17,11 @@ const LISTED: usize = 12;
 /// Flags about messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
-    /// Print no warnings, remarks or progress bars; results and errors are printed
+    /// Print no warnings, remarks or progress bars; results and errors are still printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print remarks on stderr about input files, choices and progress; twice, also the time of each part of the work, in
-    /// builds with the feature `trace`
+    /// Print remarks on stderr about input files, automatic choices and progress; given twice, also the time of each
+    /// stage, in builds with the feature `trace`
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(super) verbose: u8,
 }

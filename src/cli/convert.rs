@@ -32,8 +32,8 @@ use quadrille_suite::report::table::LineTable;
 
 /// Convert scenes between formats, filter and move splats
 ///
-/// Several inputs are joined. Actions are applied in the order in which they are given. What the output
-/// format cannot hold is refused, or left out with a warning; columns that only PLY has are kept in PLY.
+/// Several inputs are joined. Actions are applied in the order in which they are given. Data that the
+/// output format cannot hold are refused, or left out with a warning; PLY output keeps additional columns of PLY input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -44,36 +44,36 @@ pub(super) struct Args {
     /// FOLDER/meta.json or FOLDER/lod-meta.json for a SOG or streamed SOG in a folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Format of the output [default: by its name; .spz is version 4]
+    /// Format of the output [default: from its name; .spz is version 4]
     #[arg(long, value_name = "NAME", value_parser = OutputFormat::named)]
     format: Option<OutputFormat>,
-    /// Convert nothing if an earlier call with --resume has written the output: from the same inputs, by the same
-    /// build and flags, and whole. A note beside it, OUT.resume, records its inputs and flags
+    /// Skip the conversion if an earlier call with --resume has completed the output from the same inputs, with the
+    /// same build and flags. The file OUT.resume beside the output records inputs and flags
     #[arg(long, conflicts_with_all = ["report", "fail_under_psnr", "json"])]
     resume: bool,
     /// Print a JSON document instead of a table
     #[arg(long)]
     json: bool,
     /// Compare the output with the joined inputs, and write PSNR, SSIM and FLIP of every view, errors of
-    /// attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where by place),
+    /// attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where on positions),
     /// --drop-nan and moves are applied to both sides; all other actions count as loss. Views are the
     /// cameras beside the scene, else a circle of 8, unless flags choose others; after --prune, views
-    /// halfway between the ones that it used
+    /// halfway between the views of the pruning
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
-    /// Write nothing and exit with code 1 if the PSNR of any view is below this, in dB; compares as --report
-    /// does
+    /// Write nothing and exit with code 1 if the PSNR of any view is below this, in dB; the comparison is the
+    /// same as for --report
     #[arg(long, value_name = "DB", value_parser = finite)]
     fail_under_psnr: Option<f64>,
     #[command(flatten)]
     written: WrittenFlags,
-    /// Compression level of SPZ, from 1 (fastest) to 22 (9 for spz3), which makes the smallest file and takes half a
+    /// Compression level of SPZ, from 1 (fastest) to 22 (9 for spz3); the highest level makes the smallest file, in half a
     /// minute per million splats [default: 6 for spz3; else 15 for spherical harmonics, 12 in large scenes, and 3 for
     /// all other data]
     #[arg(long, value_name = "LEVEL")]
     compression_level: Option<u8>,
     /// Levels of detail of a streamed SOG, 1 to 8: neighbours are merged until each level has half the splats of the
-    /// one before [default: 4]
+    /// previous level [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_levels)]
     lod_levels: Option<usize>,
     #[command(flatten)]
@@ -92,8 +92,8 @@ struct WrittenFlags {
     /// all actions that drop or move splats
     #[arg(long)]
     drop_outside: bool,
-    /// Write an index beside a PLY, OUT.ply.index, by which `render` of a single view and `render --memory` leave out
-    /// splats that no view sees; it helps if neighbours in the file are neighbours in space, as after --morton
+    /// Write an index beside a PLY, OUT.ply.index, with which `render` of a single view and `render --memory` skip
+    /// splats outside all views; it helps if neighbours in the file are neighbours in space, as after --morton
     #[arg(long)]
     index: bool,
 }

@@ -11,8 +11,8 @@ use quadrille_scene::cameras::Exposures;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ExposureFlags {
     /// Apply the exposures that the 3DGS trainer learned for its pictures (exposure.json): the colours of
-    /// each view, over the background, are mapped by the matrix of its name and clamped; other views
-    /// stay as they are
+    /// each view, over the background, are transformed by the matrix with the name of the view and clamped;
+    /// views without a matrix do not change
     #[arg(long, value_name = "FILE.json")]
     exposures: Option<PathBuf>,
 }

@@ -42,8 +42,8 @@ pub(super) struct FilmFlags {
 /// Flags about camera paths.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct PathFlags {
-    /// Views along a path: a camera_path.json of nerfstudio or another camera file, all of whose cameras
-    /// are frames; or, from the cameras of --cameras, spiral, ellipse or interpolate
+    /// Views along a path: a camera_path.json of nerfstudio or another camera file, in which every
+    /// camera is a frame; or, from the cameras of --cameras, spiral, ellipse or interpolate
     #[arg(long, value_name = "FILE|spiral|ellipse|interpolate", conflicts_with_all = ["eye", "target", "up", "orbit"])]
     path: Option<PathBuf>,
     /// Frames of a generated path [default: 120]

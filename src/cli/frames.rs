@@ -19,13 +19,13 @@ use quadrille_render::cpu::{
 use quadrille_scene::{Camera, Splats};
 
 choice! {
-    /// The renderer.
+    /// Implementation that draws the picture.
     pub(super) enum Backend {
-        /// The fast renderer
+        /// Fast renderer with vector instructions
         Cpu = "cpu",
-        /// The scalar renderer that defines the result
+        /// Scalar renderer that defines the result
         Reference = "reference",
-        /// The baseline of the emulated graphics pipeline (see `quadrille sim`)
+        /// Baseline of the emulated graphics pipeline (see `quadrille sim`)
         Gpu = "gpu",
     }
 }

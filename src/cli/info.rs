@@ -32,8 +32,8 @@ pub(super) struct Args {
     /// reads standard input
     #[arg(required = true, value_name = "SCENE")]
     scenes: Vec<PathBuf>,
-    /// Print a JSON document instead of a page; for several scenes an array, in which a scene that cannot be
-    /// read has a path and an error
+    /// Print a JSON document instead of a page; for several scenes an array, in which the entry of an
+    /// unreadable scene has a path and an error
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -24,7 +24,7 @@ const TOP: &str = "top:";
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct LayerFlags {
-    /// Layers to write beside the colours, separated by commas. An .exr file holds them all; with .npy,
+    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy,
     /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
     #[arg(
         long = "aov",
@@ -38,7 +38,7 @@ pub(super) struct LayerFlags {
     /// sight
     #[arg(long, requires = "layers", conflicts_with = "pixels")]
     distance: bool,
-    /// Colours of an .exr or .npy file
+    /// Colour space of the values in an .exr or .npy file
     #[arg(long, default_value_t = ColourChoice::Display)]
     colour: ColourChoice,
 }
@@ -90,11 +90,11 @@ impl TypedValueParser for LayerChoiceParser {
 }
 
 choice! {
-    /// Colours of a file.
+    /// Colour space of the values in an .exr or .npy file.
     enum ColourChoice {
-        /// As the scene was trained: values for a display, in sRGB
+        /// Display values in sRGB, as the scene was trained
         Display = "display",
-        /// Linear light, as compositing programs expect it
+        /// Linear light, as compositing programs expect
         Linear = "linear",
     }
 }

@@ -11,11 +11,11 @@ use quadrille_suite::report::table::TextTable;
 
 /// Run microbenchmarks on the emulated pipeline
 ///
-/// Each draws rectangles or triangles and measures the pipeline from outside, as the VR-Pipe paper
+/// Each microbenchmark draws rectangles or triangles and measures the pipeline from outside, as the VR-Pipe paper
 /// measures real GPUs (section VII-A). The basis of an expected value is a measurement on hardware, an ideal model, a
-/// field of the configuration that the row reads back, or a measurement that the draw is arranged to
-/// reproduce. Exits with code 1 if a value is not as expected, as it may be with other configurations
-/// than the default.
+/// field of the configuration that the row reads back, or a measurement that the draw is designed to
+/// reproduce. Exits with code 1 if a value differs from the expected value, which can happen with
+/// configurations other than the default.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  quadrille microbench\n  quadrille microbench tile-bins --set tc.bins=64"

@@ -18,12 +18,12 @@ use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(super) struct RuleFlags {
-    /// Rule by which a pixel takes no more fragments, instead of the profile's: none; inria[:T], before
-    /// its transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once its
+    /// Rule that ends the blending of a pixel, instead of the profile's rule: none; inria[:T], before
+    /// the transmittance falls below T; gsplat[:T], before it falls to T; hw[:ALPHA], once the
     /// accumulated alpha has reached ALPHA. Example: --stop hw:0.996
     #[arg(long, value_name = "RULE", value_parser = parse_stop)]
     pub(super) stop: Option<StopRule>,
-    /// Depth in world units below which splats are left out, instead of the profile's
+    /// Depth in world units below which splats are left out, instead of the profile's depth
     #[arg(long, value_name = "Z", value_parser = positive)]
     pub(super) near: Option<f64>,
 }
@@ -107,7 +107,7 @@ pub(super) struct GpuFlags {
     /// cores) or emerald-example (vr-pipe with a slower raster); for sim and bench also several, separated by commas
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
-    /// TOML file with values that replace the preset's: the output of --config-dump, or a part of it;
+    /// TOML file with values that replace values of the preset: the output of --config-dump or a part of it;
     /// "-" reads standard input; for sim and bench, each of several files is a configuration of its own
     #[arg(long, value_name = "FILE.toml")]
     config: Vec<PathBuf>,

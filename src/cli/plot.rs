@@ -21,15 +21,15 @@ const TEXTS_PT: [f64; 2] = [3.0, 40.0];
 
 /// Plot fields of a results file: lines, bars, dots or a heat map for a paper
 ///
-/// Reads the results files of `quadrille bench`, or CSV of bench and sim, and draws any field over any other one. Rows
-/// that agree in --x and --series are one point, their mean unless --combine says otherwise. OUT ends in .svg or
-/// .pdf; the files have all colours and fonts of their own, and OUT.plot.csv beside them has the plotted numbers.
+/// Reads the results files of `quadrille bench`, or CSV of bench and sim, and draws any field over any other field.
+/// Rows with equal --x and --series are one point, by default their mean (--combine). OUT ends in .svg or .pdf; the
+/// files embed all colours and fonts, and OUT.plot.csv beside them holds the plotted numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Results files (.jsonl) that `quadrille bench` has written, or CSV files (.csv) of bench and sim; of several
-    /// files, the field "file" has the name
+    /// Results files (.jsonl) that `quadrille bench` has written, or CSV files (.csv) of bench and sim; with several
+    /// files, the field "file" holds the name
     #[arg(required = true, value_name = "RESULTS")]
     results: Vec<PathBuf>,
     /// Plot to write, .svg or .pdf, with the plotted numbers as .plot.csv beside it; may be given twice. "-" writes an SVG
@@ -41,10 +41,10 @@ pub(super) struct Args {
         required_unless_present_any = ["list_fields", "markdown", "latex"]
     )]
     output: Vec<PathBuf>,
-    /// Write the plotted numbers as a table for a README: a line per x, a column per series
+    /// Write the plotted numbers as a table for a README, with a line per x and a column per series
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
-    /// Write the plotted numbers as a table for a paper: a tabular that needs no package
+    /// Write the plotted numbers as a table for a paper, a tabular that needs no package
     #[arg(long, value_name = "FILE.tex")]
     latex: Option<PathBuf>,
     /// Also write a PDF beside the SVG
@@ -62,7 +62,7 @@ pub(super) struct Args {
     /// Field of the colours of a heat map of --x and --y
     #[arg(long, value_name = "FIELD")]
     value: Option<String>,
-    /// Fields that tell lines, or bars of a group, apart
+    /// Fields that distinguish lines, or bars of a group
     #[arg(long, value_name = "FIELD,...", value_delimiter = ',')]
     series: Vec<String>,
     /// Plot only rows that meet a condition, such as scene=island,vase or 'tc.bins>=16'; also with !=, <, <= and >; may
@@ -75,10 +75,10 @@ pub(super) struct Args {
     /// Rule by which the rows of one point are combined
     #[arg(long, value_name = "RULE", default_value = "mean")]
     combine: Combine,
-    /// Draw the least and the largest value of each point
+    /// Draw the range from the smallest to the largest value of each point
     #[arg(long)]
     spread: bool,
-    /// Add a last group of bars: the combination of all others by this rule
+    /// Add a last group of bars that combines all other groups by this rule
     #[arg(long, value_name = "RULE")]
     summary: Option<Combine>,
     /// Draw a line across the plot at a value, such as 1 for speedups; may be repeated
@@ -90,10 +90,10 @@ pub(super) struct Args {
     /// Make the vertical axis, or the colours of a heat map, logarithmic
     #[arg(long)]
     log_y: bool,
-    /// Begin the horizontal axis near the least value instead of at 0
+    /// Begin the horizontal axis near the smallest value instead of at 0
     #[arg(long)]
     fit_x: bool,
-    /// Begin the vertical axis near the least value instead of at 0
+    /// Begin the vertical axis near the smallest value instead of at 0
     #[arg(long)]
     fit_y: bool,
     /// Heading above the plot
@@ -111,7 +111,7 @@ pub(super) struct Args {
     /// Width in millimetres
     #[arg(long, value_name = "MM", default_value_t = 88.9, value_parser = parse_side)]
     width: f64,
-    /// Height in millimetres [default: by the width]
+    /// Height in millimetres [default: from the width]
     #[arg(long, value_name = "MM", value_parser = parse_side)]
     height: Option<f64>,
     /// Size of the text in points

@@ -22,8 +22,8 @@ pub(super) struct HostFlags {
     /// Number of threads; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
-    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. Pictures by the fast renderer
-    /// of splats round differently between them; no other result depends on them
+    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. The levels change
+    /// pictures of the fast splat renderer by rounding, and no other result
     #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = SimdLevel::named)]
     level: SimdLevel,
 }

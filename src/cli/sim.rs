@@ -42,7 +42,7 @@ use sequence::{Sequence, SequenceFlags};
 /// the cycles of each method, the unit that limits it, and how busy every unit was. In the bar of a
 /// unit, the solid part is time at work, the shaded part is time held up (blocked by the next unit,
 /// waiting for data, storage full, port taken), and the rest is time without work. Factors ("x") are
-/// the number of the baseline divided by the number of the method.
+/// the value of the baseline divided by the value of the method.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -56,23 +56,23 @@ pub(super) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     files: FileFlags,
-    /// Arithmetic that decides fragments so close to the alpha cut that f32 cannot tell their side: exact,
+    /// Arithmetic for fragments too close to the alpha cut to be decided in f32 reliably: exact,
     /// as in the reference renderer, or f32, as in a shader core; short for --set cores.near_cut=RULE
     #[arg(long, alias = "near-cut", value_name = "RULE", value_parser = ["exact", "f32"])]
     alpha_cut: Option<String>,
     /// Print the PSNR of each picture against the reference renderer without a stop rule, in dB
     #[arg(long)]
     reference: bool,
-    /// Print modelled times of the whole frame: preprocess and sort as kernels of bytes and instructions,
-    /// then the draw. The software renderer sorts pairs of tile and depth, the pipeline depths
+    /// Print modelled times of the whole frame: preprocess and sort, as kernels with bytes and
+    /// instructions, then the draw. The software renderer sorts by tile and depth, the pipeline by depth
     #[arg(long)]
     frame: bool,
     /// Print an estimate of the energy of the draw, from counters and assumed constants (energy.* in
-    /// --config-dump), with the band of two of them
+    /// --config-dump), with a lower and an upper bound
     #[arg(long)]
     energy: bool,
-    /// Print how the speedups over the first method change when a number of the configuration that
-    /// no publication states is halved and doubled, one at a time, instead of pages
+    /// Print changes of the speedups over the first method when each number of the configuration without a
+    /// published source is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
     /// Print the whole configuration as TOML, each field explained, and draw nothing

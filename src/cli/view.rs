@@ -89,16 +89,16 @@ struct ServerFlags {
     /// Name of this machine in the address that browsers open; may be repeated
     #[arg(long, value_name = "NAME", value_parser = parse_host_name)]
     host_name: Vec<String>,
-    /// File with the token of the address, so that links stay valid; it is made if it is missing
+    /// File with the token of the address, so that links stay valid; it is created if it is missing
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Number of pages that can be open at a time
+    /// Maximum number of pages open at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
     viewers: u16,
-    /// Maximum number of pixels of a picture
+    /// Maximum number of pixels per picture
     #[arg(long, value_name = "N", default_value_t = 2_100_000, value_parser = clap::value_parser!(u32).range(65_536..=67_108_864))]
     max_pixels: u32,
-    /// End after this many minutes without a page
+    /// Exit after this many minutes without an open page
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     idle_exit: Option<u32>,
 }

@@ -11,7 +11,7 @@ use quadrille_suite::report::typeset::escaped_latex;
 choice! {
     /// Format of a table in a file.
     pub enum TableFormat {
-        /// A line per pair with all digits, for other programs.
+        /// One line per pair with all digits, for other programs.
         Csv = "csv",
         /// A table for a README.
         Markdown = "markdown",

@@ -13,14 +13,14 @@ use quadrille_base::image::metrics::lpips::{
 };
 
 choice! {
-    /// A network, and the range of its input.
+    /// LPIPS network with the range of its input.
     #[derive(Hash)]
     pub enum LpipsKind {
-        /// VGG-16, of values of 0 to 1, as the original trainer and gsplat (--lpips_net vgg) measure
+        /// VGG-16 on values from 0 to 1, as in the original trainer and gsplat (--lpips_net vgg)
         Vgg = "vgg",
-        /// AlexNet, of values scaled to -1 to 1, as gsplat by default and nerfstudio measure
+        /// AlexNet on values scaled to -1 to 1, as in nerfstudio and, by default, gsplat
         Alex = "alex",
-        /// VGG-16, of values scaled to -1 to 1, as its authors define it
+        /// VGG-16 on values scaled to -1 to 1, as the authors of LPIPS define it
         VggScaled = "vgg-scaled",
     }
 }

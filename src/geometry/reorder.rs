@@ -14,12 +14,12 @@ choice! {
     /// Order in which the triangles of a mesh are submitted, within each draw and material.
     #[derive(Default)]
     pub enum TriangleOrder {
-        /// As in the file
+        /// Order of the file
         #[default]
         File = "file",
-        /// At random, from the seed
+        /// Random order, from the seed
         Random = "random",
-        /// For a cache of 32 vertices, by the greedy algorithm of Forsyth
+        /// Order for a cache of 32 vertices, by the greedy algorithm of Forsyth
         VertexCache = "vertex-cache",
     }
 }

@@ -39,14 +39,14 @@ use quadrille_machine::overlay::{ASSIGNMENT, as_toml, overlaid, parsed};
 use quadrille_machine::{DramSpec, Field, L2Spec, PackSpec, Rate, Specification, spec};
 
 spec! {
-    /// The GPU as a whole.
+    /// Configuration of the GPU as a whole.
     GpuSpec in "gpu" {
         /// Clock of all units except the L2 and DRAM, in MHz.
         clock_mhz: f64 = 612.0, 1.0..=100_000.0, Published "VR-Pipe Table I";
-        /// Graphics processing clusters, each with all units from tile-grid coalescing to CROP.
+        /// Number of graphics processing clusters, each with all units from tile-grid coalescing to CROP.
         gpcs: u64 = 1, 1..=64, Published "VR-Pipe Table I";
-        /// Rule by which blocks of screen tiles are dealt to GPCs.
-        tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by a rule that is not published", only_if SECOND_GPC;
+        /// Rule that assigns blocks of screen tiles to GPCs.
+        tile_mapping: TileMapping = TileMapping::Diagonal, .., Assumed "NVIDIA assigns each screen tile to a GPC (VR-Pipe II-A), by an unpublished rule", only_if SECOND_GPC;
         /// Screen tiles along the side of a block that belongs to one GPC.
         tile_block: u64 = 1, 1..=1024, Assumed "VR-Pipe II-A: each screen tile of 16x16 pixels is assigned to a GPC", only_if SECOND_GPC;
     }

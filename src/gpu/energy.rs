@@ -13,7 +13,7 @@ spec! {
     /// Energies of events in a process of 7 or 8 nm, and static power.
     EnergySpec in "energy" {
         /// Energy of a 32-bit floating-point addition in pJ.
-        fp32_add_pj: f64 = 0.38, 0.0..=1e6, Assumed "Jouppi et al., ISCA 2021, Table 2, 7 nm, as remembered: only its column for 45 nm (0.9) was found again";
+        fp32_add_pj: f64 = 0.38, 0.0..=1e6, Assumed "Jouppi et al., ISCA 2021, Table 2, 7 nm, quoted from memory; only the column for 45 nm (0.9) is verified";
         /// Energy of a 32-bit floating-point multiplication in pJ.
         fp32_multiply_pj: f64 = 1.31, 0.0..=1e6, Assumed "as energy.fp32_add_pj (45 nm: 3.7)";
         /// Energy of a 16-bit floating-point addition and a multiplication in pJ.
@@ -38,7 +38,7 @@ spec! {
         blend_multiply_adds: u64 = 16, 0..=1_000, Assumed "four pixels of four channels";
         /// Energy of a raster tile in the fixed-function raster in pJ.
         raster_tile_pj: f64 = 20.0, 0.0..=1e6, Assumed "three edge functions at the corners, and 64 sums of few bits";
-        /// Energy of an entry of a bin or window, which is written and read once, in pJ.
+        /// Energy in pJ of an entry of a bin or window, which is written once and read once.
         bin_entry_pj: f64 = 17.0, 0.0..=1e6, Assumed "a 64-bit word of 32 KB of SRAM twice, as energy.unit_sector_pj";
         /// Energy of a bit of DRAM in pJ.
         dram_pj_per_bit: f64 = 8.0, 0.0..=1e3, Assumed "between the bounds, with its interface";
@@ -55,14 +55,14 @@ spec! {
         /// ROPs of the reference GPU: RGBA8 pixels blended per cycle.
         rail_rops: u64 = 16, 1..=65_536, Assumed "as energy.rail_l2_bytes";
         /// Share of the L2 in static power.
-        l2_share: f64 = 0.2, 0.0..=0.5, Assumed "its share of the area of such a GPU, by eye on pictures of dies";
+        l2_share: f64 = 0.2, 0.0..=0.5, Assumed "its share of the area of such a GPU, estimated from die photographs";
         /// Share of the ROPs and the fixed-function raster in static power.
         rop_share: f64 = 0.1, 0.0..=0.5, Assumed "as energy.l2_share";
         /// Voltage in V at the reference GPU's clock. On-chip and static energies grow with its square.
         voltage_v: f64 = 0.65, 0.01..=100.0, Assumed "typical of mobile GPUs in 7 or 8 nm at half of their largest clock";
         /// Voltage change in V per GHz of clock.
         voltage_v_per_ghz: f64 = 0.36, 0.0..=100.0, Assumed "0.9 V at 1300 MHz, the largest clock of that GPU";
-        /// Lowest voltage in V; slower clocks save no more.
+        /// Lowest voltage in V, also at lower clocks.
         voltage_least_v: f64 = 0.6, 0.01..=100.0, Assumed "typical minimum of SRAM in such a process";
         /// Clock of the reference GPU in MHz, at which the energies of events hold.
         rail_clock_mhz: f64 = 612.0, 1.0..=100_000.0, Assumed "largest clock of the GPU of a Jetson AGX Orin in its 30 W mode";
@@ -72,7 +72,7 @@ spec! {
         static_share_low: f64 = 0.2, 0.0..=1.0, Assumed "a process with little leakage";
         /// Upper bound of the share of static power.
         static_share_high: f64 = 0.5, 0.0..=1.0, Assumed "a warm chip at a low clock";
-        /// Factor by which the energies of shaders, of caches and of fixed-function units may each be too high or too low.
+        /// Factor by which each energy of shaders, caches and fixed-function units may be too high or too low.
         uncertainty: f64 = 2.0, 1.0..=1e3, Assumed "published energies of one event differ by as much";
     }
 }
@@ -111,22 +111,22 @@ documented! {
     /// Energy of a draw in millijoules.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub struct Energy {
-        /// Static power over the time of the draw.
+        /// Energy of static power over the time of the draw.
         #[serde(rename = "static")]
         pub static_mj: f64,
-        /// Instructions and register accesses.
+        /// Energy of instructions and register accesses.
         #[serde(rename = "shader")]
         pub shader_mj: f64,
-        /// Caches, shared memory, and the wires to the L2.
+        /// Energy of caches, shared memory, and the wires to the L2.
         #[serde(rename = "caches")]
         pub caches_mj: f64,
-        /// Energy of DRAM, in millijoules.
+        /// Energy of DRAM.
         #[serde(rename = "dram")]
         pub dram_mj: f64,
-        /// Fixed-function units: raster, bins and blends.
+        /// Energy of fixed-function units: raster, bins and blends.
         #[serde(rename = "rop")]
         pub rop_mj: f64,
-        /// Sum of the parts.
+        /// Total energy: the sum of the parts.
         #[serde(rename = "total")]
         pub total_mj: f64,
     }

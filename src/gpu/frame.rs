@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use quadrille_machine::{Cycle, documented, spec};
 
 spec! {
-    /// Sort before a draw through the graphics pipeline.
+    /// Configuration of the sort before a draw through the graphics pipeline.
     FrameSpec in "frame" {
         /// Bytes of a visible splat's sort key; all bits are sorted.
         key_bytes: u64 = 4, 1..=8, Assumed "a depth in f32; VR-Pipe III-A sorts the splats by depth alone";
@@ -22,13 +22,13 @@ documented! {
     /// Modelled times of a frame.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub struct FrameTimes {
-        /// Milliseconds of the culling, projection and colouring of splats.
+        /// Time to cull, project and colour splats, in milliseconds.
         pub preprocess_ms: f64,
-        /// Milliseconds of the sort, in software with the kernels that list splats in tiles.
+        /// Time of the sort in milliseconds; in software, with the kernels that list splats in tiles.
         pub sort_ms: f64,
-        /// Milliseconds of the draw or of the raster kernel.
+        /// Time of the draw or of the raster kernel, in milliseconds.
         pub raster_ms: f64,
-        /// Sum of the parts in milliseconds.
+        /// Time of the frame in milliseconds: the sum of the parts.
         pub total_ms: f64,
         /// Frames per second; `None` for a frame without time.
         pub fps: Option<f64>,

@@ -11,15 +11,15 @@ use quadrille_base::image::metrics::psnr_and_max_abs;
 use quadrille_machine::{StatisticsByUnit, documented};
 
 documented! {
-    /// Counts of blending in the shader without order, and its effect on the picture.
+    /// Counts of unordered blending in the shader, and the effect on the picture.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
     pub struct ShaderBlendOutcome {
-        /// Blended fragments missing from the picture: their update was overwritten by a fragment that had read
-        /// the pixel before.
+        /// Blended fragments missing from the picture: a fragment that had read the pixel earlier overwrote the
+        /// update.
         pub lost_updates: u64,
-        /// Fragments blended after a fragment that was drawn later.
+        /// Fragments blended after a fragment that follows them in draw order.
         pub out_of_order_updates: u64,
-        /// PSNR against the baseline's picture in decibels; `None` if both are the same.
+        /// PSNR against the baseline's picture in decibels; `None` if the pictures are identical.
         pub psnr_vs_baseline_db: Option<f64>,
         /// Largest difference of a colour channel from the picture of the baseline.
         pub max_abs_vs_baseline: f64,

@@ -8,23 +8,23 @@ statistics! {
     /// blended = shaded`.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct FragmentCounts {
-        /// Covered pixels before any test.
+        /// Fragments rasterized: covered pixels before any test.
         pub rasterized: u64,
-        /// Dropped by Hi-Z, the stencil test or the depth test.
+        /// Fragments dropped by Hi-Z, the stencil test or the depth test.
         pub hidden: u64,
-        /// Dropped by the termination test.
+        /// Fragments dropped by the termination test.
         pub terminated: u64,
-        /// Shaded.
+        /// Fragments shaded.
         pub shaded: u64,
-        /// Shaded, and below the alpha cut.
+        /// Fragments shaded whose alpha is below the cut.
         pub pruned: u64,
-        /// Removed by quad merging in the shader.
+        /// Fragments removed by quad merging in the shader.
         pub merged: u64,
-        /// Not blended because of ideal termination.
+        /// Fragments not blended because of ideal termination.
         pub dropped: u64,
-        /// Blended by CROP.
+        /// Fragments blended by CROP.
         pub blended: u64,
-        /// Blended into pixels that had already reached the threshold; part of `blended`.
+        /// Fragments blended into pixels that had already reached the threshold; part of `blended`.
         pub late: u64,
     }
 }
@@ -33,21 +33,21 @@ statistics! {
     /// Quads by outcome, with the same sums as the fragment counts.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct QuadCounts {
-        /// Emitted by the fine raster.
+        /// Quads emitted by the fine raster.
         pub rasterized: u64,
-        /// Dropped by the stencil or the depth test.
+        /// Quads dropped by the stencil test or the depth test.
         pub hidden: u64,
-        /// Dropped by the termination test.
+        /// Quads dropped by the termination test.
         pub terminated: u64,
-        /// Shaded.
+        /// Quads shaded.
         pub shaded: u64,
-        /// Shaded, without a fragment above the alpha cut.
+        /// Quads shaded without a fragment above the alpha cut.
         pub pruned: u64,
         /// Pairs of quads merged into one in the shader.
         pub merged_pairs: u64,
-        /// Not blended because of ideal termination.
+        /// Quads not blended because of ideal termination.
         pub dropped: u64,
-        /// Blended by CROP.
+        /// Quads blended by CROP.
         pub blended: u64,
         /// Quads at the termination test, by the number (0 to 4) of fragments above the alpha cut in live pixels.
         pub live: [u64; 5],
@@ -55,12 +55,12 @@ statistics! {
 }
 
 statistics! {
-    /// Outcomes of primitives and raster tiles.
+    /// Primitives and raster tiles by outcome.
     #[derive(Serialize, Deserialize)]
     pub struct PrimitiveCounts {
         /// Splats drawn.
         pub splats: u64,
-        /// Primitives before assembly.
+        /// Primitives received by assembly.
         pub primitives: u64,
         /// Primitives culled by assembly.
         pub culled: u64,

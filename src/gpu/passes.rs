@@ -16,7 +16,7 @@ use quadrille_base::math::fit;
 use quadrille_machine::{Activity, Cycle, Sink, Unit, Visitor, documented};
 
 documented! {
-    /// A pass: a batch of splats, and the stencil update behind it.
+    /// Cost of a pass: a batch of splats, and the stencil update after the batch.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Pass {
         /// Cycles of the batch until the pipeline is empty and, before an update, CROP's colours are in the L2.

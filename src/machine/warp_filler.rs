@@ -14,7 +14,7 @@ use super::timing::{Activity, Cycle};
 use super::unit::{Unit, Visitor};
 
 spec! {
-    /// Packing of warps.
+    /// Configuration of warp packing.
     PackSpec in "pack" {
         /// Capacity of the input queue, in beats; in quads in the mesh path.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
@@ -27,11 +27,11 @@ statistics! {
     /// Counts of quads packed into warps.
     #[derive(Serialize, Deserialize)]
     pub struct PackCounters {
-        /// Quads in and out.
+        /// Quads received and emitted.
         pub quads: u64,
-        /// Warps out.
+        /// Warps emitted.
         pub warps: u64,
-        /// Warps out that are not full.
+        /// Subset of `warps` with fewer quads than a warp holds.
         pub partial_warps: u64,
     }
 }

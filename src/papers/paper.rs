@@ -87,15 +87,15 @@ pub enum NeededViews {
 }
 
 choice! {
-    /// Source of the numbers of a figure.
+    /// Source of our numbers in a figure.
     pub enum NumberSource {
         /// Cycles and counters of emulated draws.
         Emulated = "emulated",
-        /// Estimates on top of emulated draws, with assumed constants; the paper has measurements.
+        /// Estimates from emulated draws and assumed constants, beside the measurements of the paper.
         Modelled = "modelled",
-        /// Specifications of products.
+        /// Published specifications of products.
         Specifications = "specifications",
-        /// The configuration.
+        /// Fields of the emulated configuration.
         Configuration = "configuration",
     }
 }

@@ -23,7 +23,7 @@ pub struct Metric {
 }
 
 choice! {
-    /// A count of a method.
+    /// Count of a method, compared as a ratio of two methods.
     enum Measure {
         /// Cycles
         Speedup = "speedup",

@@ -11,9 +11,9 @@ choice! {
         Mean = "mean",
         /// Geometric mean, of values above 0
         Geomean = "geomean",
-        /// Middle value, or the mean of the two in the middle
+        /// Middle value, or the mean of the two middle values
         Median = "median",
-        /// Least value
+        /// Smallest value
         Min = "min",
         /// Largest value
         Max = "max",

@@ -7,13 +7,13 @@ use quadrille_base::choice;
 choice! {
     /// Kind of a plot.
     pub enum PlotKind {
-        /// Lines over the numbers of a field
+        /// Lines over a numeric field
         Lines = "lines",
-        /// Bars in groups by the names of a field
+        /// Bars, grouped by the values of a field
         Bars = "bars",
-        /// A dot per row, over the numbers of two fields
+        /// One dot per row, over two numeric fields
         Scatter = "scatter",
-        /// A coloured cell per pair of values of two fields
+        /// One coloured cell per pair of values of two fields
         Heat = "heat" | "heatmap",
     }
 }

@@ -11,11 +11,11 @@ use quadrille_base::choice;
 use quadrille_base::error::{Error, Result};
 
 choice! {
-    /// The pipelines that a suite of meshes runs.
+    /// Pipelines that a suite of meshes runs.
     pub enum Workload {
-        /// Frames with motion and defocus blur, as of `quadrille deferred`
+        /// Frames with motion and defocus blur, as in `quadrille deferred`
         Deferred = "deferred",
-        /// Frames through merging units, as of `quadrille mesh`
+        /// Frames through merging units, as in `quadrille mesh`
         Merging = "merging",
     }
 }

@@ -9,25 +9,25 @@ choice! {
     /// the transmittance in front of a fragment, and with the depth `z` of the splat's centre.
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Layer {
-        /// Mean depth: the sum of `w z` over alpha, 0 where nothing is blended
+        /// Mean depth, weighted by transmittance times alpha; 0 where nothing is blended
         Depth = "depth",
-        /// Sum of `w z`
+        /// Sum of weight times depth
         DepthSum = "depth-sum",
-        /// Sum of `w / z`
+        /// Sum of weight over depth
         DepthInverse = "depth-inverse",
         /// Depth of the last fragment with a transmittance above one half in front of it
         DepthMedian = "depth-median",
-        /// Alpha: 1 less the transmittance behind all fragments
+        /// Alpha: 1 minus the transmittance behind all fragments
         Alpha = "alpha",
-        /// Sum of `w n` in camera space (right, down, forward), where n is the shortest axis of a splat,
-        /// turned towards the camera
+        /// Sum of weight times normal in camera space (x right, y down, z forward); the normal of a splat is its
+        /// shortest axis, turned towards the camera
         Normal = "normal",
         /// Index in the scene of the splat with the largest weight; 4294967295 where nothing is blended
         Id = "id",
         /// Number of fragments blended
         Count = "count";
-        /// Scene indices of the splats with the largest weights, in descending order of weight. The number is the
-        /// length of the list; 4294967295 fills it where fewer splats are blended.
+        /// Scene indices of the splats with the largest weights, in descending order of weight. The list
+        /// has [`TopCount`] entries; 4294967295 fills it where fewer splats are blended.
         TopId(TopCount) = "top-id",
         /// The weights of the splats of [`Self::TopId`]; 0 where fewer are blended.
         TopWeight(TopCount) = "top-weight",

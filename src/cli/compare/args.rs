@@ -15,24 +15,24 @@ use quadrille_scene::cameras::ViewSpec;
 /// A and B are two pictures, two folders of pictures, two films (.y4m or .apng), two scenes, or a scene and a
 /// folder of photos. Prints PSNR (in dB; higher is closer), SSIM (1 is identical), LPIPS with --lpips and FLIP (0 is
 /// identical), the largest and the 99.9th percentile of the absolute differences, their mean square, and the largest
-/// difference of alpha; and of several pairs the mean, the median and the worst number.
+/// difference of alpha; and for several pairs the mean, the median and the worst value.
 ///
 /// Pictures are .png, .jpg, .exr or .npy files, recognised by their content. In folders, files with the
 /// same name form pairs; a file without a partner is paired with one whose name differs only in its
-/// extension. Photos are turned as their EXIF data say.
+/// extension. Photos are rotated according to the orientation in their EXIF data.
 ///
-/// A scene and photos: the views of the camera file, of --cameras or beside the scene, are drawn and compared with
-/// the photos of their names; --view test chooses the test views of the trainers. Two scenes of any
-/// format are drawn from the same views, each by its own profile: the cameras beside the first scene, else
-/// a circle of 8 around its content, unless flags choose others.
+/// A scene and photos: the views of the camera file (--cameras, or the file beside the scene) are drawn and compared
+/// with the photos of the same names; --view test chooses the test views of the trainers. Two scenes of any
+/// format are drawn from the same views, each with its own profile: the cameras beside the first scene, else
+/// a circle of 8 views around its content, unless flags choose other views.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
     /// Picture, folder of pictures, film or scene; "-" reads standard input
     pub(super) a: PathBuf,
-    /// Picture of the same size, folder, film, scene, or folder of photos of the scene, to compare with
+    /// Picture of the same size, folder, film or scene to compare with A, or folder of photos of scene A
     pub(super) b: PathBuf,
-    /// Preparation of values before they are compared
+    /// Conversion of values before they are compared
     #[arg(long, default_value_t = Protocol::Inria)]
     pub(super) protocol: Protocol,
     /// Colour behind both pictures, R,G,B from 0 to 1
@@ -40,15 +40,15 @@ pub(in crate::cli) struct Args {
     pub(super) background: Opaque,
     #[command(flatten)]
     pub(super) sizes: SizeFlags,
-    /// Compare only pixels that are bright in the picture of the pair's name in this folder or, with "alpha",
-    /// opaque in the picture of B; all others are black in both
+    /// Compare only pixels that are bright in this folder's picture with the name of the pair or, with "alpha",
+    /// opaque in the picture of B; all other pixels are set to black in both pictures
     #[arg(long, value_name = "DIR|alpha")]
     pub(super) masks: Option<PathBuf>,
-    /// Measure LPIPS by these networks: vgg, as the original trainer and gsplat with --lpips_net vgg print it, alex,
-    /// as gsplat by default and nerfstudio print it, or vgg-scaled, as its authors define it
+    /// Measure LPIPS with these networks: vgg, as in the original trainer and gsplat with --lpips_net vgg; alex, as in
+    /// nerfstudio and, by default, gsplat; or vgg-scaled, as the authors of LPIPS define it
     #[arg(long, value_name = "NET,...", value_delimiter = ',')]
     pub(super) lpips: Vec<LpipsKind>,
-    /// File or folder of the weights of --lpips [default: the environment variable QUADRILLE_LPIPS_WEIGHTS, else
+    /// File or folder with the weights for --lpips [default: the environment variable QUADRILLE_LPIPS_WEIGHTS, else
     /// ~/.cache/quadrille]
     #[arg(long, value_name = "PATH", requires = "lpips")]
     pub(super) lpips_weights: Option<PathBuf>,
@@ -82,11 +82,11 @@ pub(in crate::cli) struct Args {
 /// Flags about pictures of different sizes.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct SizeFlags {
-    /// Resize pictures of B to the size of A by the bicubic filter of Pillow, with which trainers
-    /// reduce their photos; proportions have to agree
+    /// Resize pictures of B to the size of A with the bicubic filter of Pillow, which trainers use to
+    /// reduce photos; the proportions must be equal
     #[arg(long, conflicts_with = "photo_size")]
     pub(super) resize: bool,
-    /// Draw the views of the scene in the sizes of their photos
+    /// Draw the views of the scene at the sizes of their photos
     #[arg(long, conflicts_with_all = ["width", "height", "picture_scale"])]
     pub(super) photo_size: bool,
 }

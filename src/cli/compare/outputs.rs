@@ -24,18 +24,18 @@ pub(super) struct OutputFlags {
     /// the table to DIR/table.csv
     #[arg(long, value_name = "DIR")]
     html: Option<PathBuf>,
-    /// Write a line per pair with all digits
+    /// Write the table as CSV, one line per pair with all digits
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
-    /// Write the table for a README
+    /// Write the table as Markdown, for a README
     #[arg(long, value_name = "FILE.md")]
     markdown: Option<PathBuf>,
-    /// Write the table for a paper (booktabs)
+    /// Write the table as LaTeX, for a paper (booktabs)
     #[arg(long, value_name = "FILE.tex")]
     latex: Option<PathBuf>,
-    /// Go on where an interrupted call with --resume ended: pairs whose pictures, scene and settings are the same
-    /// are not compared again. Their results stand in compare.resume in the folder of --html, or beside the file of --csv,
-    /// until all pairs are done
+    /// Continue an interrupted call with --resume: pairs whose pictures, scene and settings are the same are not
+    /// compared again. Until all pairs are done, results are kept in compare.resume, in the folder of --html or beside
+    /// the file of --csv
     #[arg(long)]
     pub(super) resume: bool,
 }

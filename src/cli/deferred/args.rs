@@ -14,15 +14,15 @@ use quadrille_suite::mesh_input::{LookSettings, MeshSettings};
 
 /// Draw meshes with motion and defocus blur, and compare pipelines that shade them
 ///
-/// A mesh is rasterized in five dimensions: columns and rows of the picture, two of the lens, and time.
+/// A mesh is rasterized in five dimensions: two of the picture, two of the lens, and time.
 /// Samples are mapped to points of shading grids. Sort-based deferred shading (sds) sorts the
-/// identifiers of the points that samples show, tile by tile, and shades each 2x2 points once. It is
-/// compared with decoupled sampling through a memo during the raster (cached-decoupled), the same behind
-/// a depth prepass (cached-decoupled+z), and multisampling (msaa). All pipelines draw the same picture:
-/// msaa counts its own shading, and its picture takes the colours of the shading points.
+/// identifiers of the points that samples show, tile by tile, and shades each quad of 2x2 points once. It is
+/// compared with decoupled sampling with a memo during the raster, without a depth prepass
+/// (cached-decoupled) and with one (cached-decoupled+z), and with multisampling (msaa). All pipelines draw
+/// the same picture: msaa counts its own shading, but takes the colours of the shading points.
 ///
 /// Columns of the table: Gops, arithmetic operations of the raster; STE, samples hit over samples
-/// tested; quads, 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
+/// tested; quads, quads of 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
 /// and memory.
 ///
 /// --method, --tile, --memo, --grid and --tessellate take several values, separated by commas; each
@@ -86,8 +86,8 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct HardwareFlags {
-    /// Set one field of the modelled hardware, as in memory.depth_cache_bytes=32768; may be repeated. Tables
-    /// are memory, raster and vertex_cache
+    /// Set one field of the modelled hardware, as in memory.depth_cache_bytes=32768; may be repeated. The
+    /// units are memory, raster and vertex_cache
     #[arg(long, value_name = "unit.field=value")]
     set: Vec<String>,
 }

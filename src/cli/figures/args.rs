@@ -6,19 +6,19 @@ use quadrille_base::error::{Error, Result};
 use quadrille_papers::paper::{Figure, Paper, figures};
 use quadrille_suite::Shard;
 
-/// Draw the figures and tables of papers, ours beside the published
+/// Draw figures and tables of papers, with our numbers beside the published
 ///
 /// Runs the views of a suite through all methods that the figures need and writes index.html, which holds
 /// all figures and tables, FIG.csv, FIG.svg, FIG.json, FIG.md and FIG.tex for each, and all published numbers beside ours
 /// in summary.csv and summary.json. A job is a view, a configuration and a method; its row is in results.jsonl in the
-/// folder as soon as it is done, and a stopped run continues where it was. Exits with code 1 if results are missing,
+/// folder as soon as it is done, and a stopped run continues where it stopped. Exits with code 1 if results are missing,
 /// for example of other shards.
 ///
 /// Scenes draw the figures of the VR-Pipe paper. Studies of meshes with workload = "deferred" draw the figures of the
 /// paper on sort-based deferred shading, where a job is a run of `quadrille deferred`; with workload = "merging" they draw
 /// the figures of the papers on quad-fragment merging and on the pixel merge unit, where a job is a run of `quadrille
 /// mesh`. Several suites make one page of all their papers. With --correlate, the page compares the
-/// emulator with a machine.
+/// emulator with measurements on a machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Args {
     /// Folder for the page, the files and the results
     #[arg(short, long, value_name = "DIR", required = true)]
     pub(super) output: PathBuf,
-    /// Figures and tables to run, to draw and to write, such as fig9,fig16,table2, without the others
+    /// Run, draw and write only these figures and tables, such as fig9,fig16,table2
     #[arg(long, value_name = "FIG,...", value_delimiter = ',', value_parser = parse_figure)]
     only: Vec<&'static str>,
     /// Run only shard I of N, from 1/N to N/N; its results file is results.I-of-N.jsonl
@@ -39,23 +39,23 @@ pub(in crate::cli) struct Args {
     /// job of each study
     #[arg(long)]
     pub(super) quick: bool,
-    /// Draw the figures of quad-fragment merging and of the pixel merge unit from a file of kept counts, such as
-    /// benches/mesh.results.jsonl, without a run
+    /// Draw the figures of quad-fragment merging and of the pixel merge unit from a file of stored counts, such as
+    /// benches/mesh.results.jsonl, without running any job
     #[arg(long, value_name = "FILE")]
     pub(super) kept: Option<PathBuf>,
-    /// Compare numbers that were measured on a machine, in a CSV file with the columns item, scene, view, width, height,
-    /// value and unit, with the emulator's: kernels of the software renderer in views of the suites' scenes, and rates
-    /// of units. Draws no figure of a paper
+    /// Compare the emulator with measurements on a machine, from a CSV file with the columns item, scene, view, width,
+    /// height, value and unit: kernels of the software renderer in views of the suites' scenes, and rates of units.
+    /// Draws no figure of a paper
     #[arg(long, value_name = "MEASURED.csv", conflicts_with_all = ["kept", "quick", "shard"])]
     pub(super) correlate: Option<PathBuf>,
     /// Also write each chart as a PDF, with its font embedded
     #[arg(long)]
     pub(super) pdf: bool,
-    /// Write the tables of complete figures into the Markdown files of a folder too, between the lines
+    /// Also write the tables of complete figures into the Markdown files of a folder, between the lines
     /// `<!-- figures: FIG -->` and `<!-- figures end -->`
     #[arg(long, value_name = "DIR")]
     pub(super) docs: Option<PathBuf>,
-    /// The machine that --correlate compares with
+    /// Emulated counterpart of the machine of --correlate.
     #[command(flatten)]
     pub(super) gpu: GpuFlags,
     #[command(flatten)]

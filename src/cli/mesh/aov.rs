@@ -9,17 +9,17 @@ use quadrille_scene::Camera;
 use quadrille_suite::each_once;
 
 choice! {
-    /// A value of `--aov`.
+    /// Layer that `--aov` writes.
     enum MeshLayer {
-        /// Mean distance along the line of sight of the samples that show the mesh
+        /// Mean distance along the line of sight, over the samples that show the mesh
         Depth = "depth",
-        /// Mean over all samples of the normals towards the camera: x right, y down, z forward
+        /// Mean normal over all samples, turned towards the camera: x right, y down, z forward
         Normal = "normal",
-        /// The triangle that most samples show, counted in the order of submission; 4294967295 for none
+        /// Index, in order of submission, of the triangle that most samples show; 4294967295 for none
         Id = "id",
-        /// Share of the samples that show the mesh
+        /// Share of the samples that show the mesh, 0 to 1
         Coverage = "coverage",
-        /// Number of runs of the shader at the pixel; of reyes, of vertices
+        /// Shader executions at the pixel; with reyes, vertices in the pixel
         ShadingRate = "shading-rate",
     }
 }
@@ -40,7 +40,7 @@ impl MeshLayer {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct AovFlags {
-    /// Layers to write beside the colours, separated by commas. An .exr file holds them all; with .npy,
+    /// Layers to write beside the colours, separated by commas. An .exr file holds all layers; with .npy,
     /// "{aov}" in the name is replaced by the layer, and by rgba for the picture
     #[arg(
         long = "aov",

@@ -18,7 +18,7 @@ use quadrille_suite::report::overlay::Overlay;
 /// adjacent triangles before they are shaded: quad-fragment merging (qfm), the pixel merge unit
 /// (pmu), or none.
 ///
-/// The table has the columns that say something about the run; their meaning stands below it.
+/// The table leaves out columns without information; below it, a list explains the columns.
 ///
 /// --tessellate, --method, --buffer and --msaa take several values, separated by commas; each
 /// combination is a row.
@@ -37,8 +37,8 @@ pub(crate) struct Args {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) quality: QualityFlag,
-    /// Write how often each pixel is shaded (for reyes, the number of vertices in it) as a picture with
-    /// a legend: dark blue once, green four times, dark red eight times or more. The counts go into a
+    /// Write the number of shadings of each pixel (for reyes, of vertices in the pixel) as a picture with
+    /// a legend: dark blue for 1, green for 4, dark red for 8 or more. The counts go into a
     /// .npy file of the same name (u32, height x width)
     #[arg(long, value_name = "OUT.png")]
     pub(super) heat: Option<PathBuf>,
@@ -111,7 +111,7 @@ const EXAMPLES: &str = "Examples:
 #[command(next_help_heading = "Splats")]
 pub(super) struct VersusFlags {
     /// Compare with splats of the same subject from the same camera: quads saved and PSNR of each
-    /// merging unit on each, with one sample per pixel and with the samples of --msaa
+    /// merging unit on both, with one sample per pixel and with the samples of --msaa
     #[arg(
         long,
         value_name = "SPLATS",

@@ -18,7 +18,7 @@ use quadrille_scene::cameras::ViewSpec;
 
 /// Render pictures of a scene
 ///
-/// Without flags about the view, the program chooses one that shows the main content of the scene, and
+/// Without flags about the view, the program chooses a view that shows the main content of the scene, and
 /// prints the flags that reproduce it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -37,7 +37,7 @@ pub(in crate::cli) struct Args {
     /// each stage in ms
     #[arg(long, value_name = "N", conflicts_with_all = ["output", "exposures"], value_parser = repetitions)]
     pub(super) repeat: Option<u32>,
-    /// List all views of the camera file, with the names that stand there, and render nothing
+    /// List all views of the camera file, with their names in that file, and render nothing
     #[arg(long, conflicts_with_all = ["output", "repeat", "view"])]
     pub(super) list_views: bool,
     /// Write the cameras of the views as a cameras.json
@@ -45,14 +45,14 @@ pub(in crate::cli) struct Args {
     pub(super) cameras_out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) probe: ProbeFlags,
-    /// Keep the pictures that an earlier call with --resume has drawn: of the same scene, camera and
-    /// settings, by the same build, and whole. A note beside each picture, PICTURE.resume, records its
-    /// inputs
+    /// Skip pictures that an earlier call with --resume has completed for the same scene, camera and
+    /// settings, with the same build. The file PICTURE.resume beside each picture records the inputs of
+    /// the picture
     #[arg(long, requires = "output", conflicts_with_all = ["repeat", "list_views", "pixels"])]
     pub(super) resume: bool,
     /// Limit on the memory of the scene and its splats in view, such as 512M or 4G: a PLY, compressed PLY, SOG or .splat
-    /// that needs more is read in batches, and only splats in view are kept. Pictures and films are the same. A camera
-    /// file must give the views. `convert --index` makes an index by which splats that no view sees are not read
+    /// that needs more is read in batches, and only splats in view are kept. Pictures and films do not change.
+    /// The views must come from a camera file. The index of `convert --index` avoids reading splats outside all views
     #[arg(long, value_name = "SIZE")]
     pub(super) memory: Option<Bytes>,
     /// Print a JSON document instead of a table

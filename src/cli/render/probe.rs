@@ -17,7 +17,7 @@ const LISTED: usize = 16;
 /// Flags about probes.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ProbeFlags {
-    /// Print the splats that make the pixel in column X and row Y, from 0 at the top left, instead of
+    /// Print the splats that contribute to the pixel in column X and row Y, from 0 at the top left, instead of
     /// drawing; may be repeated. A table lists the 16 splats with the largest weights, --json all
     #[arg(long = "probe", value_name = "X,Y", value_parser = parse_pixel, conflicts_with_all =
         ["output", "repeat", "list_views", "layers", "exposures", "background"])]

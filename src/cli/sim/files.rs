@@ -34,7 +34,7 @@ pub(super) struct FileFlags {
     /// with meaning and unit for each, in a block for each view and method; "-" writes to standard output
     #[arg(long, value_name = "FILE")]
     pub(super) stats: Option<PathBuf>,
-    /// Write a block for each N cycles ahead of the block of the totals: the cycles of each port by
+    /// Write a block for each N cycles before the block of the totals: the cycles of each port by
     /// state, counts of Hi-Z, fine raster, tile coalescing, PROP, ZROP, launch, shader cores and CROP by the
     /// cycle of the work, and bytes by the cycle of the request. N doubles until 4096 blocks suffice
     #[arg(long, value_name = "N", requires = "stats", conflicts_with = "sensitivity", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]

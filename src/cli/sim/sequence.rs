@@ -25,7 +25,7 @@ pub(super) struct SequenceFlags {
     #[arg(long)]
     pub(super) warm: bool,
     /// Draw each view twice, from points half this distance to the left and to the right of the camera
-    /// along its x axis, in units of the scene; a frame is both draws
+    /// along its x axis, in units of the scene; a frame consists of both draws
     #[arg(long, value_name = "METRES", value_parser = positive)]
     stereo: Option<f64>,
 }

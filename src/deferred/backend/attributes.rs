@@ -11,9 +11,9 @@ use quadrille_machine::spec;
 use quadrille_mesh::shade::{Barycentrics, TrianglePlanes};
 
 spec! {
-    /// The vertex cache of the shading back end.
+    /// Configuration of the vertex cache of the shading back end.
     VertexCacheSpec in "vertex_cache" {
-        /// Vertices that the cache holds, first in, first out.
+        /// Capacity in vertices; the oldest vertex is replaced first.
         vertices: u32 = 32, 1..=65_536, Assumed "the size of post-transform caches of GPUs";
     }
 }

@@ -14,10 +14,10 @@ choice! {
     /// Format in which depths are stored. Tests always use the depths of the hits.
     #[derive(Default)]
     pub enum DepthFormat {
-        /// 24 bits of 1 less the depth
+        /// 24 bits of 1 minus the depth
         #[default]
         D24 = "d24",
-        /// Floats of 32 bits
+        /// 32-bit floats
         D32f = "d32f",
     }
 }

@@ -3,15 +3,15 @@
 use quadrille_machine::spec;
 
 spec! {
-    /// Arithmetic operations of the raster's steps.
+    /// Arithmetic operations per step of the raster.
     RasterCost in "raster" {
-        /// Operations of the set-up of a triangle.
+        /// Operations per set-up of a triangle.
         set_up_ops: u32 = 250, 0..=1_000_000, Assumed "edge polynomials in time and on the lens, and both culls";
-        /// Operations of the test of a tile or of a block of 2x2 pixels.
+        /// Operations per test of a tile or of a block of 2x2 pixels.
         tile_ops: u32 = 200, 0..=1_000_000, Assumed "bounds of four sides in time and on the lens, and three edges";
-        /// Operations of the test of a sample.
+        /// Operations per test of a sample.
         sample_ops: u32 = 25, 0..=1_000_000, Published "Laine et al. 2011: 25 fused multiply-adds per test";
-        /// Operations of the interpolation of depth and barycentrics of a hit.
+        /// Operations per hit, for the interpolation of depth and barycentrics.
         hit_ops: u32 = 10, 0..=1_000_000, Assumed "15 % of the published operations at the published efficiency are 9.8 per hit";
     }
 }

@@ -23,7 +23,7 @@ choice! {
     /// Positions of samples in the pixel.
     #[derive(Default)]
     pub enum PixelPattern {
-        /// The first two dimensions of the Sobol points, other ones in each pixel.
+        /// First two dimensions of the Sobol sequence, different in each pixel.
         #[default]
         Sobol = "sobol",
         /// Direct3D's standard positions, the same in all pixels.

@@ -20,8 +20,8 @@ pub enum HeightChannel {
 }
 
 choice! {
-    /// Interpolation between the texels of a height map. Displacement that is not filtered to the size of the
-    /// triangles aliases, and folds within a grid.
+    /// Interpolation between the texels of a height map. A displacement with detail finer than the triangles
+    /// aliases, and folds within a grid.
     #[derive(Default)]
     pub enum HeightFilter {
         /// Uniform cubic B-spline: smooth, with continuous slopes
@@ -29,7 +29,7 @@ choice! {
         Spline = "spline",
         /// Bilinear
         Linear = "linear",
-        /// The nearest texel, in steps
+        /// Nearest texel, without interpolation
         Nearest = "nearest",
     }
 }

@@ -15,7 +15,7 @@ choice! {
         Rows = "rows",
         /// Ring by ring from the rim inwards, side by side within a ring, as Direct3D 11's tessellator
         Rings = "rings",
-        /// At random, from the seed; the same for all grids of the same number of triangles
+        /// Random order, from the seed; the same for all grids with the same number of triangles
         Random = "random",
     }
 }

@@ -20,13 +20,13 @@ statistics! {
         pub full: u64,
         /// Flushes that made room for an item with a new key.
         pub evicted: u64,
-        /// Flushes at a deadline.
+        /// Flushes of bins that reached the timeout.
         pub timeout: u64,
         /// Flushes at the end of the draw.
         pub end: u64,
-        /// Flushes before an item that its bin must not hold beside the others.
+        /// Flushes before an item that must not share a bin with the items in it.
         pub conflict: u64,
-        /// Flushes of bins whose oldest item kept a splat in the buffer of vertex results.
+        /// Flushes of bins whose oldest item kept an old splat in the buffer of vertex results.
         pub span: u64,
         /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,

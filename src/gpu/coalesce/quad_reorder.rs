@@ -19,14 +19,14 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// Quad reordering.
+    /// Configuration of the quad reordering unit.
     QruSpec in "qru" {
         /// Capacity of the input queue, in beats.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
         /// Quads paired in one scan; a longer flush is scanned in parts.
         window: u64 = 128, 1..=65_536, Published "VR-Pipe V-C: quad IDs from 0 to 127";
         /// Quads scanned per cycle.
-        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's QM speedup of 1.49: with 2, merging would be slower than not; as the port that it sits at";
+        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's QM speedup of 1.49: with 2, the cycles would exceed those without merging; equals prop.quads_out_per_cycle";
         /// Number of flush buffers.
         buffers: u64 = 2, 1..=64, Assumed "double buffering";
         /// Latency in cycles.
@@ -51,7 +51,7 @@ statistics! {
     /// Statistics of quad reordering.
     #[derive(Serialize, Deserialize)]
     pub struct QruCounters {
-        /// Quads in.
+        /// Quads received.
         pub quads_in: u64,
         /// Pairs emitted.
         pub pairs: u64,

@@ -22,7 +22,7 @@ use super::flush_policy::{Evict, FlushPolicy, Timeout};
 use super::held_pixels::HeldPixels;
 
 spec! {
-    /// Tile coalescing.
+    /// Configuration of tile coalescing.
     TcSpec in "tc" {
         /// Capacity of the input queue, in raster tiles.
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
@@ -30,16 +30,16 @@ spec! {
         bins: u64 = 32, 1..=65_536, Published "VR-Pipe Table I, measured in VII-A";
         /// Quads per bin.
         bin_size: u64 = 128, 1..=65_536, Published "VR-Pipe Table I";
-        /// Raster tiles per cycle in.
+        /// Raster tiles accepted per cycle.
         tiles_in_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "as the raster units; the Emerald simulator assembles one per cycle";
-        /// Quads per cycle in, from all raster tiles of the cycle.
+        /// Quads accepted per cycle, over all raster tiles of the cycle.
         quads_in_per_cycle: Rate = Rate::new(16, 1), Rate::LEAST..=Rate::MOST, Assumed "a full raster tile, as the Emerald simulator takes per cycle; two tiles of fewer quads share it";
-        /// Quads per cycle out.
+        /// Quads emitted per cycle.
         quads_out_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
-        /// Cycles after the last quad at which a bin is flushed.
-        timeout_cycles: u64 = 1024, 1..=1_000_000_000, Calibrated "the tile bins of VR-Pipe VII-A: longer than between two visits to a tile";
+        /// Cycles without a new quad after which a bin is flushed.
+        timeout_cycles: u64 = 1024, 1..=1_000_000_000, Calibrated "the tile bins of VR-Pipe VII-A: longer than the time between two visits to a tile";
         /// Eviction rule for when all bins are occupied.
         evict: Evict = Evict::FirstIn, .., Published "VR-Pipe V-A: the oldest bin";
     }

@@ -18,7 +18,7 @@ use super::bins::{Bins, Coalescer, Reason};
 use super::flush_policy::Evict;
 
 spec! {
-    /// Tile-grid coalescing.
+    /// Configuration of tile-grid coalescing.
     TgcSpec in "tgc" {
         /// Capacity of the input queue, in primitives.
         queue: u64 = 2, 1..=65_536, Assumed "as primitive assembly";
@@ -28,18 +28,18 @@ spec! {
         bin_size: u64 = 16, 1..=65_536, Published "VR-Pipe Table I";
         /// Screen tiles along the side of a tile grid.
         grid_tiles: u64 = 4, 1..=64, Published "VR-Pipe Table I: 64x64 pixels, 4x4 tiles";
-        /// Primitives and grids per cycle in.
+        /// Primitives accepted per cycle, counted once per tile grid.
         primitives_in_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one write port";
-        /// Primitives per cycle out.
+        /// Primitives emitted per cycle.
         primitives_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as setup";
-        /// Primitives of flushed bins whose vertices are being read again.
+        /// Capacity of the queue of flushed primitives whose vertices are being read again.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
-        /// Splats between the oldest primitive of a bin and the newest of the unit at which the bin is flushed.
-        max_span: u64 = 2048, 0..=4_294_967_295, Assumed "ours: without such a flush, for which VR-Pipe has no place, a bin keeps its splats in the buffer of vertex results for as long as a draw lasts";
+        /// Number of splats from the oldest primitive of a bin to the newest in the unit at which the bin is flushed.
+        max_span: u64 = 2048, 0..=4_294_967_295, Assumed "not in VR-Pipe: without this flush, a bin keeps its splats in the buffer of vertex results until the end of the draw";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one write, one read of a small memory";
         /// Eviction rule for when all bins are occupied.
-        evict: Evict = Evict::FirstIn, .., Assumed "VR-Pipe flushes the oldest tile bin; taken over for grids";
+        evict: Evict = Evict::FirstIn, .., Assumed "as tile coalescing: VR-Pipe flushes the oldest tile bin";
     }
 }
 

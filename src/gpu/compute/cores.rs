@@ -34,15 +34,15 @@ statistics! {
     /// Scheduler cycles by activity; their sum is schedulers times run time.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct CyclesByReason {
-        /// An instruction held the lanes.
+        /// Cycles in which an instruction held the lanes.
         pub issue: u64,
-        /// Waiting for instructions of the same warp.
+        /// Cycles of waiting for earlier instructions of the same warp.
         pub chain: u64,
-        /// Waiting for slower warps of the block.
+        /// Cycles of waiting for slower warps of the block.
         pub barrier: u64,
-        /// The warps waited for the entries of a round.
+        /// Cycles of waiting for the entries of a round from memory.
         pub memory: u64,
-        /// The scheduler had issued its last instruction.
+        /// Cycles after the last instruction of the scheduler.
         pub tail: u64,
     }
 }

@@ -101,13 +101,13 @@ documented! {
     pub struct ComputeCounts {
         /// Pairs of a splat and a tile.
         pub pairs: u64,
-        /// Fragments over the alpha cut in tiles that do not list their splat, before any stop rule.
+        /// Fragments above the alpha cut that are lost because their tile does not list the splat, before any stop rule.
         pub fragments_missed: u64,
-        /// Rounds that the blocks begin.
+        /// Rounds started, over all blocks.
         pub rounds: u64,
         /// Entries that warps visit.
         pub warp_entries: u64,
-        /// Subset of the entries that at least one lane blends.
+        /// Subset of `warp_entries` that at least one lane blends.
         pub warp_entries_blending: u64,
         /// Lane counts over all entries that warps visit.
         pub lanes: LaneTotals,
@@ -115,11 +115,11 @@ documented! {
         pub instructions: u64,
         /// Cycles of all schedulers in the raster kernel by activity.
         pub cycles_by_reason: CyclesByReason,
-        /// Schedulers of all cores.
+        /// Number of warp schedulers of all cores.
         pub schedulers: u64,
         /// Resident blocks per core.
         pub blocks_per_core: u64,
-        /// Every kernel of a frame, in order.
+        /// Costs of all kernels of a frame, in launch order.
         pub kernels: Vec<KernelCost>,
         /// Traffic of the L2 in the raster kernel.
         pub l2: L2Counters,

@@ -11,13 +11,13 @@ use quadrille_machine::spec;
 use super::block::{BLOCK_THREADS, BLOCK_WARPS, WarpWork};
 
 spec! {
-    /// The raster kernel of the software renderer, which draws a screen tile per block of 256 threads.
+    /// Costs of the raster kernel of the software renderer, which draws one screen tile per block of 256 threads.
     ComputeSpec in "compute" {
         /// Warp instructions before the first round.
         setup_instructions: u64 = 39, 0..=100_000, Published "renderCUDA of diff-gaussian-rasterization, by NVRTC 13.5 and nvdisasm for sm_87";
         /// Warp instructions of a round up to the loads of its entries: vote and addresses.
         fetch_instructions: u64 = 24, 0..=100_000, Published "as compute.setup_instructions";
-        /// Warp instructions of a round after the loads, apart from its entries: barrier and loop.
+        /// Warp instructions of a round after the loads, without the entries: barrier and loop.
         round_instructions: u64 = 15, 0..=100_000, Published "as compute.setup_instructions";
         /// Warp instructions per entry up to the alpha test, one of them in the special function unit.
         entry_instructions: u64 = 36, 1..=100_000, Published "as compute.setup_instructions";
@@ -27,11 +27,11 @@ spec! {
         /// Additional warp instructions of an entry that a lane blends.
         blend_instructions: u64 = 16, 0..=100_000, Published "as compute.setup_instructions";
         /// Additional warp instructions of a blended entry, if the stop rule tests alpha after the blend.
-        stop_after_instructions: u64 = 3, 0..=100_000, Published "as compute.setup_instructions, with the test behind the blend";
+        stop_after_instructions: u64 = 3, 0..=100_000, Published "as compute.setup_instructions, with the test after the blend";
         /// Warp instructions after the last round, with five stores.
         end_instructions: u64 = 31, 0..=100_000, Published "as compute.setup_instructions";
         /// Cycles of the dependent chain of an entry.
-        entry_chain_cycles: u64 = 138, 0..=1_000_000, Assumed "the disassembly's longest chain, at 4 cycles an instruction, 21 of the special function unit, 23 of a load from shared memory, 8 of a branch";
+        entry_chain_cycles: u64 = 138, 0..=1_000_000, Assumed "longest chain of the disassembly, at 4 cycles per instruction, 21 per special function, 23 per load from shared memory, 8 per branch";
         /// Cycles that the stop test before the blend adds to the chain.
         stop_chain_cycles: u64 = 20, 0..=1_000_000, Assumed "as compute.entry_chain_cycles";
         /// Cycles that a blend adds to the chain if its colour is in the first-level cache.

@@ -7,14 +7,14 @@ use quadrille_base::math::whole;
 use quadrille_machine::{Cycle, documented, spec};
 
 spec! {
-    /// The kernels ahead of the raster: preprocess, scan, duplicate, sort, ranges.
+    /// Costs of the kernels before the raster: preprocess, scan, duplicate, sort, ranges.
     KernelsSpec in "kernels" {
         /// Share of DRAM's bandwidth that a kernel with sequential access reaches.
         bandwidth_share: f64 = 0.9, 0.01..=1.0, Assumed "common for streaming kernels";
         /// Share of DRAM's bandwidth that a pass of the radix sort reaches.
         sort_bandwidth_share: f64 = 0.7, 0.01..=1.0, Assumed "Onesweep (arXiv 2206.01784) reaches 0.68 on an A100";
         /// Time between two kernels, in nanoseconds.
-        gap_ns: f64 = 1500.0, 0.0..=1_000_000_000.0, Assumed "a kernel that is queued behind another";
+        gap_ns: f64 = 1500.0, 0.0..=1_000_000_000.0, Assumed "a kernel that is queued after another one";
         /// Time in nanoseconds in which the host reads the number of pairs, before it starts the kernels after the scan.
         readback_ns: f64 = 10_000.0, 0.0..=1_000_000_000.0, Assumed "a wait, a copy of four bytes and a launch";
         /// Bytes that preprocess reads and writes for a splat in front of the near plane.
@@ -43,13 +43,13 @@ spec! {
         key_bytes: u64 = 8, 1..=64, Published "duplicateWithKeys: 64-bit keys";
         /// Bytes of the value of a pair: the splat.
         value_bytes: u64 = 4, 0..=64, Published "duplicateWithKeys: 32-bit values";
-        /// Instructions of duplicate per splat, apart from its pairs.
+        /// Instructions of duplicate per splat, without its pairs.
         duplicate_instructions: u64 = 71, 0..=100_000, Published "duplicateWithKeys, by NVRTC 13.5 and nvdisasm for sm_87";
-        /// Instructions of duplicate per pair, of the splat with the most pairs in its warp.
+        /// Instructions of duplicate per pair; a warp runs as many rounds as its splat with the most pairs has pairs.
         pair_instructions: u64 = 9, 0..=100_000, Published "as kernels.duplicate_instructions";
         /// Cycles per pair of duplicate, which writes a splat's pairs sequentially.
         pair_chain_cycles: u64 = 44, 0..=100_000, Assumed "the loop's nine instructions at 4 cycles each, and 8 of its branch";
-        /// Bits of a digit of the radix sort.
+        /// Bits per digit of the radix sort.
         digit_bits: u64 = 8, 1..=16, Published "CUB's policies for compute capability 8.0 and later";
         /// Instructions per key of a pass of the radix sort.
         pass_instructions: u64 = 60, 0..=100_000, Assumed "five per bit of the digit to match equal keys of a warp, and 20 to rank, exchange and store";
@@ -83,9 +83,9 @@ choice! {
     pub enum KernelName {
         /// Culling, projection and colours of splats
         Preprocess = "preprocess",
-        /// Prefix sum of the tiles of splats
+        /// Prefix sum of the tile counts of splats
         Scan = "scan",
-        /// A key and a value per pair of a splat and a tile
+        /// Output of a key and a value per pair of a splat and a tile
         Duplicate = "duplicate",
         /// Radix sort
         Sort = "sort",
@@ -106,9 +106,9 @@ documented! {
         pub bytes: u64,
         /// Warp instructions.
         pub instructions: u64,
-        /// Cycles, including the gap before it.
+        /// Cycles, including the gap before the kernel.
         pub cycles: Cycle,
-        /// Resource that takes the longest.
+        /// Resource that takes the longest, and so limits the kernel.
         pub limited_by: Limit,
     }
 }

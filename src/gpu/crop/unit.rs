@@ -29,22 +29,22 @@ spec! {
         queue: u64 = 8, 1..=65_536, Assumed "64 quads", only_if BLENDING_IN_CROP;
         /// Format of the colour buffer.
         format: ColourFormat = ColourFormat::Rgba16F, .., Published "VR-Pipe Table I";
-        /// Bytes of colour per cycle.
+        /// Bytes of colour blended per cycle.
         bytes_per_cycle: u64 = 64, 1..=4096, Published "VR-Pipe VII-A, Fig. 20b", only_if BLENDING_IN_CROP;
-        /// Quads per cycle at most.
-        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Published "VR-Pipe VII-A: 16 ROP units a GPC", only_if BLENDING_IN_CROP;
+        /// Maximum number of quads blended per cycle.
+        quads_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Published "VR-Pipe VII-A: 16 ROP units per GPC", only_if BLENDING_IN_CROP;
         /// Capacity of the cache in bytes.
         cache_bytes: u64 = 16_384, 128..=268_435_456, Published "VR-Pipe Table I, measured in VII-A", only_if BLENDING_IN_CROP;
         /// Ways per set; fully associative if at least the number of lines.
-        cache_ways: u64 = 65_536, 1..=65_536, Assumed "nothing is evicted before the measured 16 KB", only_if BLENDING_IN_CROP;
+        cache_ways: u64 = 65_536, 1..=65_536, Assumed "no eviction below the measured 16 KB", only_if BLENDING_IN_CROP;
         /// Bytes per cycle from the L2 and, separately, to the L2.
-        l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which less than about 70 would rule out", only_if BLENDING_IN_CROP;
+        l2_bytes_per_cycle: u64 = 128, 1..=4096, Calibrated "VR-Pipe's QM speedup of 1.49, which needs more than about 70", only_if BLENDING_IN_CROP;
         /// Capacity of the write buffer to the L2, in lines.
         write_buffer: u64 = 16, 1..=65_536, Assumed "an eighth of the cache", only_if BLENDING_IN_CROP;
         /// Whether colours that were never written back start in their cleared state without a fetch.
         fast_clear: bool = true, .., Assumed "as the compression of cleared tiles in GPUs", only_if BLENDING_IN_CROP;
         /// Capacity of the queue of quads that wait for their colours from the cache.
-        wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle, and with less RGBA8 would blend 14", only_if BLENDING_IN_CROP;
+        wait_queue: u64 = 640, 1..=65_536, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b in RGBA8: it covers the L2's latency at four quads per cycle; a shorter queue limits RGBA8 to 14 pixels per cycle", only_if BLENDING_IN_CROP;
         /// Latency of a blend in cycles.
         blend_cycles: u64 = 2, 1..=1024, Assumed "multiply-add and rounding", only_if BLENDING_IN_CROP;
     }
@@ -64,7 +64,7 @@ impl CropSpec {
 }
 
 statistics! {
-    /// The unit's counters.
+    /// Counters of CROP.
     pub struct CropCounters {
         /// Quads blended.
         pub quads: u64,

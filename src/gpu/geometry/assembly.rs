@@ -6,23 +6,23 @@ use crate::raster::screen::Screen;
 use quadrille_machine::{IssuePort, Primitive, Process, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
-    /// Primitive assembly.
+    /// Configuration of primitive assembly.
     AssemblySpec in "vpo" {
         /// Capacity of the input queue, in primitives.
-        queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as public GPGPU graphics simulators have";
+        queue: u64 = 2, 1..=65_536, Assumed "two primitives in flight, as in public GPGPU graphics simulators";
         /// Primitives per cycle.
-        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle, as public GPGPU graphics simulators have";
+        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle, as in public GPGPU graphics simulators";
         /// Latency in cycles.
-        latency_cycles: u64 = 4, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
+        latency_cycles: u64 = 4, 0..=10_000, Assumed "as in public GPGPU graphics simulators";
     }
 }
 
 statistics! {
-    /// Outcomes of primitives.
+    /// Primitives by outcome.
     pub struct AssemblyCounters {
-        /// Primitives in.
+        /// Primitives received.
         pub primitives_in: u64,
-        /// Primitives out.
+        /// Primitives emitted.
         pub primitives_out: u64,
         /// Primitives culled because they have no area.
         pub degenerate: u64,

@@ -20,13 +20,13 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// The crossbar from primitive assembly to the GPCs. A single GPC does without it.
+    /// Configuration of the crossbar from primitive assembly to the GPCs. A GPU with one GPC has no crossbar.
     CrossbarSpec in "crossbar" {
         /// Capacity of the queue between two GPCs, in primitives.
         queue: u64 = 64, 1..=65_536, Assumed "four vertex warps of two triangles per splat, so that the GPCs work on several batches at once";
-        /// Primitives per cycle through the port of a source, and through the port of a destination.
+        /// Primitives per cycle through each source port and each destination port.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly and setup";
-        /// Whether a batch without a primitive for a GPC takes the time of one primitive at that GPC's port.
+        /// Whether a batch without a primitive for a GPC occupies the port of that GPC as long as one primitive.
         counts_empty_batches: bool = true, .., Assumed "the end of a batch is a packet too; Emerald sends every cluster a mask per vertex warp";
         /// Latency in cycles.
         latency_cycles: u64 = 20, 0..=10_000, Assumed "arbitration, and wires across the die";
@@ -38,9 +38,9 @@ statistics! {
     pub struct CrossbarCounters {
         /// Primitives sent.
         pub primitives: u64,
-        /// Primitives received, once for each GPC.
+        /// Primitives received, summed over GPCs.
         pub received: u64,
-        /// Batches received, once for each GPC.
+        /// Batches received, summed over GPCs.
         pub batches: u64,
         /// Batches received that had no primitive for the GPC.
         pub empty_batches: u64,

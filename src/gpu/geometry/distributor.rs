@@ -6,10 +6,10 @@ use super::crossbar::Crossbar;
 use quadrille_machine::{Cycle, Primitive, Queue, Sink, Stage, Unit, Visitor, offer_through, spec};
 
 spec! {
-    /// The primitive distributor. A single GPC does without it.
+    /// Configuration of the primitive distributor. A GPU with one GPC has no distributor.
     DistributorSpec in "distributor" {
-        /// Vertex warps in a batch.
-        warps_per_batch: u64 = 1, 1..=1024, Assumed "the smallest batch, with which the loads of the GPCs differ least, as Emerald has";
+        /// Vertex warps per batch.
+        warps_per_batch: u64 = 1, 1..=1024, Assumed "the smallest batch, which balances the GPCs best, as in Emerald";
         /// Cycles per batch.
         cycles_per_batch: u64 = 1, 0..=1024, Assumed "a batch is a range of indices";
     }

@@ -15,11 +15,11 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// Vertex shading.
+    /// Configuration of vertex shading.
     VertexSpec in "vertex" {
         /// Splats per warp of 32 lanes, at 4 vertices per splat.
         splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices per splat";
-        /// Instructions per warp.
+        /// Instructions per vertex warp.
         instructions: u64 = 16, 0..=10_000, Assumed "centre plus or minus two axes, transform, a few moves";
         /// Latency from a warp's data to its results, in cycles.
         latency_cycles: u64 = 64, 1..=100_000, Assumed "16 dependent instructions of ALU latency 4";
@@ -31,14 +31,14 @@ spec! {
         attribute_bytes: u64 = 96, 0..=4096, Assumed "four vertices of colour, opacity and offset from the centre: six words";
         /// L2 bytes per GPC for the results of vertex shading; at most half of the L2 in all.
         buffer_bytes: u64 = 524_288, 0..=1_073_741_824, Assumed "an eighth of the L2 of VR-Pipe's single GPC";
-        /// Whether vertex warps wait for room in that buffer. Otherwise the results of all splats in use are
-        /// kept, whatever its size.
+        /// Whether vertex warps wait for room in the buffer of vertex results. If not, the buffer grows to hold
+        /// all splats in use.
         buffer_is_bounded: bool = true, .., Published "VR-Pipe V-A: a circular buffer in the L2";
-        /// Primitives whose positions are being fetched for assembly.
+        /// Capacity of the queue of primitives whose positions are being fetched for assembly.
         fetch_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency at one primitive per cycle";
-        /// Primitives per cycle to primitive assembly.
-        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly takes";
-        /// Vertex warps in flight.
+        /// Primitives sent to primitive assembly per cycle.
+        primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "as primitive assembly";
+        /// Maximum number of vertex warps in flight.
         warps: u64 = 64, 1..=4096, Assumed "enough to hide memory latency";
     }
 }

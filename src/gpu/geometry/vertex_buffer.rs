@@ -142,13 +142,13 @@ documented! {
     /// Peak numbers of splats in the buffer, sampled when vertex warps are dispatched.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct VertexBufferPeaks {
-        /// Splats that are still read.
+        /// Peak number of splats that are read later.
         pub live_splats: u64,
-        /// Bytes of the live entries.
+        /// Bytes of the entries of `live_splats`.
         pub live_bytes: u64,
-        /// Distance from the oldest splat in use to the newest: the content of a buffer that frees entries in order.
+        /// Peak distance from the oldest to the newest splat in use: the content of a buffer that frees entries in order.
         pub span_splats: u64,
-        /// Bytes of the span's entries.
+        /// Bytes of the entries of `span_splats`.
         pub span_bytes: u64,
     }
 }

@@ -38,14 +38,14 @@ choice! {
 }
 
 documented! {
-    /// Work of a stage of a frame.
+    /// Work and cycles of a stage of a frame.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub struct GscoreStage {
         /// Name of the stage.
         pub name: StageName,
-        /// Cycles of its units.
+        /// Cycles of the stage's units.
         pub unit_cycles: u64,
-        /// Bytes that it reads from and writes to DRAM.
+        /// Bytes read from and written to DRAM.
         pub bytes: u64,
         /// Cycles of the stage: the maximum of the compute cycles and the memory cycles.
         pub cycles: u64,
@@ -56,11 +56,11 @@ documented! {
     /// Result of a frame on the accelerator, in cycles of its clock.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct GscoreCounts {
-        /// Cycles from scene to picture: the slowest stage, or all bytes, plus the first chunk of the other stages.
+        /// Cycles from scene to picture: the slowest stage or the whole traffic of DRAM, plus the sort of the first chunk.
         pub frame_cycles: u64,
         /// Cycles of sort and rendering, from projected splats to the picture.
         pub raster_cycles: u64,
-        /// Energy of the frame in mJ: the published power over its time, and the bytes of DRAM.
+        /// Energy of the frame in mJ: the published power times the frame time, plus the energy of DRAM.
         pub frame_mj: f64,
         /// Energy of sort and rendering in mJ, computed in the same way.
         pub raster_mj: f64,
@@ -68,7 +68,7 @@ documented! {
         pub area_mm2: f64,
         /// Pairs of a splat and a tile.
         pub pairs: u64,
-        /// Chunks that the pairs are sorted in.
+        /// Chunks into which the pairs are sorted.
         pub chunks: u64,
         /// Entries that the cores read.
         pub entries: u64,
@@ -76,7 +76,7 @@ documented! {
         pub subtiles: u64,
         /// Fragments blended.
         pub fragments_blended: u64,
-        /// Stages in order.
+        /// Work of each stage, in order.
         pub stages: Vec<GscoreStage>,
         /// Clock in MHz.
         pub clock_mhz: f64,

@@ -13,17 +13,17 @@ spec! {
         power_w: f64 = 0.87, 0.0..=1e4, Published "GSCore (ASPLOS 2024), in 28 nm";
         /// Area in mm2.
         area_mm2: f64 = 3.95, 0.0..=1e6, Published "GSCore (ASPLOS 2024), in 28 nm";
-        /// Culling and conversion units.
+        /// Number of culling and conversion units.
         culling_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
         /// Cycles per splat in a culling unit.
         culling_cycles: u64 = 1, 1..=1_024, Assumed "a pipeline that takes a splat per cycle";
-        /// Quick-sort units, which sort the pairs of a tile coarsely into chunks.
+        /// Number of quick-sort units, which sort the pairs of a tile coarsely into chunks.
         quick_sort_units: u64 = 8, 1..=1_024, Assumed "eight, as later work lists GSCore's units";
-        /// Pairs per cycle and pass of a quick-sort unit.
+        /// Pairs that a quick-sort unit processes per cycle in each pass.
         quick_sort_pairs: u64 = 1, 1..=1_024, Assumed "a comparison with the pivot per cycle";
         /// Pairs per chunk.
         chunk: u64 = 256, 2..=65_536, Assumed "the size that a bitonic unit sorts on the chip";
-        /// Bitonic units, which sort chunks exactly.
+        /// Number of bitonic units, which sort chunks exactly.
         bitonic_units: u64 = 4, 1..=1_024, Assumed "four, as later work lists GSCore's units";
         /// Pairs that a bitonic unit compares and exchanges per cycle.
         bitonic_width: u64 = 16, 2..=65_536, Assumed "as later work lists GSCore's units";
@@ -34,6 +34,6 @@ spec! {
         /// Rendering units per core, one pixel per cycle each.
         units_per_core: u64 = 16, 1..=64, Assumed "64 rendering units in four groups";
         /// Bytes read per list entry: centre, conic, opacity and colour.
-        entry_bytes: u64 = 36, 1..=1_024, Assumed "nine floats, which no cache keeps from one tile to the next";
+        entry_bytes: u64 = 36, 1..=1_024, Assumed "nine floats, without a cache that keeps them from one tile to the next";
     }
 }

@@ -25,21 +25,21 @@ const SECTOR_SAMPLES: u64 = SECTOR_BYTES / COLOUR_BYTES;
 const LINE_SECTORS: u64 = LINE_BYTES / SECTOR_BYTES;
 
 statistics! {
-    /// Quads and samples by outcome.
+    /// Quads and samples by outcome in the colour unit.
     #[derive(Serialize, Deserialize)]
     #[serde(default)]
     pub struct ColourCounters {
         /// Quads with a sample written.
         pub quads: u64,
-        /// Quads fully hidden by the time they arrive.
+        /// Quads whose samples are all hidden on arrival.
         pub quads_hidden: u64,
         /// Samples written.
         pub samples: u64,
-        /// Subset of `samples` blended with their earlier colour.
+        /// Subset of `samples` blended with the stored colour.
         pub samples_blended: u64,
-        /// Shaded samples that are hidden by the time they arrive.
+        /// Shaded samples that are hidden on arrival.
         pub samples_hidden: u64,
-        /// Sectors written.
+        /// Sectors of colour written.
         pub sectors: u64,
     }
 }

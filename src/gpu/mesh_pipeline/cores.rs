@@ -12,9 +12,9 @@ use crate::warp::schedule::{Schedule, WarpProgram};
 use quadrille_machine::{Cycle, Sink, Stage, Unit, Visitor, Warp, spec, statistics};
 
 spec! {
-    /// The pixel shader of meshes.
+    /// Costs of the pixel shader of meshes.
     PixelShaderSpec in "pixel_shader" {
-        /// Instructions per warp.
+        /// Instructions per pixel warp.
         instructions: u64 = 80, 1..=100_000, Assumed "interpolation of eight attributes, two texture reads, normal map, two lights";
         /// Cycles of the dependent chain of instructions.
         latency_cycles: u64 = 600, 1..=1_000_000, Assumed "80 instructions of ALU latency 4, two texture reads that hit the L2";

@@ -23,42 +23,42 @@ use quadrille_machine::{
 const WARP_LANES: u64 = 32;
 
 spec! {
-    /// Tessellation and vertex shading.
+    /// Configuration of tessellation and vertex shading.
     GridsSpec in "grids" {
         /// Capacity of the input queue, in grids.
-        queue: u64 = 2, 1..=65_536, Assumed "one is made while one is tessellated";
-        /// Vertices per cycle.
-        vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices: triangles are what limits";
+        queue: u64 = 2, 1..=65_536, Assumed "one grid waits while another one is tessellated";
+        /// Vertices generated per cycle.
+        vertices_per_cycle: u64 = 1, 1..=1024, Assumed "a grid of 512 triangles has 289 vertices, so triangles are the limit";
         /// Cycles per depth test of a grid.
-        test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths answers for a box at once";
-        /// Grids whose vertices are kept.
+        test_cycles: u64 = 1, 0..=10_000, Assumed "a pyramid of depths tests a box in one step";
+        /// Capacity for vertex results, in grids.
         grids: u64 = 4, 1..=65_536, Assumed "enough to hide the latency of vertex shading";
         /// Instructions per vertex warp.
         instructions: u64 = 16, 1..=10_000, Assumed "transform and a few moves, as for splats";
-        /// Cycles from a grid's vertices to the results.
+        /// Latency from a grid's vertices to their results, in cycles.
         latency_cycles: u64 = 64, 0..=100_000, Assumed "16 dependent instructions of ALU latency 4";
     }
 }
 
 statistics! {
-    /// Grids by outcome; vertices, warps and triangles of the visible ones.
+    /// Grids by outcome, and the vertices, warps and triangles of visible grids.
     #[derive(Serialize, Deserialize)]
     pub struct GridsCounters {
-        /// Grids in.
+        /// Grids received.
         pub grids: u64,
         /// Triangles of all grids.
         pub triangles: u64,
-        /// Grids outside the picture, or seen from behind.
+        /// Grids culled because they lie outside the picture or face away.
         pub outside: u64,
-        /// Grids hidden by earlier ones.
+        /// Grids culled because earlier grids hide them.
         pub hidden: u64,
         /// Grids drawn.
         pub visible: u64,
-        /// Vertices of visible grids: shaded.
+        /// Vertices shaded: all vertices of visible grids.
         pub vertices: u64,
         /// Vertex warps run.
         pub warps: u64,
-        /// Output triangles, including the pieces of clipped ones.
+        /// Triangles emitted, including the pieces of clipped triangles.
         pub triangles_out: u64,
     }
 }

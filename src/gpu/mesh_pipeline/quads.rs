@@ -15,11 +15,11 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// Raster tiles to quads.
+    /// Configuration of the unit that splits raster tiles into quads.
     QuadsSpec in "quads" {
         /// Capacity of the input queue, in raster tiles.
         queue: u64 = 5, 1..=65_536, Assumed "as the raster units";
-        /// Quads per cycle.
+        /// Quads emitted per cycle.
         quads_per_cycle: u64 = 8, 1..=8, Assumed "as tile coalescing";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
@@ -29,13 +29,13 @@ spec! {
 statistics! {
     #[derive(Serialize)]
     pub(crate) struct QuadsCounters {
-        /// Raster tiles in.
+        /// Raster tiles received.
         pub tiles: u64,
-        /// Quads out with a sample covered.
+        /// Quads emitted with a covered sample.
         pub covered: u64,
-        /// Quads that a triangle only touches.
+        /// Quads that a triangle touches without covering a sample.
         pub touched: u64,
-        /// Quads out that a triangle only touches.
+        /// Subset of `touched` that is emitted.
         pub empties_out: u64,
     }
 }

@@ -16,14 +16,14 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// Coarse raster.
+    /// Configuration of the coarse raster.
     CoarseSpec in "coarse" {
         /// Capacity of the input queue, in primitives.
-        queue: u64 = 2, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
-        /// Raster tiles out per cycle.
-        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which 1 would rule out in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
-        /// Primitives that may share a cycle.
-        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as public GPGPU graphics simulators have";
+        queue: u64 = 2, 1..=65_536, Assumed "as in public GPGPU graphics simulators";
+        /// Raster tiles emitted per cycle.
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, out of reach with 1 in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
+        /// Maximum number of primitives per cycle.
+        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as in public GPGPU graphics simulators";
         /// Screen tiles of a primitive's bounding box tested per cycle.
         screen_tiles_tested_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Assumed "the walk keeps up with raster tiles that lie in different screen tiles";
         /// Latency in cycles.
@@ -34,15 +34,15 @@ spec! {
 statistics! {
     /// Statistics of the coarse raster.
     pub struct CoarseCounters {
-        /// Primitives in.
+        /// Primitives received.
         pub primitives_in: u64,
         /// Primitives that touch no raster tile of this GPC.
         pub primitives_missed: u64,
-        /// Raster tiles out.
+        /// Raster tiles emitted.
         pub tiles_out: u64,
         /// Screen tiles tested.
         pub screen_tiles: u64,
-        /// Screen tiles tested without a raster tile to emit.
+        /// Screen tiles tested that contain no touched raster tile.
         pub screen_tiles_empty: u64,
     }
 }

@@ -8,14 +8,14 @@ use quadrille_base::raster::outline::TileCover;
 use quadrille_machine::{IssuePort, Process, RasterTile, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
-    /// Fine raster.
+    /// Configuration of the fine raster.
     FineSpec in "fine" {
         /// Capacity of the input queue, in raster tiles.
-        queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
+        queue: u64 = 5, 1..=65_536, Assumed "as in public GPGPU graphics simulators";
         /// Raster tiles per cycle.
-        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which 1 would rule out in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
-        /// Primitives that may share a cycle.
-        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as public GPGPU graphics simulators have";
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, out of reach with 1 in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
+        /// Maximum number of primitives per cycle.
+        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as in public GPGPU graphics simulators";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }
@@ -24,13 +24,13 @@ spec! {
 statistics! {
     /// Statistics of the fine raster.
     pub struct FineCounters {
-        /// Raster tiles in.
+        /// Raster tiles received.
         pub tiles_in: u64,
         /// Raster tiles dropped because no pixel is covered.
         pub tiles_empty: u64,
-        /// Quads out.
+        /// Quads emitted.
         pub quads: u64,
-        /// Fragments out: covered pixels.
+        /// Fragments emitted, one per covered pixel.
         pub fragments: u64,
     }
 }

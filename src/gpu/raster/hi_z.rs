@@ -8,14 +8,14 @@ use quadrille_base::raster::outline::TileCover;
 use quadrille_machine::{IssuePort, Process, RasterTile, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
-    /// Hi-Z, the hierarchical depth test: it drops raster tiles whose pixels are all hidden.
+    /// Configuration of Hi-Z, the hierarchical depth test, which drops raster tiles whose pixels are all hidden.
     HiZSpec in "hi_z" {
         /// Capacity of the input queue, in raster tiles.
-        queue: u64 = 5, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
+        queue: u64 = 5, 1..=65_536, Assumed "as in public GPGPU graphics simulators";
         /// Raster tiles per cycle.
-        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which 1 would rule out in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
-        /// Primitives that may share a cycle.
-        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as public GPGPU graphics simulators have";
+        tiles_per_cycle: Rate = Rate::new(2, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, out of reach with 1 in most scenes; default of the Emerald simulator, gpu-sim.cc, whose example configuration has 1";
+        /// Maximum number of primitives per cycle.
+        primitives_per_cycle: u64 = 1, 1..=32, Assumed "one primitive in work at a time, as in public GPGPU graphics simulators";
         /// Latency in cycles.
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one cycle";
     }
@@ -24,7 +24,7 @@ spec! {
 statistics! {
     /// Statistics of Hi-Z.
     pub struct HiZCounters {
-        /// Raster tiles in.
+        /// Raster tiles received.
         pub tiles_in: u64,
         /// Raster tiles dropped because all their pixels are hidden.
         pub hidden: u64,

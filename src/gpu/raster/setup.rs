@@ -11,18 +11,18 @@ spec! {
     /// Configuration of triangle setup.
     SetupSpec in "setup" {
         /// Capacity of the input queue, in primitives.
-        queue: u64 = 32, 1..=65_536, Assumed "as public GPGPU graphics simulators have";
+        queue: u64 = 32, 1..=65_536, Assumed "as in public GPGPU graphics simulators";
         /// Primitives per cycle.
         primitives_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "one triangle per cycle";
         /// Latency in cycles.
-        latency_cycles: u64 = 10, 0..=10_000, Assumed "as public GPGPU graphics simulators have";
+        latency_cycles: u64 = 10, 0..=10_000, Assumed "as in public GPGPU graphics simulators";
     }
 }
 
 statistics! {
     /// Statistics of setup.
     pub struct SetupCounters {
-        /// Primitives received. All are emitted, since assembly has dropped primitives without area.
+        /// Primitives received. All of them are emitted, since assembly has dropped primitives without area.
         pub primitives: u64,
     }
 }

@@ -27,18 +27,18 @@ use super::shader_blend::ShaderBlend;
 use super::update::UpdateShader;
 
 spec! {
-    /// The shader cores of one GPC.
+    /// Configuration of the shader cores of one GPC.
     CoresSpec in "cores" {
         /// Number of cores.
         cores: u64 = 16, 1..=1024, Published "VR-Pipe Table I";
         /// Schedulers per core.
         schedulers: u64 = 4, 1..=16, Published "VR-Pipe Table I";
         /// Cycles that an instruction of a 32-lane warp holds its scheduler's 16 lanes.
-        issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes a core, 4 schedulers";
+        issue_cycles: u64 = 2, 1..=64, Published "VR-Pipe Table I: 64 lanes per core, 4 schedulers";
         /// Warp slots per core.
         warps_per_core: u64 = 48, 1..=1024, Assumed "as NVIDIA's Ampere, compute capability 8.6 and 8.7";
-        /// Shaded warps per cycle to the colour unit.
-        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice what the colour unit blends at most", only_if BLENDING_IN_CROP;
+        /// Shaded warps sent to the colour unit per cycle.
+        warps_out_per_cycle: Rate = Rate::ONE, Rate::LEAST..=Rate::MOST, Assumed "eight quads: twice the maximum of the colour unit", only_if BLENDING_IN_CROP;
         /// Arithmetic for fragments that f32 cannot place above or below the alpha cut: exact, as in the
         /// reference renderer, or f32, as in a shader core.
         near_cut: NearCutRule = NearCutRule::Exact, .., Assumed "fragment counts that can be compared with the reference renderer's";
@@ -52,7 +52,7 @@ spec! {
         l1_ways: u64 = 4, 1..=64, Assumed "common for first-level caches", only_if PIPELINE;
         /// Bytes per cycle from the L2 to each core.
         l1_bytes_per_cycle: u64 = 64, 1..=4096, Assumed "half a line", only_if PIPELINE;
-        /// Additional instructions with quad merging.
+        /// Additional instructions per warp with quad merging.
         merge_instructions: u64 = 6, 0..=100_000, Assumed "four shuffles, a multiply-add each, flag test", only_if QUAD_REORDERING;
         /// Additional cycles of latency with quad merging.
         merge_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "a shuffle of about 24 cycles and two dependent instructions", only_if QUAD_REORDERING;
@@ -89,19 +89,19 @@ impl CoresSpec {
 }
 
 statistics! {
-    /// Outcomes of fragments and quads in the shader.
+    /// Fragments and quads by outcome in the shader.
     pub struct CoresCounters {
         /// Warps run.
         pub warps: u64,
         /// Quads shaded.
         pub quads_shaded: u64,
-        /// Quads by the number of fragments above the cut, before quad merging.
+        /// Quads by the number (0 to 4) of fragments above the alpha cut, before quad merging.
         pub quads_survived: [u64; 5],
-        /// Quads removed by quad merging, from pairs with survivors in both quads.
+        /// Quads removed by quad merging, from pairs whose quads both have fragments above the alpha cut.
         pub quads_merged: u64,
-        /// Fragments shaded: covered, and not killed by an earlier test.
+        /// Fragments shaded: covered, and not dropped by an earlier test.
         pub fragments_shaded: u64,
-        /// Fragments below the cut on alpha.
+        /// Fragments below the alpha cut.
         pub fragments_pruned: u64,
         /// Fragments removed by quad merging.
         pub fragments_merged: u64,

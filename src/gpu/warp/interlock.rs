@@ -10,7 +10,7 @@ use quadrille_base::math::index;
 use quadrille_machine::{Cycle, spec, statistics};
 
 spec! {
-    /// Critical sections of fragment shaders.
+    /// Configuration of critical sections in fragment shaders.
     InterlockSpec in "interlock" {
         /// Screen regions per GPC, each with a counter. Screen tiles share regions round robin; with at least
         /// as many regions as tiles, each tile has its own.
@@ -23,11 +23,11 @@ statistics! {
     pub struct InterlockCounters {
         /// Tickets taken: flushes with at least one warp.
         pub tickets: u64,
-        /// Tickets that a warp waited for, so that the flush before it handed the region on to it.
+        /// Tickets that a warp waited for, until the previous flush released the region.
         pub handoffs: u64,
         /// Warps that waited for their ticket.
         pub warps_waited: u64,
-        /// Cycles in which warps kept their slots while waiting for their ticket, over all warps.
+        /// Cycles in which warps occupied their slots while waiting for their ticket, over all warps.
         pub wait_cycles: u64,
     }
 }

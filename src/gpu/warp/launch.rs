@@ -3,7 +3,7 @@
 use quadrille_machine::{IssuePort, Process, Rate, Rigid, RigidUnit, Warp, spec, statistics};
 
 spec! {
-    /// Warp launch.
+    /// Configuration of warp launch.
     LaunchSpec in "launch" {
         /// Capacity of the input queue, in warps.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
@@ -19,7 +19,7 @@ statistics! {
     pub struct LaunchCounters {
         /// Warps launched.
         pub warps: u64,
-        /// Quads in these warps.
+        /// Quads of the launched warps.
         pub quads: u64,
     }
 }

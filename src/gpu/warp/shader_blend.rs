@@ -27,17 +27,17 @@ use quadrille_machine::{
 };
 
 spec! {
-    /// Blending in the fragment shader.
+    /// Costs of blending in the fragment shader.
     ShaderBlendSpec in "shader_blend" {
         /// Additional instructions of a warp with a surviving fragment.
         instructions: u64 = 6, 0..=100_000, Assumed "load, one minus alpha, a multiply-add for two channels each, pack, store";
-        /// Cycles from the loaded colours to the store.
+        /// Latency from the loaded colours to the store, in cycles.
         latency_cycles: u64 = 24, 0..=1_000_000, Assumed "six dependent instructions of ALU latency 4";
     }
 }
 
 statistics! {
-    /// Work of the shader in place of CROP.
+    /// Counters of blending in the shader, which replaces CROP.
     pub struct ShaderBlendCounters {
         /// Warps with a surviving fragment.
         pub warps: u64,

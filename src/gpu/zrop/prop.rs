@@ -5,13 +5,13 @@
 use quadrille_machine::{Beat, IssuePort, Process, Rate, Rigid, RigidUnit, spec, statistics};
 
 spec! {
-    /// PROP, both ports.
+    /// Configuration of PROP, with its input and output ports.
     PropSpec in "prop" {
         /// Capacity of the input queue, in beats.
         queue: u64 = 16, 1..=65_536, Assumed "one full tile bin";
-        /// Quads per cycle from tile coalescing to the tests.
+        /// Quads passed from tile coalescing to the tests per cycle.
         quads_in_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle; as tile coalescing";
-        /// Quads per cycle from the tests to warps.
+        /// Quads passed from the tests to warps per cycle.
         quads_out_per_cycle: Rate = Rate::new(4, 1), Rate::LEAST..=Rate::MOST, Calibrated "the 16 pixels per cycle of VR-Pipe Fig. 20b";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "a small queue and an arbiter";
@@ -21,7 +21,7 @@ spec! {
 statistics! {
     /// Statistics of PROP.
     pub struct PropCounters {
-        /// Quads received. All are emitted.
+        /// Quads received. All of them are emitted.
         pub quads_in: u64,
     }
 }

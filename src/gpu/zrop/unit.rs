@@ -28,7 +28,7 @@ spec! {
         queue: u64 = 4, 1..=65_536, Assumed "as the queues of the raster units";
         /// Quads looked up and tested per cycle.
         quads_per_cycle: Rate = Rate::new(8, 1), Rate::LEAST..=Rate::MOST, Calibrated "VR-Pipe's speedup of 2.78, which needs more than 5.56 quads per cycle";
-        /// Capacity of the queue of beats that wait for stencil and depth values; they are requested when a beat arrives.
+        /// Capacity of the queue of beats that wait for stencil and depth values, which are requested on arrival.
         wait_queue: u64 = 256, 1..=65_536, Assumed "covers the L2's latency; as the colour unit";
         /// Latency of the test in cycles.
         latency_cycles: u64 = 2, 0..=10_000, Assumed "read and compare";
@@ -48,10 +48,10 @@ spec! {
         feedback_cycles: u64 = 8, 0..=1_000_000, Assumed "a queue from the colour to the depth unit", only_if TERMINATION_FEEDBACK;
         /// Updates in flight or waiting, one per pixel; the colour unit waits while the queue is full.
         update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad", only_if TERMINATION_FEEDBACK;
-        /// Cycles that an update holds the port.
+        /// Cycles for which an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache", only_if TERMINATION_FEEDBACK;
         /// Timing of termination updates: simulated, or ideal, before any later fragment is blended.
-        feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update takes its way through the z-cache", only_if TERMINATION_FEEDBACK;
+        feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update passes through the z-cache", only_if TERMINATION_FEEDBACK;
     }
 }
 
@@ -92,15 +92,15 @@ fn line_sector(sector: u64) -> LineSectors {
 }
 
 statistics! {
-    /// Outcomes of fragments or quads.
+    /// Fragments or quads by outcome.
     pub struct Tested {
-        /// Tested.
+        /// Number of fragments or quads tested.
         pub tested: u64,
-        /// Killed: terminated.
+        /// Number dropped by the termination test.
         pub terminated: u64,
-        /// Killed by the stencil test.
+        /// Number dropped by the stencil test.
         pub stencil_failed: u64,
-        /// Killed by the depth test.
+        /// Number dropped by the depth test.
         pub depth_failed: u64,
     }
 }
@@ -115,15 +115,15 @@ impl Tested {
 statistics! {
     /// Statistics of ZROP.
     pub struct ZropCounters {
-        /// Fragments.
+        /// Fragments by outcome.
         pub fragments: Tested,
-        /// Quads by outcome; charged to the test that killed the last fragment.
+        /// Quads by outcome; a dropped quad counts for the test that dropped its last fragment.
         pub quads: Tested,
-        /// Quads by the number of fragments that the termination test leaves.
+        /// Quads by the number (0 to 4) of fragments left after the termination test.
         pub left: [u64; 5],
         /// Quads at the termination test with all four pixels terminated, covered or not.
         pub finished: u64,
-        /// Termination updates.
+        /// Termination updates, one per pixel.
         pub updates: u64,
     }
 }

@@ -14,7 +14,7 @@ spec! {
     DramSpec in "dram" {
         /// Bandwidth in GB/s (10^9 bytes per second).
         gb_per_s: f64 = 102.4, 0.001..=1_000_000.0, Assumed "VR-Pipe Table I: LPDDR3-1600, 16 channels, each taken to be 32 bits wide";
-        /// Latency behind the L2 in nanoseconds.
+        /// Latency in nanoseconds, in addition to the latency of the L2.
         latency_ns: f64 = 600.0, 0.0..=1_000_000.0, Assumed "as measured on embedded GPUs";
     }
 }

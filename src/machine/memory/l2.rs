@@ -26,7 +26,7 @@ spec! {
         /// Ways per set.
         ways: u64 = 16, 1..=1024, Assumed "common for shared caches";
         /// Number of slices.
-        slices: u64 = 32, 1..=1024, Assumed "two a memory channel";
+        slices: u64 = 32, 1..=1024, Assumed "two per memory channel";
         /// Bytes per cycle of each slice, at the clock of the L2.
         slice_bytes_per_cycle: u64 = 32, 1..=1024, Assumed "a sector per cycle";
         /// Clock of the slices, in MHz.

@@ -23,9 +23,9 @@ statistics! {
     /// Hits, misses and traffic of a cache, in sectors and bytes.
     #[derive(Serialize, Deserialize)]
     pub struct CacheCounters {
-        /// Sectors that were resident.
+        /// Accesses to resident sectors.
         pub hits: u64,
-        /// Sectors that were not resident: fetched, created cleared, or written as a whole.
+        /// Accesses to absent sectors: fetched, created cleared, or written as a whole.
         pub misses: u64,
         /// Sectors fetched from the memory behind the cache.
         pub fetched: u64,

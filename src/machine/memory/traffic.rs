@@ -19,7 +19,7 @@ pub enum Client {
 }
 
 statistics! {
-    /// Bytes that one client moved.
+    /// Bytes moved by one client.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct Traffic {
         /// Bytes read from the L2.

@@ -7,11 +7,11 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_geometry::files::Material;
 
 choice! {
-    /// Which sides of triangles are drawn.
+    /// Sides of triangles that are drawn.
     pub enum Faces {
         /// Fronts, and the backs of two-sided materials.
         Material = "material",
-        /// Fronts alone.
+        /// Fronts only.
         Front = "front",
         /// Both sides of all materials.
         Both = "both",
@@ -32,9 +32,9 @@ impl Faces {
 choice! {
     /// Granularity of depth culling before shading.
     pub enum Cull {
-        /// Grids that are hidden as a whole.
+        /// Grids that are completely hidden.
         Grids = "grids",
-        /// Also samples that fail the depth test.
+        /// Hidden grids, and samples that fail the depth test.
         Quads = "quads",
     }
 }
@@ -49,7 +49,7 @@ pub struct FrameSettings {
     pub size: [u32; 2],
     /// Sample positions within a pixel.
     pub pattern: &'static SamplePattern,
-    /// Which sides of triangles are drawn.
+    /// Sides of triangles that are drawn.
     pub faces: Faces,
     /// Granularity of depth culling.
     pub cull: Cull,

@@ -8,11 +8,11 @@ statistics! {
     /// Counters of quad-fragment merging.
     ///
     /// Every fragment counts once: `fragments` = `ignored` + `merged` + `passed_full` + entries created
-    /// (`alone` + `overlapping` + `apart`). So does every entry: entries created =
-    /// `merged_at_eviction` + `released_full` + `evicted` + `flushed` + `dropped_empty` + those held.
+    /// (`alone` + `overlapping` + `apart`). Every entry counts once too: entries created =
+    /// `merged_at_eviction` + `released_full` + `evicted` + `flushed` + `dropped_empty` + entries still held.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct QfmCounters {
-        /// Fragments in.
+        /// Quad fragments received.
         pub fragments: u64,
         /// Fragments without coverage.
         pub empties: u64,
@@ -30,7 +30,7 @@ statistics! {
         pub overlapping: u64,
         /// Entries created for fragments whose most recent candidate shares no edge with them.
         pub apart: u64,
-        /// Entries merged into another one on eviction.
+        /// Entries merged into another entry on eviction.
         pub merged_at_eviction: u64,
         /// Entries that left because they were fully covered.
         pub released_full: u64,
@@ -56,20 +56,20 @@ statistics! {
     /// Counters of the pixel merge unit.
     ///
     /// `quads` = `empties` + `straight` + `partial`, and `partial` = `saved` + `by_overlap` + `by_age` + `early` +
-    /// `flushed` + those held.
+    /// `flushed` + quads still held.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct PmuCounters {
-        /// Quads in.
+        /// Quads received.
         pub quads: u64,
-        /// Quads without coverage: dropped.
+        /// Quads dropped because they have no coverage.
         pub empties: u64,
         /// Quads without a partially covered shading pixel: passed on without an entry.
         pub straight: u64,
         /// Quads with a partially covered shading pixel.
         pub partial: u64,
-        /// Shading pixels merged into another one.
+        /// Shading pixels merged into another shading pixel.
         pub cell_merges: u64,
-        /// Quads that lost all their shading pixels: never shaded.
+        /// Quads never shaded because all their shading pixels were merged into others.
         pub saved: u64,
         /// Quads that left because a new one covers one of their samples.
         pub by_overlap: u64,
@@ -94,20 +94,20 @@ impl PmuCounters {
 }
 
 statistics! {
-    /// Counters of quads before a merging unit, and of the unit itself.
+    /// Counters of the quads that reach a merging unit, and of the unit.
     #[derive(Copy)]
     pub struct MergeCounters {
-        /// Quads with a sample, of grids that are not hidden.
+        /// Quads with a covered sample, of grids that are not hidden.
         pub rasterized: u64,
         /// Subset of `rasterized`: quads without a sample that passes the depth test.
         pub culled: u64,
-        /// Quads that remain and have a partially covered shading pixel.
+        /// Quads that are not culled and have a partially covered shading pixel.
         pub partial: u64,
         /// Quads that bypass the unit, because of the effects of their shader or because they are blended.
         pub barred: u64,
-        /// Counters of quad-fragment merging, if that is the unit.
+        /// Counters of quad-fragment merging; `None` for other units.
         pub qfm: Option<QfmCounters>,
-        /// Counters of the pixel merge unit, if that is the unit.
+        /// Counters of the pixel merge unit; `None` for other units.
         pub pmu: Option<PmuCounters>,
     }
 }

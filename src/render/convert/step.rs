@@ -132,8 +132,8 @@ const KINDS: [ChangeKind; 13] = [
     ChangeKind {
         name: "flip-axes",
         value: Some("AXES"),
-        help: "Turn everything from these axes to right, down, forward: three letters as in RUB (right, up, \
-         back) or, with a vertical z, RBU",
+        help: "Rotate the scene from these axes to right, down, forward: three letters such as RUB (right, up, \
+         back) or, with z up, RBU",
         parse: |text| {
             parsed(text, str::parse::<SplatAxes>).map(|value| Change::Action(Action::Axes(value)))
         },
@@ -151,8 +151,8 @@ const KINDS: [ChangeKind; 13] = [
     ChangeKind {
         name: "drop-floaters",
         value: Some("FACTOR"),
-        help: "Drop splats that stand apart: those whose 16 nearest neighbours are this many times as far away as \
-         is usual among the neighbours, for example 3",
+        help: "Drop isolated splats: the distances to the 16 nearest neighbours exceed the distances usual among \
+         these neighbours by this factor, for example 3",
         parse: |text| positive(text).map(|factor| Change::Action(Action::DropFloaters(factor))),
     },
     ChangeKind {

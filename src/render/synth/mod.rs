@@ -34,9 +34,9 @@ pub(crate) const MAX_SYNTHETIC_SH_DEGREE: u8 = 3;
 choice! {
     /// A kind of procedural scene.
     pub enum Recipe {
-        /// A furnished room: indoor, dense, surfaces behind surfaces.
+        /// A furnished room: indoor and dense, with many hidden surfaces.
         Room = "room",
-        /// A vase of flowers on a table top, seen from around it.
+        /// A vase of flowers on a table top, seen from all sides.
         Object = "object",
         /// An island at sunset: terrain, sea, trees, houses, a lighthouse, clouds.
         World = "world",
@@ -47,11 +47,11 @@ choice! {
     /// Order of a scene's splats.
     #[derive(Default)]
     pub enum Order {
-        /// Consecutive splats lie anywhere on their surface, as in the files of trainers.
+        /// Consecutive splats lie at random places of a surface, as in the files of trainers.
         #[default]
         Mixed = "mixed",
         /// Consecutive splats are neighbours in space, sorted along a space-filling curve, as in the
-        /// files of most exporters. The median distance between them is below 0.01 of the median distance between random splats.
+        /// files of most exporters. Their median distance is below 0.01 of the median distance between random splats.
         Space = "space",
     }
 }

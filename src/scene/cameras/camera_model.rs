@@ -13,13 +13,13 @@ const MAX_FOV_DEGREES: f64 = 340.0;
 const PINHOLE_FOV_DEGREES: f64 = 180.0;
 
 choice! {
-    /// A projection.
+    /// Projection of a camera.
     pub enum CameraModel {
         /// Straight lines stay straight
         Pinhole = "pinhole",
-        /// The angle from the axis is the distance from the centre, without distortion
+        /// Distance from the centre proportional to the angle from the axis, without distortion
         Fisheye = "fisheye",
-        /// A panorama: longitude and latitude
+        /// Panorama over longitude and latitude
         Equirectangular = "equirectangular",
     }
 }

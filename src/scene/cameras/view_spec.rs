@@ -30,13 +30,13 @@ const ALL: &str = "all";
 pub struct ViewSpec {
     /// Camera file: a cameras.json, a transforms.json, a camera_path.json, poses of ns-export cameras, a
     /// camera track of splat-transform or SuperSplat, or the folder of a COLMAP model [default, if views
-    /// are selected: the file that lies beside the scene]
+    /// are selected: the file beside the scene]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"]))]
     pub cameras: Option<PathBuf>,
     /// Views to draw, separated by commas: an index from 0, a name (also as it stands in the file), a
     /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or test or train
-    /// as the trainers split them: every eighth by name is for tests, unless the file states the split
-    /// [default: of a camera file the first, in suites all; of a circle all]
+    /// as the trainers split them: every eighth by name is a test view, unless the file states the split
+    /// [default: the first view of a camera file, but all in suites; all views of a circle]
     #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX|NAME|A..B|..:N|all|test|train"))]
     pub view: Option<String>,
     /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
@@ -79,7 +79,7 @@ pub struct ViewSpec {
     /// Height of the picture in pixels; without a width, the width keeps the proportions
     #[cfg_attr(feature = "cli", arg(long, value_name = "PIXELS", value_parser = whole_number::<u32>))]
     pub height: Option<u32>,
-    /// Factor on both sides of the pictures, such as 1/4 or 0.5, rounded as the trainers round
+    /// Scale of width and height of the pictures, such as 1/4 or 0.5, rounded as by the trainers
     #[cfg_attr(feature = "cli", arg(long, value_name = "FACTOR", conflicts_with_all = ["width", "height"]))]
     pub picture_scale: Option<PictureScale>,
 }

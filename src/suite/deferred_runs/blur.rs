@@ -39,8 +39,8 @@ pub struct BlurSettings {
     /// Turn the mesh by DEG degrees about the axis X,Y,Z through the centre of its bounding box
     #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,Z,DEG", allow_hyphen_values = true, value_parser = spin))]
     pub spin: Option<[f64; 4]>,
-    /// JSON file with the motion of the camera and of ranges of draws, each draw turning about the centre of
-    /// the mesh; other settings of motion add to the motion of the camera
+    /// JSON file with the motion of the camera and of ranges of draws, which turn about the centre of the
+    /// mesh; other settings of motion add to the motion of the camera
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE.json"))]
     pub motion: Option<PathBuf>,
     /// Radius of the aperture in world units

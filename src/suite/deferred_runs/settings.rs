@@ -43,7 +43,7 @@ pub struct PipelineSettings {
     /// Positions of the samples in the pixel
     #[cfg_attr(feature = "cli", arg(long, default_value_t = Self::default().pattern))]
     pub pattern: PixelPattern,
-    /// Seed of the samples
+    /// Seed of the sample positions
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", default_value_t = Self::default().sample_seed))]
     pub sample_seed: u64,
     /// Side of the tiles of sds in pixels, or "whole" for one tile
@@ -58,11 +58,11 @@ pub struct PipelineSettings {
         long, value_name = "N|unbounded", value_delimiter = ',', default_values_t = Self::default().memo
     ))]
     pub memo: Vec<MemoQuads>,
-    /// Cells of the shading grids
+    /// Size of the cells of the shading grids
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_delimiter = ',', default_values_t = Self::default().grid))]
     pub grid: Vec<ShadingGridKind>,
-    /// Size of adaptive cells: about a cell's side over the width of the blur
+    /// Side of adaptive cells, as a factor on the width of the blur
     #[cfg_attr(feature = "cli", arg(
         long, value_name = "Q", value_parser = number::<f64>, default_value_t = Self::default().aas_quality
     ))]
@@ -73,7 +73,7 @@ pub struct PipelineSettings {
     /// Format of depths in memory
     #[cfg_attr(feature = "cli", arg(long, default_value_t))]
     pub depth: DepthFormat,
-    /// The modelled hardware.
+    /// Configuration of the modelled hardware.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub hardware: DeferredConfig,
     /// Sides of triangles to draw
@@ -82,7 +82,7 @@ pub struct PipelineSettings {
     /// Measure the bytes between pipelines and memory
     #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub traffic: bool,
-    /// Measure the PSNR of each picture against the mean of this many frames with other samples, shaded on
+    /// Measure the PSNR of each picture against the mean of this many frames with other seeds, shaded on
     /// the pixel grid, in dB
     #[cfg_attr(feature = "cli", arg(
         long, help_heading = MEASUREMENTS, value_name = "SEEDS", value_parser = whole_number::<u32>
@@ -167,10 +167,10 @@ impl PipelineSettings {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct DeferredFrames {
-    /// Motion and lens.
+    /// Settings of motion and lens.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub blur: BlurSettings,
-    /// The pipelines.
+    /// Settings of the pipelines.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub pipeline: PipelineSettings,
 }

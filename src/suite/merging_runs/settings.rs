@@ -21,15 +21,15 @@ pub(crate) const MEASUREMENTS: &str = "Measurements";
 choice! {
     /// Meaning of the target areas of tessellated triangles.
     pub enum AreaMeaning {
-        /// An upper bound for triangles that face the viewer
+        /// Upper bound of the areas of triangles that face the viewer
         Bound = "bound",
-        /// The mean of the triangles that are drawn in a view, hidden or not
+        /// Mean area of the triangles drawn in a view, hidden or not
         Mean = "mean",
     }
 }
 
 choice! {
-    /// A choice of units between the depth test and the shader.
+    /// Unit between the depth test and the shader, or all units in turn.
     pub enum UnitChoice {
         /// No unit: every quad is shaded
         None = "none",
@@ -39,7 +39,7 @@ choice! {
         Pmu = "pmu",
         /// No quads: grid vertices are shaded before the raster
         Reyes = "reyes",
-        /// All of these
+        /// All values above, one run each
         All = "all",
     }
 }
@@ -74,7 +74,7 @@ pub struct MergingSettings {
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ',', default_values_t = Self::default().msaa))]
     pub msaa: Vec<u32>,
-    /// Entries of the unit's buffer, or "unbounded", which pmu has no row for [default: 32 for qfm, 512 for pmu]
+    /// Entries of the unit's buffer, or "unbounded", except for pmu [default: 32 for qfm, 512 for pmu]
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_delimiter = ','))]
     pub buffer: Vec<BufferEntries>,
@@ -99,10 +99,10 @@ pub struct MergingSettings {
     /// Measure the PSNR of each picture against one with 64 shaded samples per pixel, in dB
     #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub psnr_supersampled: bool,
-    /// Also run each unit but reyes through the emulated pipeline, for the cycles and the busiest units
+    /// Also run each unit except reyes through the emulated pipeline, for the cycles and the busiest units
     #[cfg_attr(feature = "cli", arg(long, help_heading = MEASUREMENTS))]
     pub cycles: bool,
-    /// The emulated pipeline.
+    /// Configuration of the emulated pipeline.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub hardware: MeshConfig,
 }

@@ -24,9 +24,9 @@ choice! {
         Auto = "auto",
         /// The lights of the file (KHR_lights_punctual of glTF), without ambient light
         File = "file",
-        /// Three lights that stand with the camera, and a little ambient light
+        /// Three lights fixed to the camera, and a little ambient light
         Headlight = "headlight",
-        /// A sky, the ground and a sun at the upper left of the front
+        /// A sky, the ground, and a sun at the upper left in front of the mesh
         Sky = "sky",
     }
 }
@@ -39,8 +39,8 @@ pub struct LookSettings {
     /// Light of the scene
     #[cfg_attr(feature = "cli", arg(long, value_name = "LIGHT", default_value_t))]
     pub light: LightChoice,
-    /// Brighten by this many stops, each a factor of 2; negative ones darken [default: 0, or what lights of the file
-    /// need that are far brighter or darker]. A white surface that faces a light of pi lux is white at 0
+    /// Brighten by this many stops, each a factor of 2; negative values darken [default: 0, or chosen from the lights
+    /// of the file if they are far too bright or dark]. At 0, a white surface that faces a light of pi lux is white
     #[cfg_attr(feature = "cli", arg(long, value_name = "STOPS", allow_hyphen_values = true, value_parser = number::<f32>))]
     pub exposure: Option<f32>,
     /// Colour surfaces without a texture with a checkerboard of this many checks per unit of texture space

@@ -25,7 +25,7 @@ const ASSUMPTIONS: &str = "Assumptions";
 #[serde(default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Mesh"))]
 pub struct MeshSettings {
-    /// Take the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of about this
+    /// Use the mesh as the control cage of a Catmull-Clark surface, and tessellate it into triangles of about this
     /// area in pixels; 0.5 gives micropolygons [default: 10 for Bezier patches and procedural meshes]
     #[serde(deserialize_with = "one_or_more")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AREA", value_delimiter = ',', value_parser = number::<f64>))]
@@ -43,15 +43,15 @@ pub struct MeshSettings {
     /// Picture with the tangent-space normals of all materials
     #[cfg_attr(feature = "cli", arg(long, value_name = "PICTURE"))]
     pub normal_map: Option<PathBuf>,
-    /// Phong exponent of the highlight of all materials, 0 for none; it replaces metalness and roughness
+    /// Phong exponent of the highlight of all materials, 0 for no highlight; replaces metalness and roughness
     #[cfg_attr(feature = "cli", arg(long, value_name = "EXPONENT", value_parser = number::<f32>))]
     pub shininess: Option<f32>,
     /// Largest angle in degrees between faces that share normals where the file has none: 0 for flat faces, 180 for
     /// smooth ones [default: the smoothing groups of the file, else 60]
     #[cfg_attr(feature = "cli", arg(long, value_name = "DEGREES", value_parser = number::<f64>))]
     pub crease: Option<f64>,
-    /// Take triangles for adjacent that share positions alone, so that merging crosses seams of the
-    /// texture and hard edges; a GPU compares indices of the index buffer
+    /// Treat triangles that share positions as adjacent, even with different vertex indices, so that merging
+    /// crosses texture seams and hard edges; a GPU compares vertex indices
     #[cfg_attr(feature = "cli", arg(long))]
     pub weld: bool,
     /// Effects of the pixel shader of all materials, separated by commas; any of them disables the pixel merge unit
@@ -85,7 +85,7 @@ pub struct MeshSettings {
     /// Order of the triangles inside a tessellated grid
     #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "ORDER"))]
     pub grid_order: Option<GridOrder>,
-    /// Order of the triangles of a mesh that is drawn as it is, within each draw and material
+    /// Order of the triangles of a mesh that is not tessellated, within each draw and material
     #[cfg_attr(feature = "cli", arg(long, help_heading = ASSUMPTIONS, value_name = "ORDER"))]
     pub reorder: Option<TriangleOrder>,
     /// Interpolation between the texels of the displacement
@@ -123,19 +123,19 @@ impl MeshSettings {
 }
 
 choice! {
-    /// A direction along an axis.
+    /// Direction along a coordinate axis.
     pub enum AxisDirection {
-        /// Right.
+        /// Positive x.
         X = "+x" | "x",
-        /// Left.
+        /// Negative x.
         NegativeX = "-x",
-        /// Along y.
+        /// Positive y.
         Y = "+y" | "y",
-        /// Against y.
+        /// Negative y.
         NegativeY = "-y",
-        /// Along z.
+        /// Positive z.
         Z = "+z" | "z",
-        /// Against z.
+        /// Negative z.
         NegativeZ = "-z",
     }
 }
@@ -155,7 +155,7 @@ impl AxisDirection {
 }
 
 choice! {
-    /// An effect of a pixel shader beside its colour.
+    /// Effect of a pixel shader besides the output of a colour.
     pub enum ShaderEffect {
         /// Discards fragments
         Discard = "discard",

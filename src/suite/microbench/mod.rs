@@ -49,38 +49,34 @@ const fn benchmark(
 pub const ALL: [Microbenchmark; 10] = [
     benchmark(
         "tile-bins",
-        "how many screen tiles are gathered at once, and when they are flushed",
+        "number of screen tiles that are gathered at once, and their flushes",
         tile_bins::run,
     ),
     benchmark(
         "crop-footprint",
-        "how much colour the CROP cache holds before it turns to the L2 (Fig. 20a)",
+        "colour that the CROP cache holds without traffic to the L2 (Fig. 20a)",
         crop_footprint::run,
     ),
     benchmark(
         "pixels-per-clock",
-        "how many pixels CROP blends per cycle, by colour format (Fig. 20b)",
+        "pixels that CROP blends per cycle, by colour format (Fig. 20b)",
         pixels_per_clock::run,
     ),
     benchmark(
         "quads-per-pixel",
-        "that CROP's time follows quads, not pixels (Fig. 20c)",
+        "time of CROP by the number of quads, not of pixels (Fig. 20c)",
         quads_per_pixel::run,
     ),
-    benchmark("ports", "how many quads per cycle each port lets through", ports::run),
-    benchmark("one-pixel", "how long dependent blends of one pixel take", one_pixel::run),
-    benchmark(
-        "needles",
-        "how long the coarse raster takes for boxes of empty screen tiles",
-        needles::run,
-    ),
-    benchmark("latencies", "how long colours take from the L2 and from DRAM", latencies::run),
+    benchmark("ports", "quads per cycle through each port", ports::run),
+    benchmark("one-pixel", "time of dependent blends of one pixel", one_pixel::run),
+    benchmark("needles", "time of the coarse raster for boxes of empty screen tiles", needles::run),
+    benchmark("latencies", "latency of colours from the L2 and from DRAM", latencies::run),
     benchmark(
         "l2-footprint",
-        "how much colour the L2 holds, in what pieces it reads, and that writes take bandwidth",
+        "colour that the L2 holds, the size of its reads, and the bandwidth of writes",
         l2_footprint::run,
     ),
-    benchmark("several-gpcs", "how much faster two and four GPCs are than one", several_gpcs::run),
+    benchmark("several-gpcs", "speedup of two and four GPCs over one GPC", several_gpcs::run),
 ];
 
 impl Microbenchmark {

@@ -35,10 +35,10 @@ const SETTINGS: [Column; 5] = [
 ];
 const RESULTS: [Column; 11] = [
     column("triangles", "triangles of the mesh after tessellation", |r| r.triangles.to_string()),
-    column("quads", "blocks of 2x2 pixels of a triangle with a covered sample", |r| {
+    column("quads", "2x2-pixel blocks in which a triangle covers a sample", |r| {
         of_quads(r, r.quads.rasterized)
     }),
-    column("partial", "quads that reach the unit and cover a pixel in part", |r| {
+    column("partial", "quads that reach the unit with a partially covered pixel", |r| {
         of_quads(r, r.quads.partial)
     }),
     Column {
@@ -51,12 +51,12 @@ const RESULTS: [Column; 11] = [
         MergingUnit::Reyes => r.vertices_of_visible_grids.to_string(),
         _ => r.quads.shaded.to_string(),
     }),
-    column("per px", "runs of the shader (four per quad) per covered pixel", |r| {
+    column("per px", "shader executions (four per quad) per covered pixel", |r| {
         format!("{:.2}", r.fragments_per_covered_pixel)
     }),
     Column {
         nothing: "1.00x",
-        ..column("less", "runs of the shader without a unit over runs with it", |r| {
+        ..column("less", "shader executions without a unit over executions with it", |r| {
             format!("{:.2}x", r.reduction)
         })
     },
@@ -68,14 +68,14 @@ const RESULTS: [Column; 11] = [
     },
     Column {
         nothing: NO_SHARE,
-        ..column("effic.", "efficiency: merged quads as a share of the partial ones", |r| {
+        ..column("effic.", "efficiency: merged quads as a share of the partial quads", |r| {
             of_quads(r, percent(r.efficiency))
         })
     },
-    column("PSNR dB", "likeness to the picture without a unit", |r| {
+    column("PSNR dB", "PSNR against the picture without a unit", |r| {
         or_dash(r.psnr_vs_none_db, decibels)
     }),
-    column("truth dB", "likeness to a picture with 64 shaded samples per pixel", |r| {
+    column("truth dB", "PSNR against a picture with 64 shaded samples per pixel", |r| {
         or_dash(r.psnr_vs_truth_db, decibels)
     }),
 ];
@@ -83,13 +83,13 @@ const CYCLES: [Column; 4] = [
     column("cycles", "length of the frame in cycles of the emulated GPU", |r| {
         or_dash(r.timed.as_ref(), |t| t.cycles.to_string())
     }),
-    column("frame ms", "the same at its clock", |r| {
+    column("frame ms", "length of the frame at the clock of the emulated GPU", |r| {
         or_dash(r.timed.as_ref(), |t| format!("{:.3}", t.frame_ms))
     }),
-    column("warps", "groups of eight quads that the shader cores run", |r| {
+    column("warps", "fragment warps of up to eight quads that the shader cores run", |r| {
         or_dash(r.timed.as_ref(), |t| t.warps.warps.to_string())
     }),
-    column("<busiest units", "shares of the cycles in which they work", |r| {
+    column("<busiest units", "busiest units with their shares of busy cycles", |r| {
         or_dash(r.timed.as_ref(), |t| t.busiest.clone())
     }),
 ];

@@ -11,15 +11,15 @@ use quadrille_base::image::crop::CropArea;
 use quadrille_base::math::{byte, whole};
 
 choice! {
-    /// Quantities that can be drawn over a picture.
+    /// Drawing over a picture.
     pub enum Overlay {
-        /// Quads of 2x2 pixels that are shaded, coloured by how often each one is
+        /// Shaded quads of 2x2 pixels, coloured by the number of shadings
         Quads = "quads",
         /// Outlines of the visible triangles
         Edges = "edges",
-        /// Positions of the samples, coloured by the triangle that each one shows
+        /// Sample positions, coloured by the triangle that each sample shows
         Samples = "samples",
-        /// Vertices of the grids that are not hidden, which reyes shades
+        /// Vertices of visible grids, which reyes shades
         Vertices = "vertices",
     }
 }

@@ -14,13 +14,13 @@ use quadrille_mesh::result::ratio;
 const SPID_BITS: f64 = 64.0;
 
 choice! {
-    /// A pipeline that shades frames with motion and defocus blur.
+    /// Pipeline that shades frames with motion and defocus blur.
     pub enum DeferredPipeline {
         /// Sort-based deferred shading
         Sds = "sds",
-        /// Decoupled sampling through a memo
+        /// Decoupled sampling with a memo
         CachedDecoupled = "cached-decoupled" | "jrk",
-        /// The same behind a depth prepass
+        /// Decoupled sampling with a memo, after a depth prepass
         CachedDecoupledZ = "cached-decoupled+z" | "jrk+z",
         /// Multisampling
         Msaa = "msaa",
@@ -28,11 +28,11 @@ choice! {
 }
 
 choice! {
-    /// Cells of shading grids.
+    /// Size of the cells of shading grids.
     pub enum ShadingGridKind {
-        /// Cells are pixels
+        /// One pixel per cell
         Pixel = "pixel",
-        /// Cells grow with blur
+        /// Cells that grow with the blur
         Adaptive = "adaptive",
     }
 }

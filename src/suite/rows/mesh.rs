@@ -17,7 +17,7 @@ use quadrille_mesh::result::{MeshResult, ratio};
 const BUSIEST_SHOWN: usize = 4;
 
 choice! {
-    /// A unit that merges quads before they are shaded, or Reyes, which shades no quads.
+    /// Unit that merges quads before they are shaded, or Reyes, which shades no quads.
     pub enum MergingUnit {
         /// No unit: every quad is shaded
         None = "none",

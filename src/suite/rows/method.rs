@@ -90,7 +90,7 @@ pub enum MethodCounts {
 }
 
 documented! {
-    /// Fragments of methods that count only the blended ones.
+    /// Fragment counts of methods that count only blended fragments.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub struct BlendedFragments {
         /// Fragments blended.
@@ -143,24 +143,24 @@ documented! {
     /// Counts of a method on the graphics pipeline.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct PipelineCounts {
-        /// The port that limits the draw.
+        /// Port that limits the draw, and the critical port.
         #[serde(flatten)]
         pub limits: LimitRow,
-        /// Outcomes of fragments.
+        /// Fragments by outcome.
         pub fragments: FragmentCounts,
-        /// Fragments near the alpha cut that the reference renderer's arithmetic decided.
+        /// Fragments near the alpha cut that are decided by the exact arithmetic of the reference renderer.
         pub near_cut_fragments: u64,
-        /// Outcomes of quads.
+        /// Quads by outcome.
         pub quads: QuadCounts,
-        /// Outcomes of primitives and raster tiles.
+        /// Primitives and raster tiles by outcome.
         pub raster: PrimitiveCounts,
         /// Fragment warps launched.
         pub warps: u64,
         /// Vertex warps run.
         pub vertex_warps: u64,
-        /// Flushes of bins.
+        /// Flushes of bins by unit.
         pub flushes: FlushesByUnit,
-        /// Statistics of quad reordering; zeros in variants without.
+        /// Statistics of quad reordering; zeros in variants without this unit.
         pub qru: QruCounters,
         /// Statistics of warp packing.
         pub pack: PackCounters,
@@ -172,7 +172,7 @@ documented! {
         pub shaded_ratio: Option<f64>,
         /// Quads blended without merging, divided by quads blended.
         pub merge_ratio: Option<f64>,
-        /// Traffic of colours.
+        /// Traffic of colours, by cache, L2 and DRAM.
         pub crop: ColourCacheRow,
         /// Statistics of the stencil and depth cache.
         pub zrop_cache: CacheCounters,
@@ -186,26 +186,26 @@ documented! {
         pub dram_bytes: u64,
         /// Bytes moved by client.
         pub memory: TrafficByClient,
-        /// Cycles by port.
+        /// Cycles of each port by activity.
         pub units: BTreeMap<String, UnitRow>,
-        /// Statistics of all units by name, also of units that this crate does not know.
+        /// Statistics of all units by name, including units from outside the crate.
         pub counters: Map<String, Value>,
-        /// Storage that the method adds.
+        /// Bytes of storage that the method adds per GPC.
         pub storage_bytes_per_gpc: AddedStorage,
-        /// Passes, of rendering in several passes.
+        /// Cost of each pass, for rendering in several passes; absent for other methods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub passes: Option<Vec<Pass>>,
-        /// Counts of blending in the shader without order, if the method does.
+        /// Counts of unordered blending in the shader; absent for other methods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub shader_blend: Option<ShaderBlendOutcome>,
-        /// Counts of blending in critical sections, if the method does.
+        /// Counts of blending in critical sections; absent for other methods.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub interlock: Option<InterlockOutcome>,
     }
 }
 
 documented! {
-    /// Flushes of the units with bins.
+    /// Flushes of bins by unit.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct FlushesByUnit {
         /// Flushes of tile coalescing.
@@ -216,21 +216,21 @@ documented! {
 }
 
 documented! {
-    /// Flushes of a unit with bins.
+    /// Flushes of the bins of one unit.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct FlushRow {
         /// Flushes by reason.
         #[serde(flatten)]
         pub by_reason: Flushes,
-        /// Flushes for any reason.
+        /// Flushes for all reasons together.
         pub total: u64,
-        /// Mean items of a flush.
+        /// Mean number of items per flush.
         pub mean_items: Option<f64>,
     }
 }
 
 documented! {
-    /// Traffic of colours.
+    /// Traffic of colours, by cache, L2 and DRAM.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct ColourCacheRow {
         /// Statistics of the CROP cache.
@@ -244,20 +244,20 @@ documented! {
 }
 
 documented! {
-    /// Storage that a method adds to each GPC, and the lines of the L2 for vertex results, which all methods have.
+    /// Bytes of storage that a method adds to each GPC, and of the part of the L2 for vertex results in all methods.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct AddedStorage {
-        /// Bins of tile-grid coalescing.
+        /// Bytes of the bins of tile-grid coalescing.
         pub tgc: u64,
-        /// Vertices that tile-grid coalescing reads again.
+        /// Bytes of the vertices that tile-grid coalescing reads again.
         pub tgc_fetch: u64,
-        /// Buffers of quad reordering.
+        /// Bytes of the buffers of quad reordering.
         pub qru: u64,
-        /// Beats and updates of early termination.
+        /// Bytes of the queues of beats and updates for early termination.
         pub zrop: u64,
-        /// Storage that the method adds.
+        /// Bytes that the method adds in total.
         pub total: u64,
-        /// Part of the L2 for vertex results.
+        /// Bytes of the L2 for vertex results, in all methods.
         pub l2_vertex_results: u64,
     }
 }

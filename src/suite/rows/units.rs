@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use quadrille_machine::{UnitCycles, documented};
 
 documented! {
-    /// Cycles of all ports of one name.
+    /// Cycles of all ports with the same name.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct UnitRow {
         /// Cycles with work.
         pub busy: u64,
         /// Cycles without work by reason.
         pub idle: BTreeMap<String, u64>,
-        /// Number of instances.
+        /// Number of ports with this name.
         pub instances: u64,
         /// Share of busy cycles, 0 to 1.
         pub utilisation: f64,
         /// Share of the cycles in which the port could serve no other item, 0 to 1.
         pub occupancy: f64,
-        /// Items as a share of those that the port's rate allows, 0 to 1; `None` for ports without a fixed rate.
+        /// Items as a share of the maximum at the port's rate, 0 to 1; `None` for ports without a fixed rate.
         pub throughput: Option<f64>,
     }
 }
@@ -44,10 +44,10 @@ pub fn units(units: &[UnitCycles]) -> BTreeMap<String, UnitRow> {
 }
 
 documented! {
-    /// The port that limits a run, if one does, and the critical port with its share of the cycles.
+    /// Port that limits a run, if there is one, and the critical port with its share of the cycles.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct LimitRow {
-        /// Name of the port that limits the run; `None` if latency and bursts do.
+        /// Name of the port that limits the run; `None` if latency and bursts limit it.
         pub limiting_unit: Option<String>,
         /// Name of the port with the highest occupancy.
         pub critical_unit: Option<String>,

@@ -10,8 +10,8 @@ choice! {
     /// Conversion of values before they are compared.
     #[derive(Hash, Default)]
     pub enum Protocol {
-        /// Clamped to `[0, 1]` and rounded to 8 bits, as the authors of 3D Gaussian splatting measure
-        /// pictures they have written to PNG (Kerbl et al. 2023, `metrics.py`).
+        /// Clamped to `[0, 1]` and rounded to 8 bits, like the PNG files that the authors of 3D Gaussian splatting
+        /// measure (Kerbl et al. 2023, `metrics.py`).
         #[default]
         Inria = "inria",
         /// Clamped to `[0, 1]` and not rounded, as gsplat measures its renders (`examples/simple_trainer.py`). SSIM
@@ -20,7 +20,7 @@ choice! {
         /// As gsplat, but SSIM is the mean over the pixels whose windows lie within the picture, as `pytorch_msssim`
         /// computes it for splatfacto of nerfstudio.
         Nerfstudio = "nerfstudio",
-        /// Neither clamped nor rounded, except that FLIP, defined on `[0, 1]` only, clamps.
+        /// Neither clamped nor rounded. FLIP, which is defined on `[0, 1]` only, still clamps.
         Float = "float",
     }
 }

@@ -53,7 +53,7 @@ choice! {
     pub enum ProceduralScene {
         /// A tilted plane that nearly fills the picture, the simplest case of merging.
         Plane = "plane",
-        /// A field of waves at a grazing angle, with many grazing triangles.
+        /// A field of waves, with many triangles seen at grazing angles.
         SineWave = "sinewave",
         /// A frog with high-frequency displacement, whose triangles hide others of the same grid.
         Frog = "frog",

@@ -165,11 +165,11 @@ struct Hair {
 }
 
 choice! {
-    /// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when their turn comes are
+    /// Order in which the hairs of FURBALL are submitted. Hairs that are hidden when they are submitted are
     /// culled before shading.
     #[derive(Default)]
     pub enum HairOrder {
-        /// In no order
+        /// Random order
         #[default]
         Random = "random",
         /// Nearest to the scene's own viewpoint first

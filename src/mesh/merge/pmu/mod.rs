@@ -30,17 +30,17 @@ use quadrille_base::raster::samples::SamplePattern;
 use quadrille_machine::spec;
 
 spec! {
-    /// Pixel merging.
+    /// Configuration of the pixel merge unit.
     PmuSpec in "pmu" {
         /// Capacity of the input queue, in beats of up to 8 quads.
-        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
+        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as in front of PROP; cycles change by less than 1 % between 1 and 16 beats";
         /// Entries of the buffer.
-        entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off there";
+        entries: u64 = 512, 1..=65_536, Published "PMU 5: savings level off at this size";
         /// Outer edges kept per shading pixel of an entry.
         max_edges: u64 = 8, 1..=64, Published "PMU 4: MAX_EDGES";
-        /// Quads per cycle.
+        /// Quads accepted per cycle.
         quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: quads at one position must see each other";
-        /// Cycles to compare a quad with one entry at its position.
+        /// Cycles to compare a quad with one entry at the same position.
         compare_cycles: u64 = 1, 0..=10_000, Assumed "all pairs of edges of four shading pixels at once";
         /// Latency in cycles.
         latency_cycles: u64 = 4, 0..=10_000, Assumed "look-up, comparison, merging, write";

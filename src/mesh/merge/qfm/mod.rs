@@ -26,21 +26,21 @@ use quadrille_geometry::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR, Topology};
 use quadrille_machine::spec;
 
 spec! {
-    /// Quad-fragment merging.
+    /// Configuration of the quad-fragment merging unit.
     QfmSpec in "qfm" {
         /// Capacity of the input queue, in beats of up to 8 quads.
-        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as before PROP; from 1 to 16 beats cycles change by less than a percent";
+        queue: u64 = 16, 1..=65_536, Assumed "128 quads, as in front of PROP; cycles change by less than 1 % between 1 and 16 beats";
         /// Entries of the merge buffer; 0 for an unbounded buffer.
         entries: u64 = 32, 0..=65_536, Published "QFM 4.1.2: over 90 % of the merges of an unbounded buffer";
-        /// Number of the most recent entries at its position that a fragment is compared with.
+        /// Number of entries that a fragment is compared with: the most recent ones at the same position.
         candidates: u64 = 2, 1..=64, Published "QFM 3: N = 2";
-        /// Whether an evicted entry may merge with another one instead.
+        /// Whether an entry due for eviction is merged into another entry if possible.
         merge_at_eviction: bool = true, .., Published "QFM 3.3";
-        /// Whether quads without coverage take part.
+        /// Whether quads without coverage take part in merging.
         empties: bool = true, .., Published "QFM 3.3";
-        /// Whether quads of blended materials take part. Entries that a blended quad overlaps then leave before it.
+        /// Whether quads of blended materials are merged; the entries that such a quad overlaps are evicted first.
         blended: bool = true, .., Assumed "QFM does not blend; order is kept as in PMU 4";
-        /// Quad fragments per cycle.
+        /// Quad fragments accepted per cycle.
         quads_per_cycle: u64 = 1, 1..=16, Assumed "one look-up port: fragments at one position must see each other";
         /// Cycles from a look-up until its outcome is in the buffer; a fragment at the same position waits.
         compare_cycles: u64 = 1, 0..=10_000, Assumed "the masks of both candidates are compared at once";
@@ -68,7 +68,7 @@ impl QfmSpec {
 pub struct QfmSettings {
     /// Entries of the merge buffer, at least 1; `None` for an unbounded buffer.
     pub entries: Option<u32>,
-    /// Number of the most recent entries at its position that a fragment is compared with.
+    /// Number of entries that a fragment is compared with: the most recent ones at the same position.
     pub candidates: u32,
     /// Whether an evicted entry may merge with another one instead (section 3.3).
     pub merge_at_eviction: bool,

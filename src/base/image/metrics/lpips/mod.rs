@@ -43,13 +43,13 @@ use crate::math::SimdLevel;
 use crate::math::buffer::Buffer;
 
 choice! {
-    /// The range to which values of 0 to 1 are scaled before the network.
+    /// Range to which values from 0 to 1 are scaled before the network.
     #[derive(Hash, Default)]
     pub enum InputScale {
-        /// 0 to 1, that is not scaled, as the authors of 3D Gaussian splatting measure, and gsplat with VGG-16.
+        /// 0 to 1, without scaling: used by the authors of 3D Gaussian splatting, and by gsplat with VGG-16.
         #[default]
         Unit = "unit",
-        /// -1 to 1, for which the metric is trained, as gsplat with AlexNet and nerfstudio measure.
+        /// -1 to 1, for which the metric is trained: used by gsplat with AlexNet, and by nerfstudio.
         Signed = "signed",
     }
 }

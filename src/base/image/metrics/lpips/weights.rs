@@ -11,10 +11,10 @@ use crate::choice;
 use crate::error::{Error, Result};
 
 choice! {
-    /// The network whose features are compared.
+    /// Network whose features are compared.
     #[derive(Hash, Default)]
     pub enum LpipsNet {
-        /// VGG-16, as the authors of 3D Gaussian splatting measure (`metrics.py`).
+        /// VGG-16, the network of the authors of 3D Gaussian splatting (`metrics.py`).
         #[default]
         Vgg = "vgg" | "vgg16",
         /// AlexNet, the default of LPIPS's authors, gsplat and nerfstudio.
