@@ -82,7 +82,8 @@ impl Masks {
         match mask.contains(&true) {
             true => Ok(mask),
             false => {
-                let expected = "a pixel that counts (0.5 or brighter; of alpha, more opaque)";
+                let expected =
+                    "at least one pixel that counts (with a brightness or alpha of 0.5 or more)";
                 Err(Error::malformed(file, "mask", expected, "none"))
             }
         }

@@ -85,7 +85,7 @@ fn jpeg(picture: &Frame, size: [u32; 2]) -> Result<Vec<u8>> {
         if same { None } else { Some(resized(&picture.to_srgb(), size, ResizedValues::EightBit)) };
     let picture = reduced.as_ref().unwrap_or(picture);
     let written = files::write_to(&mut bytes, PictureFormat::Jpeg(quality), picture);
-    written.map_err(|e| Error::argument("picture of a page", "one that JPEG holds", e))?;
+    written.map_err(|e| Error::argument("picture of a page", "a picture that JPEG can hold", e))?;
     Ok(bytes)
 }
 

@@ -136,9 +136,9 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
         unmatched.extend(others.map(|name| folder.join(name)));
     }
     if matched.is_empty() {
-        let expected = format!("pictures with the names of those in {}", b.display());
+        let expected = format!("pictures with the same names as in {}", b.display());
         let found = format!(
-            "none: {} pictures here, {} there (.png, .jpg, .exr and .npy files are compared)",
+            "no common name of {} pictures here and {} there (.png, .jpg, .exr and .npy files are compared)",
             in_a.len(),
             in_b.len()
         );

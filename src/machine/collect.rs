@@ -163,7 +163,8 @@ impl UnitCycles {
         units.iter().filter_map(move |unit| {
             let (sum, expected) = (unit.total(), unit.instances * cycles);
             let name = unit.name;
-            (sum != expected).then(|| format!("{name}: {sum} cycles accounted of {expected}"))
+            (sum != expected)
+                .then(|| format!("{name}: {sum} of {expected} cycles are accounted for"))
         })
     }
 }

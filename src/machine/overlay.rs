@@ -71,7 +71,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
         }
     }
     table.try_into().map_err(|e: toml::de::Error| {
-        Error::argument(from, "fields of units", e.message().to_owned())
+        Error::argument(from, "valid fields of the units", e.message().to_owned())
     })
 }
 
@@ -85,7 +85,7 @@ fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str
         let others = units.keys().filter(|other| has(other, field));
         let others: Vec<String> = others.map(|other| format!("{other}.{field}")).collect();
         if !has(unit, field) && !others.is_empty() {
-            let expected = format!("a field that its unit has, such as {}", others.join(" or "));
+            let expected = format!("a unit that has the field, as in {}", others.join(" or "));
             return Err(Error::argument(from, expected, format!("{unit}.{field}")));
         }
     }

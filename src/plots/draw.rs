@@ -59,7 +59,7 @@ impl Plot {
             ("mark", !self.marks.is_empty(), !is(&[PlotKind::Heat])),
         ];
         if let Some((argument, ..)) = others.iter().find(|(_, is_given, fits)| *is_given && !fits) {
-            let expected = "another kind of plot, which has it";
+            let expected = "a kind of plot that has it";
             return Err(Error::argument(*argument, expected, kind.name()));
         }
         let is_wrong = kind == PlotKind::Heat && self.value.is_none();
@@ -107,7 +107,7 @@ impl Plot {
             false => format!(", which differ in {}", varying.join(", ")),
         };
         let rule = self.combine.name();
-        vec![format!("a point is the {rule} of up to {most} rows{differ}")]
+        vec![format!("each point is the {rule} of up to {most} rows{differ}")]
     }
 
     fn lines_or_bars(
@@ -249,7 +249,7 @@ impl Plot {
 }
 
 fn not_positive(argument: &str, found: &str) -> Error {
-    Error::argument(argument, "values above 0", format!("another one ({found})"))
+    Error::argument(argument, "values above 0", format!("a value of 0 or less ({found})"))
 }
 
 #[cfg(test)]
@@ -283,7 +283,7 @@ mod tests {
             "scene,method,speedup,min,max,rows\nisland,het,3,2,4,2\nvase,het,8,8,8,1\n\
              geomean,het,4.898979485566356,,,2\n"
         );
-        assert_eq!(drawn.remarks, ["a point is the mean of up to 2 rows, which differ in view"]);
+        assert_eq!(drawn.remarks, ["each point is the mean of up to 2 rows, which differ in view"]);
         let lines = plotted(&by_method("tc.bins", "speedup")).unwrap();
         assert!(matches!(lines.chart, Chart::Lines(_)));
         let heat = Plot { value: Some("speedup".to_owned()), ..Plot::new("tc.bins", "scene") };

@@ -118,7 +118,7 @@ fn photos_are_turned_as_their_exif_data_say() {
     let output = place.expect(DONE, &flags);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(psnr(&document["pairs"][0]) < upright - 3.0);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("turned as its EXIF"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("turned by its EXIF"));
     // A picture alone is turned, too.
     fs::write(place.path("turned.jpg"), oriented(&stored, 6)).unwrap();
     let turned = read_picture(place.path("turned.jpg")).unwrap();
@@ -193,7 +193,7 @@ fn means_are_over_the_pixels_of_the_mask() {
     };
     failure("proportions of 40 x 20");
     white([40, 20], 0.0);
-    failure("a pixel that counts");
+    failure("at least one pixel that counts");
     fs::rename(place.path("mask/x.npy"), place.path("mask/y.npy")).unwrap();
     failure("a mask with this name");
 }

@@ -201,7 +201,7 @@ fn combined_rows_are_named() {
     let output = place.expect(DONE, &[&["plot", "rows.jsonl"], &arguments[..]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     let remark =
-        "a point is the mean of up to 4 rows, which differ in scene, seed, view, width, height";
+        "each point is the mean of up to 4 rows, which differ in scene, seed, view, width, height";
     assert!(errors.contains(remark), "{errors}");
     let list = place.expect(DONE, &["plot", "rows.jsonl", "--list-fields"]).stdout;
     let list = String::from_utf8(list).unwrap();

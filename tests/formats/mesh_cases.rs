@@ -52,7 +52,11 @@ const CASES: [(&str, Outcome); 43] = [
     ("i02_no_kd_map.obj", Picture(SQUARE, WHITE, &["\"tex.png\" is left out"])),
     (
         "i03_backslash.obj",
-        Picture(SQUARE, QUARTERS, &["\"maps\\\\tex.png\" is not there: \"maps/tex.png\" is read"]),
+        Picture(
+            SQUARE,
+            QUARTERS,
+            &["\"maps\\\\tex.png\" does not exist: \"maps/tex.png\" is read"],
+        ),
     ),
     ("i05_d_and_Tr.obj", Picture(SQUARE, [1.0, 0.13, 0.13], &[])),
     ("i08_bmp.obj", Picture(SQUARE, WHITE, &["\"tex.bmp\" is left out"])),

@@ -105,7 +105,7 @@ fn claims_of_the_document_are_checked() {
         ("/accessors/0/count", json!(17), "expected 17 of VEC3 as POSITION"),
         ("/accessors/1/type", json!("VEC3"), "16 of VEC3 as TEXCOORD_0, found 16 of 2"),
         ("/accessors/2/count", json!(1_u64 << 40), "vertices and indices in Draco"),
-        (&*number, json!(9), "an attribute of number 9"),
+        (&*number, json!(9), "an attribute with identifier 9"),
         (&*view, json!(1), "bufferViews[1]"),
         (&*view, json!("x"), "KHR_draco_mesh_compression"),
         ("/buffers/0/uri", json!("none.bin"), "KHR_draco_mesh_compression"),

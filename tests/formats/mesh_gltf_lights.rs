@@ -61,12 +61,12 @@ fn bad_cameras_and_lights_are_refused_or_named() {
         (&format!("{lens}/znear"), json!(-1), "znear"),
         (&format!("{lens}/aspectRatio"), json!(0), "aspectRatio"),
         (&format!("{light}/type"), json!("area"), "directional, point or spot"),
-        (&format!("{light}/intensity"), json!(-2), "0 or more"),
+        (&format!("{light}/intensity"), json!(-2), "at least 0"),
         (&format!("{light}/intensity"), json!(1e39), "out of range"),
         (&format!("{light}/range"), json!(0), "range"),
         (&format!("{light}/spot/innerConeAngle"), json!(0.3), "innerConeAngle"),
         (&format!("{light}/spot/outerConeAngle"), json!(2), "pi/2"),
-        ("/nodes/1/scale", json!([1, 1, 0]), "direction -z"),
+        ("/nodes/1/scale", json!([1, 1, 0]), "maps -z to a direction"),
     ] {
         let mut document = lit();
         set(&mut document, pointer, value);

@@ -55,9 +55,9 @@ fn errors_name_the_row() {
     let vertices = "0 0 0 0 0\n1 0 0 1 0\n1 1 0 1 1\n0 0 0 0 1\n";
     let header = format!("ascii 1.0\n{VERTEX}\n{FACE}");
     for (face, expected) in [
-        ("0 3 0 1 4 0", "row 0 of 1: expected a vertex of 4"),
-        ("0 3 0 1 -1 0", "a vertex of 4"),
-        ("0 3 0 1 1.5 0", "a vertex of 4"),
+        ("0 3 0 1 4 0", "row 0 of 1: expected a vertex index from 0 to below 4"),
+        ("0 3 0 1 -1 0", "a vertex index from 0 to below 4"),
+        ("0 3 0 1 1.5 0", "a vertex index from 0 to below 4"),
         ("0 2 0 1 0", "3 vertices or more, found 2"),
         ("0 200 0 1 0", "a value, found the end of the line"),
         ("0 3 0 1 2 0 0", "more values"),
@@ -91,7 +91,10 @@ fn errors_of_patches_name_the_line() {
         ("0\n1\n0,0", "line 3: expected 3 values, found 2"),
         ("0\n1\n0,0,0,0", "line 3: expected 3 values, found more"),
         ("0\n1\n0,0,inf", "line 3: expected finite"),
-        ("1\n1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\n1\n0,0,0", "line 2: expected points 1 to 1"),
+        (
+            "1\n1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\n1\n0,0,0",
+            "line 2: expected point numbers from 1 to 1",
+        ),
     ] {
         let error = patches(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text:?}: {error}");
@@ -224,8 +227,11 @@ fn strips_of_triangles_alternate_their_sides() {
     assert_eq!(triangles("9 0 1 2 -1 3 4 -1 1 3\n6 -1 0 1 1 2 3\n"), [[0, 1, 2], [1, 2, 3]]);
     assert_eq!(triangles("4 0 1 1 2\n5 0 1 1 2 3\n"), [[1, 2, 3]]);
     for (rows, expected) in [
-        ("3 0 1 5\n0\n", "element \"tristrips\", row 0 of 2: expected a vertex of 5"),
-        ("0\n3 0 1 -2\n", "row 1 of 2: expected a vertex of 5"),
+        (
+            "3 0 1 5\n0\n",
+            "element \"tristrips\", row 0 of 2: expected a vertex index from 0 to below 5",
+        ),
+        ("0\n3 0 1 -2\n", "row 1 of 2: expected a vertex index from 0 to below 5"),
         ("3 0 1\n", "tristrips"),
     ] {
         let error = parse(&header, format!("{points}{rows}").as_bytes()).unwrap_err();

@@ -142,7 +142,9 @@ impl Page<'_> {
         let share = share.unwrap_or_default();
         let files = [&row.pair.a, &row.pair.b].map(|file| escaped_html(file));
         let shown = match pictures.size {
-            [0, _] | [_, 0] => "<p>No pictures: they were compared without a page.</p>".to_owned(),
+            [0, _] | [_, 0] => {
+                "<p>No pictures: an earlier run compared them without a page.</p>".to_owned()
+            }
             [width, height] => format!(
                 "<div class=\"pictures\">\n\
                  <figure><div class=\"both\" style=\"aspect-ratio:{width}/{height}\"><div class=\"b\" role=\"img\" aria-label=\"{b} of {name}\"></div>\

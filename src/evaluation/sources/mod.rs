@@ -60,7 +60,7 @@ fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, O
         );
         return (photo.stored, values, Some(warning));
     }
-    let warning = format!("{path}: turned as its EXIF orientation says");
+    let warning = format!("{path}: the photo is turned by its EXIF orientation");
     (photo.upright(), values, Some(warning))
 }
 

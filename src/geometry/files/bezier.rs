@@ -69,7 +69,7 @@ impl Rows<'_> {
         for (number, patch) in &patches {
             if let Some(wrong) = patch.iter().find(|point| !(1..=count).contains(point)) {
                 self.number = *number;
-                return Err((format!("points 1 to {count}"), wrong.to_string()));
+                return Err((format!("point numbers from 1 to {count}"), wrong.to_string()));
             }
         }
         let patches = patches.into_iter().map(|(_, patch)| patch.map(|point| point - 1)).collect();

@@ -48,7 +48,7 @@ impl Warnings {
 
     pub(super) fn into_texts(mut self) -> Vec<String> {
         if self.more > 0 {
-            self.texts.push(format!("{} more warnings", self.more));
+            self.texts.push(format!("more warnings, which are not listed: {}", self.more));
         }
         self.texts
     }
@@ -211,7 +211,7 @@ impl MeshBuilder {
             self.material(material);
         }
         if self.mesh.face_materials.is_empty() {
-            self.warn("no faces");
+            self.warn("the mesh has no faces");
         }
         let Self { mesh, warnings, .. } = self;
         Loaded {

@@ -66,12 +66,12 @@ impl Folder {
         });
         match (meant, first_error) {
             (Some((name, meant, path)), _) => {
-                let warning = format!("{name:?} is not there: {meant:?} is read in its place");
+                let warning = format!("{name:?} does not exist: {meant:?} is read instead");
                 self.warnings.push(warning);
                 self.content(&path)
             }
             (None, Some(error)) => Err(error),
-            (None, None) => Err(self.refused("", "no name")),
+            (None, None) => Err(self.refused("", "an empty name")),
         }
     }
 
@@ -102,7 +102,7 @@ impl Folder {
         let relative = Path::new(name);
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if name.is_empty() || name.contains('\0') || !relative.components().all(plain) {
-            return Err(self.refused(name, "a path that may leave it"));
+            return Err(self.refused(name, "a path that may leave the folder"));
         }
         if name.contains("://") {
             return Err(self.refused(name, "a URI with a scheme"));
@@ -111,11 +111,11 @@ impl Folder {
         let joined = root.join(relative);
         let path = joined.canonicalize().map_err(|e| Error::read(&joined, e))?;
         if !path.starts_with(&root) {
-            return Err(self.refused(name, "a link that leaves it"));
+            return Err(self.refused(name, "a link that leaves the folder"));
         }
         // A pipe or a device could supply bytes without end.
         if !path.is_file() {
-            return Err(self.refused(name, "no plain file"));
+            return Err(self.refused(name, "a folder or a special file"));
         }
         Ok(path)
     }

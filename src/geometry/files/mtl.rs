@@ -48,7 +48,8 @@ pub(super) fn read(
     for name in names {
         let found = described.remove(name.as_str()).flatten();
         if found.is_none() && !name.is_empty() {
-            builder.warn(format!("material {name:?} is not described: a plain one is drawn"));
+            builder
+                .warn(format!("material {name:?} has no description: a plain material is drawn"));
         }
         let found = found.map(|found| found.material(&mut textures, builder, read));
         builder.material(Material {

@@ -195,7 +195,8 @@ impl ObjReader {
             self.libraries.push(name);
         } else {
             let builder = &mut self.builder;
-            builder.warn(format!("material libraries after {MAX_LIBRARIES} are left out"));
+            builder
+                .warn(format!("material libraries after the first {MAX_LIBRARIES} are left out"));
         }
     }
 }
@@ -220,7 +221,7 @@ fn index(
     let index = usize::try_from(index).ok().filter(|index| *index < count);
     index.map(Some).ok_or_else(|| {
         let range = match count {
-            0 => "but there is none".to_owned(),
+            0 => "of which there is none before this line".to_owned(),
             _ => format!("1 to {count} or -{count} to -1"),
         };
         (format!("the index of {what}, {range}"), quoted(word))
@@ -255,7 +256,8 @@ impl Tags {
         let mut count = || counts.next().unwrap_or(Ok(0)).map(|count| count as usize);
         let (ints, floats) = (count()?, count()?);
         if values.len() < ints.saturating_add(floats) || floats == 0 {
-            let expected = format!("{ints} whole numbers and {} sharpness", floats.max(1));
+            let expected =
+                format!("whole numbers ({ints}) and sharpness values ({})", floats.max(1));
             return Err((expected, format!("{} words", values.len())));
         }
         let (ints, floats) = values[..ints + floats].split_at(ints);
@@ -274,7 +276,7 @@ impl Tags {
         for &(number, ref vertices, sharpness) in &self.0 {
             let find = |vertex: &u32| {
                 positions.get(*vertex as usize).copied().ok_or_else(|| {
-                    let expected = format!("a vertex of {}, numbered from 0", positions.len());
+                    let expected = format!("a vertex index from 0 to below {}", positions.len());
                     Error::malformed(path, format!("line {number}"), expected, vertex)
                 })
             };

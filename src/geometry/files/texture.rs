@@ -106,7 +106,7 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     let (width, height) = size;
     let texels = u64::from(width) * u64::from(height);
     if width == 0 || height == 0 || width.max(height) > MAX_SIDE {
-        return Err(format!("{width} x {height} texels, sides 1 to {MAX_SIDE}"));
+        return Err(format!("{width} x {height} texels, with a side outside 1 to {MAX_SIDE}"));
     }
     if texels * TEXEL_BYTES > most {
         let [needed, left] = [texels * TEXEL_BYTES, most].map(|bytes| bytes.div_ceil(1 << 20));
@@ -117,7 +117,7 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     check_memory(size.into(), DRAWN_TEXEL_BYTES).map_err(|error| error.to_string())?;
     if texels > FREE_TEXELS.saturating_add(TEXELS_PER_BYTE * bytes.len() as u64) {
         let bytes = bytes.len();
-        return Err(format!("{width} x {height} texels in {bytes} bytes"));
+        return Err(format!("{width} x {height} texels, which {bytes} bytes cannot hold"));
     }
     let mut reader = reader();
     let mut limits = Limits::default();
@@ -127,7 +127,7 @@ fn decode(bytes: &[u8], name: &str, most: u64) -> Result<Texture, String> {
     reader.limits(limits);
     let picture = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
     if picture.dimensions() != size {
-        return Err("a size unlike its header's".into());
+        return Err("a picture whose size differs from its header".into());
     }
     Ok(Texture {
         width,

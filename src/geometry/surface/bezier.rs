@@ -112,7 +112,7 @@ impl Surface {
                 let finite = point.filter(|p| p.iter().all(|x| x.is_finite()));
                 *slot = *finite.ok_or_else(|| {
                     let what = format!("Bezier patch {number}");
-                    let found = format!("point {index}: {point:?}");
+                    let found = format!("index {index}");
                     Error::argument(what, "indices of finite control points", found)
                 })?;
             }

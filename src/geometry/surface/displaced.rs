@@ -52,7 +52,11 @@ impl HeightMap {
         let count = u64::from(texture.width) * u64::from(texture.height);
         if count == 0 || count != texture.texels.len() as u64 {
             let found = format!("{} texels", texture.texels.len());
-            return Err(Error::argument("height map", format!("{count} texels, not 0"), found));
+            return Err(Error::argument(
+                "height map",
+                format!("width times height texels ({count}), at least 1"),
+                found,
+            ));
         }
         let height = |texel: &[u8; 4]| {
             let [r, g, b, a] = texel.map(|x| f32::from(x) / 255.0);

@@ -188,7 +188,7 @@ impl Run<'_> {
                 _ => String::new(),
             };
             self.host.note(&format!(
-                "{text}: all {rows} splats are kept, since the step leaves {} of them or fewer{hint}",
+                "{text}: all {rows} splats are kept, since the step keeps up to {} splats{hint}",
                 amount.of(rows)
             ));
             return;
@@ -278,7 +278,12 @@ pub fn apply_step(
 
 fn check_left(text: &str, before: usize, left: usize) -> Result<()> {
     let is_wrong = left == 0 && before > 0;
-    Error::refuse_if(is_wrong, text, "a splat that stays", format_args!("none of {before}"))?;
+    Error::refuse_if(
+        is_wrong,
+        text,
+        "at least one splat that stays",
+        format_args!("none of {before}"),
+    )?;
     Ok(())
 }
 

@@ -87,8 +87,8 @@ impl Judge {
         let between = if self.is_pruned { views_between(&cameras) } else { Vec::new() };
         if self.is_pruned && between.is_empty() {
             host.warn(
-                "the report looks from the views by which splats were pruned, since no two of them look in directions \
-                 within 90 degrees; pruning always looks better from there",
+                "the report uses the views by which splats were pruned, since no two of them look in directions within \
+                 90 degrees; its PSNR is higher than from other views",
             );
         }
         let views_are_between = !between.is_empty();
@@ -121,6 +121,10 @@ impl Judge {
 
 fn moved(camera: &Camera, action: &Action, text: &str) -> Result<Camera> {
     action.moved(camera).ok_or_else(|| {
-        Error::argument(text, "axes that turn the scene, as views can", "axes that mirror it")
+        Error::argument(
+            text,
+            "axes that rotate the scene, since views cannot be mirrored",
+            "axes that mirror it",
+        )
     })
 }

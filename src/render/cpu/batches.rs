@@ -117,7 +117,7 @@ fn shed(views: &mut Vec<View>, most: u64) -> Result<()> {
         match views.len() {
             _ if kept as u64 <= most => return Ok(()),
             0 | 1 => {
-                let what = "bytes for the splats in view, which are half of the memory";
+                let what = "bytes for the splats in view (half of the memory)";
                 return Error::check_limit(what, most, kept as u64);
             }
             _ => views.truncate(views.len() - 1),

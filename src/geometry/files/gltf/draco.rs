@@ -31,7 +31,7 @@ pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Re
             let Some(extension) = primitive.extensions.get(DRACO) else { continue };
             let place = format!("meshes[{at}].primitives[{nth}].extensions.{DRACO}");
             let compressed = Compressed::deserialize(extension).map_err(|error| {
-                let expected = "a buffer view and numbers of attributes";
+                let expected = "a buffer view and attribute identifiers";
                 store.malformed(&*place, expected, error.to_string())
             })?;
             let of_stream = compressed.attributes.keys();
@@ -84,7 +84,11 @@ fn supply_primitive(
     for (name, &number) in &compressed.attributes {
         let Some(&at) = primitive.attributes.get(name) else { continue };
         let attribute = mesh.attribute_by_unique_id(number).ok_or_else(|| {
-            store.malformed(place, format!("an attribute of number {number} for {name}"), "none")
+            store.malformed(
+                place,
+                format!("an attribute with identifier {number} for {name}"),
+                "none",
+            )
         })?;
         let accessor = store.accessor(at)?;
         let components = match accessor.shape.as_str() {
@@ -95,8 +99,8 @@ fn supply_primitive(
         };
         let found = (points, usize::from(attribute.num_components()));
         if found != (accessor.count, components) {
-            let expected = format!("{} of {} as {name}", accessor.count, accessor.shape);
-            let found = format!("{} of {} numbers", found.0, found.1);
+            let expected = format!("{} elements of {} for {name}", accessor.count, accessor.shape);
+            let found = format!("{} elements of {} numbers", found.0, found.1);
             return Err(store.malformed(place, expected, found));
         }
         let numbers = attribute.read_f32s(points, components).into_iter().map(f64::from);

@@ -240,7 +240,9 @@ fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
         }
     };
     if !known {
-        builder.warn("samplers with unknown numbers repeat their textures and interpolate them");
+        builder.warn(
+            "samplers with unknown filter or wrap codes repeat and interpolate their textures",
+        );
     }
     Sampler { wrap, magnify, minify, levels }
 }

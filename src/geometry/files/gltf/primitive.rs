@@ -83,7 +83,7 @@ impl<'a> CheckedPrimitive<'a> {
             return Ok(None);
         };
         if json.attributes.contains_key("COLOR_1") {
-            builder.warn("vertices have the first set of colours, not others");
+            builder.warn("sets of vertex colours after the first are left out");
         }
         let vertices = store.accessor(position)?.count;
         let mut extensions = document.extensions_used.iter();
@@ -92,7 +92,7 @@ impl<'a> CheckedPrimitive<'a> {
             let Some(&at) = attributes.get(name) else { return Ok(None) };
             let accessor = store.accessor(at)?;
             if accessor.count != vertices {
-                let expected = format!("{vertices} of {name}, as many as positions");
+                let expected = format!("{vertices} elements of {name}, as many as positions");
                 return Err(store.malformed(place, expected, accessor.count.to_string()));
             }
             let kind = accessor.component_type;
@@ -128,7 +128,9 @@ impl<'a> CheckedPrimitive<'a> {
             None => vertices,
         };
         if topology == TriangleMode::List && !indices.is_multiple_of(3) {
-            builder.warn(format!("{place}: {indices} corners, the last few are left out"));
+            builder.warn(format!(
+                "{place}: {indices} corners are not a multiple of 3, and the last ones are left out"
+            ));
         }
         Ok(Some(Self {
             place,

@@ -33,7 +33,7 @@ impl Skins {
             };
             if matrices < count {
                 let place = format!("skins[{at}].inverseBindMatrices");
-                let expected = format!("{count}, one for each joint");
+                let expected = format!("{count} matrices, one per joint");
                 return Err(store.malformed(place, expected, matrices.to_string()));
             }
             joints = joints.saturating_add(matrices as u64);
@@ -69,7 +69,7 @@ fn inverse_bind_maps(at: usize, store: &BufferStore<'_>) -> Result<Vec<NodePlace
     let maps = matrices.map(|matrix| {
         NodePlacement::of_matrix(matrix.map(f64::from)).ok_or_else(|| {
             let place = format!("accessors[{at}]");
-            store.malformed(place, "affine inverse bind matrices", "a projective one")
+            store.malformed(place, "affine inverse bind matrices", "a projective matrix")
         })
     });
     maps.collect()

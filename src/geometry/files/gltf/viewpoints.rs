@@ -77,7 +77,9 @@ fn read_camera(
         }
     }
     let Some((view_from_world, eye)) = view(placement) else {
-        builder.warn(format!("camera {name:?} is left out: its node has no rotation"));
+        builder.warn(format!(
+            "camera {name:?} is left out: the transform of its node has no rotation part"
+        ));
         return Ok(None);
     };
     Ok(Some(FileCamera {
@@ -116,7 +118,7 @@ fn read_light(
     let strength = light.intensity.unwrap_or(INTENSITY);
     let intensity = light.color.unwrap_or([1.0; 3]).map(|c| c * strength);
     if let Some(value) = intensity.iter().find(|v| !(v.is_finite() && **v >= 0.0)) {
-        let expected = "a finite colour times intensity of 0 or more";
+        let expected = "a finite product of colour and intensity of at least 0";
         return wrong("intensity", expected, value.to_string());
     }
     if let Some(range) = light.range.filter(|range| !(range.is_finite() && *range > 0.0)) {
@@ -129,7 +131,11 @@ fn read_light(
         return wrong("node", "a finite position", "NaN or infinity".to_owned());
     }
     let Some(direction) = direction else {
-        return wrong("node", "a node that keeps the direction -z", "none".to_owned());
+        return wrong(
+            "node",
+            "a transform that maps -z to a direction",
+            "a singular one".to_owned(),
+        );
     };
     let spot = match light.kind.as_str() {
         "directional" | "point" => None,

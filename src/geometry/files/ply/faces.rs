@@ -175,5 +175,5 @@ impl Polygons {
 fn vertex(index: f64, count: u64) -> Result<u32, Mismatch> {
     let vertex = to_count(index).filter(|vertex| (*vertex as u64) < count);
     let vertex = vertex.and_then(|vertex| u32::try_from(vertex).ok());
-    vertex.ok_or_else(|| (format!("a vertex of {count}, numbered from 0"), index.to_string()))
+    vertex.ok_or_else(|| (format!("a vertex index from 0 to below {count}"), index.to_string()))
 }
