@@ -35,8 +35,8 @@ impl Fields {
     /// Reads results files that `bench` has written, or its CSV (by the extension .csv). With several files, a
     /// field `file` has their names without extension.
     ///
+    /// # Errors
     /// [`Error::Read`], and [`Error::Malformed`] for a line that does not fit, which it names, or a file without rows.
-    /// [`Error::Read`], [`Error::Malformed`] naming the line that does not fit, and a file without rows.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let mut all = Self::default();
         for path in paths {
