@@ -1,8 +1,8 @@
-//! Columns of the tables: the metrics, how their numbers are written, and which way is better.
+//! Columns of the tables: metrics, their number formats, and whether greater numbers are better.
 
 use super::row::PairRow;
 
-/// A metric in the tables.
+/// Column of a metric in tables.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricColumn {
     /// Name in JSON and CSV.
@@ -13,7 +13,7 @@ pub struct MetricColumn {
     pub is_higher_better: bool,
     /// Whether papers print the metric.
     pub is_in_papers: bool,
-    /// The number of a row; `None` if it was not measured and, of PSNR, if the pictures are identical.
+    /// Number of the metric in a row; `None` if it was not measured or, for PSNR, if the pictures are identical.
     pub value: fn(&PairRow) -> Option<f64>,
     style: Style,
 }
@@ -65,7 +65,7 @@ const ALL: [MetricColumn; 10] = [
 ];
 
 impl MetricColumn {
-    /// The columns of tables with the LPIPS columns of these keys, and with alpha, which photos do not have.
+    /// Returns the columns of tables: LPIPS only of these keys, and alpha if `has_alpha`, since photos have none.
     pub fn shown(lpips: &[&str], has_alpha: bool) -> Vec<Self> {
         let is_shown = |column: &Self| match column.key {
             "alpha_max_abs" => has_alpha,
@@ -74,12 +74,12 @@ impl MetricColumn {
         ALL.into_iter().filter(is_shown).collect()
     }
 
-    /// PSNR is undefined for identical pictures.
+    /// Whether the metric is PSNR, which is undefined for identical pictures.
     pub(crate) fn is_psnr(&self) -> bool {
         self.style == Style::Decibels
     }
 
-    /// The number as tables write it.
+    /// Formats a number in the digits of tables.
     pub fn text(&self, value: Option<f64>) -> String {
         match (value, self.style) {
             (None, Style::Decibels) => "identical".to_owned(),
@@ -90,7 +90,7 @@ impl MetricColumn {
         }
     }
 
-    /// Number as papers write it.
+    /// Formats a number in the digits of papers.
     pub(crate) fn short_text(&self, value: Option<f64>) -> String {
         match (value, self.style) {
             (Some(db), Style::Decibels) => format!("{db:.2}"),

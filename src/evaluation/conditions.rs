@@ -1,13 +1,13 @@
-//! The conditions of a comparison in words: everything that a reader needs to measure the same numbers.
+//! Conditions of a comparison in words, from which a reader can measure the same numbers.
 
 use quadrille_base::image::metrics::Protocol;
 
 use super::summary::Summary;
 
-/// The conditions of a comparison.
+/// Conditions under which the pairs of a comparison are measured.
 #[derive(Debug, Clone)]
 pub struct Conditions {
-    /// Conversion of values.
+    /// Conversion of values before they are compared.
     pub protocol: Protocol,
     /// Colour behind both pictures, in sRGB.
     pub background: [f32; 3],
@@ -16,7 +16,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The conditions in one line, without its end.
+    /// Describes the conditions in one line, without a full stop.
     pub fn sentence(&self, summary: &Summary) -> String {
         let background = match self.background {
             [0.0, 0.0, 0.0] => "black".to_owned(),

@@ -20,8 +20,8 @@ choice! {
     }
 }
 
-/// The table of `rows` in a format. CSV has every metric of every pair; the other formats have the metrics that papers
-/// print, and the means.
+/// Formats the table of `rows`. CSV has every metric of every pair; the other formats have the metrics that papers print,
+/// and the means.
 pub fn table(
     format: TableFormat,
     rows: &[PairRow],
@@ -49,7 +49,7 @@ fn csv(rows: &[PairRow], columns: &[MetricColumn]) -> String {
     for row in rows {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let numbers = columns.iter().map(|column| match (column.value)(row) {
-            // As numpy and pandas read it.
+            // The spelling that numpy and pandas read.
             None if column.is_psnr() => "inf".to_owned(),
             value => number(value),
         });

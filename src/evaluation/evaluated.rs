@@ -1,17 +1,17 @@
-//! Results of all pairs.
+//! Results of all pairs, with the pictures for a page.
 
 use super::journal::Recorded;
 use super::pair_pictures::{MOST_SHOWN, PairPictures};
 use super::row::{PairRow, UnmeasuredRow};
 
-/// Results of all pairs.
+/// Rows, pictures and failures of all pairs.
 #[derive(Debug, Default)]
 pub struct Evaluated {
     /// Rows, in the order of the pairs.
     pub rows: Vec<PairRow>,
     /// Pictures of each row for a page.
     pub pictures: Vec<PairPictures>,
-    /// Pairs that were not compared.
+    /// Pairs that could not be compared, with the reasons.
     pub unmeasured: Vec<UnmeasuredRow>,
 }
 
@@ -60,7 +60,7 @@ mod tests {
         }
         let rows = evaluated.rows.iter().zip(&evaluated.pictures);
         for (row, pictures) in rows {
-            // The twenty smallest errors.
+            // The pairs with the twenty smallest errors have lost their pictures.
             let is_good = row.comparison.max_abs < 0.0205;
             assert_eq!(pictures.is_empty(), is_good, "{}", row.comparison.max_abs);
         }

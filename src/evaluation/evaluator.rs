@@ -12,7 +12,7 @@ use super::pair_pictures::PairPictures;
 use super::pairing::PairName;
 use super::row::{PairRow, UnmeasuredRow};
 
-/// Pairs of pictures from files, films or scenes.
+/// Source of pairs of pictures: files, films or scenes.
 pub trait PairSource {
     /// The names of all pairs, at least one, in the order in which they are compared.
     fn pairs(&self) -> &[PairName];
@@ -20,11 +20,10 @@ pub trait PairSource {
     /// Returns the pictures of pair `at`, which have the same size.
     fn load(&mut self, at: usize, task: &Task) -> Result<[Frame; 2]>;
 
-    /// Hash of everything that decides the pictures of pair `at`; `None` where pairs can only be read one after the
-    /// other.
+    /// Hash of all inputs that determine the pictures of pair `at`; `None` if pairs can only be read in order.
     fn fingerprint(&self, at: usize) -> Result<Option<u64>>;
 
-    /// Whether the other pairs are still compared if one cannot be.
+    /// Whether the comparison goes on after a pair that cannot be compared.
     fn has_independent_pairs(&self) -> bool;
 
     /// Returns the warnings about the pictures loaded last, one sentence each, and clears them.
@@ -35,7 +34,7 @@ pub trait PairSource {
 
 /// A pair that was compared.
 pub struct Measured<'a> {
-    /// The result.
+    /// Result of the pair, to which the observer may add.
     pub row: &'a mut PairRow,
     /// Both pictures, and the FLIP error of every pixel; `None` for a row of an earlier run.
     pub pictures: Option<([&'a Frame; 2], &'a [f32])>,
@@ -53,26 +52,26 @@ pub trait Observer {
     fn warn(&mut self, text: &str);
 }
 
-/// How pairs are compared.
+/// Settings of the comparison of pairs.
 pub struct Evaluator<'a> {
-    /// Conversion of values.
+    /// Conversion of values before they are compared.
     pub protocol: Protocol,
     /// Colour behind both pictures, in sRGB.
     pub background: [f32; 3],
-    /// Pixels that count.
+    /// Masks of the pixels that count; `None` counts all pixels.
     pub masks: Option<&'a Masks>,
     /// Perceptual distances to measure.
     pub lpips: &'a LpipsMetrics,
-    /// Results of an earlier run, and where results are noted for a later one.
+    /// File of finished results: of an earlier run, and for a later one.
     pub journal: Option<Journal>,
     /// Size limit in bytes of the pictures of a pair on a page, if there is a page.
     pub page_bytes: Option<usize>,
 }
 
 enum One {
-    /// From an earlier run.
+    /// Result of an earlier run.
     Known(Recorded),
-    /// From this run, with the journal key, both pictures and the error of every pixel.
+    /// Result of this run, with the journal key, both pictures and the error of every pixel.
     New { key: Option<u64>, row: PairRow, frames: [Frame; 2], errors: Vec<f32> },
 }
 
@@ -80,7 +79,7 @@ impl Evaluator<'_> {
     /// Compares all pairs. The task's progress is in pairs.
     ///
     /// # Errors
-    /// The errors of a pair, unless others follow; and errors of the observer. [`Error::Cancelled`].
+    /// Errors of a pair, unless pairs are independent; errors of the observer; [`Error::Cancelled`].
     pub fn run(
         &mut self,
         source: &mut dyn PairSource,
@@ -108,7 +107,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Result of a pair, known or measured. Its errors are the pair's own.
+    /// Returns the result of a pair, from the journal or measured. Errors concern only this pair.
     fn one(
         &mut self,
         source: &mut dyn PairSource,

@@ -1,7 +1,7 @@
 //! A file of the finished results of a comparison, with which an interrupted comparison continues.
 //!
-//! Each line is the JSON object of a pair: a hash of everything that decides its result, the row, and its pictures for a
-//! page. An incomplete last line, of a run that was stopped while it wrote, is left out.
+//! Each line is the JSON object of a pair: a hash of all inputs of its result, the row, and its pictures for a page. An
+//! incomplete last line, from a run that was stopped while writing, is ignored.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -31,7 +31,7 @@ struct Line<R> {
     recorded: R,
 }
 
-/// The file of results so far.
+/// File of the finished results of a comparison.
 pub struct Journal {
     path: PathBuf,
     file: File,
@@ -41,8 +41,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file `path`, or begins it. `settings` tells everything that decides the numbers besides the pictures:
-    /// the build, the protocol, the background, the size limit of pictures.
+    /// Opens the file `path`, or creates it. `settings` describes all inputs of the numbers besides the pictures: the
+    /// build, the protocol, the background, the size limit of pictures.
     pub fn open(path: &Path, settings: &str) -> Result<Self> {
         let mut known = HashMap::new();
         if path.exists() {
@@ -92,7 +92,7 @@ impl Journal {
         written.map_err(|e| Error::write(&self.path, e))
     }
 
-    /// Removes the file of a complete comparison. A remaining one is read again, and does no harm.
+    /// Removes the file of a complete comparison. If that fails, a later run reads the file again, without harm.
     pub(super) fn remove(self) {
         drop(self.file);
         let _ = fs::remove_file(&self.path);

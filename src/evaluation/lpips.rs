@@ -1,4 +1,4 @@
-//! Perceptual distances (LPIPS) as the field prints them.
+//! Perceptual distances (LPIPS) in the variants that papers print.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ impl LpipsKind {
         }
     }
 
-    /// Name of the number in JSON and CSV.
+    /// Key of the distance in JSON and CSV.
     pub fn key(self) -> &'static str {
         match self {
             Self::Vgg => "lpips_vgg",
@@ -59,21 +59,21 @@ impl LpipsKind {
     }
 }
 
-/// Distances of a pair, of the kinds that were asked for.
+/// Distances of a pair; `None` for kinds that were not requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LpipsDistances {
-    /// [`LpipsKind::Vgg`].
+    /// Distance of [`LpipsKind::Vgg`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lpips_vgg: Option<f64>,
-    /// [`LpipsKind::Alex`].
+    /// Distance of [`LpipsKind::Alex`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lpips_alex: Option<f64>,
-    /// [`LpipsKind::VggScaled`].
+    /// Distance of [`LpipsKind::VggScaled`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lpips_vgg_scaled: Option<f64>,
 }
 
-/// Networks that are measured with.
+/// Kinds of distances to measure, with their networks.
 #[derive(Default)]
 pub struct LpipsMetrics {
     kinds: Vec<LpipsKind>,
@@ -81,8 +81,8 @@ pub struct LpipsMetrics {
 }
 
 impl LpipsMetrics {
-    /// Reads the weights of the networks of `kinds` from `weights`, a file or a folder, or where [`find_weights`] finds
-    /// them.
+    /// Reads the weights of the networks of `kinds` from `weights`, a file or a folder, or from the file that
+    /// [`find_weights`] returns.
     ///
     /// # Errors
     /// Errors of reading, which say how weights are made.
@@ -102,12 +102,12 @@ impl LpipsMetrics {
         Ok(metrics)
     }
 
-    /// The kinds that are measured.
+    /// Kinds of distances that are measured, each once.
     pub fn kinds(&self) -> &[LpipsKind] {
         &self.kinds
     }
 
-    /// Measures two pictures, premultiplied and so over black, under `protocol`.
+    /// Measures the distances of two premultiplied pictures, which count as over black, under `protocol`.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) for pictures of different sizes, or smaller than a network

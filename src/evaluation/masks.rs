@@ -1,4 +1,4 @@
-//! Masks: pixels that count.
+//! Masks, which choose the pixels that count.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use super::pairing::photos_in;
 /// Minimum mask value of pixels that count.
 const COUNTS_FROM: f32 = 0.5;
 
-/// Where masks come from.
+/// Source of masks.
 #[derive(Debug, Clone)]
 pub enum Masks {
-    /// Pictures with the names of the pairs: bright pixels count.
+    /// A folder of pictures with the names of the pairs: bright pixels count.
     Folder {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// Its pictures by the names of their views.
+        /// Paths of its pictures by the names of their views.
         pictures: HashMap<String, PathBuf>,
     },
     /// The alpha of the second picture of each pair.
@@ -29,7 +29,7 @@ pub enum Masks {
 }
 
 impl Masks {
-    /// The masks of a folder; `alpha` stands for [`Masks::Alpha`].
+    /// Finds the masks in the folder `path`; the path `alpha` stands for [`Masks::Alpha`].
     ///
     /// # Errors
     /// [`Error::Read`] for a folder that cannot be read, [`Error::Malformed`] for one without pictures.
@@ -43,7 +43,7 @@ impl Masks {
         Ok(Self::Folder { path: path.to_owned(), pictures })
     }
 
-    /// The file of the mask of the pair `name`.
+    /// Path of the mask of the pair `name`; `None` if there is no file.
     pub fn file(&self, name: &str) -> Option<&Path> {
         match self {
             Self::Folder { pictures, .. } => pictures.get(name).map(PathBuf::as_path),
@@ -51,8 +51,8 @@ impl Masks {
         }
     }
 
-    /// Whether each pixel of the pair `name` counts, whose second picture is `b`: a mask of another size is resized
-    /// as a photo is.
+    /// Whether each pixel of the pair `name`, whose second picture is `b`, counts. A mask of another size is resized like a
+    /// photo.
     ///
     /// # Errors
     /// Errors of reading, and [`Error::Malformed`] for a pair without a mask, for a mask without a pixel that counts,

@@ -22,7 +22,7 @@ const QUALITY: u8 = 85;
 /// The pictures of a pair as base64 of JPEG.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairPictures {
-    /// 0 without pictures.
+    /// Width and height in pixels; 0 without pictures.
     pub(super) size: [u32; 2],
     /// Both pictures, and the map of the FLIP error.
     encoded: [String; 3],
@@ -60,7 +60,7 @@ impl PairPictures {
         self.size == [0; 2]
     }
 
-    /// Pictures as CSS variables, each of which several boxes show.
+    /// CSS variables with the pictures, since several boxes show each picture.
     pub(super) fn variables(&self) -> String {
         let mut style = String::new();
         for (name, encoded) in ["a", "b", "e"].iter().zip(&self.encoded) {

@@ -36,7 +36,7 @@ pub struct PicturePair {
 }
 
 impl PicturePair {
-    /// The names of the pair.
+    /// Names of the pair and of its files, as text.
     pub fn names(&self) -> PairName {
         PairName {
             name: self.name.clone(),
@@ -46,7 +46,7 @@ impl PicturePair {
     }
 }
 
-/// Pairs of files.
+/// Pairs of picture files, and pictures without a partner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
     /// At least one pair, in the order of the names.
@@ -95,7 +95,7 @@ pub fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
     Ok(pictures(folder)?.iter().map(|name| (view_of_picture(name), folder.join(name))).collect())
 }
 
-/// The photo of a view: of its name in the camera file or else of its own name.
+/// Finds the photo of a view, by its name in the camera file or else by its own name.
 pub fn photo_of<'p>(
     photos: &'p HashMap<String, PathBuf>,
     name: &str,
@@ -131,7 +131,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     let mut unmatched = Vec::new();
     for (folder, rest) in [(a, &rest_a), (b, &rest_b)] {
         let others = rest.iter().filter(|(view, _)| !is_unique(*view)).flat_map(|(_, names)| names);
-        // A folder below in which nothing has a partner holds something else.
+        // Folders without any matched picture contain something else and are not reported.
         let others = others.filter(|name| folders.contains(&folder_of(name)));
         unmatched.extend(others.map(|name| folder.join(name)));
     }
@@ -176,7 +176,7 @@ fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
             let (path, Ok(name)) = (entry.path(), entry.file_name().into_string()) else {
                 continue;
             };
-            // Links to folders could lead back here.
+            // Links to folders are not followed, since they could lead back here.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 open.push((path, format!("{prefix}{name}/")));
             } else if files::is_readable_name(&path) && !path.is_dir() {

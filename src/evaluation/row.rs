@@ -23,7 +23,7 @@ pub struct PairRow {
     /// Share of the pixels that count, 0 to 1; `None` without a mask.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask_share: Option<f64>,
-    /// The picture of the differences, if it was written.
+    /// Path of the difference picture, if it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
@@ -34,7 +34,7 @@ pub struct UnmeasuredRow {
     /// The pair, and the files that it comes from.
     #[serde(flatten)]
     pub pair: PairName,
-    /// The reason.
+    /// Reason why the pair could not be compared.
     pub error: String,
 }
 

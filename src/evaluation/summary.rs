@@ -25,7 +25,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The statistics of `rows`.
+    /// Computes the statistics of `rows`.
     pub fn of(rows: &[PairRow], columns: &[MetricColumn]) -> Self {
         let numbers = |column: &MetricColumn| -> Vec<f64> {
             rows.iter().filter_map(|row| (column.value)(row)).collect()
@@ -59,7 +59,7 @@ impl Summary {
         }
     }
 
-    /// The statistics with their names, in the order of tables.
+    /// Statistics with their names, in the order of tables.
     pub fn lines(&self) -> [(&'static str, &[Option<f64>]); 3] {
         [("mean", &self.mean), ("median", &self.median), ("worst", &self.worst)]
     }

@@ -1,4 +1,4 @@
-//! The table of rows as text, whose lines are printed as pairs are compared.
+//! The table of rows as text, whose lines are printed while pairs are compared.
 
 use quadrille_suite::report::table::{LineTable, shortened};
 
@@ -8,7 +8,7 @@ use super::pairing::PairName;
 use super::row::{PairRow, UnmeasuredRow};
 use super::summary::Summary;
 
-/// A table in the making.
+/// Formatter of the lines of a table.
 pub struct TextRows {
     columns: Vec<MetricColumn>,
     lines: LineTable,
@@ -20,7 +20,7 @@ impl TextRows {
     pub fn new(columns: &[MetricColumn], pairs: &[PairName]) -> Self {
         let widths = pairs.iter().map(|pair| shortened(&pair.name).chars().count());
         let name = ("<", widths.chain(["median".len()]).max().unwrap_or(0));
-        // The longest number is "identical", and the longest reason is longer than all of them.
+        // The longest number is "identical"; a reason in its place may be longer.
         let numbers = columns.iter().map(|column| (column.heading, 9));
         let widths: Vec<_> = std::iter::once(name).chain(numbers).collect();
         let (lines, headings) = LineTable::new(&widths);
@@ -37,18 +37,18 @@ impl TextRows {
         self.lines.line(std::iter::once(name.to_owned()).chain(numbers))
     }
 
-    /// The line of a pair.
+    /// Formats the line of a pair.
     pub fn row(&self, row: &PairRow) -> String {
         let numbers = self.columns.iter().map(|column| (column.value)(row));
         self.line(&shortened(&row.pair.name), numbers)
     }
 
-    /// The line of a pair that was not compared.
+    /// Formats the line of a pair that was not compared.
     pub fn unmeasured(&self, pair: &PairName) -> String {
         self.lines.line([shortened(&pair.name), "not compared".to_owned()])
     }
 
-    /// The lines below the rows: statistics of several rows, pairs that were not compared, and the conditions.
+    /// Formats the lines below the rows: statistics of several rows, pairs that were not compared, and the conditions.
     pub fn end(
         &self,
         summary: &Summary,

@@ -15,7 +15,7 @@ use super::pair_pictures::{MOST_SHOWN, PairPictures};
 use super::row::PairRow;
 use super::summary::Summary;
 
-/// Small enough to be mailed or attached to a report (assumed).
+/// Largest page: small enough to be mailed or attached to a report (assumed).
 const MAX_PAGE_BYTES: usize = 36 << 20;
 /// Bytes of a pair's text (assumed): its numbers, three times its name, its elements.
 const TEXT_BYTES: usize = 4 << 10;
@@ -26,7 +26,7 @@ const SCRIPT: &str = include_str!("script.js");
 /// Content of a page beside its pairs.
 #[derive(Debug, Clone)]
 pub struct Page<'a> {
-    /// Title.
+    /// Title of the page.
     pub title: &'a str,
     /// Names of the first and the second picture of every pair, such as "render" and "photo".
     pub sides: [&'a str; 2],
@@ -112,7 +112,7 @@ impl Page<'_> {
         )
     }
 
-    /// Ranks of row `at` in all orders, as CSS variables. `rank` is the one by PSNR.
+    /// Ranks of row `at` in all orders, as CSS variables. `rank` is its rank by PSNR.
     fn ranks(&self, evaluated: &Evaluated, at: usize, rank: usize) -> String {
         let mut style = format!("--psnr_db:{rank};--name:{at}");
         for column in self.sorted_columns().filter(|column| !column.is_psnr()) {

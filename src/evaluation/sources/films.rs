@@ -8,7 +8,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::film::FilmReader;
 use quadrille_base::{Error, Result, Task};
 
-/// Frames of two films, in pairs from their beginnings.
+/// Frames of two films, paired from the first frame on.
 pub struct Films<'a> {
     paths: [&'a Path; 2],
     readers: [FilmReader; 2],

@@ -21,7 +21,7 @@ use quadrille_base::image::resize::{ResizedValues, resized};
 use quadrille_scene::formats::source_files;
 use quadrille_suite::Fnv1a;
 
-/// The filter of resized photos in words, for the conditions of a comparison.
+/// Description of the filter of resized photos, for the conditions of a comparison.
 pub const RESIZED_BY: &str = "bicubic (a = -0.5, antialiased, 8 bits, as Pillow's BICUBIC)";
 
 fn scene_hash(scene: &Path) -> Result<u64> {
@@ -47,7 +47,7 @@ fn with_text(hash: u64, text: &str) -> u64 {
     hash.0
 }
 
-/// Photo `path` for a camera with the proportions of `size`: upright, unless only the stored orientation fits.
+/// Turns a photo for a camera with the proportions of `size`: upright, unless only the stored orientation fits.
 fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, Option<String>) {
     let values = if photo.is_eight_bit { ResizedValues::EightBit } else { ResizedValues::Float };
     if photo.orientation == ExifOrientation::UPRIGHT {

@@ -25,7 +25,7 @@ pub enum PhotoSizes {
     DrawAtPhotos,
 }
 
-/// How the views of a scene are drawn beside their photos.
+/// Settings with which the views of a scene are drawn beside their photos.
 #[derive(Debug, Clone, Default)]
 pub struct PhotoSettings {
     /// Settings of the renderer.
@@ -34,7 +34,7 @@ pub struct PhotoSettings {
     pub background: [f32; 3],
     /// Exposures that were learned for the photos.
     pub exposures: Option<Exposures>,
-    /// Photos of other sizes.
+    /// Treatment of photos of other sizes than their views.
     pub sizes: PhotoSizes,
 }
 
@@ -52,8 +52,8 @@ pub struct ScenePhotos<'a> {
 }
 
 impl<'a> ScenePhotos<'a> {
-    /// The views of a scene, read from `scene`, that have a photo in `folder`. Also returns the names of the views
-    /// without one. `has_fingerprints` reads the files of the scene once more.
+    /// Pairs the views of a scene, read from `scene`, with the photos in `folder`. Also returns the names of the views
+    /// without a photo. `has_fingerprints` costs another pass over the files of the scene.
     ///
     /// # Errors
     /// Errors of reading, and [`Error::Malformed`] if no view has a photo.

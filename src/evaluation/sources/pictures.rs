@@ -14,7 +14,7 @@ use quadrille_suite::Fnv1a;
 /// Minimum difference of alpha between a transparent and an opaque picture (assumed).
 const OPAQUE_DIFFERENCE: f32 = 0.5;
 
-/// Pairs of picture files. One of a single pair may be standard input.
+/// Pairs of picture files. One file of a single pair may be standard input.
 pub struct Pictures {
     pairs: Pairs,
     names: Vec<PairName>,
@@ -24,8 +24,8 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// The pairs; if `is_resized`, second pictures are resized to the sizes of the first ones. `has_background` says that
-    /// the colour behind them was chosen, so that differences of alpha are explained.
+    /// Creates the source. If `is_resized`, second pictures are resized to the sizes of the first ones. If
+    /// `has_background`, the user chose the colour behind the pictures, and differences of alpha cause no warning.
     pub fn new(pairs: Pairs, is_resized: bool, has_background: bool) -> Self {
         Self {
             names: pairs.pairs.iter().map(|pair| pair.names()).collect(),
@@ -86,7 +86,7 @@ impl PairSource for Pictures {
     }
 }
 
-/// Warns of a transparent picture beside an opaque one: over another colour than the opaque picture has there,
+/// Warns of a transparent picture beside an opaque one: unless the background has the colour of the opaque picture there,
 /// all metrics are bad.
 fn alpha_warning(pictures: [(&Path, &Frame); 2]) -> Option<String> {
     let [a, b] = pictures.map(|(_, frame)| frame.pixels().iter().map(|pixel| pixel[3]));

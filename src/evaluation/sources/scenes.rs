@@ -22,8 +22,8 @@ pub struct Scenes<'a> {
 }
 
 impl<'a> Scenes<'a> {
-    /// The pictures of `scenes`, read from `paths`, each with its own settings. `has_fingerprints` reads the files of
-    /// both scenes once more.
+    /// Creates the source of pictures of `scenes`, read from `paths`, each with its own settings. `has_fingerprints` costs
+    /// another pass over the files of both scenes.
     pub fn new(
         paths: [&Path; 2],
         scenes: [&'a Splats; 2],
