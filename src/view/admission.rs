@@ -12,7 +12,7 @@ pub(crate) const SUBPROTOCOL: &str = "quadrille.v1";
 /// Prefix of the subprotocol with the token: a page cannot set headers of a WebSocket.
 const TOKEN_PREFIX: &str = "token.";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// 128 bits.
+/// Hexadecimal digits of a token of 128 bits.
 pub(crate) const TOKEN_DIGITS: usize = 32;
 
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ impl Admission {
         token.is_some_and(|token| self.is_token(token))
     }
 
-    /// Compares in constant time.
+    /// Compares tokens in constant time, so that the duration reveals nothing.
     fn is_token(&self, token: &str) -> bool {
         let [own, given] = [self.token.as_bytes(), token.as_bytes()];
         let pairs = own.iter().zip(given);

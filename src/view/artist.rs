@@ -1,4 +1,4 @@
-//! The render thread: takes jobs of all pages in turns, draws them on a thread pool, and encodes.
+//! The render thread: takes jobs of all pages in turns, draws them on a thread pool, and encodes the pictures.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use quadrille_scene::Camera;
 use quadrille_scene::cameras::fly_keys;
 use quadrille_suite::report::cameras::{camera_json, camera_path_json};
 
-/// A lossy still goes first if the lossless one takes longer on the link.
+/// Transfer time of a lossless still from which on a lossy preview precedes it.
 const LONG: Duration = Duration::from_millis(300);
 const PREVIEW_QUALITY: u8 = 90;
 const LISTED_SPLATS: usize = 64;
@@ -50,7 +50,7 @@ impl Artist {
     pub(crate) fn run(mut self) {
         while let Some((id, job, stage)) = self.hub.next_job() {
             let reference = reference_of(&job);
-            // A panic in the pool ends the job alone.
+            // A panic in the pool ends only this job.
             let hub = Arc::clone(&self.hub);
             let error = match catch_unwind(AssertUnwindSafe(|| self.serve(id, &job, &stage))) {
                 Ok(Ok(())) => None,
@@ -172,7 +172,7 @@ impl Artist {
         let still = still.ok_or_else(missing)?;
         let b = still.b.as_ref().ok_or_else(missing)?;
         let [a, b] = [&still.a, b].map(|rgb| frame_of(rgb, still.size));
-        // The metrics of pictures in files: both are rounded to 8 bits.
+        // The metrics of picture files: both pictures are rounded to 8 bits.
         let measured = self.pool.install(|| compare(&a, &b, Protocol::Inria))?;
         self.hub.with(id, |client| {
             client.send(&json!({

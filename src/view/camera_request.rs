@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-/// In world units; beyond it, a double resolves less than a millionth of a unit.
+/// Largest coordinate in world units; a double resolves 1.2e-7 of a unit there.
 const MAX_COORDINATE: f64 = 1e9;
 const FOV_DEGREES: [f64; 2] = [0.1, 175.0];
 const MAX_KEY_SECONDS: f64 = 600.0;
@@ -17,7 +17,7 @@ pub(crate) struct Placed {
     pub(crate) eye: [f64; 3],
     pub(crate) target: [f64; 3],
     pub(crate) up: [f64; 3],
-    /// Vertical.
+    /// Vertical field of view.
     pub(crate) fov_degrees: f64,
     /// Index of the listed view whose intrinsics replace the field of view.
     pub(crate) lens: Option<usize>,

@@ -11,7 +11,7 @@ use quadrille_base::error::Result;
 use quadrille_scene::cameras::write_inria_json;
 use quadrille_suite::report::cameras::{look_at_flags, shell_path, shell_quoted};
 
-/// The parts of commands that the camera does not decide.
+/// Parts of commands that do not depend on the camera.
 #[derive(Debug, Clone, Default)]
 pub struct Commands {
     /// Names of the commands that draw and simulate.
@@ -45,14 +45,14 @@ impl Commands {
             (CameraRequest::Placed(placed), file) if placed.lens.is_none() || file.is_none() => {
                 let points = [placed.eye, placed.target, placed.up];
                 let pinhole = look_at_flags(points, placed.fov_degrees, size);
-                // Without the lens of a view, the picture is a pinhole's.
+                // Without the lens of a view, the camera is a pinhole.
                 let model = lens_flags
                     .iter()
                     .filter(|flag| placed.lens.is_some() && flag.starts_with("--camera-model"));
                 let model = model.map(|flag| format!(" {flag}")).collect::<String>();
                 format!("{pinhole}{model}")
             }
-            // Only a file holds the lens.
+            // Flags cannot express the lens; a camera file can.
             _ => format!("--cameras {SAVED_CAMERAS} {sized}"),
         };
         let command = |name: &str, own: &[String]| {

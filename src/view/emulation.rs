@@ -23,7 +23,7 @@ use quadrille_gpu::wiring::Watch;
 use quadrille_suite::report::heat::{self, VIRIDIS};
 use quadrille_suite::report::maps::PixelMap;
 
-/// Bytes of kept runs: about six of 980 x 545 pixels. The last one is kept in any case.
+/// Memory limit of kept runs: about six of 980 x 545 pixels. The last run is always kept.
 const KEPT_BYTES: usize = 24 << 20;
 
 pub(crate) struct Emulation {
@@ -63,7 +63,7 @@ impl Emulation {
             SlowJob::Still(request) => {
                 let progress = json!({"t": "progress", "id": request.seq, "done": 0.0});
                 self.hub.with(id, |client| client.send(&progress));
-                // The arrays of a painter would be kept for stills that are seldom asked for.
+                // A new painter, since a kept one would hold its arrays for rare stills.
                 let mut painter = Painter::new(Arc::clone(&self.look));
                 let still = self.pool.install(|| painter.still(request, stage, task))?;
                 send_still(&self.hub, id, still, stage.generation, &self.pool)

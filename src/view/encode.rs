@@ -62,13 +62,13 @@ impl Uncoded<'_> {
         Picture { header, bytes }
     }
 
-    /// Cannot overflow: sides are checked when requests arrive.
+    /// Width and height in 16 bits; they fit, since requests are checked when they arrive.
     fn sides(&self) -> [u16; 2] {
         self.size.map(quadrille_base::math::fit)
     }
 }
 
-/// At most 71 minutes.
+/// Microseconds of a duration, at most 71 minutes.
 pub(crate) fn microseconds(duration: std::time::Duration) -> u32 {
     u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
 }

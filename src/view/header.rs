@@ -18,9 +18,9 @@ pub(crate) enum Codec {
 /// Header bytes of binary messages.
 pub(crate) const HEADER_BYTES: usize = 32;
 pub(crate) const LAST_PART: u16 = 1;
-/// A lossy picture that a lossless one follows.
+/// Flag of a lossy picture that a lossless one follows.
 pub(crate) const PREVIEW: u16 = 2;
-/// A picture without a splat in view.
+/// Flag of a picture without a splat in view.
 pub(crate) const NOTHING_IN_VIEW: u16 = 4;
 
 /// Header of a binary message: little-endian, in this order.
@@ -37,7 +37,7 @@ pub(crate) struct Header {
     pub(crate) encode_us: u32,
     /// Length of the whole encoded picture.
     pub(crate) bytes: u32,
-    /// Offset of this part.
+    /// Offset of this part in the encoded picture.
     pub(crate) offset: u32,
 }
 

@@ -1,6 +1,6 @@
 //! State that the threads of the server share: the pages and their requests, and the scenes.
 //!
-//! One lock guards all of it, for moments: threads take requests out, and draw, encode and send without it.
+//! One lock guards the state, for short times: threads take requests out, and draw, encode and send without it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use quadrille_base::{Error, Result, Task};
 /// Time without a new camera before the emulator starts; while a camera moves, it would take cores from frames.
 const EMULATION_DELAY: Duration = Duration::from_millis(400);
 
-/// In the order of connections.
+/// Number of a page, in the order of connections.
 pub(crate) type ClientId = u64;
 
 /// Work for the emulating thread.
@@ -61,7 +61,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Receives a new camera, which ends maps and slow stills of older ones.
+    /// Receives a new camera, which ends maps and slow stills of older cameras.
     pub(crate) fn moved(&mut self, now: Duration) {
         self.last_move = now;
         self.outbox.drop_stills();
@@ -124,7 +124,7 @@ struct State {
 pub(crate) struct Hub {
     started: Instant,
     state: Mutex<State>,
-    /// Wakes the render thread and the emulating thread.
+    /// Signals that wake the render thread and the emulating thread.
     render: Condvar,
     emulate: Condvar,
     max_clients: usize,
@@ -159,7 +159,7 @@ impl Hub {
         self.max_clients.saturating_sub(self.lock().clients.len())
     }
 
-    /// Adds a page, unless there are too many. The second value wakes its sender.
+    /// Adds a page; `None` if there are too many. The second value wakes the thread that sends to it.
     pub(crate) fn join(&self) -> Option<(ClientId, Arc<Notify>)> {
         let mut state = self.lock();
         if state.clients.len() >= self.max_clients || state.is_closing {

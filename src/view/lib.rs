@@ -1,4 +1,4 @@
-//! The viewer's server: the exact picture of a scene on a machine without a GPU, in a browser on another one.
+//! Server of the viewer: draws exact pictures of a scene without a GPU, for a browser on another machine.
 //!
 //! A page asks for pictures of cameras over a WebSocket. While the camera moves, frames may be smaller and lossy; as soon as
 //! it rests, a still of full size follows, pixel for pixel the picture of `quadrille render`.
@@ -10,7 +10,7 @@
 //!   +------- session <--- hub: outbox of each page <----------------+
 //! ```
 //!
-//! One thread serves all sockets. Page and protocol are no interface: both sides are of the same version.
+//! One thread serves all sockets. Page and protocol are internal: both sides have the same version.
 
 mod admission;
 mod artist;
@@ -64,24 +64,24 @@ use quadrille_scene::cameras::Exposures;
 use quadrille_suite::Program;
 use quadrille_suite::report::maps::PixelMap;
 
-/// Ports tried after a taken one.
+/// Number of ports to try, the chosen one included.
 const PORT_TRIES: u16 = 10;
-/// Send buffer of a connection; a new camera waits behind it.
+/// Send buffer of a connection; a new camera's frame waits behind its content.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 const BACKLOG: u32 = 128;
 
-/// Where the server listens, and whom it admits.
+/// Address and limits of the server, and the requests that it admits.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// Address.
+    /// Address that the server binds to.
     pub bind: IpAddr,
     /// First port to try; 0 lets the system choose.
     pub port: u16,
-    /// Names of this machine that requests may have besides the names of its loopback.
+    /// Host names that requests may have besides the loopback names.
     pub host_names: Vec<String>,
     /// Token of 32 hexadecimal digits that pages need.
     pub token: String,
-    /// Maximum number of pages.
+    /// Maximum number of connected pages.
     pub viewers: usize,
     /// Maximum number of pixels of a picture.
     pub max_pixels: u64,
@@ -89,30 +89,30 @@ pub struct Access {
     pub idle_exit: Option<Duration>,
 }
 
-/// Scenes, views and rules of their pictures.
+/// Scenes and views to show, and settings of their pictures.
 #[derive(Debug)]
 pub struct Show {
     /// One scene, or two to compare.
     pub scenes: Vec<ShownScene>,
     /// Views that pages list: at least one, the first of which is shown first.
     pub views: Vec<ListedView>,
-    /// Point that a page turns around at first.
+    /// Initial centre of rotation of a page, in world units.
     pub target: [f64; 3],
     /// Direction that points up in the scene.
     pub up: [f64; 3],
     /// Radius of the main content, in world units.
     pub radius: f64,
-    /// Size of pictures that a flag chooses, in pixels.
+    /// Size of pictures in pixels, if a flag sets it.
     pub size: Option<[u32; 2]>,
-    /// Opaque background.
+    /// Opaque background colour in sRGB.
     pub background: [f32; 3],
-    /// Rule that replaces the profiles'.
+    /// Stop rule that replaces the rules of the profiles.
     pub stop: Option<StopRule>,
-    /// Near plane that replaces the profiles', in world units.
+    /// Near plane, in world units, that replaces the near planes of the profiles.
     pub near: Option<f64>,
     /// Exposures of the listed views.
     pub exposures: Option<Exposures>,
-    /// Vector instructions of the renderer.
+    /// SIMD level of the renderer.
     pub level: SimdLevel,
     /// Configuration of the emulated pipeline.
     pub config: Config,
@@ -133,7 +133,7 @@ pub fn new_token() -> String {
     format!("{bits:0width$x}", width = TOKEN_DIGITS)
 }
 
-/// Least size of freed blocks that glibc returns (assumed: pictures and tables are larger, messages smaller).
+/// Least size of freed blocks that glibc gives back (assumed: pictures and tables are larger, messages smaller).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const RETURNED_BYTES: libc::c_int = 256 << 10;
 
@@ -149,7 +149,7 @@ fn return_large_blocks() {
     }
 }
 
-/// Serves scenes until the task is cancelled, or no page comes for a while. `pool` draws; `ready` gets the address.
+/// Serves scenes until the task is cancelled or no page comes for a while. `pool` draws; `ready` takes the address.
 ///
 /// # Errors
 /// [`Error::Cancelled`]; [`Error::Argument`] if no port is free; and errors of `ready`.
@@ -221,7 +221,7 @@ pub fn serve(
         };
         runtime.block_on(server::listen(listener, site, ends));
         hub.close();
-        // Pages are told that the server ends.
+        // Leaves time to tell pages that the server ends.
         runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
     });
     drop(runtime);
@@ -253,7 +253,7 @@ fn open(address: SocketAddr) -> std::io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // Connections inherit it.
+    // Connections inherit the size.
     socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     socket.set_reuseaddr(cfg!(unix))?;
     socket.bind(address)?;

@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::message::{FlyRequest, PictureRequest, ProbeRequest, Saved};
 use quadrille_base::{Error, Result, Task};
 
-/// Frames from the start of rendering to their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and 3 gave
-/// 5.7, 7.7 and 7.5 frames per second (measured): a third frame only waits in buffers.
+/// Maximum number of frames between the start of rendering and their display. With 80 ms of latency and 20 Mbit/s, 1, 2 and
+/// 3 gave 5.7, 7.7 and 7.5 frames per second (measured): a third frame only waits in buffers.
 const MAX_IN_FLIGHT: usize = 2;
 /// Time after which an unconfirmed frame counts as shown.
 const LOST: Duration = Duration::from_secs(2);
-/// Waiting requests besides pictures.
+/// Maximum number of waiting requests besides pictures.
 const MAX_WAITING: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -14,7 +14,7 @@ pub(crate) const MAX_TEXT_BYTES: usize = 16 << 10;
 pub(crate) const SIDES_PX: [u32; 2] = [16, 8192];
 const MAX_KEYS: usize = 64;
 const FRAMES_PER_SECOND: [f64; 2] = [1.0, 240.0];
-/// An answer takes 600 bytes per frame.
+/// Limit of the frames of a path; an answer takes 600 bytes per frame.
 const MAX_PATH_FRAMES: f64 = 5000.0;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -162,7 +162,7 @@ impl ClientMessage {
         Ok(message)
     }
 
-    /// Number of the message in answers.
+    /// Number by which answers refer to the message.
     pub(crate) fn reference(&self) -> Reference {
         match self {
             Self::Frame(request) | Self::Still(request) => Reference::Seq(request.seq),

@@ -1,4 +1,4 @@
-//! Messages to one page: texts first, then frames, then parts of larger pictures as far as the link takes them.
+//! Messages to one page: texts first, then frames, then parts of larger pictures as far as the link has room.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use bytes::Bytes;
 use super::header::{HEADER_BYTES, Header, Kind, LAST_PART};
 use super::pace::Link;
 
-/// Part length: a new camera waits for one on a slow link, 50 ms at 5 Mbit/s.
+/// Length of a part; on a slow link, a new camera waits for one part, 50 ms at 5 Mbit/s.
 const PART_BYTES: usize = 32 << 10;
 /// Limit of waiting texts: a page that reads nothing is closed.
 const MAX_TEXT_BYTES: usize = 4 << 20;
-/// Two stills and a map of the largest size.
+/// Limit of waiting parts: two stills and a map of the largest size.
 const MAX_PART_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl Outbox {
         self.parts.push_back(picture);
     }
 
-    /// Whether more waits than for a page that reads its messages.
+    /// Whether more messages wait than a page that reads its messages can cause.
     pub(crate) fn is_overfull(&self) -> bool {
         let texts: usize = self.texts.iter().map(String::len).sum();
         let parts: usize = self.parts.iter().map(|picture| picture.bytes.len()).sum();
@@ -72,7 +72,7 @@ impl Outbox {
         self.parts.retain(|picture| !is_still(picture));
     }
 
-    /// Next message at time `now`, as far as the link takes it.
+    /// Returns the next message at time `now`; parts wait until the link has room.
     pub(crate) fn next(&mut self, now: Duration, link: &Link) -> Option<Outgoing> {
         if let Some(text) = self.texts.pop_front() {
             return Some(Outgoing::Text(text));

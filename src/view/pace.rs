@@ -10,9 +10,9 @@ use super::message::Chosen;
 
 /// Weight of a new measurement in an average.
 const NEW_SHARE: f64 = 0.3;
-/// Slower frames are too slow.
+/// Frame time above which a frame counts as slow.
 const SLOW: Duration = Duration::from_millis(50);
-/// The next larger step is taken if its frames take less.
+/// Predicted time of a frame below which a larger step is taken.
 const FAST: Duration = Duration::from_millis(35);
 /// Consecutive slow frames after which the size falls.
 const PATIENCE: u32 = 2;
@@ -22,12 +22,12 @@ const LEAST_SIDE_PX: u32 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Step {
-    /// Factor on both sides.
+    /// Factor of width and height.
     pub(crate) scale: f64,
     pub(crate) quality: u8,
 }
 
-/// Best first.
+/// Steps in order, best first.
 const STEPS: [Step; 6] = [
     Step { scale: 1.0, quality: 70 },
     Step { scale: 0.75, quality: 70 },
@@ -36,7 +36,7 @@ const STEPS: [Step; 6] = [
     Step { scale: 0.25, quality: 70 },
     Step { scale: 0.25, quality: 50 },
 ];
-/// The last step that a slow renderer needs: half of a frame's time does not depend on its pixels.
+/// Last step that helps a slow renderer: half of a frame's time does not depend on its pixels.
 const LAST_FOR_RENDERING: usize = 2;
 
 impl Step {
@@ -77,9 +77,9 @@ pub(crate) struct Pace {
     step: usize,
     slow_frames: u32,
     fixed_s: Average,
-    /// Raster and encoder.
+    /// Seconds of raster and encoder per pixel.
     pixel_s: Average,
-    /// At quality 70.
+    /// Bytes per pixel at quality 70.
     pixel_bytes: Average,
     scale: Option<f64>,
     quality: Option<u8>,
@@ -154,9 +154,9 @@ impl Pace {
 const PAST_SHARE: f64 = 0.8;
 /// Least time of a confirmation; clocks and threads are not finer.
 const LEAST_TIME: Duration = Duration::from_micros(200);
-/// Range of unconfirmed bytes: the least takes a slow link 100 ms. Megabytes in tunnels would delay a new camera.
+/// Range of unconfirmed bytes: the least takes 100 ms on a slow link; megabytes in buffers would delay a new camera.
 const WINDOW_BYTES: [f64; 2] = [65_536.0, 1_048_576.0];
-/// Bytes in flight, relative to a round trip's; above one, the estimate can grow.
+/// Bytes in flight relative to the bytes of a round trip; above one, so that the estimate can grow.
 const WINDOW_FACTOR: f64 = 1.5;
 
 #[derive(Debug, Default)]
@@ -170,7 +170,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn round_trip(&mut self, measured: Duration) {
-        // A route may get slower: an old minimum is let go by a tenth per measurement.
+        // A route may get slower: an old minimum grows by a tenth per measurement.
         let old = self.round_trip.map(|old| old.mul_f64(1.1));
         self.round_trip = Some(old.map_or(measured, |old| old.min(measured)));
     }

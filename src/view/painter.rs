@@ -1,4 +1,4 @@
-//! Pictures of requests: drawn scenes, layers as colours, photos, and two of them composed.
+//! Pictures of requests: drawn scenes, layers as colours, photos, and compositions of two of them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use quadrille_suite::report::scale::Curve;
 pub(crate) struct Look {
     pub(crate) views: Vec<ListedView>,
     pub(crate) background: [f32; 3],
-    /// Rules that replace the profile's.
+    /// Stop rule and near plane that replace those of the profile.
     pub(crate) stop: Option<StopRule>,
     pub(crate) near: Option<f64>,
     pub(crate) exposures: Option<Exposures>,
@@ -46,7 +46,7 @@ impl Look {
     }
 }
 
-/// Picture that a painter's arrays belong to.
+/// Request whose picture a canvas of the painter contains.
 #[derive(Debug, Clone, PartialEq)]
 struct Subject {
     generation: u32,
@@ -109,7 +109,7 @@ impl Default for Canvas {
 #[derive(Debug)]
 pub(crate) struct Painter {
     look: Arc<Look>,
-    /// Its arrays are the largest of the server, so that all pictures share them.
+    /// Renderer shared by all pictures, since its arrays are the largest of the server.
     pub(crate) renderer: Renderer,
     canvases: [Canvas; 2],
 }
@@ -217,7 +217,7 @@ impl Painter {
         })
     }
 
-    /// Draws all shown sources, and gives the second canvas back if there is only one.
+    /// Draws all shown sources, and frees the second canvas if there is only one.
     fn draw_all(
         &mut self,
         show: &Show,
@@ -287,7 +287,7 @@ impl Canvas {
         let splats = match &scene.content {
             SceneContent::Splats(scene) => &scene.splats,
             SceneContent::Mesh(mesh) => {
-                // The colours of files and screens: shading computes with linear light.
+                // Shading computes with linear light; files and screens have sRGB.
                 self.frame = mesh.draw(&camera.as_pinhole(), task)?.to_srgb().into_owned();
                 return Ok(());
             }
@@ -297,7 +297,7 @@ impl Canvas {
         match drawn.renderer {
             RendererName::Cpu => {}
             RendererName::Reference => {
-                // The scalar renderer has no place to stop at.
+                // The scalar renderer cannot be interrupted.
                 let (frame, counts) = reference::render(splats, camera, &settings);
                 task.check()?;
                 self.is_empty = counts.splats_in_frustum == 0;

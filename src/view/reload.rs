@@ -43,12 +43,12 @@ fn node(_: &Metadata) -> u64 {
 struct Watched {
     /// Stamp of the content in memory, or of unreadable content.
     read: Option<Stamp>,
-    /// Other stamp, and when it was first seen.
+    /// Another stamp, and the time at which it was first seen.
     changed: Option<(Option<Stamp>, Instant)>,
 }
 
 impl Watched {
-    /// Returns whether the file is to be read.
+    /// Returns whether the file has changed and rested, so that it must be read.
     fn look(&mut self, found: Option<Stamp>, now: Instant) -> bool {
         if found == self.read {
             self.changed = None;
@@ -128,17 +128,17 @@ mod tests {
         for (time, found, is_read) in [
             (0, of(1), false),
             (500, of(2), false),
-            // It grows.
+            // The file grows.
             (1000, of(3), false),
             (1500, of(3), false),
             (2000, of(3), true),
             (2500, of(3), false),
-            // It is missing while another file takes its place.
+            // The file is missing while another one takes its place.
             (3000, None, false),
             (5000, None, false),
             (5500, of(4), false),
             (6500, of(4), true),
-            // It changes back before it rests.
+            // The file changes back before it has rested.
             (7000, of(5), false),
             (7500, of(4), false),
             (9000, of(4), false),

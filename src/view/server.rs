@@ -85,7 +85,7 @@ async fn connection(stream: TcpStream, router: Router) {
         .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    // A client that breaks off or breaks the protocol has nobody to tell.
+    // Errors of a client that breaks off or violates the protocol need no report.
     let _ = connection.await;
 }
 
@@ -165,7 +165,7 @@ fn plain(status: StatusCode, text: &'static str) -> Response {
     answer(status, "text/plain; charset=utf-8", text)
 }
 
-/// Adds the headers that keep an answer to this page.
+/// Creates an answer with the headers that keep it within this page.
 fn answer(status: StatusCode, kind: &str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
@@ -175,7 +175,7 @@ fn answer(status: StatusCode, kind: &str, body: impl Into<Body>) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
-        // An idle connection would hold one of few places.
+        // An idle connection would occupy one of few places.
         (header::CONNECTION, "close"),
     ] {
         if let Ok(value) = value.parse() {

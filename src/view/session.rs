@@ -19,12 +19,12 @@ use super::painter::is_slow;
 use super::site::Site;
 use quadrille_base::error::{Error, Result};
 
-/// A page sends at most 60 cameras per second, their confirmations, and a few more.
+/// Limit of messages; a page sends at most 60 cameras per second, their confirmations, and a few more.
 pub(crate) const MESSAGES_PER_SECOND: f64 = 250.0;
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time without messages, including answers to pings, after which the connection ends.
 const SILENCE: Duration = Duration::from_secs(45);
-/// Pings also measure the round trip.
+/// Interval of pings, which also measure the round trip.
 const PING: Duration = Duration::from_secs(5);
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -84,7 +84,7 @@ async fn send(
     }
 }
 
-/// Time of a ping, which its answer returns.
+/// Payload of a ping: its time, which the answer returns.
 fn stamp(now: Duration) -> Bytes {
     Bytes::copy_from_slice(&u64::try_from(now.as_nanos()).unwrap_or(u64::MAX).to_le_bytes())
 }
@@ -113,7 +113,7 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
             Message::Pong(stamp) => {
                 if let Ok(stamp) = <[u8; 8]>::try_from(&stamp[..]) {
                     let sent = Duration::from_nanos(u64::from_le_bytes(stamp));
-                    // A page cannot answer before it was asked.
+                    // A forged stamp may lie in the future.
                     let trip = now.checked_sub(sent);
                     trip.and_then(|trip| hub.with(id, |client| client.link.round_trip(trip)));
                 }
@@ -187,7 +187,7 @@ fn dispatch(message: ClientMessage, client: &mut Client, site: &Site, now: Durat
     Ok(())
 }
 
-/// Number of an invalid message, so that its page can tell which one it was.
+/// Number of an invalid message, so that the error can refer to it.
 fn reference_in(text: &str) -> Reference {
     let Ok(Value::Object(message)) = serde_json::from_str(text) else { return Reference::None };
     let number = |name| {

@@ -47,7 +47,7 @@ pub(crate) enum Source {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Drawn {
     pub(crate) scene: usize,
-    /// Profile that replaces the scene's.
+    /// Profile in place of the scene's.
     pub(crate) profile: Option<Profile>,
     pub(crate) renderer: RendererName,
     /// Layer shown as colours in place of the picture.
@@ -56,9 +56,9 @@ pub(crate) struct Drawn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RendererName {
-    /// The fast renderer.
+    /// The fast SIMD renderer.
     Cpu,
-    /// The scalar definition.
+    /// The scalar renderer, which defines the picture.
     Reference,
     Emulated(Variant),
 }

@@ -12,18 +12,18 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Scene, Splats};
 
-/// Draws a mesh.
+/// Renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
-    /// The opaque picture of a camera, which is a pinhole.
+    /// Draws the opaque picture of `camera`, which is a pinhole.
     fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame>;
 }
 
 /// Content of a scene.
 #[derive(Clone)]
 pub enum SceneContent {
-    /// Splats.
+    /// A scene of splats.
     Splats(Arc<Scene>),
-    /// A mesh.
+    /// A mesh with its renderer.
     Mesh(Arc<dyn DrawMesh>),
 }
 
@@ -39,15 +39,15 @@ impl std::fmt::Debug for SceneContent {
 /// Reads a scene again, when its file has changed.
 pub type Reader = dyn Fn() -> Result<SceneContent> + Send + Sync;
 
-/// A scene to show.
+/// A scene that the server shows.
 pub struct ShownScene {
     /// Path of the scene file.
     pub path: PathBuf,
-    /// The scene.
+    /// Content read from the file.
     pub content: SceneContent,
     /// Rendering profile, unless a page chooses another.
     pub profile: Profile,
-    /// Reads the file again.
+    /// Function that reads the file again after a change.
     pub reader: Arc<Reader>,
 }
 
@@ -64,7 +64,7 @@ pub struct ListedView {
     pub camera: Camera,
     /// Name of the camera in the camera file.
     pub name_in_file: Option<String>,
-    /// Photo that the view shows.
+    /// Photo taken from the view.
     pub photo: Option<PathBuf>,
 }
 
@@ -92,7 +92,7 @@ impl LoadedScene {
     }
 }
 
-/// Scenes of a generation: a reload makes a new one, and pictures being drawn keep theirs.
+/// Scenes of one generation. A reload makes a new generation; pictures that are being drawn keep the old one.
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
     pub(crate) generation: u32,

@@ -1,4 +1,4 @@
-//! Who gets what.
+//! Admission by host, origin and token, and the limits of pages.
 
 use std::time::{Duration, Instant};
 

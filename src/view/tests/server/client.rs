@@ -23,7 +23,7 @@ use tungstenite::http::HeaderValue;
 use tungstenite::{Message, WebSocket};
 
 pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff";
-/// Time within which everything that a test waits for happens on a loaded machine.
+/// Longest wait for an event on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const PROGRAM: Program = Program { version: "1.2.3", commit: "unknown", sources: "unknown" };
@@ -73,7 +73,7 @@ pub(crate) fn camera(turn: f64, [width, height]: [u32; 2]) -> Camera {
     Camera::look_at("eye", lens, point("eye"), point("target"), point("up")).unwrap()
 }
 
-/// The same camera in a request.
+/// The camera of [`camera`] as in requests.
 pub(crate) fn placed(turn: f64) -> Value {
     let eye = [3.0 * turn.cos(), -1.0, 3.0 * turn.sin()];
     json!({"eye": eye, "target": [0.0, 0.0, 0.0], "up": [0.0, -1.0, 0.0], "fov_degrees": 50.0, "lens": null})
@@ -239,7 +239,7 @@ impl Drop for Server {
     }
 }
 
-/// A page.
+/// A connected page without a browser.
 pub(crate) struct Page {
     pub(crate) socket: WebSocket<TcpStream>,
     /// Bytes of pictures that arrived.
@@ -264,7 +264,7 @@ pub(crate) struct Picture {
 pub(crate) enum Received {
     Text(Value),
     Picture(Picture),
-    /// Code of the end.
+    /// Code of the close frame.
     Closed(u16),
 }
 
@@ -278,7 +278,7 @@ impl Page {
         self.socket.send(Message::text(message.to_string())).unwrap();
     }
 
-    /// The next message; parts are confirmed, and put together to pictures.
+    /// The next message. Parts of pictures are confirmed and joined.
     pub(crate) fn next(&mut self) -> Received {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
@@ -351,7 +351,7 @@ impl Page {
         })
     }
 
-    /// Waits for something; confirms frames.
+    /// Waits for a message that `matches` accepts; confirms frames.
     pub(crate) fn wait<T>(&mut self, matches: impl Fn(&Received) -> Option<T>) -> T {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -370,7 +370,7 @@ impl Page {
         panic!("nothing came");
     }
 
-    /// Waits for the end; returns its code.
+    /// Waits for the close frame; returns its code.
     pub(crate) fn closed(&mut self) -> u16 {
         loop {
             if let Received::Closed(code) = self.next() {

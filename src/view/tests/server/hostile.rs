@@ -37,7 +37,7 @@ fn the_newest_camera_wins() {
         assert!(picture.number > last, "{} after {last}", picture.number);
         (frames, last) = (frames + 1, picture.number);
     }
-    // The still waits for no confirmation, frames do.
+    // Frames wait for confirmations, the still does not.
     assert!(frames < 30, "{frames} of 60 frames were drawn");
     page.send(&request("frame", 62, &placed(1.1), SIZE, &show()));
     page.picture(1, 62);
@@ -111,7 +111,7 @@ fn slow_and_silent_clients_disturb_nobody() {
     );
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < 200 << 20, "{grown} bytes more");
-    // Slow headers end after five seconds.
+    // Connections with slow headers end after five seconds.
     let mut answer = Vec::new();
     slow[0].read_to_end(&mut answer).unwrap();
     assert!(start.elapsed() < Duration::from_secs(30));
@@ -127,7 +127,7 @@ fn many_connections_leave_no_memory_behind() {
     let before = resident_bytes();
     for n in 0..2000 {
         if n % 4 == 0 {
-            // A connection that says nothing, and one that breaks off.
+            // A connection that sends nothing, and one that breaks off.
             drop(server.connect());
             server.connect().write_all(b"GET /").unwrap();
         } else {

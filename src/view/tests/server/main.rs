@@ -1,4 +1,4 @@
-//! The server as pages and hostile clients meet it, in process, on a port of the system's choice.
+//! Tests of the server through its sockets, by pages and hostile clients, in process, on a free port.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,

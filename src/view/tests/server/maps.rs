@@ -47,14 +47,14 @@ fn a_move_ends_a_map_that_is_not_pinned() {
     let moved = Instant::now();
     page.send(&request("frame", 2, &placed(0.1), [16, 16], &show()));
     page.picture(1, 2);
-    // The run of another page starts when that run has ended: without its map.
+    // The run of another page starts when the first run has ended, which sends no map.
     let mut other = server.page();
     other.send(&map(3, 0.1, "shaded", true));
     other.text("progress");
     println!("another map begins {:?} after a move", moved.elapsed());
     page.send(&json!({"t": "flags", "id": 4, "cam": placed(0.0), "w": 16, "h": 16}));
     assert_eq!(next_of(&mut page, ["flags", "map"])["t"], "flags");
-    // A pinned map survives moves, and comes.
+    // A pinned map survives moves and is sent.
     other.send(&request("frame", 4, &placed(0.2), [16, 16], &show()));
     other.picture(1, 4);
     assert_eq!(other.text("map")["id"], 3);

@@ -196,7 +196,7 @@ fn requests_that_are_wrong_are_answered_and_change_nothing() {
         }
         assert!(answer["what"].as_str().unwrap().contains(what), "{answer}");
     }
-    // Behind the camera lies nothing.
+    // This camera looks away from the scene.
     let away = json!({"eye": [0, 0, -9], "target": [0, 0, -10], "up": [0, -1, 0], "fov_degrees": 40, "lens": null});
     page.send(&request("still", 20, &away, SIZE, &show()));
     assert_eq!(page.picture(2, 20).flags, 1 | 4);

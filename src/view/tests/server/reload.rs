@@ -18,7 +18,7 @@ fn a_changed_file_is_shown_and_a_broken_one_is_not() {
     let new = page.picture(2, 2);
     assert_eq!(new.generation, 1);
     assert!(new.rgb() != old.rgb());
-    // A file that is cut short keeps the scene.
+    // A truncated file does not replace the scene.
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let scene = page.text("scene");
