@@ -26,7 +26,7 @@ use quadrille_suite::{
 #[command(after_help = EXAMPLES)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Args {
-    /// Suite to run, a TOML file; "-" reads standard input. A results file (.jsonl) is only printed
+    /// Suite to run, a TOML file; "-" reads standard input. Of a results file (.jsonl), only the table is printed
     suite: PathBuf,
     /// Results file with one JSON object per line: views in the file are not run again, new views are
     /// appended; "-" prints the lines instead of the table

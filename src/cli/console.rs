@@ -14,7 +14,7 @@ use quadrille_suite::report::cameras::shell_quoted;
 
 const LISTED: usize = 12;
 
-/// Flags about messages.
+/// Flags for the number of messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
     /// Print no warnings, remarks or progress bars; results and errors are still printed

@@ -57,8 +57,8 @@ pub(super) struct Args {
     /// Compare the output with the joined inputs, and write PSNR, SSIM and FLIP of every view, errors of
     /// attributes and sizes to this JSON file. Crops (--keep-box, --keep-sphere, --where on positions),
     /// --drop-nan and moves are applied to both sides; all other actions count as loss. Views are the
-    /// cameras beside the scene, else a circle of 8, unless flags choose others; after --prune, views
-    /// halfway between the views of the pruning
+    /// cameras beside the scene, else a circle of 8 views, unless flags choose others; after --prune, views
+    /// halfway between the views that --prune used
     #[arg(long, value_name = "FILE.json")]
     report: Option<PathBuf>,
     /// Write nothing and exit with code 1 if the PSNR of any view is below this, in dB; the comparison is the
@@ -85,7 +85,7 @@ pub(super) struct Args {
     views: ViewSpec,
 }
 
-/// Flags about the output.
+/// Flags for additional properties of the output.
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct WrittenFlags {
     /// Drop splats that the format of the output cannot hold, such as positions beyond 2048 in SPZ, after

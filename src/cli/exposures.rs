@@ -7,7 +7,7 @@ use quadrille_base::image::Frame;
 use quadrille_base::image::exposure::exposed;
 use quadrille_scene::cameras::Exposures;
 
-/// Flags about exposures.
+/// Flag for exposures that a trainer learned.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ExposureFlags {
     /// Apply the exposures that the 3DGS trainer learned for its pictures (exposure.json): the colours of

@@ -28,7 +28,7 @@ const DEFAULT_FRAMES: u32 = 120;
 const DEFAULT_RATE: FrameRate = FrameRate { numerator: 30, denominator: 1 };
 const MAX_FRAMES: u32 = 100_000;
 
-/// Flags about films.
+/// Flags for films.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Film")]
 pub(super) struct FilmFlags {
@@ -39,7 +39,7 @@ pub(super) struct FilmFlags {
     fps: Option<FrameRate>,
 }
 
-/// Flags about camera paths.
+/// Flags for camera paths.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct PathFlags {
     /// Views along a path: a camera_path.json of nerfstudio or another camera file, in which every

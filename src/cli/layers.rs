@@ -20,7 +20,7 @@ use quadrille_suite::unique;
 
 const TOP: &str = "top:";
 
-/// Flags about layers and colours.
+/// Flags for layers, and for the colour space of float formats.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct LayerFlags {
@@ -92,7 +92,7 @@ impl TypedValueParser for LayerChoiceParser {
 choice! {
     /// Colour space of the values in an .exr or .npy file.
     enum ColourChoice {
-        /// Display values in sRGB, as the scene was trained
+        /// Display values in sRGB, on which scenes are trained
         Display = "display",
         /// Linear light, as compositing programs expect
         Linear = "linear",

@@ -14,7 +14,7 @@ use quadrille_gpu::method::Method;
 use quadrille_machine::overlay::ASSIGNMENT;
 use quadrille_suite::{Configuration, check_distinct, swept, unused_warning};
 
-/// Flags about rules that replace the profile's.
+/// Flags for rules that replace the rules of the profile.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(super) struct RuleFlags {
@@ -50,7 +50,7 @@ fn parse_stop(text: &str) -> std::result::Result<StopRule, String> {
     StopRule::parse(text).ok_or_else(|| expected.to_owned())
 }
 
-/// Flags about rendering that `render` and `sim` share.
+/// Flags for rendering that `render`, `view` and `sim` share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(super) struct DrawFlags {
@@ -98,7 +98,7 @@ impl DrawFlags {
     }
 }
 
-/// Flags about the emulated GPU.
+/// Flags for the configuration of the emulated GPU.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulated GPU")]
 pub(super) struct GpuFlags {
@@ -236,7 +236,7 @@ fn about_set(error: Error, assignment: &str) -> Error {
     }
 }
 
-/// Flags about the emulation.
+/// Flags for the methods to emulate, and the emulated GPU.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Emulation")]
 pub(super) struct EmulationFlags {

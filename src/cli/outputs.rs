@@ -194,7 +194,7 @@ pub(super) fn parse_background(text: &str) -> std::result::Result<Background, St
     }
 }
 
-/// The flag about the quality of pictures.
+/// Flag for the quality of JPEG pictures.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(super) struct QualityFlag {
     /// Quality of a .jpg, 1 to 100 [default: 90]

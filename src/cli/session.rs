@@ -15,15 +15,15 @@ use quadrille_suite::{Event, Messages};
 
 const MAX_THREADS: usize = 4096;
 
-/// Flags about the host.
+/// Flags for threads and vector instructions of the host.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Host")]
 pub(super) struct HostFlags {
     /// Number of threads; 0 uses one per core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
-    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. The levels change
-    /// pictures of the fast splat renderer by rounding, and no other result
+    /// Vector instructions to use: auto, avx512, avx2, sse4.2, sse2 or neon. Pictures of the
+    /// fast splat renderer differ between levels by rounding; no other result does
     #[arg(long = "simd", value_name = "LEVEL", default_value = "auto", value_parser = SimdLevel::named)]
     level: SimdLevel,
 }

@@ -75,7 +75,7 @@ pub(super) struct Args {
     /// published source is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
-    /// Print the whole configuration as TOML, each field explained, and draw nothing
+    /// Print the whole configuration as TOML with an explanation of each field, and draw nothing
     #[arg(long)]
     config_dump: bool,
     /// Print a JSON document, {"views": [...]}, instead of pages; in a sweep with one element per view and

@@ -33,16 +33,16 @@ use quadrille_view::{
 /// Show a scene in a browser, with the exact picture as soon as the camera rests
 ///
 /// Prints an address to open, and serves it until it is interrupted. On a server, the address is opened on the user's own
-/// machine through ssh, by the printed command. Nobody without the address sees the scene.
+/// machine through ssh, with the printed command. Only users with the address can see the scene.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// Scene or mesh of any format that the README lists, or the name of a procedural mesh
     scene: PathBuf,
-    /// Second scene or mesh, to compare
+    /// Second scene or mesh, to compare with the first
     #[arg(long, value_name = "SCENE")]
     with: Option<PathBuf>,
-    /// Folder of photos with the names of the views, to compare
+    /// Folder of photos with the names of the views, to compare with the scene
     #[arg(long, value_name = "DIR")]
     photos: Option<PathBuf>,
     /// Read the scenes again when their files change, as during training
@@ -76,7 +76,7 @@ const EXAMPLES: &str = "Examples:
   quadrille view scene.ply --with compressed.sog
   quadrille view point_cloud.ply --watch";
 
-/// Flags about the server.
+/// Flags for the server.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Server")]
 struct ServerFlags {

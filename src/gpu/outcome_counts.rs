@@ -43,7 +43,7 @@ statistics! {
         pub shaded: u64,
         /// Quads shaded without a fragment above the alpha cut.
         pub pruned: u64,
-        /// Pairs of quads merged into one in the shader.
+        /// Pairs of quads merged into one quad in the shader.
         pub merged_pairs: u64,
         /// Quads not blended because of ideal termination.
         pub dropped: u64,

@@ -79,7 +79,7 @@ pub(in crate::cli) struct Args {
     pub(super) views: ViewSpec,
 }
 
-/// Flags about pictures of different sizes.
+/// Flags for pictures of different sizes.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct SizeFlags {
     /// Resize pictures of B to the size of A with the bicubic filter of Pillow, which trainers use to

@@ -13,7 +13,7 @@ use quadrille_evaluation::{
     Conditions, Evaluated, Journal, MetricColumn, Page, Summary, TableFormat, bytes_per_pair, table,
 };
 
-/// Flags about files.
+/// Flags for output files.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct OutputFlags {
     /// Write the FLIP error of every pixel as a heat map, from black (0) to cream (1), with a legend. For folders and

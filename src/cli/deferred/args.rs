@@ -22,7 +22,7 @@ use quadrille_suite::mesh_input::{LookSettings, MeshSettings};
 /// the same picture: msaa counts its own shading, but takes the colours of the shading points.
 ///
 /// Columns of the table: Gops, arithmetic operations of the raster; STE, samples hit over samples
-/// tested; quads, quads of 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
+/// tested; quads, groups of 2x2 points shaded; per px, shader executions per pixel; MB, bytes between pipeline
 /// and memory.
 ///
 /// --method, --tile, --memo, --grid and --tessellate take several values, separated by commas; each
@@ -82,7 +82,7 @@ const EXAMPLES: &str = "Examples:
   quadrille deferred cage.obj --tessellate 10 --tile 32,64,128,whole \\
     --grid pixel,adaptive --spin 0,1,0,8";
 
-/// Flags about the modelled hardware.
+/// Flags for the modelled hardware.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct HardwareFlags {

@@ -14,8 +14,8 @@ use quadrille_suite::Shard;
 /// folder as soon as it is done, and a stopped run continues where it stopped. Exits with code 1 if results are missing,
 /// for example of other shards.
 ///
-/// Scenes draw the figures of the VR-Pipe paper. Studies of meshes with workload = "deferred" draw the figures of the
-/// paper on sort-based deferred shading, where a job is a run of `quadrille deferred`; with workload = "merging" they draw
+/// Scenes give the figures of the VR-Pipe paper. Studies of meshes with workload = "deferred" give the figures of the
+/// paper on sort-based deferred shading, where a job is a run of `quadrille deferred`; with workload = "merging" they give
 /// the figures of the papers on quad-fragment merging and on the pixel merge unit, where a job is a run of `quadrille
 /// mesh`. Several suites make one page of all their papers. With --correlate, the page compares the
 /// emulator with measurements on a machine.

@@ -36,7 +36,7 @@ impl MeshLayer {
     }
 }
 
-/// Flags about layers.
+/// Flag for layers of meshes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Layers")]
 pub(super) struct AovFlags {

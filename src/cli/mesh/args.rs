@@ -66,7 +66,7 @@ pub(crate) struct Args {
     /// for .exr and .npy]
     #[arg(long, value_name = "R,G,B|transparent", allow_hyphen_values = true, value_parser = parse_background)]
     pub(super) background: Option<Background>,
-    /// Print the whole configuration as TOML, each field explained, and draw nothing
+    /// Print the whole configuration as TOML with an explanation of each field, and draw nothing
     #[arg(long)]
     pub(super) config_dump: bool,
     /// Print a JSON document, {"rows": [...]}, instead of a table
@@ -106,7 +106,7 @@ const EXAMPLES: &str = "Examples:
   quadrille mesh spot.obj --to-splats spot.ply
   quadrille mesh spot.obj --versus spot.ply --msaa 4";
 
-/// Flags about splats of the same subject.
+/// Flags for splats of the same subject.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Splats")]
 pub(super) struct VersusFlags {

@@ -83,7 +83,7 @@ const EXAMPLES: &str = "Examples:
   quadrille render scene.ply --cameras cameras.json --view 3 --repeat 20 --json
   quadrille render scene.ply --cameras cameras.json --view 3 --probe 320,180";
 
-/// Flags about rendering.
+/// Flags for rendering of splats.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Rendering")]
 pub(in crate::cli) struct RenderFlags {

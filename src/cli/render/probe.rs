@@ -14,7 +14,7 @@ use quadrille_suite::report::table::{TextTable, shortened};
 
 const LISTED: usize = 16;
 
-/// Flags about probes.
+/// Flag for the splats of single pixels.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ProbeFlags {
     /// Print the splats that contribute to the pixel in column X and row Y, from 0 at the top left, instead of

@@ -14,14 +14,14 @@ use quadrille_suite::report::{dram_trace, maps, stats, trace};
 
 const CYCLES: &str = ".cycles.csv";
 
-/// Flags of files that describe the runs.
+/// Flags for output files that describe the runs.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileFlags {
     /// Write counts per pixel into this folder, as VIEW.METHOD.MAP.png (with a legend; all variants
     /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
     /// maps are shaded and blended; with quad merging also merged; with early termination also late,
     /// blends_until_termination and termination_cycle. Counters per screen tile of 16x16 pixels go to
-    /// VIEW.METHOD.tiles.csv, and maps of them to tile_cycles (busy cycles of CROP), tile_quads,
+    /// VIEW.METHOD.tiles.csv, and their maps to tile_cycles (busy cycles of CROP), tile_quads,
     /// tile_flushes, tile_terminated_quads, tile_terminated_fragments, tile_l2_bytes and tile_dram_bytes
     #[arg(long, value_name = "DIR")]
     pub(super) maps: Option<PathBuf>,

@@ -16,11 +16,11 @@ use quadrille_suite::report::table::{TextTable, or_dash};
 /// Suffixes of the views of a stereo pair, and their sides along the camera's x axis.
 const EYES: [(&str, f64); 2] = [("left", -0.5), ("right", 0.5)];
 
-/// Flags of sequences.
+/// Flags for views that form frames.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct SequenceFlags {
     /// Draw the views as frames of one run: the L2 also caches the reads of vertex shading, and begins each frame with
-    /// its content from the end of the frame before, all of it clean. Between frames, dirty colours
+    /// the content from the end of the previous frame, without dirty lines. Between frames, dirty colours
     /// are written back and stencil and depth values are cleared, in no time; all other caches begin empty
     #[arg(long)]
     pub(super) warm: bool,

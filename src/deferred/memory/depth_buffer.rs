@@ -14,7 +14,7 @@ choice! {
     /// Format in which depths are stored. Tests always use the depths of the hits.
     #[derive(Default)]
     pub enum DepthFormat {
-        /// 24 bits of 1 minus the depth
+        /// 24-bit integers of 1 minus the depth
         #[default]
         D24 = "d24",
         /// 32-bit floats

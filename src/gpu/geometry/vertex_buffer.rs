@@ -142,7 +142,7 @@ documented! {
     /// Peak numbers of splats in the buffer, sampled when vertex warps are dispatched.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct VertexBufferPeaks {
-        /// Peak number of splats that are read later.
+        /// Peak number of splats whose vertex results are still read.
         pub live_splats: u64,
         /// Bytes of the entries of `live_splats`.
         pub live_bytes: u64,

@@ -26,7 +26,7 @@ spec! {
         draw_gap_cycles: u64 = 3060, 0..=1_000_000_000, Assumed "5 microseconds at 612 MHz, in which the driver changes shader and stencil state, waits for the pipeline and submits a draw";
         /// Instructions of the stencil update's shader.
         update_instructions: u64 = 8, 0..=100_000, Assumed "address, load, compare, discard, exit";
-        /// Cycles of the dependent chain of that shader, without the load.
+        /// Cycles of the dependent chain of the update shader, without the load.
         update_latency_cycles: u64 = 32, 0..=1_000_000, Assumed "eight instructions of ALU latency 4";
     }
 }

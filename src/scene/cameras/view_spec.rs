@@ -33,7 +33,7 @@ pub struct ViewSpec {
     /// are selected: the file beside the scene]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"]))]
     pub cameras: Option<PathBuf>,
-    /// Views to draw, separated by commas: an index from 0, a name (also as it stands in the file), a
+    /// Views to draw, separated by commas: an index from 0, a name (also as written in the file), a
     /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or test or train
     /// as the trainers split them: every eighth by name is a test view, unless the file states the split
     /// [default: the first view of a camera file, but all in suites; all views of a circle]
