@@ -22,7 +22,7 @@ statistics! {
         pub merged: u64,
         /// Fragments not blended because of ideal termination.
         pub dropped: u64,
-        /// Fragments blended by CROP.
+        /// Fragments blended by CROP or by the shader.
         pub blended: u64,
         /// Fragments blended into pixels that had already reached the threshold; part of `blended`.
         pub late: u64,
@@ -47,7 +47,7 @@ statistics! {
         pub merged_pairs: u64,
         /// Quads not blended because of ideal termination.
         pub dropped: u64,
-        /// Quads blended by CROP.
+        /// Quads blended by CROP or by the shader.
         pub blended: u64,
         /// Quads at the termination test, by the number (0 to 4) of fragments above the alpha cut in live pixels.
         pub live: [u64; 5],
