@@ -129,7 +129,7 @@ config! {
     energy: EnergySpec, only_if ENERGY_ESTIMATE;
 }
 
-/// A predefined configuration.
+/// A predefined configuration: a set of changes to the default.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
     /// Name of the preset.
@@ -190,7 +190,7 @@ const MAX_ENTRIES: u64 = 1 << 23;
 const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 impl Config {
-    /// Checks that all fields are in bounds and that sizes and bandwidths that follow from several fields are, too.
+    /// Checks the bounds of all fields, and of the sizes and bandwidths that follow from several fields.
     pub fn validate(&self) -> Result<()> {
         self.validate_fields()?;
         let (tc, tgc, cores) = (&self.tc, &self.tgc, &self.cores);

@@ -125,7 +125,7 @@ impl Draw {
         FragmentShader::new(&self.splats, size, ALPHA_CAP, SimdLevel::best(), None)
     }
 
-    /// Number of splats.
+    /// Number of splats in the draw.
     pub fn len(&self) -> u32 {
         fit(self.splats.len())
     }

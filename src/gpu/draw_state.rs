@@ -44,7 +44,7 @@ pub struct DrawState<'a> {
     /// State of the stencil updates between passes.
     pub update: StencilUpdate,
     pub(super) spare_quads: Vec<ShadedQuads>,
-    /// Pictures with and without order, if shaders blend without order.
+    /// Picture in draw order for comparison, if shaders blend without order.
     pub(crate) race: Option<Box<RacedPicture>>,
     /// Per-pixel counts of fragments, if enabled.
     pub maps: Option<Box<Maps>>,

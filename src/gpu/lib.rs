@@ -16,8 +16,8 @@
 //! cycles and counters. Raster units and ZROP are generic over the shared state, which lets the mesh path use them.
 //!
 //! Other [`Method`](method::Method)s draw the same splats: [`passes`] terminates pixels in software,
-//! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on
-//! the shader cores, [`gscore`] an accelerator. A [`Machine`](machine::Machine) runs any of them.
+//! [`shader_blend`](warp::shader_blend) blends in the fragment shader, [`compute`] is the software renderer on the shader
+//! cores, and [`gscore`] is an accelerator. A [`Machine`](machine::Machine) runs any of them.
 //!
 //! # Time
 //!

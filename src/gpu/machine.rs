@@ -124,7 +124,7 @@ impl Machine {
                 whole.report(all.fetch_add(more, Ordering::Relaxed) + more, total);
             });
             let run = machine.draw(view, &counting);
-            // For machines that report no progress while they draw.
+            // Completes the progress of machines that report none while they draw.
             counting.report(splats, splats);
             task.check()?;
             Ok(run)

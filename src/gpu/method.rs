@@ -15,7 +15,7 @@ const MOST_PASSES: u32 = 65_536;
 /// Method of rendering a view on the emulated GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The graphics pipeline in a variant.
+    /// The graphics pipeline, with the additions of a variant.
     Pipeline(Variant),
     /// The conventional pipeline in this number of passes; stencil updates between them terminate pixels.
     MultiPass(u32),
@@ -82,7 +82,7 @@ impl Method {
     /// Parses the name of a method.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an unknown name, with the known ones.
+    /// [`Error::Argument`] for an unknown name; it lists the known names.
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(passes) = text.strip_prefix(MULTI_PASS) {
             let number = passes.parse().ok().filter(|n| (1..=MOST_PASSES).contains(n));

@@ -28,7 +28,7 @@ impl Outcome {
         }
     }
 
-    /// Cycles of the emulated GPU of the draw, of the raster kernel, or of the accelerator's sort and rendering.
+    /// Cycles at the clock of the GPU of the draw, the raster kernel, or the accelerator's sort and rendering.
     pub fn cycles(&self) -> Cycle {
         match self {
             Self::Pipeline(_, result) => result.cycles,
@@ -54,7 +54,7 @@ impl Outcome {
         }
     }
 
-    /// Converts the result on the graphics pipeline; `None` for other methods.
+    /// Returns the result on the graphics pipeline by value; `None` for other methods.
     pub fn into_pipeline(self) -> Option<SimulationResult> {
         match self {
             Self::Pipeline(_, result) => Some(*result),

@@ -1,4 +1,4 @@
-//! Variants of the pipeline: the sets of VR-Pipe's additions that are on.
+//! Variants of the pipeline, each of which is a set of VR-Pipe's additions.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ const NAMES: [&str; 8] = ["baseline", "tgc", "qru", "qm", "het", "het+tgc", "het
 impl Variant {
     /// The conventional pipeline, without extensions.
     pub const BASELINE: Self = Self(0);
-    /// Quad merging: tile-grid coalescing, quad reordering, shader merge.
+    /// Quad merging: tile-grid coalescing, quad reordering, and merging in the shader.
     pub const QM: Self = Self(TGC | QRU);
     /// Hardware early termination.
     pub const HET: Self = Self(HET);
@@ -39,7 +39,7 @@ impl Variant {
     /// Parses switches joined by `+`: `baseline`, `tgc`, `qru`, `qm` (`tgc` and `qru`), `het`.
     ///
     /// # Errors
-    /// [`Error::Argument`] for an unknown switch, with the known variants.
+    /// [`Error::Argument`] for an unknown switch; it lists the known variants.
     pub fn parse(text: &str) -> Result<Self> {
         let mut bits = 0;
         for switch in text.split('+') {

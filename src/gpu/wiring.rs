@@ -48,15 +48,15 @@ use quadrille_machine::{
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Watch {
-    /// Keep per-pixel counts.
+    /// Whether per-pixel counts are kept.
     pub maps: bool,
-    /// Keep timelines of the units.
+    /// Whether timelines of the units are kept.
     pub timelines: bool,
-    /// Keep counters by screen tile.
+    /// Whether counters by screen tile are kept.
     pub tiles: bool,
     /// Length in cycles of the intervals by which timelines and counters are kept; 0 for none.
     pub interval: Cycle,
-    /// Keep the requests to DRAM.
+    /// Whether the requests to DRAM are kept.
     pub dram: bool,
 }
 
@@ -261,8 +261,9 @@ impl Simulator {
         Self { passes, ..self }
     }
 
-    /// Makes draws frames of a sequence: the first, or the one after `before`. The L2 then also caches vertex data and
-    /// starts with the lines that it held after `before`, except stencil and depth values. All other caches start empty.
+    /// Makes the next draw a frame of a sequence: the first, or the one after `before`. The L2 then also caches vertex data
+    /// and starts with the lines that it held after `before`, except stencil and depth values. All other caches start
+    /// empty.
     pub fn in_sequence(self, before: Option<&SimulationResult>) -> Self {
         Self { sequence: Some(before.and_then(|result| result.held_lines.clone())), ..self }
     }

@@ -64,7 +64,7 @@ impl Flushes {
     }
 }
 
-/// Bin whose storage is a ring: new items are written behind those being flushed, and wait only for occupied entries.
+/// Bin whose storage is a ring: new items are written behind the items being flushed, and wait only for occupied entries.
 #[derive(Debug)]
 pub(super) struct Bin<T> {
     key: u32,
@@ -211,7 +211,7 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         self.empty.is_empty()
     }
 
-    /// Allocates a bin for a new `key`: of the empty bins, which must exist, the one that was flushed first.
+    /// Allocates the least recently flushed empty bin for a new `key`. At least one bin must be empty.
     pub(super) fn begin(&mut self, key: u32) -> u32 {
         let bin = self.empty.pop_front().unwrap_or(0);
         self.begun += 1;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use quadrille_machine::Cycle;
 
-/// State of an occupied bin.
+/// State of an occupied bin, by which policies decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BinStatus {
     /// Key of the bin: the number of a screen tile or a tile grid.
@@ -61,7 +61,7 @@ impl FlushPolicy for Evict {
 /// Evicts by `evict`, and flushes bins that get no item for `timeout_cycles`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout<E> {
-    /// Eviction rule.
+    /// Policy that ranks bins for eviction.
     pub evict: E,
     /// Cycles from a bin's last item to its flush.
     pub timeout_cycles: u64,

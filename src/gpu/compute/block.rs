@@ -134,7 +134,7 @@ impl BlockDraw<'_> {
     fn run_warp<S: Simd>(&self, simd: S, place: WarpPlace, list: &[u32], block: &mut BlockOutcome) {
         let mut pixels = WarpPixels::new(simd, self, place);
         let mut visited: u32 = 0;
-        // Number of entries while the left and the right half of the warp are live.
+        // Number of entries visited while the left and the right half of the warp are live.
         let mut ends = [0; 2];
         for (entries, round) in list.chunks(BLOCK_THREADS).zip(&mut block.rounds) {
             if !pixels.is_live() {
@@ -224,7 +224,7 @@ impl<S: Simd> WarpPixels<S> {
             origin: place.origin,
             inside: place.inside,
             live: place.inside,
-            // Exact: halves, far below 2^23.
+            // Exact in f32: multiples of 1/2, far below 2^23.
             x: lane(x) + f32x16::from_fn(simd, |i| i as f32),
             y: [y, y + 1.0],
             transmittance: [lane(1.0); WARP_ROWS],
@@ -371,7 +371,7 @@ impl<S: Simd> WarpPixels<S> {
     }
 }
 
-/// Sets the end of the halves that were live before the last of `visited` entries.
+/// Sets the ends of the halves that are live to `visited`, the number of entries so far.
 fn close(ends: &mut [u32; 2], halves: [bool; 2], visited: u32) {
     for (end, live) in ends.iter_mut().zip(halves) {
         if live {

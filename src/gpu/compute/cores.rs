@@ -3,14 +3,13 @@
 //! Blocks are dispatched in tile order, first to the cores round robin, then to the slot that becomes free first. In every
 //! round a block votes, loads its entries (identifiers, then the rest), waits at a barrier, and loops over the entries.
 //!
-//! A scheduler issues the work of rounds first come, first served. Votes and loads are issued before that work. They do not
-//! move the ends of the warps that they delay, but all later work. A warp ends its round when its instructions have been
-//! issued, but
-//! no earlier than its chain of dependent instructions, its special function unit, and the load and store unit of its core
-//! allow. The round ends with its slowest warp. The colour of an entry comes through memory for the first warp of a block
-//! that blends it, and from the first-level cache for the others.
+//! A scheduler issues the work of rounds first come, first served. Votes and loads go before that work: they delay all
+//! later work, but not the ends of warps that are already computed. A warp ends its round when its instructions have been
+//! issued, but no earlier than its chain of dependent instructions, its special function unit, and the load and store unit
+//! of its core allow. The round ends with its slowest warp. The colour of an entry comes through memory for the first warp
+//! of a block that blends it, and from the first-level cache for the others.
 //!
-//! The reasons of a gap in the issue of a scheduler are those of the block that ends the gap.
+//! An issue gap of a scheduler has the reason for which the block that ends the gap waited.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,7 +47,7 @@ statistics! {
 }
 
 impl CyclesByReason {
-    /// Cycles of every activity with its name.
+    /// Name and cycles of every activity.
     pub fn named(&self) -> [(&'static str, u64); 5] {
         [
             ("issue", self.issue),

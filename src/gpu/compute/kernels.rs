@@ -19,7 +19,7 @@ pub struct KernelWorkload {
     pub(crate) sh_coefficients: u64,
     /// Number of pairs of a splat and a tile.
     pub pairs: u64,
-    /// Sum over warps of 32 splats of the most pairs that one of their splats has.
+    /// Pairs of the splat with the most pairs in a warp of 32 splats, summed over warps.
     pub(crate) longest_pairs: u64,
     pub(crate) most_pairs: u64,
     /// Bits of a sort key.
@@ -180,9 +180,10 @@ mod tests {
         assert_eq!(duplicate.limited_by, Limit::Chain);
     }
 
-    /// A million splats, half of them visible, 16 coefficients. Preprocess moves 500,000 * 72 + 500,000 *
-    /// (119 + 192) = 191.5 MB, at 0.9 of 102.4 GB/s; its 500,000 * 421 + 500,000 * (542 + 135) instructions
-    /// are 17,156,250 of a warp, at 32 per cycle, and faster. Depths take four passes and 68 bytes each at 0.7.
+    /// A million splats, half of them visible, 16 coefficients. Preprocess moves 500,000 * 72 + 500,000 * (119 + 192) =
+    /// 191.5 MB at 0.9 of 102.4 GB/s. Its 500,000 * 421 + 500,000 * (542 + 135) instructions are 17,156,250 warp
+    /// instructions at 32 per cycle, which takes less time. The sort of depths takes four passes and 68 bytes per splat at
+    /// 0.7 of the bandwidth.
     #[test]
     fn a_draw_sorts_visible_splats_by_depth_alone() {
         let config = Config::default();
@@ -204,7 +205,7 @@ mod tests {
         // Five gaps of 918 cycles: one before the counting kernel, and one before each of four passes.
         assert_eq!(sort.bytes, 34_000_000);
         assert_eq!(sort.cycles as f64, cycles(34.0e6, 0.7) + 4_590.0);
-        // The same splats, the same kernel.
+        // Preprocess costs as much as in software.
         assert_eq!(preprocess, kernels(&work, &config)[0]);
     }
 }

@@ -19,7 +19,7 @@ use quadrille_machine::{Cycle, L2Counters, PortKind, StallReason, UnitCycles, do
 pub enum SoftwareTermination {
     /// Stop rule of the profile.
     Profile,
-    /// No termination.
+    /// No pixel stops early.
     Never,
     /// After the blend that raises alpha to 0.996, as in the emulated hardware.
     Hardware,
@@ -28,7 +28,7 @@ pub enum SoftwareTermination {
 /// A software renderer: the test that lists splats in tiles, and the early termination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComputeMethod {
-    /// Test of a splat against a tile.
+    /// Test that decides in which tiles a splat is listed.
     pub tiles: TileTest,
     /// Rule of early termination.
     pub termination: SoftwareTermination,
@@ -135,7 +135,7 @@ pub struct ComputeResult {
     pub method: ComputeMethod,
     /// Cycles of the raster kernel, which starts from sorted lists.
     pub cycles: Cycle,
-    /// Counts of the frame.
+    /// Work of the raster kernel, and the costs of all kernels.
     pub counts: ComputeCounts,
     /// Counts that determine the kernels before the raster kernel.
     pub workload: KernelWorkload,

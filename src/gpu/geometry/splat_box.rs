@@ -88,11 +88,11 @@ struct Axes {
 }
 
 impl Axes {
-    /// Computes the axes from the singular values of `L = [[u_per_x, -u_per_y], [0, v_per_y]]`, which maps pixels to (u,
-    /// v). No difference cancels, however thin the ellipse:
+    /// Computes the axes from the singular values of `L = [[u_per_x, -u_per_y], [0, v_per_y]]`, the map from pixels to
+    /// (u, v). No difference cancels, however thin the ellipse:
     ///
     /// - the sum and difference of the values are `|(u_per_x +- v_per_y, u_per_y)|`, their product is `det L`;
-    /// - the shorter axis is the direction of the larger value, at half the angle of
+    /// - the shorter axis has the direction of the larger value, at half the angle of
     ///   `(|column 0|^2 - |column 1|^2, 2 column 0 . column 1)`;
     /// - the image of that axis under L gives the axes in (u, v), where the centre lies at `-(u_at_centre, v_at_centre)`.
     ///

@@ -100,7 +100,7 @@ impl VertexShading {
         }
     }
 
-    /// Moves the unit to GPC `gpc`, whose schedulers its warps are charged to.
+    /// Moves the unit to GPC `gpc`. Its warps are charged to the schedulers of that GPC.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }

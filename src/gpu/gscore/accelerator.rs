@@ -86,7 +86,7 @@ documented! {
 /// Result of a frame on the accelerator.
 #[derive(Debug)]
 pub struct GscoreResult {
-    /// Counts of the frame.
+    /// Cycles, energy and work of all stages.
     pub counts: GscoreCounts,
     /// Clock of the emulated GPU in MHz, for comparisons.
     pub(crate) gpu_clock_mhz: f64,

@@ -10,9 +10,9 @@ use quadrille_base::math::index;
 /// Work of a rendering core on a tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileWork {
-    /// Entries that the core reads: those before the last live subtile ends.
+    /// Number of entries that the core reads until no subtile is live.
     pub entries: u64,
-    /// Subtiles that the core draws, summed over all entries; they are set in the bitmap and live.
+    /// Number of subtiles that the core draws, summed over all entries; they are set in the bitmap and live.
     pub subtiles: u64,
     /// Cycles that the core takes.
     pub cycles: u64,

@@ -29,8 +29,7 @@ impl SortWork {
     }
 }
 
-/// Cycles of a bitonic unit for a chunk: log2(n) (log2(n) + 1) / 2 steps over n, which is `pairs` rounded up to a power of
-/// two.
+/// Cycles of a bitonic unit for a chunk: log2(n) (log2(n) + 1) / 2 steps over n, the power of two at or above `pairs`.
 pub(crate) fn chunk_cycles(pairs: u64, spec: &GscoreSpec) -> u64 {
     let size = pairs.next_power_of_two();
     let levels = u64::from(size.trailing_zeros());

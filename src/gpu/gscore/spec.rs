@@ -1,4 +1,4 @@
-//! Sizes and rates of the accelerator.
+//! Configuration of GSCore: numbers and rates of its units, memory bandwidth, power and area.
 
 use quadrille_machine::spec;
 

@@ -44,7 +44,7 @@ statistics! {
     }
 }
 
-/// Colour unit of the mesh path.
+/// Colour unit of the mesh path: tests the samples of quads again and times the writes of visible ones.
 #[derive(Debug)]
 pub struct Colour {
     write_cycles: u64,

@@ -42,15 +42,15 @@ macro_rules! config {
 }
 
 config! {
-    /// Tessellation and vertex shading.
+    /// Timing of tessellation and vertex shading.
     grids: GridsSpec,
-    /// Conversion of raster tiles to quads.
+    /// Timing of the conversion of raster tiles to quads.
     quads: QuadsSpec,
     /// Timing of quad-fragment merging. Its sizes are settings of a run.
     qfm: QfmSpec,
     /// Timing of pixel merging. Its sizes are settings of a run.
     pmu: PmuSpec,
-    /// Costs of the pixel shader.
+    /// Instructions and latency of the pixel shader.
     pixel_shader: PixelShaderSpec,
 }
 

@@ -56,7 +56,7 @@ impl MeshCores {
         }
     }
 
-    /// Assigns the cores to GPC `gpc`, whose vertex warps share their schedulers.
+    /// Assigns the cores to GPC `gpc`; the default is GPC 0.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }

@@ -149,7 +149,7 @@ impl MeshDrawState {
         lines_of(samples * bytes_per_sample)
     }
 
-    /// Memory lines of the sample buffer, which come before those of depths.
+    /// Memory lines of the sample buffer; the lines of depths follow.
     pub fn colour_lines(&self) -> Range<u32> {
         0..self.lines(COLOUR_BYTES)
     }
@@ -159,7 +159,7 @@ impl MeshDrawState {
         first..first + self.lines(DEPTH_BYTES)
     }
 
-    /// Makes `grid` the current one. If any of it is visible, appends all its triangles to `out`, even invisible ones.
+    /// Makes `grid` the current one. If a part of it is visible, appends all its triangles to `out`, even invisible ones.
     pub fn take(&mut self, draw: u32, grid: &Grid, out: &mut Vec<Primitive>) -> GridVisibility {
         self.topology = Arc::clone(&grid.topology);
         let flags = self.materials.get(grid.material as usize).copied().unwrap_or_default();

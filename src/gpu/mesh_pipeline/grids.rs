@@ -69,7 +69,7 @@ pub struct Grids {
     spec: GridsSpec,
     gpc: usize,
     kept: Queue,
-    /// Output cycles of each kept grid, oldest first: those of waiting for its vertices, and all.
+    /// For each kept grid, oldest first: output cycles of waiting for its vertices, and all its output cycles.
     output_cycles: VecDeque<[u64; 2]>,
     triangles: Vec<Primitive>,
     input: IssuePort,
@@ -111,7 +111,7 @@ impl Grids {
         }
     }
 
-    /// Moves the unit to GPC `gpc`, whose schedulers its warps are charged to.
+    /// Moves the unit to GPC `gpc`. Its warps are charged to the schedulers of that GPC.
     #[must_use]
     pub fn in_gpc(self, gpc: usize) -> Self {
         Self { gpc, ..self }

@@ -175,7 +175,7 @@ impl<'a> FragmentShader<'a> {
     /// Pixel centre relative to the picture's centre.
     #[inline(always)]
     pub(crate) fn position(&self, x: u32, y: u32) -> [f32; 2] {
-        // Exact: halves, far below 2^23.
+        // Exact in f32: multiples of 1/2, far below 2^23.
         [(x as f32 + 0.5) - self.half_size[0], (y as f32 + 0.5) - self.half_size[1]]
     }
 

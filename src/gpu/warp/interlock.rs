@@ -57,7 +57,7 @@ impl Interlock {
         &mut self.regions[tile as usize % regions]
     }
 
-    /// Takes the next ticket of the region of `tile` for a new flush. All warps of the previous flush have entered before.
+    /// Takes the next ticket of the region of `tile` for a new flush. All warps of the previous flush must have entered.
     pub(super) fn take_ticket(&mut self, tile: u32) {
         self.counters.tickets += 1;
         let region = self.region(tile);

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(pixel.reds(), [0.0; 4]);
         pixel.advance(7);
         assert_eq!(pixel.reds(), [2.0, 2.0, 1.0, 1.0]);
-        // Six fragments were blended.
+        // Six fragments were blended, but the warp overwrote two of them.
         assert_eq!(pixel.picture.fragments(), 4);
     }
 }

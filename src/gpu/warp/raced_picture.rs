@@ -16,7 +16,7 @@ pub(super) struct QuadVersion {
     pub(super) youngest: [u64; 4],
 }
 
-/// Picture in draw order, and per pixel of the picture without order the fragments that it contains.
+/// Picture blended in draw order, and for each pixel of the unordered picture the number of fragments that it contains.
 #[derive(Debug)]
 pub(crate) struct RacedPicture {
     format: ColourFormat,

@@ -49,8 +49,9 @@ impl Schedule {
         self.next_scheduler
     }
 
-    /// Reasons for idle issue slots before the arrival of a warp at `arrival`, each with the cycle at which it ends. The
-    /// reason is a lack of slots, or a blocked output while the next unit delayed the slot's last warp.
+    /// Reasons for idle issue slots before the arrival of a warp, each with the cycle at which it ends. A warp that waited
+    /// for its slot lacked slots, or was blocked while the next unit delayed the slot's last warp. Otherwise warps were
+    /// lacking.
     fn idle_before(&self, arrival: Cycle) -> [(Cycle, StallReason); 2] {
         match self.slots[self.next_slot] {
             (left, held_up) if left == arrival && left > 0 => {
@@ -86,7 +87,7 @@ impl Schedule {
         let begin = free.max(arrival);
         let end = begin + program.instructions * self.issue_cycles;
         let activity = &mut self.activity[scheduler];
-        // Vertex warps take the first cycles.
+        // The cycles up to `free` belong to vertex warps.
         activity.work_around(free, before, end);
         activity.moved += 1;
         self.issued[scheduler] = end;

@@ -52,7 +52,7 @@ pub struct Framebuffer {
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
     /// Depth range of each raster tile, four per screen tile.
     depth_range: Vec<[f32; 2]>,
-    /// Format of the colours.
+    /// Storage format of the colours.
     pub format: ColourFormat,
 }
 

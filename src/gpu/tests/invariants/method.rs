@@ -1,4 +1,4 @@
-//! Names of methods.
+//! Parsing of method names.
 
 use quadrille_gpu::method::Method;
 
