@@ -132,7 +132,7 @@ impl Args {
             self.refuse_flags_of_splats("a suite of splats")?;
         }
         if !suite.meshes().is_empty() && (prints_rows || self.output.is_none()) {
-            let needed = "-o with a file, beside which heat maps lie";
+            let needed = "-o with the name of a file, beside which heat maps are written";
             return Err(Error::needs("a suite of meshes", needed));
         }
         let suite = suite.with_methods(named_methods(&self.methods)?);
@@ -196,10 +196,10 @@ fn run_plan(
 fn merge(plan: &Plan, results: &Path, session: &Session) -> Result<(Vec<RunRow>, Exit)> {
     let merged = plan.merge(results)?;
     let (rows, files) = (merged.rows.len(), merged.files.len());
-    session.remark(&format!("{rows} rows from {files} files of shards"));
+    session.remark(&format!("rows merged: {rows}, files of shards: {files}"));
     if merged.left_out > 0 {
         session.warn(&format!(
-            "{} rows of shards are left out: another build, suite or configuration made them",
+            "rows of shards that another build, suite or configuration made are left out: {}",
             merged.left_out
         ));
     }
@@ -222,7 +222,10 @@ fn missing(missing: &[String], found: usize) -> Exit {
 
 fn print_results(args: &Args) -> Result<Exit> {
     let kept = [("-o", args.output.is_some()), ("--shard", args.shard.is_some())];
-    let needed = format!("a suite (.toml); {} is only printed", args.suite.display());
+    let needed = format!(
+        "a suite (.toml); {} holds results, which can only be printed",
+        args.suite.display()
+    );
     refuse_given(kept, |flag| Error::needs(flag, needed))?;
     args.refuse_flags_of_splats("a suite (.toml)")?;
     print_rows(args, read_rows(&args.suite)?, None)?;

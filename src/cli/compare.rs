@@ -198,7 +198,7 @@ fn check_flags(args: &Args, kind: Kind) -> Result<()> {
     let (resumes, resumed) =
         (kind != Kind::Films, "pictures or scenes, which can be read from the middle");
     let flags = [
-        ("flags about views", args.views != ViewSpec::default(), has_scenes, scenes),
+        ("flags that choose views", args.views != ViewSpec::default(), has_scenes, scenes),
         ("--axes or --lod", args.reading != LoadOptions::default(), has_scenes, scenes),
         ("--profile", args.profile.is_some(), has_scenes, scenes),
         ("--photo-size", args.sizes.photo_size, has_photos, photos),
@@ -240,7 +240,7 @@ fn compare_layers(args: &Args, found: &Pairs, session: &Session) -> anyhow::Resu
         return Ok(Exit::Done);
     }
     fail(&format!(
-        "expected at most {most} of the pixels of every layer to differ, found more in {}",
+        "expected at most a share of {most} of the pixels of every layer to differ, found more in {}",
         above.join(", ")
     ));
     Ok(Exit::CheckFailed)

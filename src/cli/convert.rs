@@ -168,7 +168,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     });
     let resume = resume.transpose()?;
     if resume.as_ref().is_some_and(|resume| resume.is_made("", &made)) {
-        print(format!("{}: kept, since it was made by the same call\n", args.output.display()))?;
+        print(format!("{}: kept, since the same command made it\n", args.output.display()))?;
         return Ok(Exit::Done);
     }
     let mut host = Host {
@@ -209,7 +209,7 @@ fn check_outputs(args: &Args, mut outputs: Outputs<'_>, main_file: &Path) -> Res
 fn report(args: &Args, converted: &Converted, lines: Option<StepLines>) -> Result<()> {
     if !converted.output.written {
         let output = args.output.display();
-        fail(&format!("{output}: not written; a file that was there stays as it was"));
+        fail(&format!("{output}: not written; an existing file of this name is unchanged"));
     }
     if let Some(path) = &args.report {
         write_bytes(path, format!("{:#}\n", json!(converted)))?;

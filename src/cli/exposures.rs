@@ -38,10 +38,10 @@ impl ExposureFlags {
     ) -> Result<Option<ViewExposures>> {
         let Some(path) = &self.exposures else { return Ok(None) };
         if makes_film {
-            return Err(Error::conflict("--exposures", "a film (-o with pictures takes it)"));
+            return Err(Error::conflict("--exposures", "a film (name pictures with -o)"));
         }
         let Some(background) = colour_behind(background, None) else {
-            let other = "--background transparent (choose an opaque one)";
+            let other = "--background transparent (choose an opaque colour)";
             return Err(Error::conflict("--exposures", other));
         };
         let exposures = Exposures::load(path)?;

@@ -49,7 +49,7 @@ fn plan(suites: Vec<Suite>, args: &Args, session: &Session) -> Result<Vec<Jobs>>
         let jobs = Jobs::plan(suite, args, session)?;
         let is_known = |name: &&String| planned.iter().any(|jobs| jobs.scenes.contains(name));
         if let Some(scene) = jobs.scenes.iter().find(is_known) {
-            let expected = "scenes with names of their own in all suites";
+            let expected = "scenes whose names differ in all suites";
             return Err(Error::malformed(path, "scene", expected, scene.as_str()));
         }
         planned.push(jobs);

@@ -85,7 +85,7 @@ impl PathFlags {
                 ];
                 refuse_given(others, |flag| {
                     let path = path.display();
-                    let path = format!("--path {path} (but with spiral, ellipse or interpolate)");
+                    let path = format!("--path {path} (spiral, ellipse and interpolate allow it)");
                     Error::conflict(flag, path)
                 })?;
                 Ok(views.with_file(path).with_all_unless_selected())
@@ -128,8 +128,8 @@ impl FilmFlags {
             return Ok(None);
         };
         if !format.is_built() {
-            let expected = "a name that ends in .y4m or .apng (.mp4 needs a build with --features video), or ffmpeg beside \
-                            it: -o -.y4m | ffmpeg -i - film.mp4";
+            let expected = "a name that ends in .y4m or .apng (.mp4 needs a build with --features video), or a pipe to \
+                            ffmpeg: -o -.y4m | ffmpeg -i - film.mp4";
             return Err(Error::argument("-o", expected, path.display()));
         }
         Ok(Some(Film { path, format, rate: self.fps }))
@@ -326,7 +326,7 @@ fn same_size(cameras: &[Camera]) -> Result<[u32; 2]> {
         None => Ok(size),
         Some(other) => {
             let expected = format!(
-                "frames of one size, {} x {} (--width and --height give them one)",
+                "frames of one size, {} x {} (--width and --height set one size for all)",
                 size[0], size[1]
             );
             let found = format!("{} x {} of view \"{}\"", other.width, other.height, other.name);

@@ -66,7 +66,7 @@ pub(super) fn load_filtered(
 pub(super) fn warn_of_dropped(path: &Path, dropped: Dropped, session: &Session) {
     if dropped.total() > 0 {
         session.warn(&format!(
-            "{}: {} rows without a valid splat were dropped; `quadrille info` shows the reasons",
+            "{}: rows without a valid splat were dropped: {}; `quadrille info` shows the reasons",
             path.display(),
             dropped.total()
         ));

@@ -118,7 +118,12 @@ impl LayerFlags {
         let tops: Vec<_> =
             self.layers.iter().filter(|choice| matches!(choice, LayerChoice::Top(_))).collect();
         let is_wrong = tops.windows(2).any(|pair| pair[0] != pair[1]);
-        Error::refuse_if(is_wrong, "--aov top", "one number of splats", "several numbers")?;
+        Error::refuse_if(
+            is_wrong,
+            "--aov top",
+            "the same number of splats in all top layers",
+            "different numbers",
+        )?;
         for (flag, is_given) in [
             ("--aov", !self.layers.is_empty()),
             ("--colour linear", self.colour == ColourChoice::Linear),

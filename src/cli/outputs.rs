@@ -87,7 +87,7 @@ impl Template {
     ) -> Result<()> {
         let remedy = match self.flag {
             "-o" => {
-                "views (or choose one with --view; of `render`, `mesh` and `deferred`, .y4m, .apng and .mp4 hold a film of them)"
+                "views (or choose one with --view; `render`, `mesh` and `deferred` also write films: .y4m, .apng, .mp4)"
             }
             _ => "views, each with a file of its own (or choose one with --view)",
         };
@@ -132,7 +132,7 @@ impl<'a> Outputs<'a> {
         match self.flags.insert(real, flag) {
             None => Ok(()),
             Some(other) => {
-                let found = format!("{}, as for {other}", path.display());
+                let found = format!("{}, which is also the file of {other}", path.display());
                 Err(Error::argument(flag, "a file of its own", found))
             }
         }

@@ -131,7 +131,7 @@ const EXAMPLES: &str = "Examples:
 
 fn between(text: &str, [least, most]: [f64; 2]) -> std::result::Result<f64, String> {
     let number = finite(text).ok().filter(|n| (least..=most).contains(n));
-    number.ok_or_else(|| format!("expected {least} to {most}"))
+    number.ok_or_else(|| format!("expected a number from {least} to {most}"))
 }
 
 fn parse_side(text: &str) -> std::result::Result<f64, String> {

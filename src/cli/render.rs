@@ -46,7 +46,7 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
     }
     let layers = flags.layers.settings();
     if film.is_some() && !layers.layers.is_empty() {
-        return Err(Error::conflict("--aov", "a film (-o with a .exr or .npy takes it)"));
+        return Err(Error::conflict("--aov", "a film (name a .exr or .npy with -o)"));
     }
     if flags.backend == Backend::Gpu {
         let refused = [
@@ -54,7 +54,7 @@ fn checked<'a>(args: &'a Args, session: &'a Session) -> Result<Job<'a>> {
             ("--probe", !args.probe.is_empty()),
             ("--stop", flags.rules.stop.is_some()),
         ];
-        let other = "--backend gpu (cpu and reference take it)";
+        let other = "--backend gpu (cpu and reference accept it)";
         refuse_given(refused, |flag| Error::conflict(flag, other))?;
     }
     Ok(Job { args, session, output, film })

@@ -30,7 +30,7 @@ pub(super) struct HostFlags {
 
 fn parse_threads(text: &str) -> std::result::Result<usize, String> {
     let threads = whole_number(text).ok().filter(|threads| *threads <= MAX_THREADS);
-    threads.ok_or_else(|| format!("expected 0 to {MAX_THREADS}"))
+    threads.ok_or_else(|| format!("expected a whole number from 0 to {MAX_THREADS}"))
 }
 
 /// A call of the program. Clones share its thread pool.
@@ -109,7 +109,9 @@ impl Session {
         }
         #[cfg(not(feature = "trace"))]
         if self.verbosity.verbose > 1 {
-            self.remark("-vv prints times in builds with the feature `trace` only; -v is used");
+            self.remark(
+                "-vv prints times only in builds with the feature `trace`; -v is used instead",
+            );
         }
     }
 
@@ -171,7 +173,8 @@ impl Progress {
     pub(crate) fn show(&self, event: &Event<'_>, session: &Session) {
         match event {
             Event::Resumed { jobs, done: done @ 1.. } => {
-                session.remark(&format!("{done} of {jobs} runs are in the results files"));
+                session
+                    .remark(&format!("runs that the results files already hold: {done} of {jobs}"));
             }
             Event::Begun(key) => self.bar.set_message(key.to_string()),
             Event::Warning(text) => self.bar.suspend(|| session.warn(text)),

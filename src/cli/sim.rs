@@ -208,7 +208,7 @@ impl Args {
         match first_given(self.files.given().into_iter().chain(others)) {
             Some(flag) if configurations > 1 => {
                 let others = format!(
-                    "{configurations} configurations (give one preset, file and value per --set)"
+                    "{configurations} configurations (give one preset, one file and one value per --set)"
                 );
                 Err(Error::conflict(flag, others))
             }

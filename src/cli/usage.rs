@@ -120,7 +120,7 @@ pub(super) fn message(
 const SEVERAL_INPUTS: [(&[&str], &str); 3] = [
     (
         &["compare"],
-        "of several pairs, give two folders whose files have the same names, or call it once per pair",
+        "for several pairs, give two folders whose files have the same names, or call it once per pair",
     ),
     (&["render", "sim", "view"], "`quadrille convert A B -o JOINED` joins scenes"),
     (&["mesh", "deferred", "bench"], "call it once per input"),
@@ -135,7 +135,7 @@ fn one_more(found: &str, command: &clap::Command) -> String {
     let mut remedies = SEVERAL_INPUTS.iter();
     let remedy = remedies.find(|(commands, _)| commands.contains(&command.get_name()));
     let remedy = remedy.map_or(String::new(), |(_, remedy)| format!(" ({remedy})"));
-    format!("{found}: expected {expected}{remedy}, found one value more")
+    format!("{found}: expected {expected}{remedy}, found an additional value")
 }
 
 /// Flags whose output has the content of a file extension.

@@ -181,7 +181,7 @@ impl Args {
         background: [f32; 3],
         session: &Session,
     ) -> Result<(ShownScene, Opened)> {
-        let expected = "a file, which pages name and which may change";
+        let expected = "a file, which the server names and reads again when it changes";
         Error::refuse_if(path == Path::new("-"), "SCENE", expected, "standard input (-)")?;
         let mesh = MeshSettings {
             views: self.views.with_all_unless_selected(),

@@ -135,6 +135,6 @@ fn serve(
 
 fn refuse(drawings: Receiver<Drawing>, error: &Error) {
     for drawing in drawings {
-        let _ = drawing.reply.send(Err(Error::argument("mesh", "one that can be drawn", error)));
+        let _ = drawing.reply.send(Err(Error::argument("mesh", "a mesh that can be drawn", error)));
     }
 }

@@ -38,7 +38,10 @@ impl JudgingViews {
             let file = scene.display();
             match (beside, refused_by) {
                 (Some(path), _) => {
-                    session.note(&format!("views: cameras of {}, beside {file}", path.display()));
+                    session.note(&format!(
+                        "views: the cameras of {}, which lies beside {file}",
+                        path.display()
+                    ));
                     chosen.cameras = Some(path);
                 }
                 (None, Some(flag)) => {

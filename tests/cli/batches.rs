@@ -179,7 +179,7 @@ fn an_index_leaves_out_rows_and_keeps_pictures() {
     for (memory, view) in [("4M", "door"), ("1G", "door"), ("1G", "table")] {
         let said = remarks(&place, "i.ply", memory, view);
         assert_eq!(said.contains("drawn while they are read"), memory == "1G");
-        let seen = said.split(" of 29000 rows may be seen").next().unwrap();
+        let seen = said.split(" of 29000 rows may be visible").next().unwrap();
         let seen: usize = seen.rsplit(' ').next().unwrap().parse().unwrap();
         assert!((6000..24_000).contains(&seen), "{said}");
         let view = VIEWS.iter().position(|name| *name == view).unwrap();
@@ -198,7 +198,7 @@ fn an_index_of_other_vertices_is_not_used() {
     let bytes = fs::read(place.path("i.ply")).unwrap();
     fs::write(place.path("i.ply"), &bytes).unwrap();
     let said = remarks(&place, "i.ply", "4M", "door");
-    assert!(said.contains("rows may be seen"), "{said}");
+    assert!(said.contains("rows may be visible"), "{said}");
     // All splats move, and the file keeps its size.
     place.expect(DONE, &["convert", "i.ply", "--translate", "9,0,0", "-o", "m.ply"]);
     let moved = fs::read(place.path("m.ply")).unwrap();
@@ -208,7 +208,7 @@ fn an_index_of_other_vertices_is_not_used() {
     for memory in ["4M", "1G"] {
         let said = remarks(&place, "i.ply", memory, "door");
         assert!(said.contains("other vertices"), "{said}");
-        assert!(!said.contains("rows may be seen"), "{said}");
+        assert!(!said.contains("rows may be visible"), "{said}");
         assert!(fs::read(place.path("a.png")).unwrap() == core[0]);
     }
     assert!(pictures(&place, "i.ply", Some("4M"), &[]) == core);
@@ -296,7 +296,7 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
         place.expect_error(USAGE, &arguments, names);
         assert!(!place.path("a.png").exists());
     };
-    refused(&["4M", "--backend", "reference"], &["--memory", "renderer"]);
+    refused(&["4M", "--backend", "reference"], &["--memory", "--backend other than cpu"]);
     refused(&["4M", "--where", "opacity > 0.5"], &["--memory", "filters"]);
     refused(&["4X"], &["--memory: expected a size such as 512M"]);
     let scene = ["render", "room.ply", "--eye", "0,-1,0", "-o", "a.png", "--memory", "4M"];
@@ -306,7 +306,7 @@ fn what_a_scene_in_batches_cannot_do_is_refused() {
         let views = ["render", "room.ply", "--view", "0"];
         let output = ["-o", "a.png", "--memory", "2M"];
         let arguments = [&views[..], &described, &output].concat();
-        place.expect_error(USAGE, &arguments, &["--memory", "the scene decides"]);
+        place.expect_error(USAGE, &arguments, &["--memory", "chosen from the scene"]);
     }
     let far = ["convert", "room.ply", "--translate", "5000000,0,0", "-o", "far.sog"];
     place.expect(DONE, &far);

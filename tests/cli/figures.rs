@@ -273,7 +273,7 @@ fn wrong_arguments_are_refused() {
     place.expect_error(USAGE, &arguments("out", &["--shard", "4/3"]), &["--shard", "I/N"]);
     place.expect_error(UNREADABLE, &["figures", "none.toml", "-o", "out"], &["none.toml"]);
     let twice = ["figures", "suite.toml", "suite.toml", "-o", "out"];
-    place.expect_error(UNREADABLE, &twice, &["names of their own"]);
+    place.expect_error(UNREADABLE, &twice, &["scenes whose names differ"]);
     let names = place.names();
     assert!(!names.contains("out"), "{names:?}");
 }

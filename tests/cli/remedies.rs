@@ -107,8 +107,8 @@ fn flags_that_would_be_ignored_are_refused() {
     let line = "compare a.npy a.npy --fail-over-share 0.1 --html page";
     refuses(&place, line, &["--fail-over-share", "--layers"]);
     for (flags, named) in [
-        ("--view 0", "flags about views"),
-        ("--width 8", "flags about views"),
+        ("--view 0", "flags that choose views"),
+        ("--width 8", "flags that choose views"),
         ("--lod 1", "--lod"),
         ("--profile gsplat", "--profile"),
     ] {

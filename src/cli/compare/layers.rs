@@ -74,7 +74,9 @@ impl ComparedLayers {
                 format!("{:.4} %", 100.0 * plane.differing_share),
             ]);
         }
-        format!("{table}differing: by more than {TOLERANCE:e} of the larger number, or of 1\n")
+        format!(
+            "{table}differing: pixels that differ by more than {TOLERANCE:e}, relative to the larger number or to 1\n"
+        )
     }
 }
 

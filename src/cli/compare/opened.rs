@@ -61,7 +61,7 @@ pub(super) fn kind_of(a: &Path, b: &Path) -> Result<Kind> {
             let film = if first { a } else { b };
             let other = if first { b } else { a };
             let expected = format!("a film (.y4m or .apng) to compare {} with", film.display());
-            let found = format!("{}, which is none by its name", other.display());
+            let found = format!("{}, whose name does not end so", other.display());
             return Err(Error::argument(place(!first), expected, found));
         }
     }
@@ -248,10 +248,10 @@ fn missing_photos(folder: &Path, missing: &[String], of: usize) -> String {
 
 pub(super) fn warn_unmatched(unmatched: &[PathBuf], session: &Session) {
     for path in unmatched.iter().take(LISTED_UNMATCHED) {
-        session.warn(&format!("{}: no partner in the other folder", path.display()));
+        session.warn(&format!("{}: the other folder has no file of this name", path.display()));
     }
     if unmatched.len() > LISTED_UNMATCHED {
         let more = unmatched.len() - LISTED_UNMATCHED;
-        session.warn(&format!("{more} more files without a partner"));
+        session.warn(&format!("files without a partner that are not listed: {more}"));
     }
 }

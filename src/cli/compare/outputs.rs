@@ -112,7 +112,7 @@ impl OutputFlags {
                 name.into()
             }
             (None, None) => {
-                let needed = "--html DIR or --csv FILE, where results are kept";
+                let needed = "--html DIR or --csv FILE, which keep results";
                 return Err(Error::needs("--resume", needed));
             }
         };

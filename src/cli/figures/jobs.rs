@@ -194,7 +194,7 @@ impl Found {
         let mut missing = Vec::new();
         for need in &figure.needs {
             for name in need.methods.iter().filter(|name| Method::parse(name).is_err()) {
-                let text = format!("method {name}: this build does not have it");
+                let text = format!("this build does not have the method {name}");
                 if !missing.contains(&text) {
                     missing.push(text);
                 }

@@ -53,7 +53,7 @@ impl<'j> MeshDrawing<'j> {
         if let Some(film) = &job.film {
             film.check_variants(variants)?;
             let refused = [("--aov", !args.aov.is_empty()), ("--crop", args.crop.is_some())];
-            refuse_given(refused, |f| Error::conflict(f, "a film (-o with pictures takes it)"))?;
+            refuse_given(refused, |f| Error::conflict(f, "a film (name pictures with -o)"))?;
         }
         job.templates()
             .try_for_each(|t| t.require(METHOD, variants, "combinations of settings"))?;

@@ -77,7 +77,7 @@ fn one(what: &str, found: usize) -> Error {
 fn write_splats(path: &Path, version: &SplatVersion, session: &Session) -> Result<()> {
     let count = version.splats.len();
     write_whole(path, session.task, |out| {
-        let comment = "quadrille mesh --to-splats: one flat splat a triangle";
+        let comment = "quadrille mesh --to-splats: one flat splat per triangle";
         let mut writer = PlyWriter::new(out, count as u64, 0, &[comment])?;
         for splat in &version.splats {
             writer.push(splat)?;

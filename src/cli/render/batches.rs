@@ -45,7 +45,7 @@ pub(super) fn seen_rows(
             let seen = index?.seen(cameras, profile, batches.rows());
             let rows: usize = seen.iter().map(ExactSizeIterator::len).sum();
             let all = batches.rows();
-            session.remark(&format!("{}: {rows} of {all} rows may be seen", path.display()));
+            session.remark(&format!("{}: {rows} of {all} rows may be visible", path.display()));
             Some(seen)
         }
         Err(error) => {
@@ -57,7 +57,7 @@ pub(super) fn seen_rows(
 
 fn refuse(job: &Job<'_>, memory: Bytes, batches: &SplatBatches, whole: u64) -> Result<()> {
     let file = job.args.scene.display();
-    let of_output = (job.output.is_none() && job.film.is_none()).then_some("no picture");
+    let of_output = (job.output.is_none() && job.film.is_none()).then_some("a command without -o");
     if let Some(found) = whole_scene_flag(job.args).or(of_output) {
         let other = format!(
             "{found}: {file} takes {whole} bytes and is read in batches, which draw pictures (-o) or films of a camera file \
@@ -71,7 +71,7 @@ fn refuse(job: &Job<'_>, memory: Bytes, batches: &SplatBatches, whole: u64) -> R
         let least =
             Bytes(working.saturating_mul(8).div_ceil(3).div_ceil(1 << 20).saturating_mul(1 << 20));
         let expected = format!(
-            "at least {least} for {file}, of which {working} bytes are decoded at once; all of it takes {whole} bytes"
+            "at least {least} for {file}, since {working} bytes of it are decoded at once (the whole scene takes {whole} bytes)"
         );
         return Err(Error::argument("--memory", expected, memory));
     }
@@ -83,7 +83,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
     let keys = args.film.path.keys(&args.views);
     first_given([
         (
-            "views that the scene decides",
+            "views that are chosen from the scene",
             !keys.is_ok_and(|keys| keys.beside(&args.scene).cameras.is_some()),
         ),
         ("--repeat", args.repeat.is_some()),
@@ -91,7 +91,7 @@ pub(super) fn whole_scene_flag(args: &Args) -> Option<&'static str> {
         ("--probe", !args.probe.is_empty()),
         ("--resume", args.resume),
         ("filters of splats", !args.filters.is_empty()),
-        ("another renderer than cpu", flags.backend != Backend::Cpu),
+        ("a --backend other than cpu", flags.backend != Backend::Cpu),
         ("--aov", !flags.layers.settings().layers.is_empty()),
         ("--exposures", flags.exposures.file().is_some()),
     ])
