@@ -19,7 +19,7 @@ parts! {
     BLENDING_IN_CROP "blending in CROP";
     SECOND_GPC "a second GPC (gpu.gpcs)";
     SOFTWARE "software on the shader cores";
-    KERNELS "kernels ahead of a raster in software";
+    KERNELS "kernels before the raster in software";
     ACCELERATOR "the accelerator";
     FRAME_ESTIMATE "an estimate of frame times";
     ENERGY_ESTIMATE "an estimate of energy";

@@ -27,9 +27,9 @@ statistics! {
         pub hits: u64,
         /// Accesses to absent sectors: fetched, created cleared, or written as a whole.
         pub misses: u64,
-        /// Sectors fetched from the memory behind the cache.
+        /// Sectors fetched from the next level of memory.
         pub fetched: u64,
-        /// Sectors written back to the memory behind the cache.
+        /// Sectors written back to the next level of memory.
         pub written_back: u64,
         /// Lines evicted with a dirty sector.
         pub dirty_evictions: u64,

@@ -20,8 +20,8 @@ pub fn mesh_toml(config: &MeshConfig, preset: &str) -> String {
 fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> String {
     let mut text = format!(
         "# Configuration of the emulated graphics pipeline; `quadrille {command} --config FILE` reads it.\n\
-         # \"source:\" names what states a default, \"assumption:\" why a value was chosen that nothing \
-         states,\n# \"calibrated against:\" the published result that a value was chosen to allow.\n",
+         # \"source:\" cites the publication of a default, \"assumption:\" gives the reason for an unpublished \
+         value,\n# \"calibrated against:\" names the published result that a value was chosen to reproduce.\n",
     );
     for preset in PRESETS.iter().filter(|p| p.name == preset) {
         let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);

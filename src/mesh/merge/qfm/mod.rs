@@ -70,7 +70,7 @@ pub struct QfmSettings {
     pub entries: Option<u32>,
     /// Number of entries that a fragment is compared with: the most recent ones at the same position.
     pub candidates: u32,
-    /// Whether an evicted entry may merge with another one instead (section 3.3).
+    /// Whether an entry due for eviction is merged into another entry if possible (section 3.3).
     pub merge_at_eviction: bool,
     /// Whether quads without coverage take part (section 3.3).
     pub empties: bool,
