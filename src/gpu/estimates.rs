@@ -116,8 +116,7 @@ fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
 
 fn of_kernel(counts: &ComputeCounts, config: &Config) -> EnergyEvents {
     let stored = config.compute.shared_bytes_per_block.div_ceil(SECTOR_BYTES);
-    // All lanes of a warp load from one address, a sector per load; sectors from the L2 are written to
-    // the first-level cache.
+    // All lanes of a warp load one address, hence one sector. Sectors from the L2 are written to the first-level cache.
     let loaded = counts.warp_entries * ENTRY_LOADS + counts.warp_entries_blending * BLEND_LOADS;
     let filled = counts.l2.read_bytes / SECTOR_BYTES;
     EnergyEvents {

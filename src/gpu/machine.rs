@@ -103,8 +103,7 @@ impl Machine {
         MethodRun { outcome, host: start.elapsed() }
     }
 
-    /// Simulates a view on several machines, in parallel on rayon's current pool. Progress counts the splats of all
-    /// machines.
+    /// Simulates a view on several machines, in parallel on rayon's current pool. Progress counts splats over all machines.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled) if `task` is cancelled.

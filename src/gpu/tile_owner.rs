@@ -46,8 +46,7 @@ impl TileMap {
         }
     }
 
-    /// Mask of the GPCs, at most 64, that own a screen tile in `bounds`, which lies inside the picture: bit `n` for GPC
-    /// `n`.
+    /// Mask of the GPCs, at most 64, that own a screen tile in `bounds`, inside the picture: bit `n` for GPC `n`.
     pub fn owners_in(&self, bounds: PixelRect) -> u64 {
         let all = u64::MAX >> (u64::BITS - self.count);
         let mut owners = u64::from(self.count == 1);

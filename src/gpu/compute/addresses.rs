@@ -69,8 +69,7 @@ impl Addresses {
         })
     }
 
-    /// Reads centres and conics of up to 32 `entries` like a warp, each sector once. Returns the cycle at which all have
-    /// arrived.
+    /// Reads centres and conics of up to 32 `entries` like a warp, each sector once. Returns the last arrival.
     pub(super) fn gather(
         &self,
         memory: &mut Memory,
@@ -81,8 +80,7 @@ impl Addresses {
         let arrays = [(self.centres, CENTRE_BYTES), (self.conics, CONIC_BYTES)];
         let mut arrived = at;
         for (array, bytes) in arrays {
-            // The sector size is a multiple of each element size, and arrays begin at a sector, so no element
-            // crosses a sector boundary.
+            // No element crosses a sector: element sizes divide the sector size, and arrays begin at a sector.
             let mut sectors = [u64::MAX; LANES];
             for (sector, entry) in sectors.iter_mut().zip(entries) {
                 *sector = (array + u64::from(splats[*entry as usize].index) * bytes) / SECTOR_BYTES;

@@ -214,8 +214,8 @@ pub fn key_bits(tiles: usize) -> u64 {
     32 + u64::from((tiles as u64).checked_ilog2().map_or(0, |bits| bits + 1))
 }
 
-/// Visits each pair of a splat and a tile that `wide` lists and `narrow` does not. A splat has at most one span per row of
-/// tiles in each.
+/// Visits the pairs of splat and tile that `wide` lists and `narrow` does not. Both have at most one span per splat and
+/// row.
 pub(super) fn tiles_beyond(
     wide: &[Span],
     narrow: &[Span],

@@ -311,7 +311,7 @@ impl<S: Simd> WarpPixels<S> {
         RowFragments { over, alpha }
     }
 
-    /// Blends fragments into a row or stops their lanes; returns the lanes that blend. The entries `seen` precede the
+    /// Blends fragments of a splat into a row or stops their lanes; returns the lanes that blend. `seen` precedes the
     /// splat.
     #[inline(always)]
     fn blend_row(

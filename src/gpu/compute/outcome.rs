@@ -152,8 +152,7 @@ impl ComputeCounts {
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)
     }
 
-    /// Share of lanes that blend, 0 to 1, over all entries that at least one lane of their warp blends; `None` if there are
-    /// none.
+    /// Share of lanes that blend, 0 to 1, over all entries that a lane of their warp blends; `None` without such entries.
     pub fn blending_share_of_blending(&self) -> Option<f64> {
         let lanes = 32 * self.warp_entries_blending;
         (lanes > 0).then(|| self.lanes.blended as f64 / lanes as f64)

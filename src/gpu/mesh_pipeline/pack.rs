@@ -1,8 +1,7 @@
 //! Packing of quads into warps for the shader (VR-Pipe, section III-B: the port from PROP to the shader cores).
 //!
 //! Input: quads at any position. Output: warps of up to 8 quads, in order. Rate: quads per cycle. A warp leaves when it is
-//! full,
-//! when a quad of another draw arrives, and at the end (assumption: draws differ in state, and there is no time-out).
+//! full, when a quad of another draw arrives, and at the end (assumption: draws differ in state, and there is no time-out).
 
 use super::draw_state::MeshDrawState;
 use quadrille_base::raster::tiles::QUADS_PER_TILE;

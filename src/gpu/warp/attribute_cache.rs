@@ -100,8 +100,7 @@ impl AttributeCaches {
                 && splats.iter().all(|(other, _)| *other != splat)
             {
                 let set = self.set_of(core, splat);
-                // The sets of all splats of the warp are requested before the first access, so their misses
-                // overlap.
+                // All sets of the warp's splats are requested before the first access, so their misses overlap.
                 prefetch(&self.entries, set);
                 splats.push((splat, set));
             }

@@ -237,7 +237,7 @@ impl Cores {
         program
     }
 
-    /// Merges the marked pairs of quads into the older one; the younger one becomes empty. Returns the number of removed
+    /// Merges the marked pairs into their older quad; the younger one becomes empty. Returns the number of removed
     /// fragments.
     fn merge(&mut self, warp: &Warp, state: &mut DrawState<'_>, shaded: &mut [ColourQuad]) -> u64 {
         let before = self.counters.fragments_merged;

@@ -193,8 +193,7 @@ impl<'a> FragmentShader<'a> {
         let mut exponents = [lane(0.0); GROUPS];
         for (exponents, quads) in exponents.iter_mut().zip(quads.chunks_exact(GROUP)) {
             let [a, b, c, d] = [&quads[0], &quads[1], &quads[2], &quads[3]];
-            // Quads of a warp may belong to different splats, so parameters are broadcast per quad, in
-            // vectors of four.
+            // Quads of a warp may belong to different splats, so parameters are broadcast per quad.
             let low = self.exponent_lanes(simd, first_px, a);
             let low = low.combine(self.exponent_lanes(simd, first_px, b));
             let high = self.exponent_lanes(simd, first_px, c);
@@ -261,8 +260,7 @@ impl<'a> FragmentShader<'a> {
         counts
     }
 
-    /// [`exponent`] of a quad in the same order of operations. `first_px` is the first pixel of its tile, from the
-    /// picture's centre.
+    /// [`exponent`] of a quad in the same order of operations. `first_px` is the position of its tile's first pixel.
     #[inline(always)]
     fn exponent_lanes<S: Simd>(&self, simd: S, first_px: [f32; 2], quad: &Quad) -> f32x4<S> {
         let lane = |v: f32| f32x4::splat(simd, v);

@@ -1,8 +1,7 @@
 //! Loads and stores of warps in emulated time, without a lock: a warp reads its pixels in the cycle of its load and
 //! overwrites them in the cycle of its store, so updates in between are lost.
 //!
-//! Warps arrive in launch order, but their loads and stores are due in any order. An event is performed once no earlier
-//! event can arrive.
+//! Warps arrive in launch order, but their accesses are due in any order. An access runs once no earlier one can arrive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

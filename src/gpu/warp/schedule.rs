@@ -61,8 +61,7 @@ impl Schedule {
         }
     }
 
-    /// Runs a warp that gets its slot at `arrival`, on a scheduler that owes `owed` cycles. Returns the cycle of
-    /// completion.
+    /// Runs a warp that gets its slot at `arrival`, on a scheduler that owes `owed` cycles. Returns when the warp is done.
     pub fn run(&mut self, arrival: Cycle, program: WarpProgram, owed: u64) -> Cycle {
         let scheduler = self.next_scheduler;
         self.next_scheduler += 1;

@@ -248,8 +248,7 @@ impl ColourPorts {
         }
     }
 
-    /// Reads the colours of a warp from `at` on, blends and writes them. Returns the cycle at which the L2 has accepted
-    /// them.
+    /// Reads the colours of a warp from `at` on, blends and writes them. Returns the cycle at which the L2 accepts them.
     fn blend(
         &mut self,
         warp: &ShadedWarp,

@@ -84,8 +84,7 @@ impl UpdateShader {
         }
     }
 
-    /// Runs a warp that gets its slot at `arrival`, on the next scheduler of GPC `gpc`. Returns the cycle at which it
-    /// leaves the slot.
+    /// Runs a warp that gets its slot at `arrival`, on the next scheduler of GPC `gpc`. Returns when it leaves the slot.
     pub(super) fn run(
         &mut self,
         warp: &Warp,
