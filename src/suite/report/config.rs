@@ -21,7 +21,7 @@ fn text(fields: &[Field], defaults: &[Field], preset: &str, command: &str) -> St
     let mut text = format!(
         "# Configuration of the emulated graphics pipeline; `quadrille {command} --config FILE` reads it.\n\
          # \"source:\" cites the publication of a default, \"assumption:\" gives the reason for an unpublished \
-         value,\n# \"calibrated against:\" names the published result that a value was chosen to reproduce.\n",
+         value,\n# \"calibrated against:\" names the published result that the value makes possible.\n",
     );
     for preset in PRESETS.iter().filter(|p| p.name == preset) {
         let _ = writeln!(text, "# Preset {}: {}.", preset.name, preset.about);
