@@ -75,6 +75,10 @@ pub(super) struct Args {
     /// published source is halved and doubled, one at a time, instead of pages
     #[arg(long, conflicts_with_all = ["warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
     sensitivity: bool,
+    /// Print the share of the cycles that each unit saves at twice its rates, each storage at twice its size and each
+    /// latency at half, one at a time, beside the ports that limit each method, instead of pages
+    #[arg(long, conflicts_with_all = ["sensitivity", "warm", "stereo", "output", "maps", "trace", "stats", "dram_trace", "reference", "frame", "energy"])]
+    relief: bool,
     /// Print the whole configuration as TOML with an explanation of each field, and draw nothing
     #[arg(long)]
     config_dump: bool,
@@ -84,7 +88,7 @@ pub(super) struct Args {
     json: bool,
     /// Print comma-separated values instead of pages, as `bench --csv` does: one line per view, configuration and
     /// method, one column per number
-    #[arg(long, conflicts_with_all = ["json", "sensitivity"])]
+    #[arg(long, conflicts_with_all = ["json", "sensitivity", "relief"])]
     csv: bool,
     #[command(flatten)]
     reading: LoadOptions,
@@ -196,11 +200,17 @@ impl Args {
         [frame, energy].concat()
     }
 
+    /// Whether changed configurations run instead of the given one alone.
+    fn varies(&self) -> bool {
+        self.sensitivity || self.relief
+    }
+
     fn refuse_for_sweep(&self, configurations: usize) -> Result<()> {
         let others = [
             ("--warm or --stereo", self.sequence.is_sequence()),
             ("-o", self.output.is_some()),
             ("--sensitivity", self.sensitivity),
+            ("--relief", self.relief),
             ("--frame without --json", self.frame && !self.json),
             ("--energy without --json", self.energy && !self.json),
             ("--config-dump", self.config_dump),
@@ -221,7 +231,7 @@ impl SimJob<'_> {
     fn run_all(&self, cameras: &[Camera], files: &mut Files<'_>) -> Result<Exit> {
         let steps = cameras.len() * self.configurations.len();
         // The progress bar of a single run counts splats, of several runs views.
-        let is_single = steps == 1 && !self.args.sensitivity;
+        let is_single = steps == 1 && !self.args.varies();
         let unit = if is_single { "splats" } else { "views" };
         let progress = self.session.progress(unit);
         let of_run =
@@ -235,7 +245,7 @@ impl SimJob<'_> {
             warn_if_unseen(self.scene, camera, self.profile.near, self.session);
             let (splats, Session { level, task, .. }) = (&self.scene.splats, self.session);
             let prepared = PreparedView::new(splats, camera, &self.profile, *level, task)?;
-            if self.args.sensitivity {
+            if self.args.varies() {
                 self.vary(&prepared, camera, cameras, &mut printed, &progress)?;
                 steps.advance(1)?;
                 continue;

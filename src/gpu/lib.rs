@@ -63,6 +63,7 @@ pub mod outcome;
 pub mod outcome_counts;
 pub mod passes;
 pub mod raster;
+pub mod relief;
 pub mod result;
 pub mod sensitivity;
 pub mod simulation;

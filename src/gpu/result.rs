@@ -200,14 +200,14 @@ impl SimulationResult {
         self.framebuffer.frame()
     }
 
-    /// Port that is the critical resource of the run, see [`UnitCycles::critical`].
-    pub fn critical_unit(&self) -> Option<&UnitCycles> {
+    /// The ports with the highest occupancy, as [`UnitCycles::critical`] finds them.
+    pub fn critical_units(&self) -> Vec<&UnitCycles> {
         UnitCycles::critical(&self.units)
     }
 
-    /// Port that limits the run; `None` if latency and bursts limit it.
-    pub fn limiting_unit(&self) -> Option<&UnitCycles> {
-        UnitCycles::limiting(&self.units)
+    /// Names of the ports that limit the run, separated by commas; `None` if latency and bursts do.
+    pub fn limit(&self) -> Option<String> {
+        UnitCycles::names(&UnitCycles::limiting(&self.units))
     }
 
     /// Counters and cycles that do not add up; empty unless the simulator has a bug.

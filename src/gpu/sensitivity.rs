@@ -71,7 +71,7 @@ pub struct Sensitivity {
 
 impl Sensitivity {
     /// Simulates `view` with `config` and with each changed field. The first method is the reference of the speedups.
-    /// Progress counts fields. `begin` receives the number of configurations and the host time of the first one.
+    /// Progress counts fields. `begin` receives the number of runs and the host time of the first configuration.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) if a field of `config` does not fit, and
@@ -93,7 +93,7 @@ impl Sensitivity {
         let start = Instant::now();
         let at_default = speedups(&run(config)?);
         // Two more: the unchanged configuration and the example preset.
-        begin(2 + changed.flatten().count(), start.elapsed());
+        begin((2 + changed.flatten().count()) * methods.len(), start.elapsed());
         let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
         let steps = task.steps(varied.len() as u64);
         let fields = varied.into_par_iter().map(|field| {
@@ -129,13 +129,13 @@ pub(crate) fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
             && config.is_read(field, methods)
             && match field.value.parse::<f64>() {
                 Ok(value) => value > 0.0,
-                Err(_) => ratio(field).is_some() || other_value(field).is_some(),
+                Err(_) => rate(field).is_some() || other_value(field).is_some(),
             }
     };
     config.fields().into_iter().filter(is_varied).collect()
 }
 
-fn ratio(field: &Field) -> Option<[u64; 2]> {
+fn rate(field: &Field) -> Option<[u64; 2]> {
     let (items, cycles) = field.value.trim_matches('"').split_once('/')?;
     Some([items.parse().ok()?, cycles.parse().ok()?])
 }
@@ -149,24 +149,29 @@ fn other_value(field: &Field) -> Option<String> {
     Some(if is_configured { two } else { one }.to_string())
 }
 
-/// Half and twice the value of a field. Half of an odd number is a ratio if the field is a rate, and is rounded down
-/// otherwise. A toggled switch is the second entry.
+/// Half and twice the value of a field. A toggled switch is the second entry.
 fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
-    if let Some([items, cycles]) = ratio(field) {
-        return [[items, cycles * 2], [items * 2, cycles]].map(|[i, c]| Some(format!("{i}/{c}")));
+    match other_value(field) {
+        Some(other) => [None, Some(other)],
+        None => [[1, 2], [2, 1]].map(|ratio| scaled(config, field, ratio)),
     }
-    match field.value.parse::<u64>() {
-        Ok(whole) => {
-            let half = format!("{whole}/2");
-            let is_rate = config.with(&format!("{}={half}", field.name)).is_ok();
-            let half = if is_rate && whole % 2 == 1 { half } else { (whole / 2).to_string() };
-            [half, (whole * 2).to_string()].map(Some)
+}
+
+/// The value of a numeric field times the ratio of two numbers; whole unless the field accepts a rate. `None` for other
+/// fields, and for values out of the field's bounds.
+pub(crate) fn scaled(config: &Config, field: &Field, [times, over]: [u64; 2]) -> Option<String> {
+    let is_valid = |value: &String| config.with(&format!("{}={value}", field.name)).is_ok();
+    let value = match (rate(field), field.value.parse::<u64>(), field.value.parse::<f64>()) {
+        (Some([items, cycles]), ..) => format!("{}/{}", items * times, cycles * over),
+        (None, Ok(whole), _) => {
+            let rate = format!("{}/{over}", whole * times);
+            let is_rate = whole * times % over != 0 && is_valid(&rate);
+            if is_rate { rate } else { (whole * times / over).to_string() }
         }
-        Err(_) => match field.value.parse::<f64>() {
-            Ok(value) => [value / 2.0, value * 2.0].map(|v| Some(format!("{v:?}"))),
-            Err(_) => [None, other_value(field)],
-        },
-    }
+        (None, Err(_), Ok(value)) => format!("{:?}", value * times as f64 / over as f64),
+        (None, Err(_), Err(_)) => return None,
+    };
+    is_valid(&value).then_some(value)
 }
 
 #[cfg(test)]

@@ -8,8 +8,17 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Least occupancy of a port that limits a run; at start and end of a draw no port is always busy (assumption).
-const LIMITING_OCCUPANCY: f64 = 0.9;
+/// Least sum of the demands of the ports that limit a run; below it, latency and bursts do (assumption).
+const LIMITING_DEMAND: f64 = 0.5;
+
+/// Least demand, as a share of the highest, of a port that limits a run together with others (assumption).
+const NEARLY_HIGHEST: f64 = 0.95;
+
+/// Least utilisation of a port to memory that limits the ports that wait for memory (assumption).
+const LIMITING_MEMORY: f64 = 0.9;
+
+/// Least share of the cycles that more room may save for a storage to be named (assumption).
+const LEAST_GAIN: f64 = 0.03;
 
 /// Kind of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +53,9 @@ pub struct UnitCycles {
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
     pub rate: Option<Rate>,
+    /// Least cycles for the items at that rate, over all instances; `busy` without a rate.
+    #[serde(skip)]
+    pub needed: u64,
     /// Sum of the timelines of all instances, if they were kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
@@ -74,6 +86,7 @@ impl UnitCycles {
             idle: vec![("unused".to_owned(), unused)],
             moved,
             rate: Some(rate),
+            needed: busy,
             timeline: None,
         }
     }
@@ -105,12 +118,6 @@ impl UnitCycles {
         self.share(self.busy + self.idle(StallReason::Contended))
     }
 
-    /// As [`UnitCycles::occupancy`], plus the cycles in which the port's storage was full. Storage in front of
-    /// a slow unit fills up too, so they do not indicate a limit while another port is occupied.
-    fn occupancy_with_storage(&self) -> f64 {
-        self.occupancy() + self.share(self.idle(StallReason::Full))
-    }
-
     /// Idle cycles whose reason names no neighbour.
     fn idle(&self, reason: StallReason) -> u64 {
         self.idle.iter().filter(|(name, _)| name == reason.name()).map(|(_, cycles)| cycles).sum()
@@ -120,42 +127,57 @@ impl UnitCycles {
         cycles as f64 / self.total().max(1) as f64
     }
 
-    /// The critical resource of a run: the port with the highest occupancy unless that is too low to
-    /// limit the run and a port limits it with its storage, or a storage of its own. Of several such resources the last
-    /// one is critical, since the storage in front of it fills up as well. A port to memory that is busy nearly all the
-    /// time goes before a port that is occupied because it waits for memory.
-    pub fn critical(units: &[Self]) -> Option<&Self> {
+    /// Share of the cycles that the port takes for its items, 0 to 1: at its own rate, with the waits for its own data and
+    /// for other users, and of a storage, the waits for room. A neighbour that passes partial beats is occupied as long as
+    /// the port that limits it, but its items need fewer cycles.
+    pub fn demand(&self) -> f64 {
+        let data = self.idle(StallReason::Miss) + self.idle(StallReason::Contended);
+        self.share(self.needed + data) + self.waits_for_room()
+    }
+
+    fn waits_for_room(&self) -> f64 {
+        if self.kind == PortKind::Storage { self.share(self.idle(StallReason::Full)) } else { 0.0 }
+    }
+
+    /// The critical resources of a run: the ports with nearly the highest [demand](Self::demand), and each storage whose
+    /// waits for room may cost as much as these ports. A port to memory that is busy nearly all the time goes before a
+    /// port that waits for memory.
+    pub fn critical(units: &[Self]) -> Vec<&Self> {
         let ports = || units.iter().filter(|unit| unit.total() > 0);
-        let highest = ports().max_by(|a, b| a.occupancy().total_cmp(&b.occupancy()))?;
-        if highest.occupancy() < LIMITING_OCCUPANCY {
-            return ports().rfind(|unit| unit.is_limiting()).or(Some(highest));
-        }
-        let memory = ports().filter(|unit| unit.kind != PortKind::Pipeline);
+        let lacks_room = |unit: &&Self| unit.waits_for_room() > 0.0;
+        let highest =
+            ports().filter(|unit| !lacks_room(unit)).map(Self::demand).fold(0.0, f64::max);
+        let is_near = |unit: &&Self| unit.demand() >= highest * NEARLY_HIGHEST;
+        let near: Vec<_> = ports().filter(|unit| !lacks_room(unit) && is_near(unit)).collect();
+        let working = near.iter().map(|unit| unit.working()).fold(0.0, f64::max);
+        let memory = ports().filter(|unit| matches!(unit.kind, PortKind::Cache | PortKind::Memory));
         let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
-        let limits = |unit: &&Self| {
-            unit.utilisation() >= LIMITING_OCCUPANCY && unit.utilisation() > highest.working()
-        };
-        busiest.filter(limits).or(Some(highest))
-    }
-
-    /// The port that limits a run: the [critical](Self::critical) one, or `None` if latency and bursts do.
-    pub fn limiting(units: &[Self]) -> Option<&Self> {
-        Self::critical(units).filter(|unit| unit.is_limiting())
-    }
-
-    /// Share of the cycles in which the port is occupied or, if only with its storage it limits the run, one of both is.
-    pub fn limiting_share(&self) -> f64 {
-        if self.occupancy() < LIMITING_OCCUPANCY && self.is_limiting() {
-            self.occupancy_with_storage()
-        } else {
-            self.occupancy()
+        if let Some(memory) = busiest.filter(|memory| {
+            memory.utilisation() >= LIMITING_MEMORY && memory.utilisation() > working
+        }) {
+            return vec![memory];
         }
+        // Twice the rate of the ports saves the cycles up to the demand of the next one, and no more than half of their own;
+        // more room saves cycles in which the ports do not work.
+        let others = ports().filter(|unit| !lacks_room(unit) && !is_near(unit)).map(Self::demand);
+        let saved = highest - others.fold(highest / 2.0, f64::max);
+        let least = (saved / 2.0).max(LEAST_GAIN);
+        let is_short =
+            |unit: &&Self| lacks_room(unit) && unit.waits_for_room().min(1.0 - highest) >= least;
+        ports().filter(|unit| !lacks_room(unit) && is_near(unit) || is_short(unit)).collect()
     }
 
-    /// Whether the port and its storage are occupied so long that they limit the run. If the [critical](Self::critical)
-    /// port does not, latency and bursts limit it.
-    pub fn is_limiting(&self) -> bool {
-        self.occupancy_with_storage() >= LIMITING_OCCUPANCY
+    /// The ports that limit a run: the [critical](Self::critical) ones, or none if latency and bursts do.
+    pub fn limiting(units: &[Self]) -> Vec<&Self> {
+        let critical = Self::critical(units);
+        let demand = critical.iter().map(|unit| unit.demand()).sum::<f64>();
+        if demand >= LIMITING_DEMAND { critical } else { Vec::new() }
+    }
+
+    /// The names of ports, separated by commas; `None` of no port.
+    pub fn names(ports: &[&Self]) -> Option<String> {
+        let names: Vec<_> = ports.iter().map(|port| port.name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// Describes each port whose counted cycles do not match a run of `cycles`.
@@ -240,6 +262,7 @@ impl Waits {
             idle: vec![(self.reason.name().to_owned(), self.cycles), ("unused".to_owned(), unused)],
             moved: 0,
             rate: None,
+            needed: 0,
             timeline: None,
         };
         units.insert(place + 1, storage);
@@ -322,6 +345,7 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             busy: sum(&|a| a.busy),
             moved: sum(&|a| a.moved),
             rate: alike.first().and_then(|(_, a)| a.rate),
+            needed: sum(&Activity::needed),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
             timeline: (alike.iter())
                 .filter_map(|(_, activity)| activity.timeline().cloned())

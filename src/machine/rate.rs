@@ -91,7 +91,7 @@ impl Rate {
     }
 
     /// Cycles that `items` take, rounded up.
-    pub(crate) fn cycles_for(self, items: u64) -> u64 {
+    pub fn cycles_for(self, items: u64) -> u64 {
         (items * u64::from(self.cycles)).div_ceil(self.items.into())
     }
 

@@ -55,12 +55,25 @@ pub struct CycleGroups {
     most: u64,
     cycle: Cycle,
     groups: u64,
+    /// Cycles of all groups, if none shared a cycle.
+    alone: u64,
 }
 
 impl CycleGroups {
     /// Lets up to `most` groups share a cycle.
     pub fn new(most: u64) -> Self {
-        Self { most, cycle: 0, groups: 0 }
+        Self { most, cycle: 0, groups: 0, alone: 0 }
+    }
+
+    /// Counts a group that takes `cycles` of the port by itself.
+    #[inline]
+    pub fn count(&mut self, cycles: u64) {
+        self.alone += cycles;
+    }
+
+    /// Least cycles of all counted groups, with as many in each cycle as may share it.
+    pub fn least_cycles(&self) -> u64 {
+        self.alone.div_ceil(self.most)
     }
 
     /// Moves to the port's `cycle` if that is another one; `is_shared` tells whether the last group has items in it.
@@ -90,6 +103,8 @@ impl CycleGroups {
 pub struct RigidUnit<S: Rigid> {
     spec: S,
     group: u32,
+    /// Items of the group at the issue port so far.
+    in_group: u64,
     groups: CycleGroups,
     /// Issue port.
     pub pipe: IssuePort,
@@ -104,6 +119,7 @@ impl<S: Rigid> RigidUnit<S> {
         Self {
             spec: spec.clone(),
             group: 0,
+            in_group: 0,
             groups: CycleGroups::new(spec.groups_per_cycle()),
             pipe: spec.port(),
             counters: S::Counters::default(),
@@ -114,6 +130,7 @@ impl<S: Rigid> RigidUnit<S> {
     /// Ends the current cycle before a group's first item if it has items of as many groups as may share it.
     #[inline]
     fn begin_group(&mut self) {
+        self.end_group();
         self.groups.move_to(self.pipe.port_free(), self.pipe.is_mid_cycle());
         if self.groups.are_full() {
             self.pipe.end_cycle();
@@ -122,8 +139,17 @@ impl<S: Rigid> RigidUnit<S> {
     }
 }
 
+impl<S: Rigid> RigidUnit<S> {
+    fn end_group(&mut self) {
+        let items = std::mem::take(&mut self.in_group);
+        self.groups.count(self.pipe.activity.least_cycles_of(items));
+    }
+}
+
 impl<S: Rigid> Unit for RigidUnit<S> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.end_group();
+        self.pipe.activity.least = self.groups.least_cycles();
         visitor.activity(S::NAME, &mut self.pipe.activity);
         visitor.statistics(S::NAME, &self.counters);
         visitor.ledger(S::NAME, Some(S::NAME), &mut self.ledger, &self.counters);
@@ -149,9 +175,11 @@ impl<M, S: Process<M>> Stage<M> for RigidUnit<S> {
         }
         let tile = S::tile(&item);
         let mark = self.ledger.mark(&self.counters, Some(self.pipe.activity.busy));
-        let start = match self.spec.process(item, &mut self.counters, state) {
-            (count, Some(out)) => self.pipe.issue_on(out, arrival, count, state, next),
-            (count, None) => self.pipe.work_on(arrival, count),
+        let (count, out) = self.spec.process(item, &mut self.counters, state);
+        self.in_group += count;
+        let start = match out {
+            Some(out) => self.pipe.issue_on(out, arrival, count, state, next),
+            None => self.pipe.work_on(arrival, count),
         };
         (self.ledger).record(mark, &self.counters, Some(self.pipe.activity.busy), tile, start);
         start

@@ -84,6 +84,9 @@ pub struct Activity {
     pub rate: Option<Rate>,
     /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
+    /// Least cycles in which the items pass, if groups of them that share no cycle take longer than at `rate`.
+    #[serde(skip)]
+    pub least: u64,
     #[serde(skip)]
     accounted: Cycle,
     #[serde(skip)]
@@ -98,6 +101,17 @@ impl Activity {
     /// Starts the accounting of a port that items pass at most at `rate`.
     pub fn of_rate(rate: Rate) -> Self {
         Self { rate: Some(rate), ..Self::default() }
+    }
+
+    /// Least cycles in which `items` pass by themselves; 0 without a rate.
+    pub fn least_cycles_of(&self, items: u64) -> u64 {
+        self.rate.map_or(0, |rate| rate.cycles_for(items))
+    }
+
+    /// Least cycles for the items that passed, at most the busy ones; all busy cycles without a rate.
+    pub(crate) fn needed(&self) -> u64 {
+        let at_rate = self.rate.map_or(self.busy, |rate| rate.cycles_for(self.moved));
+        at_rate.max(self.least).min(self.busy)
     }
 
     /// Charges the unaccounted cycles up to `cycle` to `reason`.

@@ -267,8 +267,8 @@ fn the_limiting_unit_is_the_one_that_was_made_slow() {
         let mut config = MeshConfig::default();
         change(&mut config);
         let result = run(&*source, &settings, &config, unit);
-        let limiting = UnitCycles::limiting(&result.units);
-        assert_eq!(limiting.map(|unit| unit.name), Some(name));
+        let limiting = UnitCycles::names(&UnitCycles::limiting(&result.units));
+        assert_eq!(limiting.as_deref(), Some(name));
         let triangles = result.units.iter().find(|u| u.name == "triangles").unwrap();
         assert_eq!(triangles.busy, triangles.moved, "{name}");
         assert_eq!(triangles.moved, result.grids.triangles_out, "{name}");

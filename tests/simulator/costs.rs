@@ -83,7 +83,7 @@ fn blends_of_one_pixel_wait_for_each_other() {
     let draw = Draw::rectangles(16, 16, &[[4, 4, 2, 2]; 2000], [1.0; 3], 0.01);
     let result = run(&draw, &["crop.blend_cycles=1024"], Variant::BASELINE);
     assert!(result.cycles >= 2000 * 1024, "{}", result.cycles);
-    assert_eq!(result.limiting_unit().map(|unit| unit.name), Some("crop"));
+    assert_eq!(result.limit().as_deref(), Some("crop"));
 }
 
 /// One warp in ten cycles from the cores to CROP.

@@ -267,8 +267,7 @@ fn the_lock_limits_under_its_own_name() {
     let places: Vec<_> = (0..2_000_u32).map(|n| [n % 16 * 16, n / 16 % 16 * 16, 16, 16]).collect();
     let draw = Draw::rectangles(256, 256, &places, [1.0; 3], 0.1);
     let result = drawn(&draw, &config(&["interlock.regions=1"]), ShaderOrder::Interlocked);
-    let limiting = result.limiting_unit().map(|unit| unit.name);
-    assert_eq!(limiting, Some("interlock"));
+    assert_eq!(result.limit().as_deref(), Some("interlock"));
 }
 
 /// A picture of one pixel, and one without splats.

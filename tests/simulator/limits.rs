@@ -62,8 +62,8 @@ fn vertex_shading_does_not_limit_few_large_splats() {
     for variant in [Variant::BASELINE, Variant::HET] {
         let result = run(&draw, &[], variant);
         assert!(missed(&result, "vertex") < 1_000, "{variant}");
-        let critical = result.critical_unit().map(|unit| unit.name);
-        assert_ne!(critical, Some("vertex"), "{variant}");
+        let critical = result.critical_units();
+        assert!(critical.iter().all(|unit| unit.name != "vertex"), "{variant}");
     }
 }
 
@@ -195,13 +195,12 @@ fn the_resource_that_limits_is_named() {
     let mut wrong = Vec::new();
     for (assignments, variant, scene, name) in LIMITS {
         let result = run(&scene.draw(), assignments, variant);
-        let limiting = result.limiting_unit().map(|unit| unit.name);
-        if limiting != Some(name) {
-            let critical = result.critical_unit().unwrap();
-            let share = critical.limiting_share();
+        if result.limit().as_deref() != Some(name) {
+            let demands: Vec<_> =
+                (result.units.iter()).map(|unit| (unit.name, unit.demand())).collect();
             wrong.push(format!(
-                "{variant} {assignments:?}: {} {share:.3}, {limiting:?} instead of {name}",
-                critical.name
+                "{variant} {assignments:?}: {:?} instead of {name}: {demands:.2?}",
+                result.limit()
             ));
         }
     }
@@ -239,8 +238,7 @@ const LARGE_ATTRIBUTES: &str = "vertex.attribute_bytes=4096";
 fn the_buffer_of_vertex_results_limits_under_its_own_name() {
     for variant in Variant::ALL {
         let result = run(&quads(6_000), &[LARGE_ATTRIBUTES], variant);
-        let limiting = result.limiting_unit().map(|unit| unit.name);
-        assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
+        assert_eq!(result.limit().as_deref(), Some("vertex_buffer"), "{variant}");
         let vertex = result.units.iter().find(|unit| unit.name == "vertex");
         let idle = &vertex.unwrap().idle;
         let waited = idle.iter().find(|(reason, _)| reason == "full vertex_buffer");
@@ -269,8 +267,7 @@ fn more_of_the_named_resource_shortens_the_draw_most() {
             emulated::run(&view, &config, variant)
         };
         let result = run(&[]);
-        let limiting = result.limiting_unit().map(|unit| unit.name);
-        assert_eq!(limiting, Some("vertex_buffer"), "{variant}");
+        assert_eq!(result.limit().as_deref(), Some("vertex_buffer"), "{variant}");
         let with_room = run(&["vertex.buffer_bytes=1MB"]).cycles;
         assert!(with_room < result.cycles * 9 / 10, "{variant}");
         let others = ["l2.slices=64", "dram.gb_per_s=204.8", "cores.l1_bytes_per_cycle=128"];

@@ -15,6 +15,7 @@ use quadrille::gpu::result::SimulationResult;
 use quadrille::gpu::variant::Variant;
 use quadrille::gpu::wiring::Simulator;
 use quadrille::gpu::zrop::framebuffer::Tests;
+use quadrille::machine::UnitCycles;
 use quadrille::machine::packets::Primitive;
 use quadrille::machine::stage::{Link, Sink};
 use quadrille::machine::timing::Cycle;
@@ -227,11 +228,11 @@ fn whole_grids_per_gpc_are_flushed_less_often() {
 }
 
 /// Numbers of GPCs, cycles, and the port with the highest occupancy.
-fn scaling(draw: &Draw, fields: &[&str]) -> Vec<(u64, u64, &'static str)> {
+fn scaling(draw: &Draw, fields: &[&str]) -> Vec<(u64, u64, String)> {
     let of = |gpcs: u64| {
         let config = config(fields).with(&format!("gpu.gpcs={gpcs}")).unwrap();
         let result = run(draw, &config, Variant::BASELINE);
-        let critical = result.critical_unit().map_or("none", |unit| unit.name);
+        let critical = UnitCycles::names(&result.critical_units()).unwrap_or_default();
         println!("{gpcs:2} GPCs: {:6} cycles, {critical}", result.cycles);
         (gpcs, result.cycles, critical)
     };

@@ -57,6 +57,9 @@ impl TcSpec {
 pub struct TileCoalescing<P> {
     bins: Coalescer<Quad, P>,
     tiles: RateClock,
+    tile_rate: Rate,
+    /// Raster tiles in.
+    tiles_in: u64,
     together: usize,
     size: usize,
     /// Lower bound on the deadlines of all bins; lets the search for due bins be skipped.
@@ -77,6 +80,8 @@ impl<P: FlushPolicy> TileCoalescing<P> {
                 IssuePort::of_beats(spec.quads_out_per_cycle, spec.latency_cycles),
             ),
             tiles: RateClock::new(spec.tiles_in_per_cycle),
+            tile_rate: spec.tiles_in_per_cycle,
+            tiles_in: 0,
             together: beat_width(spec.quads_out_per_cycle) as usize,
             size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
@@ -167,6 +172,7 @@ impl<P: FlushPolicy> TileCoalescing<P> {
 
 impl<P: FlushPolicy> Unit for TileCoalescing<P> {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.bins.input.least = self.tile_rate.cycles_for(self.tiles_in);
         self.bins.visit([TcSpec::UNIT, "tc_out"], visitor);
         visitor.ledger("tc", Some("tc_out"), &mut self.ledger, &self.bins.flushes);
     }
@@ -184,6 +190,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         next: &mut impl Sink<Beat, M>,
     ) -> Cycle {
         self.bins.input.idle_until(arrival, StallReason::Starved);
+        self.tiles_in += 1;
         let start = self.tiles.pass_from(self.bins.input_clock.cycle().max(arrival), 1);
         self.bins.input_clock.wait_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;

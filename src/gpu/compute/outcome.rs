@@ -178,6 +178,7 @@ impl ComputeResult {
             idle: idle.map(|(name, cycles)| (name.to_owned(), cycles)).collect(),
             moved: self.counts.instructions,
             rate: None,
+            needed: reasons.issue,
             timeline: None,
         };
         [vec![cores], self.memory.clone()].concat()

@@ -54,6 +54,8 @@ pub struct Coarse {
     /// Primitives that share the cycle in which the current one began or the last one ended.
     primitives: CycleGroups,
     walk: RateClock,
+    /// Largest rate at which screen tiles are tested.
+    tested: Rate,
     /// Output port for raster tiles.
     pub pipe: IssuePort,
     /// Counts of primitives and tiles so far.
@@ -67,6 +69,7 @@ impl Coarse {
             owner,
             primitives: CycleGroups::new(spec.primitives_per_cycle),
             walk: RateClock::new(spec.screen_tiles_tested_per_cycle),
+            tested: spec.screen_tiles_tested_per_cycle,
             pipe: IssuePort::new(spec.tiles_per_cycle, spec.latency_cycles),
             counters: CoarseCounters::default(),
         }
@@ -75,6 +78,7 @@ impl Coarse {
 
 impl Unit for Coarse {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.pipe.activity.least = self.primitives.least_cycles();
         visitor.activity("coarse", &mut self.pipe.activity);
         visitor.statistics("coarse", &self.counters);
     }
@@ -98,7 +102,7 @@ impl<M: Screen> Stage<M> for Coarse {
         let first_start = self.pipe.start(arrival);
         self.primitives.begin_in(first_start);
         self.walk.wait_until(first_start);
-        let before = self.counters.tiles_out;
+        let (before, tested_before) = (self.counters.tiles_out, self.counters.screen_tiles);
         let mut walk = Walk {
             primitive: item.primitive,
             across: state.tiles_across(),
@@ -110,6 +114,9 @@ impl<M: Screen> Stage<M> for Coarse {
         };
         raster_tiles(&item.outline, item.bounds, &mut walk);
         self.counters.primitives_missed += u64::from(self.counters.tiles_out == before);
+        let emitted = self.pipe.activity.least_cycles_of(self.counters.tiles_out - before);
+        let tested = self.tested.cycles_for(self.counters.screen_tiles - tested_before);
+        self.primitives.count(emitted.max(tested).max(1));
         let end = self.walk.whole_cycle().max(first_start + 1);
         // The next primitive does not begin before the last screen tile of this one is tested.
         self.pipe.work_until(self.walk.cycle());

@@ -41,6 +41,7 @@ pub mod maps;
 pub mod mesh;
 pub mod overlay;
 pub mod ratios;
+pub mod relief;
 pub mod scale;
 pub mod screen;
 pub mod sensitivity;

@@ -82,7 +82,7 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     if runs.iter().any(|(_, outcome)| outcome.in_shader.is_some()) {
         text.push_str(&rows_of_blending_in_shaders(runs));
     }
-    row(&mut text, "limited by", runs, |run| run.1.critical_unit().map_or("-".to_owned(), limit));
+    row(&mut text, "limited by", runs, |run| limit(&run.1.units));
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
             let ports = (run.1.units.iter()).filter(|port| unit_of(port) == unit);
@@ -159,12 +159,15 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     format!("{}\n", format!("{facts:room$}  {key}").trim_end())
 }
 
-/// Port that limits a run, or the closest one if none does, with its occupancy if it fits.
-fn limit(critical: &UnitCycles) -> String {
-    let none = if critical.is_limiting() { "" } else { "none, " };
-    let port = format!("{none}{}", critical.name);
-    let with_share = format!("{port} {:.0}%", critical.limiting_share() * 100.0);
-    if with_share.len() <= CELL { with_share } else { port }
+/// Ports that limit a run, or the closest ones if none does, with the largest demand if it fits.
+fn limit(units: &[UnitCycles]) -> String {
+    let critical = UnitCycles::critical(units);
+    let Some(names) = UnitCycles::names(&critical) else { return "-".to_owned() };
+    let none = if UnitCycles::limiting(units).is_empty() { "none, " } else { "" };
+    let demand = critical.iter().map(|port| port.demand()).fold(0.0, f64::max);
+    let ports = format!("{none}{names}");
+    let with_share = format!("{ports} {:.0}%", demand * 100.0);
+    if with_share.len() <= CELL { with_share } else { ports }
 }
 
 /// Unit of a port; a unit with an output port has a line for both.
@@ -216,6 +219,7 @@ mod tests {
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
             moved: 0,
             rate: None,
+            needed: busy,
             timeline: None,
         }
     }
@@ -225,9 +229,9 @@ mod tests {
     fn limits_have_their_share_or_none() {
         let named =
             |name, full| UnitCycles { name, ..unit(0, &[("full", full), ("unused", 100 - full)]) };
-        assert_eq!(limit(&named("vertex_fetch", 99)), "vertex_fetch 99%");
-        assert_eq!(limit(&named("vertex_buffer", 93)), "vertex_buffer");
-        assert_eq!(limit(&named("crop", 50)), "none, crop 0%");
+        assert_eq!(limit(&[named("vertex_fetch", 99)]), "vertex_fetch 99%");
+        assert_eq!(limit(&[named("vertex_buffer", 93)]), "vertex_buffer");
+        assert_eq!(limit(&[named("crop", 50)]), "none, crop 0%");
     }
 
     #[test]

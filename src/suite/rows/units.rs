@@ -20,6 +20,8 @@ documented! {
         pub utilisation: f64,
         /// Share of the cycles in which the port could serve no other item, 0 to 1.
         pub occupancy: f64,
+        /// Share of the cycles that the port takes for its items at its own rate, with waits for its data, 0 to 1.
+        pub demand: f64,
         /// Items as a share of the maximum at the port's rate, 0 to 1; `None` for ports without a fixed rate.
         pub throughput: Option<f64>,
     }
@@ -33,6 +35,7 @@ impl From<&UnitCycles> for UnitRow {
             instances: unit.instances,
             utilisation: unit.utilisation(),
             occupancy: unit.occupancy(),
+            demand: unit.demand(),
             throughput: unit.throughput(),
         }
     }
@@ -44,14 +47,14 @@ pub fn units(units: &[UnitCycles]) -> BTreeMap<String, UnitRow> {
 }
 
 documented! {
-    /// Port that limits a run, if there is one, and the critical port with its share of the cycles.
+    /// Ports that limit a run, if there are any, and the critical ports with their share of the cycles.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct LimitRow {
-        /// Name of the port that limits the run; `None` if latency and bursts limit it.
+        /// Names of the ports that limit the run, separated by commas; `None` if latency and bursts limit it.
         pub limiting_unit: Option<String>,
-        /// Name of the port with the highest occupancy.
+        /// Names of the ports with the highest demand, separated by commas.
         pub critical_unit: Option<String>,
-        /// Share of the cycles in which the critical port is occupied, 0 to 1.
+        /// Largest demand of these ports, a share of the cycles, 0 to 1.
         pub critical_occupancy: Option<f64>,
     }
 }
@@ -60,11 +63,10 @@ impl LimitRow {
     /// Finds the limits of a run.
     pub fn of(units: &[UnitCycles]) -> Self {
         let critical = UnitCycles::critical(units);
-        let name = |unit: &UnitCycles| unit.name.to_owned();
         Self {
-            limiting_unit: UnitCycles::limiting(units).map(name),
-            critical_unit: critical.map(name),
-            critical_occupancy: critical.map(UnitCycles::limiting_share),
+            limiting_unit: UnitCycles::names(&UnitCycles::limiting(units)),
+            critical_unit: UnitCycles::names(&critical),
+            critical_occupancy: critical.iter().map(|port| port.demand()).reduce(f64::max),
         }
     }
 }
