@@ -253,9 +253,8 @@ fn the_geometry_units_scale() {
     assert!(of_8[4].1 >= 48_000 / 8);
     let of_32 = [&ample[..], &["distributor.warps_per_batch=4"]].concat();
     let ample = scaling(&draw, &of_32);
-    let cycles = |(_, cycles, _): (u64, u64, &str)| cycles as f64;
     for &(gpcs, at_gpcs, _) in &ample {
-        let speedup = cycles(ample[0]) / at_gpcs as f64;
+        let speedup = ample[0].1 as f64 / at_gpcs as f64;
         assert!(speedup > 0.65 * gpcs as f64, "{speedup} on {gpcs}");
     }
     // 48 bytes per splat at 167 per cycle: no more than 3.5 splats per cycle, however many GPCs. Vertex
@@ -266,7 +265,7 @@ fn the_geometry_units_scale() {
         "vertex.buffer_is_bounded=false",
     ];
     let narrow = scaling(&draw, &narrow);
-    assert!(["vertex", "dram"].contains(&narrow[4].2), "{}", narrow[4].2);
+    assert!(["vertex", "dram"].contains(&&*narrow[4].2), "{}", narrow[4].2);
     assert!(narrow[4].1 >= 48_000 * 48 / 167);
     // The table of the page.
     let page = include_str!("../../docs/simulator.md");
