@@ -21,7 +21,7 @@ pub trait Choice: Copy + PartialEq + Send + Sync + 'static {
         &[]
     }
 
-    /// Documentation of the value.
+    /// Doc comment of the value, in one text.
     fn doc(self) -> &'static str;
 
     /// Description for help texts: the documentation without its full stop.

@@ -49,11 +49,11 @@ pub enum Error {
     /// An argument or a field has an invalid value.
     #[error("{}: expected {}, found {}", plain(what), plain(expected), plain(found))]
     Argument {
-        /// The argument or field.
+        /// Name of the argument or field.
         what: String,
         /// Valid values of the argument.
         expected: String,
-        /// The value given.
+        /// Value that was given.
         found: String,
     },
     /// Arguments or fields do not go together: one lacks a companion, or two exclude each other.
@@ -61,7 +61,7 @@ pub enum Error {
     Combination {
         /// File that has the fields; `None` for arguments.
         path: Option<PathBuf>,
-        /// The argument or field.
+        /// Name of the argument or field.
         what: String,
         /// Relation to the other one, as a verb: "needs", "cannot be used with".
         relation: &'static str,
@@ -86,18 +86,18 @@ pub enum Error {
 /// Cause of an error, by the input that must change to avoid it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// An argument.
+    /// An argument must change.
     Argument,
-    /// An input file.
+    /// An input file must change.
     Input,
-    /// An output file.
+    /// An output file must change.
     Output,
-    /// No input: the caller cancelled the task.
+    /// Nothing must change: the caller cancelled the task.
     Cancelled,
 }
 
 impl Error {
-    /// Cause of this error.
+    /// Returns the cause of this error.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Malformed { .. }

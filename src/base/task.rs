@@ -34,7 +34,7 @@ type Progress = dyn Fn(u64, u64) + Send + Sync;
 /// ```
 #[derive(Clone, Default)]
 pub struct Task {
-    /// `None` if the task cannot be cancelled.
+    /// Flag of the cancellation; `None` if the task cannot be cancelled.
     cancelled: Option<Arc<AtomicBool>>,
     progress: Option<Arc<Progress>>,
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A share as a percentage with one decimal: `12.5 %`.
+/// Formats a share as a percentage with one decimal: `12.5 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }

@@ -1,6 +1,6 @@
 //! Edit distances, and proposals for misspelt names.
 
-/// Insertions, deletions, exchanges and swaps of neighbours that make one word into the other; no part is edited twice.
+/// Number of insertions, deletions, substitutions and swaps of neighbours between two words; no part is edited twice.
 pub use strsim::osa_distance as edit_distance;
 
 /// Letters of a word per tolerated edit.

@@ -44,11 +44,11 @@ pub fn available_bytes() -> Option<u64> {
     machine_bytes().into_iter().chain(group_bytes()).min()
 }
 
-/// Version 1 of control groups writes the greatest whole number of pages for "unlimited".
+/// Larger limits count as none: version 1 of control groups writes the greatest whole number of pages for "unlimited".
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 fn group_bytes() -> Option<u64> {
-    // Versions 2 and 1 of control groups, as a container sees its own.
+    // Files of control groups, versions 2 and 1, where a container finds its own group.
     [
         ["/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "],
         [

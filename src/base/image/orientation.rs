@@ -75,7 +75,7 @@ mod tests {
         // Corners of the stored picture: row 0 is a b, row 2 is c d.
         let stored = [1.0, 2.0, 5.0, 6.0, 3.0, 4.0].map(|value| [value; 4]);
         let stored = Frame::from_pixels(2, 3, stored.to_vec());
-        // Of the upright picture, the first and the last pixel of the first and of the last row.
+        // Number of the standard, and the corners of the upright picture, row by row.
         let expected = [
             (1, [1.0, 2.0, 3.0, 4.0]),
             (2, [2.0, 1.0, 4.0, 3.0]),

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::image::from_8_bit;
 
-    /// A picture of 8-bit values that a linear congruential generator draws.
+    /// A picture of 8-bit values from a linear congruential generator.
     fn drawn([width, height]: [u32; 2]) -> Frame {
         let mut state = 1_u32;
         let mut next = || {
@@ -132,7 +132,7 @@ mod tests {
         frame.pixels().iter().flat_map(|p| [p[0], p[1], p[2]]).map(to_8_bit).collect()
     }
 
-    /// Made by Pillow 13.0: the picture as an array, `Image.fromarray(array).resize(size, Image.BICUBIC)`.
+    /// Expected bytes by Pillow 13.0: the picture as an array, `Image.fromarray(array).resize(size, Image.BICUBIC)`.
     #[test]
     fn eight_bit_values_are_the_bytes_of_pillow() {
         for (size, expected) in PILLOW {

@@ -207,7 +207,7 @@ fearless_simd::kernel!(
     }
 );
 
-/// Upper bound of sqrt(x), at most 2^-11 above it, and cheaper; x below 1e-30 counts as 1e-30.
+/// Upper bound of sqrt(x), too large by a relative 2^-11 at most, and cheaper; x below 1e-30 counts as 1e-30.
 #[inline(always)]
 pub fn sqrt_above<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
     let x = x.max(f32x16::splat(simd, 1e-30));

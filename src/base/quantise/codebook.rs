@@ -5,12 +5,12 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::task::Task;
 
-/// Entries of a codebook.
+/// Number of entries of a codebook.
 pub const ENTRIES: usize = 256;
 
 const BLOCKS: usize = 4096;
 
-/// The error changes by less than a thousandth in later iterations.
+/// Number of Lloyd iterations; later ones change the error by less than a thousandth.
 const ITERATIONS: usize = 24;
 
 /// 256 ascending numbers with a locally minimal mean squared error; up to 256 distinct values are kept exactly.

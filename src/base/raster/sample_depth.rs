@@ -24,7 +24,7 @@ pub struct DepthPlane {
 pub struct DepthFragment {
     /// The first shading pixel's corner, in 1/256 px.
     pub corner: [i32; 2],
-    /// Samples covered.
+    /// Mask of the covered samples, shading pixel by shading pixel.
     pub coverage: u64,
     /// Depth of the triangle.
     pub plane: DepthPlane,

@@ -65,7 +65,7 @@ pub struct SampledPolygon {
     level: SimdLevel,
 }
 
-/// A quad of a raster tile.
+/// Coverage of a quad of a raster tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampledQuad {
     /// Coverage mask of samples, shading pixel by shading pixel.
@@ -74,7 +74,7 @@ pub struct SampledQuad {
     pub centres: u8,
 }
 
-/// The samples of a raster tile.
+/// Coverage of the samples of a raster tile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TileSamples {
     /// Quads of the tile, row by row.

@@ -169,13 +169,13 @@ impl SamplePattern {
         &self.lanes_f32
     }
 
-    /// All samples of a shading pixel.
+    /// Mask of all samples of a shading pixel.
     pub fn full_pixel(&self) -> u16 {
         u16::MAX >> (16 - self.count)
     }
 
-    /// All samples of a quad of shading pixels. Shading pixel `c` of a quad (0 top left, 1 top
-    /// right, 2 bottom left, 3 bottom right) has the bits from `c * count` on.
+    /// Mask of all samples of a quad of shading pixels. Shading pixel `c` of a quad (0 top left, 1 top right, 2 bottom
+    /// left, 3 bottom right) has the bits from `c * count` on.
     pub fn full_quad(&self) -> u64 {
         u64::MAX >> (64 - 4 * self.count)
     }
@@ -220,7 +220,7 @@ impl SamplePattern {
         any(coverage) & any(!coverage)
     }
 
-    /// All samples of the shading pixels of the mask `pixels`, in the coverage of a quad.
+    /// Coverage mask of a quad with all samples of the shading pixels in the mask `pixels`.
     #[inline]
     pub fn samples_of(&self, pixels: u8) -> u64 {
         self.samples_of[usize::from(pixels % 16)]

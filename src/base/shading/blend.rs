@@ -21,7 +21,7 @@ pub struct Accumulated {
     pub stopped: bool,
 }
 
-/// Outcome of a fragment.
+/// Outcome of offering a fragment to a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blended {
     /// The fragment was blended.

@@ -71,7 +71,7 @@ const NO_FRACTION: f32 = 8_388_608.0;
 
 #[inline(always)]
 fn round_unorm8(x: f32) -> f32 {
-    // Comparisons that send NaN to 0.
+    // Comparisons in place of `clamp`, so that NaN becomes 0.
     let x = if x > 0.0 { x } else { 0.0 };
     let x = if x < 1.0 { x } else { 1.0 };
     ((x * 255.0 + NO_FRACTION) - NO_FRACTION) / 255.0

@@ -68,7 +68,7 @@ impl StopRule {
 /// A named set of the constants in which renderers differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
-    /// Name in outputs.
+    /// Name in flags and outputs.
     pub name: &'static str,
     /// Depth in view space at or below which a splat is culled, in world units.
     pub near: f64,

@@ -88,7 +88,7 @@ impl StencilTest {
         if self.top_bit_taken { !TERMINATED } else { 0xff }
     }
 
-    /// Whether a fragment passes against `stored`.
+    /// Whether a fragment passes the test against the value `stored`.
     #[inline]
     pub fn passes(&self, stored: u8) -> bool {
         let mask = self.read_mask & self.greatest();

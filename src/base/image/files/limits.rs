@@ -7,13 +7,13 @@ use crate::error::{Error, Result, shown};
 /// Largest width and height: the limit of 16-bit sizes.
 const MAX_SIDE_PIXELS: u32 = 65_535;
 
-/// 4 GiB in memory, at 16 bytes per pixel.
+/// Most pixels of a picture: 4 GiB in memory, at 16 bytes per pixel.
 const MAX_PIXELS: u64 = 1 << 28;
 
-/// [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
+/// Largest file: [`MAX_PIXELS`] RGBA pixels of 8-byte floats, and a header.
 pub(super) const MAX_FILE_BYTES: u64 = MAX_PIXELS * 4 * 8 + (1 << 20);
 
-/// 258 bytes in 2 bits (RFC 1951); no compression in PNG or `OpenEXR` is tighter.
+/// Highest expansion by DEFLATE: 258 bytes in 2 bits (RFC 1951). No compression in PNG or `OpenEXR` is tighter.
 const MAX_BYTES_PER_DEFLATED_BYTE: u64 = 1032;
 
 pub(super) fn check_size([width, height]: [u32; 2]) -> Result<()> {

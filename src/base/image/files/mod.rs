@@ -369,7 +369,7 @@ pub fn write_exr_layers(
     write_whole(path, &Task::NEVER, |mut out| exr::encode(&mut out, frame, layers))
 }
 
-/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x 3 for normals.
+/// Writes `layer` to the NPY file `path`, whole or not at all: f32 or u32, H x W, or H x W x N for layers of N planes.
 pub fn write_npy_layer(path: impl AsRef<Path>, layer: &LayerPicture) -> Result<()> {
     check_size([layer.width, layer.height])?;
     write_whole(path.as_ref(), &Task::NEVER, |mut out| npy::encode_layer(&mut out, layer))

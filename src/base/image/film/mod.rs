@@ -70,17 +70,17 @@ impl FilmFormat {
 
 /// Writer of a film, frame by frame.
 pub enum FilmWriter<W: Write> {
-    /// Uncompressed frames.
+    /// Writer of YUV4MPEG2.
     Y4m(y4m::Y4mWriter<W>),
-    /// Animated PNG.
+    /// Writer of animated PNG.
     Apng(apng::ApngWriter<W>),
-    /// AV1 in MP4.
+    /// Writer of AV1 in MP4.
     #[cfg(feature = "video")]
     Mp4(Box<av1::Av1Writer<W>>),
 }
 
 impl<W: Write> FilmWriter<W> {
-    /// Begins a film in `out`.
+    /// Starts a film that is written to `out`.
     pub fn begin(format: FilmFormat, out: W, facts: FilmFacts) -> io::Result<Self> {
         match format {
             FilmFormat::Y4m => Ok(Self::Y4m(y4m::Y4mWriter::begin(out, facts)?)),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Denominator of NTSC rates, 1.001 times slower than whole ones.
+/// Denominator of NTSC rates, which are whole rates divided by 1.001.
 const NTSC_DENOMINATOR: u32 = 1001;
 
 const MAX_RATE: f64 = 1000.0;

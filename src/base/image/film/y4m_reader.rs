@@ -7,7 +7,7 @@ use crate::image::Frame;
 use crate::image::files::stated_size;
 
 pub(super) const MAGIC: &[u8] = b"YUV4MPEG2";
-/// Assumed; writers use fewer than 200.
+/// Limit of a header line (assumed); writers use fewer than 200 bytes.
 const MAX_LINE_BYTES: u64 = 4096;
 
 pub(super) struct Y4mReader<R> {

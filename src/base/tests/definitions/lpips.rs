@@ -16,7 +16,7 @@ use serde_json::json;
 /// Largest difference from the distances of the authors' package in double precision, and between SIMD levels.
 const TOLERANCE: f64 = 1e-6;
 
-/// First random number of pictures; weights begin at 0.
+/// First state of the random generator for pictures; the states for weights begin at 0.
 const PICTURE: u64 = 1 << 60;
 
 /// A distance that `python/tools/lpips_reference.py` has computed.

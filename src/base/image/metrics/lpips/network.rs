@@ -1,4 +1,4 @@
-//! The layers of the networks.
+//! The layers of VGG-16 and AlexNet, with their shapes.
 
 use std::ops::Range;
 

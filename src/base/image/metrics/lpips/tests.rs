@@ -39,7 +39,7 @@ impl Channels {
         }
     }
 
-    /// Convolution and rectification.
+    /// Convolves the channels, and rectifies the sums.
     fn convolved(&self, shape: Shape, [weights, bias]: &[Vec<f32>; 2]) -> Self {
         let stride = if shape.stride == Stride::One { 1 } else { 4 };
         let side = |side| (side + 2 * shape.padding - shape.kernel) / stride + 1;

@@ -23,7 +23,7 @@ choice! {
 }
 
 impl LpipsNet {
-    /// Name of the file of weights.
+    /// Default name of the file with the network's weights.
     pub fn file_name(self) -> &'static str {
         match self {
             Self::Vgg => "lpips-vgg.safetensors",
