@@ -102,9 +102,9 @@ pub struct Statistic {
     pub metric: Metric,
     /// Arithmetic mean over views.
     pub mean: Option<f64>,
-    /// Least value.
+    /// Smallest value of a view.
     pub min: Option<f64>,
-    /// Greatest value.
+    /// Largest value of a view.
     pub max: Option<f64>,
 }
 

@@ -42,7 +42,7 @@ const MEMO: MemoQuads = MemoQuads(Some(1024));
 /// A run of `deferred` with its results.
 pub type DeferredRun = StudyRun<DeferredRow>;
 
-/// All runs of `deferred`.
+/// All runs of `deferred` in a report.
 pub type DeferredResults = Studies<DeferredRow>;
 
 impl DeferredRun {
