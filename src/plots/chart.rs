@@ -128,7 +128,7 @@ pub(crate) fn heat(plot: &Plot, grid: &Grid) -> HeatChart {
         (shown(&plot.y, key), values)
     });
     let mut rows: Vec<_> = rows.collect();
-    // Rows of numbers grow upwards.
+    // Rows of numbers have the smallest one at the bottom.
     if grid.series.iter().all(|key| key.number.is_some()) {
         rows.reverse();
     }

@@ -31,7 +31,7 @@ pub struct Plot {
     pub value: Option<String>,
     /// Fields whose values distinguish series.
     pub series: Vec<String>,
-    /// Conditions on rows.
+    /// Conditions that rows must meet.
     pub filters: Vec<Filter>,
     /// Rule by which rows of one point are combined.
     pub combine: Combine,

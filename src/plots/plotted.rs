@@ -15,7 +15,7 @@ pub(crate) enum Layout {
     Points { has_series: bool, has_spread: bool },
 }
 
-/// A plot with its points.
+/// A plot with its points, as a chart and as a table.
 #[derive(Debug)]
 pub struct Plotted {
     pub(crate) chart: Chart,
