@@ -16,7 +16,7 @@ pub struct Axis {
     pub is_log: bool,
     /// Whether values are shares, written in percent.
     pub is_share: bool,
-    /// Smallest end of the axis, if any: it is extended to this value.
+    /// Value that the axis includes, if any.
     pub reaches: Option<f64>,
     /// Whether a linear axis begins near the least value instead of at 0.
     pub is_fitted: bool,

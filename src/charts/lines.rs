@@ -23,7 +23,7 @@ pub enum LineKind {
 /// A series of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineSeries {
-    /// Name and colour.
+    /// Name and colour of the series.
     pub series: Series,
     /// Points from left to right.
     pub points: Vec<[f64; 2]>,
