@@ -5,7 +5,7 @@ use super::row::PairRow;
 /// Column of a metric in tables.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricColumn {
-    /// Name in JSON and CSV.
+    /// Key in JSON and CSV.
     pub key: &'static str,
     /// Heading in tables.
     pub heading: &'static str,

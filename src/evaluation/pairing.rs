@@ -29,9 +29,9 @@ pub struct PairName {
 pub struct PicturePair {
     /// Name of the first file's view, or of the file if two pairs would share the name.
     pub name: String,
-    /// The first file.
+    /// Path of the first file; `-` is standard input.
     pub a: PathBuf,
-    /// The second file.
+    /// Path of the second file; `-` is standard input.
     pub b: PathBuf,
 }
 

@@ -17,7 +17,7 @@ pub struct PairRow {
     /// Metrics of the colours.
     #[serde(flatten)]
     pub comparison: Comparison,
-    /// Perceptual distances.
+    /// Perceptual distances, as far as they were requested.
     #[serde(flatten)]
     pub lpips: LpipsDistances,
     /// Share of the pixels that count, 0 to 1; `None` without a mask.
