@@ -22,7 +22,7 @@ pub struct Commands {
     pub render: Vec<String>,
     /// Flags of the simulating command alone.
     pub sim: Vec<String>,
-    /// Flags about the world and the lenses of the listed views.
+    /// Flags `--transform`, `--fov` and `--camera-model` of the listed views.
     pub cameras: Vec<String>,
     /// The file of the listed views, if they have one.
     pub camera_file: Option<PathBuf>,

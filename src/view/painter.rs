@@ -105,7 +105,7 @@ impl Default for Canvas {
     }
 }
 
-/// Draws pictures into arrays that it keeps.
+/// Draws the pictures of requests, and keeps its arrays for the next ones.
 #[derive(Debug)]
 pub(crate) struct Painter {
     look: Arc<Look>,
