@@ -95,7 +95,8 @@ class OnDevice:
 
 
 def test_memory_of_gpus_is_refused_before_it_is_touched() -> None:
-    with pytest.raises(TypeError, match=r"means: in memory of cuda:0; use \.cpu\(\)"):
+    message = r"means: expected an array in CPU memory, found one in memory of cuda:0; use \.cpu\(\)"
+    with pytest.raises(TypeError, match=message):
         quadrille.Scene.from_arrays(**{**two(), "means": OnDevice()})
 
 

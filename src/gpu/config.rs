@@ -323,7 +323,7 @@ impl Config {
             let named = names.filter(|name| name.split('.').next_back() == Some(field.trim()));
             let named: Vec<String> = named.map(|name| format!("{name}={value}")).collect();
             if !named.is_empty() {
-                let expected = format!("the unit too, as in {}", named.join(" or "));
+                let expected = format!("unit.field=value, as in {}", named.join(" or "));
                 return Err(Error::argument(ASSIGNMENT, expected, assignment));
             }
         }

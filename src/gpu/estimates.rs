@@ -72,8 +72,8 @@ pub fn placement_remark(outcome: &Outcome, config: &Config) -> Option<String> {
     let least = LEAST_BLOCKS_PER_PLACE * places;
     (tiles < least).then(|| {
         format!(
-            "{}: {tiles} tiles on {places} places for blocks: their placement decides up to a fifth of the cycles; \
-             pictures of at least {least} tiles of {TILE_PX}x{TILE_PX} pixels can be compared",
+            "{}: {tiles} tiles share {places} places for blocks, so that their placement decides up to a fifth of the \
+             cycles; pictures of at least {least} tiles of {TILE_PX}x{TILE_PX} pixels can be compared",
             outcome.method()
         )
     })

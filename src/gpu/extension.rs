@@ -56,7 +56,7 @@ fn default_values<S: Specification>() -> toml::Table {
 
 fn parsed<S: Specification>(values: &toml::Table) -> Result<S> {
     let spec: S = values.clone().try_into().map_err(|e: toml::de::Error| {
-        Error::argument(S::UNIT, "fields of the unit", e.message().to_owned())
+        Error::argument(S::UNIT, "valid fields of the unit", e.message().to_owned())
     })?;
     spec.validate()?;
     Ok(spec)

@@ -106,7 +106,7 @@ impl Matrix {
         let also = self.named.iter().find(|named| named.preset.is_some());
         if let Some(named) = also.filter(|_| !self.presets.is_empty()) {
             let place = format!("configuration \"{}\", preset", named.name);
-            let expected = "no preset, since the matrix has a list of them";
+            let expected = "no preset, since the matrix lists presets";
             let found = named.preset.as_deref().unwrap_or_default();
             return Err(Error::malformed(path, place, expected, found));
         }

@@ -162,7 +162,7 @@ fn conflict(
     let named = |place: Option<&Place>| {
         place.map_or_else(|| "the row of this run".to_owned(), ToString::to_string)
     };
-    let expected = format!("the numbers of {}, which is of {key} too", named(earlier));
+    let expected = format!("the numbers of {}, which has the same key {key}", named(earlier));
     match later {
         Some(place) => {
             Error::malformed(&place.path, format!("line {}", place.line), expected, found)

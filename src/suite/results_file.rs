@@ -170,5 +170,5 @@ impl Lines {
 
 fn not_a_row(path: &Path, line: usize) -> Error {
     let place = format!("line {line}");
-    Error::malformed(path, place, "a JSON object, as bench writes", "something else")
+    Error::malformed(path, place, "a JSON object, as `quadrille bench` writes", "other text")
 }

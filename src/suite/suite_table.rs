@@ -52,7 +52,7 @@ impl<'t> SuiteText<'t> {
         let found = format!("{message}{}", did_you_mean_one_of(message));
         let line = line_of(error, self.text);
         let place = if place.is_empty() { line } else { format!("{place}, {line}") };
-        Error::malformed(self.path, place, "keys and values of a suite", found)
+        Error::malformed(self.path, place, "the keys and values of a suite", found)
     }
 
     fn line(self, at: usize) -> usize {
@@ -80,7 +80,7 @@ impl<'t> SuiteTable<'t> {
             });
             let line = suite.line(value.span().start);
             if values.contains_key(&key) {
-                let expected = format!("one {key}, whose old name is another key of the table");
+                let expected = format!("the key {key} once; one of its old names is also given");
                 return Err(Error::malformed(suite.path, format!("line {line}"), expected, "two"));
             }
             values.insert(key, value);

@@ -37,7 +37,7 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
     };
     let to = number(&rest[..at]).ok_or_else(syntax)?;
     if from.is_size != to.is_size {
-        return Err("both ends of a range in bytes, or none".to_owned());
+        return Err("a range with both ends in bytes, or neither".to_owned());
     }
     if to.value < from.value {
         return Err("a range whose first end is the smaller one".to_owned());
@@ -50,11 +50,13 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
         Some(_) => {
             let step = number(&rest[at + 1..]).ok_or_else(syntax)?;
             if step.is_size != from.is_size {
-                return Err("the ends and the step of a range in bytes, or none".to_owned());
+                return Err("a range with ends and step in bytes, or none of them".to_owned());
             }
             by_steps(from.value, to.value, step.value)?
         }
-        None if from.is_size => return Err("a step of sizes, as in 1MB..4MB*2".to_owned()),
+        None if from.is_size => {
+            return Err("a range of sizes with a step, as in 1MB..4MB*2".to_owned());
+        }
         None => by_steps(from.value, to.value, 1.0)?,
     };
     let unit = if from.is_size { "B" } else { "" };
@@ -97,7 +99,7 @@ fn by_steps(from: f64, to: f64, step: f64) -> Result<Vec<f64>, String> {
 
 fn by_factors(from: f64, to: f64, factor: f64) -> Result<Vec<f64>, String> {
     if factor <= 1.0 || from <= 0.0 {
-        return Err("a range of factors above 1 from a number above 0".to_owned());
+        return Err("a factor above 1 and a range that starts above 0".to_owned());
     }
     check_count((to / from).ln() / factor.ln())?;
     let mut values = vec![from];

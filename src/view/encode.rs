@@ -74,5 +74,5 @@ pub(crate) fn microseconds(duration: std::time::Duration) -> u32 {
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Error {
-    Error::argument("picture", "one that can be encoded", error)
+    Error::argument("picture", "a picture that can be encoded", error)
 }

@@ -117,7 +117,10 @@ async fn handle(State(site): State<Arc<Site>>, request: Request) -> Response {
 
 fn open(upgrade: WebSocketUpgrade, site: Arc<Site>) -> Response {
     let Some((id, wake)) = site.hub.join() else {
-        return plain(StatusCode::SERVICE_UNAVAILABLE, "All places are taken.\n");
+        return plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The largest number of pages is open already.\n",
+        );
     };
     let stage = site.hub.stage();
     let mut welcome = site.welcome.clone();

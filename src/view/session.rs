@@ -73,13 +73,13 @@ async fn send(
                 }
                 continue;
             }
-            Err(_) if hub.is_closing() => return (close_code::AWAY, "the server ends"),
+            Err(_) if hub.is_closing() => return (close_code::AWAY, "the server shuts down"),
             Err(_) => return (close_code::POLICY, "too many messages wait for this page"),
         };
         match timeout(SEND_TIMEOUT, sink.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return (close_code::NORMAL, ""),
-            Err(_) => return (close_code::POLICY, "this page takes no messages"),
+            Err(_) => return (close_code::POLICY, "this page does not receive messages"),
         }
     }
 }
@@ -94,7 +94,7 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
     let mut allowance = Allowance::new(hub.now());
     loop {
         let Ok(received) = timeout(SILENCE, stream.next()).await else {
-            return (close_code::POLICY, "no sign of life for 45 seconds");
+            return (close_code::POLICY, "the page sent nothing for 45 seconds");
         };
         let Some(Ok(message)) = received else { return (close_code::NORMAL, "") };
         let now = hub.now();
@@ -108,7 +108,7 @@ async fn receive(mut stream: SplitStream<WebSocket>, site: &Site, id: ClientId) 
                 }
             }
             Message::Binary(_) => {
-                return (close_code::UNSUPPORTED, "binary messages have no meaning");
+                return (close_code::UNSUPPORTED, "binary messages are not supported");
             }
             Message::Pong(stamp) => {
                 if let Ok(stamp) = <[u8; 8]>::try_from(&stamp[..]) {

@@ -78,7 +78,7 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
         kind, number = device()
         if int(kind) not in _CPU_DEVICES:
             where = f"{_DEVICES.get(int(kind), f'device {int(kind)}')}:{number}"
-            raise TypeError(f"{name}: in memory of {where}; use .cpu()")
+            raise TypeError(f"{name}: expected an array in CPU memory, found one in memory of {where}; use .cpu()")
         try:
             array: NDArray[Any] = np.from_dlpack(value)
             return array

@@ -90,7 +90,7 @@ class Picture:
         if dtype is None or np.dtype(dtype) == self.rgba.dtype:
             return self.rgba.copy() if copy else self.rgba
         if copy is False:
-            raise ValueError("a picture of another type than float32 is a copy")
+            raise ValueError("dtype: expected float32 without a copy, since other types need one")
         return self.rgba.astype(dtype)
 
     def __dlpack__(self, **keywords: Any) -> Any:

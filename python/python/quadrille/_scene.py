@@ -185,7 +185,7 @@ class Scene:
         index = index.astype(np.int64)
         index = np.where(index < 0, index + len(self), index)
         if len(index) and not (0 <= index.min() and index.max() < len(self)):
-            raise IndexError(f"index: expected {-len(self)} to {len(self) - 1}")
+            raise IndexError(f"index: expected {-len(self)} to {len(self) - 1}, found another index")
         return self._of(self._raw.select(index.astype(np.uint64)))
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:

@@ -42,7 +42,7 @@ class Meta(dict[str, Any]):
 
     def __missing__(self, key: str) -> Any:
         if key in KERNEL_META:
-            raise KeyError(f"{key}: an input of gsplat's CUDA kernels, which Quadrille does not compute")
+            raise KeyError(f"{key}: this input of gsplat's CUDA kernels is not computed")
         raise KeyError(key)
 
 

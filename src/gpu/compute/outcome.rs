@@ -197,19 +197,26 @@ impl ComputeResult {
             lanes.blended <= lanes.over_cut
                 && lanes.over_cut <= lanes.live
                 && lanes.live <= 32 * self.counts.warp_entries,
-            format!("lanes of {} warp entries: {lanes:?}", self.counts.warp_entries),
+            format!(
+                "the lanes of {} warp entries contradict each other: {lanes:?}",
+                self.counts.warp_entries
+            ),
         );
         let blending = self.counts.warp_entries_blending;
         check(
             blending <= lanes.blended && lanes.blended <= 32 * blending,
-            format!("{blending} warp entries blend {} lanes", lanes.blended),
+            format!(
+                "{blending} warp entries with a blend cannot have {} blended lanes",
+                lanes.blended
+            ),
         );
         let raster = self.counts.kernels.last().map(|kernel| kernel.instructions);
         check(
             raster == Some(self.counts.instructions),
             format!(
-                "{} instructions, but the raster kernel has {raster:?}",
-                self.counts.instructions
+                "instructions: {}, but the raster kernel has {}",
+                self.counts.instructions,
+                raster.unwrap_or(0)
             ),
         );
         wrong

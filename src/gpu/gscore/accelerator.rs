@@ -113,7 +113,7 @@ impl GscoreResult {
         if self.counts.entries > self.counts.pairs || self.counts.subtiles > 4 * self.counts.entries
         {
             wrong.push(format!(
-                "{} pairs, {} entries read, {} subtiles drawn",
+                "{} pairs cannot have {} entries read and {} subtiles drawn",
                 self.counts.pairs, self.counts.entries, self.counts.subtiles
             ));
         }
@@ -121,7 +121,10 @@ impl GscoreResult {
         if slowest > Some(self.counts.frame_cycles)
             || self.counts.raster_cycles > self.counts.frame_cycles
         {
-            wrong.push(format!("{} cycles for {:?}", self.counts.frame_cycles, self.counts.stages));
+            wrong.push(format!(
+                "the frame has {} cycles, fewer than one of its stages: {:?}",
+                self.counts.frame_cycles, self.counts.stages
+            ));
         }
         wrong
     }

@@ -25,7 +25,7 @@ impl MeshInput {
     pub(super) fn exposure(&self, messages: &dyn Messages) -> f32 {
         let Content::Polygons(mesh) = &self.content else { return 0.0 };
         let Some(lux) = typical_illuminance(mesh) else {
-            messages.warn("the lights of the file reach nothing of the mesh (headlight and sky are other lights)");
+            messages.warn("the lights of the file reach no part of the mesh (headlight and sky are other choices)");
             return 0.0;
         };
         // A white surface reflects 1 / pi of the illuminance into each direction.
@@ -34,8 +34,8 @@ impl MeshInput {
             return 0.0;
         }
         messages.warn(&format!(
-            "nine in ten lit faces have at most {lux:.3} lux from the lights of the file, which are shown with an exposure \
-             of {stops:.1} stops"
+            "nine in ten lit faces have at most {lux:.3} lux from the lights of the file: the picture is drawn with an \
+             exposure of {stops:.1} stops"
         ));
         stops
     }

@@ -36,7 +36,9 @@ impl MeshInput {
     pub fn framing(&self, given: Option<[f64; 3]>, messages: &dyn Messages) -> Framing {
         let orientation = self.orientation(given);
         if given.is_none() && self.stands_along_z {
-            messages.warn("the mesh stands along z: +z is up (an up direction of 0,1,0 for +y)");
+            messages.warn(
+                "the mesh stands along z: +z is taken as up (an up direction of 0,1,0 chooses +y)",
+            );
         }
         if let Content::Procedural(scene) = self.content {
             let viewpoint = scene.viewpoint();

@@ -85,7 +85,7 @@ impl LookSettings {
         if is_lit {
             let count = lights.len();
             messages.remark(&format!(
-                "lit by {count} lights of the file alone (headlight and sky are other lights)"
+                "only the lights of the file are used (number of lights: {count}; headlight and sky are other choices)"
             ));
         }
         let mut settings = ShadeSettings::with_checker(self.checker);

@@ -64,7 +64,7 @@ fn described(spec: &ViewSpec, input: &MeshInput, messages: &dyn Messages) -> Res
     }
     if count > 0 {
         views.warnings.push(format!(
-            "{count} fisheyes or panoramas are drawn as pinholes, the only projection of meshes"
+            "fisheyes and panoramas are drawn as pinholes, the only projection of meshes; cameras affected: {count}"
         ));
     }
     fitting(views)

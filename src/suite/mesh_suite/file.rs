@@ -81,7 +81,7 @@ impl MeshSuite {
         for (at, job) in suite.jobs.iter().enumerate() {
             let file = job.key.to_string();
             let is_wrong = suite.jobs[..at].iter().any(|other| other.key.to_string() == file);
-            Error::malformed_if(is_wrong, path, file, "a name of its own", "one used before")?;
+            Error::malformed_if(is_wrong, path, file, "a name of its own", "a name used before")?;
         }
         Ok(suite)
     }
@@ -112,7 +112,8 @@ impl MeshSuite {
         let study: RawStudy = table.take()?;
         let place = |key: &str| format!("study \"{}\", {key}", study.name);
         let Some(workload) = study.workload.or(workload) else {
-            let expected = "merging or deferred, also for all studies before the first table";
+            let expected =
+                "merging or deferred, in the study or, for all studies, before the first table";
             return Err(Error::malformed(path, place("workload"), expected, "none"));
         };
         let mut axes = Vec::new();

@@ -191,7 +191,7 @@ fn limit(timed: &TimedMeshRow) -> String {
         (None, Some(unit)) => {
             format!("by no unit alone ({unit} comes closest, {share})")
         }
-        (None, None) => "by nothing".to_owned(),
+        (None, None) => "by no unit".to_owned(),
     }
 }
 
