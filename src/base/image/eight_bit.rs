@@ -23,7 +23,7 @@ pub fn to_8_bit(value: f32) -> u8 {
     low(sum.to_bits() + u32::from(went_down_half))
 }
 
-/// The value that an 8-bit code stands for, 0 to 1.
+/// Value of an 8-bit code, 0 to 1.
 pub fn from_8_bit(value: u8) -> f32 {
     f32::from(value) / MAX_8_BIT
 }

@@ -105,7 +105,7 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
         let sum: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum);
         let one = f64::from(1_u32 << WEIGHT_BITS);
-        // Half away from zero, as Pillow rounds.
+        // Rounds half away from zero, as Pillow does.
         let fixed = weights.iter().map(|weight| whole::<i32>((weight * one).round()));
         Taps { first, fixed: fixed.collect(), weights }
     };

@@ -64,7 +64,7 @@ const C4: [f64; 6] = [
 /// Factor of the degree-4 sectoral function in the form (x^4 - 6 x^2 y^2 + y^4): a quarter of the usual one.
 const C4_SECTORAL: f64 = 0.625_835_735_449_176_1;
 
-/// Whether each function of degree 1 to 4 is odd in x, y, z: flips of an odd number of its odd axes negate it.
+/// Whether each function of degree 1 to 4 is odd in x, y, z: flipping an axis negates the functions that are odd in it.
 pub const SH_SIGN_AXES: [[bool; 3]; 24] = [
     [false, true, false],  // y
     [false, false, true],  // z

@@ -1,4 +1,4 @@
-//! Codebooks: 256 numbers that stand for all values of a column.
+//! Codebooks: 256 numbers that approximate all values of a column.
 
 use rayon::prelude::*;
 

@@ -37,7 +37,7 @@ struct Edge {
 
 /// Offset that disables a bound: more than [`FAR`] times any numerator.
 const NOWHERE: f64 = 1e60;
-/// Finite in place of infinity, which would give NaN: numerators are at least a half, and half of it is beyond all columns.
+/// Finite substitute for infinity, which would give NaN: numerators are at least 1/2, and half of it is beyond all columns.
 const FAR: f64 = 1e30;
 
 impl Edge {

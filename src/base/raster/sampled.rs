@@ -157,7 +157,7 @@ impl SampledPolygon {
             pattern,
             side: pattern.side_units(),
             samples: pattern.count(),
-            // Counter-clockwise where y points up.
+            // A negative area is counter-clockwise on the picture.
             is_front: area < 0,
             level,
         })

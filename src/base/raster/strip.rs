@@ -85,7 +85,7 @@ impl Iterator for TileQuads {
         self.left &= self.left - 1;
         let pixels = self.mask >> at;
         Some(TileQuad {
-            // Pixel `16 row + 2 column`.
+            // The first pixel of a quad is `16 row + 2 column`.
             place: at as u8 / 2,
             mask: (pixels & 3 | pixels >> 6 & 12) as u8,
         })

@@ -60,13 +60,13 @@ fn code(factors: [i32; 3], rgb: [i32; 3], bits: u32, offset: i32) -> u8 {
 /// Number of pixels that share a chroma sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subsampling {
-    /// No chroma: greys.
+    /// No chroma samples: greys.
     Mono,
-    /// A sample for every pixel.
+    /// One sample per pixel.
     None,
-    /// A sample for two columns.
+    /// One sample per two columns.
     Columns,
-    /// A sample for two columns and two rows.
+    /// One sample per two columns and two rows.
     Both,
 }
 

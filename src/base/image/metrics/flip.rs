@@ -140,7 +140,7 @@ fn colour_error<S: Simd>(simd: S, [a, b]: [Colours<S>; 2], scale: &ColourScale) 
     difference.simd_lt(splat(bend)).select(below, beyond.min(splat(1.0)))
 }
 
-/// The difference of two pixels' edge and point strengths, in `[0, 1]`, raised to 0.5, the paper's q_f (section 4.2).
+/// The difference of two pixels' edge and point strengths, in `[0, 1]`, to the power of 0.5, the paper's q_f (section 4.2).
 #[inline(always)]
 fn feature_error<S: Simd>(simd: S, [a, b]: [[f32x16<S>; 2]; 2]) -> f32x16<S> {
     let difference = (a[0] - b[0]).abs().max((a[1] - b[1]).abs());

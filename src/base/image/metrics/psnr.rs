@@ -10,8 +10,8 @@ use crate::math::order::quantile;
 /// Percentile reported beside the maximum, which depends on a few pixels at edges of splats even in correct renderers.
 const HIGH_PERCENTILE: f64 = 99.9;
 
-/// Differences of colour over the pixels of a pair that count, at least one, in units of 1.0: the mean square of all
-/// channels; and of the largest of the three channels, the maximum and the 99.9th percentile.
+/// Differences of colour over the pixels that count, at least one, in units of 1.0: mean square of all channels; maximum
+/// and 99.9th percentile of each pixel's largest channel difference.
 pub(super) fn differences(pair: &Pair) -> [f64; 3] {
     let peak = f64::from(pair.peak);
     let mut largest = vec![0.0_f64; pair.width * pair.height];

@@ -17,7 +17,7 @@ struct Channels {
 }
 
 impl Channels {
-    /// Channels of a size from their values by channel, column and row.
+    /// Creates channels of a size from a function of channel, column and row.
     fn new(
         [width, height]: [usize; 2],
         count: usize,

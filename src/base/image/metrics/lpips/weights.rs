@@ -82,7 +82,7 @@ pub(super) fn find_in(
     Err(Error::argument("LPIPS weights", expected, "none"))
 }
 
-/// The weights of a network: of its convolutions, trained on `ImageNet`, and of the channels of the compared maps.
+/// Weights of a network: its convolutions, trained on `ImageNet`, and a weight per channel of the compared maps.
 pub struct LpipsWeights {
     pub(super) network: Network,
     /// By convolution: weights by output channel, input channel, row and column; and bias by output channel.
