@@ -127,7 +127,7 @@ fn body(content: &Content, missing: &[String]) -> String {
         comparison(content.compared.iter().map(|one| (None, one))) + &claims(&content.claims);
     let table = numbers(&content.table);
     let is_wide = content.table.columns.iter().filter(|c| c.heading.is_some()).count() >= WIDE;
-    // In two columns: the text makes an odd number of charts even.
+    // The blocks fill two columns: a block of text makes an odd number of charts even.
     let (left, right, below) = match (is_wide, content.charts.len() % 2 == 1) {
         (true, true) => (text + &judged, String::new(), table),
         (true, false) => (text, judged, table),

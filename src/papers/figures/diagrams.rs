@@ -24,7 +24,7 @@ fn utilisation(view: &ViewResult, method: &str, unit: &str) -> Option<f64> {
     Some(self::unit(view.method(method)?, unit)?.utilisation)
 }
 
-/// A count of a method on the graphics pipeline, by view.
+/// Returns a function from a view to a count of a method on the graphics pipeline.
 fn counted(method: &str, of: fn(&PipelineCounts) -> u64) -> impl Fn(&&ViewResult) -> Option<f64> {
     move |view| Some(of(view.method(method)?.counts.pipeline()?) as f64)
 }

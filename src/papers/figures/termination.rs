@@ -51,7 +51,7 @@ pub(super) fn figure_7(figure: &'static Figure, results: &Results) -> Content {
     sheet.finish()
 }
 
-/// Share of the pixels by fragments, in bins of two per doubling, for both counts.
+/// Draws the shares of pixels by number of fragments, in two bins per doubling, without and with termination.
 fn histogram(title: &str, counts: &[&PixelCounts; 2]) -> Drawings {
     let names = ["without termination", "with termination"];
     let series = counts.iter().zip(names).zip(0..).map(|((counts, name), colour)| {
