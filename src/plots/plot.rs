@@ -21,7 +21,7 @@ choice! {
 /// Description of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// Kind; by default a heat map if there is a `value`, lines if `x` has numbers alone, and else bars.
+    /// Kind; `None` is a heat map if there is a `value`, lines if all values of `x` are numbers, and else bars.
     pub kind: Option<PlotKind>,
     /// Field of the horizontal axis.
     pub x: String,
