@@ -9,7 +9,7 @@ use quadrille_base::error::{Error, Result};
 /// Widths in pixels for wide and for narrow screens.
 pub(crate) const WIDTHS: [f64; 2] = [520.0, 320.0];
 pub(crate) const POINTS_PER_INCH: f64 = 72.0;
-/// CSS has 96 pixels per inch.
+/// Points per CSS pixel, of which an inch has 96.
 const POINTS_PER_PIXEL: f64 = 0.75;
 pub(crate) const MM_PER_INCH: f64 = 25.4;
 /// Plot height over drawing width, by default.

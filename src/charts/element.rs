@@ -12,7 +12,7 @@ pub(crate) struct Shape {
     reach: f64,
 }
 
-/// Circle, square, triangle, diamond, triangle on its tip, pentagon.
+/// Shapes of dots by series: circle, square, triangle, diamond, triangle on its tip, pentagon.
 const SHAPES: [Shape; 6] = [
     Shape::polygon(0, 0.0, 1.0),
     Shape::polygon(4, 45.0, 1.25),

@@ -37,7 +37,7 @@ pub(crate) fn lacking(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| code(*c).is_none())
 }
 
-/// Width of a text over its size.
+/// Width of a text divided by its font size.
 pub(crate) fn width(text: &str) -> f64 {
     let widths = text.chars().map(|c| match code(c) {
         Some(code) => f64::from(WIDTHS[usize::from(code - FIRST)]) / 1000.0,

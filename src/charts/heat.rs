@@ -8,7 +8,7 @@ use crate::labels::{Anchor, Size};
 use crate::style::{Rgb, Style};
 use quadrille_base::error::Result;
 
-/// Cells of the colour bar.
+/// Number of cells of the colour bar.
 const BAR_CELLS: u32 = 60;
 const BAR: [f64; 2] = [120.0, 9.0];
 /// Luma, 0 to 255, below which a cell is dark.
@@ -165,7 +165,7 @@ impl HeatChart {
                 false => ends[0] + (ends[1] - ends[0]) * share,
             };
             let style = Style::Cell(self.colour(value, ends));
-            // A little wider than a cell, so that no seam shows.
+            // Shades are a little wider than a cell, so that no seam shows.
             canvas.shade([x + cell * f64::from(number), top + 2.0], [cell + 0.3, BAR[1]], style);
         }
         x += BAR[0] + 5.0;

@@ -78,7 +78,7 @@ impl Size {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metrics {
-    /// An upper bound for the unknown fonts of screens.
+    /// Upper bounds of widths, for the unknown fonts of screens.
     Bound,
     Font,
 }

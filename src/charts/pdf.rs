@@ -94,7 +94,7 @@ impl Page {
         let (sin, cos) = angle.to_radians().sin_cos();
         let back = font::width(text) * size.pixels() * anchor.share();
         let at = [x - back * cos, y - back * sin];
-        // The y axis of the page points down, that of glyphs up.
+        // The y axis of the page points down, the y axis of glyphs up.
         let matrix = [cos, sin, sin, -cos, at[0], at[1]].map(narrow);
         let (colour, halo) = size.paint();
         self.content.save_state();

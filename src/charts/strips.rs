@@ -7,7 +7,7 @@ use crate::style::Style;
 
 const NAMES: f64 = 84.0;
 const HEIGHT: f64 = 14.0;
-/// Number of distinct shades.
+/// Number of shades between no work and full work.
 const SHADES: f64 = 20.0;
 
 /// Activity of a unit over time.
@@ -15,7 +15,7 @@ const SHADES: f64 = 20.0;
 pub struct ActivityStrip {
     /// Name of the unit.
     pub name: String,
-    /// Shares of equal windows, 0 to 1.
+    /// Shares of work in windows of equal length, 0 to 1.
     pub shares: Vec<f64>,
     /// Total time of the windows, in a unit that all strips of a chart share.
     pub length: f64,
