@@ -65,7 +65,7 @@ const ALL: [MetricColumn; 10] = [
 ];
 
 impl MetricColumn {
-    /// Returns the columns of tables: LPIPS only of these keys, and alpha if `has_alpha`, since photos have none.
+    /// Returns the columns of tables: of LPIPS the keys in `lpips`, and alpha if `has_alpha`, since photos have no alpha.
     pub fn shown(lpips: &[&str], has_alpha: bool) -> Vec<Self> {
         let is_shown = |column: &Self| match column.key {
             "alpha_max_abs" => has_alpha,

@@ -23,7 +23,7 @@ pub trait PairSource {
     /// Hash of all inputs that determine the pictures of pair `at`; `None` if pairs can only be read in order.
     fn fingerprint(&self, at: usize) -> Result<Option<u64>>;
 
-    /// Whether the comparison goes on after a pair that cannot be compared.
+    /// Whether the comparison continues after a pair that cannot be compared.
     fn has_independent_pairs(&self) -> bool;
 
     /// Returns the warnings about the pictures loaded last, one sentence each, and clears them.

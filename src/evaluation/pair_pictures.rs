@@ -19,7 +19,7 @@ const WIDTHS_PX: [u32; 8] = [1600, 1280, 960, 800, 640, 480, 320, 200];
 /// JPEG quality (assumed): compression errors are smaller than the differences that a page shows.
 const QUALITY: u8 = 85;
 
-/// The pictures of a pair as base64 of JPEG.
+/// Pictures of a pair as base64-encoded JPEG.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairPictures {
     /// Width and height in pixels; 0 without pictures.

@@ -39,7 +39,7 @@ pub struct UnmeasuredRow {
 }
 
 impl UnmeasuredRow {
-    /// The row of a pair whose comparison ended in `error`.
+    /// Creates the row of a pair whose comparison ended in `error`.
     pub fn new(pair: &PairName, error: &Error) -> Self {
         Self {
             pair: pair.clone(),

@@ -48,7 +48,7 @@ pub fn bytes_per_pair(pairs: usize) -> usize {
 }
 
 impl Page<'_> {
-    /// The page as HTML.
+    /// Returns the page as HTML.
     pub fn html(&self, evaluated: &Evaluated, summary: &Summary) -> String {
         let mut order: Vec<usize> = (0..evaluated.rows.len()).collect();
         let psnr = |at: &usize| evaluated.rows[*at].comparison.psnr_db.unwrap_or(f64::INFINITY);

@@ -64,7 +64,7 @@ fn turned(path: &Path, photo: Photo, size: [u32; 2]) -> (Frame, ResizedValues, O
     (photo.upright(), values, Some(warning))
 }
 
-/// `frame` resized to `size`, if it has the same proportions.
+/// Resizes `frame` to `size`, which must have the same proportions.
 fn fitted(path: &Path, frame: Frame, size: [u32; 2], values: ResizedValues) -> Result<Frame> {
     if [frame.width(), frame.height()] == size {
         return Ok(frame);
