@@ -1,4 +1,4 @@
-//! The render thread: takes jobs of all pages in turns, draws them on a thread pool, and encodes the pictures.
+//! The render thread: takes jobs of all pages, round robin, draws them on a thread pool, and encodes the pictures.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use quadrille_scene::Camera;
 use quadrille_scene::cameras::fly_keys;
 use quadrille_suite::report::cameras::{camera_json, camera_path_json};
 
-/// Transfer time of a lossless still from which on a lossy preview precedes it.
+/// Lossless stills that take longer on the link are preceded by a lossy preview.
 const LONG: Duration = Duration::from_millis(300);
 const PREVIEW_QUALITY: u8 = 90;
 const LISTED_SPLATS: usize = 64;

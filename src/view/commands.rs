@@ -18,9 +18,9 @@ pub struct Commands {
     pub names: [&'static str; 2],
     /// Scene and flags that both commands take, as words.
     pub shared: Vec<String>,
-    /// Flags of the drawing command alone.
+    /// Flags of the drawing command only.
     pub render: Vec<String>,
-    /// Flags of the simulating command alone.
+    /// Flags of the simulating command only.
     pub sim: Vec<String>,
     /// Flags `--transform`, `--fov` and `--camera-model` of the listed views.
     pub cameras: Vec<String>,

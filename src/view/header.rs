@@ -15,7 +15,7 @@ pub(crate) enum Codec {
     Png = 3,
 }
 
-/// Header bytes of binary messages.
+/// Length of the header of a binary message.
 pub(crate) const HEADER_BYTES: usize = 32;
 pub(crate) const LAST_PART: u16 = 1;
 /// Flag of a lossy picture that a lossless one follows.

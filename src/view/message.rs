@@ -20,14 +20,14 @@ const MAX_PATH_FRAMES: f64 = 5000.0;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum ClientMessage {
-    /// A picture while the camera moves: it may be smaller and lossy.
+    /// Requests a picture while the camera moves; it may be smaller and lossy.
     Frame(PictureRequest),
-    /// A picture of full size without loss.
+    /// Requests a picture of full size without loss.
     Still(PictureRequest),
     Shown {
         seq: u32,
     },
-    /// Bytes of pictures that arrived since the connection began.
+    /// Reports the bytes of pictures that arrived since the connection began.
     Got {
         bytes: u64,
     },
@@ -35,23 +35,23 @@ pub(crate) enum ClientMessage {
         scale: Chosen,
         quality: Chosen,
     },
-    /// A map of the emulated pipeline.
+    /// Requests a map of the emulated pipeline.
     Map(MapRequest),
     /// Ends a map or a slow still.
     Cancel {
         id: u32,
     },
-    /// The splats of a pixel.
+    /// Requests the splats of a pixel.
     Probe(ProbeRequest),
-    /// Metrics of the two pictures of the last still.
+    /// Requests metrics of the two pictures of the last still.
     Measure {
         id: u32,
     },
-    /// A camera as commands and as a file.
+    /// Requests a camera as commands and as a file.
     Flags(FlagsRequest),
-    /// Cameras of a path through keys.
+    /// Requests the cameras of a path through keys.
     Fly(FlyRequest),
-    /// A picture of the last still as a PNG.
+    /// Requests a picture of the last still as a PNG.
     Save {
         id: u32,
         seq: u32,

@@ -29,7 +29,7 @@ use quadrille_suite::report::scale::Curve;
 pub(crate) struct Look {
     pub(crate) views: Vec<ListedView>,
     pub(crate) background: [f32; 3],
-    /// Stop rule and near plane that replace those of the profile.
+    /// Stop rule and near plane that override the profile.
     pub(crate) stop: Option<StopRule>,
     pub(crate) near: Option<f64>,
     pub(crate) exposures: Option<Exposures>,

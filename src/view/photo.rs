@@ -1,4 +1,4 @@
-//! Photos in the size of a picture.
+//! Photos resized to the size of a picture.
 
 use rayon::prelude::*;
 

@@ -42,7 +42,7 @@ pub(crate) async fn run(socket: WebSocket, site: Arc<Site>, id: ClientId, wake: 
     let farewell = async {
         if !reason.is_empty() {
             let bye = json!({"t": "bye", "reason": reason}).to_string();
-            // The page may be gone.
+            // A failure is ignored, since the page may be gone.
             let _ = sink.send(Message::Text(bye.into())).await;
         }
         let _ = sink.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;

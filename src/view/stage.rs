@@ -12,7 +12,7 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_scene::cameras::{PictureSize, ViewSpec};
 use quadrille_scene::{Camera, Scene, Splats};
 
-/// Renderer of a mesh.
+/// Interface to the renderer of a mesh.
 pub trait DrawMesh: Send + Sync {
     /// Draws the opaque picture of `camera`, which is a pinhole.
     fn draw(&self, camera: &Camera, task: &Task) -> Result<Frame>;

@@ -179,7 +179,7 @@ impl Server {
         self.thread.take().unwrap().join().unwrap()
     }
 
-    /// Ends the server; returns what [`serve`] returned.
+    /// Ends the server; returns the result of [`serve`].
     pub(crate) fn end(mut self) -> Result<()> {
         self.task.cancel();
         self.thread.take().unwrap().join().unwrap()
