@@ -20,7 +20,7 @@ const NEUTRAL: i32 = 128;
 /// Bits of the weights of the chroma filter, which add up to 8.
 const FILTER_BITS: u32 = 3;
 
-/// The planes Y', Cb, Cr of a picture over a background, or of an opaque one; chroma planes have half the sides, rounded up.
+/// Planes Y', Cb, Cr of a picture, over a background if there is one; chroma planes have half the sides, rounded up.
 pub(super) fn planes(frame: &Frame, background: Option<[f32; 3]>) -> Vec<u8> {
     let [width, height] = [frame.width(), frame.height()].map(|side| side as usize);
     let bytes = match background {
