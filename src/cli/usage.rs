@@ -47,7 +47,7 @@ fn near_flag(flag: &str, program: &clap::Command, command: &clap::Command) -> Op
 
 pub(super) fn unknown_command(name: &str, program: &clap::Command) -> Error {
     let names = program.get_subcommands().map(clap::Command::get_name).chain(["help"]);
-    Error::unknown_name("command", "one that `quadrille --help` lists", name, names)
+    Error::unknown_name("command", "a command that `quadrille --help` lists", name, names)
 }
 
 /// Formats an error of the argument parser: what was expected, what was found, and the remedy. `command` is the

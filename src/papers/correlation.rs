@@ -256,7 +256,7 @@ fn scatter(
     series.push(equal);
     let axes = [Axis::log("measured, logarithmic"), Axis::log("emulated, logarithmic")];
     let chart = LineChart::new(title, axes, Vec::new(), series);
-    sheet.chart(chart.draw(), format!("{title}: the emulator's over the measured."));
+    sheet.chart(chart.draw(), format!("{title}: emulated numbers over measured numbers."));
 }
 
 pub(crate) fn summary(results: &Correlation) -> String {

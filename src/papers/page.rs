@@ -36,7 +36,7 @@ pub(crate) fn html(report: &Report<'_>) -> String {
         let table = comparison(compared.map(|(_, section, one)| (Some(section.figure), one)));
         let _ = writeln!(
             html,
-            "<details><summary>Measured beside published</summary>\n{table}</details>"
+            "<details><summary>Measured and published numbers</summary>\n{table}</details>"
         );
     }
     html.push_str("</header>\n");
@@ -307,7 +307,9 @@ fn assumptions(names: &[String], fields: &[Field]) -> String {
     if items.is_empty() {
         return String::new();
     }
-    format!("<details><summary>Assumptions that move it</summary>\n<ul>\n{items}</ul></details>\n")
+    format!(
+        "<details><summary>Assumptions that affect the numbers</summary>\n<ul>\n{items}</ul></details>\n"
+    )
 }
 
 #[cfg(test)]

@@ -162,9 +162,9 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
 }
 
 const LEGEND: &str = "\
-Each column divides a count of the baseline by that of the method: speedup, cycles; fragments and
-quads, those blended (of het, the termination ratio; of qm, the merge ratio). qm on top divides het
-by het+qm. Published figures: VR-Pipe, section VI, figures 16 and 18.
+Each column divides a count of the baseline by the same count of the method: cycles for speedup, and
+blended fragments or quads (for het the termination ratio, for qm the merge ratio). qm on top divides
+het by het+qm. Published numbers: VR-Pipe, section VI, figures 16 and 18.
 ";
 
 /// Formats mean, minimum and maximum of every scene and of all views, and the published figures beside a scene of the
@@ -213,7 +213,7 @@ fn cycles_table(rows: &[Row]) -> String {
         let labels = [row.key.scene.clone(), shortened(&row.key.view.name)];
         table.row(labels.into_iter().chain(row.methods.iter().map(|v| v.cycles.to_string())));
     }
-    format!("{table}Ratios need the method baseline besides the others.\n")
+    format!("{table}Ratios need the method baseline in addition to the others.\n")
 }
 
 #[cfg(test)]

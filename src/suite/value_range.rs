@@ -50,7 +50,7 @@ pub(super) fn values(text: &str) -> Result<Option<Vec<String>>, String> {
         Some(_) => {
             let step = number(&rest[at + 1..]).ok_or_else(syntax)?;
             if step.is_size != from.is_size {
-                return Err("a range with ends and step in bytes, or none of them".to_owned());
+                return Err("a range with ends and step all in bytes, or none in bytes".to_owned());
             }
             by_steps(from.value, to.value, step.value)?
         }

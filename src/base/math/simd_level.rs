@@ -40,7 +40,7 @@ impl SimdLevel {
         let all = Self::all();
         all.iter().copied().find(|l| l.name() == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|l| l.name()).collect();
-            let expected = format!("auto or one that this machine has ({})", names.join(", "));
+            let expected = format!("auto or a level of this machine ({})", names.join(", "));
             Error::unknown_name("SIMD level", expected, name, names)
         })
     }

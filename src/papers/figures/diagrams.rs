@@ -81,7 +81,7 @@ pub(super) fn figure_4(figure: &'static Figure, results: &Results) -> Content {
     }
     let groups = STEPS.map(|([key, _, name], _)| Group::of(name, [sheet.mean(key)]));
     let axis = Axis::log("items, logarithmic");
-    let chart = BarChart::new("Items behind each step", axis, &["baseline"], groups);
+    let chart = BarChart::new("Items after each step", axis, &["baseline"], groups);
     sheet.chart(chart.draw(), MEANS);
     sheet.finish()
 }
@@ -182,7 +182,7 @@ pub(super) fn figure_15(figure: &'static Figure, results: &Results) -> Content {
             end: format!("{} ms", number(ms)),
         };
         let caption = format!(
-            "{} {}: the stronger the colour, the busier. quadrille sim --trace FILE writes this for Perfetto, with the stall reasons.",
+            "{} {}: stronger colours are busier units. quadrille sim --trace FILE writes the same for Perfetto, with the stall reasons.",
             view.scene(),
             view.name()
         );

@@ -65,7 +65,7 @@ fn explanation(sheet: &Sheet<&ViewResult>) -> String {
     let derived = derived();
     let means = ["not_raster", "software_over_hardware", "draw_speedup"].map(|key| sheet.mean(key));
     let [Some(share), Some(ratio), Some(draw)] = means else {
-        return "The frames of no scene are complete.".to_owned();
+        return "No scene has complete frames.".to_owned();
     };
     let with_share = 1.0 / (derived.not_raster + (1.0 - derived.not_raster) / draw);
     format!(
@@ -155,7 +155,7 @@ pub(super) fn figure_22(figure: &'static Figure, results: &Results) -> Content {
         ..Bars::default()
     });
     for [key, name] in series {
-        let statement = format!("GSCore is faster than VR-Pipe, {name} (VII-C).");
+        let statement = format!("GSCore has a shorter {name} time than VR-Pipe (VII-C).");
         sheet.judge(&statement, |scene| Some(scene.of(key)? > 1.0));
     }
     sheet.finish()

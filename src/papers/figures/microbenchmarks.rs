@@ -28,12 +28,12 @@ pub(super) fn figure_20(figure: &'static Figure, results: &Results) -> Content {
         .text("unit", "unit", |row| row.3.to_owned());
     // The charts show the whole table.
     sheet.table.hide();
-    let caption = "(a) Colour drawn without reads from the L2; a dot is an arrangement.";
+    let caption = "(a) Colour drawn without reads from the L2; each dot is one arrangement.";
     sheet.chart(footprints(&measured, stated(CAPACITY)), caption);
     let published = RATES.map(|[_, quantity]| stated(quantity));
     let caption = "(b) Pixels per cycle; dashed bars are published.";
     sheet.chart(rates(&measured, published), caption);
-    let caption = "(c) Time at the same number of pixels, over that at 1/4.";
+    let caption = "(c) Time at the same number of pixels, over the time at 1/4 quad per pixel.";
     sheet.chart(times(&measured), caption);
     let caption = "Warps of ten rectangles on each screen tile; the paper reads 32 bins from 67 and 330 warps.";
     sheet.chart(bins(&measured), caption);

@@ -40,7 +40,7 @@ pub(super) fn figure_1(figure: &'static Figure, results: &Results) -> Content {
     let models = models.filter(|group| charted.iter().any(|label| label == group.label));
     let models = models.map(|group| Group::of(group.label, keys.map(|key| group.of(key))));
     let chart = BarChart::new(
-        "Shader cores and ROPs of desktop GPUs and of the modelled ones",
+        "Shader cores and ROPs of desktop GPUs and of modelled GPUs",
         Axis::log("number, logarithmic"),
         &["shader cores", "ROPs"],
         published.chain(models),

@@ -100,8 +100,8 @@ pub(super) fn figure_18(figure: &'static Figure, results: &Results) -> Content {
         (per_quad_means, published)
     {
         sheet.say(format!(
-            "A quad that is blended has {baseline:.2} fragments in the baseline and {het:.2} with HET: quads fall by {:.2} of \
-             what fragments fall by, {:.2} from the published means. The ratio falls with the size of the splats in pixels; \
+            "A quad that is blended has {baseline:.2} fragments in the baseline and {het:.2} with HET: the reduction of quads \
+             is {:.2} of the reduction of fragments, {:.2} from the published means. The ratio falls with the size of the splats in pixels; \
              docs/vr-pipe.md has it at several sizes.",
             het / baseline,
             quads / fragments

@@ -108,7 +108,7 @@ pub(super) fn figure_8(figure: &'static Figure, results: &Results) -> Content {
         axis: Axis::linear("without over with termination (times)"),
         series: &[["fragments", "fragments"], ["raster", "raster kernel"], ["frame", "frame"]],
         marks: vec![AxisMark::at(1.0, "")],
-        caption: "Above 1, termination saves.",
+        caption: "Above 1, termination saves work.",
         ..Bars::default()
     });
     let statement = "Where termination saves fragments, the speedup is below the reduction of fragments (III-B).";
@@ -146,7 +146,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &Results) -> Content {
         ..Bars::default()
     });
     for (key, name) in [("of_visited", "visited entries"), ("of_blending", "entries that blend")] {
-        let statement = format!("Less than 40 % of the lanes blend, of {name} (III-B).");
+        let statement = format!("Of {name}, less than 40 % of the lanes blend (III-B).");
         sheet.judge(&statement, |scene| Some(scene.of(key)? < bound?));
     }
     sheet.say(

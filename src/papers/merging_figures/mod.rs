@@ -51,7 +51,7 @@ pub(crate) fn summary_of_pixels(results: &MergingResults) -> String {
     let saved = runs.iter().map(|run| run.of_unit(Unit::Pmu, 512, |row| row.savings()));
     if let Some(saved) = mean(saved) {
         text += &format!(
-            " With 512 entries it saves {:.1} % of the quads in the mean (published 8 %).",
+            " With 512 entries it saves {:.1} % of the quads on average (published 8 %).",
             100.0 * saved
         );
     }

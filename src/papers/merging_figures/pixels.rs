@@ -92,7 +92,7 @@ pub(super) fn orders(figure: &'static Figure, results: &MergingResults) -> Conte
         Some(mesh.of("pmu_512_vertex_cache")? > mesh.of("pmu_512_random")?)
     });
     sheet.judge(
-        "Quad-fragment merging saves more than the pixel merge unit, 512 entries.",
+        "With 512 entries, quad-fragment merging saves more than the pixel merge unit.",
         |mesh| Some(mesh.of("qfm_512_file")? > mesh.of("pmu_512_file")?),
     );
     sheet.mean_row();

@@ -23,7 +23,7 @@ pub(super) fn figure_13(figure: &'static Figure, results: &MergingResults) -> Co
         .number("less", "times less", Frame::less)
         .share("share", "of an unbounded buffer's merges", Frame::share);
     sheet.bars(Bars {
-        title: "Shadings without merging over those with it",
+        title: "Shadings without merging over shadings with merging",
         axis: Axis::linear("times less"),
         series: &[["less", "QFM, 32 entries"]],
         has_mean: true,

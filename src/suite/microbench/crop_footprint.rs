@@ -113,15 +113,20 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             "rectangles",
             Basis::Configured,
         ),
-        check("most colour held at once", Expected::AtMost(capacity), Basis::Configured, peak),
         check(
-            "colour drawn without L2 reads, random positions, most",
+            "largest amount of colour held at once",
+            Expected::AtMost(capacity),
+            Basis::Configured,
+            peak,
+        ),
+        check(
+            "largest amount of colour drawn at random positions without L2 reads",
             Expected::AtMost(capacity),
             Basis::Configured,
             most * BYTES,
         ),
         check(
-            "colour drawn without L2 reads, random positions, least",
+            "smallest amount of colour drawn at random positions without L2 reads",
             Expected::Below(capacity),
             Basis::Hardware,
             least * BYTES,

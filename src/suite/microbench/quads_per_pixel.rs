@@ -68,7 +68,7 @@ pub(super) fn run(config: &Config) -> Vec<Check> {
             Basis::IdealModel,
         ));
         checks.push(Check {
-            name: format!("time at {quads} quads per pixel, over that at 1/4"),
+            name: format!("time at {quads} quads per pixel over the time at 1/4"),
             expected: Expected::Within { value: f64::from(times), share: TOLERANCE },
             basis: Basis::Hardware,
             measured: cycles as f64 / least as f64,

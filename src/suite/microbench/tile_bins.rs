@@ -83,14 +83,14 @@ fn sweep(config: &Config) -> [Check; 2] {
     let least = scattered.map(|(n, w)| w / n).min().unwrap_or(0);
     [
         Check::count(
-            "most tiles gathered at once, of 1 to 64",
+            "largest number of tiles gathered at once, of 1 to 64",
             32,
             most,
             "tiles",
             Basis::Configured,
         ),
         Check::count(
-            "warps per tile once there are more tiles",
+            "warps per tile if there are more tiles",
             u64::from(A_TILE),
             least,
             "warps per tile",
