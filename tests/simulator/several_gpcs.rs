@@ -271,7 +271,7 @@ fn the_geometry_units_scale() {
     let page = include_str!("../../docs/simulator.md");
     for (at, (gpcs, ..)) in of_8.iter().enumerate() {
         let cells = [&of_8, &ample, &narrow].map(|column| {
-            let (_, cycles, port) = column[at];
+            let (_, cycles, port) = &column[at];
             format!(" | {},{:03} | `{port}`", cycles / 1000, cycles % 1000)
         });
         let row = format!("\n| {gpcs}{}", cells.concat());
