@@ -1,7 +1,7 @@
-//! Bounds of the chunks of a PLY, by which a renderer leaves out chunks that no view sees.
+//! Index of a PLY: bounds of chunks of rows, with which a renderer skips chunks that no view sees.
 //!
-//! The index is a file of its own: some readers of PLY fail at elements that they do not know, and others at bytes behind the
-//! last row. It starts with a mark and a [`Stamp`], has a [`Chunk`] for every [`CHUNK`] rows, and ends with a checksum.
+//! The index is a separate file: some readers of PLY fail at unknown elements, and others at bytes behind the last row.
+//! It starts with a mark and a [`Stamp`], has a [`Chunk`] for every [`CHUNK`] rows, and ends with a checksum.
 
 use std::fs;
 use std::ops::Range;
@@ -25,16 +25,16 @@ const _: () = assert!(CHUNK.is_multiple_of(BLOCK));
 
 const MARK: [u8; 16] = *b"quadrille index1";
 
-/// Reach of a splat in the bounds, relative to its radius at the alpha cut in world space. A footprint is a linear
-/// approximation, which stretches splats beside the picture: by 1.3 of the slope of the edge, as most profiles clamp it,
-/// this is enough for every field of view.
+/// Radius of a splat in the bounds, relative to its radius at the alpha cut in world space. A footprint is a linear
+/// approximation that enlarges splats beside the picture. Most profiles clamp their slope to 1.3 times the slope of the
+/// picture's edge; with that limit, this factor suffices for every field of view.
 const REACH: f64 = 1.5;
 /// Margin around a picture for rounding, in pixels.
 const MARGIN_PX: f64 = 1.0;
-/// Relative error of an f32 coordinate, with a factor of 32 to spare.
+/// Bound on the relative rounding error of f32 coordinates, with a factor of 32 to spare.
 const ROUNDING: f64 = 1.0 / (1 << 17) as f64;
 
-/// State of the PLY that an index was made of.
+/// State of the PLY when its index was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 struct Stamp {
@@ -54,7 +54,7 @@ struct Chunk {
     rows: u32,
 }
 
-/// The index of a PLY.
+/// Bounds and checksums of the chunks of a PLY, and the state of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkIndex {
     stamp: Stamp,
@@ -89,7 +89,7 @@ fn ranges(rows: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl Chunk {
-    /// Bounds of splats, with the row count and checksum. A chunk with an invalid row always counts as seen.
+    /// Bounds of splats, with the checksum `rows` of their `count` rows. A chunk with an invalid row always counts as seen.
     fn of(splats: &Splats, count: usize, rows: u32) -> Self {
         let mut chunk = Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], rows };
         if splats.len() < count {
@@ -116,7 +116,7 @@ impl Chunk {
     }
 }
 
-/// World plane above which no splat is in view.
+/// Plane in world space. Splats above it are out of view.
 struct Plane {
     normal: [f64; 3],
     offset: f64,
@@ -134,13 +134,13 @@ impl Plane {
     }
 }
 
-/// Planes around the visible part; none for fisheyes and panoramas, which may show everything.
+/// Planes around the view frustum; none for fisheye and panorama projections, which may show everything.
 fn planes(view: &ViewTransform) -> Vec<Plane> {
     let mut planes = Vec::new();
     if !view.projection.is_pinhole() || view.near < 0.0 {
         return planes;
     }
-    // A plane through a point in view space whose depth is `offset` along `normal`.
+    // Adds the plane with this normal in view space at the distance `offset` from the eye.
     let mut add = |normal: [f64; 3], offset: f64| {
         let dot = |axis: usize| (0..3).map(|row| normal[row] * view.rotation[row][axis]).sum();
         let moved: f64 = (0..3).map(|row| normal[row] * view.translation_in_view[row]).sum();
@@ -156,10 +156,10 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
         let widest = view.slope_limits[axis].map(f64::abs);
         let stretch = widest[0].max(widest[1]).hypot(1.0);
         for side in [-1.0, 1.0] {
-            // The edge of the picture, and the deviation of the low-pass filter beyond it, as a slope.
+            // Slope of the edge of the picture, with a margin for the low-pass filter.
             let edge = view.half_size_px()[axis] - side * view.principal_from_centre_px[axis];
             let slope = (edge + blur + MARGIN_PX) / focal;
-            // Half of a footprint is at most the radius times the stretch beside the centre.
+            // Beside the picture, half the width of a footprint is at most the radius times `stretch`.
             if focal > 0.0 && REACH * slope.hypot(1.0) > stretch {
                 let mut normal = [0.0, 0.0, -slope];
                 normal[axis] = side;
@@ -171,7 +171,7 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
 }
 
 impl ChunkIndex {
-    /// Makes the index of the PLY `scene`.
+    /// Makes the index of the PLY `scene`: reads all of its rows.
     pub fn of(scene: &Path, task: &Task) -> Result<Self> {
         let batches = open_batches(scene, LoadOptions::default())?;
         let found = "another format";
@@ -187,7 +187,7 @@ impl ChunkIndex {
         Ok(Self { stamp, chunks })
     }
 
-    /// Writes the index beside the PLY `scene`, whole or not at all.
+    /// Writes the index beside the PLY `scene`. An interrupted write leaves an old index unchanged.
     pub fn write(&self, scene: &Path, task: &Task) -> Result<()> {
         let parts =
             [&MARK[..], bytemuck::bytes_of(&self.stamp), bytemuck::cast_slice(&self.chunks)];
@@ -199,7 +199,7 @@ impl ChunkIndex {
     /// Reads the index beside the PLY `scene`, which is open as `batches`; `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::Read`], and [`Error::Malformed`] for a damaged file, and for an index of other vertices.
+    /// [`Error::Read`], and [`Error::Malformed`] if the file is damaged or belongs to other vertices.
     pub fn read(scene: &Path, batches: &SplatBatches) -> Result<Option<Self>> {
         let path = index_path(scene);
         let bytes = match fs::read(&path) {
@@ -232,7 +232,7 @@ impl ChunkIndex {
         })
     }
 
-    /// Whether the index belongs to the vertices in `batches`: the file is untouched since, or all checksums agree.
+    /// Whether the index belongs to the vertices in `batches`: the PLY is unmodified, or all checksums agree.
     fn is_of(&self, found: &Stamp, batches: &SplatBatches) -> bool {
         let is_untouched = self.stamp == *found;
         let same_form =
@@ -247,7 +247,7 @@ impl ChunkIndex {
         is_untouched || self.chunks.par_iter().zip(rows).all(agrees)
     }
 
-    /// Ranges of rows with all splats that are in view of any of `cameras`.
+    /// Ranges of rows that contain all splats in view of any of `cameras`.
     pub fn seen(&self, cameras: &[Camera], profile: &Profile, rows: usize) -> Vec<Range<usize>> {
         let none = Splats::from_splats(0, []);
         let views =

@@ -3,10 +3,10 @@
 //! | module | holds |
 //! |---|---|
 //! | [`preprocess`] | cull, project, colour, bounding ellipse: from splats in the world to splats on the picture plane |
-//! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast one |
+//! | [`cpu`] | the scalar reference renderer, which defines a frame, and the fast renderer |
 //! | [`synth`] | procedural splat scenes |
 //! | [`viewpoint`] | the search for a view of a scene without cameras |
-//! | [`convert`] | actions on raw columns of scenes between reading and writing |
+//! | [`convert`] | conversion: actions on the raw columns of scenes |
 
 mod chunk_index;
 pub mod convert;

@@ -88,7 +88,7 @@ impl Distribution {
     }
 }
 
-/// Values between consecutive ascending edges; the outer bins include values beyond.
+/// Counts the values between consecutive ascending edges; the outer bins include values beyond.
 fn counts(values: &[f32], edges: &[f32]) -> Vec<u64> {
     let inner = &edges[1..edges.len() - 1];
     let level = SimdLevel::best();
@@ -140,7 +140,7 @@ fn sampled(splats: &Splats, step: usize, quantity: Quantity<'_>) -> Vec<f32> {
     values
 }
 
-/// Values at the ranks nearest to ascending `probabilities`, 0 without values, by selection in linear time.
+/// Selects the values at the ranks nearest to ascending `probabilities` in linear time; 0 without values.
 fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f32; N] {
     let last = values.len().saturating_sub(1);
     let mut above = values;
@@ -148,7 +148,7 @@ fn quantiles<const N: usize>(values: &mut [f32], probabilities: [f64; N]) -> [f3
     let mut found = 0.0;
     probabilities.map(|probability| {
         let rank = whole::<usize>((probability * last as f64).round()).min(last);
-        // The values before `passed` are the smallest ones; a rank that is asked for again is the last of them.
+        // The values before `passed` are the smallest; a repeated rank has the value found last.
         if let Some(rank) = rank.checked_sub(passed).filter(|rank| *rank < above.len()) {
             let rest = std::mem::take(&mut above);
             let (_, value, rest) = rest.select_nth_unstable_by(rank, f32::total_cmp);

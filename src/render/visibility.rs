@@ -4,12 +4,12 @@ use nalgebra::Vector3;
 
 use quadrille_scene::{Camera, Projection, Splats};
 
-/// Enough for shares with an error of 0.1 %.
+/// Maximum number of splats examined: enough for shares with an error of 0.1 %.
 const MAX_SAMPLES: usize = 100_000;
 /// Share of splats in view below which the camera is probably wrong.
 const SUSPICIOUS_SHARE: f64 = 0.005;
 
-/// Shares of the splats by the position of their centres, without those of opacity 0: their sum is 1, or 0 for no splats.
+/// Shares of the splats of opacity above 0 by the position of their centres. The first three sum to 1, or 0 without splats.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Visibility {
     /// Share behind the near plane, 0 to 1.
@@ -18,7 +18,7 @@ pub struct Visibility {
     pub off_screen: f64,
     /// Share inside the picture, 0 to 1.
     pub in_view: f64,
-    /// Share inside the picture if the camera looked the opposite way, as of files in OpenGL axes (y up, z back).
+    /// Share inside the picture if the camera looked the opposite way, as with files in OpenGL axes (y up, z back).
     pub in_view_if_flipped: f64,
 }
 
@@ -55,12 +55,12 @@ impl Visibility {
         Self { behind, off_screen, in_view, in_view_if_flipped }
     }
 
-    /// Whether `in_view`, as counted by a renderer, is a large enough share of a scene's splats to do without a warning.
+    /// Whether `in_view`, a renderer's count, is a large enough share of a scene's splats to need no warning.
     pub fn is_enough(in_view: u64, splats: usize) -> bool {
         in_view as f64 >= SUSPICIOUS_SHARE * splats as f64 && in_view > 0
     }
 
-    /// A warning about view `view` with a remedy, when almost nothing is in view.
+    /// Returns a warning that names the view `view`, with a remedy, if almost no splat is in view.
     pub fn warning(&self, view: &str) -> Option<String> {
         if self.in_view >= SUSPICIOUS_SHARE {
             return None;

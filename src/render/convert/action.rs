@@ -13,34 +13,34 @@ use quadrille_scene::table::RawColumns;
 use quadrille_scene::transform::Similarity;
 use quadrille_scene::{Camera, SplatAxes, SplatTable};
 
-/// A change of the splats of a table.
+/// An operation on the splats of a table, in the raw values of its columns.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Keeps splats whose centre is inside a box, given its least and greatest corner.
+    /// Keeps splats whose centre is inside a box with this least and greatest corner.
     KeepBox([f64; 3], [f64; 3]),
-    /// Keeps splats whose centre is inside a sphere, by its centre and radius.
+    /// Keeps splats whose centre is inside a sphere with this centre and radius.
     KeepSphere([f64; 3], f64),
     /// Keeps splats for which a condition holds.
     Where(Condition),
-    /// Lowers the degree of the spherical harmonics to this one, if it is higher.
+    /// Lowers the degree of the spherical harmonics to at most this one.
     LimitSh(u8),
-    /// Drops rows with a number that is not finite (but infinite logits of opacities), or with a quaternion of zero.
+    /// Drops rows with a non-finite number, except infinite opacity logits, or with a zero quaternion.
     DropNan,
-    /// Moves all splats.
+    /// Moves all splats by an offset in world units.
     Translate([f64; 3]),
-    /// Rotates all splats around the origin, by degrees around x, then y, then z, with their spherical harmonics.
+    /// Rotates all splats and their spherical harmonics around the origin, in degrees around x, then y, then z.
     Rotate([f64; 3]),
-    /// Scales all splats around the origin.
+    /// Scales all splats around the origin by a factor.
     Scale(f64),
-    /// Changes the signs of axes, from the given axes to right, down, forward, or back.
+    /// Converts from the given axes to right, down, forward.
     Axes(SplatAxes),
-    /// Drops splats whose surroundings are this many times sparser than their neighbours' surroundings: their
-    /// local outlier factor, by distances of centres to the 16 nearest ones.
+    /// Drops splats with a local outlier factor above this limit: how many times sparser a splat's surroundings are than
+    /// those of its 16 nearest neighbours.
     DropFloaters(f64),
-    /// Merges neighbours until this many splats are left.
+    /// Merges neighbouring splats until this number is left.
     Decimate(Amount),
-    /// Orders splats along a Morton curve.
+    /// Sorts splats along a Morton curve of their centres.
     Morton,
 }
 
@@ -96,7 +96,7 @@ impl Action {
         Ok(())
     }
 
-    /// Applies `actions` in order, as a task, whose progress is in actions. `path` names the input in
+    /// Applies `actions` in order; the progress of `task` counts actions. `path` names the input in
     /// errors. The content of `table` is unspecified after an error.
     pub fn apply_all(
         actions: &[Self],
@@ -113,8 +113,8 @@ impl Action {
         Ok(())
     }
 
-    /// Whether the action is meant to change what the scene shows: crops, moves, removal of invalid rows. Other actions
-    /// make it smaller, with a loss. A condition is a crop unless it reads attributes that affect drawing.
+    /// Whether the action changes the scene on purpose: a crop, a move or the removal of invalid rows. Other actions
+    /// compress it with a loss. A condition is a crop unless it reads attributes that affect drawing.
     pub fn is_intended(&self) -> bool {
         match self {
             Self::KeepBox(..)
@@ -129,12 +129,12 @@ impl Action {
         }
     }
 
-    /// Whether the action keeps every splat where it is: crops and moves do not.
+    /// Whether the action neither crops nor moves the scene.
     pub fn keeps_positions(&self) -> bool {
         matches!(self, Self::Decimate(_) | Self::Morton)
     }
 
-    /// The camera that shows the scene after the action as `camera` does before; `None` if the action mirrors.
+    /// Returns the camera with the same view after the action as `camera` has before; `None` if the action mirrors.
     pub fn moved(&self, camera: &Camera) -> Option<Camera> {
         let by = self.similarity()?;
         let rotation = by.rotation.to_rotation_matrix();
@@ -143,7 +143,7 @@ impl Action {
         Some(Camera { view_from_world, translation_in_view: translation, ..camera.clone() })
     }
 
-    /// Change of the world; `None` for a mirror.
+    /// Transform of the world by the action; `None` if it mirrors.
     fn similarity(&self) -> Option<Similarity> {
         let mut by = Similarity::identity();
         match self {

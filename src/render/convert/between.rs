@@ -6,14 +6,14 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use quadrille_scene::Camera;
 
-/// Minimum angle between two cameras that are not neighbours; halfway between opposite ones lies the subject.
+/// Angle in radians between two cameras from which on they are not neighbours: the subject lies between opposite cameras.
 const LARGEST_ANGLE: f64 = FRAC_PI_2;
 
-/// Views halfway between each camera and its nearest neighbour, each pair of neighbours once, with the lens of the
-/// first one. A neighbour is a camera that is turned by less than 90 degrees against the first one and is not
-/// equal to it. Empty if no camera has a neighbour, in particular for a single camera.
+/// Returns views halfway between each camera and its nearest neighbour, once per pair, with the lens of the first. A
+/// neighbour is a different camera whose orientation differs by less than 90 degrees. Empty if no camera has a
+/// neighbour, in particular for a single camera.
 ///
-/// Scenes that were changed by what `cameras` show, such as pruned ones, are judged by views that the change did not know.
+/// A scene that was pruned by `cameras` is judged by these views, which did not take part in the pruning.
 pub fn views_between(cameras: &[Camera]) -> Vec<Camera> {
     let mut pairs: Vec<[usize; 2]> = Vec::new();
     for first in 0..cameras.len() {

@@ -8,11 +8,11 @@ use quadrille_scene::SplatTable;
 use quadrille_scene::formats::ply::Scalar;
 use quadrille_scene::table::{Column, ColumnValues};
 
-/// Joins the splats of `tables` in order. A table that lacks a column of another one has zeros there, spherical harmonics
-/// above its degree are zero, and a missing third scale is flat. `None` without tables.
+/// Joins the splats of `tables` in order. Columns that a table lacks are filled with zeros, spherical harmonics above its
+/// degree are zero, and a missing third scale is flat. `None` without tables.
 ///
 /// # Errors
-/// Errors of tables that have to be brought to a common form, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
+/// Errors of the conversion of tables to a common form, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).
 pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatTable>> {
     let names = |table: &SplatTable| -> Vec<String> { table.names().map(str::to_owned).collect() };
     let mut tables = tables;
@@ -52,7 +52,7 @@ pub fn concatenate(tables: Vec<SplatTable>, task: &Task) -> Result<Option<SplatT
     Ok(Some(first))
 }
 
-/// Values of a column over all tables: of the common type, else doubles if f32 would round any, else floats.
+/// Values of a column over all tables: in the common type, otherwise doubles if f32 would round any, otherwise floats.
 fn joined_values(tables: &[SplatTable], name: &str) -> ColumnValues {
     let parts: Vec<_> = tables
         .iter()

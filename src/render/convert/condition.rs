@@ -1,4 +1,4 @@
-//! Conditions on the numbers of a splat, such as `opacity > 0.1 && scale_max < 2`.
+//! Conditions on the attributes of a splat, such as `opacity > 0.1 && scale_max < 2`.
 
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::SplatTable;
@@ -9,11 +9,11 @@ const DRAWN: [&str; 5] = ["opacity", "scale_", "rot_", "f_dc_", "f_rest_"];
 
 const MAX_DEPTH: usize = 32;
 
-/// A condition on a splat.
+/// A condition on the attributes of a splat.
 ///
-/// Comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`) of numbers and names, joined by `&&`, `||` and `!`, with parentheses.
-/// `opacity` is from 0 to 1; `scale_min` and `scale_max` are the least and the greatest standard deviation; every other
-/// name is a column as it is stored (`x`, `f_dc_0`, `scale_0`, a logarithm).
+/// Comparisons (`<`, `<=`, `>`, `>=`, `==`, `!=`) of numbers and names are joined by `&&`, `||` and `!`, with parentheses.
+/// `opacity` is from 0 to 1; `scale_min` and `scale_max` are the smallest and the largest standard deviation; every other
+/// name is a column in its stored form (`x`, `f_dc_0`, or `scale_0`, a logarithm).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition(Node);
 
@@ -51,10 +51,10 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 ];
 
 impl Condition {
-    /// Parses a condition.
+    /// Parses the text of a condition, with at most 32 nested parentheses.
     ///
     /// # Errors
-    /// [`Error::Argument`] that quotes the text from the mistake on.
+    /// [`Error::Argument`] that quotes the text from the first error on.
     pub fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser { rest: text };
         let node = parser.either(0)?;
@@ -69,7 +69,7 @@ impl Condition {
         self.0.is_crop()
     }
 
-    /// The rows of `table` for which the condition holds. Comparisons with NaN do not hold, but for `!=`.
+    /// Rows of `table` for which the condition holds. Comparisons with NaN are false, except `!=`.
     ///
     /// # Errors
     /// [`Error::Argument`] for a name that is not a column of the table; it lists the columns.
@@ -243,7 +243,7 @@ impl Parser<'_> {
         let sign = usize::from(self.rest.starts_with(['-', '+']));
         let mut end =
             sign + self.rest[sign..].find(|c| !is_part(c)).unwrap_or(self.rest.len() - sign);
-        // The sign of an exponent is a part of the number.
+        // The sign of an exponent belongs to the number.
         let head = &self.rest[..end];
         let is_number = head
             .trim_start_matches(['-', '+'])

@@ -1,4 +1,4 @@
-//! A whole conversion: reads and joins files, applies steps, writes and optionally compares.
+//! A conversion: reads and joins files, applies steps, writes and optionally compares.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use quadrille_scene::{
     LoadOptions, OutputFormat, SceneInput, SplatTable, WriteOptions, load_table, write_levels_if,
 };
 
-/// Levels of detail of a streamed SOG by default (assumed): the coarsest has an eighth of the splats.
+/// Default number of levels of detail of a streamed SOG (assumed): the coarsest has an eighth of the splats.
 pub const LOD_LEVELS: usize = 4;
-/// Largest number of levels of detail: the coarsest has less than a hundredth of the splats.
+/// Maximum number of levels of detail: the coarsest has less than a hundredth of the splats.
 pub const MAX_LOD_LEVELS: usize = 8;
-/// Share of splats from one level of detail to the next.
+/// Number of splats of a level of detail, relative to the next finer one.
 const LOD_SHARE: f64 = 0.5;
 /// A count below this share of the splats was probably meant as a percentage.
 const SMALL_SHARE: f64 = 0.01;
 
-/// A conversion: its input, the actions on it, and its output.
+/// A conversion: its inputs, steps and output.
 #[derive(Debug, Clone)]
 pub struct Conversion {
-    /// Scene files, which are joined.
+    /// Scene files, which are joined in this order.
     pub inputs: Vec<PathBuf>,
     /// Options for reading the inputs.
     pub reading: LoadOptions,
-    /// Changes, in order.
+    /// Changes of the splats, in order of application.
     pub steps: Vec<Step>,
-    /// Text, for results, of a step that drops splats outside the range of the format; `None` makes them an error.
+    /// Text of the step that drops splats outside the range of the format; `None` makes such splats an error.
     pub drop_outside: Option<String>,
     /// File to write.
     pub output: PathBuf,
@@ -43,17 +43,17 @@ pub struct Conversion {
     pub format: OutputFormat,
     /// Level of compression, as [`WriteOptions::compression_level`].
     pub compression_level: Option<u8>,
-    /// Levels of detail of a format that has them, 1 to [`MAX_LOD_LEVELS`].
+    /// Number of levels of detail for formats that support them, 1 to [`MAX_LOD_LEVELS`].
     pub lod_levels: usize,
     /// Whether views of the output are compared with views of the input.
     pub is_compared: bool,
 }
 
 impl Conversion {
-    /// Runs the conversion. The output appears whole, or an old file stays as it is.
+    /// Runs the conversion. On failure, an existing output file stays unchanged.
     ///
     /// # Errors
-    /// Errors of reading, of a step that drops every splat, of splats that the format cannot hold, and of writing;
+    /// Errors of reading and writing, of a step that drops every splat, and of splats that the format cannot hold;
     /// [`Error::Argument`] without inputs, and [`Error::Cancelled`].
     pub fn run(&self, host: &mut dyn ConversionHost) -> Result<Converted> {
         let (mut inputs, mut tables) = (Vec::new(), Vec::new());
@@ -93,9 +93,9 @@ impl Conversion {
 struct Run<'a> {
     of: &'a Conversion,
     table: SplatTable,
-    /// Splats with only the intended actions, from the first lossy action on; for a comparison.
+    /// For a comparison: the splats with only the intended actions applied, kept from the first lossy action on.
     reference: Option<SplatTable>,
-    /// Views, if splats are pruned or compared.
+    /// Present if splats are pruned or views compared.
     judge: Option<Judge>,
     scene: &'a Path,
     actions: Vec<StepResult>,
@@ -103,7 +103,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the steps in order, and checks what the format can hold as soon as no later step drops or moves splats.
+    /// Applies the steps in order. The check of the format's limits runs once no later step drops or moves splats.
     fn apply_all(&mut self) -> Result<()> {
         let of = self.of;
         let keeps = |step: &Step| matches!(&step.change, Change::Action(a) if a.keeps_positions());
@@ -177,7 +177,7 @@ impl Run<'_> {
         }
     }
 
-    /// Warns of a count that was probably meant as a percentage; notes a decimation without effect.
+    /// Warns of a count that was probably meant as a percentage; notes a decimation that has no effect.
     fn warn_of_amount(&mut self, action: &Action, text: &str) {
         let rows = self.table.rows();
         if let Action::Decimate(amount) = action
@@ -255,10 +255,10 @@ impl Run<'_> {
     }
 }
 
-/// Applies `action`, which `text` describes in errors, to the table of the file `path`.
+/// Applies an action, named `text` in errors, to the table of the file `path`.
 ///
 /// # Errors
-/// As [`Action::apply`], and [`Error::Argument`] if no splat is left.
+/// The errors of [`Action::apply`], and [`Error::Argument`] if no splat is left.
 pub fn apply_step(
     action: &Action,
     text: &str,

@@ -1,4 +1,4 @@
-//! Results of a conversion.
+//! Results of a conversion, as reported to the caller and in JSON.
 
 use serde::Serialize;
 
@@ -14,19 +14,19 @@ pub struct ConvertedFile {
     pub format: &'static str,
     /// Number of splats.
     pub splats: usize,
-    /// Degree of the spherical harmonics.
+    /// Degree of the spherical harmonics, 0 to 4.
     pub sh_degree: u8,
     /// Size in bytes; for a format of several files, their total size.
     pub file_bytes: Option<u64>,
 }
 
-/// The splats after a step.
+/// State of the table after a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StepResult {
-    /// Text of the step.
+    /// Text of the step, as the user gave it.
     pub action: String,
-    /// Number of splats that are left.
+    /// Number of splats left.
     pub splats: usize,
     /// Degree of the spherical harmonics.
     #[serde(skip)]
@@ -37,24 +37,24 @@ pub struct StepResult {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ConvertedOutput {
-    /// The file.
+    /// Properties of the output file.
     #[serde(flatten)]
     pub file: ConvertedFile,
-    /// Whether the caller accepted it.
+    /// Whether the file was kept: the caller accepted the loss.
     pub written: bool,
 }
 
-/// The results of a conversion. Their serialization is the document of `convert --json`.
+/// Results of a conversion, serialized as the output of `convert --json`.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Converted {
-    /// The files that were read.
+    /// Input files, in order.
     pub inputs: Vec<ConvertedFile>,
-    /// The steps and, after them, the coarser levels of detail.
+    /// Results of the steps, followed by the coarser levels of detail.
     pub actions: Vec<StepResult>,
-    /// The file that was written.
+    /// Output file.
     pub output: ConvertedOutput,
-    /// The loss, if views were compared.
+    /// Loss of the conversion, if views were compared.
     #[serde(rename = "report", skip_serializing_if = "Option::is_none")]
     pub loss: Option<ConversionLoss>,
 }

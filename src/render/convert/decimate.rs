@@ -1,4 +1,4 @@
-//! Fewer splats for the same scene: neighbours are merged, cheapest pairs first.
+//! Decimation: merges neighbouring splats, cheapest pairs first.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use quadrille_scene::table::RawColumns;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// At most this many.
+    /// At most this number.
     Splats(usize),
-    /// This part of all, 0 to 1.
+    /// This share of all splats, 0 to 1.
     Share(f64),
 }
 
 impl Amount {
-    /// Splats left of `rows`, if fewer.
+    /// Number of splats to keep of `rows`; it may exceed `rows`.
     pub(super) fn of(self, rows: usize) -> usize {
         match self {
             Self::Splats(count) => count,
@@ -32,14 +32,14 @@ impl Amount {
     }
 }
 
-/// Candidates for merging, per splat.
+/// Neighbours per splat that are considered for merging.
 const NEIGHBOURS: usize = 8;
-/// Share of splats merged per pass, before neighbours and costs are recomputed.
+/// At most one in this number of splats merges per pass, before neighbours and costs are recomputed.
 const PER_PASS: usize = 8;
 const MAX_OPACITY: f64 = 0.99;
 /// Colour difference, on a display range of 0 to 1, that costs as much as a distance of one standard deviation.
 const COLOUR_DEVIATION: f64 = 0.1;
-/// Share of the mean variance added before comparison, since flat splats have almost none along their normals.
+/// Share of the mean variance added to covariances in costs, since flat splats have almost none along their normals.
 const FLOOR: f64 = 0.01;
 /// Exponent of Thomsen's formula for the area of an ellipsoid; relative error below 1.1 percent.
 const AREA_EXPONENT: f64 = 1.6075;
@@ -48,7 +48,7 @@ const AREA_EXPONENT: f64 = 1.6075;
 struct Body {
     mean: Vector3<f64>,
     covariance: Matrix3<f64>,
-    /// Opacity times surface area, proportional to the mean coverage over all directions.
+    /// Opacity times surface area: proportional to the mean coverage over all directions.
     mass: f64,
     colour: Vector3<f64>,
     /// Input row of the splat; of a merged one, the row of the heavier part.
@@ -62,11 +62,11 @@ struct Pair {
     rows: [u32; 2],
 }
 
-/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of
-/// the two, weighted by opacity times area, and the sum of their opacities times areas; columns that only PLY
-/// has are copied from the heavier one. Pairs of neighbours merge in the order of the Kullback-Leibler
-/// divergence that they add at most (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction",
-/// IEEE Transactions on Aerospace and Electronic Systems 43, 2007), where colours count as coordinates.
+/// Merges splats until `amount` is left. A merged splat has the mean and the covariance of the mixture of both,
+/// weighted by opacity times area, and the sum of both weights; columns that only PLY has are copied from the
+/// heavier splat. Neighbours merge in the order of an upper bound on the Kullback-Leibler divergence that the
+/// merge adds (Runnalls: "Kullback-Leibler approach to Gaussian mixture reduction", IEEE Transactions on
+/// Aerospace and Electronic Systems 43, 2007), with colours as coordinates.
 pub(super) fn decimate(
     table: &mut SplatTable,
     amount: Amount,
@@ -94,11 +94,11 @@ pub(super) fn decimate(
     Ok(())
 }
 
-/// `count` coarser levels of detail, the finest first: each has `share`, 0 to 1, of the level before, at least one splat.
+/// Makes `count` coarser levels of detail, finest first, each with `share` (0 to 1) of the splats of the level before.
 ///
 /// # Errors
-/// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that are not finite, where `path` names the
-/// input, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+/// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for rows that are not finite (`path` names the
+/// input), and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn coarser_levels(
     table: &SplatTable,
     count: usize,
@@ -141,7 +141,7 @@ impl Merging {
         })
     }
 
-    /// Up to `most` pairs without common splats, cheapest first.
+    /// Returns up to `most` disjoint pairs, cheapest first.
     fn cheapest(&self, most: usize, task: &Task) -> Result<Vec<Pair>> {
         let cheapest = |row: u32, nearest: &[Neighbour]| {
             let own = &self.bodies[row as usize];
@@ -171,7 +171,7 @@ impl Merging {
         Ok(pairs.into_iter().filter(is_free).take(most).collect())
     }
 
-    /// Merges pairs without common splats: the first splat becomes the merged one, the second vanishes.
+    /// Merges disjoint pairs: the merged splat replaces the first, and the second is removed.
     fn merge(&mut self, pairs: &[Pair], task: &Task) -> Result<()> {
         let mut gone = vec![false; self.bodies.len()];
         for pair in pairs {
@@ -210,7 +210,7 @@ impl Merging {
         Ok(())
     }
 
-    /// Columns of all splats; unmerged ones keep their values from `raw`.
+    /// Returns the columns of all splats; unmerged splats keep their values from `raw`.
     fn columns(&self, raw: &RawColumns, task: &Task) -> Result<RawColumns> {
         let mut columns = RawColumns::zeroed(self.bodies.len(), raw.sh_degree());
         for (row, body) in self.bodies.iter().enumerate() {
@@ -269,14 +269,14 @@ fn body(raw: &RawColumns, row: u32) -> Body {
     }
 }
 
-/// Area of an ellipsoid with these half axes, relative to the unit sphere; never 0.
+/// Area of an ellipsoid with these semi-axes, relative to the unit sphere; never 0.
 fn area([a, b, c]: [f64; 3]) -> f64 {
     let power = |x: f64, y: f64| (x * y).powf(AREA_EXPONENT);
     let mean = (power(a, b) + power(a, c) + power(b, c)) / 3.0;
     mean.powf(1.0 / AREA_EXPONENT).max(f64::MIN_POSITIVE)
 }
 
-/// Share of the second splat in the mass of both.
+/// Share of the second splat in the total mass.
 fn share(first: &Body, second: &Body) -> f64 {
     let total = first.mass + second.mass;
     if total > 0.0 { second.mass / total } else { 0.5 }
@@ -290,7 +290,7 @@ fn mixture(first: &Body, second: &Body) -> (Vector3<f64>, Matrix3<f64>) {
     (first.mean + apart * share, within + between)
 }
 
-/// Upper bound of the divergence that the merge adds, times the mass.
+/// Upper bound on the divergence that the merge adds, times the total mass.
 fn cost(first: &Body, second: &Body) -> f64 {
     let (_, merged) = mixture(first, second);
     let floor = Matrix3::identity() * (FLOOR * merged.trace() / 3.0);
@@ -364,7 +364,7 @@ mod tests {
         };
         assert!((mass(&one, 0) - 2.0 * mass(&raw, 0)).abs() < 1e-5);
         assert_eq!(one.sh_rest[4][0], 0.5);
-        // The longest axis is that between the two.
+        // The longest axis points from one splat to the other.
         let [w, x, y, z] = one.unit_rotation(0);
         let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
         let longest = (0..3).max_by(|a, b| one.scale[*a][0].total_cmp(&one.scale[*b][0]));
@@ -380,9 +380,9 @@ mod tests {
         let left = merged(&raw, 5);
         assert_eq!(left.rows(), 5);
         assert_eq!(left.mean[0], [0.0, 2.0, 4.0, 8.0, 10.0]);
-        // Rows that were not merged are as they were.
+        // Unmerged rows keep their values.
         assert_eq!(left.opacity[0].to_bits(), raw.opacity[0].to_bits());
-        // Unless their colours differ.
+        // Splats with different colours do not merge first.
         raw.sh_constant[1][3] = 9.0;
         assert!(merged(&raw, 5).mean[0] != [0.0, 2.0, 4.0, 8.0, 10.0]);
     }

@@ -1,4 +1,4 @@
-//! Splats in sparse surroundings.
+//! Detection of floaters: splats in much sparser surroundings than their neighbours.
 
 use super::neighbours::{Neighbour, Neighbours};
 use quadrille_base::{Result, Task};
@@ -6,9 +6,9 @@ use quadrille_scene::table::RawColumns;
 
 const NEIGHBOURS: usize = 16;
 
-/// The local outlier factor of each point: the mean density around its neighbours divided by the density around the point
-/// (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD 2000). It is about 1 within a
-/// surface of any density, also at its edge, and large for points that stand alone.
+/// Computes the local outlier factor of each point: the mean density around its neighbours divided by the density around
+/// the point (Breunig, Kriegel, Ng, Sander: "LOF: identifying density-based local outliers", SIGMOD 2000). It is about 1
+/// within a surface of any density, also at the surface's edge, and large for isolated points.
 pub(super) fn outlier_factors(raw: &RawColumns, task: &Task) -> Result<Vec<f32>> {
     let tree = Neighbours::new(raw.positions(), raw.origin(), task);
     let all = tree.of_all(NEIGHBOURS, task, |_, nearest| nearest.to_vec())?;
@@ -18,7 +18,7 @@ pub(super) fn outlier_factors(raw: &RawColumns, task: &Task) -> Result<Vec<f32>>
         nearest.iter().map(of).sum::<f64>() / nearest.len().max(1) as f64
     };
     task.check()?;
-    // Points that coincide are infinitely dense but for this.
+    // The lower bound keeps the density of coincident points finite.
     let density = |nearest: &Vec<Neighbour>| {
         let reachability = |n: &Neighbour| distance(n).max(reach[n.row as usize]);
         1.0 / mean(nearest, &reachability).max(f64::from(f32::MIN_POSITIVE))

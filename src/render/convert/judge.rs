@@ -1,4 +1,4 @@
-//! The views of a conversion: views that splats are pruned by, and views of a report.
+//! Views of a conversion: views for pruning and views for the report.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::metrics::{MeanComparison, Protocol};
 use quadrille_scene::{Camera, OutputFormat, SceneInput, SplatTable, Splats, load_table};
 
-/// Views on the circle by which a scene without cameras is judged: one every 45 degrees.
+/// Number of views on an orbit that judges a scene without cameras: one view every 45 degrees.
 pub const JUDGING_ORBIT: u32 = 8;
 
 #[derive(Default)]
 pub(super) struct Judge {
-    /// Intended actions so far with their texts, for views that are read later.
+    /// Intended actions so far with their texts; views that are read later are moved by them.
     moves: Vec<(Action, String)>,
-    /// Views in the world of the table, once needed.
+    /// Views in the world of the table; `None` until they are needed.
     cameras: Option<Vec<Camera>>,
     is_pruned: bool,
 }
@@ -37,7 +37,7 @@ impl Judge {
                 }
             }
             None if host.source_of_views().1 => self.moves.push((action.clone(), text.to_owned())),
-            // The views will be found in the moved scene.
+            // Such views are chosen from the scene after it has moved.
             None => {}
         }
         Ok(())
@@ -67,7 +67,7 @@ impl Judge {
         Ok(cameras)
     }
 
-    /// Compares the file `written`, which holds `table`, with `before`; after pruning, by other views than its own, if any.
+    /// Compares the file `written`, which holds `table`, with `before`; after pruning, in views between the pruning views.
     pub(super) fn measure(
         &mut self,
         before: &SplatTable,

@@ -1,4 +1,4 @@
-//! Conversion of scenes: actions on tables of raw columns, in the given order, and reports of what they lose.
+//! Conversion of scenes: actions on tables of raw columns, in the given order, and reports of their loss.
 
 mod action;
 mod between;

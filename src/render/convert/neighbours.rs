@@ -1,16 +1,16 @@
-//! Nearest neighbours of points, by a k-d tree.
+//! Nearest neighbours of points, found with a k-d tree.
 
 use rayon::prelude::*;
 
 use quadrille_base::math::narrow;
 use quadrille_base::{Result, Task};
 
-/// Parts of this size are searched linearly.
+/// Parts of at most this number of points are searched linearly.
 const LEAF: usize = 8;
-/// Parts of this size build their halves in parallel.
+/// Parts of more than this number of points build their halves in parallel.
 const PARALLEL: usize = 1 << 13;
 
-/// About 5 ms of work.
+/// Number of rows between reports of progress, about 5 ms of work.
 const REPORTED_ROWS: u32 = 1 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Builds a tree of finite points, relative to `origin`, near which f32 resolves them; meaningless if cancelled.
+    /// Builds a tree of finite points. Coordinates are stored in f32 relative to `origin`. Unusable after cancellation.
     pub(super) fn new(
         positions: impl Iterator<Item = [f64; 3]>,
         origin: [f64; 3],
@@ -48,9 +48,9 @@ impl Neighbours {
         Self { points, axes }
     }
 
-    /// For each row, what `of` makes of its `count` nearest other points, nearest first, of equally near ones the lower row
-    /// first. Which of several points at the distance of the last one belong to them depends on the tree: points that
-    /// coincide would otherwise all be visited, and all have the same neighbours. The task's progress is in points.
+    /// For each row, calls `of` with its `count` nearest other points, by distance and then by row. If several points are
+    /// as far as the last one, the shape of the tree decides which of them are included: including all would visit every
+    /// one of many coincident points, and give them all the same neighbours. The task's progress is in points.
     pub(super) fn of_all<T: Send + Default + Clone>(
         &self,
         count: usize,
@@ -58,7 +58,7 @@ impl Neighbours {
         of: impl Fn(u32, &[Neighbour]) -> T + Sync,
     ) -> Result<Vec<T>> {
         let steps = task.steps(self.points.len() as u64);
-        // In the order of the tree, so that consecutive searches visit the same points.
+        // Searches run in the order of the tree, so that consecutive searches visit the same points.
         let found = self.points.par_iter().map_init(Vec::new, |nearest, point| {
             let is_reported = (point.row + 1).is_multiple_of(REPORTED_ROWS);
             if task.is_cancelled() || is_reported && steps.advance(REPORTED_ROWS.into()).is_err() {
@@ -96,7 +96,7 @@ impl Neighbours {
         let axis = usize::from(self.axes[middle]);
         let beyond = from.position[axis] - root.position[axis];
         let (low, high) = (part.start..middle, middle + 1..part.end);
-        // The side on which `from` itself stands.
+        // Searches the side that contains `from` first.
         let is_low = beyond < 0.0 || beyond == 0.0 && from.row < root.row;
         let (near, far) = if is_low { (low, high) } else { (high, low) };
         self.search(near, from, count, nearest);
@@ -141,7 +141,7 @@ fn build(points: &mut [Point], axes: &mut [u8], task: &Task) {
     }
 }
 
-/// Adds `point` to the `count` nearest, sorted, if it belongs.
+/// Inserts `point` into the sorted list of the `count` nearest if it is near enough.
 fn offer(nearest: &mut Vec<Neighbour>, count: usize, from: &Point, point: &Point) {
     if point.row == from.row {
         return;

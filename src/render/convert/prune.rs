@@ -15,7 +15,7 @@ use quadrille_scene::{Camera, SplatTable, Splats};
 /// Rows of pixels that a thread blends at a time.
 const BAND_ROWS: usize = 16;
 
-/// Drops the splats whose weight stays below `threshold` in every pixel of every view; `path` names the input in errors.
+/// Drops the splats whose weight is below `threshold` in every pixel of every view; `path` names the input in errors.
 ///
 /// # Errors
 /// [`Error::Malformed`] for rows without a valid splat, [`Error::Argument`] without cameras, and
@@ -39,8 +39,8 @@ pub fn prune(
     table.select(&kept, task)
 }
 
-/// The largest weight, transmittance times alpha, of each splat in any pixel of the views: 0 for a splat
-/// that no view shows. The views are blended by the rules of `profile`. The task's progress is in views.
+/// Returns the largest weight (transmittance times alpha) of each splat over all pixels of the views; 0 for a splat that
+/// no view shows. The views are blended by the rules of `profile`. The task's progress is in views.
 pub fn largest_weights(
     splats: &Splats,
     cameras: &[Camera],
@@ -55,8 +55,8 @@ pub fn largest_weights(
         let drawn: Vec<_> = preprocessed.in_order().collect();
         (0..camera.height as usize).into_par_iter().step_by(BAND_ROWS).for_each(|first| {
             Band::new(camera, first, profile).blend(&drawn, task, |index, weight| {
-                // Weights are not negative, so that their bits order as they do. A maximum does not
-                // depend on the order of the threads.
+                // The bits of non-negative floats sort like the floats. A maximum does not depend on the
+                // order of the threads.
                 largest[index as usize].fetch_max(weight.to_bits(), Ordering::Relaxed);
             });
         });
@@ -84,7 +84,7 @@ impl<'a> Band<'a> {
         }
     }
 
-    /// Blends all splats in order, and passes index and largest weight of each to `found`. Stops once `task` is cancelled.
+    /// Blends all splats in order and calls `found` with the index and largest weight of each, until `task` is cancelled.
     fn blend(
         mut self,
         drawn: &[(&ProjectedSplat, PixelBounds)],

@@ -14,7 +14,7 @@ use quadrille_scene::activation::sigmoid;
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{Camera, OutputFormat, SplatTable, Splats};
 
-/// The difference of a view before and after a conversion.
+/// Difference between pictures of a view before and after a conversion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ViewDifference {
@@ -28,13 +28,13 @@ pub struct ViewDifference {
 /// Largest and root mean square error of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AttributeError {
-    /// Largest absolute error of a number.
+    /// Largest absolute error of a component.
     pub max: f64,
-    /// Root of the mean squared error over all numbers.
+    /// Root of the mean squared error over all components.
     pub rms: f64,
 }
 
-/// Errors of the attributes of splats.
+/// Errors of the attributes of splats in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct AttributeErrors {
@@ -46,13 +46,13 @@ pub struct AttributeErrors {
     pub rotation_degrees: AttributeError,
     /// Opacities, 0 to 1.
     pub opacity: AttributeError,
-    /// Colours without the higher coefficients, where 0 to 1 is the range of a display.
+    /// Constant part of the colours; the range of a display is 0 to 1.
     pub colour: AttributeError,
     /// Higher coefficients of the spherical harmonics.
     pub sh_rest: AttributeError,
 }
 
-/// Names of the profiles by which the input and the output are drawn.
+/// Names of the profiles with which the input and the output are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DrawnBy {
     /// Profile of the input.
@@ -65,19 +65,19 @@ pub struct DrawnBy {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ConversionLoss {
-    /// Preparation of the colours.
+    /// Preparation of the colours before comparison.
     pub protocol: Protocol,
-    /// The camera file or the option that the views come from.
+    /// Camera file or option that the views come from.
     pub views_from: String,
-    /// Names of the views by which splats were pruned.
+    /// Names of the views that splats were pruned with; `None` without pruning.
     pub pruned_by: Option<Vec<String>>,
-    /// Whether the views lie halfway between the views by which splats were pruned.
+    /// Whether the compared views lie halfway between the pruning views.
     pub views_are_between: bool,
-    /// How the pictures are drawn.
+    /// Profiles that the pictures are drawn with.
     pub profiles: DrawnBy,
-    /// Difference of each view.
+    /// Differences of the single views.
     pub views: Vec<ViewDifference>,
-    /// Means over the views.
+    /// Metrics averaged over the views.
     pub mean: MeanComparison,
     /// Name of the view with the lowest PSNR; `None` if all are identical.
     pub worst_view: Option<String>,
@@ -85,14 +85,14 @@ pub struct ConversionLoss {
     pub attributes: Option<AttributeErrors>,
 }
 
-/// Two scenes whose views are compared: how each is drawn, and how the pictures are compared.
+/// Settings for a comparison of views of two scenes.
 #[derive(Debug, Clone, Copy)]
 pub struct ViewComparison<'a> {
-    /// The scenes.
+    /// Scenes to compare, the reference first.
     pub scenes: [&'a Splats; 2],
     /// Settings with which each scene is drawn.
     pub settings: [RenderSettings; 2],
-    /// Preparation of the colours.
+    /// Preparation of the colours before comparison.
     pub protocol: Protocol,
     /// Colour behind both pictures.
     pub background: [f32; 3],
@@ -102,7 +102,7 @@ impl ViewComparison<'_> {
     /// Renders every view of both scenes and compares the pictures. The task's progress is in views.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and errors of metrics, which valid sizes do not cause.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled). Metrics fail only for sizes that no camera has.
     pub fn run(&self, cameras: &[Camera], task: &Task) -> Result<Vec<ViewDifference>> {
         let mut renderers = [Renderer::default(), Renderer::default()];
         let mut frames = [Frame::new(1, 1), Frame::new(1, 1)];
@@ -122,7 +122,7 @@ impl ViewComparison<'_> {
     }
 }
 
-/// The view with the lowest PSNR; `None` if all pictures are identical.
+/// Returns the view with the lowest PSNR; `None` if all pictures are identical.
 pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
     let psnr = |view: &&ViewDifference| view.comparison.psnr_db;
     views.iter().filter(|view| psnr(view).is_some()).min_by(|a, b| {
@@ -131,7 +131,7 @@ pub fn worst_view(views: &[ViewDifference]) -> Option<&ViewDifference> {
     })
 }
 
-/// Compares `table` with the file written from it in `format`; `None` for another number or degree. `path` is for errors.
+/// Compares `table` with the file written from it; `None` if the number of splats or the degree differs.
 ///
 /// # Errors
 /// Errors of rows that are not finite, and [`Error::Cancelled`](quadrille_base::Error::Cancelled).

@@ -1,4 +1,4 @@
-//! The steps of a conversion, as users name them.
+//! Steps of a conversion, in the form that users write.
 
 use super::action::Action;
 use super::condition::Condition;
@@ -16,30 +16,30 @@ pub struct Step {
     pub change: Change,
 }
 
-/// A change of the splats: an action, or one that needs views.
+/// A change of the splats: an action on the table, or pruning, which needs views.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// An action on the table alone.
     Action(Action),
-    /// Drops splats whose largest weight in any pixel of the views stays below this.
+    /// Drops splats whose largest weight in any pixel of the views is below this threshold.
     Prune(f32),
 }
 
-/// A kind of [`Change`].
+/// Name, syntax and parser of a kind of [`Change`].
 #[derive(Debug, Clone, Copy)]
 pub struct ChangeKind {
     /// Name on the command line and in Python.
     pub name: &'static str,
-    /// Form of its value; `None` for a step without a value.
+    /// Placeholder of the value in help texts; `None` for a step without a value.
     pub value: Option<&'static str>,
     /// Description for help texts.
     pub help: &'static str,
-    /// Parses the value; the error is the expectation.
+    /// Parses the value; the error says what was expected.
     pub parse: fn(&str) -> std::result::Result<Change, String>,
 }
 
 impl Change {
-    /// All kinds of changes.
+    /// All kinds of changes that users can request.
     pub const KINDS: [ChangeKind; 13] = KINDS;
 
     /// Parses the change of the kind `name`. `value` must be empty for a kind without a value.

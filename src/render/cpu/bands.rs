@@ -1,4 +1,4 @@
-//! Bands of tiles, so that only one band's lists are in memory: ten million splats have 80 MB of lists.
+//! Drawing in bands of tiles: only one band's lists are in memory, since the lists of ten million splats take 80 MB.
 
 use super::RenderSettings;
 use super::bin::TileGrid;
@@ -8,7 +8,7 @@ use quadrille_base::task::Task;
 
 impl Renderer {
     /// Lists the projected splats of each tile of `grid` in drawing order, band by band, and calls `draw` with them.
-    /// Returns the sum of its results, numbers of fragments. The bands left are skipped once the task is cancelled.
+    /// Returns the sum of the fragment counts that `draw` returns. Once the task is cancelled, other bands are skipped.
     pub(super) fn each_band(
         &mut self,
         grid: TileGrid,
@@ -51,7 +51,7 @@ mod tests {
     use quadrille_base::shading::Profile;
     use quadrille_scene::{Camera, Splats};
 
-    /// The bits of a frame without layers, of one with layers, of one in bands and of channels; layers; counts.
+    /// Bits of a frame, of a frame with layers, of a frame in bands and of channels, with the layers and the counts.
     #[derive(PartialEq)]
     struct Drawn {
         bits: [Vec<u32>; 4],
@@ -67,7 +67,7 @@ mod tests {
         bits(frame.pixels().as_flattened())
     }
 
-    /// Draws with lists of at most `most` entries; returns their greatest size in bytes as well.
+    /// Draws with lists of at most `most` entries; also returns the largest size of the lists in bytes.
     fn draw(
         (splats, camera): (&Splats, &Camera),
         settings: &RenderSettings,

@@ -13,21 +13,21 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_scene::formats::EachBatch;
 use quadrille_scene::{Camera, Splats};
 
-/// Bytes of a splat in view that are kept until its picture is drawn.
+/// Bytes kept per splat in view until its picture is drawn.
 pub const KEPT_BYTES: usize = 76;
 
 /// Counts and times of a view, and the size of its working arrays in bytes.
 pub type DrawnView = (Counts, RenderTimes, usize);
 
 impl Renderer {
-    /// Renders a frame for each of `cameras`, the same as from the whole scene, and calls `each` with the index of the
-    /// camera, the frame, and its counts and times. `pass` reads the scene, and calls its argument with one batch of
-    /// splats after the other, in the scene's order.
+    /// Renders a frame for each of `cameras`, identical to the frame of the whole scene, and calls `each` with the index of
+    /// the camera, the frame, and its counts and times. `pass` reads the scene and calls its argument with each batch of
+    /// splats, in the scene's order.
     ///
-    /// At most `kept_bytes` of projected splats are kept. Views for which they are too few are drawn from further passes.
+    /// At most `kept_bytes` of projected splats are kept. Views that do not fit are drawn in further passes over the scene.
     ///
     /// # Errors
-    /// [`Error::Limit`] if `kept_bytes` are too few for a view, [`Error::Cancelled`], and errors of `pass` and `each`.
+    /// [`Error::Limit`] if one view needs more than `kept_bytes`, [`Error::Cancelled`], and errors of `pass` and `each`.
     pub fn render_batches(
         &mut self,
         mut pass: impl FnMut(EachBatch<'_>) -> Result<()>,
@@ -98,7 +98,7 @@ impl Renderer {
         times.preprocess = view.preprocess;
         times.total += view.preprocess;
         let used_bytes = self.used_bytes();
-        // The next pass needs their memory.
+        // Frees the memory of projections and lists for the next pass.
         (self.projected, self.bins) = Default::default();
         (counts, times, used_bytes)
     }
@@ -110,7 +110,7 @@ struct View {
     preprocess: Duration,
 }
 
-/// Drops the last views until the rest keep at most `most` bytes.
+/// Drops the last views until the others hold at most `most` bytes.
 fn shed(views: &mut Vec<View>, most: u64) -> Result<()> {
     loop {
         let kept: usize = views.iter().map(|view| view.kept.bytes()).sum();

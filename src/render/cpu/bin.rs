@@ -1,10 +1,10 @@
 //! Binning: for every tile, the splats whose pixel bounds touch it, in drawing order.
 //!
-//! The splats in view are divided into shares. Each counts its entries per tile, prefix sums turn the counts into
-//! positions, and each writes to its own positions: the lists do not depend on the number of threads. Then every tile's
-//! list is sorted in the caches of one core; most splats are in one or two lists, far shorter than the frame's.
+//! The splats in view are divided into shares. Each share counts its entries per tile, prefix sums turn the counts into
+//! positions, and each share writes to its own positions, so the lists do not depend on the number of threads. Then each
+//! tile's list is sorted in the caches of one core: most splats are in one or two lists, far shorter than the frame's.
 //!
-//! Tiles are independent. Where all lists together would be long, rows of tiles are filled, sorted and drawn band by band.
+//! Tiles are independent. If all lists together are too long, rows of tiles are filled, sorted and drawn band by band.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,20 +27,20 @@ const PREFETCH_ENTRIES: usize = 12;
 const LANES: usize = 16;
 const TILE_SHIFT: u32 = TILE_PX.ilog2();
 const SPANS: usize = 1 << NUMBER_BITS;
-/// Bits of a listed tile for the index of its bounds.
+/// Bits of an element of the list of tiles that hold the index of the bounds; the higher bits hold the tile.
 const NUMBER_BITS: u32 = 6;
-// Pictures have at most 65,536 pixels a side.
+// Pictures have at most 65,536 pixels per side.
 const _: () = assert!((65_536 / TILE_PX).pow(2) << NUMBER_BITS <= u32::MAX as usize);
 /// List capacity: four tiles per bounds, and the overrun of a vector store.
 const LISTED: usize = 4 * SPANS + LANES;
-/// Counters per tile. Neighbours in the file often share a tile: two alternating counters wait less for increments.
+/// Counters per tile. Neighbours in the file often share a tile: alternating counters avoids waiting for increments.
 const COUNTERS: usize = 2;
-/// Tile, and index of the counter.
+/// Tile, and index of one of its counters.
 type Counter = [usize; 2];
-/// Entries filled at once, but at least a row of tiles: 24 MiB. Frames of a million splats at 980x545 have fewer.
+/// Maximum number of entries of a band of several rows: 24 MiB. Frames of a million splats at 980x545 have fewer.
 const MOST_ENTRIES: usize = 3 << 20;
 
-/// Lists of a band of tiles in one array, kept between frames.
+/// Lists of the splats in each tile of a band, in one array that is reused for later frames.
 #[derive(Debug)]
 pub(super) struct TileLists {
     entries: Buffer<u64>,
@@ -73,7 +73,7 @@ pub(super) struct TileGrid {
 #[derive(Debug, Default)]
 struct ChunkShare {
     chunks: Range<usize>,
-    /// First the entries per tile and counter, then the position of each counter's next entry in its band.
+    /// Per tile and counter: first the number of entries, then the position of the next entry in the band.
     positions: Vec<[usize; COUNTERS]>,
 }
 
@@ -113,7 +113,7 @@ impl TileGrid {
         first..first + self.len()
     }
 
-    /// First and last tile column and row that bounds touch; rows count from the grid's first.
+    /// First and last tile columns and rows that each of 16 bounds touches; rows are relative to the grid's first row.
     #[inline(always)]
     fn span<S: Simd>(self, simd: S, bounds: &[u32; 2 * LANES]) -> [[u32x16<S>; 2]; 2] {
         let [low, high] = [0, LANES].map(|at| u32x16::from_slice(simd, &bounds[at..at + LANES]));
@@ -122,7 +122,7 @@ impl TileGrid {
         let columns = of_pixels(low.unzip_low(high));
         let [first_row, last_row] = of_pixels(low.unzip_high(high));
         let row = |row: usize| u32x16::splat(simd, fit(row));
-        // A row less than none is the greatest one.
+        // The last row of bounds above the grid wraps to a negative number.
         let rows = [
             first_row.max(row(self.first_row)) - row(self.first_row),
             last_row.min(row(self.first_row + self.rows - 1)) - row(self.first_row),
@@ -130,8 +130,8 @@ impl TileGrid {
         [columns, rows]
     }
 
-    /// Calls `visit` with every tile that each of `bounds` touches, with one of its counters, and with the index of the
-    /// bounds. Order and counters depend on grid and bounds alone.
+    /// Calls `visit` for every tile that one of `bounds` touches, with one of the tile's counters and the index of the
+    /// bounds. Order and counters depend only on the grid and the bounds.
     ///
     /// Most bounds touch one to four tiles. The tiles of many bounds are listed first, since branches on their number
     /// would be mispredicted more often than not.
@@ -159,7 +159,7 @@ impl TileGrid {
                 let [[column, last_column], [row, last_row]] = self.span(simd, &words);
                 let (right, below) = (last_column - column, last_row - row);
                 let one = u32x16::splat(simd, 1);
-                // Where the bounds lie outside the grid, the number of further rows is negative.
+                // For bounds outside the grid, `below` is negative.
                 let inside = below.bitcast::<i32x16<S>>().simd_ge(i32x16::splat(simd, 0));
                 let some = inside & mask32x16::from_bitmask(simd, (1 << bounds.len()) - 1);
                 let wide = some & (right | below).simd_gt(one);
@@ -188,8 +188,8 @@ impl TileGrid {
                     self.for_each_of_wide(bounds[lane], |tile| visit([tile, 0], index));
                 }
             }
-            // A list of its own, so that the visits are one loop without branches: 0.61 (room) to 0.85
-            // (truck) of the time of visiting each splat's tiles at once.
+            // The list makes the visits one loop without branches, which takes 0.61 (room) to 0.85 (truck) of
+            // the time of visiting the tiles splat by splat.
             for pair in listed[..len].chunks(COUNTERS) {
                 for (counter, &place) in pair.iter().enumerate() {
                     let (tile, number) = (place >> NUMBER_BITS, place as usize % SPANS);
@@ -245,8 +245,8 @@ impl ChunkShare {
         }
     }
 
-    /// Writes entries of a band, which has the positions of `tiles`, to their positions. In a part of the grid, entries
-    /// take other turns at a tile's two counters than when they were counted; it uses the first alone.
+    /// Writes the entries of a band, which has the tiles `tiles` of the grid. In a band that is not the whole grid, entries
+    /// alternate between a tile's counters in another way than during counting, so only the first counter is used.
     #[inline(always)]
     fn fill<S: Simd, const IS_WHOLE: bool>(
         &mut self,
@@ -263,8 +263,8 @@ impl ChunkShare {
                 let slot = chunk.first_slot + fit::<u32>(index);
                 let entry = u64::from(chunk.keys[index]) << 32 | u64::from(slot);
                 let next = &mut positions[tile][if IS_WHOLE { counter } else { 0 }];
-                // At every entry: with it, binning takes 0.55 to 0.7 of the time. Prefetching for the
-                // first tile of each splat only took 1.2 times as long as this.
+                // With a prefetch at every entry, binning takes 0.55 to 0.7 of the time. A prefetch only for the
+                // first tile of each splat takes 1.2 times as long as this.
                 prefetch(entries, *next + PREFETCH_ENTRIES);
                 // Shares write to disjoint positions, so relaxed order is enough. Atomics make the shared
                 // array safe.
@@ -276,7 +276,7 @@ impl ChunkShare {
 }
 
 impl TileLists {
-    /// Counts the entries of the lists of `grid` and divides it into bands, from the top.
+    /// Counts the entries of the lists of `grid` and divides the grid into bands, from the top.
     pub(super) fn count(
         &mut self,
         level: SimdLevel,
@@ -284,8 +284,8 @@ impl TileLists {
         frame: &Projected,
     ) -> Vec<TileGrid> {
         quadrille_base::span!("bin");
-        // Shares follow the number of threads, but lists do not: prefix sums give every share its own
-        // positions.
+        // The number of shares depends on the number of threads, but the lists do not: prefix sums give every
+        // share its own positions.
         let count = rayon::current_num_threads() * SHARES_PER_THREAD;
         self.shares.resize_with(count, ChunkShare::default);
         for (i, share) in self.shares.iter_mut().enumerate() {
@@ -339,7 +339,7 @@ impl TileLists {
             self.ends.push(position);
         }
         if self.entries.len() < self.longest {
-            // Pages that no list reaches are never touched, and views to come often have longer lists.
+            // Spare pages cost nothing until they are written, and later views often have longer lists.
             self.entries.reserve_zeroed(self.longest * 3 / 2);
         }
         let entries = as_atomic_u64(&mut self.entries);

@@ -11,7 +11,7 @@ use quadrille_base::math::lanes::{exp2_where, keep};
 use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 
-/// Lower bound of the transmittance against denormals where no rule stops a pixel; an f32 picture does not show it.
+/// Lower bound of the transmittance without a stop rule. It avoids denormals; an f32 picture does not show it.
 const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
 /// [`StopRule`] kinds as constants, so that each has its own inner loop.
@@ -26,7 +26,7 @@ pub(super) fn stop_kind(rule: StopRule) -> (u8, f32) {
         StopRule::Never => (NEVER, 0.0),
         StopRule::Before(transmittance) => (BEFORE, narrow(transmittance)),
         StopRule::BeforeOrAt(transmittance) => (BEFORE_OR_AT, narrow(transmittance)),
-        // A pixel without fragments is open.
+        // The threshold is below 1, so that a pixel without fragments is open.
         StopRule::After(alpha) => (AFTER, narrow(1.0 - alpha).min(1.0 - f32::EPSILON)),
     }
 }
@@ -45,14 +45,14 @@ pub(super) struct Fragments<S: Simd> {
 }
 
 impl<S: Simd> Fragments<S> {
-    /// Fragments from kept alphas, which are positive above the cut, since every cap is.
+    /// Restores fragments from stored alphas, which are positive exactly above the cut, since every cap is positive.
     #[inline(always)]
     pub(super) fn of_alpha(simd: S, alpha: f32x16<S>) -> Self {
         Self { over_cut: alpha.simd_gt(f32x16::splat(simd, 0.0)), alpha }
     }
 }
 
-/// log2 of splats' uncut alphas in a block at `x` and `y` from the centre, vectors step by step to hide latencies.
+/// log2 of the uncut alphas of `N` splats in a block, at the distances `x` and `y` from the picture's centre.
 #[inline(always)]
 pub(super) fn exponents<S: Simd, const N: usize>(
     simd: S,
@@ -64,8 +64,8 @@ pub(super) fn exponents<S: Simd, const N: usize>(
     let mut v = u;
     for i in 0..N {
         let s = splats[i];
-        // One step for all splats before the next: a vector alone would wait for its own latency at every
-        // step.
+        // Each step is done for all splats before the next: a single vector would wait for its own latency at
+        // every step.
         u[i] = (-y).mul_add(lane(s.u_per_y), lane(s.u_at_centre));
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
@@ -106,9 +106,9 @@ pub(super) fn fragments<S: Simd, const N: usize>(
 
 /// The pixels of a block, in registers.
 ///
-/// The transmittance of an open pixel is a product of factors of at most 1. It never grows, so that the product alone says
-/// which fragments a pixel takes, also if it continues past the fragment that closes the pixel. The transmittance is
-/// kept beside it: a mask in the chain from fragment to fragment would double the chain's latency.
+/// The transmittance of an open pixel is a product of factors of at most 1. It never grows, so the product alone decides
+/// which fragments a pixel takes, even if it continues past the fragment that closes the pixel. The transmittance is
+/// stored separately, since a mask in the chain from fragment to fragment would double the chain's latency.
 #[derive(Clone, Copy)]
 pub(super) struct BlockLanes<S: Simd> {
     /// Product of all factors; negative where the pixel was already closed when loaded.
@@ -164,7 +164,7 @@ impl<S: Simd> BlockLanes<S> {
         self.open::<STOP>(simd, stop_at).to_bitmask() != 0
     }
 
-    /// Puts fragments in front of later ones, unless the pixel is closed or they close it. [`Self::add`] adds the colour.
+    /// Updates the transmittance with the fragments that the stop rule admits; returns their weights for [`Self::add`].
     #[inline(always)]
     pub(super) fn cover<const STOP: u8>(
         &mut self,
@@ -186,8 +186,8 @@ impl<S: Simd> BlockLanes<S> {
             BEFORE | BEFORE_OR_AT => self.open::<STOP>(simd, stop_at),
             _ => was_open,
         };
-        // Outside the chain of products, which takes 0.96 to 0.98 of the time of a transmittance whose sign
-        // marks closed pixels.
+        // This update is outside the chain of products, which takes 0.96 to 0.98 of the time of a
+        // transmittance whose sign marks closed pixels.
         self.transmittance = open.select(self.product, self.transmittance);
         BlendedLanes {
             over_cut: fragments.over_cut,

@@ -1,4 +1,4 @@
-//! Channels: any number of values per splat, negative ones too, blended by the weights of the colours.
+//! Channels: any number of values per splat, including negative ones, blended with the weights of the colours.
 //!
 //! Splats are projected and listed once. Tiles are drawn in passes of four channels: three colours and a layer.
 
@@ -18,19 +18,19 @@ use crate::preprocess::{ProjectedSplat, SplatSource};
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::Camera;
 
-/// Channels per pass: the colours' three and one more.
+/// Channels per pass: three in place of the colours, and one layer.
 const PASS: usize = 4;
 
-/// Values of splats that are blended.
+/// Values per splat that are blended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ChannelValues<'a> {
-    /// None but the depth.
+    /// No values, for a picture of the depth alone.
     None,
-    /// The colours that the splats have from the camera: red, green, blue.
+    /// Colours of the splats as seen from the camera: red, green, blue.
     Colours,
-    /// Rows of any values, one row per splat.
+    /// Arbitrary finite values, one row per splat.
     Rows {
-        /// The values, row after row.
+        /// Values, row by row.
         values: &'a [f32],
         /// Values per splat, at least 1.
         channels: usize,
@@ -40,9 +40,9 @@ pub enum ChannelValues<'a> {
 /// Depth of a pixel, in world units along the line of sight; 0 where nothing is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelDepth {
-    /// Sum of the depths of splats times their weights.
+    /// Sum of the splats' depths times their weights.
     Sum,
-    /// The sum over alpha, with alpha at least 1e-10.
+    /// The sum divided by alpha, with alpha at least 1e-10.
     Mean,
 }
 
@@ -51,13 +51,13 @@ pub enum ChannelDepth {
 pub struct ChannelSettings<'a> {
     /// Values of the first channels.
     pub values: ChannelValues<'a>,
-    /// Depth in the last channel.
+    /// Kind of depth in the last channel; `None` for no depth.
     pub depth: Option<ChannelDepth>,
-    /// Background per channel except depth; its share is 1 minus alpha.
+    /// Background of each channel except depth, weighted by 1 minus alpha; `None` for zeros.
     pub background: Option<&'a [f32]>,
 }
 
-/// Memory of the caller for a picture of channels.
+/// Output buffers for a picture of channels.
 #[derive(Debug)]
 pub struct ChannelPicture<'a> {
     /// Channels of every pixel, row by row.
@@ -66,7 +66,7 @@ pub struct ChannelPicture<'a> {
     pub alphas: &'a mut [f32],
 }
 
-/// Counters and times of a picture of channels.
+/// Counters and times of a rendered picture of channels.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ChannelCounts {
@@ -74,7 +74,7 @@ pub struct ChannelCounts {
     pub counts: Counts,
     /// Splats in view that were left out because a value of their row is not finite.
     pub invalid_rows: u64,
-    /// Times of the stages.
+    /// Wall-clock times of the stages.
     pub times: RenderTimes,
 }
 
@@ -87,7 +87,7 @@ impl ChannelSettings<'_> {
         }
     }
 
-    /// Channels of the picture.
+    /// Number of channels of the picture, including depth.
     pub fn channels(&self) -> usize {
         self.value_channels() + usize::from(self.depth.is_some())
     }
@@ -130,7 +130,7 @@ impl ChannelSettings<'_> {
 }
 
 impl Renderer {
-    /// Renders channels into `picture`: the colours of the splats alone give the numbers of [`Self::render_into`].
+    /// Renders channels into `picture`. Colours without other channels give the numbers of [`Self::render_into`].
     ///
     /// ```
     /// use quadrille_base::Task;
@@ -154,7 +154,7 @@ impl Renderer {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Argument`] if a length does not fit; [`Error::Cancelled`], with an unspecified picture.
+    /// [`Error::Argument`] if the length of an array is wrong; [`Error::Cancelled`], with an unspecified picture.
     pub fn render_channels<S: SplatSource + ?Sized>(
         &mut self,
         splats: &S,
@@ -250,7 +250,7 @@ impl ListedTile<'_> {
             let mut tile = Tile::new(area);
             let fourth = if first + PASS > channels.channels() {
                 match channels.values {
-                    // The splats have these values already.
+                    // The projected splats already have these colours.
                     ChannelValues::Colours if first == 0 => {
                         raster::draw(&mut tile, splats, list, settings, &mut [], &mut ());
                     }

@@ -1,4 +1,4 @@
-//! The times of a frame's stages.
+//! Measurement of the times of a frame's stages.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ pub struct RenderTimes {
     pub bin: Duration,
     /// Sorting the tiles' lists by depth.
     pub sort: Duration,
-    /// Time of coverage and blending.
+    /// Coverage and blending.
     pub raster: Duration,
-    /// Time of the whole frame.
+    /// Time of the whole frame, including work between the stages.
     pub total: Duration,
 }
 
-/// Times the stages of a frame.
+/// Stopwatch for the stages of a frame.
 pub(super) struct Clock {
     start: Instant,
     last: Instant,

@@ -46,7 +46,7 @@ impl<S: Simd> Strips<S> {
     /// For each of at most [`BATCH`] splats, bit `8 * row + column` for each 4x4 block of the tile that is `live` and
     /// may hold a pixel above the alpha cut; conservative, so it never misses one.
     ///
-    /// All masks are found before any branch on one: they are long chains of arithmetic that overlap.
+    /// All masks are computed before any branch on one, so that their long chains of arithmetic overlap.
     #[inline(always)]
     pub(super) fn block_masks(
         &self,
@@ -69,7 +69,7 @@ impl<S: Simd> Strips<S> {
         }
     }
 
-    /// The strips that a footprint reaches, and its extent in each of them: from the ceiling of the left end to
+    /// Returns the strips that a footprint reaches, and its extent in each of them: from the ceiling of the left end to
     /// the ceiling of the right end (exclusive), in blocks of 0 to [`TILE_BLOCKS`].
     ///
     /// Within a strip the ellipse reaches furthest right at its rightmost point's height, clamped, and likewise left.
@@ -87,13 +87,13 @@ impl<S: Simd> Strips<S> {
         // u = u_at_centre + u_per_x x - u_per_y y = +-reach, solved for x.
         let u_at_y = y.mul_add(lane(-splat.u_per_y), lane(splat.u_at_centre));
         let blocks_per_u = lane(splat.x_per_u * BLOCKS_PER_PX);
-        // The first block touched, or the one after the last: rounded up below.
+        // The first touched block, or the end of the touched blocks; callers round up.
         let end = reach.mul_add(self.side, -u_at_y).mul_add(blocks_per_u, self.offset);
         (inside, end.max(lane(0.0)).min(lane(TILE_BLOCKS as f32)))
     }
 }
 
-/// Blocks between the ends of each strip that is `inside`.
+/// Mask of the blocks between the ends of each strip that is `inside`.
 #[inline(always)]
 fn columns_to_mask<S: Simd>(simd: S, inside: mask32x16<S>, end: f32x16<S>) -> u64 {
     let end = inside

@@ -6,9 +6,9 @@ use crate::preprocess::ProjectedSplat;
 
 /// Accumulates layers beside the colours. The implementation for `()` does nothing.
 ///
-/// Implementations choose at compile time: a branch between a group's fragments would serialise their arithmetic.
+/// Sinks are selected at compile time: a branch between a group's fragments would serialise their arithmetic.
 pub(super) trait LayerSink {
-    /// Loads splat `at` of a batch, in `slot`, before it is drawn; may replace its colour and depth, for sinks alone.
+    /// Loads splat `at` of a batch, from `slot`, before it is drawn. It may replace the splat's colour and depth.
     fn load(&mut self, at: usize, slot: usize, splat: &mut ProjectedSplat);
 
     fn add<S: Simd>(

@@ -10,7 +10,7 @@ use quadrille_base::math::narrow;
 use quadrille_scene::Splats;
 
 pub(super) const LEAST_ALPHA: f32 = 1e-10;
-/// The fragment at this transmittance gives the median depth.
+/// Transmittance at which a fragment determines the median depth.
 pub(super) const MEDIAN_TRANSMITTANCE: f64 = 0.5;
 pub(super) const NO_ID: u32 = u32::MAX;
 

@@ -1,4 +1,4 @@
-//! Rendering on the CPU: [`mod@reference`] defines a frame, [`Renderer`] computes the same one fast.
+//! Rendering on the CPU: [`mod@reference`] defines a frame, and [`Renderer`] computes the same frame fast.
 //!
 //! ```text
 //! Projected (splats on the picture plane)
@@ -7,7 +7,7 @@
 //!   -> raster, tile by tile: coverage (which 4x4 blocks) -> blend (16 pixels at once)
 //! ```
 //!
-//! Where the lists would take much memory, the last three steps are done in bands of tiles, one after the other.
+//! If the lists would take too much memory, the last three steps run once per band of tiles.
 
 mod bands;
 mod batches;
@@ -39,7 +39,7 @@ use quadrille_base::shading::Profile;
 /// Settings of a renderer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RenderSettings {
-    /// Constants of the renderer whose pictures to reproduce.
+    /// Constants of the renderer whose pictures are reproduced.
     pub profile: Profile,
     /// Vector instructions to use; the reference renderer ignores this.
     pub level: SimdLevel,
@@ -48,7 +48,7 @@ pub struct RenderSettings {
 /// Layers to render beside the colours of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LayerSettings {
-    /// The layers, each once.
+    /// Layers to render, without duplicates.
     pub layers: Vec<Layer>,
     /// Whether depth is the distance of a splat's centre from the camera instead of its coordinate along the line of sight.
     pub is_distance: bool,

@@ -1,4 +1,4 @@
-//! The splats that make a pixel.
+//! Probe of a pixel: the splats that contribute to it.
 
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE};
 use super::reference::{blend, footprints};
@@ -14,11 +14,11 @@ const MARGIN_PX: u32 = 1;
 /// A pixel and the fragments that it blends, in f64.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PixelProbe {
-    /// Column and row.
+    /// Column and row of the pixel.
     pub pixel: [u32; 2],
     /// Premultiplied red, green, blue, as in a [`Frame`](quadrille_base::image::Frame).
     pub rgb: [f64; 3],
-    /// 1 less the transmittance behind all fragments.
+    /// 1 minus the transmittance behind all fragments.
     pub alpha: f64,
     /// Mean depth, as [`Layer::Depth`](quadrille_base::image::Layer::Depth).
     pub depth: f64,
@@ -33,19 +33,19 @@ pub struct PixelProbe {
 pub struct PixelFragment {
     /// Index of the splat in the scene.
     pub index: u32,
-    /// Share of its colour in the pixel: alpha times the transmittance in front of it.
+    /// Weight of the fragment's colour in the pixel: alpha times the transmittance in front of the fragment.
     pub weight: f64,
     /// Alpha of the splat in the pixel.
     pub alpha: f64,
-    /// Depth of the splat's centre along the line of sight; the distance, unless the camera is a pinhole.
+    /// Depth of the splat's centre: along the line of sight for a pinhole camera, otherwise the distance.
     pub depth: f64,
-    /// Colour of the splat from the camera: red, green, blue, not premultiplied and not clamped above.
+    /// Colour of the splat as seen from the camera: red, green, blue, not premultiplied and not clamped above.
     pub rgb: [f64; 3],
 }
 
 impl PixelProbe {
-    /// The fragments with the largest weights, at most `most`, in descending order (of equal ones, the nearer first);
-    /// and the number and the summed weight of the rest.
+    /// Returns at most `most` fragments with the largest weights, in descending order (the nearer first if equal), and the
+    /// number and the summed weight of the other fragments.
     pub fn largest(&self, most: usize) -> (Vec<PixelFragment>, usize, f64) {
         let mut sorted = self.fragments.clone();
         sorted.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -55,9 +55,9 @@ impl PixelProbe {
 }
 
 impl Renderer {
-    /// Finds the splats that make the pixel in column `pixel[0]` and row `pixel[1]` of the picture of [`Self::render`],
-    /// without a frame before. They are blended as by [the definition](mod@super::reference), so the colour equals the
-    /// picture's up to the fast renderer's rounding. Afterwards, [`Self::drawn`] lists the splats near the pixel.
+    /// Finds the splats that contribute to the pixel in column `pixel[0]` and row `pixel[1]`; no frame need be rendered
+    /// before. They are blended by [the definition](mod@super::reference), so the colour equals the pixel of
+    /// [`Self::render`] up to the fast renderer's rounding. Afterwards, [`Self::drawn`] lists the splats near the pixel.
     ///
     /// # Errors
     /// [`Error::Argument`] if the pixel lies outside the picture.
@@ -87,7 +87,7 @@ impl Renderer {
         let expected = format_args!("a column below {width} and a row below {height}");
         Error::refuse_if(x >= width || y >= height, "pixel", expected, format_args!("{x},{y}"))?;
         let view = ViewTransform::new(splats, camera, &settings.profile);
-        // Splats elsewhere in the picture would be projected only to be passed over.
+        // Only the splats near the pixel are projected.
         let around = view.around(pixel, MARGIN_PX);
         self.projected.run_view(splats, &around, Some(settings.level), &Task::NEVER);
         let mut indices: Vec<u32> = self.drawn().map(|(splat, _)| splat.index).collect();

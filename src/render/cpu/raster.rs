@@ -16,12 +16,12 @@ use quadrille_base::math::lanes::{LaneCounts, has_mask_registers};
 use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
-/// Splats that are fetched, and whose blocks are computed, together.
+/// Number of splats that are fetched together and whose block masks are computed together.
 const PART: usize = 16;
 const PREFETCH_SPLATS: usize = 64;
 
-/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts blended
-/// fragments, and stores it in `rows`. Stops early when every pixel is closed. `sink` accumulates layers.
+/// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the blended
+/// fragments, and stores the tile in `rows`. Stops early when every pixel is closed. `sink` accumulates layers.
 pub(super) fn draw(
     tile: &mut Tile,
     splats: &[ProjectedSplat],
@@ -68,7 +68,7 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
             break;
         }
         let mut masks = [0; BATCH];
-        // In parts: the arithmetic of coverage hides the loads of a part, while all loads of a batch at once would wait.
+        // A batch is loaded in parts: the arithmetic of coverage hides the loads of a part, but not of a whole batch.
         for first in (0..chunk.len()).step_by(PART) {
             let entries = &chunk[first..chunk.len().min(first + PART)];
             let ahead = list.get(i * BATCH + first + PREFETCH_SPLATS..);
@@ -83,8 +83,8 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
             // Closed blocks are removed from the masks here, so that no splat is listed for them.
             strips.block_masks(simd, part, tile.live, &mut masks[first..]);
         }
-        // Block by block, as runs of 8 to 13 splats: visits of one block in the order of splats wait for
-        // the store of the visit before (25 cycles each, against 8.3 in a run).
+        // Splats are drawn block by block, in runs of 8 to 13. In the order of splats, each visit of a block would
+        // wait for the store of the visit before (25 cycles each, against 8.3 in a run).
         let runs = Runs::of_masks(simd, &masks);
         let mut blender = Blender::<_, _, STOP> {
             simd,
@@ -109,7 +109,7 @@ fn draw_lanes<S: Simd, L: LayerSink, const STOP: u8>(
     }
 }
 
-/// Splats of a batch and [`PADDING`], whose alpha is zero everywhere.
+/// Splats of a batch, and the splat [`PADDING`], whose alpha is zero everywhere.
 type Batch = [ProjectedSplat; BATCH + 1];
 
 /// Blends the fragments of a batch, block by block.
@@ -124,7 +124,7 @@ struct Blender<'a, S: Simd, L, const STOP: u8> {
     /// x and y of the pixels of the tile's first block.
     first_block: [f32x16<S>; 2],
     block: usize,
-    /// Pixels of that block, of which memory is out of date.
+    /// Pixels of `block`; the copy in `tile` is out of date.
     pixels: BlockLanes<S>,
     counts: LaneCounts<S>,
     sink: &'a mut L,
@@ -137,7 +137,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         let (simd, tile) = (self.simd, &mut *self.tile);
         let is_open =
             self.pixels.store::<STOP>(simd, self.limits.stop_at, &mut tile.blocks[self.block]);
-        // A selection, since frames with a branch here were slower (benches/NOTES.md).
+        // A selection, since frames took longer with a branch here (benches/NOTES.md).
         let live = tile.live & !(1 << (self.block % SINK));
         tile.live = if is_open || self.block == SINK { tile.live } else { live };
         self.block = block;
@@ -168,7 +168,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
 
     #[inline(always)]
     fn blend_group(&mut self, group: &Shaded<S>) {
-        // No branch between the four: the compiler would serialise their arithmetic behind it.
+        // There is no branch between the four fragments: the compiler would serialise their arithmetic.
         for (fragments, &number) in group.fragments.iter().zip(&group.numbers) {
             let weight = self.cover(fragments, number);
             self.add(weight, number);
@@ -203,7 +203,7 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         self.blend_group(&waiting);
     }
 
-    /// As [`draw_in_groups`](Self::draw_in_groups), for levels with too few registers: exponents, alphas,
+    /// Like [`draw_in_groups`](Self::draw_in_groups), for levels with too few registers: exponents, alphas,
     /// weights and colours in separate passes, each with its constants and sums in registers.
     #[inline(always)]
     fn draw_in_passes(&mut self, runs: &Runs, Alphas(lanes): &mut Alphas) {
@@ -237,6 +237,6 @@ struct Shaded<S: Simd> {
     numbers: [usize; GROUP],
 }
 
-/// Exponents, then alphas, then weights of a run's splats.
+/// Buffer for the exponents, then the alphas, then the weights of a run's splats.
 #[repr(align(64))]
 struct Alphas([PixelLanes; BATCH]);

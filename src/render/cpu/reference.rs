@@ -1,6 +1,6 @@
 //! The scalar reference renderer: the definition of a frame, and the oracle of all tests.
 //!
-//! Projects every splat with [`ExactSplat`], sorts, and offers each to every pixel of its box, in f64: simple and slow.
+//! Projects every splat with [`ExactSplat`], sorts all, and blends each into every pixel of its bounding box, in f64.
 
 use super::layers::{LEAST_ALPHA, MEDIAN_TRANSMITTANCE, NO_ID};
 use super::{Counts, LayerSettings, RenderSettings};
@@ -11,12 +11,12 @@ use quadrille_base::math::{fit, narrow};
 use quadrille_base::shading::{Accumulated, Blended, Profile, fragment_alpha};
 use quadrille_scene::{Camera, Splats};
 
-/// Renders a frame by the scalar definition of [`Renderer`](super::Renderer), transparent where nothing covers it.
+/// Renders a frame by the scalar definition of [`Renderer`](super::Renderer). Pixels that nothing covers are transparent.
 pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (Frame, Counts) {
     draw(splats, camera, settings, |_| {})
 }
 
-/// Renders as [`render()`], with `layers` beside the colours.
+/// Renders like [`render()`], and also returns the pictures of `layers`.
 pub fn render_layers(
     splats: &Splats,
     camera: &Camera,
@@ -52,7 +52,7 @@ pub(super) struct BlendedFragment {
     pub(super) transmittance: f64,
 }
 
-/// Splat on the picture plane, pixels of its bounding box, index in the scene.
+/// Splat on the picture plane, pixels of its bounding box, and index in the scene.
 pub(super) type Footprint = (ExactSplat, PixelBounds, u32);
 
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,7 @@ struct Fragments {
     normal: [f64; 3],
     count: u32,
     ranks: usize,
-    /// Largest weights and their splats, descending; of equal ones, the nearer first.
+    /// Largest weights and their splats, in descending order; the nearer first if equal.
     largest: Vec<(f64, u32)>,
 }
 
@@ -130,7 +130,7 @@ fn draw(
     (Frame::from_pixels(width, height, pixels.iter().map(rgba).collect()), counts)
 }
 
-/// Projects the splats at ascending `indices`.
+/// Projects the splats at `indices`, which must ascend.
 pub(super) fn footprints(
     view: &ViewTransform,
     splats: &Splats,
@@ -147,7 +147,7 @@ pub(super) fn footprints(
     footprints
 }
 
-/// Blends footprints, in scene order, into the pixels of `window`, row by row, and reports fragments as drawn.
+/// Blends footprints, given in scene order, into the pixels of `window`, in row order; reports each blended fragment.
 pub(super) fn blend(
     view: &ViewTransform,
     profile: &Profile,
@@ -155,7 +155,7 @@ pub(super) fn blend(
     window: PixelBounds,
     mut blended: impl FnMut(BlendedFragment),
 ) -> Vec<Accumulated> {
-    // Depths order as f32 by definition; the sort is stable, so ties stay in the scene's order.
+    // By definition, depths are compared as f32. The sort is stable, so ties stay in the scene's order.
     footprints.sort_by(|(a, ..), (b, ..)| narrow(a.depth).total_cmp(&narrow(b.depth)));
     let across = |x: u16| usize::from(x - window.x0);
     let down = |y: u16| usize::from(y - window.y0);

@@ -17,7 +17,7 @@ use quadrille_base::math::fit;
 use quadrille_base::{Error, Result, Task};
 use quadrille_scene::{Camera, Splats};
 
-/// Renders one frame, transparent where nothing covers it; for many frames, keep a [`Renderer`].
+/// Renders one frame. Pixels that nothing covers are transparent. To render many frames, keep a [`Renderer`].
 ///
 /// ```
 /// use quadrille_base::shading::Profile;
@@ -41,12 +41,12 @@ pub fn render(splats: &Splats, camera: &Camera, settings: &RenderSettings) -> (F
     Renderer::default().render(splats, camera, settings)
 }
 
-/// Splats of a frame.
+/// Source of the splats of a frame.
 #[derive(Clone, Copy)]
 pub enum FrameSource<'a> {
     /// A scene in memory.
     Scene(&'a Splats),
-    /// A file that is read while it is projected.
+    /// A PLY file whose splats are read while they are projected.
     InPlace(&'a InPlace<'a>),
 }
 
@@ -62,8 +62,8 @@ impl<'a> From<&'a InPlace<'a>> for FrameSource<'a> {
     }
 }
 
-/// Renders frames on rayon's current thread pool. It keeps its arrays, so frames after the first
-/// allocate next to nothing. The same input gives the same bytes on any number of threads.
+/// Renders frames on rayon's current thread pool. It reuses its arrays, so frames after the first
+/// allocate almost nothing. The same input gives the same bytes on any number of threads.
 #[derive(Debug, Default)]
 pub struct Renderer {
     pub(super) projected: Projected,
@@ -71,7 +71,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Renders a frame, transparent where nothing covers it.
+    /// Renders a frame. Pixels that nothing covers are transparent.
     pub fn render(
         &mut self,
         splats: &Splats,
@@ -84,7 +84,7 @@ impl Renderer {
         (frame, drawn.unwrap_or_default().0)
     }
 
-    /// Renders into a frame, which takes on the camera's size. Its content is unspecified after an error.
+    /// Renders into `frame`, which is resized to the camera's size. Its content is unspecified after an error.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled).
@@ -100,12 +100,12 @@ impl Renderer {
         self.render_pixels(frame.pixels_mut(), splats, camera, settings, task)
     }
 
-    /// As [`Self::render_into`], into memory of the caller: a premultiplied RGBA for each pixel of the camera, row by row from
-    /// the top. All of them are written.
+    /// Renders like [`Self::render_into`] into memory of the caller: premultiplied RGBA for each pixel of the camera, row
+    /// by row from the top. All pixels are written.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled); [`Error::Argument`](quadrille_base::Error::Argument) when the
-    /// camera has another number of pixels.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled); [`Error::Argument`](quadrille_base::Error::Argument) if the
+    /// length of `pixels` is not the number of the camera's pixels.
     pub fn render_pixels<'a>(
         &mut self,
         pixels: &mut [[f32; 4]],
@@ -123,8 +123,8 @@ impl Renderer {
         Ok((self.counts(blended), clock.stop()))
     }
 
-    /// Renders the picture of [`Self::render_into`], which need not fit in memory, in bands from the top, each passed
-    /// to `each`: the camera's width by as many rows of tiles as have at most `band_pixels`, at least one.
+    /// Renders the picture of [`Self::render_into`] in bands from the top, for pictures larger than memory, and calls
+    /// `each` with each band: as many rows of tiles as fit in `band_pixels` pixels, at least one.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
@@ -149,13 +149,13 @@ impl Renderer {
             fragments_blended += self.raster(pixels, grid, camera, settings, &mut clock, task);
             task.check()?;
             each(&band)?;
-            // The time of `each` is in the total alone.
+            // The time of `each` counts only in the total.
             clock.skip();
         }
         Ok((self.counts(fragments_blended), clock.stop()))
     }
 
-    /// Renders `cameras` into the same memory, and calls `each` with each index and frame. Progress is in frames.
+    /// Renders a frame per camera into the same memory and calls `each` with its index. The progress is in frames.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
@@ -177,7 +177,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Renders as [`Self::render_into`], to the same colours; returns the pictures of `layers` in order.
+    /// Renders the same colours as [`Self::render_into`], and returns the pictures of `layers` in order.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the content of `frame` is unspecified.
@@ -218,8 +218,8 @@ impl Renderer {
         Ok(())
     }
 
-    /// Projects the splats of a frame, and returns its clock.
-    // The sources are no type parameter: callers would compile the projection with their own options.
+    /// Projects the splats of a frame and returns the frame's clock.
+    // The source is not a type parameter, since callers would compile the projection with their own options.
     fn project(
         &mut self,
         splats: FrameSource<'_>,
@@ -238,13 +238,13 @@ impl Renderer {
         Ok(clock)
     }
 
-    /// The splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes. At the
-    /// seam of a panorama, a splat has two footprints.
+    /// Returns the splats that may touch the last picture, in the scene's order, with the pixels of their bounding boxes.
+    /// At the seam of a panorama, a splat has two footprints.
     pub fn drawn(&self) -> impl Iterator<Item = (&ProjectedSplat, PixelBounds)> {
         self.drawn_chunks().flat_map(|(splats, bounds)| splats.iter().zip(bounds.iter().copied()))
     }
 
-    /// [`Self::drawn`] in chunks, which several threads can share out. Some may be empty.
+    /// Returns the splats of [`Self::drawn`] in chunks for several threads. Some chunks may be empty.
     pub fn drawn_chunks(
         &self,
     ) -> impl ExactSizeIterator<Item = (&[ProjectedSplat], &[PixelBounds])> {
@@ -293,8 +293,8 @@ impl Renderer {
         })
     }
 
-    /// Draws all tiles with layers, by the smallest sufficient inner loop. Not one loop per set of layers: each
-    /// is compiled for all vector levels and stop rules.
+    /// Draws all tiles with layers, with the smallest sufficient inner loop. Not every set of layers has its own loop,
+    /// since each loop is compiled for all vector levels and stop rules.
     fn raster_kept(
         &mut self,
         frame: &mut Frame,
@@ -327,7 +327,7 @@ impl Renderer {
         clock: &mut Clock,
         task: &Task,
     ) -> u64 {
-        // At most one per thread: rayon would make one per tile, and their arrays are larger than a tile.
+        // At most one sink per thread: rayon would make one per tile, and their arrays are larger than a tile.
         let idle: Mutex<Vec<Box<TileLayers<'_, KEPT>>>> = Mutex::default();
         let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let picture = [frame.width(), frame.height()];
@@ -392,7 +392,7 @@ pub(super) fn area_of_tile(index: usize, grid: TileGrid, picture: [u32; 2]) -> T
     }
 }
 
-/// Divides a picture into the parts that rows of tiles cover. The drawing thread divides further: dividing a
+/// Divides a picture into one strip per row of tiles. The threads divide the strips further, since dividing the
 /// whole picture at once takes a hundredth of a frame's time.
 pub(super) fn strips<T>(pixels: &mut [T], width: u32, values: usize) -> Vec<&mut [T]> {
     pixels.chunks_mut(width as usize * values * TILE_PX).collect()

@@ -4,11 +4,11 @@ use fearless_simd::{prelude::*, u8x64, u64x8};
 
 use super::tile::TILE_BLOCKS;
 
-/// Splats shaded together where registers suffice.
+/// Number of splats shaded together on levels with enough registers.
 pub(super) const GROUP: usize = 4;
-/// One bit each of a block's word.
+/// Number of splats per batch, one per bit of a block's word.
 pub(super) const BATCH: usize = 64;
-/// Pads the last group of a run.
+/// Number of the transparent splat that fills up the last group of a run.
 pub(super) const PADDING: usize = BATCH;
 const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS;
 const _: () = assert!(BATCH == 64 && BLOCKS == 64);
@@ -58,7 +58,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Runs of splats whose masks have bit `8 * row + column` for each reached block.
+    /// Creates the runs from the splats' masks, which have bit `8 * row + column` for each block reached.
     #[inline(always)]
     pub(super) fn of_masks<S: Simd>(simd: S, masks: &[u64; BATCH]) -> Self {
         let (splats, reached) = transposed(simd, masks);
@@ -85,19 +85,19 @@ fn transposed<S: Simd>(simd: S, masks: &[u64; BATCH]) -> ([u64; BLOCKS], u64) {
     for (row, words) in rows.iter_mut().zip(masks.as_chunks::<8>().0) {
         let words = u64x8::load_array_ref(simd, words);
         reached |= words;
-        // A matrix of bytes, splat by row of blocks, becomes one of row by splat: three shuffles.
+        // Three shuffles transpose a matrix of bytes, from splat by row of blocks to row by splat.
         let mut halves = words.bitcast::<u8x64<S>>().split();
         for _ in 0..3 {
             halves = halves.0.interleave(halves.1);
         }
         let words = simd.combine_u8x32(halves.0, halves.1).bitcast::<u64x8<S>>();
-        // Each word is a matrix of bits, splat by column.
+        // Each word is a bit matrix, splat by column, which three exchanges transpose.
         let words = exchange::<S, 7>(words, 0x00aa_00aa_00aa_00aa);
         let words = exchange::<S, 14>(words, 0x0000_cccc_0000_cccc);
         let words = exchange::<S, 28>(words, 0x0000_0000_f0f0_f0f0);
         *row = words.bitcast();
     }
-    // Bytes of all eight go together into the words of their blocks.
+    // The bytes of all eight vectors are gathered into the words of their blocks.
     for _ in 0..3 {
         let mut shuffled = rows;
         for i in 0..4 {

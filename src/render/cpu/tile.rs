@@ -42,7 +42,7 @@ pub(super) struct TileArea {
 }
 
 impl Tile {
-    /// An empty tile; pixels outside the picture are closed.
+    /// Creates an empty tile; pixels outside the picture are closed.
     pub(super) fn new(area: TileArea) -> Self {
         let open = PixelBlock { transmittance: [1.0; 16], colour: [[0.0; 16]; 3] };
         let origin = [0, 1]
@@ -76,7 +76,7 @@ impl Tile {
         }
     }
 
-    /// x and y of the first block's pixels from the centre: multiples of a half, as distances to blocks, so sums are exact.
+    /// x and y of the first block's pixels from the picture's centre: multiples of 1/2, so block offsets add exactly.
     #[inline(always)]
     pub(super) fn first_block<S: Simd>(&self, simd: S) -> [f32x16<S>; 2] {
         [

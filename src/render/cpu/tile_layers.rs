@@ -55,14 +55,14 @@ pub(super) struct Aligned<T>(pub(super) [T; BLOCK_PX * BLOCK_PX]);
 pub(super) type FloatLanes = Aligned<f32>;
 type WholeLanes = Aligned<u32>;
 
-/// One rank of each pixel's largest weights, and their splats.
+/// Weights of one rank at each pixel, and their splats.
 #[derive(Debug, Clone, Copy)]
 struct RankLanes {
     weight: FloatLanes,
     id: WholeLanes,
 }
 
-/// Values that layers sum by weight and projections lack.
+/// Values that layers sum by weight and that projected splats do not hold.
 #[derive(Debug, Clone, Copy, Default)]
 struct SummedValues {
     inverse: f32,
@@ -72,7 +72,7 @@ struct SummedValues {
 pub(super) struct TileLayers<'a, const KEPT: u8> {
     layers: &'a [Layer],
     geometry: &'a [SplatGeometry],
-    /// Whether depths come from the geometry.
+    /// Whether depths are distances, which the geometry holds.
     is_distance: bool,
     values: [SummedValues; BATCH],
     // One array per quantity, so that the quantities in use lie close together.
@@ -210,7 +210,7 @@ pub(super) fn accumulate<S: Simd>(simd: S, weight: f32x16<S>, value: f32, sum: &
     weight.mul_add(f32x16::splat(simd, value), load(simd, sum)).store_array(&mut sum.0);
 }
 
-/// Inserts a weight and its splat into a rank where it is larger, and returns the smaller pair. Ties keep the earlier one.
+/// Keeps the larger of a weight and the rank's weight, with its splat, and returns the smaller. Ties keep the rank's splat.
 #[inline(always)]
 fn displace<S: Simd>(
     simd: S,
@@ -249,11 +249,11 @@ impl<const KEPT: u8> LayerSink for TileLayers<'_, KEPT> {
         }
         let values = &mut self.values[at];
         if KEPT & kept::INVERSE != 0 {
-            // Finite, since it is multiplied by weights of 0.
+            // Must be finite, since it is multiplied by weights of 0.
             values.inverse = (1.0 / splat.depth).min(f32::MAX);
         }
         if KEPT & kept::NORMAL != 0 {
-            // Kinds that keep more than was asked for run without normals.
+            // A loop that keeps more than the requested layers may have no geometry.
             values.normal = self.geometry.get(slot).copied().unwrap_or_default().normal;
         }
     }

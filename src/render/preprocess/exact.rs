@@ -1,4 +1,4 @@
-//! Definition of projection: one splat at a time, in f64, by the steps of the reference frame.
+//! Definition of the projection, one splat at a time in f64; also projects splats for which f32 is too inaccurate.
 
 use nalgebra::{Matrix2x3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 
@@ -8,13 +8,13 @@ use quadrille_base::math::{SH_C0, narrow, sh_colour, whole};
 use quadrille_base::shading::OpacityFactor;
 use quadrille_scene::Splat;
 
-/// Two in a panorama, whose left and right edges meet.
+/// Maximum number of footprints per splat: two in a panorama, whose left and right edges meet.
 pub(super) const MAX_FOOTPRINTS: usize = 2;
 
 /// A splat on the picture plane, in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactSplat {
-    /// Depth in view space; the distance from the camera, unless it is a pinhole.
+    /// Depth in view space for a pinhole camera, otherwise the distance from the camera.
     pub depth: f64,
     /// Centre in pixels from the picture's centre.
     pub mean_from_centre_px: [f64; 2],
@@ -22,7 +22,7 @@ pub struct ExactSplat {
     pub covariance: [f64; 3],
     /// Determinant of the covariance, > 0.
     pub determinant: f64,
-    /// Opacity, with the profile's factor.
+    /// Opacity, multiplied by the profile's factor.
     pub opacity: f64,
     /// Linear colour, not clamped above; >= 0.
     pub colour: [f64; 3],
@@ -37,14 +37,14 @@ fn to_view(view: &ViewTransform, mean: [f32; 3]) -> [f64; 3] {
 }
 
 struct PlaneCentre {
-    /// From the picture's centre.
+    /// Position in pixels from the picture's centre.
     px: [f64; 2],
     /// Derivatives of the pixel position by the position in view space.
     jacobian: Matrix2x3<f64>,
     depth: f64,
 }
 
-/// Projects a point in view space; `None` where it is not drawn.
+/// Projects a point in view space; `None` if it is culled or outside the domain of the projection.
 fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     if !view.projection.is_pinhole() {
         return lens_centre(view, p_view);
@@ -66,7 +66,7 @@ fn plane_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     })
 }
 
-/// As [`plane_centre`] for fisheyes and panoramas, whose depth is the distance: z may be 0 and below inside their pictures.
+/// [`plane_centre`] for fisheyes and panoramas. The depth is the distance, since their pictures include points with z <= 0.
 fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     let depth = Vector3::from(p_view).norm();
     if depth.is_nan() || view.culls(depth) {
@@ -82,8 +82,8 @@ fn lens_centre(view: &ViewTransform, p_view: [f64; 3]) -> Option<PlaneCentre> {
     })
 }
 
-/// Factor on the width of a footprint, so that it is at most as wide as the circle of a panorama. Without
-/// it, a splat near a pole would overlap itself, as its stretch has no bound there.
+/// Factor that limits the width of a footprint to the circumference of a panorama. Without it, a splat near a
+/// pole would overlap itself, since its stretch is unbounded there.
 fn width_factor(view: &ViewTransform, opacity: f64, xx: f64) -> f64 {
     let Some(period) = view.period_px() else { return 1.0 };
     let radius_squared = cut_radius_squared(opacity);
@@ -109,7 +109,7 @@ pub(crate) fn distance(view: &ViewTransform, mean: [f32; 3]) -> f64 {
     Vector3::from(to_view(view, mean)).norm()
 }
 
-/// Shortest axis in view space, turned towards the camera; the first of equal ones.
+/// Normal in view space: the shortest axis (the first one if equal), turned towards the camera.
 pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     let scale = splat.scale;
     let shortest = (1..3).fold(0, |best, i| if scale[i] < scale[best] { i } else { best });
@@ -122,7 +122,7 @@ pub(crate) fn facing_normal(view: &ViewTransform, splat: &Splat) -> [f64; 3] {
     (in_view * sign).into()
 }
 
-/// Colour seen from the camera: max(0, SH(direction) + 1/2).
+/// Colour as seen from the camera: max(0, SH(direction) + 1/2).
 fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
     let to_splat = Vector3::from_fn(|i, _| f64::from(splat.mean[i]) - view.eye[i]);
     let direction = to_splat.try_normalize(0.0).unwrap_or_else(Vector3::zeros);
@@ -132,20 +132,20 @@ fn colour(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> [f64; 3] {
 }
 
 impl ExactSplat {
-    /// Projects a splat. Returns `None` when it is at or in front of the near plane, behind the far plane, not in reach of
-    /// the projection, below the alpha cut everywhere, too small for the profile, or when its covariance is degenerate.
+    /// Projects a splat. Returns `None` if it is culled by the near or far plane, outside the domain of the projection,
+    /// below the alpha cut everywhere, too small for the profile, or if its covariance is degenerate.
     pub fn project(view: &ViewTransform, sh_degree: u8, splat: &Splat) -> Option<Self> {
         Some(Self::project_shape(view, splat)?.coloured(view, sh_degree, splat))
     }
 
-    /// As [`Self::project`], in black.
+    /// Like [`Self::project`], but the colour is black.
     pub(super) fn project_shape(view: &ViewTransform, splat: &Splat) -> Option<Self> {
         let centre = plane_centre(view, to_view(view, splat.mean))?;
         let factor = covariance_factor(view, &centre.jacobian, splat);
         let mut rows = [factor.row(0).transpose(), factor.row(1).transpose()];
         rows[0] *= width_factor(view, splat.opacity.into(), rows[0].norm_squared());
         let (xx, xy, yy) = (rows[0].norm_squared(), rows[0].dot(&rows[1]), rows[1].norm_squared());
-        // The determinant by Cauchy-Binet is a sum of squares: thin splats do not cancel it.
+        // By Cauchy-Binet, the determinant is a sum of squares, which thin splats do not cancel.
         let before = rows[0].cross(&rows[1]).norm_squared();
         let blur = view.low_pass_px2;
         let determinant = before + blur * (xx + yy) + blur * blur;
@@ -178,9 +178,9 @@ impl ExactSplat {
         least > 0.0 && self.half_extents_px().iter().all(|r| r.ceil() <= least)
     }
 
-    /// The footprints that the splat has in the picture, with their bounds: one, or two if it straddles the
-    /// edges of a panorama, which meet. In a panorama of less than four pixels across, the low-pass filter
-    /// alone makes splats wider than the circle; there, the first two are taken.
+    /// Footprints of the splat in the picture, with their bounds: at most one, or two if the splat straddles the
+    /// joined edges of a panorama. In a panorama less than four pixels wide, the low-pass filter alone makes splats
+    /// wider than the circumference; then the first two footprints are returned.
     pub fn footprints(&self, view: &ViewTransform) -> impl Iterator<Item = (Self, PixelBounds)> {
         let turns: &[f64] = match view.period_px() {
             None => &[0.0],
@@ -205,7 +205,7 @@ impl ExactSplat {
         [(r2 * self.covariance[0]).sqrt(), (r2 * self.covariance[2]).sqrt()]
     }
 
-    /// The pixels whose centres lie in the bounding box; `None` when there are none in the picture.
+    /// Pixels of the picture whose centres lie in the bounding box; `None` if there are none.
     pub fn bounds(&self, view: &ViewTransform) -> Option<PixelBounds> {
         let half_size = view.half_size_px();
         let half_extent = self.half_extents_px();
@@ -236,7 +236,7 @@ impl ExactSplat {
             u_per_y: narrow(p * slope),
             v_per_y: narrow(q),
             log2_opacity: narrow(self.opacity.log2()),
-            // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
+            // Must be finite, since 0 times the colour is added to pixels of a block outside the footprint.
             colour: self.colour.map(|c| narrow(c).min(f32::MAX)),
             x_per_u: narrow(1.0 / p),
             leftmost_y: narrow(my - tip),

@@ -1,4 +1,4 @@
-//! Splats of a file, read where they are drawn.
+//! Splats that are read from a file while they are projected.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,21 +12,21 @@ use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::formats::ply::SplatsInPlace;
 use quadrille_scene::{BLOCK, Splat, SplatBlock};
 
-/// A PLY as the source of one frame, where loading the scene would take longer than drawing it.
+/// A PLY as the source of a single frame, which takes less time than loading the scene.
 pub struct InPlace<'a> {
     file: &'a SplatsInPlace,
-    /// Per block that may be in view, the end of its run of such blocks; 0 for other blocks. Empty if all may be.
+    /// For each block that may be seen, the end of its run of such blocks; 0 for other blocks. Empty if all may be seen.
     runs: Vec<usize>,
     invalid: AtomicU64,
 }
 
 impl<'a> InPlace<'a> {
-    /// The splats of a file.
+    /// Creates a source of all splats of a file.
     pub fn new(file: &'a SplatsInPlace) -> Self {
         Self { file, runs: Vec::new(), invalid: AtomicU64::new(0) }
     }
 
-    /// Restricts drawing to the row ranges `rows`; the view shows no other splat.
+    /// Restricts drawing to the ranges of rows `rows`, which must contain all splats in view.
     pub fn only(mut self, rows: &[Range<usize>]) -> Self {
         self.runs = vec![0; self.file.len().div_ceil(BLOCK)];
         for rows in rows {
@@ -36,7 +36,7 @@ impl<'a> InPlace<'a> {
         self
     }
 
-    /// Whether a projection has met an invalid row. Higher coefficients are checked of splats in view.
+    /// Whether a projection has found an invalid row. Higher coefficients are checked only for splats in view.
     pub fn has_invalid(&self) -> bool {
         self.invalid.load(Relaxed) > 0
     }
@@ -88,7 +88,7 @@ impl SplatSource for InPlace<'_> {
         scratch: &'a mut SplatBlock,
         ahead: &mut ReadAhead,
     ) -> &'a SplatBlock {
-        // Up to the end of the run: rows of blocks that the view cannot show are not read.
+        // Reads ahead only to the end of the run, not into rows of blocks that the view cannot show.
         let ahead = (ahead, self.end(block));
         self.count(self.file.block(block, Some(ahead), scratch));
         scratch

@@ -37,9 +37,9 @@ use quadrille_base::shading::Profile;
 use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};
 
-/// The splats of a frame on the picture plane, and their drawing order.
+/// Projected splats of a frame, and their drawing order.
 ///
-/// The CPU renderer needs neither the order, since it sorts each tile's list separately, nor the definition.
+/// The CPU renderer uses neither this order, since it sorts each tile's list separately, nor the definition.
 #[derive(Debug, Default)]
 pub struct Preprocessed {
     projected: Projected,
@@ -47,7 +47,7 @@ pub struct Preprocessed {
     order: Vec<u64>,
 }
 
-/// Wall-clock times of the steps.
+/// Wall-clock times of the steps of preprocessing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PreprocessTimes {
@@ -106,7 +106,7 @@ impl Preprocessed {
         self.len() == 0
     }
 
-    /// The splats with their pixel bounds in drawing order: nearest first, ties by scene index.
+    /// Returns the splats with their pixel bounds in drawing order: nearest first, ties by scene index.
     #[allow(clippy::cast_possible_truncation, reason = "the low half is the slot")]
     pub fn in_order(&self) -> impl ExactSizeIterator<Item = (&ProjectedSplat, PixelBounds)> {
         self.order.iter().map(|&entry| {

@@ -20,7 +20,7 @@ use quadrille_scene::{BLOCK, Camera, MAX_SPLATS, Projection, SplatBlock};
 /// Unit of parallel work: 4096 splats.
 pub(super) const CHUNK_BLOCKS: usize = 256;
 const BLOCKS_AHEAD: usize = 2;
-/// Splats per chunk, and slots of each chunk.
+/// Splats per chunk. A chunk has as many slots, or twice as many in panoramas.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 // Slots are u32.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
@@ -31,7 +31,7 @@ pub(crate) struct Projected {
     splats: Buffer<ProjectedSplat>,
     bounds: Buffer<PixelBounds>,
     keys: Buffer<u32>,
-    /// Visible splats per chunk.
+    /// Number of visible footprints per chunk.
     filled: Vec<usize>,
     slots: usize,
     /// Whether a splat may have several consecutive footprints.
@@ -46,7 +46,7 @@ pub(crate) struct ProjectedChunk<'a> {
 }
 
 impl Projected {
-    /// Projects every splat on rayon's pool, in lanes of `level` or by the definition. Cancelled chunks are empty.
+    /// Projects every splat on rayon's pool, in lanes of `level` or else by the definition. Cancelled chunks are empty.
     pub(crate) fn run<T: SplatSource + ?Sized>(
         &mut self,
         splats: &T,
@@ -88,14 +88,15 @@ impl Projected {
                 if task.is_cancelled() {
                     return 0;
                 }
-                // Splats of a large frame have left the caches by the time they are drawn; small frames are no slower.
+                // Stores bypass the caches, which splats of a large frame would leave before drawing; small frames are no
+                // slower.
                 stream_lines(bytemuck::cast_slice_mut(slots), |splats_out| {
                     let mut output = ChunkOutput { splats: splats_out, bounds, keys, len: 0 };
                     match (view.projection, level) {
                         (Projection::Pinhole, Some(level)) => {
                             dispatch!(T::lanes(level), simd => project_chunk(simd, splats, view, chunk, &mut output))
                         }
-                        // Fisheyes and panoramas have no lanes.
+                        // Fisheyes and panoramas are projected by the definition.
                         _ => project_exactly(splats, view, chunk, &mut output),
                     }
                 })
@@ -103,7 +104,7 @@ impl Projected {
             .collect_into_vec(&mut self.filled);
     }
 
-    /// Packed splats in scene order, as chunks that are full except for the last one.
+    /// Divides packed splats in scene order into chunks, which are full except for the last one.
     pub(super) fn of_packed(
         splats: Vec<ProjectedSplat>,
         bounds: Vec<PixelBounds>,
@@ -129,7 +130,7 @@ impl Projected {
         });
     }
 
-    /// Removes visible splats by index unless `keep` accepts them; returns their number.
+    /// Removes the visible splats whose indices `keep` rejects; returns their number.
     pub(crate) fn retain(&mut self, keep: impl Fn(u32) -> bool + Sync) -> u64 {
         let slots = (self.splats)
             .par_chunks_mut(self.slots)
@@ -196,7 +197,7 @@ impl Projected {
         }
     }
 
-    /// Bytes of the arrays that this frame's visible splats use. On huge pages, the slots between are resident too.
+    /// Bytes of the arrays that this frame's visible splats use. On huge pages, the unused slots between are resident too.
     pub(crate) fn used_bytes(&self) -> usize {
         self.len() * (size_of::<ProjectedSplat>() + size_of::<PixelBounds>() + size_of::<u32>())
     }
@@ -227,8 +228,8 @@ fn project_chunk<S: Simd, T: SplatSource + ?Sized>(
             continue;
         }
         let index = index_u32(b * BLOCK);
-        // Two blocks ahead take 0.98 of the time of none; three to six ahead gain nothing more
-        // (benches/NOTES.md).
+        // Prefetching two blocks ahead takes 0.98 of the time without it; three to six blocks ahead gain
+        // nothing more (benches/NOTES.md).
         splats.prefetch(b + BLOCKS_AHEAD);
         let block = splats.block(simd, b, &mut geometry, &mut ahead);
         let lanes = lanes::project(simd, view, splats.sh_degree(), block, index, |visible| {
@@ -284,22 +285,21 @@ impl ChunkOutput<'_, '_> {
     #[inline(always)]
     fn push_visible<S: Simd>(&mut self, simd: S, lanes: &ProjectedLanes<S>) {
         let mask = mask32x16::from_bitmask(simd, lanes.visible);
-        // Always stores sixteen lanes; the next call overwrites those beyond the visible ones. A block
-        // adds at most 16, so there is always room.
+        // Always stores sixteen lanes; the next call overwrites the surplus. A block adds at most 16 splats, so
+        // there is always room.
         lanes.depth_key.compress(mask).store_slice(&mut self.keys[self.len..self.len + BLOCK]);
         let (columns, rows) = (lanes.columns.compress(mask), lanes.rows.compress(mask));
         let bounds = &mut self.bounds[self.len..self.len + BLOCK];
         let words: &mut [u32] = bytemuck::cast_slice_mut(bounds);
         columns.zip_low(rows).store_slice(&mut words[..BLOCK]);
         columns.zip_high(rows).store_slice(&mut words[BLOCK..]);
-        // One cache line per splat: the raster reads all sixteen fields of a splat, and of scattered
-        // splats.
+        // A splat is stored as one cache line: the raster reads all sixteen fields of scattered splats.
         let records = transpose(simd, lanes.fields);
         let mut left = lanes.visible;
         while left != 0 {
             let record = records[left.trailing_zeros() as usize].to_array();
-            // Past the caches: 0.91 of the stage's time on a scene with spherical harmonics, since an
-            // ordinary store reads the line first.
+            // A store past the caches reduces the stage to 0.91 of its time on a scene with spherical harmonics,
+            // since an ordinary store reads the line first.
             self.splats.store(self.len, Line(record));
             self.len += 1;
             left &= left - 1;
@@ -314,7 +314,7 @@ impl ChunkOutput<'_, '_> {
     }
 }
 
-/// Appends the visible lanes of a block with lanes on the exact path; one by one, since such blocks are rare.
+/// Appends the visible lanes of a block, some on the exact path; one by one, since such blocks are rare.
 #[inline(never)]
 fn push_with_fallback<S: Simd, T: SplatSource + ?Sized>(
     _: S,

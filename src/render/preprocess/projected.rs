@@ -12,10 +12,10 @@ use quadrille_scene::BLOCK;
 /// log2(1/255): the alpha cut as an exponent of two.
 pub const LOG2_ALPHA_CUT: f32 = -7.994_353_5;
 
-/// Footprint radius in standard deviations at which gsplat stops. The alpha cut is nearer unless an opacity is above 1.
+/// Maximum footprint radius in gsplat, in standard deviations. The alpha cut is nearer unless an opacity is above 1.
 const MOST_RADIUS: f64 = 3.33;
 
-/// A splat on the picture plane: one cache line with all that is needed to draw it.
+/// A splat on the picture plane: one cache line with all data for drawing it.
 ///
 /// Positions are in pixels from the centre (x right, y down), where f32 is most precise. The factored falloff
 ///
@@ -50,9 +50,9 @@ pub struct ProjectedSplat {
     pub leftmost_y: f32,
     /// y of the rightmost point of the footprint's ellipse.
     pub rightmost_y: f32,
-    /// The projected centre: x, y, in pixels from the picture's centre.
+    /// Projected centre: x, y, in pixels from the picture's centre.
     pub mean_px: [f32; 2],
-    /// Depth in view space.
+    /// Depth in view space for a pinhole camera, otherwise the distance from the camera.
     pub depth: f32,
     /// Index of the splat in the scene.
     pub index: u32,
@@ -62,14 +62,14 @@ pub struct ProjectedSplat {
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SplatShapes {
-    /// [`ProjectedSplat::radii`].
+    /// [`ProjectedSplat::radii`] of each splat.
     pub radii: [[u32; 2]; BLOCK],
-    /// [`ProjectedSplat::conic`].
+    /// [`ProjectedSplat::conic`] of each splat.
     pub conics: [[f32; 3]; BLOCK],
 }
 
 impl ProjectedSplat {
-    /// Opacity, with the factor of the profile.
+    /// Opacity, multiplied by the factor of the profile.
     pub fn opacity(&self) -> f32 {
         self.log2_opacity.exp2()
     }
@@ -79,13 +79,13 @@ impl ProjectedSplat {
         conic(self.u_per_x, self.u_per_y, self.v_per_y)
     }
 
-    /// Half of width and height of the box that gsplat sorts the splat by, in whole pixels: the standard deviations
-    /// times the radius at which alpha equals the cut, which is at most 3.33 standard deviations, rounded up.
+    /// Half the width and height of gsplat's bounding box in whole pixels: the standard deviations times the radius at
+    /// which alpha equals the cut (at most 3.33 standard deviations), rounded up.
     pub fn radii(&self) -> [u32; 2] {
         radii(self.u_per_x, self.u_per_y, self.v_per_y, self.radius_squared()).map(whole)
     }
 
-    /// [`Self::radii`] and [`Self::conic`] of sixteen splats, in the vectors of `level`.
+    /// Computes [`Self::radii`] and [`Self::conic`] of sixteen splats, with the vectors of `level`.
     pub fn shapes(level: SimdLevel, splats: &[Self; BLOCK]) -> SplatShapes {
         let mut rows = [[0.0; 4]; BLOCK];
         for (row, splat) in rows.iter_mut().zip(splats) {

@@ -12,29 +12,29 @@ use quadrille_base::math::{narrow, prefetch};
 use quadrille_scene::bytes::ReadAhead;
 use quadrille_scene::{BLOCK, Lanes, Splat, SplatBlock, SplatSlices, rest_coefficients};
 
-/// Numbers per cache line.
+/// Number of f32 values per cache line.
 const LINE: usize = 64 / size_of::<f32>();
 
-/// Activated attributes of splats in arrays of the caller, which are drawn without being copied to a scene.
+/// Activated attributes of splats in arrays of the caller, which are drawn without a copy of the scene.
 ///
-/// Each block of splats is copied to the stack and checked there. Rows with numbers that are not finite, or with a zero
-/// quaternion, are left out and counted. Quaternions may have any length. Numbers that another thread changes during a
-/// call give wrong colours, and nothing worse.
+/// Each block of splats is copied to the stack and checked there. Rows with non-finite numbers or a zero quaternion are
+/// left out and counted. Quaternions may have any length. If another thread changes numbers during a call, colours may be
+/// wrong, but nothing else.
 #[derive(Debug)]
 pub struct SplatRows<'a> {
     slices: SplatSlices<'a>,
-    /// Coefficients per splat in the array.
+    /// Number of coefficients per splat in `slices.sh`, including the constant one.
     stored: usize,
     sh_degree: u8,
     invalid: AtomicU64,
 }
 
 impl<'a> SplatRows<'a> {
-    /// Takes activated attributes. `slices.sh` may have more coefficients per splat than `sh_degree` needs, which are
-    /// not used, or none at all: splats are then grey.
+    /// Checks the lengths of the arrays. `slices.sh` may have more coefficients per splat than `sh_degree` needs, which are
+    /// not used, or none at degree 0: splats are then grey.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming the slice whose length does not fit; [`Error::Limit`] for too many splats.
+    /// [`Error::Argument`] that names the slice of wrong length; [`Error::Limit`] for too many splats.
     pub fn new(slices: SplatSlices<'a>, sh_degree: u8) -> Result<Self> {
         let len = slices.check_lengths()?;
         Error::refuse_if(sh_degree > 4, "sh_degree", "0 to 4", sh_degree)?;
@@ -59,7 +59,7 @@ impl<'a> SplatRows<'a> {
     }
 
     /// Copies the coefficients of the lanes in `visible` to `scratch`; rows of other splats are not read.
-    /// Returns a bit per lane with coefficients that are not finite.
+    /// Returns a mask of the lanes with non-finite coefficients.
     #[inline(always)]
     fn turn_coefficients<S: Simd>(
         &self,
@@ -75,8 +75,8 @@ impl<'a> SplatRows<'a> {
         while left != 0 {
             let lane = left.trailing_zeros() as usize % BLOCK;
             left &= left - 1;
-            // Row by row into a scratch that stays cached, then whole vectors: the caller's rows are one
-            // splat each.
+            // Rows are first copied to a scratch that stays cached and then transposed in whole vectors, since a
+            // row holds one splat.
             let row = &self.slices.sh[(block * BLOCK + lane) * self.stored..];
             copy_row(row.as_flattened(), numbers, lane, parts);
         }
@@ -129,7 +129,7 @@ impl<'a> SplatRows<'a> {
     }
 }
 
-/// A splat with opacity 0.
+/// Splat of opacity 0 that replaces invalid rows.
 const INVISIBLE: Splat = Splat {
     mean: [0.0; 3],
     scale: [0.0; 3],
@@ -138,7 +138,7 @@ const INVISIBLE: Splat = Splat {
     sh: [[0.0; 3]; 25],
 };
 
-/// Transposes rows to lanes; whole blocks of rows by `columns`.
+/// Transposes rows to lanes; full blocks of rows with `columns`.
 #[inline(always)]
 fn gather<S: Simd, const N: usize>(
     rows: &[[f32; N]],
@@ -158,7 +158,7 @@ fn gather<S: Simd, const N: usize>(
     }
 }
 
-/// Copies `numbers` numbers of `row` to one lane of each part, by sixteens, the last of which may leave the row.
+/// Copies `numbers` numbers of `row` to one lane of each part, in chunks of 16; the last chunk may pass the row's end.
 #[inline(always)]
 fn copy_row(row: &[f32], numbers: usize, lane: usize, parts: &mut [[Lanes; BLOCK]]) {
     let (sixteens, _) = row.as_chunks();
@@ -304,7 +304,7 @@ impl SplatSource for SplatRows<'_> {
     fn prefetch_coefficients_after(&self, block: usize) {
         let values = self.slices.sh.as_flattened();
         let numbers = 3 * self.stored.min(rest_coefficients(self.sh_degree) + 1);
-        // Those of the next block alone: with further ones, the stage takes 1.04 to 1.12 times as long.
+        // Only coefficients of the next block: with further blocks, the stage takes 1.04 to 1.12 times as long.
         for row in (block + 1) * BLOCK..(block + 2) * BLOCK {
             for number in (0..numbers).step_by(LINE) {
                 prefetch(values, row * self.stored * 3 + number);

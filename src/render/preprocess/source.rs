@@ -18,7 +18,7 @@ const LINES: usize = size_of::<SplatBlock>() / size_of::<Lanes>();
 /// Splats that can be projected: a scene, which holds blocks of splats, [rows](super::SplatRows) of the caller, which are
 /// gathered into blocks on the stack, or a [file](super::InPlace), whose rows are read and decoded there.
 pub trait SplatSource: Sync {
-    /// The level of the projection on a machine of `level`; the program holds a copy for each level and source.
+    /// Vector level of the projection on a machine of `level`. The program holds a copy for each level and source.
     #[inline(always)]
     fn lanes(level: SimdLevel) -> Level {
         level.level()
@@ -35,7 +35,7 @@ pub trait SplatSource: Sync {
     /// Degree of the spherical harmonics, 0 to 4.
     fn sh_degree(&self) -> u8;
 
-    /// The point in world space that the centres are relative to.
+    /// Point in world space that the centres are relative to.
     fn origin(&self) -> [f64; 3];
 
     /// Whether any splat of a block may be in view; other blocks are not read.
@@ -44,8 +44,8 @@ pub trait SplatSource: Sync {
         true
     }
 
-    /// The block of splats from `16 * block` on, which may be read `ahead` and gathered in `scratch`. Splats beyond the last one and
-    /// invalid ones have an opacity of 0. The constant coefficients are unspecified.
+    /// Returns the splats from `16 * block` on. Sources may read `ahead` and gather the block in `scratch`. Splats beyond
+    /// the last one and invalid splats have opacity 0. The constant coefficients are unspecified.
     fn block<'a, S: Simd>(
         &'a self,
         simd: S,
@@ -54,8 +54,8 @@ pub trait SplatSource: Sync {
         ahead: &mut ReadAhead,
     ) -> &'a SplatBlock;
 
-    /// The spherical harmonics of a block, which may be read `ahead` and gathered in `scratch`. `visible` is a mask of the
-    /// lanes that need their coefficients.
+    /// Returns the spherical harmonics of a block. Sources may read `ahead` and gather them in `scratch`. `visible` is a
+    /// mask of the lanes whose coefficients are needed.
     fn coefficients<'a, S: Simd>(
         &'a self,
         simd: S,
@@ -65,40 +65,40 @@ pub trait SplatSource: Sync {
         ahead: &mut ReadAhead,
     ) -> Coefficients<'a>;
 
-    /// Splat `index`, with an opacity of 0 if it is invalid.
+    /// Returns splat `index`, with opacity 0 if it is invalid.
     ///
     /// # Panics
     /// If `index` is not below [`Self::len`].
     fn splat(&self, index: usize) -> Splat;
 
-    /// As [`Self::splat`], without spherical harmonics above degree 0.
+    /// Like [`Self::splat`], without spherical harmonics above degree 0.
     fn geometry(&self, index: usize) -> Splat;
 
-    /// Prefetches a block, or the last one; there is at least one.
+    /// Prefetches a block, or the last block if `block` is beyond it. The source must not be empty.
     fn prefetch(&self, block: usize);
 
     /// Prefetches the spherical harmonics above degree 0 of blocks after `block`, which has splats in view.
     fn prefetch_coefficients_after(&self, block: usize);
 }
 
-/// The spherical harmonics of a block.
+/// Spherical harmonics of a block of splats, one lane per splat.
 #[derive(Debug, Clone, Copy)]
 pub struct Coefficients<'a> {
     /// Constant coefficient of red, green and blue.
     pub constant: &'a [Lanes; 3],
     /// Higher coefficients of red, then green, then blue.
     pub rest: &'a [Lanes],
-    /// One bit per lane whose coefficients are not finite.
+    /// Mask of the lanes with non-finite coefficients.
     pub invalid: u64,
 }
 
-/// Memory for the spherical harmonics of a block.
+/// Working memory in which sources gather the spherical harmonics of a block.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct ShScratch {
     pub(super) constant: [Lanes; 3],
     pub(super) rest: [Lanes; 3 * MOST_REST],
-    /// Coefficient rows of sixteen splats, in sixteens.
+    /// Rows of coefficients of sixteen splats, in chunks of sixteen numbers.
     pub(super) rows: [[Lanes; BLOCK]; (3 * (MOST_REST + 1)).div_ceil(BLOCK)],
 }
 

@@ -1,11 +1,11 @@
-//! Rows of numbers turned to lanes, and back, by zips of vectors.
+//! Transposition of rows of numbers to lanes and back, with zips of vectors.
 
 use fearless_simd::{f32x8, f32x16, prelude::*};
 
 use quadrille_base::math::lanes::has_mask_registers;
 use quadrille_scene::BLOCK;
 
-/// Transposes a 16x16 matrix by perfect shuffles of rows: four of all, or three of quarters in pairs of vectors.
+/// Transposes a 16x16 matrix with perfect shuffles of rows: four of the whole matrix, or three of each 8x8 quarter.
 #[inline(always)]
 pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
     if has_mask_registers(simd) {
@@ -64,7 +64,7 @@ pub(super) fn columns_of_4<S: Simd>(simd: S, rows: &[[f32; 4]; BLOCK]) -> [f32x1
     for (part, numbers) in columns.iter_mut().zip(rows.as_flattened().chunks_exact(16)) {
         *part = f32x16::from_slice(simd, numbers);
     }
-    // Numbers at even places, then the others; the second time, numbers of each column together.
+    // Each pass moves numbers at even positions before the others; the second pass completes the columns.
     for _ in 0..2 {
         let [a, b, c, d] = columns;
         columns = [a.unzip_low(b), c.unzip_low(d), a.unzip_high(b), c.unzip_high(d)];

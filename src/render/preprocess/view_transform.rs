@@ -6,7 +6,7 @@ use super::source::SplatSource;
 use quadrille_base::shading::{ALPHA_CUT, JacobianClamp, OpacityFactor, Profile};
 use quadrille_scene::{Camera, Projection};
 
-/// A camera and a profile, as the constants of projection. World space is relative to the origin of the scene's splats.
+/// Projection constants of a camera and a profile. World space is relative to the origin of the scene's splats.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
     /// Width in pixels.
@@ -19,7 +19,7 @@ pub struct ViewTransform {
     pub translation_in_view: [f64; 3],
     /// Camera centre in world space.
     pub eye: [f64; 3],
-    /// From view space to the picture plane, in focal lengths from the principal point.
+    /// Projection from view space to the picture plane, in focal lengths from the principal point.
     pub projection: Projection,
     /// Focal lengths in pixels.
     pub focal_px: [f64; 2],
@@ -27,7 +27,7 @@ pub struct ViewTransform {
     pub(crate) principal_from_centre_px: [f64; 2],
     /// Minimum and maximum of x/z and of y/z in the Jacobian of a pinhole.
     pub(crate) slope_limits: [[f64; 2]; 2],
-    /// Depth at or below which splats are culled; the distance, unless the camera is a pinhole.
+    /// Depth (for cameras other than pinholes, distance) at or below which splats are culled.
     pub near: f64,
     /// Depth above which splats are culled, measured like `near`.
     pub far: f64,
@@ -40,7 +40,7 @@ pub struct ViewTransform {
 }
 
 impl ViewTransform {
-    /// The constants for frames of `splats` by `camera` under `profile`.
+    /// Computes the constants for frames of `splats` by `camera` under `profile`.
     pub fn new<T: SplatSource + ?Sized>(splats: &T, camera: &Camera, profile: &Profile) -> Self {
         let camera = &*camera.relative_to(splats.origin());
         let size = [f64::from(camera.width), f64::from(camera.height)];
@@ -79,8 +79,8 @@ impl ViewTransform {
         }
     }
 
-    /// The same projection onto a square of `2 * margin + 1` pixels around the pixel at column `x` and row `y`; a
-    /// panorama, whose edges meet, keeps its width. It shows the splats that may touch the pixel.
+    /// Returns the same projection onto a square of `2 * margin + 1` pixels around column `x` and row `y`, for the splats
+    /// that may touch this pixel. A panorama, whose edges meet, keeps its width.
     pub(crate) fn around(&self, [x, y]: [u32; 2], margin: u32) -> Self {
         let side = 2 * margin + 1;
         let half_size = self.half_size_px();

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::random::{Vec3, step};
 
-/// Number, first length and growth of the steps towards the sun; they end about nine units away.
+/// Number of points on the march towards the sun, distance of the first, and growth; the last is 2.9 units away.
 const MARCH_STEPS: u32 = 14;
 const MARCH_START: f32 = 0.07;
 const MARCH_GROWTH: f32 = 1.33;
 /// Share of sunlight below which the march stops; darker shadows look the same.
 const DARK: f32 = 0.004;
-/// Start height above a surface, so that rough ground does not shadow itself in spots.
+/// Height above a surface at which the march starts, so that rough ground does not shadow itself in spots.
 const SHADOW_LIFT: f32 = 0.04;
 /// Exponent from linear light to display values.
 const DISPLAY_GAMMA: f32 = 1.0 / 2.2;
@@ -33,7 +33,7 @@ pub(crate) enum Grain {
     Skin,
     /// Elongated leaves in all directions, in a layer some spacings thick.
     Foliage,
-    /// Soft, round and faint.
+    /// Soft, round, faint splats.
     Cloud,
 }
 
@@ -80,7 +80,7 @@ pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 pub(crate) struct Occluder {
     pub(crate) centre: Vec3,
     pub(crate) radii: Vec3,
-    /// Points within this many radii belong to the occluder and are shaded by their normals alone.
+    /// Points within this number of radii belong to the occluder, which does not shadow them.
     pub(crate) own: f32,
     /// Share of light blocked at the centre, 0 to 1.
     pub(crate) strength: f32,
@@ -92,7 +92,7 @@ impl Occluder {
     }
 }
 
-/// Linear light of a scene.
+/// Light sources of a scene in linear light, and the surfaces that cast shadows.
 pub(crate) struct Light {
     pub(crate) to_sun: Vec3,
     pub(crate) sun: Vec3,
@@ -140,7 +140,7 @@ impl Light {
             if seen < 0.15 {
                 continue;
             }
-            // Share of the hemisphere that a ball above the horizon covers.
+            // Share of the hemisphere covered by a ball above the horizon.
             let facing = (n.dot(&to) / distance + 0.3).max(0.0) / 1.3;
             share *= 1.0 - 0.75 * o.strength * facing * seen * seen;
         }
@@ -163,7 +163,7 @@ impl Light {
         (self.developed(sent), sun_share * facing)
     }
 
-    /// Linear light to display values in 0 to 1: film-like shoulder, then gamma.
+    /// Converts linear light to display values, 0 to 1: film-like shoulder, then gamma.
     fn developed(&self, linear: Vec3) -> Vec3 {
         linear.map(|v| (1.0 - (-self.exposure * v.max(0.0)).exp()).powf(DISPLAY_GAMMA))
     }

@@ -8,8 +8,8 @@
 //! sky, ambient occlusion. The size of splats is proportional to their number to the power -1/2, so that coverage does not
 //! depend on it.
 //!
-//! Every splat is a function of recipe, seed, count, degree and its index alone. Scenes are therefore the same in any order
-//! and on any number of threads, and can be written without holding them in memory.
+//! Every splat depends only on recipe, seed, count, degree, order and its index. Scenes are therefore the same on any
+//! number of threads, and can be written without holding them in memory.
 
 mod harmonics;
 mod light;
@@ -120,7 +120,7 @@ impl Synthetic {
         Self { order, ..self }
     }
 
-    /// Sets the task.
+    /// Sets the task whose cancellation ends [`Self::splats`] early.
     #[must_use]
     pub fn with_task(self, task: &Task) -> Self {
         Self { task: task.clone(), ..self }
@@ -137,7 +137,7 @@ impl Synthetic {
         self.sh_degree
     }
 
-    /// Viewpoints of the scene, the best one first.
+    /// Cameras of the recipe, the best view first.
     pub fn cameras(&self) -> &[Camera] {
         &self.built.cameras
     }
@@ -163,7 +163,7 @@ impl Synthetic {
         splat::finish(&unlit, &material, &self.built.light, self.sh_degree, &mut rng)
     }
 
-    /// Computes all splats, or those before the task of [`Self::with_task`] is cancelled.
+    /// Computes all splats, or fewer if the task of [`Self::with_task`] is cancelled.
     pub fn splats(&self) -> Splats {
         let indices = (0..self.len()).take_while(|_| !self.task.is_cancelled());
         Splats::from_splats(self.sh_degree, indices.map(|i| self.splat(i)))

@@ -1,4 +1,4 @@
-//! Parts of a recipe, and its result.
+//! Parts of a recipe, and the scene that is built from them.
 
 use nalgebra::Vector3;
 
@@ -37,7 +37,7 @@ pub(crate) struct BuiltScene {
     pub(crate) cameras: Vec<Camera>,
 }
 
-/// Cameras of `fov` degrees, 1280 x 720, from names, eyes and targets with y up; cameras have y down, as scenes.
+/// Creates cameras of 1280 x 720 pixels and `fov` degrees. Eyes and targets have y up; cameras have y down, like scenes.
 pub(crate) fn cameras(fov: f64, views: &[(&str, [f64; 3], [f64; 3])]) -> Vec<Camera> {
     let lens = Intrinsics::from_vertical_fov(1280, 720, fov.to_radians());
     let saved = |p: [f64; 3]| Vector3::new(p[0], -p[1], -p[2]);

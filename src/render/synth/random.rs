@@ -1,4 +1,4 @@
-//! Random numbers of seeds and positions alone: a generator per splat, low-discrepancy sequences, value noise.
+//! Random numbers that depend only on seeds and positions: a generator per splat, low-discrepancy sequences, value noise.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -33,7 +33,7 @@ impl Rng {
         (sum - 2.0) * 3f32.sqrt()
     }
 
-    /// `exp` of a normal number of deviation `sigma`.
+    /// `exp` of a normal number with standard deviation `sigma`.
     pub(crate) fn log_normal(&mut self, sigma: f32) -> f32 {
         (self.normal() * sigma).exp()
     }
@@ -46,7 +46,7 @@ impl Rng {
     }
 }
 
-/// Item `number` of a sequence whose every prefix covers the unit square evenly.
+/// Returns item `number` of a sequence whose every prefix covers the unit square evenly.
 pub(crate) fn even_pair(number: u64, seed: u64) -> [f32; 2] {
     let offset = mixed(seed);
     let at = |step: u64, offset: u64| fraction(number.wrapping_mul(step).wrapping_add(offset));

@@ -42,7 +42,7 @@ pub(crate) fn build(seed: u64) -> BuiltScene {
     }
 }
 
-/// Inward floor, ceiling and walls, with layers behind: training leaves splats there, where rays through gaps meet them.
+/// Floor, ceiling and walls that face inwards, with layers behind: trained scenes have splats there, seen through gaps.
 fn walls() -> Vec<Part> {
     let [x, y, z] = [Vec3::x() * SIZE[0], Vec3::y() * SIZE[1], Vec3::z() * SIZE[2]];
     let low = -(x + z) / 2.0;

@@ -170,7 +170,7 @@ pub(crate) fn finish(
     }
 }
 
-/// Adds highlights and light through leaves, in scenes' axes; the mean colour, of degree 0, does not change.
+/// Adds highlights and light through leaves, in the axes of scenes. The mean colour (degree 0) does not change.
 fn view_dependence(
     sh: &mut [[f32; 3]],
     splat: &UnlitSplat,
@@ -193,7 +193,7 @@ fn view_dependence(
     sh[0] = [0.0; 3];
 }
 
-/// From y up to y down.
+/// Converts from y up to y down.
 fn saved(v: Vec3) -> Vec3 {
     Vec3::new(v.x, -v.y, -v.z)
 }

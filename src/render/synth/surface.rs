@@ -9,20 +9,20 @@ use super::random::{Rng, Vec3};
 pub(crate) struct SurfaceSample {
     pub(crate) position: Vec3,
     pub(crate) normal: Vec3,
-    /// Unit direction along the surface, such as of grain or planks.
+    /// Unit tangent, such as the direction of grain or planks.
     pub(crate) along: Vec3,
-    /// Distance between splats here, relative to the rest of the surface.
+    /// Distance between splats at this point, relative to the rest of the surface.
     pub(crate) stretch: f32,
 }
 
 pub(crate) trait SampledSurface: Send + Sync {
     /// Area in square units, divided by the square of the stretch.
     fn area(&self) -> f32;
-    /// Point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `rng`.
+    /// Returns the point at `uv`, both in 0 to 1. Surfaces that reject points draw others with `rng`.
     fn at(&self, uv: [f32; 2], rng: &mut Rng) -> SurfaceSample;
 }
 
-/// Its normal is `u x v`.
+/// Parallelogram whose normal is `u x v`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parallelogram {
     pub(crate) corner: Vec3,
@@ -51,7 +51,7 @@ impl SampledSurface for Parallelogram {
     }
 }
 
-/// Its normal is `u x v`.
+/// Half of a parallelogram, with the same normal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Triangle(pub(crate) Parallelogram);
 

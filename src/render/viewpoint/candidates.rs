@@ -6,17 +6,17 @@ use super::upright;
 use quadrille_scene::Splats;
 use quadrille_scene::cameras::{FramingTarget, weighted_quantiles, weighted_samples};
 
-/// Azimuths of a ring of eyes around the content, and of directions from an eye inside.
+/// Number of eyes in a ring around the content, and of directions from an eye inside.
 const AZIMUTHS: u32 = 8;
-/// In degrees above the target.
+/// Elevations of the rings, in degrees above the target.
 const ELEVATIONS: [f64; 3] = [6.0, 18.0, 32.0];
-/// As factors on the distance that shows the whole content.
+/// Distances of the rings, as factors on the distance that shows the whole content.
 const DISTANCES: [f64; 3] = [0.6, 0.8, 1.0];
-/// Shares of the content on either side of an eye inside, along the two level axes.
+/// Quantiles of the content at which eyes inside stand, along the two level axes.
 const LEVEL_SHARES: [f64; 5] = [0.06, 0.28, 0.5, 0.72, 0.94];
-/// Shares of the content below an eye inside.
+/// Quantiles of the content at which eyes inside stand, along up.
 const HEIGHT_SHARES: [f64; 2] = [0.45, 0.7];
-/// Pitch of cameras inside, in degrees: slightly down, to the floor that the content stands on.
+/// Pitch of cameras inside, in degrees: slightly down, towards the floor.
 const PITCH_DEGREES: f64 = -6.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +29,10 @@ pub(super) struct Candidate {
 
 pub(super) struct Extent {
     pub(super) target: FramingTarget,
-    /// Up, and two level directions, of length 1.
+    /// Unit vector that points up; `level` has two horizontal unit vectors.
     pub(super) up: Vector3<f64>,
     level: [Vector3<f64>; 2],
-    /// Positions of eyes inside along the level directions, and along up.
+    /// Coordinates of eyes inside along the two level directions and along up.
     positions: [Vec<f64>; 3],
 }
 
@@ -62,7 +62,7 @@ impl Extent {
         Self { target: content, up, level, positions }
     }
 
-    /// Cameras around the target and inside the scene; `distance` shows all. A fixed target is seen from all sides.
+    /// Cameras around the target and inside the scene; `distance` shows all content. All look at a fixed target.
     pub(super) fn candidates(&self, distance: f64, is_fixed: bool) -> Vec<Candidate> {
         let mut candidates = self.rings(distance);
         candidates.extend(self.inside(ELEVATIONS.len() * DISTANCES.len(), is_fixed));
@@ -145,7 +145,7 @@ impl Extent {
                     let angle = (sign * degrees).to_radians();
                     let turn = UnitQuaternion::from_axis_angle(&Unit::new_normalize(axis), angle);
                     let forward = turn * from.forward;
-                    // A level line of sight keeps the horizon in the picture.
+                    // Only nearly level directions keep the horizon in the picture.
                     if forward.dot(&self.up).abs() < 0.7 {
                         all.push(Candidate { forward, ..*from });
                     }

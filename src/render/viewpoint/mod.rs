@@ -1,14 +1,14 @@
-//! Views of a scene that are chosen by trying.
+//! Choice of views of a scene by comparing small pictures of candidates.
 //!
 //! ```text
 //! Splats -> upright: which way is up, from the largest level surface
 //!        -> sample: a few thousand splats that draw the same small pictures
 //!        -> candidates: cameras around the main content, and inside the scene
 //!        -> score: a small picture of each; detail, coverage, blur
-//!        -> search: the best candidates, moved until they improve no more
+//!        -> search: the best candidates, moved until they no longer improve
 //! ```
 //!
-//! Everything depends on the scene and the request alone, not on the number of threads.
+//! Results depend only on the scene and the request, not on the number of threads.
 
 mod candidates;
 mod sample;

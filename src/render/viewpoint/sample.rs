@@ -1,20 +1,20 @@
 //! A few thousand splats that draw the same small pictures as all splats of a scene.
 //!
-//! Splats above some area are all taken. Of the others, a share in proportion to their area is taken,
-//! and each of those is enlarged to that area, so that surfaces stay closed.
+//! All splats above a threshold area are taken. Of the smaller splats, a share in proportion to their area
+//! is taken and enlarged to the threshold, so that surfaces stay closed.
 
 use quadrille_scene::{BLOCK, Splat, SplatBlock, Splats};
 
-/// Fainter splats are left out.
+/// Opacity below which splats are left out.
 const LEAST_OPACITY: f32 = 0.02;
-/// Scenes of at least this size have their smallest area estimated.
+/// Number of splats above which the threshold is estimated from every n-th splat.
 const ESTIMATED_FROM: usize = 1 << 16;
 const BISECTIONS: usize = 60;
 
 /// Enlarged splats of degree 0, and their original sizes.
 pub(super) struct SplatSample {
     pub(super) splats: Splats,
-    /// Original size over enlarged size, by index: at most 1.
+    /// Original size divided by enlarged size, by index: at most 1.
     size_factor: Vec<f32>,
 }
 
@@ -51,7 +51,7 @@ impl SplatSample {
     }
 }
 
-/// Share of the splats of an area that is taken.
+/// Share of the splats of area `area` that are taken; `least` is the threshold area.
 fn share(area: f32, least: f32) -> f32 {
     if area >= least { 1.0 } else { area / least }
 }
@@ -62,7 +62,7 @@ fn area(block: &SplatBlock, lane: usize) -> f32 {
     (x * y).max(y * z).max(z * x)
 }
 
-/// Area above which all splats are taken, such that the shares add up to `count`.
+/// Threshold area for which the shares add up to `count`.
 fn least_area(splats: &Splats, count: usize) -> f32 {
     let step = splats.len().div_ceil(ESTIMATED_FROM);
     let blocks = splats.blocks();

@@ -1,8 +1,8 @@
 //! Score of a view, from a small picture of it.
 //!
-//! The small picture holds luminance, sharpness and inverse depth in place of colours, which the renderer blends as it does
-//! colours. A good view shows much detail over the whole picture: fog and floaters are blurred, walls from outside leave
-//! much of the picture empty, and a view out of an object shows the inner side of large splats.
+//! The small picture holds luminance, sharpness and inverse depth, which the renderer blends like colours. A good view
+//! shows much detail over the whole picture: fog and floaters are blurred, walls seen from outside leave much of the
+//! picture empty, and a view out of an object shows the inner side of large splats.
 
 use nalgebra::Vector3;
 
@@ -16,11 +16,11 @@ use quadrille_base::math::narrow;
 use quadrille_base::task::Task;
 use quadrille_scene::{Camera, Intrinsics};
 
-/// Picture height in pixels that sizes below refer to.
+/// Picture height in pixels for which the sizes below are given.
 const HEIGHT_PX: f32 = 54.0;
 /// Low-pass filter of the rendering profile, in square pixels.
 const LOW_PASS_PX2: f32 = 0.3;
-/// Largest standard deviation of a sharp splat and least of a blurred one, as log2 of pixels.
+/// Maximum standard deviation of a sharp splat and minimum of a blurred one, as log2 of pixels.
 const SHARP_LOG2_PX: [f32; 2] = [0.0, 2.6];
 /// Standard deviation of a sharp splat in pixels.
 const SHARP_PX: f32 = 1.0;
@@ -28,9 +28,9 @@ const SHARP_PX: f32 = 1.0;
 const HALF_DETAIL: f32 = 0.15;
 /// Loss of weight at the middle of a picture edge; double in the corners.
 const EDGE_LOSS: f32 = 0.35;
-/// Near depth over depth at which a pixel begins to be, and is fully, hidden by a near object.
+/// Ratios of near depth to depth at which a near object starts to hide a pixel, and hides it fully.
 const HIDDEN: [f32; 2] = [0.8, 1.2];
-/// Limit of near depth over depth, so that one splat does not decide for a pixel.
+/// Limit on the ratio of near depth to depth, so that one splat does not decide for a pixel.
 const MAX_NEAR: f32 = 4.0;
 /// Exponents of the unblurred and the unobstructed share.
 const CLEAR_EXPONENTS: [i32; 2] = [2, 2];
@@ -67,7 +67,7 @@ pub(super) struct Scoring<'a> {
 }
 
 impl Scorer {
-    /// Scores a view; 0 if no camera can take it, and after a cancellation.
+    /// Scores a view; 0 for a view that no camera can have, and after a cancellation.
     pub(super) fn score(&mut self, scoring: &Scoring<'_>, candidate: &Candidate) -> Score {
         if scoring.task.is_cancelled() {
             return Score::default();
@@ -110,7 +110,7 @@ fn features(splat: &ProjectedSplat, size_factor: f32, px: f32, near: f32) -> [f3
     [luminance, sharpness(size), near]
 }
 
-/// Sharpness of a splat by its size in pixels: 1 to 0.
+/// Sharpness of a splat of a size in pixels: from 1 (sharp) to 0 (blurred).
 fn sharpness(size: f32) -> f32 {
     let [sharp, blurred] = SHARP_LOG2_PX;
     // Most splats are sharp, and need no logarithm.

@@ -17,7 +17,7 @@ use quadrille_base::{Result, Task};
 use quadrille_scene::cameras::{EyeRule, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, Intrinsics, Splats};
 
-/// Splats and pixels per picture of the first look at all candidates.
+/// Numbers of splats and pixels per picture in the first scoring, of all candidates.
 const FIRST_LOOK: Look = Look { splats: 20_000, pixels: 64.0 * 36.0 };
 const SECOND_LOOK: Look = Look { splats: 80_000, pixels: 96.0 * 54.0 };
 const SECOND_LOOKS: usize = 24;
@@ -26,7 +26,7 @@ const IMPROVED: usize = 4;
 const ROUNDS: usize = 3;
 /// First step as a share of the content's radius, and first turn in degrees.
 const FIRST_STEP: (f64, f64) = (0.2, 12.0);
-/// Accumulated alpha that stops a pixel.
+/// Accumulated alpha at which a pixel takes no more fragments.
 const OPAQUE: f64 = 0.97;
 /// Distance within which content obstructs the view, as a share of the content's radius.
 const NEAR: f64 = 0.08;
@@ -37,7 +37,7 @@ const LOOK_AROUND: f64 = 0.02;
 /// A circle inside must beat a circle around the content by this factor, because a circle usually shows a
 /// subject from all sides.
 const INSIDE_CIRCLE: f64 = 2.0;
-/// Significant digits of positions, so that cameras can be given as flags.
+/// Significant digits of positions: few enough to give cameras as flags.
 const DIGITS: i32 = 5;
 
 #[derive(Debug, Clone, Copy)]
@@ -62,12 +62,12 @@ struct ChosenView {
 
 type Scored = (Candidate, Score);
 
-/// The views of the scene at `scene`: views that a search proposes, or the views of the description, with the camera file
-/// beside the scene if views are selected and nothing else gives them. `splats` reads the scene, which is needed only if
-/// its content decides on the views.
+/// Returns the views of a scene: views that a search proposes, or the views that `described` specifies. If it selects views
+/// and gives no source of them, they come from the camera file beside `scene`. `splats` reads the scene; it is called only
+/// if the views depend on the content of the scene.
 ///
 /// # Errors
-/// As [`ViewSpec::views`], errors of `splats`, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
+/// Errors of [`ViewSpec::views`] and `splats`, and [`Error::Cancelled`](quadrille_base::error::Error::Cancelled).
 pub fn views<S: Borrow<Splats>>(
     described: &ViewSpec,
     scene: Option<&Path>,
@@ -96,14 +96,14 @@ pub fn views<S: Borrow<Splats>>(
     Ok(views)
 }
 
-/// The framing of a scene for `described` views: the best view of a search, or the best circle of views,
-/// unless the description names the eye.
+/// Returns the framing of a scene for `described` views: the best view of a search or, for an orbit, the best
+/// circle of views. There is no search if the description gives the eye.
 pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Framing> {
     let mut framing = Framing::of(splats);
     if described.eye.is_some() || splats.is_empty() {
         return Ok(framing);
     }
-    // The caller meets the same error when it makes the cameras.
+    // The caller gets the same error when it creates the cameras.
     let Ok(request) = Request::of(described, &framing) else { return Ok(framing) };
     let search = Search::new(splats, &request, &framing, task)?;
     let chosen =
@@ -116,7 +116,7 @@ pub fn framing(splats: &Splats, described: &ViewSpec, task: &Task) -> Result<Fra
     Ok(framing)
 }
 
-/// Proposes up to `count` views named `auto_00` onwards that differ, the best first, each as a complete
+/// Proposes up to `count` different views named `auto_00` onwards, the best first, each as a complete
 /// description and as a camera.
 ///
 /// # Errors
@@ -145,8 +145,8 @@ pub fn proposals(
     views.iter().enumerate().map(camera).collect()
 }
 
-/// Returns a camera named `auto` with a good view of `splats` on a picture of 1280 x 720 pixels: of some
-/// hundred around the main content and inside the scene, the one whose picture shows most detail.
+/// Returns a camera named `auto` with a good view of `splats` on a picture of 1280 x 720 pixels: the one whose
+/// picture shows most detail of several hundred around the main content and inside the scene.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size, and
@@ -166,7 +166,7 @@ impl Request {
         })
     }
 
-    /// The lens on a picture of about `pixels` pixels.
+    /// Scales the lens to a picture of about `pixels` pixels.
     fn small(&self, pixels: f64) -> Intrinsics {
         let Intrinsics { width, height, focal_px, .. } = self.intrinsics;
         let size = [f64::from(width), f64::from(height)];
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All candidates with their scores at the first look, in order.
+    /// All candidates with the scores of their first pictures, in order.
     fn first_look(&self) -> Result<Vec<Scored>> {
         self.task.check()?;
         let distance = self.target().distance(&self.request.intrinsics);
@@ -256,7 +256,7 @@ impl<'a> Search<'a> {
         Ok(self.different(&improved, count).iter().map(|scored| self.chosen(scored)).collect())
     }
 
-    /// Circle of views whose worse half is best: around the content, or around an eye inside.
+    /// Returns the circle of views whose worse half has the best mean: around the content, or around an eye inside.
     fn best_circle(&self) -> Result<Option<ChosenView>> {
         let scored = self.first_look()?;
         let groups = scored.chunk_by(|a, b| a.0.group == b.0.group);
@@ -286,7 +286,7 @@ impl<'a> Search<'a> {
         Ok(Some(self.rounded(&view)))
     }
 
-    /// Moves and turns a view as long as its score improves.
+    /// Moves and turns a view while its score improves, with smaller steps if it does not.
     fn improve(&self, scorer: &mut Scorer, scoring: &Scoring<'_>, start: Scored) -> Scored {
         let mut best = start;
         let (share, mut degrees) = FIRST_STEP;
@@ -307,7 +307,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// First `count` of `scored` that differ from all before them, then the others in order.
+    /// Returns `count` of `scored`: first those that differ from all chosen before, then others, each in order.
     fn different(&self, scored: &[Scored], count: usize) -> Vec<Scored> {
         let (degrees, share) = DIFFERENT;
         let differ = |a: &Candidate, b: &Candidate| {
@@ -352,7 +352,7 @@ impl<'a> Search<'a> {
 fn rounded(value: f64, scale: f64) -> f64 {
     let exponent: i32 = whole(scale.log10().floor());
     let decimals = usize::try_from(DIGITS - 1 - exponent).unwrap_or(0).min(300);
-    // By way of text, which gives the f64 nearest to the decimal number.
+    // Formatting and parsing gives the f64 nearest to the decimal number.
     let value = format!("{value:.decimals$}").parse().unwrap_or(value);
     if value == 0.0 { 0.0 } else { value }
 }

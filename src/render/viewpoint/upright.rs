@@ -1,8 +1,8 @@
-//! The direction that points up in a scene.
+//! Estimate of the direction that points up in a scene.
 //!
-//! Trained scenes do not state it. Floors, grounds and table tops are the largest surfaces of one direction in most scenes,
-//! so the axis of the world along which level splats are most concentrated at one height is the vertical one. The mean
-//! direction of those splats then corrects a tilt, since COLMAP's models are as tilted as their first camera.
+//! Trained scenes do not store it. Floors, grounds and table tops are the largest surfaces of one direction in most scenes,
+//! so the world axis along which level splats are most concentrated at one height is taken as the vertical. The mean
+//! direction of these splats then corrects a tilt, since COLMAP's models are as tilted as their first camera.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use rayon::prelude::*;
@@ -13,18 +13,18 @@ use quadrille_scene::Splats;
 const MAX_SAMPLES: usize = 1 << 15;
 /// Quantile at which footprint areas are capped, so that no backdrop outweighs a floor.
 const AREA_CAP: f64 = 0.95;
-/// Least cosine between a splat's shortest axis and a world axis it lies across.
+/// Minimum cosine between the shortest axis of a splat and a world axis at which the splat is level.
 const ACROSS: f64 = 0.8;
-/// Greatest ratio of the shortest to the next axis of a surface-like splat; needles and balls have no normal.
+/// Maximum ratio of the shortest to the next axis of a surface-like splat; needles and balls have no normal.
 const FLAT: f64 = 0.95;
 const BINS: usize = 60;
-/// Range of the histograms, in shares of the splats' area.
+/// Quantiles of the splats' area at which the histograms begin and end.
 const HISTOGRAM_SHARES: [f64; 2] = [0.02, 0.98];
-/// Least ratio of the highest to the second peak for a vertical axis to be clear.
+/// Minimum ratio of the highest to the second peak at which the vertical axis is clear.
 const CLEAR_PEAK: f64 = 1.3;
 /// Cosines of the narrowing cones for the mean direction of level splats.
 const CONES: [f64; 7] = [0.7, 0.8, 0.9, 0.95, 0.95, 0.97, 0.97];
-/// Least area share in the last but one cone for a tilt to be believed.
+/// Minimum share of the area in the last cone at which a tilt is corrected.
 const LEVEL_SHARE: f64 = 0.3;
 /// Range of tilts that are corrected, in degrees: smaller ones are invisible, larger ones are slopes.
 const TILT_DEGREES: [f64; 2] = [4.0, 30.0];
@@ -33,12 +33,12 @@ struct Patch {
     mean: Vector3<f64>,
     /// Direction of the shortest axis, of length 1, or zero if unclear; see [`FLAT`].
     normal: Vector3<f64>,
-    /// Area times opacity.
+    /// Area, capped at [`AREA_CAP`], times opacity.
     weight: f64,
 }
 
-/// Returns the direction that points up, of length 1; `default` where nothing tells. An axis has the
-/// sign that trainers and modelling tools give it (-y, +z) unless floor and content say otherwise.
+/// Returns the unit vector that points up, or `default` without evidence. An axis has the sign that trainers
+/// and modelling tools give it (-y, +z) unless both floor and content contradict it.
 pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
     let patches = patches(splats);
     if patches.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
 }
 
 struct Peak {
-    /// Share of all splats' area in the fullest bin.
+    /// Share of all splats' area that level splats in the fullest bin have.
     share: f64,
     /// Position of the bin between the ends of the scene, 0 to 1.
     position: f64,
@@ -65,8 +65,8 @@ struct Peak {
     median: f64,
 }
 
-/// The sign of the axis that points up. Floors are at the bottom, and most content stands on them: only
-/// if both say so is the unusual sign taken, since a ceiling may be the larger surface.
+/// Returns the sign with which the axis points up. Floors are at the bottom, and most content stands on them. The
+/// unusual sign is taken only if both agree on it, since a ceiling may be the larger surface.
 fn sign_of_up(peak: &Peak, usual: f64) -> f64 {
     let below = |position: f64| if position < 0.5 { 1.0 } else { -1.0 };
     let (floor, content) = (below(peak.position), below(peak.median));
@@ -206,7 +206,7 @@ mod tests {
         let tilted = Vector3::new(0.0, -1.0, 0.25).normalize();
         let found = up_of(square(Vector3::zeros(), tilted));
         assert!(found.dot(&tilted).abs() > 0.9998, "{found:?}");
-        // A tilt that is not seen is left.
+        // An invisible tilt is not corrected.
         let level = Vector3::new(0.0, -1.0, 0.04).normalize();
         let found = up_of(square(Vector3::zeros(), level));
         assert_eq!(found.abs(), Vector3::y());

@@ -1,4 +1,4 @@
-//! The bounding boxes of sixteen footprints, and whether f32 is accurate enough for them.
+//! Bounding boxes of sixteen footprints, and the test whether f32 is accurate enough for them.
 
 use fearless_simd::{f32x16, i32x16, mask32x16, prelude::*, u32x16};
 
@@ -6,21 +6,21 @@ use super::covariance::{Covariance, InView};
 use crate::preprocess::view_transform::ViewTransform;
 use quadrille_scene::SplatBlock;
 
-/// Beyond this distance from the picture's centre, or standard deviation, in pixels, f32 is too inaccurate and
+/// Beyond this distance from the picture's centre, or this standard deviation, in pixels, f32 is too inaccurate and
 /// [`exact`](crate::preprocess::exact) projects the splat.
 const FALLBACK_MEAN_PX: f32 = 8192.0;
 const FALLBACK_SIGMA_PX: f32 = 8192.0;
 
-/// Enlargement of such a splat's extent when tested for missing the picture.
+/// Factor on the extent of a splat beyond these limits in the test whether it misses the picture.
 const FALLBACK_EXTENT_FRACTION: f32 = 1.01;
 
-/// Tolerance of a quaternion's squared norm; rounding four components to f32 makes 3e-7.
+/// Tolerance of a quaternion's squared norm; rounding four components to f32 changes it by 3e-7.
 const NORM_SLACK: f32 = 1e-5;
 
 /// Depth limit of the f32 path, whose squares overflow at 2e19.
 const MAX_DEPTH: f32 = 1e18;
 
-/// First and last pixel along one axis, packed as `first | last << 16`, and whether there is any.
+/// First and last pixel along one axis, packed as `first | last << 16`, and whether there is any pixel.
 #[inline(always)]
 pub(super) fn pixel_range<S: Simd>(
     simd: S,
@@ -32,7 +32,7 @@ pub(super) fn pixel_range<S: Simd>(
     let centre = mean_from_centre + last_px / 2.0;
     let zero = f32x16::splat(simd, 0.0);
     let (low, high) = (f32x16::splat(simd, -1.0), f32x16::splat(simd, last_px + 1.0));
-    // Clamped first, so that the integers below exist whatever the floats are.
+    // Clamped before the conversion, so that every float has an integer.
     let first = (centre - half_extent).ceil().max(zero).min(high);
     let last = (centre + half_extent).floor().max(low).min(f32x16::splat(simd, last_px));
     let some = first.simd_le(last);
@@ -42,8 +42,8 @@ pub(super) fn pixel_range<S: Simd>(
     (packed.bitcast(), some)
 }
 
-/// Lanes with the invariants of [`SplatBlock`] that the formulas rely on (a unit quaternion, an opacity of 0 to 1), and
-/// a depth with a square in f32, without NaN. Lanes with an opacity of 0, such as padding, always count.
+/// Lanes that have the invariants of [`SplatBlock`] on which the formulas rely (a unit quaternion, an opacity of 0 to 1),
+/// and a depth that is not NaN and whose square fits f32. Lanes of opacity 0, such as padding, always count.
 #[inline(always)]
 pub(super) fn trusted_lanes<S: Simd>(
     simd: S,

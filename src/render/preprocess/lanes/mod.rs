@@ -1,8 +1,8 @@
 //! Projects sixteen splats at once, in the same steps as [`exact`](super::exact). It computes in f32,
 //! but positions and depths stay in f64 until they are relative to the picture's centre.
 
-/// An array of one expression of each item. The closures of `array::map` and `array::from_fn` are not inlined once several
-/// sources of splats share this code, and are then compiled without the vector instructions of the function around them.
+/// Evaluates an expression for each item of an array. The closures of `array::map` and `array::from_fn` are not inlined
+/// once several sources of splats share this code, and then lack the vector instructions of the function around them.
 macro_rules! each {
     ([$($item:expr),*], |$name:ident| $body:expr) => {
         [$({
@@ -34,7 +34,7 @@ const EXTENT_MARGIN_FRACTION: f32 = 1e-5;
 /// sqrt(log2(e) / 2): converts standard deviations to the units of u and v.
 const K: f32 = 0.849_321_8;
 
-/// Keeps the roots of squared radii finite.
+/// Lower bound of squared radii that keeps their reciprocal roots finite.
 const LEAST_RADIUS_SQUARED: f32 = 1e-12;
 
 pub(super) struct ProjectedLanes<S: Simd> {
@@ -85,7 +85,7 @@ fn colour<S: Simd>(
             },
         );
     }
-    // Finite, since 0 times the colour is added to pixels of a block outside the footprint.
+    // Must be finite, since 0 times the colour is added to pixels of a block outside the footprint.
     let (zero, most) = (f32x16::splat(simd, 0.0), f32x16::splat(simd, f32::MAX));
     each!([0, 1, 2], |c| colour[c].max(zero).min(most))
 }
@@ -98,11 +98,11 @@ fn log2_opacity<S: Simd>(
     block: &SplatBlock,
     covariance: &Covariance<S>,
 ) -> f32x16<S> {
-    // For negative zeros; other negative opacities are not trusted.
+    // `abs` is for negative zeros; lanes with other negative opacities are not trusted.
     let mut opacity = f32x16::simd_from(simd, block.opacity).abs();
     if let OpacityFactor::Determinants { floor } = view.opacity_factor {
         let ratio = covariance.determinant_before / covariance.determinant;
-        // Where f32 overflows, the factor is at its upper bound, and the exact path is taken.
+        // If f32 overflows, the factor takes its upper bound, and the exact path projects the splat.
         let finite = covariance.determinant.simd_lt(f32x16::splat(simd, f32::INFINITY));
         let ratio = finite.select(ratio, f32x16::splat(simd, 1.0));
         opacity *= ratio.max(f32x16::splat(simd, narrow(floor))).sqrt();
@@ -111,7 +111,7 @@ fn log2_opacity<S: Simd>(
 }
 
 /// Projects sixteen splats from scene index `first_index` on; `None` if no lane is visible or falls back. `sh`
-/// returns the coefficients of the visible lanes in its argument, and is not called without any.
+/// returns the coefficients of the lanes in its mask. It is called once, unless the result is `None`.
 #[inline(always)]
 pub(super) fn project<'a, S: Simd>(
     simd: S,
@@ -125,8 +125,8 @@ pub(super) fn project<'a, S: Simd>(
     if inside.in_front.all_false() {
         return None;
     }
-    // No cull before this by position and largest scale: it takes 0.87 of the time where 80 % are out of
-    // view, but 1.08 where 80 % are in view.
+    // There is no earlier cull by position and largest scale: it takes 0.87 of the time if 80 % of the splats
+    // are out of view, but 1.08 if 80 % are in view.
     let covariance = covariance(simd, view, &inside, block);
     let log2_opacity = log2_opacity(simd, view, block, &covariance);
     let mean = each!([0, 1], |axis| {
@@ -136,7 +136,7 @@ pub(super) fn project<'a, S: Simd>(
         );
         mean.narrow()
     });
-    // Squared radius in standard deviations: converts log2 units to nats.
+    // Squared radius in standard deviations, converted from log2 units to nats.
     let zero = f32x16::splat(simd, 0.0);
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);
     let over_cut = radius2.simd_ge(zero);

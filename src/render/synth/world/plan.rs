@@ -4,7 +4,7 @@
 pub(super) const TO_SUN: [f32; 3] = [-0.72, 0.2, -0.56];
 
 pub(super) const LIGHTHOUSE: [f32; 2] = [3.1, 0.25];
-/// x, z, angle of the width, width, and roof colour.
+/// Per cottage: x, z, angle of its width in radians, width, and roof colour.
 pub(super) const COTTAGES: [(f32, f32, f32, f32, [f32; 3]); 5] = [
     (-0.55, 1.25, 0.25, 0.62, [0.5, 0.14, 0.07]),
     (0.55, 0.85, -0.3, 0.7, [0.4, 0.11, 0.06]),

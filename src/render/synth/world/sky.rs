@@ -42,7 +42,7 @@ pub(crate) fn colour(direction: Vec3) -> Vec3 {
     let d = direction.normalize();
     let sun = Vec3::from(TO_SUN).normalize();
     let near = d.dot(&sun).max(0.0);
-    // Around the horizon the glow depends on the bearing alone.
+    // Around the horizon the glow depends only on the bearing.
     let level = |v: Vec3| Vec3::new(v.x, 0.0, v.z).normalize();
     let bearing = 0.5 + 0.5 * level(d + Vec3::x() * 1e-6).dot(&level(sun));
     let zenith = Vec3::new(0.07, 0.13, 0.32);

@@ -10,7 +10,7 @@ use quadrille_base::math::SimdLevel;
 use quadrille_scene::formats::ply::SplatsInPlace;
 use quadrille_scene::{Intrinsics, Splat, cameras};
 
-/// Random numbers.
+/// Generator of random cameras and splats.
 struct Random(Pcg32);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
         low + (high - low) * self.0.random::<f64>()
     }
 
-    /// The powers of ten in `low` to `high`.
+    /// A power of ten whose exponent is uniform in `low` to `high`.
     fn power(&mut self, low: f64, high: f64) -> f64 {
         10_f64.powf(self.between(low, high))
     }
