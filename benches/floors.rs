@@ -120,7 +120,7 @@ fn blend_ns_per_fragment(level: SimdLevel) -> f64 {
     seconds * 1e9 / (BLOCKS * SPLATS * 16) as f64
 }
 
-/// Blends one block at a time. Several blocks together measured slower below AVX-512, which has too few
+/// Blends one block at a time. Several blocks at once were slower on levels below AVX-512, which have too few
 /// registers.
 #[inline(always)]
 fn blend_all<S: Simd>(simd: S, splats: &[[f32; 8]], blocks: &mut [Block]) {

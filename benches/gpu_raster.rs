@@ -1,4 +1,4 @@
-//! How fast triangles become quads, in quads a second: strips, 8x8 masks, their split.
+//! Throughput of rasterization in quads per second: strips, 8x8 masks, and their division into quads.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::cast_possible_truncation, reason = "of small numbers")]
 
@@ -14,7 +14,7 @@ use rand_pcg::Pcg64Mcg;
 
 const PICTURE: PixelRect = PixelRect { x0: 0, y0: 0, x1: 1920, y1: 1080 };
 
-/// Boxes: how many, and their semi-axes in pixels, from and to.
+/// Numbers of boxes, and the ranges of their semi-axes in pixels.
 const BOXES: [(usize, [f64; 2]); 2] = [(2000, [4.0, 5.0]), (100, [90.0, 110.0])];
 
 /// The two triangles of each of `len` boxes at random places and angles.
@@ -52,7 +52,7 @@ fn masks(polygon: &Polygon, mut on_mask: impl FnMut(u64)) {
     }
 }
 
-/// A sum over all quads, so that none is left out.
+/// Sums over all quads, so that the compiler cannot leave any out.
 fn all_quads(polygons: &[Polygon]) -> u64 {
     let mut sum = 0;
     for polygon in polygons {

@@ -1,4 +1,4 @@
-//! The emulated pipeline's shader and blend arithmetic, in quads a second on one core.
+//! Throughput of the emulated pipeline's shader and blend arithmetic, in quads per second on one core.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
 
@@ -45,7 +45,7 @@ fn warps(splats: &[ProjectedSplat], bounds: &[PixelBounds]) -> Vec<Warp> {
         for tile_x in 0..CLOUD.width / TILE_PX {
             let mut quads = Vec::new();
             for (splat, b) in (0..).zip(&bounds[..splats.len()]) {
-                // The box's quads within the tile; empty where it lies elsewhere.
+                // Columns or rows of the box's quads within the tile; empty if they do not overlap.
                 let within = |first: u16, last: u16, tile: u32| {
                     let (first, last) = (u32::from(first) / 2, u32::from(last) / 2);
                     let origin = tile * TILE_QUADS;

@@ -1,5 +1,5 @@
-//! How fast the host emulates: every unit on its own, fed with what it gets in a real frame, and the
-//! whole pipeline, in rasterized quads a second.
+//! Speed of the emulation in rasterized quads per second: every unit alone, fed with the packets of a real
+//! frame, and the whole pipeline.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "benches")]
 
@@ -41,7 +41,7 @@ use quadrille::machine::stage::Stage;
 use quadrille::machine::timing::Cycle;
 use quadrille::raster::tiles::TileLayout;
 
-/// Size of the picture.
+/// Width and height of the picture in pixels.
 const SIZE: [u32; 2] = [480, 270];
 
 /// Packets with the cycles at which they were offered.
@@ -56,7 +56,7 @@ impl<P, M> Sink<P, M> for Recorded<P> {
     fn end(&mut self, _at: Cycle, _machine: &mut M) {}
 }
 
-/// Takes everything at once.
+/// Accepts and drops every packet without delay.
 struct Nowhere;
 
 impl<P, M> Sink<P, M> for Nowhere {
@@ -67,7 +67,7 @@ impl<P, M> Sink<P, M> for Nowhere {
     fn end(&mut self, _at: Cycle, _machine: &mut M) {}
 }
 
-/// Feeds a unit.
+/// Sends packets through a unit, each once the one before is accepted, and drains the unit.
 fn feed<'a, S: Stage<DrawState<'a>>>(
     mut stage: S,
     packets: &[(S::In, Cycle)],
@@ -83,7 +83,7 @@ fn feed<'a, S: Stage<DrawState<'a>>>(
     stage.drain(last, machine, next);
 }
 
-/// A frame to take packets from.
+/// Frame that provides packets and a machine for single units.
 struct Frame<'a> {
     draw: &'a Draw,
     config: Config,
@@ -98,7 +98,7 @@ impl<'a> Frame<'a> {
         draw_state(self.draw, shader, &tests, &self.config, true)
     }
 
-    /// Times a unit on `packets` and returns what it hands on.
+    /// Measures a unit on `packets` and returns the packets that it emits.
     fn bench<S: Stage<DrawState<'a>>>(
         &self,
         criterion: &mut Criterion,

@@ -1,5 +1,5 @@
-//! Time of a frame by the number of splats and pixels together, so that splats keep their size in pixels,
-//! and by the number of pixels alone.
+//! Time of a frame as a function of the number of splats and pixels together, so that splats keep their size in
+//! pixels, and of the number of pixels alone.
 #![allow(missing_docs, reason = "criterion's macros write undocumented functions")]
 #![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
 

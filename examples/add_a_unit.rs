@@ -1,5 +1,5 @@
 //! Adds a stage between ZROP and quad reordering, and another flush policy for tile coalescing, to
-//! the emulated GPU, and compares it with the shipped one.
+//! the emulated GPU, and compares the changed GPU with the shipped one.
 //!
 //! ```text
 //! cargo run --release --example add_a_unit
@@ -17,12 +17,12 @@ quadrille::statistics! {
     struct CoverageCounters {
         /// Quads with four fragments left after the tests.
         full: u64,
-        /// Quads with fewer.
+        /// Quads with fewer than four fragments left.
         partial: u64,
     }
 }
 
-/// A unit that looks at the coverage of each quad, one beat per cycle.
+/// A unit that counts quads by their coverage, one beat per cycle.
 #[derive(Debug, Clone)]
 struct CoverageProbe {
     /// Latency in cycles.
@@ -60,7 +60,7 @@ impl FlushPolicy for FullestFirst {
     }
 }
 
-/// Runs a procedural scene through both and returns the page that `quadrille sim` prints.
+/// Runs a procedural scene through both GPUs and returns the page that `quadrille sim` prints.
 pub(crate) fn run() -> Result<String> {
     let scene = Synthetic::new(Recipe::Object, 1, 4000, 0)?;
     let (splats, camera) = (scene.splats(), scene.cameras()[0].resized(256, 144)?);

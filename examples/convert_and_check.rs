@@ -1,4 +1,4 @@
-//! Thins out a scene, writes it as SPZ, and checks that it still looks as before.
+//! Drops the spherical harmonics of a scene, writes it as SPZ, and checks that it still looks the same.
 //!
 //! ```text
 //! cargo run --release --example convert_and_check
@@ -11,7 +11,7 @@ use quadrille::{
     OutputFormat, Protocol, Recipe, RenderSettings, Result, SplatTable, Synthetic, Task,
 };
 
-/// PSNR in dB below which a view does not look as before.
+/// PSNR in dB below which a view no longer looks the same.
 const LEAST_PSNR_DB: f64 = 30.0;
 
 /// Writes the small scene to a folder; returns the PSNR of its worst view in dB.
@@ -31,7 +31,7 @@ pub(crate) fn run(folder: &Path) -> Result<f64> {
         let camera = camera.resized(320, 180)?;
         let (a, _) = quadrille::render(&before, &camera, &settings);
         let (b, _) = quadrille::render(&after, &camera, &settings);
-        // No PSNR: the pictures are the same.
+        // Identical pictures have no PSNR.
         let psnr_db = quadrille::compare(&a, &b, Protocol::Float)?.psnr_db;
         worst = worst.min(psnr_db.unwrap_or(f64::INFINITY));
     }

@@ -1,4 +1,4 @@
-//! Draws all cameras of a scene in the same memory, with depth and identifiers beside the colours.
+//! Draws all cameras of a scene into the same memory, with depth and identifiers beside the colours.
 //!
 //! ```text
 //! cargo run --release --example many_views

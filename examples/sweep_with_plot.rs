@@ -1,4 +1,4 @@
-//! Sweeps a field of the emulated GPU over a scene, and plots the speedup of each method over it.
+//! Sweeps a setting of the emulated GPU on a scene, and plots the speedup of each method against it.
 //!
 //! ```text
 //! cargo run --release --example sweep_with_plot
@@ -23,7 +23,7 @@ pub(crate) fn run(folder: &Path) -> std::io::Result<u8> {
     let at = |name: &str| folder.join(name).display().to_string();
     let (suite, rows, plot) = (at("bins.toml"), at("bins.jsonl"), at("bins.svg"));
     std::fs::write(&suite, SUITE)?;
-    // A second run continues where the first one was stopped: rows that are there are kept.
+    // A second run continues where the first one stopped, since existing rows are kept.
     let bench = ["quadrille", "--quiet", "bench", &suite, "-o", &rows];
     let lines = ["--x", "tc.bins", "--y", "speedup", "--series", "method"];
     let plot = [&["quadrille", "plot", &rows][..], &lines, &["-o", &plot]].concat();

@@ -14,9 +14,9 @@ use rand_pcg::Pcg64Mcg;
 pub(crate) struct Cloud {
     /// Number of splats.
     pub(crate) splats: usize,
-    /// Width of the picture for which `sigma_px` holds.
+    /// Width in pixels of the picture for which `sigma_px` holds.
     pub(crate) width: u32,
-    /// Its height.
+    /// Height in pixels of the same picture.
     pub(crate) height: u32,
     /// Typical standard deviation of a splat in that picture, in pixels.
     pub(crate) sigma_px: f64,
@@ -25,13 +25,13 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    /// At the origin along z, 50 degrees high.
+    /// Camera at the origin that looks along z, with a vertical field of view of 50 degrees.
     pub(crate) fn camera(&self) -> Camera {
         let lens = Intrinsics::from_vertical_fov(self.width, self.height, 0.873);
         Camera::new("bench", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
     }
 
-    /// The splats: the same on every run.
+    /// Builds the splats, which are the same on every run.
     pub(crate) fn build(&self) -> Splats {
         let mut random = Pcg64Mcg::seed_from_u64(1);
         let camera = self.camera();
@@ -46,12 +46,12 @@ impl Cloud {
         let depth = within(2.0, 8.0);
         let [tan_x, tan_y] = camera.half_fov_tangents();
         let mean = [within(-1.0, 1.0) * tan_x * depth, within(-1.0, 1.0) * tan_y * depth, depth];
-        // Mostly flakes: one axis in three is short.
+        // The splats are flat: one of three axes is short.
         let typical = self.sigma_px * depth / camera.focal_px[0];
         let scale = [1.0, 1.0, 0.1].map(|axis| (typical * axis * within(0.4, 1.6)) as f32);
         let turned: [f64; 4] = std::array::from_fn(|_| within(-1.0, 1.0));
         let norm = turned.iter().map(|q| q * q).sum::<f64>().sqrt();
-        // Half of them nearly opaque, as trained scenes have it.
+        // Half of the splats are nearly opaque, as in trained scenes.
         let opacity = if within(0.0, 1.0) < 0.5 { within(0.7, 1.0) } else { within(0.01, 0.3) };
         Splat {
             mean: mean.map(|m| m as f32),

@@ -1,4 +1,4 @@
-//! The measured draws.
+//! Draws whose rates are measured.
 
 use anyhow::{Result, bail};
 use ash::vk;
@@ -6,11 +6,11 @@ use ash::vk;
 use crate::gpu::Gpu;
 use crate::target::{Draw, Stencil, Target};
 
-/// Side of the tiles of which a sparse stencil keeps a pixel each.
+/// Side in pixels of the tiles in which a sparse stencil keeps one pixel.
 const TILE_PX: u32 = 16;
 /// Largest number of rectangles of a draw.
 const MAX_RECTANGLES: u32 = 1 << 19;
-/// Pixels per quad that a stencil mask keeps, in the quads of three columns: the masks of the emulator's microbenchmark.
+/// Masks of the pixels that a stencil keeps in the quads of three columns, as in the emulator's microbenchmark.
 const MASKS: [(&str, u32); 3] = [
     ("blend-rgba16f-2-quads", 0b0011_0011_0011),
     ("blend-rgba16f-3-quads", 0b0001_0001_0011),
@@ -22,15 +22,15 @@ const KILLS: [(&str, Stencil); 2] =
 /// Sides of small rectangles, in pixels.
 const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Sides of rectangles that lie on each other, in pixels.
+/// Sides in pixels of rectangles that lie on top of each other.
 const STACKED_PX: [u32; 2] = [32, 96];
 
-/// The quantity that a rate counts.
+/// Quantity that a rate counts.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Work {
     /// Pixels of the rectangles, in billions per second.
     Pixels {
-        /// Share of the pixels that is counted.
+        /// Share of the pixels that pass the stencil test.
         share: f64,
     },
     /// Rectangles, in millions per second.
@@ -38,7 +38,7 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// Unit of the rate.
+    /// Unit of the rate in the output.
     pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Pixels { .. } => "Gpixel/s",
@@ -49,14 +49,14 @@ impl Work {
 
 /// A draw whose rate is measured.
 pub(crate) struct Case {
-    /// Name of the row.
+    /// Name of the case in the output.
     pub(crate) item: String,
-    /// The counted quantity.
+    /// Quantity whose rate is measured.
     pub(crate) work: Work,
     draw: Draw,
-    /// Side of the rectangles in pixels; `None` covers the picture with each.
+    /// Side of the rectangles in pixels; `None` if each covers the picture.
     side_px: Option<u32>,
-    /// Whether all rectangles lie on each other, at the corner of the picture.
+    /// Whether all rectangles lie on top of each other, at the corner of the picture.
     is_stacked: bool,
 }
 
@@ -126,7 +126,7 @@ impl Case {
         cases
     }
 
-    /// `count` rectangles: whole pictures, or squares that follow each other along rows, again and again.
+    /// Returns `count` rectangles: each the whole picture, or squares that fill the picture row by row, repeatedly.
     fn rectangles(&self, size_px: u32, count: u32) -> Vec<[f32; 4]> {
         let Some(side) = self.side_px else {
             let size = size_px as f32;
@@ -160,7 +160,7 @@ impl Case {
         Ok(())
     }
 
-    /// The rate of the draw.
+    /// Measures the rate of the draw, in the unit of its work.
     pub(crate) fn measure(
         &self,
         gpu: &Gpu,

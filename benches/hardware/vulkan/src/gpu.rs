@@ -13,7 +13,7 @@ pub(crate) struct Gpu {
     pub(crate) device: Device,
     pub(crate) queue: vk::Queue,
     pub(crate) commands: vk::CommandPool,
-    /// Nanoseconds of a tick of its timestamps.
+    /// Nanoseconds per tick of the device's timestamps.
     pub(crate) tick_ns: f64,
     /// Whether fragment shaders can wait for the shaders of earlier primitives.
     pub(crate) has_interlock: bool,
@@ -53,7 +53,7 @@ impl Gpu {
         Ok(devices(&instance)?.into_iter().map(|(_, name)| name).collect())
     }
 
-    /// Opens a device.
+    /// Opens the device with this number in the order of the driver.
     pub(crate) fn new(number: usize) -> Result<Self> {
         let (entry, instance) = instance()?;
         let all = devices(&instance)?;
@@ -120,7 +120,7 @@ impl Gpu {
         }
     }
 
-    /// Takes memory of a kind for a resource.
+    /// Allocates memory with the properties `flags` for a resource.
     pub(crate) fn allocate(
         &self,
         needs: vk::MemoryRequirements,
@@ -138,7 +138,7 @@ impl Gpu {
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
     }
 
-    /// Creates a shader of a SPIR-V file.
+    /// Creates a shader from the bytes of a SPIR-V file.
     pub(crate) fn shader(&self, spirv: &[u8]) -> Result<vk::ShaderModule> {
         let words = ash::util::read_spv(&mut std::io::Cursor::new(spirv))?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
@@ -146,7 +146,7 @@ impl Gpu {
         Ok(unsafe { self.device.create_shader_module(&info, None) }?)
     }
 
-    /// The entry point of all shaders.
+    /// Name of the entry point of all shaders.
     pub(crate) fn entry_point() -> &'static CStr {
         c"main"
     }

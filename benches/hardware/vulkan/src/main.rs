@@ -1,7 +1,7 @@
 //! Measures rates of the fixed-function units of a GPU through Vulkan, as rows for `quadrille figures --correlate`.
 //!
-//! Each rate is the rate of a draw of rectangles, from a draw with n of them and one with 2n, so that it holds no time of
-//! the start and the end of a draw. Times are medians of timestamps of the GPU.
+//! Each rate comes from two draws, of n and of 2n rectangles, so that it excludes the time of the start and the end of a
+//! draw. Times are medians of timestamps of the GPU.
 
 mod cases;
 mod gpu;

@@ -1,4 +1,4 @@
-//! The pipelines of draws.
+//! Graphics pipelines of the draws.
 
 use anyhow::Result;
 use ash::vk;
@@ -27,7 +27,7 @@ fn stencil_op(stencil: Stencil, is_mask: bool) -> vk::StencilOpState {
         .reference(1)
 }
 
-/// The pipeline of a draw, or the one that writes its stencil mask.
+/// Creates the pipeline of a draw or, for `is_mask`, the pipeline that writes its stencil mask.
 pub(crate) fn pipeline(
     gpu: &Gpu,
     draw: &Draw,

@@ -53,7 +53,7 @@ pub(crate) fn image(
     }
 }
 
-/// All of an image.
+/// Subresource range of a whole image.
 pub(crate) fn whole(format: vk::Format) -> vk::ImageSubresourceRange {
     let aspects = match format {
         vk::Format::S8_UINT => vk::ImageAspectFlags::STENCIL,
@@ -81,7 +81,7 @@ pub(crate) fn buffer(
     }
 }
 
-/// Whether images of a format can be used so.
+/// Whether images of a format have the features `needs`.
 pub(crate) fn supports(gpu: &Gpu, format: vk::Format, needs: vk::FormatFeatureFlags) -> bool {
     // SAFETY: the physical device is of this instance.
     let found = unsafe { gpu.instance.get_physical_device_format_properties(gpu.physical, format) };

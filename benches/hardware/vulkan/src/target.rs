@@ -12,7 +12,7 @@ use crate::resources::{
     Buffer, Image, buffer, extent, image, queries, stencil_format, supports, whole,
 };
 
-/// Rectangles that the buffers hold.
+/// Capacity of the buffers, in rectangles.
 const CAPACITY: u64 = 1 << 20;
 /// Bytes of a rectangle: four numbers in f32.
 const RECTANGLE_BYTES: u64 = 16;
@@ -23,29 +23,29 @@ const CORNERS: [u32; 6] = [0, 1, 2, 2, 1, 3];
 /// Use of the stencil buffer.
 #[derive(Clone, Copy, PartialEq, Default)]
 pub(crate) enum Stencil {
-    /// There is none.
+    /// No stencil buffer.
     #[default]
     Off,
-    /// It keeps pixels of quads: masks of four bits for the quads of columns 0, 1 and 2, repeated.
+    /// Keeps pixels of quads: masks of four bits for the quads of columns 0, 1 and 2, repeated.
     Keep(u32),
-    /// It keeps no pixel.
+    /// Keeps no pixel.
     Kill,
-    /// It keeps the first pixel of each tile of 16x16, so that no coarse test can kill a whole tile.
+    /// Keeps the first pixel of each tile of 16x16, so that no coarse test can kill a whole tile.
     Sparse,
-    /// It counts the rectangles over each pixel.
+    /// Counts the rectangles over each pixel.
     Count,
 }
 
-/// State of a draw.
+/// Pipeline state of a draw.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Draw {
     /// Format of the colour buffer, if there is one.
     pub(crate) format: Option<vk::Format>,
-    /// Whether colours are blended below those that are there, as splats from front to back are.
+    /// Whether colours are blended under the stored ones, as for splats in front-to-back order.
     pub(crate) blends: bool,
     /// Use of the stencil buffer.
     pub(crate) stencil: Stencil,
-    /// Whether the shader blends, and in the order of the rectangles.
+    /// `Some` if the shader blends: true if in the order of the rectangles.
     pub(crate) in_shader: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Target<'a> {
     fence: vk::Fence,
 }
 
-/// Checks that the device can draw so.
+/// Checks that the device supports the draw.
 fn check(gpu: &Gpu, draw: &Draw) -> Result<()> {
     if draw.in_shader == Some(true) && !gpu.has_interlock {
         bail!("the device has no fragmentShaderPixelInterlock");
@@ -87,7 +87,7 @@ fn check(gpu: &Gpu, draw: &Draw) -> Result<()> {
     Ok(())
 }
 
-/// The buffer of rectangles and the image that shaders blend in, as shaders see them.
+/// Descriptors of the buffer of rectangles and of the image that shaders blend in.
 struct Descriptors {
     pool: vk::DescriptorPool,
     layout: vk::DescriptorSetLayout,
@@ -146,7 +146,7 @@ impl Descriptors {
 }
 
 impl<'a> Target<'a> {
-    /// Makes everything that the draw needs.
+    /// Creates all resources of the draw.
     pub(crate) fn new(gpu: &'a Gpu, draw: &Draw, size_px: u32) -> Result<Self> {
         check(gpu, draw)?;
         let colour_use = vk::ImageUsageFlags::COLOR_ATTACHMENT;
@@ -210,7 +210,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Records commands, runs them and waits.
+    /// Records commands, submits them and waits for their end.
     fn run(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<()> {
         let device = &self.gpu.device;
         // SAFETY: the commands are not running, since each run waits for their end.
@@ -250,7 +250,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Copies the rectangles behind one that covers the picture, which is for the mask.
+    /// Uploads a rectangle that covers the picture, for the mask, followed by `rectangles`.
     fn upload_rectangles(&self, rectangles: &[[f32; 4]]) -> Result<()> {
         if rectangles.len() as u64 >= CAPACITY {
             bail!("expected fewer than {CAPACITY} rectangles, found {}", rectangles.len());
@@ -296,7 +296,7 @@ impl<'a> Target<'a> {
         let device = &self.gpu.device;
         let kept = match self.draw.stencil {
             Stencil::Keep(kept) => kept,
-            // No mask of the quads of three columns: one pixel per tile.
+            // This value is no mask of quads: the shader keeps one pixel per tile.
             _ => u32::MAX,
         };
         let size = (self.size_px as f32).to_bits();
@@ -331,7 +331,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Makes the images ready to be drawn to.
+    /// Changes the images to the layouts of the draw, and clears the storage image.
     unsafe fn prepare(&self, commands: vk::CommandBuffer) {
         let device = &self.gpu.device;
         let all = vk::PipelineStageFlags::ALL_COMMANDS;
