@@ -1,5 +1,5 @@
 //! Quadrille renders trained 3D Gaussian-splatting scenes on a CPU, with the picture of the reference
-//! renderer; emulates the graphics pipeline that splats meet in a GPU, functionally and in cycles; and
+//! renderer; emulates the graphics pipeline of a GPU that draws splats, functionally and in cycles; and
 //! draws triangle meshes through the same kind of pipeline.
 //!
 //! # The pipeline
@@ -45,7 +45,7 @@
 //!
 //! Six modules are public beside the items of the root, since custom machines are built from their
 //! parts: [`machine`] is the kernel (stage contract, ports, queues, memory), [`raster`] is
-//! coverage without time, [`gpu`] holds the units of the emulated pipeline and their wiring,
+//! coverage without timing, [`gpu`] holds the units of the emulated pipeline and their wiring,
 //! [`geometry`] is meshes and curved surfaces, [`mesh`] the mesh path, and [`deferred`] stochastic raster
 //! with sort-based deferred shading.
 //! `examples/add_a_unit.rs` adds a stage and a flush policy from outside. [`suite`] runs many views in
