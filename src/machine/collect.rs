@@ -8,32 +8,32 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Least sum of the demands of the ports that limit a run; below it, latency and bursts do (assumption).
+/// Smallest sum of the demands of the ports that limit a run (assumed). Below it, latency and bursts limit the run.
 const LIMITING_DEMAND: f64 = 0.5;
 
-/// Least demand, as a share of the highest, of a port that limits a run together with others (assumption).
+/// Smallest demand, relative to the highest, of a port that limits a run together with other ports (assumed).
 const NEARLY_HIGHEST: f64 = 0.95;
 
-/// Least utilisation of a port to memory that limits the ports that wait for memory (assumption).
+/// Smallest utilisation of a memory port that limits the ports that wait for memory (assumed).
 const LIMITING_MEMORY: f64 = 0.9;
 
-/// Least share of the cycles that more room may save for a storage to be named (assumption).
+/// Smallest share of the cycles that more room in a storage must save for the storage to limit a run (assumed).
 const LEAST_GAIN: f64 = 0.03;
 
-/// Kind of a port.
+/// Location of a port in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortKind {
-    /// Port of a unit of the pipeline.
+    /// Port of a pipeline unit.
     Pipeline,
     /// Port between the cache of a unit and the L2.
     Cache,
-    /// Storage in which items wait for room, or a lock that they wait for.
+    /// Storage or lock for which items wait.
     Storage,
     /// Port of the L2 or of DRAM.
     Memory,
 }
 
-/// Cycles of all ports of one name.
+/// Cycles of all ports of one name, summed over the instances of the unit.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnitCycles {
     /// Name of the port.
@@ -48,12 +48,12 @@ pub struct UnitCycles {
     /// Cycles without work by reason; reasons that did not occur are left out.
     #[serde(serialize_with = "as_map")]
     pub idle: Vec<(String, u64)>,
-    /// Items that passed.
+    /// Items that passed all instances.
     pub moved: u64,
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
     pub rate: Option<Rate>,
-    /// Least cycles for the items at that rate, over all instances; `busy` without a rate.
+    /// Minimum number of cycles for the items at that rate, over all instances; `busy` if there is no rate.
     #[serde(skip)]
     pub needed: u64,
     /// Sum of the timelines of all instances, if they were kept.
@@ -66,8 +66,8 @@ fn as_map<S: Serializer>(idle: &[(String, u64)], serializer: S) -> Result<S::Ok,
 }
 
 impl UnitCycles {
-    /// Cycles of `instances` ports of a kind that wait for nothing, which have moved `moved` items at `rate` in a
-    /// run of `cycles`. They are busy as long as the items take at that rate.
+    /// Creates the cycles of `instances` ports that never stall and moved `moved` items in a run of `cycles`. Busy
+    /// cycles are `moved` divided by `rate`; the others are unused.
     pub(crate) fn of_items(
         name: &'static str,
         kind: PortKind,
@@ -91,7 +91,7 @@ impl UnitCycles {
         }
     }
 
-    /// Number of cycles counted.
+    /// Sum of busy and idle cycles.
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().map(|(_, cycles)| cycles).sum::<u64>()
     }
@@ -101,24 +101,24 @@ impl UnitCycles {
         self.share(self.busy)
     }
 
-    /// Items that passed the port, as a share of the number that could have passed at its largest rate, 0 to
-    /// 1 (VR-Pipe, Fig. 6); `None` for ports without a fixed rate.
+    /// Items that passed the port, as a share of the number that can pass at its largest rate, 0 to 1 (VR-Pipe, Fig. 6);
+    /// `None` for ports without a fixed rate.
     pub fn throughput(&self) -> Option<f64> {
         Some(self.moved as f64 / self.rate?.in_cycles(self.total()).max(1.0))
     }
 
-    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its own data was in flight, or
-    /// another user held it. Cycles without input, or with output that was not accepted, count for the neighbouring units.
+    /// Share of the cycles in which the port could serve no other item, 0 to 1: it was busy, its data was in flight, or
+    /// another user held it. Cycles without input or with blocked output are charged to the neighbouring units.
     pub fn occupancy(&self) -> f64 {
         self.share(self.busy + self.idle(StallReason::Miss) + self.idle(StallReason::Contended))
     }
 
-    /// Share of the cycles in which the port worked, for any user, 0 to 1.
+    /// Share of the cycles in which the port worked for any user, 0 to 1.
     fn working(&self) -> f64 {
         self.share(self.busy + self.idle(StallReason::Contended))
     }
 
-    /// Idle cycles whose reason names no neighbour.
+    /// Idle cycles for a `reason` other than starved and blocked, whose names also name a neighbour.
     fn idle(&self, reason: StallReason) -> u64 {
         self.idle.iter().filter(|(name, _)| name == reason.name()).map(|(_, cycles)| cycles).sum()
     }
@@ -127,9 +127,9 @@ impl UnitCycles {
         cycles as f64 / self.total().max(1) as f64
     }
 
-    /// Share of the cycles that the port takes for its items, 0 to 1: at its own rate, with the waits for its own data and
-    /// for other users, and of a storage, the waits for room. A neighbour that passes partial beats is occupied as long as
-    /// the port that limits it, but its items need fewer cycles.
+    /// Share of the cycles that the items need at the port's own rate, plus its waits for data and for other users, 0 to 1;
+    /// for a storage, the waits for room. Partial beats keep a neighbour of a limiting port occupied as long as that port,
+    /// although its items need fewer cycles.
     pub fn demand(&self) -> f64 {
         let data = self.idle(StallReason::Miss) + self.idle(StallReason::Contended);
         self.share(self.needed + data) + self.waits_for_room()
@@ -140,8 +140,8 @@ impl UnitCycles {
     }
 
     /// The critical resources of a run: the ports with nearly the highest [demand](Self::demand), and each storage whose
-    /// waits for room may cost as much as these ports. A port to memory that is busy nearly all the time goes before a
-    /// port that waits for memory.
+    /// waits for room may cost as much as these ports. A memory port that is busy nearly all the time takes precedence
+    /// over ports that wait for memory.
     pub fn critical(units: &[Self]) -> Vec<&Self> {
         let ports = || units.iter().filter(|unit| unit.total() > 0);
         let lacks_room = |unit: &&Self| unit.waits_for_room() > 0.0;
@@ -157,8 +157,8 @@ impl UnitCycles {
         }) {
             return vec![memory];
         }
-        // Twice the rate of the ports saves the cycles up to the demand of the next one, and no more than half of their own;
-        // more room saves cycles in which the ports do not work.
+        // Doubling the rate of the ports saves cycles until the next port is critical, at most half of their own cycles.
+        // More room saves cycles in which these ports do not work.
         let others = ports().filter(|unit| !lacks_room(unit) && !is_near(unit)).map(Self::demand);
         let saved = highest - others.fold(highest / 2.0, f64::max);
         let least = (saved / 2.0).max(LEAST_GAIN);
@@ -167,14 +167,14 @@ impl UnitCycles {
         ports().filter(|unit| !lacks_room(unit) && is_near(unit) || is_short(unit)).collect()
     }
 
-    /// The ports that limit a run: the [critical](Self::critical) ones, or none if latency and bursts do.
+    /// The [critical](Self::critical) ports if they limit the run; empty if latency and bursts limit it.
     pub fn limiting(units: &[Self]) -> Vec<&Self> {
         let critical = Self::critical(units);
         let demand = critical.iter().map(|unit| unit.demand()).sum::<f64>();
         if demand >= LIMITING_DEMAND { critical } else { Vec::new() }
     }
 
-    /// The names of ports, separated by commas; `None` of no port.
+    /// Names of ports separated by commas; `None` for an empty list.
     pub fn names(ports: &[&Self]) -> Option<String> {
         let names: Vec<_> = ports.iter().map(|port| port.name).collect();
         (!names.is_empty()).then(|| names.join(", "))
@@ -196,16 +196,16 @@ impl UnitCycles {
 pub struct Collected {
     /// Length of the run in cycles, up to the last work of any unit.
     pub cycles: Cycle,
-    /// Cycles by port, in pipeline order, with the ports of caches behind them.
+    /// Cycles by port in pipeline order, followed by the ports of caches.
     pub units: Vec<UnitCycles>,
     /// Statistics by unit.
     pub statistics: StatisticsByUnit,
-    /// Records of units, if they were kept.
+    /// Ledgers' records of units; empty if none was started.
     pub records: Vec<Record>,
 }
 
 impl Collected {
-    /// Visits `units` and takes their activities. The run ends no earlier than `end`.
+    /// Visits `units` and takes their activities, statistics and records. The run ends no earlier than `end`.
     pub fn of(units: &mut impl Unit, end: Cycle) -> Self {
         let mut seen = Seen { cycles: end, ..Seen::default() };
         units.visit(&mut seen);
@@ -234,7 +234,7 @@ struct Seen {
     records: Vec<Record>,
 }
 
-/// Waits of items for a storage or a lock.
+/// Waits of items at a port for a storage or lock, summed over its instances.
 #[derive(Debug)]
 struct Waits {
     name: &'static str,
@@ -244,7 +244,7 @@ struct Waits {
 }
 
 impl Waits {
-    /// Makes the storage a unit behind the port: the port's idle cycles for that reason then name the storage.
+    /// Inserts the storage behind its port, and appends its name to the port's stall reason.
     fn add_to(&self, units: &mut Vec<UnitCycles>) {
         let Some(place) = units.iter().position(|unit| unit.name == self.port) else { return };
         let port = &mut units[place];
@@ -271,7 +271,7 @@ impl Waits {
 
 impl Visitor for Seen {
     fn activity(&mut self, name: &'static str, activity: &mut Activity) {
-        // The last work of a run may be a test that left nothing to be done behind it.
+        // A run may end with a test that discards its item, after all later units are done.
         self.cycles = self.cycles.max(activity.accounted());
         self.ports.push((name, std::mem::take(activity)));
     }

@@ -1,4 +1,4 @@
-//! Issue port of a pipelined unit.
+//! Issue port of a pipelined unit, with back-pressure from the next stage.
 
 use std::num::NonZeroU64;
 
@@ -8,7 +8,7 @@ use super::rate_limiter::RateClock;
 use super::stage::Sink;
 use super::timing::{Activity, Cycle, Queue, StallReason};
 
-/// Issue port of a pipelined unit, and the pipeline behind it.
+/// Issue port of a unit, and the pipeline behind it.
 ///
 /// Items are issued at a rational rate and offered to the next stage a fixed latency later, in order. The
 /// pipeline is elastic: an item moves on until it meets the item ahead, and its capacity is the number of
@@ -25,13 +25,13 @@ pub struct IssuePort {
 }
 
 impl IssuePort {
-    /// Creates an idle unit that issues at `rate` into a pipeline of `latency` cycles.
+    /// Creates an idle port that issues at `rate` into a pipeline of `latency` cycles.
     pub fn new(rate: Rate, latency: u64) -> Self {
         Self::of_width(rate, 1, latency)
     }
 
-    /// Creates an idle unit that issues beats of quads at `rate` in quads: up to eight quads, or the port
-    /// width if smaller, share a slot, and a slot that is not full takes as long as a full one.
+    /// Creates an idle port that issues beats at `rate` quads per cycle. Up to eight quads, or the port width if
+    /// smaller, share a slot; a slot that is not full takes as long as a full one.
     pub fn of_beats(rate: Rate, latency: u64) -> Self {
         Self::of_width(rate, beat_width(rate), latency)
     }
@@ -51,7 +51,7 @@ impl IssuePort {
         }
     }
 
-    /// Cycle at which work on an item that arrived at `arrival` starts. Charges the cycles before it.
+    /// Returns the cycle at which work on an item that arrived at `arrival` starts, and charges the cycles before it.
     #[inline]
     pub fn start(&mut self, arrival: Cycle) -> Cycle {
         let start = self.free().max(arrival);
@@ -59,14 +59,14 @@ impl IssuePort {
         start
     }
 
-    /// Delays the next item to `cycle`, for `reason`.
+    /// Delays the next item to `cycle`, and charges the wait to `reason`.
     #[inline]
     pub fn hold_until(&mut self, cycle: Cycle, reason: StallReason) {
         self.activity.idle_until(cycle, reason);
         self.clock.wait_until(cycle);
     }
 
-    /// Counts the cycles up to `cycle` as work, and issues the next item no earlier.
+    /// Counts the cycles up to `cycle` as busy; the next item is issued no earlier.
     #[inline]
     pub fn work_until(&mut self, cycle: Cycle) {
         self.activity.busy_until(cycle);
@@ -79,17 +79,17 @@ impl IssuePort {
         self.clock.is_mid_cycle()
     }
 
-    /// Ends the current cycle, so that the next item is issued in a later one.
+    /// Ends a partly used cycle, so that the next item is issued in the following one.
     #[inline]
     pub fn end_cycle(&mut self) {
         self.clock.wait_until(self.clock.whole_cycle());
     }
 
-    /// Delays an item that arrived at `arrival` until its data arrives at `ready`. The next unit has no room for it
-    /// before `room`, which is asked for only if the port has to wait.
+    /// Delays an item that arrived at `arrival` until its data arrives at `ready`. `room` returns the first cycle at which
+    /// the next unit has room; it is called only if the port has to wait.
     ///
-    /// Cycles in which the item would wait for room behind the pipeline if it had its data are charged to the output,
-    /// and cycles by which it came later than its predecessor to the input: a constant latency costs no throughput.
+    /// Cycles in which the item would wait for room even if it had its data count as blocked, and cycles by which it is
+    /// late ([`Activity::arrive`]) as starved; only the rest counts as a miss.
     #[inline]
     pub fn hold_for_data(&mut self, arrival: Cycle, ready: Cycle, room: impl Fn() -> Cycle) {
         if ready > self.activity.accounted() {
@@ -100,7 +100,7 @@ impl IssuePort {
         self.clock.wait_until(ready);
     }
 
-    /// Works from `start` for the time of `count` items, at least one slot, without emitting any; returns the end.
+    /// Works from `start` on `count` items, at least one slot, without emitting any; returns the cycle of the end.
     #[inline(always)]
     pub fn work(&mut self, start: Cycle, count: u64) -> Cycle {
         let end = self.pass(start, count);
@@ -115,7 +115,7 @@ impl IssuePort {
         self.work_through(arrival, count).0
     }
 
-    /// As [`Self::work_on`], with the end: reading the clock again behind each call that may write to memory is slower.
+    /// As [`Self::work_on`], but also returns the end: reading the clock after a call that may write to memory is slower.
     #[inline(always)]
     fn work_through(&mut self, arrival: Cycle, count: u64) -> (Cycle, Cycle) {
         let start = self.free().max(arrival);
@@ -138,7 +138,7 @@ impl IssuePort {
         self.emit(item, end, state, next)
     }
 
-    /// As [`IssuePort::work_on`], and emits `item`; returns the cycle at which work on it starts.
+    /// Works on `count` items as [`IssuePort::work_on`] and emits `item`; returns the cycle at which the work starts.
     #[inline(always)]
     pub fn issue_on<P, M>(
         &mut self,
@@ -153,8 +153,8 @@ impl IssuePort {
         start
     }
 
-    /// Counts the cycles up to `cycle` as work, works on `count` items as soon as the port is free then, and emits `item`;
-    /// returns the cycle at which work on it starts.
+    /// Counts the cycles up to `cycle` as busy, works on `count` items as soon as the port is free after that, and emits
+    /// `item`; returns the cycle at which work on the items starts.
     #[inline(always)]
     pub fn issue_after_work<P, M>(
         &mut self,
@@ -179,7 +179,7 @@ impl IssuePort {
         self.clock.whole_cycle()
     }
 
-    /// Offers the last served item until `end` to the next stage; returns the cycle of acceptance.
+    /// Offers an item whose work ends at `end` to the next stage after the latency; returns the cycle of acceptance.
     #[inline(always)]
     fn emit<P, M>(
         &mut self,
@@ -195,12 +195,12 @@ impl IssuePort {
         taken
     }
 
-    /// Cycles so far in which the port was blocked, and in which it was busy.
+    /// `[blocked, busy]` cycles of the port so far, for [`Activity::idle_in_storage`].
     pub fn output_cycles(&self) -> [u64; 2] {
         [self.activity.idle[StallReason::Blocked as usize], self.activity.busy]
     }
 
-    /// Cycle at which the port is free and the last item has been accepted.
+    /// Cycle at which the port is free and the next stage has accepted the last item.
     pub fn done(&self) -> Cycle {
         self.clock.whole_cycle().max(self.last_taken)
     }
@@ -211,21 +211,21 @@ impl IssuePort {
         self.clock.cycle()
     }
 
-    /// First cycle at which the next item can start.
+    /// First cycle at which the port is free and the pipeline has room for the next item.
     #[inline]
     pub fn free(&self) -> Cycle {
         self.stages.entry(self.clock.cycle())
     }
 }
 
-/// Slots of `width` items that `count` items take.
+/// Number of slots of `width` items that hold `count` items.
 #[cold]
 #[inline(never)]
 fn slots(count: u64, width: NonZeroU64) -> u64 {
     count.div_ceil(width.get())
 }
 
-/// Quads of a beat that share a slot of a port of `rate`: the smaller of the port width and a beat.
+/// Largest number of quads per slot of a port of `rate`: the smaller of the port width and a beat of eight.
 pub fn beat_width(rate: Rate) -> u32 {
     #[allow(clippy::cast_possible_truncation, reason = "eight quads")]
     const BEAT: u32 = BEAT_QUADS as u32;

@@ -4,22 +4,22 @@ use super::statistics::{Counter, Statistics};
 use super::timing::{Cycle, MAX_WINDOWS};
 use quadrille_base::math::index;
 
-/// Resolution of a ledger, in space and in time.
+/// Resolution of a ledger in screen space and in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LedgerSpec {
     /// Number of screen tiles; 0 if nothing is recorded by tile.
     pub tiles: usize,
-    /// Cycles of an interval; 0 if nothing is recorded by interval. The number of intervals is bounded as the number of
-    /// a [timeline](super::timing::Timeline)'s windows.
+    /// Initial cycles per interval; 0 if nothing is recorded by interval. As the windows of a
+    /// [timeline](super::timing::Timeline), intervals double when a run outgrows them.
     pub interval: Cycle,
 }
 
-/// The record of a unit, empty unless [started](Ledger::start). A unit marks its counters before it works on an item,
-/// and records the changes since the mark when it is done. Changes of an item in between belong to that item alone.
+/// Record of a unit, empty unless [started](Ledger::start). A unit marks its counters before it works on an item and
+/// records the changes since the mark afterwards. Changes by a nested item count for the nested item alone.
 #[derive(Debug, Default)]
 pub struct Ledger(Option<Box<Started>>);
 
-/// A mark of a unit's counters, which [`Ledger::record`] ends; it has no size, so that units without record carry nothing.
+/// Mark of a unit's counters, which [`Ledger::record`] consumes. Zero-sized, so a unit without a ledger pays nothing.
 #[derive(Debug)]
 #[must_use = "the changes since the mark are not recorded"]
 pub struct LedgerMark(());
@@ -27,18 +27,18 @@ pub struct LedgerMark(());
 #[derive(Debug)]
 struct Started {
     record: Record,
-    /// Counter values before each item being worked on, innermost last, without the changes of inner items.
+    /// Counter values before each item in progress, innermost last, plus the changes by items nested in it.
     marks: Vec<Vec<u64>>,
 }
 
 impl Ledger {
-    /// Starts to record.
+    /// Starts recording at the resolution of `spec`.
     pub fn start(&mut self, spec: LedgerSpec) {
         let record = Record { spec, ..Record::default() };
         self.0 = Some(Box::new(Started { record, marks: Vec::new() }));
     }
 
-    /// Marks the values of the counters, and the busy cycles of the unit's port if it records one, before an item.
+    /// Marks the counters, and the busy cycles of the unit's port if it records one, before work on an item.
     #[inline(always)]
     pub fn mark(&mut self, counters: &impl Counter, busy: Option<u64>) -> LedgerMark {
         if let Some(started) = &mut self.0 {
@@ -68,7 +68,7 @@ impl Ledger {
         self.0.is_some()
     }
 
-    /// Takes the record, its columns named after the counters behind `prefix`. `port` names the port of the busy cycles.
+    /// Takes the record. Columns are named `prefix.counter`, and `units.port.busy` for the busy cycles of `port`.
     pub fn take(
         &mut self,
         prefix: &str,
@@ -120,7 +120,7 @@ fn values(counters: &impl Counter, busy: Option<u64>) -> Vec<u64> {
     values
 }
 
-/// A column of a record.
+/// Column of a [`Record`]: one counter of the unit, or the busy cycles of its port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordColumn {
     /// Name of the counter, as in the results of the run.
@@ -133,7 +133,7 @@ pub struct RecordColumn {
 #[derive(Debug, Clone, Default)]
 pub struct Record {
     spec: LedgerSpec,
-    /// Columns of the rows.
+    /// Names and meanings of the values in each row.
     pub columns: Vec<RecordColumn>,
     totals: Vec<u64>,
     tiles: Vec<u64>,
@@ -183,24 +183,24 @@ impl Record {
         }
     }
 
-    /// Joins intervals until they are `interval` cycles long, a power of two times their length.
+    /// Joins pairs of intervals until they are `interval` cycles long: their current length times a power of two.
     pub fn widen(&mut self, interval: Cycle) {
         while self.spec.interval < interval {
             self.double(self.columns.len());
         }
     }
 
-    /// Cycles of an interval; 0 if nothing was recorded by interval.
+    /// Cycles per interval; 0 if nothing was recorded by interval.
     pub fn interval(&self) -> Cycle {
         self.spec.interval
     }
 
-    /// Changes of the columns by tile; none if no item belonged to a tile.
+    /// Changes of the columns, one row per screen tile; no rows if no item belonged to a tile.
     pub fn tiles(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.tiles.chunks(self.columns.len().max(1))
     }
 
-    /// For each column, whether all of its changes belong to tiles.
+    /// Whether all changes of each column belong to screen tiles.
     pub fn are_of_tiles(&self) -> Vec<bool> {
         let sum = |column: usize| self.tiles().map(|row| row[column]).sum::<u64>();
         let totals = self.totals.iter().enumerate();
@@ -209,7 +209,7 @@ impl Record {
         all
     }
 
-    /// Changes of the columns by interval, up to the last one with a change.
+    /// Changes of the columns, one row per interval, up to the last interval with a change.
     pub fn intervals(&self) -> impl ExactSizeIterator<Item = &[u64]> {
         self.intervals.chunks(self.columns.len().max(1))
     }
@@ -226,7 +226,7 @@ fn add_to_row(rows: &mut [u64], row: usize, changes: &[u64]) {
 mod tests {
     use super::*;
 
-    /// One count in each of the cycles 0, 10, 20, ..., 49,990: intervals of 10 cycles are 5,000, more than are kept,
+    /// One count in each of the cycles 0, 10, 20, ..., 49,990: 5,000 intervals of 10 cycles exceed the limit of 4,096,
     /// so their length doubles once.
     #[test]
     fn intervals_double_and_lose_nothing() {
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(record.tiles().collect::<Vec<_>>(), [[0, 0], [2_500, 7_500]]);
     }
 
-    /// Three counts of an item of tile 0, between which an item of tile 1 has four and one of tile 2 in that has five.
+    /// An item of tile 0 counts three; an item of tile 1 nested in it counts four, and an item of tile 2 in that five.
     #[test]
     fn changes_count_for_the_innermost_item_alone() {
         let mut ledger = Ledger::default();

@@ -1,4 +1,4 @@
-//! Maps: counts per pixel.
+//! Maps of a picture: counts of fragments per pixel.
 
 use quadrille_base::raster::tiles::TileLayout;
 
@@ -18,7 +18,7 @@ pub enum MapKind {
 }
 
 impl MapKind {
-    /// Every kind.
+    /// All kinds, in the order in which [`Maps`] stores them.
     pub const ALL: [Self; 5] =
         [Self::Shaded, Self::Blended, Self::Merged, Self::Late, Self::UntilTerminated];
 }
@@ -42,7 +42,7 @@ impl Maps {
         }
     }
 
-    /// Records that the pixels of `quad` in `mask` reached the threshold with their last blend.
+    /// Records that the pixels of `quad` in `mask` reached the termination threshold with their last blend.
     pub fn terminated(&mut self, quad: usize, mask: u8) {
         let blended = self.counts[MapKind::Blended as usize][quad];
         let counts = self.counts[MapKind::UntilTerminated as usize][quad].iter_mut();
@@ -53,7 +53,7 @@ impl Maps {
         }
     }
 
-    /// The counts of one kind for a picture of this layout, row by row.
+    /// Returns the counts of one kind for a picture of this layout, row by row.
     pub fn pixels(&self, kind: MapKind, layout: TileLayout) -> Vec<u32> {
         let counts = &self.counts[kind as usize];
         layout.rows(|quad, fragment| counts[quad][fragment])

@@ -1,4 +1,4 @@
-//! Values that replace fields of a configuration: TOML texts, and assignments `unit.field=value`.
+//! Overrides of configuration fields: TOML texts, and assignments `unit.field=value`.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ use quadrille_base::bytes::Bytes;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean_one_of;
 
-/// Name of an assignment in errors.
+/// Word for an assignment in error messages.
 pub const ASSIGNMENT: &str = "assignment";
 
 /// Converts an assignment `unit.field=value` to TOML.
@@ -28,7 +28,7 @@ pub fn as_toml(assignment: &str) -> Result<String> {
     Ok(overlay.to_string())
 }
 
-/// The line of `text` that TOML does not accept: its number and content.
+/// Describes the line of `text` at which the TOML parser failed, by number and content.
 pub fn line_of(error: &toml::de::Error, text: &str) -> String {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let number = text.get(..at).unwrap_or_default().matches('\n').count();
@@ -63,7 +63,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
             let found = value.to_string();
             let name = format!("{from}: {unit}.{field}");
             put(ours, &unit, &field, value, from)?;
-            // A string is one of the names that only the type of the field knows.
+            // Only the type of the field knows which strings it accepts, so it is parsed after each change.
             let one = toml::Table::from_iter([(unit.clone(), toml::Value::Table(ours.clone()))]);
             one.try_into::<T>().map_err(|e| {
                 Error::argument(name, expected_names(&e), found + &did_you_mean_one_of(e.message()))
@@ -75,7 +75,7 @@ pub fn overlaid<T: Serialize + DeserializeOwned>(units: &T, text: &str, from: &s
     })
 }
 
-/// Refuses an unknown field of a unit; names the unit that has it, if any.
+/// Refuses fields that only other units have, and names these units.
 fn check_names(units: &toml::Table, unit: &str, fields: &toml::Value, from: &str) -> Result<()> {
     let has = |unit: &str, field: &str| {
         let own = units.get(unit).and_then(toml::Value::as_table);
@@ -102,7 +102,7 @@ fn size(value: &toml::Value) -> Option<i64> {
     i64::try_from(value.as_str()?.parse::<Bytes>().ok()?.0).ok()
 }
 
-/// Replaces an existing field. Sizes in bytes may be texts such as `4MB`. Fields of either kind accept `64`, `64.0` and `6.4e1`.
+/// Replaces an existing field. Sizes in bytes may be texts such as `4MB`; number fields accept `64`, `64.0` and `6.4e1`.
 pub fn put(
     unit_table: &mut toml::Table,
     unit: &str,
@@ -135,7 +135,7 @@ pub fn put(
         }
         (_, value) => value,
     };
-    // A rate is written as a whole number or as a ratio, whatever it is now.
+    // A rate may change between a whole number and the text of a ratio.
     let is_ratio = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('/'));
     if is_ratio(&value) && slot.is_integer() || is_ratio(slot) && value.is_integer() {
         *slot = value;

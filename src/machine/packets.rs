@@ -1,6 +1,6 @@
 //! Packets that units pass to each other.
 //!
-//! The field `primitive` is the number of a splat or triangle in drawing order; in the mesh path, of a quad's record.
+//! A primitive id is the index of a splat or triangle in drawing order; in the mesh path, the index of a quad's record.
 
 use std::ops::Deref;
 
@@ -10,9 +10,9 @@ use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::polygon::Polygon;
 use quadrille_base::shading::QuadColour;
 
-/// Quads that a warp of 32 lanes holds.
+/// Quads per warp of 32 lanes.
 pub const WARP_QUADS: usize = 8;
-/// Quads that cross a port together in one cycle.
+/// Largest number of quads per beat, the group of quads that crosses a port at once.
 pub const BEAT_QUADS: usize = 8;
 
 /// A primitive after assembly.
@@ -20,18 +20,18 @@ pub const BEAT_QUADS: usize = 8;
 pub struct Primitive {
     /// Primitive id.
     pub primitive: u32,
-    /// Corners on the screen.
+    /// Corners in pixel coordinates of the screen.
     pub shape: PrimitiveShape,
     /// Pixel bounds inside the picture, or inside one tile grid behind tile-grid coalescing.
     pub bounds: PixelRect,
 }
 
-/// A primitive behind setup.
+/// A primitive after setup.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUp<O = Polygon> {
     /// Primitive id.
     pub primitive: u32,
-    /// Edge functions.
+    /// Edge functions of the primitive's sides.
     pub outline: O,
     /// Pixel bounds inside the picture or tile grid.
     pub bounds: PixelRect,
@@ -42,7 +42,7 @@ pub struct SetUp<O = Polygon> {
 pub struct RasterTile<S = ()> {
     /// Primitive id.
     pub primitive: u32,
-    /// Number of the screen tile, counted row by row.
+    /// Index of the screen tile, row by row.
     pub tile: u32,
     /// Quarter of the screen tile: bit 0 set for the right half, bit 1 for the bottom half.
     pub quarter: u8,
@@ -66,7 +66,7 @@ pub struct Quad {
 /// Up to eight quads of one flush of a screen tile that cross a port together.
 #[derive(Debug, Clone)]
 pub struct Beat {
-    /// Number of the screen tile.
+    /// Index of the screen tile, row by row.
     pub tile: u32,
     /// Quads in arrival order.
     pub quads: ArrayVec<Quad, BEAT_QUADS>,
@@ -76,10 +76,10 @@ pub struct Beat {
     pub last: bool,
 }
 
-/// Quads that are shaded as one warp.
+/// Up to eight quads that are shaded together by one warp.
 #[derive(Debug, Clone)]
 pub struct Warp {
-    /// Number of the screen tile of all quads.
+    /// Index of the screen tile of all quads, row by row.
     pub tile: u32,
     /// Quads in arrival order.
     pub quads: ArrayVec<Quad, WARP_QUADS>,
@@ -95,9 +95,9 @@ pub struct Warp {
 pub struct ColourQuad {
     /// Premultiplied colours: alpha times the splat's colour, and alpha; zero outside the mask.
     pub colour: QuadColour,
-    /// Mask of the fragments that survive the cut on alpha, which are to be blended.
+    /// Mask of the fragments to blend: covered, and not discarded by the alpha cut.
     pub mask: u8,
-    /// Position in the screen tile.
+    /// Position in the screen tile, as [`Quad::position`].
     pub position: u8,
 }
 
@@ -120,7 +120,7 @@ impl ColourQuad {
 /// A shaded warp on its way to the colour unit.
 #[derive(Debug, Clone)]
 pub struct ShadedWarp {
-    /// Number of the screen tile.
+    /// Index of the screen tile, row by row.
     pub tile: u32,
     /// Quads with at least one fragment to blend, in order.
     pub quads: ShadedQuads,
@@ -135,13 +135,13 @@ pub struct ShadedQuads {
 }
 
 impl ShadedQuads {
-    /// Buffer for the results of a warp. [`ShadedQuads::keep`] and [`ShadedQuads::keep_surviving`] then select its quads.
+    /// Buffer for the results of a warp. [`ShadedQuads::keep`] or [`ShadedQuads::keep_surviving`] then selects its quads.
     #[inline]
     pub fn slots(&mut self) -> &mut [ColourQuad; WARP_QUADS] {
         &mut self.slots
     }
 
-    /// Sets the number of quads, which are the first `count` slots, and the total of their fragments.
+    /// Keeps the first `count` slots as the quads; `fragments` is the total of their fragments.
     #[inline]
     pub fn keep(&mut self, count: usize, fragments: u64) {
         self.len = count.min(WARP_QUADS);
@@ -164,7 +164,7 @@ impl ShadedQuads {
         self.fragments = fragments;
     }
 
-    /// Number of fragments of all quads.
+    /// Total number of fragments of all quads.
     #[inline]
     pub fn fragments(&self) -> u64 {
         self.fragments
@@ -199,46 +199,46 @@ pub fn fragments(mask: u8) -> u64 {
     COUNTS >> ((mask & 15) * 4) & 7
 }
 
-/// The lowest bit of each quad.
+/// Lowest bit of each quad's mask.
 const LOWEST: u32 = 0x1111_1111;
 
-/// Sum of the quads' lowest bits: the highest digit of the product.
+/// Number of quads whose lowest bit is set: the product adds these bits up in its highest digit.
 #[inline(always)]
 fn sum(lowest: u32) -> u64 {
     u64::from(lowest.wrapping_mul(LOWEST) >> 28)
 }
 
-/// Masks of up to eight quads, four bits each, the first quad's lowest: a beat or warp is counted and compared at once.
+/// Coverage masks of up to eight quads in one word, four bits each, first quad lowest: counts a whole beat or warp at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuadMasks(pub u32);
 
 impl QuadMasks {
-    /// Collects masks of four bits; of more than eight, the first.
+    /// Packs masks of four bits; masks after the eighth are dropped.
     #[inline(always)]
     pub(crate) fn of(masks: impl DoubleEndedIterator<Item = u8>) -> Self {
         Self(masks.rev().fold(0, |all, mask| all << 4 | u32::from(mask)))
     }
 
-    /// Masks of the quads of a beat or a warp, which `mask` chooses.
+    /// Packs the masks of the quads of a beat or a warp; `mask` returns the mask of a quad.
     #[inline(always)]
     pub fn of_each<T>(quads: &[T], mask: impl Fn(&T) -> u8) -> Self {
         match quads.first_chunk::<BEAT_QUADS>() {
-            // Most are full, so that no loop has to be prepared for any number of quads.
+            // Most beats and warps are full: a fixed number of quads needs no general loop.
             Some(full) => Self::of(full.iter().map(mask)),
             None => Self::of(quads.iter().map(mask)),
         }
     }
 
-    /// Mask of quad `quad`.
+    /// Coverage mask of quad `quad`, 0 to 7.
     #[inline(always)]
     pub fn get(self, quad: usize) -> u8 {
         (self.0 >> (4 * quad % 32) & 15) as u8
     }
 
-    /// Adds the quads that have a fragment to counts of quads by their number of fragments.
+    /// Adds the quads with at least one fragment to a histogram by number of fragments.
     #[inline]
     pub fn count(self, by_fragments: &mut [u64; 5]) {
-        // The number of fragments of each quad as a digit, and its three bits.
+        // Each digit is the number of fragments of a quad, 0 to 4, whose three bits are then separated.
         let pairs = self.0 - (self.0 >> 1 & 0x5555_5555);
         let digits = (pairs & 0x3333_3333) + (pairs >> 2 & 0x3333_3333);
         let [ones, twos, fours] = [0, 1, 2].map(|bit| digits >> bit & LOWEST);
@@ -255,13 +255,13 @@ impl QuadMasks {
         sum(pairs & pairs >> 2 & LOWEST)
     }
 
-    /// Number of fragments.
+    /// Number of fragments of all quads.
     #[inline(always)]
     pub fn fragments(self) -> u64 {
         u64::from(self.0.count_ones())
     }
 
-    /// Number of quads with a fragment.
+    /// Number of quads with at least one fragment.
     #[inline(always)]
     pub fn quads(self) -> u64 {
         let pairs = self.0 | self.0 >> 2;
@@ -273,7 +273,7 @@ impl QuadMasks {
 mod tests {
     use super::*;
 
-    /// All pairs of masks, in neighbouring and in distant quads, counted one quad after the other.
+    /// All pairs of masks, in neighbouring and in distant quads, against counts quad by quad.
     #[test]
     fn quads_are_counted_by_their_fragments() {
         for masks in (0..=255_u32).flat_map(|two| [two, two << 12, two * 0x0101_0101]) {
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// The mask of the quad at `n` is `n + 1`, its digit: full beats and others are collected alike.
+    /// Quad `n` has the mask `n + 1`, which is its digit in the word, in full and in partial beats.
     #[test]
     fn masks_of_any_number_of_quads_are_their_digits() {
         let masks = [1, 2, 3, 4, 5, 6, 7, 8];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A rate in items per cycle, a ratio of whole numbers.
 ///
-/// In a configuration, a whole number of items per cycle, `2`, or a string: `"1/3"` is one item in three cycles.
+/// Configurations write it as a whole number, `2`, or as a string: `"1/3"` is one item in three cycles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     items: u32,
@@ -18,25 +18,25 @@ pub struct Rate {
 impl Rate {
     /// One item per cycle.
     pub const ONE: Self = Self::new(1, 1);
-    /// Least rate of a port: one item in 1024 cycles.
+    /// Smallest rate of a port: one item in 1024 cycles.
     pub const LEAST: Self = Self::new(1, 1024);
     /// Largest rate of a port: 32 items per cycle.
     pub const MOST: Self = Self::new(32, 1);
 
-    /// The rate of `items` in `cycles` cycles. Neither is 0.
+    /// Creates the rate of `items` in `cycles` cycles. Neither may be 0.
     pub const fn new(items: u32, cycles: u32) -> Self {
         assert!(items > 0 && cycles > 0, "a rate is above 0");
         Self { items, cycles }
     }
 
-    /// The rate of `items`, a validated field, in `cycles` cycles.
+    /// Creates a rate from validated fields; both numbers are clamped to `1..=u32::MAX`.
     pub fn of(items: u64, cycles: u64) -> Self {
         let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).max(1);
         Self::new(number(items), number(cycles))
     }
 
-    /// The ratio of whole numbers that is nearest to `rate` among the ratios of at most 4,194,304 items and
-    /// 1,048,576 cycles, to a part in 10^12; rates beyond these bounds are moved to them.
+    /// Approximates `rate` by a ratio of at most 4,194,304 items and 1,048,576 cycles, to a relative error of 10^-12
+    /// where these bounds allow it. Rates beyond the bounds are clamped.
     pub(crate) fn nearest(rate: f64) -> Self {
         const MOST_ITEMS: u64 = 1 << 22;
         const MOST_CYCLES: u64 = 1 << 20;
@@ -60,12 +60,12 @@ impl Rate {
         Self::of(last[0], last[1])
     }
 
-    /// Items in [`Rate::cycles`] cycles.
+    /// Numerator: items per [`Rate::cycles`] cycles.
     pub const fn items(self) -> u32 {
         self.items
     }
 
-    /// Cycles for [`Rate::items`] items.
+    /// Denominator: cycles per [`Rate::items`] items.
     pub const fn cycles(self) -> u32 {
         self.cycles
     }
@@ -84,7 +84,7 @@ impl Rate {
         self.items.div_ceil(self.cycles)
     }
 
-    /// Rate of groups of `size` items.
+    /// Rate in groups of `size` items.
     #[must_use]
     pub const fn per(self, size: u32) -> Self {
         Self::new(self.items, self.cycles * size)
@@ -123,7 +123,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// As in a configuration, so that errors show rates as users write them.
+/// Formats as configurations do, so that errors show rates as users write them.
 impl fmt::Debug for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

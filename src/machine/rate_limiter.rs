@@ -9,8 +9,8 @@ const PARTS: u64 = 1 << PART_BITS;
 
 /// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has been used.
 ///
-/// Both are digits of one number, so a sum carries from the part into the cycle wherever `PARTS` is a multiple of the
-/// items per cycle; otherwise a part counts to the number of items. Nothing is rounded. Cycles stay below 2^44.
+/// Both are stored in one fixed-point number. If the numerator of the rate divides `PARTS`, addition carries into the
+/// cycle by itself; otherwise the numerator is the number of parts. Nothing is rounded. Cycles stay below 2^44.
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
     time: u64,
@@ -22,36 +22,36 @@ impl RateClock {
     /// Creates a clock at cycle 0.
     ///
     /// # Panics
-    /// If the rate, a reduced fraction, has more than 524,288 items that are not a power of two.
+    /// If the numerator of the reduced rate is above 524,288 and not 2^20.
     pub const fn new(rate: Rate) -> Self {
         let (items, cycles) = rate.reduced();
         let (items, cycles) = (items as u64, cycles as u64);
         let parts = if PARTS.is_multiple_of(items) { PARTS } else { items };
-        // Two parts never carry into the cycle by themselves.
+        // The sum of two parts must not reach the bits of the cycle.
         assert!(parts == PARTS || 2 * parts <= PARTS, "a rate of few items");
         let rest = cycles % items * (parts / items);
         Self { time: 0, step: cycles / items * PARTS + rest, parts }
     }
 
-    /// The cycle.
+    /// Current cycle, of which a part may have been used.
     #[inline(always)]
     pub const fn cycle(&self) -> Cycle {
         self.time >> PART_BITS
     }
 
-    /// The cycle, or the next one if a part of it has been used.
+    /// First cycle of which no part has been used.
     #[inline(always)]
     pub const fn whole_cycle(&self) -> Cycle {
         (self.time + (PARTS - 1)) >> PART_BITS
     }
 
-    /// Whether a part of the cycle has been used.
+    /// Whether a part of the current cycle has been used.
     #[inline(always)]
     pub const fn is_mid_cycle(&self) -> bool {
         !self.time.is_multiple_of(PARTS)
     }
 
-    /// Moves on to the start of `cycle`, unless that is in the past.
+    /// Advances to the start of `cycle`, unless that is in the past.
     #[inline(always)]
     pub fn wait_until(&mut self, cycle: Cycle) {
         self.time = self.time.max(cycle << PART_BITS);
@@ -61,7 +61,7 @@ impl RateClock {
     #[inline]
     pub fn left_in_cycle(&self, most: u64) -> u64 {
         let left = self.parts - self.time % PARTS;
-        // Most rates are whole numbers of items per cycle, whose quotients are shifts.
+        // Most rates are whole numbers of items per cycle; their step is a power of two, so the division is a shift.
         let items = if self.step.is_power_of_two() {
             (left + self.step - 1) >> self.step.trailing_zeros()
         } else {
@@ -70,20 +70,20 @@ impl RateClock {
         most.min(items)
     }
 
-    /// Moves on by the time of one item.
+    /// Advances by the time of one item.
     #[inline(always)]
     pub fn pass_one(&mut self) {
         self.pass(1);
     }
 
-    /// Moves on by the time of `count` items.
+    /// Advances by the time of `count` items.
     #[inline(always)]
     pub fn pass(&mut self, count: u64) {
         self.time = self.after(self.time, count);
     }
 
-    /// Moves on to the start of `cycle`, unless that is in the past, and by the time of `count` items; returns the cycle in
-    /// which the first of them starts.
+    /// Advances to the start of `cycle`, unless that is in the past, and then by the time of `count` items; returns the
+    /// cycle in which the first item starts.
     #[inline(always)]
     pub fn pass_from(&mut self, cycle: Cycle, count: u64) -> Cycle {
         let start = self.time.max(cycle << PART_BITS);
@@ -101,7 +101,7 @@ impl RateClock {
     }
 }
 
-/// `time` plus `count` times `step` with manual carries of `parts`; by value, which keeps callers' clocks in registers.
+/// Adds `count` steps to `time` and carries at `parts`. Takes values, which keeps the callers' clocks in registers.
 #[cold]
 #[inline(never)]
 fn carried_by_hand(time: u64, count: u64, step: u64, parts: u64) -> u64 {
@@ -110,14 +110,14 @@ fn carried_by_hand(time: u64, count: u64, step: u64, parts: u64) -> u64 {
     (cycles << PART_BITS) + part % parts
 }
 
-/// A port that serves items at a fixed rate. Items that arrive in the same cycle share it up to the rate.
+/// A port that serves items at a fixed rate. Several items share a cycle if the rate is above 1.
 #[derive(Debug, Clone)]
 pub struct RateLimiter {
     clock: RateClock,
 }
 
 impl RateLimiter {
-    /// Creates a port.
+    /// Creates an idle port that serves items at `rate`.
     pub const fn new(rate: Rate) -> Self {
         Self { clock: RateClock::new(rate) }
     }
@@ -128,7 +128,7 @@ impl RateLimiter {
         self.clock.pass_from(arrival, 1)
     }
 
-    /// Serves `count` items, at least one, that arrive at `arrival`; returns the cycle of service of the last.
+    /// Serves `count` items, at least one, that arrive at `arrival`; returns the cycle of service of the last item.
     #[inline]
     pub fn serve_all(&mut self, arrival: Cycle, count: u64) -> Cycle {
         self.clock.wait_until(arrival);

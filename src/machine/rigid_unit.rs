@@ -1,4 +1,4 @@
-//! Units that are an issue port with a pipeline: an item holds the port for a known time and produces at most one item.
+//! Rigid units: an item holds the issue port for a time known in advance and produces at most one item.
 
 use super::issue_port::IssuePort;
 use super::ledger::Ledger;
@@ -14,10 +14,10 @@ pub trait Rigid: Clone {
     /// Statistics of the unit.
     type Counters: Statistics + Counter + Default;
 
-    /// Creates the idle issue port: its rate and latency.
+    /// Creates the idle issue port with the unit's rate and latency.
     fn port(&self) -> IssuePort;
 
-    /// Groups of items that share a cycle.
+    /// Largest number of groups of items that share a cycle.
     fn groups_per_cycle(&self) -> u64 {
         1
     }
@@ -30,7 +30,7 @@ pub trait Process<M>: Rigid {
     /// Packet that the unit emits.
     type Out;
 
-    /// Group of an item: items of at most [`Rigid::groups_per_cycle`] groups share a cycle.
+    /// Group of an item. Items of at most [`Rigid::groups_per_cycle`] groups share a cycle.
     fn group(_item: &Self::In) -> u32 {
         0
     }
@@ -55,28 +55,28 @@ pub struct CycleGroups {
     most: u64,
     cycle: Cycle,
     groups: u64,
-    /// Cycles of all groups, if none shared a cycle.
+    /// Sum of the cycles that each group takes if it shares none.
     alone: u64,
 }
 
 impl CycleGroups {
-    /// Lets up to `most` groups share a cycle.
+    /// Creates the groups of cycle 0, of which up to `most` share a cycle.
     pub fn new(most: u64) -> Self {
         Self { most, cycle: 0, groups: 0, alone: 0 }
     }
 
-    /// Counts a group that takes `cycles` of the port by itself.
+    /// Counts a group that takes `cycles` cycles of the port if it shares none.
     #[inline]
     pub fn count(&mut self, cycles: u64) {
         self.alone += cycles;
     }
 
-    /// Least cycles of all counted groups, with as many in each cycle as may share it.
+    /// Minimum number of cycles for all counted groups, if each cycle is shared by as many groups as possible.
     pub fn least_cycles(&self) -> u64 {
         self.alone.div_ceil(self.most)
     }
 
-    /// Moves to the port's `cycle` if that is another one; `is_shared` tells whether the last group has items in it.
+    /// Moves to the port's `cycle`. If it is a new cycle, `is_shared` tells whether the last group has items in it.
     #[inline]
     pub fn move_to(&mut self, cycle: Cycle, is_shared: bool) {
         if cycle != self.cycle {
@@ -84,13 +84,13 @@ impl CycleGroups {
         }
     }
 
-    /// Whether no other group may begin in the cycle.
+    /// Whether the cycle has as many groups as may share it.
     #[inline]
     pub fn are_full(&self) -> bool {
         self.groups == self.most
     }
 
-    /// Begins a group in `cycle`, alone unless others share the cycle.
+    /// Begins a group in `cycle`, beside the groups that already share this cycle.
     #[inline]
     pub fn begin_in(&mut self, cycle: Cycle) {
         let others = if cycle == self.cycle && !self.are_full() { self.groups } else { 0 };
@@ -98,17 +98,17 @@ impl CycleGroups {
     }
 }
 
-/// A rigid unit of specification `S`.
+/// Stage with the behaviour of the specification `S`.
 #[derive(Debug)]
 pub struct RigidUnit<S: Rigid> {
     spec: S,
     group: u32,
-    /// Items of the group at the issue port so far.
+    /// Items of the current group that the issue port has taken.
     in_group: u64,
     groups: CycleGroups,
-    /// Issue port.
+    /// Issue port of the unit, with its pipeline.
     pub pipe: IssuePort,
-    /// Statistics so far.
+    /// Statistics of the run so far.
     pub counters: S::Counters,
     ledger: Ledger,
 }
@@ -127,7 +127,7 @@ impl<S: Rigid> RigidUnit<S> {
         }
     }
 
-    /// Ends the current cycle before a group's first item if it has items of as many groups as may share it.
+    /// Begins the group of the next item; ends the current cycle first if it already has the largest number of groups.
     #[inline]
     fn begin_group(&mut self) {
         self.end_group();

@@ -23,30 +23,30 @@ pub enum Source {
 /// Part of a machine that only some runs have. Other runs do not read its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionalPart {
-    /// Identifier, unique among the parts of a machine.
+    /// Identifier, unique within a machine.
     pub id: &'static str,
-    /// Description, for messages.
+    /// Description that messages print.
     pub name: &'static str,
 }
 
 /// Description of a field of a specification.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// `unit.field`.
+    /// Full name, `unit.field`.
     pub name: String,
-    /// Value as TOML.
+    /// Current value in TOML syntax.
     pub value: String,
-    /// Names that the field accepts; empty unless it is an enumeration.
+    /// Names that the field accepts as its value; empty unless it is an enumeration.
     pub names: &'static [&'static str],
-    /// Meaning of the field, with its unit.
+    /// Meaning of the field, with its unit of measure.
     pub meaning: &'static str,
     /// Origin of the default value.
     pub source: Source,
-    /// The part that reads the field; `None` if every run does.
+    /// Part of the machine that reads the field; `None` if every run reads it.
     pub only_if: Option<OptionalPart>,
 }
 
-/// Specification of a unit, which [`spec!`](crate::spec!) implements.
+/// Specification of a unit; [`spec!`](crate::spec!) implements it.
 pub trait Specification: Default + serde::Serialize + serde::de::DeserializeOwned {
     /// The unit's name in configurations.
     const UNIT: &'static str;
@@ -110,7 +110,7 @@ macro_rules! spec {
             /// Checks every field against its bounds.
             ///
             /// # Errors
-            /// A caller's error naming the field, its bounds and its value.
+            /// An argument error that names the field, its bounds and its value.
             pub fn validate(&self) -> $crate::Result<()> {
                 $($crate::spec::check($unit, stringify!($field), &self.$field, &$bounds)?;)+
                 Ok(())
@@ -149,8 +149,8 @@ pub(crate) fn is_in_bytes(field: &str) -> bool {
     field.split(['.', '_']).any(|word| word == "bytes") && !field.ends_with("per_cycle")
 }
 
-/// The value of a field that is a size, with its unit: `16 KiB` or `96 B` of a size in bytes, `640 px` of the sides of a
-/// picture; `None` for other fields and for texts.
+/// Value of a field that is a size, with its unit: `16 KiB` or `96 B` for bytes, `640 px` for `width` and `height`;
+/// `None` for other fields and for values that are not numbers.
 pub fn shown_size(field: &str, value: &str) -> Option<String> {
     let bytes: Bytes = value.parse().ok()?;
     if ["width", "height"].contains(&field) {
@@ -159,15 +159,15 @@ pub fn shown_size(field: &str, value: &str) -> Option<String> {
     (is_in_bytes(field) && bytes.0 > 0).then(|| bytes.to_string())
 }
 
-/// A value as TOML writes it.
+/// Formats a value in TOML syntax.
 pub fn toml_value(value: &impl serde::Serialize) -> String {
     toml::Value::try_from(value).map_or_else(|e| e.to_string(), |v| v.to_string())
 }
 
-/// The names of the values of an enumeration, as configurations spell them; none of another type.
+/// Names of the values of an enumeration, as configurations spell them; empty for other types.
 pub fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &[&str] = &[];
-    // No value is read, only the names that the type asks for.
+    // Fails by design, after the type has passed its names to the deserializer.
     let _ = T::deserialize(Names(&mut names));
     names
 }

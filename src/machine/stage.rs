@@ -1,4 +1,4 @@
-//! The contract of a stage, and links that join stages into a pipeline.
+//! Trait of a pipeline stage, and links that join stages into a pipeline.
 //!
 //! Packets are pushed: a stage offers a packet to its successor together with the cycle at which the
 //! packet is ready, and gets back the cycle at which the successor's queue accepted it.
@@ -13,13 +13,13 @@ pub trait Stage<M> {
     /// Packet that the stage emits.
     type Out;
 
-    /// Whether the pipeline does without the unit: items then pass neither it nor the queue before it.
+    /// Whether the pipeline omits the unit: items then skip the unit and the queue in front of it.
     #[inline(always)]
     fn is_bypassed(&self) -> bool {
         false
     }
 
-    /// Returns an item of a bypassed unit as a packet for the next stage.
+    /// Converts an item of a bypassed unit to a packet for the next stage; `None` drops the item.
     #[inline(always)]
     fn bypass(&self, _item: Self::In) -> Option<Self::Out> {
         None
@@ -35,7 +35,7 @@ pub trait Stage<M> {
         next: &mut impl Sink<Self::Out, M>,
     ) -> Cycle;
 
-    /// Flushes all buffered items at the end of the draw, `at`; returns the cycle at which all work is over, at least `at`.
+    /// Flushes all buffered items at the end of the draw, `at`; returns the cycle at which all work ends, at least `at`.
     fn drain(&mut self, at: Cycle, _state: &mut M, _next: &mut impl Sink<Self::Out, M>) -> Cycle {
         at.max(self.done())
     }
@@ -50,7 +50,7 @@ pub trait Stage<M> {
     ) {
     }
 
-    /// Cycle at which the work on all accepted items is over.
+    /// Cycle at which the work on all accepted items ends.
     fn done(&self) -> Cycle {
         0
     }
@@ -84,13 +84,13 @@ pub struct Link<S, N> {
 }
 
 impl<S, N> Link<S, N> {
-    /// Puts `stage` behind a queue of `depth` items and in front of `next`.
+    /// Creates a link from an empty queue of `depth` items through `stage` to `next`.
     pub fn new(depth: u64, stage: S, next: N) -> Self {
         Self { queue: Queue::new(depth), stage, next }
     }
 }
 
-/// Offers an item to the queue in front of a stage with results for `next`; returns the cycle of its acceptance.
+/// Passes an item through `queue` to `stage`, whose results go to `next`; returns the cycle at which it enters the queue.
 #[inline(always)]
 pub fn offer_through<M, S: Stage<M>>(
     queue: &mut Queue,

@@ -1,4 +1,4 @@
-//! Statistics of units: structs of counters beside the unit that counts, which can be summed and listed generically.
+//! Statistics of units: structs of counters that are summed and listed generically.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A count as it is declared.
+/// Value of one counter, with its name and documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// Name; names of fields are joined by dots.
+    /// Name of the field; names of nested fields are joined by dots.
     pub name: String,
-    /// Value.
+    /// Number of events counted, or the largest value of a [`Peak`].
     pub value: u64,
     /// Documentation of the field that holds the count.
     pub meaning: &'static str,
@@ -19,10 +19,10 @@ pub struct Count {
 
 /// A counter or a struct of counters.
 pub trait Counter {
-    /// Adds the counts of another instance.
+    /// Adds the counts of another instance of the unit.
     fn add(&mut self, other: &Self);
 
-    /// Appends every count to `list`, with its name below `name`. `meaning` describes a single counter.
+    /// Appends every count to `list`, with `name` as the prefix of its name. `meaning` documents a single counter.
     fn list(&self, name: &str, meaning: &'static str, list: &mut Vec<Count>);
 
     /// Passes every value to `visit`, in the order of [`Counter::list`].
@@ -89,7 +89,7 @@ impl<T: Counter + Clone> Counter for Option<T> {
     }
 }
 
-/// A maximum; the sum over several instances is the largest of them.
+/// A maximum; adding another instance keeps the larger value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Peak(pub u64);
@@ -121,10 +121,10 @@ pub trait Statistics: Any + Debug + Send {
     /// Adds `other` if it has the same type.
     fn merge(&mut self, other: &dyn Statistics);
 
-    /// Clones the statistics.
+    /// Clones the statistics into a box.
     fn boxed(&self) -> Box<dyn Statistics>;
 
-    /// Every count with its name and meaning.
+    /// Lists every count with its name and meaning, in the order of the fields.
     fn counts(&self) -> Vec<Count>;
 }
 
@@ -165,7 +165,7 @@ impl StatisticsByUnit {
         self.sum(|_| true)
     }
 
-    /// Statistics of one of several units that count with the same type.
+    /// Statistics of `unit`, one of several units that count with type `T`; zeros if the run had none.
     pub fn of_unit<T: Counter + Any + Default>(&self, unit: &str) -> T {
         self.sum(|name| name == unit)
     }
@@ -181,7 +181,7 @@ impl StatisticsByUnit {
         sum
     }
 
-    /// Every unit with its counts.
+    /// Name and counts of each unit, in the order of first addition.
     pub fn units(&self) -> impl Iterator<Item = (&'static str, Vec<Count>)> {
         self.0.iter().map(|(name, unit)| (*name, unit.counts()))
     }
@@ -253,7 +253,7 @@ macro_rules! statistics {
 }
 pub use statistics;
 
-/// Declares a struct of results with `DOCS`, the name and text of each field.
+/// Declares a struct of results with a constant `DOCS`: the name and documentation of each field.
 #[macro_export]
 macro_rules! documented {
     (
@@ -277,7 +277,7 @@ macro_rules! documented {
 }
 pub use documented;
 
-/// Text of an attribute that documents; empty for any other attribute.
+/// Text of a doc attribute; empty for any other attribute.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! doc_of {

@@ -1,4 +1,4 @@
-//! Finite queues and accounting of cycles.
+//! Finite queues, and accounting of a port's cycles by stall reason.
 
 use std::hint::select_unpredictable;
 
@@ -13,7 +13,7 @@ pub type Cycle = u64;
 
 /// A first-in-first-out queue of finite depth.
 ///
-/// Item `n` enters no earlier than item `n - depth` leaves: the departure times of `depth` items are the whole state.
+/// Item `n` enters no earlier than item `n - depth` leaves, so the last `depth` departure times are the whole state.
 #[derive(Debug, Clone)]
 pub struct Queue {
     /// Ring of departure times, one per slot of the queue.
@@ -40,7 +40,7 @@ impl Queue {
     #[inline(always)]
     pub fn leave(&mut self, cycle: Cycle) {
         self.left_at[self.oldest] = cycle;
-        // Backwards, since the borrow tells that the ring ends. Queues of a few items go round too often for a branch.
+        // Counts down, since the borrow marks the end of the ring. Short queues wrap around too often to predict a branch.
         let (next, ends) = self.oldest.overflowing_sub(1);
         self.oldest = select_unpredictable(ends, self.left_at.len() - 1, next);
         self.free_at = self.left_at[self.oldest];
@@ -72,7 +72,7 @@ impl StallReason {
     }
 }
 
-/// Accounting of a port's cycles. Each cycle up to [`Activity::accounted`] is counted exactly once.
+/// Accounting of a port's cycles. Each cycle before [`Activity::accounted`] is counted exactly once.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Activity {
     /// Cycles with work.
@@ -84,7 +84,7 @@ pub struct Activity {
     pub rate: Option<Rate>,
     /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
-    /// Least cycles in which the items pass, if groups of them that share no cycle take longer than at `rate`.
+    /// Minimum number of cycles for the items, where groups that share no cycle need more cycles than `rate` tells; else 0.
     #[serde(skip)]
     pub least: u64,
     #[serde(skip)]
@@ -98,17 +98,17 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Starts the accounting of a port that items pass at most at `rate`.
+    /// Creates the accounting of a port that passes at most `rate` items per cycle.
     pub fn of_rate(rate: Rate) -> Self {
         Self { rate: Some(rate), ..Self::default() }
     }
 
-    /// Least cycles in which `items` pass by themselves; 0 without a rate.
+    /// Minimum number of cycles for `items` at the port's rate; 0 if it has no rate.
     pub fn least_cycles_of(&self, items: u64) -> u64 {
         self.rate.map_or(0, |rate| rate.cycles_for(items))
     }
 
-    /// Least cycles for the items that passed, at most the busy ones; all busy cycles without a rate.
+    /// Minimum number of cycles for the items that passed, at most the busy cycles; all busy cycles if there is no rate.
     pub(crate) fn needed(&self) -> u64 {
         let at_rate = self.rate.map_or(self.busy, |rate| rate.cycles_for(self.moved));
         at_rate.max(self.least).min(self.busy)
@@ -120,9 +120,9 @@ impl Activity {
         self.charge([(cycle, reason.state())]);
     }
 
-    /// Charges the unaccounted cycles up to `cycle`, in which an item waited for storage that was being emptied
-    /// through an output port with these `[blocked, busy]` cycles: to [`StallReason::Blocked`] as far as the port was
-    /// blocked, and to [`StallReason::Full`] for the rest.
+    /// Charges the unaccounted cycles up to `cycle`, in which an item waited for storage to drain through an output port
+    /// with these `[blocked, busy]` cycles. The blocked share goes to [`StallReason::Blocked`], the rest to
+    /// [`StallReason::Full`].
     #[inline]
     pub fn idle_in_storage(&mut self, [blocked, busy]: [u64; 2], cycle: Cycle) {
         let wait = cycle.saturating_sub(self.accounted);
@@ -134,7 +134,7 @@ impl Activity {
         self.idle_until(cycle, StallReason::Full);
     }
 
-    /// Charges the cycles up to an item's arrival to [`StallReason::Starved`], then to its start as blocked.
+    /// Charges cycles up to an item's arrival to [`StallReason::Starved`], up to its start to [`StallReason::Blocked`].
     #[inline(always)]
     pub(crate) fn wait_for_item(&mut self, arrival: Cycle, start: Cycle) {
         self.charge([
@@ -143,7 +143,7 @@ impl Activity {
         ]);
     }
 
-    /// As [`Activity::wait_for_item`] up to `start`, then busy up to `end`.
+    /// Charges cycles up to `start` as [`Activity::wait_for_item`], then up to `end` as busy.
     #[inline(always)]
     pub(crate) fn work_on_item(&mut self, arrival: Cycle, start: Cycle, end: Cycle) {
         self.charge([
@@ -153,13 +153,13 @@ impl Activity {
         ]);
     }
 
-    /// Busy up to `worked`, [`StallReason::Blocked`] up to `start`, busy up to `end`.
+    /// Charges cycles up to `worked` as busy, up to `start` to [`StallReason::Blocked`], and up to `end` as busy.
     #[inline(always)]
     pub(crate) fn work_before_item(&mut self, worked: Cycle, start: Cycle, end: Cycle) {
         self.charge([(worked, BUSY), (start, StallReason::Blocked.state()), (end, BUSY)]);
     }
 
-    /// Counts the cycles up to `worked` as busy, up to each cycle of `waits` for its reason, and up to `end` as busy.
+    /// Charges cycles up to `worked` as busy, up to each cycle of `waits` to its reason, and up to `end` as busy.
     #[inline(always)]
     pub fn work_around(&mut self, worked: Cycle, waits: [(Cycle, StallReason); 2], end: Cycle) {
         let [first, second] = waits.map(|(until, reason)| (until, reason.state()));
@@ -167,15 +167,15 @@ impl Activity {
     }
 
     /// Charges the unaccounted cycles up to `ready`, when the data of an item that arrived at `arrival` is present. Cycles
-    /// by which it came later than its predecessor count as [`StallReason::Starved`], the rest as [`StallReason::Miss`].
+    /// by which it is late ([`Activity::arrive`]) go to [`StallReason::Starved`], the rest to [`StallReason::Miss`].
     #[inline]
     pub fn idle_for_data(&mut self, arrival: Cycle, ready: Cycle) {
         let later = self.arrive(arrival);
         self.charge(self.late_data(later, ready));
     }
 
-    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`], for an item that came `later` cycles
-    /// later than its predecessor, those up to `begin` to [`StallReason::Contended`], and those up to `end` as busy.
+    /// Charges the unaccounted cycles up to `ready` as [`Activity::idle_for_data`] for an item that is `later` cycles late,
+    /// the cycles up to `begin` to [`StallReason::Contended`], and the cycles up to `end` as busy.
     #[inline(always)]
     pub fn work_on_data(&mut self, later: Cycle, ready: Cycle, begin: Cycle, end: Cycle) {
         let [starved, missed] = self.late_data(later, ready);
@@ -190,7 +190,7 @@ impl Activity {
         self.charge([starved, missed, (room, StallReason::Full.state())]);
     }
 
-    /// Charges the wait until `ready` for an item's data; the item came `later` cycles after its predecessor.
+    /// Limits and states of the wait until `ready` for the data of an item that is `later` cycles late.
     #[inline(always)]
     fn late_data(&self, later: Cycle, ready: Cycle) -> [(Cycle, usize); 2] {
         [
@@ -199,7 +199,8 @@ impl Activity {
         ]
     }
 
-    /// Records an item's arrival; returns the cycles by which it came after its predecessor and after the queue was empty.
+    /// Records an arrival; returns how many cycles it is late, measured from the last departure from the queue or the cycle
+    /// after the previous arrival, whichever is later.
     #[inline]
     pub fn arrive(&mut self, arrival: Cycle) -> Cycle {
         let later = arrival.saturating_sub(self.last_left.max(self.last_arrival + 1));
@@ -207,24 +208,24 @@ impl Activity {
         later
     }
 
-    /// Records that the last item left the queue before the port at `cycle`: the queue held up items that arrive by then.
+    /// Records that the last item left the queue in front of the port at `cycle`. Items that arrive by then are not late.
     #[inline]
     pub fn leave_queue(&mut self, cycle: Cycle) {
         self.last_left = cycle;
     }
 
-    /// Counts the unaccounted cycles up to `cycle` as busy.
+    /// Charges the unaccounted cycles up to `cycle` as busy.
     #[inline(always)]
     pub fn busy_until(&mut self, cycle: Cycle) {
         self.charge([(cycle, BUSY)]);
     }
 
-    /// Charges the cycles up to each limit to the state beside it, without an unpredictable branch on their number.
+    /// Charges the cycles up to each limit to its state, without a branch on their number, which would be unpredictable.
     #[inline(always)]
     fn charge<const N: usize>(&mut self, charges: [(Cycle, usize); N]) {
         if self.timeline.is_some() {
             let mut from = self.accounted;
-            // One by one, in registers: in memory, the charges would be written where there is no timeline too.
+            // One call per charge keeps the array in registers; as a slice it is written to memory even without a timeline.
             for (cycle, state) in charges {
                 self.record(from, cycle, state);
                 from = from.max(cycle);
@@ -254,7 +255,7 @@ impl Activity {
         self.accounted
     }
 
-    /// Number of cycles counted.
+    /// Number of cycles counted, busy or idle.
     pub fn total(&self) -> u64 {
         self.busy + self.idle.iter().sum::<u64>()
     }
@@ -286,7 +287,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Cycles of a window at first, unless another length is asked for.
+    /// Default initial length of a window, in cycles.
     pub const FIRST_WINDOW: Cycle = 64;
 
     /// Creates an empty timeline in windows of `window` cycles.
@@ -304,7 +305,7 @@ impl Timeline {
         }
     }
 
-    /// Joins windows until they are `window` cycles long, a power of two times their length.
+    /// Joins pairs of windows until they are `window` cycles long: their current length times a power of two.
     pub fn widen(&mut self, window: Cycle) {
         while self.window < window {
             self.halve();
@@ -338,7 +339,7 @@ impl Timeline {
         self.windows[window][0] += amount;
     }
 
-    /// Port timeline over `cycles` from amounts moved at `per_cycle`; cycles that are not busy are drained.
+    /// Converts amounts of [`Timeline::add`] to busy cycles at `per_cycle`; the rest of `cycles` counts as drained.
     pub(super) fn scaled(&self, per_cycle: u64, cycles: Cycle) -> Self {
         let mut timeline = Self { window: self.window, windows: Vec::new() };
         for (window, start) in (0..cycles).step_by(index(self.window)).enumerate() {

@@ -1,4 +1,4 @@
-//! Report of a unit: its cycles by stall reason, and its counters.
+//! Visitors that collect cycles by stall reason and counters from all units of a pipeline.
 
 use super::ledger::{Ledger, LedgerSpec};
 use super::rate::Rate;
@@ -16,13 +16,13 @@ pub trait Visitor {
     /// Visits the activity of port `name`. Several instances of one unit use the same name.
     fn activity(&mut self, name: &'static str, activity: &mut Activity);
 
-    /// Visits the port `name` of a cache to the L2, with `bytes` moved at `rate` per cycle at most; instances share names.
+    /// Visits the port `name` between a cache and the L2, which moved `bytes` at no more than `rate` bytes per cycle.
     fn cache_port(&mut self, name: &'static str, rate: Rate, bytes: u64) {
         let _ = (name, rate, bytes);
     }
 
-    /// Visits the storage or lock `name`, for which items have waited `cycles` at a port, for `reason`: its cycles without
-    /// work for that reason are waits for `name` alone, if it has any. Several instances use the same names.
+    /// Visits the storage or lock `name`, for which items waited `cycles` cycles at `port`. All idle cycles of the port for
+    /// this `reason` are waits for `name`. Several instances use the same names.
     fn waits(&mut self, name: &'static str, port: &'static str, reason: StallReason, cycles: u64) {
         let _ = (name, port, reason, cycles);
     }
@@ -32,7 +32,7 @@ pub trait Visitor {
         let _ = (name, statistics);
     }
 
-    /// Visits the ledger of the unit and of the port, if it records one, of these names, and the counters that it records.
+    /// Visits the ledger of `unit`, with the counters that it records and the port whose busy cycles it records, if any.
     fn ledger(
         &mut self,
         unit: &'static str,
@@ -43,7 +43,7 @@ pub trait Visitor {
         let _ = (unit, port, ledger, counters);
     }
 
-    /// Visits the end of a pipeline, whose last work was over at `at`.
+    /// Visits the end of a pipeline, whose last work ended at `at`.
     fn end(&mut self, at: Cycle) {
         let _ = at;
     }
@@ -68,7 +68,7 @@ pub fn keep_timelines(units: &mut impl Unit, window: Cycle) {
     units.visit(&mut Keep(window));
 }
 
-/// Starts the ledgers of `units`.
+/// Starts the ledger of every unit in `units`.
 pub fn keep_ledgers(units: &mut impl Unit, spec: LedgerSpec) {
     struct Keep(LedgerSpec);
     impl Visitor for Keep {

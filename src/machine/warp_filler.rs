@@ -1,4 +1,4 @@
-//! Packing of warps behind a port, shared by the pipelines of splats and meshes.
+//! Packing of quads into warps, shared by the pipelines of splats and meshes.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct WarpFiller {
 }
 
 impl WarpFiller {
-    /// Creates an empty warp behind a port of `quads_per_cycle`.
+    /// Creates a filler with an empty warp and an input port of `quads_per_cycle`.
     pub fn new(spec: &PackSpec, quads_per_cycle: Rate) -> Self {
         Self {
             clock: RateClock::new(quads_per_cycle),
@@ -66,17 +66,17 @@ impl WarpFiller {
         }
     }
 
-    /// Number of quads in the warp.
+    /// Number of quads in the current warp, at most [`WARP_QUADS`].
     pub fn len(&self) -> usize {
         self.quads.len()
     }
 
-    /// Whether the warp holds no quads.
+    /// Whether the current warp holds no quads.
     pub fn is_empty(&self) -> bool {
         self.quads.is_empty()
     }
 
-    /// The first quad of the warp.
+    /// Oldest quad of the current warp.
     pub fn first(&self) -> Option<&Quad> {
         self.quads.first()
     }
@@ -105,25 +105,25 @@ impl WarpFiller {
         (count, last)
     }
 
-    /// Whether the warp is full.
+    /// Whether the current warp holds [`WARP_QUADS`] quads.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.quads.is_full()
     }
 
-    /// Marks the quads at `2n` and `2n + 1` of the warp as pairs, for each bit `n` of `pairs`.
+    /// Marks the quads `2n` and `2n + 1` of the warp as a pair for quad merging, for each set bit `n` of `pairs`.
     #[inline]
     pub fn mark_pairs(&mut self, pairs: u8) {
         self.merge |= pairs & PAIRS;
     }
 
-    /// Starts the next flush: none of its quads has passed.
+    /// Starts a flush: the next warp is marked as its first.
     #[inline]
     pub fn begin_flush(&mut self) {
         self.begins_flush = true;
     }
 
-    /// Emits the warp, of screen tile `tile`, at or after `at`, and holds the port until then.
+    /// Emits the warp for screen tile `tile` at or after `at`; the input port takes no quad before.
     pub fn emit<M>(&mut self, tile: u32, at: Cycle, state: &mut M, next: &mut impl Sink<Warp, M>) {
         self.counters.warps += 1;
         self.counters.partial_warps += u64::from(!self.quads.is_full());
@@ -137,7 +137,7 @@ impl WarpFiller {
         self.clock.wait_until(start);
     }
 
-    /// Cycle at which the last warp has been accepted.
+    /// Cycle at which the next stage has accepted the last warp.
     pub fn done(&self) -> Cycle {
         self.output.done()
     }

@@ -1,50 +1,50 @@
 //! Bandwidth as a calendar of windows. Each request books bytes in the first windows with room at or
 //! after its cycle. Requests may come out of time order; no byte of bandwidth is booked twice.
 //!
-//! Windows are kept in a ring. Before it, the calendar is coarse: a request that is older than the ring books in
-//! the past at its own cycle, since the units that wait for it are in that past as well.
-//! Moving it to the ring would turn the distance of the calendar's ends into a latency of memory.
+//! Recent windows are kept in a ring, older ones in coarse blocks. A request that is older than the ring is booked in
+//! these blocks at its own cycle, since the units that wait for it are as far in the past. If it were moved to the
+//! ring, it would see the length of the ring as a latency of memory.
 
 use super::past::Past;
 use crate::rate::Rate;
 use crate::timing::{Cycle, Timeline};
 use quadrille_base::math::index;
 
-/// Resolution of bandwidth: far below the latency of any memory.
+/// Length of a window; far below the latency of any memory.
 const WINDOW_CYCLES: u64 = 16;
-/// A power of two.
+/// Smallest number of windows in the ring, a power of two.
 const WINDOWS: u64 = 1 << 14;
-/// A power of two.
+/// Largest number of windows in the ring, a power of two.
 const MOST_WINDOWS: u64 = 1 << 20;
-/// Windows per block of the past in a run of up to 67 million cycles.
+/// Initial number of windows per block of the past; blocks double in runs of more than 67 million cycles.
 const PAST_WINDOWS: u64 = 1 << 10;
 
 #[derive(Debug, Clone, Copy)]
 struct Window {
-    /// Parts of bytes booked.
+    /// Booked parts of bytes.
     used: u64,
-    /// No later than the first window with room at or after this one; the window itself while it has room.
+    /// Lower bound on the first window with room from this one on; the window itself while it has room.
     next: u64,
 }
 
-/// The calendar of one port.
+/// Bandwidth of one port over time.
 #[derive(Debug)]
 pub struct Calendar {
-    /// Bytes per cycle, without a common divisor.
+    /// Bytes per cycle as a reduced fraction.
     rate: Rate,
-    /// Parts per byte: the cycles of the rate, so that a cycle moves a whole number of parts, the bytes of the rate.
+    /// Parts per byte: the denominator of the rate. A cycle then moves a whole number of parts, the numerator.
     byte: u64,
     parts_per_window: u64,
-    /// Fill in parts below which a request needs no other window and no timeline: the capacity, or 0 with a timeline.
+    /// Fill in parts below which a request takes the fast path: the capacity of a window, or 0 if a timeline is kept.
     quick_limit: u64,
     /// `2^48` divided by the parts per cycle, rounded up.
     reciprocal: u64,
-    /// Ring of the windows from `first` on.
+    /// Ring of windows; `first` is the number of its oldest window.
     windows: Vec<Window>,
-    /// Number of windows minus 1, all ones in binary.
+    /// Mask of ring indices: the number of windows, a power of two, minus 1.
     mask: u64,
     first: u64,
-    /// Parts that can still be booked before the ring.
+    /// Free parts of the windows that are older than the ring.
     past: Past,
     /// Bytes booked so far.
     pub bytes: u64,
@@ -52,13 +52,13 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Creates the calendar of a port of `rate` in bytes, of at most 2^22 bytes. Requests that come more than 262,144
-    /// cycles out of time order find less exact bandwidth.
+    /// Creates the calendar of a port of `rate` bytes per cycle, with a numerator of at most 2^22. Requests more than
+    /// 262,144 cycles out of time order are booked in coarse blocks.
     pub fn new(rate: Rate) -> Self {
         Self::spanning(rate, 0)
     }
 
-    /// As [`Calendar::new`], for requests up to `cycles` out of time order, if that is more; at most 2^24.
+    /// As [`Calendar::new`], with a ring for requests up to `cycles` out of time order, at least 2^18 and at most 2^24.
     pub fn spanning(rate: Rate, cycles: u64) -> Self {
         let count = (cycles / WINDOW_CYCLES).clamp(WINDOWS, MOST_WINDOWS).next_power_of_two();
         let (bytes, cycles) = rate.reduced();
@@ -79,12 +79,12 @@ impl Calendar {
         }
     }
 
-    /// Rate in bytes.
+    /// Rate of the port in bytes per cycle.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, which is `at` without any.
+    /// Books `bytes` at or after `at`; returns the cycle in which the last byte passes, or `at` for 0 bytes.
     #[inline]
     pub fn book(&mut self, bytes: u64, at: Cycle) -> Cycle {
         if bytes == 0 {
@@ -92,11 +92,11 @@ impl Calendar {
         }
         self.bytes += bytes;
         let parts = bytes * self.byte;
-        // A shift, as the length is a power of two.
+        // Compiles to a shift, since the length is a power of two.
         let number = at / WINDOW_CYCLES;
         if number.wrapping_sub(self.first) <= self.mask {
             let window = &mut self.windows[index(number & self.mask)];
-            // Most requests leave room in the window that they ask for.
+            // Fast path: most requests leave room in their first window.
             if window.used + parts < self.quick_limit {
                 window.used += parts;
                 let used = window.used;
@@ -155,12 +155,12 @@ impl Calendar {
         self.quick_limit = 0;
     }
 
-    /// The busy and the unused cycles over a run of `cycles`, if a timeline is kept.
+    /// Timeline of busy and unused cycles over a run of `cycles`, if one is kept.
     pub fn timeline(&self, cycles: Cycle) -> Option<Timeline> {
         Some(self.timeline.as_deref()?.scaled(self.rate.items().into(), cycles))
     }
 
-    /// First window with room at or after `from`. Pointers on the way are set to it, lest every request scan full windows.
+    /// Finds the first window with room at or after `from`, with short cuts that let later requests skip full windows.
     fn with_room(&mut self, from: u64) -> u64 {
         let from = from.max(self.first);
         let end = self.first + self.mask + 1;
@@ -188,7 +188,7 @@ impl Calendar {
             return;
         }
         let first = window + 1 - count;
-        // At most the whole ring, however far the window is ahead.
+        // Replaces at most the whole ring, however far ahead the window is.
         let replaced = count.min(first - self.first);
         for old in self.first..self.first + replaced {
             let used = self.windows[index(old & self.mask)].used;
@@ -219,13 +219,13 @@ mod tests {
         assert_eq!(calendar.book(160, 1600), 1615);
         assert_eq!(calendar.book(9, 3), 16);
         assert_eq!(calendar.book(10, 3), 17);
-        // Alone in its window, a request passes when it asked to.
+        // Alone in its window, a request passes in its own cycle.
         assert_eq!(calendar.book(10, 3205), 3205);
         assert_eq!(calendar.bytes, 350);
     }
 
-    /// A request at 300,000, and one at 1, which is older than all windows kept unless there are more: either
-    /// way the port was idle then.
+    /// A request at cycle 300,000, then one at cycle 1, when the port was idle: it passes in cycle 1, whether the ring
+    /// has the default length and is too short for it, or is longer.
     #[test]
     fn requests_from_before_the_windows_keep_their_cycle() {
         let later = |mut calendar: Calendar| {
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(calendar.book(1, 7), 3 * 16_384);
     }
 
-    /// No bytes take no time, also of a port that is busy, and before the windows.
+    /// A request of 0 bytes takes no time, even at a busy port.
     #[test]
     fn no_bytes_take_no_time() {
         let mut calendar = Calendar::new(Rate::new(10, 1));
@@ -260,8 +260,8 @@ mod tests {
         assert_eq!((calendar.book(0, 5), calendar.book(0, 299_000)), (5, 299_000));
     }
 
-    /// Requests at cycle 0 and requests at the time that they reach by turns, far beyond the windows
-    /// kept: the cycle in which the last byte passes never falls behind the bytes.
+    /// Requests alternate between cycle 0 and the last cycle reached, far beyond the length of the ring: at one byte per
+    /// cycle, the last byte never passes earlier than the number of bytes allows.
     #[test]
     fn no_byte_passes_before_those_ahead_of_it() {
         let mut calendar = Calendar::new(Rate::ONE);
@@ -281,13 +281,13 @@ mod tests {
         assert!(
             old > last - WINDOW_CYCLES * PAST_WINDOWS && old < last + WINDOW_CYCLES * PAST_WINDOWS
         );
-        // A gap so large that all that has passed is one block of the past.
+        // A gap so large that all earlier windows are joined into one block.
         let far = (1 << 40) + 15;
         assert_eq!(calendar.book(16, far), far);
         assert_eq!(calendar.book(16, 7), 7);
     }
 
-    /// 5 bytes in 3 cycles: byte `n` ends in cycle `ceil(3 n / 5) - 1`. A byte in 40 cycles takes two and a half windows.
+    /// 5 bytes in 3 cycles: byte `n` ends in cycle `ceil(3 n / 5) - 1`. At a byte in 40 cycles, a byte takes 2.5 windows.
     #[test]
     fn rates_are_ratios() {
         let mut calendar = Calendar::new(Rate::new(5, 3));

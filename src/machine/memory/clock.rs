@@ -1,4 +1,4 @@
-//! Conversion of times and rates to cycles.
+//! Conversion of nanoseconds to cycles.
 
 use quadrille_base::math::whole;
 

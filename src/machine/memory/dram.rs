@@ -1,4 +1,4 @@
-//! DRAM with a bandwidth and a latency.
+//! DRAM with limited bandwidth and constant latency.
 
 use super::calendar::Calendar;
 use super::clock::cycles_in;
@@ -26,22 +26,22 @@ impl DramSpec {
     }
 }
 
-/// A request to DRAM.
+/// A recorded request to DRAM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DramRequest {
     /// Cycle at which the request reaches DRAM.
     pub at: Cycle,
     /// Address of the first byte.
     pub address: u64,
-    /// Number of bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Whether the request is a write.
+    /// True for a write, false for a read.
     pub is_write: bool,
     /// Client that owns the data.
     pub client: Client,
 }
 
-/// DRAM.
+/// DRAM: one port with a calendar of its bandwidth, and a constant latency of reads.
 #[derive(Debug)]
 pub struct Dram {
     latency: u64,
@@ -51,7 +51,7 @@ pub struct Dram {
 }
 
 impl Dram {
-    /// Creates an idle memory beside units at `clock_mhz`.
+    /// Creates an idle DRAM for units that run at `clock_mhz`.
     pub(crate) fn new(spec: &DramSpec, clock_mhz: f64) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
@@ -65,7 +65,7 @@ impl Dram {
         self.requests = Some(Vec::new());
     }
 
-    /// Takes the requests in the order of their cycles; none if they are not kept.
+    /// Takes the recorded requests, sorted by cycle; empty if they are not recorded.
     pub fn take_requests(&mut self) -> Vec<DramRequest> {
         let mut requests = self.requests.take().unwrap_or_default();
         requests.sort_by_key(|request| request.at);
@@ -117,7 +117,7 @@ impl Dram {
         self.last_write
     }
 
-    /// Takes requests up to `cycles` out of time order, before the first one.
+    /// Extends the calendar to requests up to `cycles` out of time order. Must be called before the first request.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
         self.calendar = Calendar::spanning(self.calendar.rate(), cycles);
     }
@@ -131,7 +131,7 @@ impl Dram {
         &mut self.calendar
     }
 
-    /// Bytes moved in both directions.
+    /// Bytes read and written so far.
     pub fn bytes(&self) -> u64 {
         self.calendar.bytes
     }

@@ -1,6 +1,6 @@
 //! Shared L2 cache: sectored, set-associative, write-back. It holds tags, not data.
 //!
-//! A miss on a sector fetches that sector alone. A write covers whole sectors, so it fetches nothing.
+//! A miss fetches only the missing sectors. A write covers whole sectors, so it fetches nothing.
 
 use std::ops::Range;
 
@@ -60,15 +60,15 @@ statistics! {
     }
 }
 
-/// The lines that an L2 holds between two frames.
+/// Lines that an L2 holds between two frames of a sequence.
 #[derive(Debug, Clone)]
 pub struct HeldLines {
     tags: SectorCache,
-    /// Number of cacheable lines before the streams.
+    /// Number of cacheable lines, behind which the streams lie.
     cacheable: u32,
 }
 
-/// The shared L2.
+/// L2 cache that all units share, with one port for the bandwidth of all slices.
 #[derive(Debug)]
 pub struct L2 {
     latency: u64,
@@ -76,17 +76,17 @@ pub struct L2 {
     write_buffer_bytes: u64,
     port: Calendar,
     last_write: Cycle,
-    /// Bytes moved by client.
+    /// Bytes moved so far, by client.
     pub traffic: TrafficByClient,
     ledger: Ledger,
     tile_lines: TileLines,
 }
 
-/// Lines that hold data of screen tiles, tile after tile: buffers of `(first line, lines per tile, tiles)`.
+/// Buffers that store data tile by tile, each as `(first line, lines per screen tile, number of tiles)`.
 pub type TileLines = Vec<(u32, u32, u32)>;
 
 impl L2 {
-    /// Creates an empty cache for a memory of `memory_lines` lines, beside units at `clock_mhz`.
+    /// Creates an empty cache for a memory of `memory_lines` lines and units that run at `clock_mhz`.
     pub(crate) fn new(spec: &L2Spec, clock_mhz: f64, memory_lines: u32) -> Self {
         Self {
             latency: cycles_in(spec.latency_ns, clock_mhz),
@@ -105,7 +105,7 @@ impl L2 {
         self.tile_lines = tile_lines;
     }
 
-    /// Takes over the previous frame's lines, if it had the same number of `cacheable` lines.
+    /// Takes over the lines of the frame `before` if it had the same number of `cacheable` lines.
     pub(super) fn begin_frame(&mut self, before: Option<&HeldLines>, cacheable: u32) {
         if let Some(before) = before.filter(|before| before.cacheable == cacheable) {
             self.tags = before.tags.clone();
@@ -124,7 +124,7 @@ impl L2 {
         self.tags.extend_memory(memory_lines);
     }
 
-    /// Takes the record of the traffic, if it is kept.
+    /// Takes the ledger's record of the traffic, if the ledger was started.
     pub fn take_record(&mut self) -> Option<Record> {
         self.ledger.take("memory", &self.traffic, None)
     }
@@ -136,7 +136,7 @@ impl L2 {
         })
     }
 
-    /// Adds `bytes` of a client, of `line` if cached, to the count that `of` selects.
+    /// Adds `bytes` of `client` to the count that `of` selects; `line` is `None` for data without tags.
     #[inline(always)]
     pub(super) fn count(
         &mut self,
@@ -156,12 +156,12 @@ impl L2 {
         (self.ledger).record(mark, &self.traffic, None, tile, at);
     }
 
-    /// Cycles from a request to its answer.
+    /// Latency of a hit, in cycles.
     pub fn latency(&self) -> u64 {
         self.latency
     }
 
-    /// Takes requests up to `cycles` out of time order, before the first one.
+    /// Extends the calendar to requests up to `cycles` out of time order. Must be called before the first request.
     pub(super) fn reorder_within(&mut self, cycles: Cycle) {
         self.port = Calendar::spanning(self.port.rate(), cycles);
     }
@@ -175,13 +175,13 @@ impl L2 {
         &mut self.port
     }
 
-    /// Prefetches the state of a resident line into the host's cache.
+    /// Prefetches the tags of a line into the host's cache if the line is resident.
     #[inline]
     pub(super) fn prefetch(&self, line: u32) {
         self.tags.prefetch(line);
     }
 
-    /// Traffic so far.
+    /// Counters of the run so far.
     pub fn counters(&self) -> L2Counters {
         let clients = self.traffic.clients();
         L2Counters {
@@ -195,7 +195,7 @@ impl L2 {
         self.last_write
     }
 
-    /// Reads the sectors in mask `sectors` of `line` at `at`, from DRAM if not resident; returns the cycle of the arrival.
+    /// Reads the sectors in mask `sectors` of `line` at `at`, missing ones from DRAM; returns the cycle of their arrival.
     #[inline]
     pub fn read(
         &mut self,
@@ -275,12 +275,12 @@ impl L2 {
         start
     }
 
-    /// Passes uncached `bytes` from DRAM, or kept ones, to a unit at `at`; returns the cycle of their arrival.
+    /// Passes `bytes` of a stream, or that always stay in the L2, to a unit at `at`; returns the cycle of their arrival.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.book_read(client, None, bytes, at) + self.latency
     }
 
-    /// Writes `bytes` at `at` to a region that is not evicted; returns the cycle at which they are accepted.
+    /// Writes `bytes` that always stay in the L2 at `at`; returns the cycle at which they are accepted.
     pub fn keep(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         let passed = self.book_write(client, None, bytes, at);
         self.last_write = self.last_write.max(passed);
@@ -299,7 +299,7 @@ impl L2 {
         self.port.book(bytes, at)
     }
 
-    /// Finds a line at `at` or allocates it; returns its slot and the cycle from which it is free.
+    /// Finds a line at `at` or allocates it; returns its slot and the cycle from which the slot is free.
     #[inline(always)]
     fn find(&mut self, line: u32, at: Cycle, dram: &mut Dram) -> (u32, Cycle) {
         match self.tags.find(line) {
@@ -319,9 +319,9 @@ impl L2 {
         let line = Some(evicted.line);
         self.count(evicted.writer, line, bytes, at, |traffic| &mut traffic.dram_written_bytes);
         dram.note_sectors(evicted.writer, evicted.line, evicted.dirty, true, at);
-        // Requests do not come in time order, so the buffer's content is not known item by item. The
-        // line enters when no more bytes than the buffer holds pass DRAM's port before it. Reads
-        // that pass in between count as if they stood in the buffer.
+        // Requests come out of time order, so the content of the buffer is not known line by line. The line
+        // enters as early as the buffer's capacity can drain through the DRAM port before the line passes it.
+        // Reads that pass in between count as content of the buffer.
         let passed = dram.write(bytes, at);
         let rate = dram.port().rate();
         let drained_in =

@@ -4,12 +4,12 @@ use quadrille_base::math::{fit, prefetch};
 
 const NONE: u32 = u32::MAX;
 
-/// Lines resident in a cache, each with a content of type `L`.
+/// Lines resident in a cache, each with state of type `L`.
 #[derive(Debug, Clone)]
 pub struct LruLines<L> {
     sets: u32,
     order: Order,
-    /// Line of each slot. Apart from the contents, since only a replacement reads it.
+    /// Line in each slot. Separate from the contents, since only a replacement reads it.
     lines: Vec<u32>,
     contents: Vec<L>,
     slot_of: Vec<u32>,
@@ -34,7 +34,7 @@ impl<L: Default> LruLines<L> {
         }
     }
 
-    /// Finds a resident line and makes it the most recently used; returns its slot.
+    /// Finds a resident line and makes it the most recently used of its set; returns its slot.
     #[inline(always)]
     pub fn find(&mut self, line: u32) -> Option<u32> {
         let slot = self.slot_of[line as usize];
@@ -45,8 +45,8 @@ impl<L: Default> LruLines<L> {
         Some(slot)
     }
 
-    /// Replaces the least recently used line of the set by `line`, which is not resident. Returns the slot, whose content
-    /// is reset, and the evicted line with its content.
+    /// Replaces the least recently used line of the set by `line`, which must not be resident. Returns the slot, with reset
+    /// content, and the evicted line with its content.
     #[inline(always)]
     pub fn replace(&mut self, line: u32) -> (u32, Option<u32>, L) {
         let slot = self.order.oldest(line % self.sets);
@@ -60,7 +60,7 @@ impl<L: Default> LruLines<L> {
         (slot, (old != NONE).then_some(old), content)
     }
 
-    /// Content of the line in a slot.
+    /// Content of the line in `slot`.
     #[inline]
     pub fn content(&mut self, slot: u32) -> &mut L {
         &mut self.contents[slot as usize]
@@ -70,7 +70,7 @@ impl<L: Default> LruLines<L> {
         self.contents.iter()
     }
 
-    /// The resident lines with their contents, by slot.
+    /// Iterates over the resident lines and their contents, in the order of slots.
     pub fn resident(&mut self) -> impl Iterator<Item = (u32, &mut L)> {
         self.lines.iter().copied().zip(&mut self.contents).filter(|(line, _)| *line != NONE)
     }
@@ -83,7 +83,7 @@ impl<L: Default> LruLines<L> {
         }
     }
 
-    /// Empties the slots of the resident lines for which `keep` returns false. The order of use stays.
+    /// Empties the slots of the resident lines for which `keep` returns false. The order of use does not change.
     pub fn retain(&mut self, mut keep: impl FnMut(u32, &mut L) -> bool) {
         for (line, content) in self.lines.iter_mut().zip(&mut self.contents) {
             if *line != NONE && !keep(*line, content) {
@@ -94,17 +94,17 @@ impl<L: Default> LruLines<L> {
         }
     }
 
-    /// Moves the content of a line, if it is resident, into the host's cache.
+    /// Prefetches the content of a line into the host's cache if the line is resident.
     #[inline]
     pub fn prefetch(&self, line: u32) {
         prefetch(&self.contents, self.slot_of[line as usize] as usize);
     }
 }
 
-/// Order of use of the slots of each set.
+/// Slots of each set in order of use.
 #[derive(Debug, Clone)]
 enum Order {
-    /// For few ways.
+    /// For up to [`Ranks::MOST_WAYS`] ways.
     Ranks(Ranks),
     /// For any number of ways.
     Lists(Lists),
@@ -135,11 +135,11 @@ impl Order {
     }
 }
 
-/// Ways of each set by use, latest first, as hexadecimal digits of a word: large lists would not fit the host's cache.
+/// Ways of each set as digits of a word, most recently used lowest: linked lists would not fit into the host's cache.
 #[derive(Debug, Clone)]
 struct Ranks {
     ways: u32,
-    /// Binary logarithm of the slots per set, a power of two, so that nothing is divided.
+    /// Binary logarithm of the slots per set: a power of two, so that shifts replace divisions.
     set_shift: u32,
     orders: Vec<u64>,
 }
@@ -167,17 +167,16 @@ impl Ranks {
         let set = slot >> self.set_shift;
         let way = u64::from(slot - (set << self.set_shift));
         let order = &mut self.orders[set as usize];
-        // The digit that holds `way` is the lowest zero of the difference; borrows reach only digits
-        // above it.
+        // The digit that holds `way` is the lowest zero digit of the difference; borrows reach only the digits above.
         let difference = *order ^ (way * Self::ONES);
         let zeros = difference.wrapping_sub(Self::ONES) & !difference & (Self::ONES << 3);
-        // All bits of the digits up to the one found.
+        // All bits up to the end of this digit.
         let newer = zeros ^ zeros.wrapping_sub(1);
         *order = *order & !newer | (*order << 4 | way) & newer;
     }
 }
 
-/// Doubly linked ring of slots per set, through a node of the set itself, so that no slot is a special case.
+/// Doubly linked ring of slots per set. A head node of the set closes the ring, so that no slot is a special case.
 #[derive(Debug, Clone)]
 struct Lists {
     ways: u32,
@@ -189,7 +188,7 @@ struct Lists {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     set: u32,
-    /// Neighbours in the ring. The set's node is newer than the newest slot and older than the oldest.
+    /// Neighbours in the ring. The head node stands between the newest and the oldest slot.
     newer: u32,
     older: u32,
 }
@@ -230,7 +229,7 @@ impl Lists {
 mod tests {
     use super::*;
 
-    /// Two sets of two ways: even lines, and odd ones.
+    /// Two sets of two ways: one of even lines and one of odd lines.
     #[test]
     fn the_least_recently_used_line_of_the_set_makes_room() {
         let mut lines = LruLines::<u8>::new(2, 2, 8);
@@ -240,14 +239,14 @@ mod tests {
             *lines.content(slot) = line.to_le_bytes()[0];
         }
         assert!(lines.find(0).is_some() && lines.find(4).is_none());
-        // Line 0 was used since: 2 goes, and 1 of the other set.
+        // Line 0 was used again, so line 2 is evicted; in the other set, line 1.
         assert_eq!(lines.replace(4).1, Some(2));
         let (_, old, content) = lines.replace(5);
         assert_eq!((old, content), (Some(1), 1));
         assert!(lines.find(2).is_none() && lines.find(3).is_some());
     }
 
-    /// Both orders of use agree with a plain list on random touches, for sets of up to 16 ways.
+    /// [`Ranks`] and [`Lists`] agree with a plain list on random touches, for sets of up to 16 ways.
     #[test]
     fn ranks_and_lists_order_alike() {
         for ways in [1_u32, 2, 3, 15, 16] {

@@ -28,11 +28,11 @@ use traffic::Client;
 /// Memory system of the GPU: L2 and DRAM.
 #[derive(Debug)]
 pub struct Memory {
-    /// Shared cache.
+    /// Cache that all units share.
     pub l2: L2,
-    /// Memory behind the cache.
+    /// DRAM behind the L2.
     pub dram: Dram,
-    /// Next address of a stream; streams follow the cacheable lines one by one.
+    /// Address of the next stream; streams lie behind the cacheable lines, one after another.
     next_streamed: u64,
     cacheable: u32,
     caches_streams: bool,
@@ -51,8 +51,8 @@ impl Memory {
         }
     }
 
-    /// Takes requests up to `cycles` out of time order, where that is more than units without long waits need.
-    /// No request has come yet, and no timeline is kept.
+    /// Extends the calendars to requests up to `cycles` out of time order, for units that wait long. Must be called before
+    /// the first request and before [`Memory::keep_timelines`].
     pub fn reorder_within(&mut self, cycles: Cycle) {
         self.l2.reorder_within(cycles);
         self.dram.reorder_within(cycles);
@@ -73,24 +73,24 @@ impl Memory {
         self.l2.write(client, line, sectors, at, &mut self.dram)
     }
 
-    /// First cycle after the last write was accepted, by the L2 and by DRAM; 0 if nothing was written.
+    /// First cycle after the L2 and DRAM have accepted the last write; 0 if nothing was written.
     pub fn writes_done(&self) -> Cycle {
         let written = [self.l2.last_write(), self.dram.last_write()];
         let last = written.into_iter().max().filter(|last| *last > 0);
         last.map_or(0, |last| last + 1)
     }
 
-    /// Reads `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they arrive.
+    /// Reads `bytes` that always stay in the L2 for `client` at `at`; returns the cycle at which they arrive.
     pub fn read_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.l2.pass(client, bytes, at)
     }
 
-    /// Writes `bytes` for `client` at `at` that the L2 does not evict; returns the cycle at which they are accepted.
+    /// Writes `bytes` that always stay in the L2 for `client` at `at`; returns the cycle at which they are accepted.
     pub fn write_kept(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.l2.keep(client, bytes, at)
     }
 
-    /// Cycles of the ports of the L2 and of DRAM in a run of `cycles`. The busy cycles are the bytes divided by the rate.
+    /// Cycles of the L2 port and the DRAM port in a run of `cycles`. Busy cycles are the bytes divided by the rate.
     pub fn units(&self, cycles: Cycle) -> Vec<UnitCycles> {
         let unit = |name, port: &Calendar| UnitCycles {
             timeline: port.timeline(cycles),
@@ -105,24 +105,24 @@ impl Memory {
         self.dram.port_mut().keep_timeline(window);
     }
 
-    /// Starts to record traffic by interval, and by the screen tiles whose data lie in `tile_lines`.
+    /// Starts the ledger of traffic, by interval and by the screen tile whose data lie in `tile_lines`.
     pub fn keep_ledger(&mut self, spec: LedgerSpec, tile_lines: TileLines) {
         self.l2.keep_ledger(spec, tile_lines);
     }
 
-    /// Starts to keep the requests to DRAM.
+    /// Starts to record the requests to DRAM, for [`Dram::take_requests`].
     pub fn keep_requests(&mut self) {
         self.dram.keep_requests();
     }
 
-    /// Begins a frame of a sequence: the L2 caches streams as well, each in the lines of the stream of the same number in
-    /// the frame `before`, and starts with the lines held at its end if its pictures had the same size.
+    /// Begins a frame of a sequence. The L2 then caches streams too: the n-th stream has the same lines in every frame.
+    /// It starts with the lines of the frame `before` if both frames have the same number of cacheable lines.
     pub fn begin_frame(&mut self, before: Option<&HeldLines>) {
         self.caches_streams = true;
         self.l2.begin_frame(before, self.cacheable);
     }
 
-    /// The lines that the L2 holds when a frame of a sequence has ended: dirty ones are written back, and the lines in
+    /// Returns the lines that the L2 holds after a frame of a sequence: dirty lines are written back, and the lines in
     /// `dropped` are discarded. `None` if [`Memory::begin_frame`] was not called.
     pub fn end_frame(&self, dropped: &Range<u32>) -> Option<HeldLines> {
         let held = || self.l2.end_frame(self.cacheable, dropped);
@@ -147,7 +147,7 @@ impl Memory {
         arrived
     }
 
-    /// Reads `bytes` for `client` that are used once, cached only in a sequence; returns the cycle of their arrival.
+    /// Reads a stream of `bytes`, used once per frame and cached only in a sequence; returns the cycle of its arrival.
     pub fn stream(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         if self.caches_streams {
             return self.cached_stream(client, bytes, at);

@@ -1,17 +1,17 @@
-//! Summary of a port's calendar before its oldest window: parts of bytes not booked, in blocks of many windows.
+//! Coarse part of a port's calendar, before its oldest window: free parts of bytes in blocks of many windows.
 //!
-//! Within a block it is no longer known which cycles have room, so bytes that fit into the block of their
-//! cycle pass when they ask to. A port as a whole still moves no more bytes than its rate.
+//! A block does not record which of its cycles have room, so bytes that fit into the block of their cycle pass in
+//! that cycle. The port as a whole still moves no more bytes than its rate allows.
 
 use quadrille_base::math::index;
 
-/// When time outgrows these blocks, pairs of blocks are joined.
+/// Pairs of blocks are joined when a run outgrows this number of blocks.
 const MOST_BLOCKS: usize = 4096;
 
 #[derive(Debug, Clone, Copy)]
 struct Block {
     free: u64,
-    /// No later than the first block with room at or after this one; the block itself while it has room.
+    /// Lower bound on the first block with room after this one, where a search goes on while this block is full.
     next: usize,
 }
 
@@ -27,7 +27,7 @@ impl Past {
         Self { blocks: Vec::new(), length }
     }
 
-    /// Adds `count` windows from `window` on, the first after all blocks, with `free` parts each.
+    /// Adds `count` windows from `window` on, which follow all earlier ones, with `free` parts each.
     pub(super) fn add(&mut self, mut window: u64, count: u64, free: u64) {
         let end = window + count;
         while end > self.length * MOST_BLOCKS as u64 {
@@ -45,14 +45,14 @@ impl Past {
         }
     }
 
-    /// Books up to `parts` at or after `window` in one block; returns their number and first window, `None` without room.
+    /// Books up to `parts` from `window` on in one block; returns their number and first window, or `None` if all are full.
     pub(super) fn book(&mut self, parts: u64, window: u64) -> Option<(u64, u64)> {
         let from = index(window / self.length);
         let mut found = from;
         while self.blocks.get(found)?.free == 0 {
             found = self.blocks[found].next;
-            // The last block still grows, so it is not skipped. A saturated port does not scan its full blocks
-            // for every request.
+            // A short cut, so that requests to a saturated port do not scan full blocks. The last block is not
+            // skipped, since it still grows.
             self.blocks[from].next = found.min(self.blocks.len() - 1).max(from + 1);
         }
         let room = &mut self.blocks[found];

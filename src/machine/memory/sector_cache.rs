@@ -1,8 +1,8 @@
 //! Tags of a sectored write-back cache: the resident sectors of each line, their dirty bits, and the cycle at
 //! which the data of each sector arrives. The caches of units and the L2 are built on it.
 //!
-//! A set replaces its least recently used line. A line that is in use, because its data are in flight
-//! or a unit works on them, is not evicted before that is over: its successor waits.
+//! A set replaces its least recently used line. A line that is in use, because its data are in flight or a unit works
+//! on them, is evicted only when the use ends; the new line waits for its slot.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::packets::fragments;
 use crate::statistics::{Peak, statistics};
 use crate::timing::Cycle;
 
-/// There are fewer than 2^32 lines.
+/// Stands for no line; a memory has fewer than 2^32 lines.
 const NO_LINE: u32 = u32::MAX;
 pub(super) const LINE_SECTORS: usize = (LINE_BYTES / SECTOR_BYTES) as usize;
 
@@ -42,11 +42,11 @@ statistics! {
 
 #[inline]
 pub(super) fn sectors_in(mask: u8) -> u64 {
-    // A line's sectors are four, as a quad's fragments.
+    // A line has four sectors, so the table of a quad's four fragments counts them.
     fragments(mask)
 }
 
-/// The sectors in a mask.
+/// Iterates over the indices of the sectors in a mask.
 #[inline]
 pub fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -56,7 +56,7 @@ pub fn sectors_of(mut mask: u8) -> impl Iterator<Item = usize> {
     })
 }
 
-/// State of a line; fits one cache line of the host.
+/// State of a line; fits into one cache line of the host.
 #[derive(Debug, Clone, Default)]
 #[repr(align(64))]
 pub(super) struct Line {
@@ -64,7 +64,7 @@ pub(super) struct Line {
     dirty: u8,
     writer: Client,
     ready_at: [Cycle; LINE_SECTORS],
-    /// Cycles of the last uninterrupted use.
+    /// Start of the last uninterrupted use, which ends at `used_until`.
     used_from: Cycle,
     used_until: Cycle,
 }
@@ -78,7 +78,7 @@ impl Line {
     /// Cycle at which the data of all `sectors` are present, at least `at`.
     #[inline]
     pub(super) fn ready(&self, sectors: u8, at: Cycle) -> Cycle {
-        // Loops over bits instead of iterators, which make more instructions, run for every quad.
+        // A loop over bits, since an iterator compiles to more instructions in this code, which runs for every quad.
         let (mut ready, mut left) = (at, sectors);
         while left != 0 {
             ready = ready.max(self.sector_ready(left.trailing_zeros() as usize));
@@ -130,13 +130,13 @@ pub(super) struct Evicted {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
     slot: u32,
-    /// Cycle at which the evicted line has left the slot, no earlier than the access.
+    /// Cycle at which the evicted line is no longer in use, no earlier than the access.
     pub(super) free_at: Cycle,
     pub(super) evicted: Option<Evicted>,
 }
 
 impl Replaced {
-    /// Slot and the cycle from which it is free. `write_back` takes an evicted line and its cycle, and returns its end.
+    /// Returns the slot and the cycle from which it is free, which `write_back` returns for a dirty evicted line.
     #[inline(always)]
     pub(super) fn written_back(
         self,
@@ -153,13 +153,13 @@ impl Replaced {
 #[derive(Debug, Clone)]
 pub(super) struct SectorCache {
     lines: LruLines<Line>,
-    /// Last found line and its slot; the most recently used of its set.
+    /// Line found last and its slot; the most recently used line of its set.
     last: (u32, u32),
     pub(super) accesses: u64,
     fetched: u64,
-    /// Sectors cleared, or written as a whole.
+    /// Sectors made resident without a fetch: cleared, or written as a whole.
     created: u64,
-    /// Sectors resident at the start.
+    /// Sectors resident at the start of the frame.
     held: u64,
     evicted: u64,
     peak: u64,
@@ -188,7 +188,7 @@ impl SectorCache {
 
     pub(super) fn counters(&self) -> CacheCounters {
         let dirty: u64 = self.lines.contents().map(|l| sectors_in(l.dirty)).sum();
-        // One count per access; deriving the others here takes 0.99 of the instructions of counting each.
+        // Hits and misses are derived here: counting them per access takes 1 % more instructions.
         let misses = self.fetched + self.created;
         CacheCounters {
             hits: self.accesses - misses,
@@ -208,8 +208,8 @@ impl SectorCache {
     #[inline(always)]
     pub(super) fn find(&mut self, line: u32) -> Option<u32> {
         let (last, slot) = self.last;
-        // Neighbouring quads often share a line. The line found last is already the most recently used of
-        // its set, so its order of use need not change.
+        // Neighbouring quads often share a line. The line found last is already the most recently used of its set, so
+        // the order of use does not change.
         if line == last {
             return Some(slot);
         }
@@ -232,7 +232,7 @@ impl SectorCache {
         });
         self.written_back += dirty;
         self.dirty_evictions += u64::from(dirty > 0);
-        // An access that was made later and is earlier finds the line before its use.
+        // Accesses come out of time order: one from before the start of the use does not wait for its end.
         let used = at >= content.used_from;
         Replaced { slot, free_at: if used { at.max(content.used_until) } else { at }, evicted }
     }
@@ -245,7 +245,7 @@ impl SectorCache {
                 cleaned.push(Evicted { line: number, dirty, writer: line.writer });
             }
         }
-        // In memory order, whatever slots the lines are in.
+        // Lines are written back in memory order, independent of their slots.
         cleaned.sort_unstable_by_key(|evicted| evicted.line);
         self.written_back += cleaned.iter().map(|evicted| sectors_in(evicted.dirty)).sum::<u64>();
         cleaned
@@ -256,7 +256,7 @@ impl SectorCache {
         self.lines.extend_memory(memory_lines);
     }
 
-    /// Restarts time at 0 without the lines in `dropped`; all other lines are clean and present.
+    /// Restarts time and counters at 0: drops the lines in `dropped`, and makes all others clean and present.
     pub(super) fn begin_frame(&mut self, dropped: &Range<u32>) {
         let mut resident = 0;
         self.lines.retain(|number, line| {
@@ -281,20 +281,20 @@ impl SectorCache {
         self.lines.prefetch(line);
     }
 
-    /// Counts an access to `count` `sectors` of the line in `slot`; returns the missing ones.
+    /// Counts an access to `count` sectors of the line in `slot`; returns the missing ones of the mask `sectors`.
     #[inline(always)]
     pub(super) fn missing(&mut self, slot: u32, sectors: u8, count: u64) -> u8 {
         self.accesses += count;
         self.lines.content(slot).missing(sectors)
     }
 
-    /// Makes missing `sectors` resident at `at`, without data to wait for.
+    /// Makes missing `sectors` resident at `at` without a fetch.
     pub(super) fn create(&mut self, slot: u32, sectors: u8, at: Cycle) {
         self.created += sectors_in(sectors);
         self.lines.content(slot).fill(sectors, at);
     }
 
-    /// Makes missing `sectors` resident, requested at `asked` and present at `ready`.
+    /// Makes missing `sectors` resident by a fetch that starts at `asked` and ends at `ready`.
     pub(super) fn fetch_all(&mut self, slot: u32, sectors: u8, asked: Cycle, ready: Cycle) {
         self.fetched += sectors_in(sectors);
         let line = self.lines.content(slot);
@@ -302,7 +302,7 @@ impl SectorCache {
         line.use_until(asked, ready);
     }
 
-    /// As [`Self::fetch_all`], for one sector; the unit's use of the line covers that time.
+    /// As [`Self::fetch_all`] for one sector. Records no use of the line: the unit's own use covers the fetch.
     #[inline(always)]
     pub(super) fn fetch(&mut self, slot: u32, sector: usize, ready: Cycle) {
         self.fetched += 1;

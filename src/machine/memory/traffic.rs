@@ -1,20 +1,20 @@
-//! Bytes that memory moves, by the client that asked for them.
+//! Bytes that memory moves, by client.
 
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::statistics;
 
-/// A client of memory.
+/// Client of memory: the kind of data that a request moves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Client {
-    /// Vertex shading.
+    /// Input of vertex shading.
     #[default]
     Vertex,
     /// Results of vertex shading: positions and attributes.
     VertexResults,
-    /// Stencil and depth values.
+    /// Stencil and depth buffers.
     Depth,
-    /// Colours.
+    /// Colour buffer.
     Colour,
 }
 
@@ -34,7 +34,7 @@ statistics! {
 }
 
 impl Traffic {
-    /// Bytes moved to and from DRAM.
+    /// Bytes read from and written to DRAM.
     pub fn dram_bytes(&self) -> u64 {
         self.dram_read_bytes + self.dram_written_bytes
     }
@@ -56,12 +56,12 @@ statistics! {
 }
 
 impl TrafficByClient {
-    /// The traffic of every client.
+    /// Traffic of every client, in the order of [`Client`].
     pub fn clients(&self) -> [&Traffic; 4] {
         [&self.vertex, &self.vertex_results, &self.depth, &self.colour]
     }
 
-    /// The traffic of a client.
+    /// Traffic of one client.
     #[inline(always)]
     pub fn of(&mut self, client: Client) -> &mut Traffic {
         match client {

@@ -1,6 +1,6 @@
-//! Cache of a unit in front of the L2, for colours in CROP or stencil and depth values in ZROP: tags and times only.
+//! Cache of a unit in front of the L2: colours in CROP, stencil and depth values in ZROP. It holds tags and times, no data.
 //!
-//! A miss fetches the missing sectors alone. Evicted lines pass a write buffer; while it is full, the evicting fill waits.
+//! A miss fetches only the missing sectors. Evicted lines pass a write buffer; while it is full, the evicting fill waits.
 
 use std::ops::Range;
 
@@ -20,33 +20,33 @@ const WHOLE_LINE: u8 = 0b1111;
 pub struct UnitCacheSpec {
     /// Client whose values the cache holds.
     pub client: Client,
-    /// Capacity.
+    /// Capacity in bytes.
     pub bytes: u64,
     /// Ways per set.
     pub ways: u64,
-    /// Bytes per cycle from the L2, and to the L2.
+    /// Bandwidth from the L2 and, separately, to the L2, in bytes per cycle.
     pub l2_bytes_per_cycle: u64,
-    /// Lines that wait to be written to the L2.
+    /// Capacity of the write buffer to the L2, in lines.
     pub write_buffer: u64,
-    /// Whether a sector that was never written back is created in its cleared state, without a fetch.
+    /// Whether a sector that was never written back is created in its cleared state instead of being fetched.
     pub fast_clear: bool,
 }
 
-/// An access to a line that a unit works on.
+/// A begun access to a line; [`UnitCache::end`] ends it.
 #[derive(Debug, Clone, Copy)]
 pub struct LineAccess {
     slot: u32,
     start: Cycle,
-    /// Cycle at which all sectors are resident.
+    /// Cycle at which all requested sectors are resident.
     pub ready: Cycle,
 }
 
-/// The cache of a unit.
+/// Sectored cache of a unit, with its ports to the L2.
 #[derive(Debug)]
 pub struct UnitCache {
     tags: SectorCache,
     client: Client,
-    /// Sectors of each line whose values are in memory.
+    /// Mask of each line's sectors whose values are in memory; other sectors are still cleared.
     in_memory: Vec<u8>,
     rate: Rate,
     fetch_port: RateLimiter,
@@ -57,7 +57,7 @@ pub struct UnitCache {
 }
 
 impl UnitCache {
-    /// Creates an empty cache for values that lie in `memory_lines`.
+    /// Creates an empty cache for the values in `memory_lines`.
     pub fn new(spec: &UnitCacheSpec, memory_lines: Range<u32>) -> Self {
         let lines = memory_lines.end - memory_lines.start;
         let in_memory = if spec.fast_clear { 0 } else { WHOLE_LINE };
@@ -75,12 +75,12 @@ impl UnitCache {
         }
     }
 
-    /// Accesses so far.
+    /// Counters of the run so far.
     pub fn counters(&self) -> CacheCounters {
         self.tags.counters()
     }
 
-    /// Visits the statistics and the ports from and to the L2, which have these names.
+    /// Visits the statistics and the ports from and to the L2 under these names.
     pub fn visit(
         &self,
         statistics: &'static str,
@@ -93,7 +93,7 @@ impl UnitCache {
         visitor.statistics(statistics, &counters);
     }
 
-    /// Requests the sectors in mask `sectors` of line `number` at `at`, to write them if `writes`; returns the slot, and
+    /// Accesses the sectors in mask `sectors` of line `number` at `at`, and writes them if `writes`; returns the slot and
     /// the cycle at which all of them are resident.
     #[inline(always)]
     pub fn access(
@@ -110,13 +110,13 @@ impl UnitCache {
         (access.slot, access.ready)
     }
 
-    /// Counts `sectors` accesses to a sector. [`Self::request`] counts none: units know the number for many at once.
+    /// Counts accesses to `sectors` sectors. [`Self::request`] counts none, since units can count many requests at once.
     #[inline(always)]
     pub fn count(&mut self, sectors: u64) {
         self.tags.accesses += sectors;
     }
 
-    /// As [`UnitCache::access`], which [`UnitCache::end`] has to end before the next one.
+    /// Begins an access as [`UnitCache::access`]. The caller must pass it to [`UnitCache::end`] before the next request.
     #[inline(always)]
     pub fn request(
         &mut self,
@@ -138,7 +138,7 @@ impl UnitCache {
         LineAccess { slot, start, ready }
     }
 
-    /// Records that the unit has written the sectors in mask `written` of the line, and is done with it at `done`.
+    /// Ends an access: the unit has written the sectors in mask `written`, and uses the line until `done`.
     #[inline(always)]
     pub fn end(&mut self, access: &LineAccess, written: u8, done: Cycle) {
         let line = self.tags.line(access.slot);
@@ -148,26 +148,26 @@ impl UnitCache {
         line.use_until(access.start, done);
     }
 
-    /// Makes room at `at` for a new line; returns its slot and the cycle from which it is free.
+    /// Evicts a line for line `number` at `at`; returns its slot and the cycle from which the slot is free.
     #[inline(never)]
     fn replace(&mut self, number: u32, at: Cycle, memory: &mut Memory) -> (u32, Cycle) {
         let replaced = self.tags.replace(number, at);
         replaced.written_back(|evicted, at| self.write_back(evicted, at, memory))
     }
 
-    /// Prefetches the data that a miss on line `number` needs.
+    /// Prefetches the L2's state of line `number`, which a miss needs, into the host's cache.
     #[inline]
     pub fn prefetch_behind(&self, number: u32, memory: &Memory) {
         memory.l2.prefetch(self.base + number);
     }
 
-    /// Records that the unit is done at `done` with the line that it accessed in `slot`.
+    /// Records that the unit uses the line in `slot` until `done`.
     #[inline]
     pub fn used(&mut self, slot: u32, done: Cycle) {
         self.tags.line(slot).use_until(0, done);
     }
 
-    /// Fetches the missing sectors of a line, or creates them cleared; returns the cycle at which all are resident.
+    /// Fetches the missing sectors of a line or creates them cleared; returns the cycle at which all are resident.
     #[inline]
     fn fill(
         &mut self,
@@ -192,8 +192,8 @@ impl UnitCache {
         all_ready
     }
 
-    /// Fetches a sector; returns the cycle at which it is resident. Not inlined: most misses fetch one sector,
-    /// and the loop around it would be prepared for many.
+    /// Fetches a sector; returns the cycle at which it is resident. Not inlined: most misses fetch one sector, and the
+    /// compiler would prepare the loop around it for many.
     #[inline(never)]
     fn fetch(
         &mut self,
@@ -209,7 +209,7 @@ impl UnitCache {
         ready
     }
 
-    /// Writes all dirty sectors, which stay resident, to the L2 from `at` on; returns the cycle of the last acceptance.
+    /// Writes all dirty sectors to the L2 from `at` on; they stay resident. Returns the cycle of the last acceptance.
     pub fn write_back_all(&mut self, at: Cycle, memory: &mut Memory) -> Cycle {
         for line in self.tags.clean() {
             self.write_back(line, at, memory);
@@ -222,7 +222,7 @@ impl UnitCache {
         let entry = self.write_buffer.entry(at);
         let sent = self.write_port.serve_all(entry, sectors_in(evicted.dirty));
         let accepted = memory.write(self.client, self.base + evicted.line, evicted.dirty, sent);
-        // First in, first out.
+        // A line leaves the buffer no earlier than the line in front of it.
         self.accepted = self.accepted.max(accepted);
         self.write_buffer.leave(self.accepted);
         entry

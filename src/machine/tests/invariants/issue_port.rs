@@ -1,11 +1,11 @@
-//! Issue ports.
+//! Issue ports: start and departure cycles of items.
 
 use quadrille_machine::issue_port::*;
 use quadrille_machine::rate::Rate;
 use quadrille_machine::stage::Sink;
 use quadrille_machine::timing::Cycle;
 
-/// Takes one item in a number of cycles.
+/// Sink that takes one item per `every` cycles.
 struct Slow {
     every: Cycle,
     free: Cycle,
@@ -34,7 +34,7 @@ fn starts(rate: Rate, latency: u64, every: Cycle) -> (Vec<Cycle>, Vec<Cycle>) {
     (starts.collect(), next.taken)
 }
 
-/// A pipeline of two stages takes two items at full rate, and then one whenever one leaves.
+/// A pipeline of two stages takes two items at full rate, and then one item whenever one leaves.
 #[test]
 fn items_enter_until_the_pipeline_is_full() {
     assert_eq!(starts(Rate::ONE, 2, 10), (vec![0, 1, 2, 12, 22], vec![2, 12, 22, 32, 42]));

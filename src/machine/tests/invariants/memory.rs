@@ -1,4 +1,4 @@
-//! The memory system.
+//! L2 and DRAM: cycles of requests and bytes by client.
 
 use quadrille_machine::memory::dram::DramSpec;
 use quadrille_machine::memory::l2::L2Spec;
@@ -65,7 +65,7 @@ fn dirty_bytes_are_those_of_the_mask() {
     memory.write(Client::Colour, 0, 0b0001, 0);
     memory.write(Client::Colour, 0, 0b0001, 0);
     assert_eq!(memory.l2.counters().cache.dirty_at_end_bytes, 32);
-    // All other ways of the set, and one more.
+    // Reads fill all other ways of the set and need one more.
     (1..=16).for_each(|n| _ = memory.read(Client::Colour, 2 * n, 1, 0));
     assert_eq!(memory.l2.traffic.colour.dram_written_bytes, 32);
     assert_eq!(memory.l2.counters().cache.dirty_at_end_bytes, 0);

@@ -1,4 +1,4 @@
-//! Rate limiters.
+//! Rate limiters: cycles of service at whole and rational rates.
 
 use quadrille_machine::rate::Rate;
 use quadrille_machine::rate_limiter::*;

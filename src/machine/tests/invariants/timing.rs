@@ -1,8 +1,8 @@
-//! Queues and activities.
+//! Queues, and cycles of an activity by stall reason.
 
 use quadrille_machine::timing::*;
 
-/// Depth 2: the third item waits for the first to leave, not a cycle more or less.
+/// In a queue of depth 2, the third item enters in the cycle in which the first one leaves.
 #[test]
 fn a_queue_admits_when_a_slot_is_free() {
     let mut queue = Queue::new(2);
@@ -13,7 +13,7 @@ fn a_queue_admits_when_a_slot_is_free() {
     assert_eq!(queue.entry(9), 10);
     assert_eq!(queue.entry(10), 10);
     assert_eq!(queue.entry(11), 11);
-    // A depth that is not a power of two: each item of the second round waits for one of the first.
+    // A depth that is not a power of two: each of the second three items waits for one of the first three.
     let mut queue = Queue::new(3);
     for item in 0..3 {
         assert_eq!(queue.entry(0), 0);

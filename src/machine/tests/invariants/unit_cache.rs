@@ -1,4 +1,4 @@
-//! Caches of units.
+//! Caches of units: write buffer, lines in use, write-back.
 
 use quadrille_machine::memory::Memory;
 use quadrille_machine::memory::dram::DramSpec;
@@ -9,7 +9,7 @@ use quadrille_machine::memory::unit_cache::*;
 /// All sectors of a line.
 const WHOLE_LINE: u8 = 0b1111;
 
-/// A cache of one line before an L2 that moves a byte per cycle.
+/// Cache of one line in front of an L2 that moves a byte per cycle.
 fn one_line(write_buffer: u64) -> (UnitCache, Memory) {
     let spec = UnitCacheSpec {
         client: Client::Colour,
@@ -24,8 +24,8 @@ fn one_line(write_buffer: u64) -> (UnitCache, Memory) {
     (UnitCache::new(&spec, 0..8), memory)
 }
 
-/// Line 0 goes to the buffer in cycle 10, and its 128 bytes have passed the port of the L2 in
-/// cycle 127. Line 1 goes in cycle 20 if the buffer holds two lines, else when line 0 has left.
+/// Line 0 enters the buffer in cycle 10, and its 128 bytes have passed the port of the L2 in cycle 127. Line 1 enters
+/// in cycle 20 if the buffer holds two lines, otherwise when line 0 has left.
 #[test]
 fn a_full_write_buffer_holds_the_fill_that_evicts() {
     for (places, ready) in [(1, 127), (2, 20)] {
@@ -36,8 +36,8 @@ fn a_full_write_buffer_holds_the_fill_that_evicts() {
     }
 }
 
-/// An access that comes while the line is in use waits for its end; one from before the use, made
-/// later since requests do not come in time order, does not.
+/// An access during the use of the line waits for the end of the use; an access from before it, made later since
+/// requests come out of time order, does not.
 #[test]
 fn a_line_in_use_is_not_evicted() {
     for (at, ready) in [(60, 80), (90, 90), (40, 40)] {
@@ -73,7 +73,7 @@ fn lines_that_are_written_back_stay_resident() {
     assert_eq!(counters.dirty_at_end_bytes, 0);
 }
 
-/// Written back and read again: the sector, and no other of its line.
+/// After a sector was written back, a read fetches this sector and no other of its line.
 #[test]
 fn a_miss_fetches_the_sector_alone() {
     let (mut cache, mut memory) = one_line(4);
