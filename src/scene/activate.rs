@@ -29,7 +29,7 @@ pub(super) struct Parameters<'a> {
     pub(super) filter: Option<&'a Lanes>,
 }
 
-/// Activates the first `lanes` splats in place and zeroes the rest. Invalid ones are counted and get a mean with x = NaN.
+/// Activates the first `lanes` splats in place and zeroes the rest. Invalid splats are counted and get x = NaN.
 pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],
@@ -47,7 +47,7 @@ fn activate_lanes(
     parameters: Parameters<'_>,
 ) -> Dropped {
     if parameters.encoding == ValueEncoding::Raw {
-        // An infinite logit is an opacity of 0 or 1, as decoders of 8-bit opacities write them, and the
+        // Infinities that are valid: decoders of 8-bit opacities write them as the logits of 0 and 1, and the
         // logarithm of a scale of 0 is infinite too.
         for logit in &mut block.opacity {
             *logit = logit.clamp(-EXP_RANGE, EXP_RANGE);
@@ -58,7 +58,7 @@ fn activate_lanes(
     }
     let not_finite = finite_check(block, sh_rest, parameters.filter);
     let invalid: u32 = not_finite.iter().map(|c| u32::from(*c != 0.0)).sum();
-    // Before activation, which turns some infinities into NaN and some into finite numbers.
+    // NaN must be found before activation, which turns some infinities into NaN and some into finite numbers.
     let nan =
         if invalid == 0 { [false; BLOCK] } else { nan_lanes(block, sh_rest, parameters.filter) };
     let opacity_factor = scales(block, parameters);
@@ -114,7 +114,7 @@ fn finite_check(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -
     check
 }
 
-/// Activates the scales and applies the filter; returns the filter's factor of the opacity.
+/// Activates the scales and applies the 3D filter; returns the factors by which the filter reduces opacities.
 ///
 /// Mip-Splatting (Yu et al. 2024, section 4.1): scale' = sqrt(scale^2 + f^2), opacity' = opacity *
 /// sqrt(prod scale^2 / prod scale'^2). A missing axis is ignored.
@@ -177,8 +177,8 @@ fn nan_lanes(block: &SplatBlock, sh_rest: &[Lanes], filter: Option<&Lanes>) -> [
     nan
 }
 
-// The standard library's `exp` takes one number at a time, and a scene needs four per splat; these are
-// plain loops in f64, which the compiler vectorises.
+// A scene needs four exponentials per splat, and the compiler vectorises these plain loops in f64, but not calls
+// of the standard library's `exp`.
 
 /// Argument bound beyond which results are 0 or infinity in f32: e^-104 is below half of the least denormal.
 const EXP_RANGE: f32 = 128.0;

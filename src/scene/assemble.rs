@@ -17,13 +17,13 @@ use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::narrow;
 use quadrille_base::{Error, Result, Task};
 
-/// Values of a splat without higher SH coefficients.
+/// Values per splat without higher SH coefficients.
 pub(super) const PLAIN_SLOTS: usize = 14;
 
-/// Unit of parallel work: 4096 splats, whose arrays are a fraction of a second-level cache at degree 0.
+/// Blocks per unit of parallel work: 4096 splats, whose arrays are a fraction of a second-level cache at degree 0.
 const BATCH_BLOCKS: usize = 256;
 
-/// Blocks decoded before activation: single stores followed soon by vector loads of the same memory stall.
+/// Blocks decoded before the first is activated: a vector load soon after single stores to the same memory stalls.
 const GROUP_BLOCKS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +42,10 @@ impl RowLayout {
     }
 }
 
-/// The raw values of a block, one lane array for each value, which a decoder fills.
+/// Raw values of a block, one lane array per value, which a decoder fills.
 ///
-/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red, green, blue. `rest` is as
-/// in [`Splats::sh_rest`].
+/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red, green, blue. `rest` has
+/// the order of [`Splats::sh_rest`].
 pub(super) struct RawBlock<'a> {
     pub(super) plain: &'a mut [Lanes; PLAIN_SLOTS],
     pub(super) rest: &'a mut [Lanes],
@@ -147,13 +147,13 @@ pub(super) fn assemble(
 pub(super) struct FixedRows {
     start: usize,
     pub(super) stride: usize,
-    /// First rows of the ranges that are read: among the rows read, and in the file.
+    /// First row of each range that is read: its index among the rows read, and in the file.
     spans: Vec<[usize; 2]>,
     pub(super) len: usize,
 }
 
 impl FixedRows {
-    /// Rows of `stride` bytes from `start` on, of which `spans` are read, all but the last multiples of [`BLOCK`].
+    /// Rows of `stride` bytes from byte `start`. `spans` are the ranges to read, of multiples of [`BLOCK`] except the last.
     pub(super) fn new([start, stride]: [usize; 2], spans: &[Range<usize>]) -> Self {
         let mut len = 0;
         let firsts = spans.iter().map(|span| {
@@ -164,7 +164,7 @@ impl FixedRows {
         Self { start, stride, spans: firsts.collect(), len }
     }
 
-    /// Bytes of consecutive read rows, up to the end of the first row's range.
+    /// Byte range of `rows`, counted among the rows read, cut at the end of the span that holds the first one.
     fn bytes(&self, rows: Range<usize>) -> Range<usize> {
         let after = self.spans.partition_point(|[first, _]| *first <= rows.start);
         let [first, row] = self.spans[after - 1];
@@ -186,8 +186,7 @@ pub(super) fn assemble_fixed(
         let (end, mut ahead) = (batch.rows().end, ReadAhead::default());
         batch.fill(|rows, raw| {
             let left = fixed.bytes(rows.start..end);
-            // `left` ends where the rows of this range end, so a read ahead never crosses into rows that
-            // are skipped.
+            // `left` ends with its span, so a read ahead never includes rows that are skipped.
             let of_block = left.start..left.start + rows.len() * fixed.stride;
             decode(ahead.bytes(bytes, of_block, left.end)?, raw);
             Ok(())
@@ -195,7 +194,7 @@ pub(super) fn assemble_fixed(
     })
 }
 
-/// [`assemble`] for `rows` of raw columns. Centres are relative to `origin`.
+/// [`assemble`] for `rows` of raw columns. The scene's centres are relative to `origin`.
 pub(super) fn assemble_columns(
     rows: Range<usize>,
     sh_degree: u8,
@@ -291,14 +290,12 @@ impl Arrays {
     }
 }
 
-/// Moves valid splats over marked ones, in order; returns their number. The last block is padded with zeros.
+/// Moves valid splats over marked ones, in order; returns the number of valid splats. Zeros pad the last block.
 fn compact(blocks: &mut [SplatBlock], rest: &mut [Lanes], rows: usize, rest_slots: usize) -> usize {
     let rest_of = |block: usize| block * rest_slots..(block + 1) * rest_slots;
     let mut len = 0;
     for row in 0..rows {
         let (from, lane) = (row / BLOCK, row % BLOCK);
-        // Invalid rows were marked in the only pass over the file. They are so rare that moving splats
-        // afterwards costs less than finding these rows first.
         if blocks[from].mean[0][lane].is_nan() {
             continue;
         }

@@ -10,30 +10,30 @@ use memmap2::Mmap;
 
 use quadrille_base::error::{Error, Result};
 
-/// 4 GiB; a pipe's content is held in memory.
+/// Limit for input from a pipe, which is held in memory: 4 GiB.
 const PIPE_LIMIT_BYTES: u64 = 4 << 30;
 
-/// Pages of larger files are released after reading, so that memory never holds both the whole file and the scene.
+/// Files above this size release pages after decoding, so that memory never holds both the whole file and the scene.
 const RELEASE_ABOVE_BYTES: usize = 32 << 20;
 
-/// A multiple of every page size in use, and the range that Linux maps around a page fault.
+/// Granularity of released ranges: a multiple of all page sizes in use, and the range that Linux maps around a page fault.
 const PAGE_BYTES: usize = 64 << 10;
 
-/// Size of read-ahead parts: they stay in a second-level cache, and from 64 to 512 KiB take the same time.
+/// Bytes per read ahead, which stay in a second-level cache. Sizes from 64 to 512 KiB take the same time.
 const PART_BYTES: usize = 128 << 10;
 
 thread_local! {
-    /// Memory for the next [`ReadAhead`] of this thread.
+    /// Buffer that one [`ReadAhead`] of this thread leaves to the next.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The bytes of a file.
+/// Bytes of an input file, which dereference to `[u8]`.
 pub enum FileBytes<'a> {
-    /// A file that is mapped into memory.
+    /// A regular file, mapped into memory.
     Mapped(MappedFile),
-    /// Bytes that were read, as from a pipe.
+    /// Bytes held in memory, such as the content of a pipe.
     Owned(Vec<u8>),
-    /// Bytes of the caller.
+    /// Bytes that the caller owns.
     Borrowed(&'a [u8]),
 }
 
@@ -74,7 +74,7 @@ impl Deref for FileBytes<'_> {
     }
 }
 
-/// A file and its mapping.
+/// A file and its read-only mapping; the file stays open for [`ReadAhead`].
 pub struct MappedFile {
     map: Mmap,
     file: File,
@@ -105,7 +105,7 @@ fn read_at(_: &File, _: u64, _: &mut [u8]) -> std::io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// A part of a file that a thread reads before decoding: faster than faults of a mapping, and not the whole file.
+/// Buffer for the part of a file that a thread decodes next. Reading a part is faster than page faults of a mapping.
 #[derive(Debug, Default)]
 pub struct ReadAhead {
     part: Range<usize>,
@@ -113,7 +113,7 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Bytes `wanted` of `file`. A read continues beyond them, but not beyond `end`.
+    /// Returns the bytes `wanted` of `file`; reads ahead of them, but not beyond byte `end`.
     #[inline]
     pub(crate) fn bytes<'a>(
         &'a mut self,
@@ -158,7 +158,7 @@ impl Drop for ReadAhead {
 fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: the map is private to the reader, read-only, and its bytes are only read as `u8` and
     // decoded by value, so a concurrent change gives other numbers, not undefined values. If another
-    // process truncates the file, the reader ends with a bus error, as every program that maps files.
+    // process truncates the file, a bus error ends this one, as it ends every program that maps files.
     unsafe { Mmap::map(file) }
 }
 

@@ -32,7 +32,7 @@ pub struct Camera {
     pub view_from_world: Matrix3<f64>,
     /// Translation after the rotation: `p_view = view_from_world * p_world + translation_in_view`.
     pub translation_in_view: Vector3<f64>,
-    /// From view space to the picture plane, in focal lengths from the principal point.
+    /// Mapping of view space to the picture plane, in focal lengths relative to the principal point.
     pub projection: Projection,
 }
 
@@ -128,7 +128,7 @@ impl Camera {
         self
     }
 
-    /// Share of the picture, 0 to 1, beyond the last direction of a fisheye, which stays empty.
+    /// Share of the picture, 0 to 1, outside the image circle of a fisheye, by a grid of 64 x 64 samples.
     fn share_beyond_lens(&self) -> f64 {
         const SIDE: u32 = 64;
         let Projection::Fisheye(lens) = self.projection else { return 0.0 };
@@ -157,7 +157,7 @@ impl Camera {
         })
     }
 
-    /// The view through a fisheye without distortion, with `fov_radians` vertically around the picture's centre.
+    /// The camera with an equidistant fisheye, centred in the picture, of `fov_radians` vertical field of view.
     #[must_use]
     pub fn through_fisheye(mut self, fov_radians: f64) -> Self {
         let size = [f64::from(self.width), f64::from(self.height)];
@@ -166,8 +166,8 @@ impl Camera {
         self.with_projection(Projection::Fisheye(FisheyeLens::EQUIDISTANT))
     }
 
-    /// The pinhole that stands for the camera where only pinholes can be drawn: with the same focal lengths for a fisheye,
-    /// and with a vertical field of view of 90 degrees, one face of the cube map, for a panorama.
+    /// Pinhole with the same pose. It keeps the focal lengths of a fisheye; for a panorama its vertical field of view is
+    /// 90 degrees, as for a face of a cube map.
     pub fn as_pinhole(&self) -> Self {
         let mut pinhole = Self { projection: Projection::Pinhole, ..self.clone() };
         if self.projection == Projection::Equirectangular {
@@ -179,7 +179,7 @@ impl Camera {
     /// Creates a camera at `eye` that looks at `target`, with `up` towards the top of the picture.
     ///
     /// # Errors
-    /// When `eye` and `target` coincide or `up` is parallel to the line of sight.
+    /// [`Error::Argument`] if `eye` and `target` coincide or `up` is parallel to the line of sight.
     pub fn look_at(
         name: impl Into<String>,
         intrinsics: Intrinsics,
@@ -240,10 +240,10 @@ impl Camera {
         ]
     }
 
-    /// The same view on a picture of another size. Each axis of the intrinsics scales by its own factor.
+    /// The same view in a picture of another size. Each axis of the intrinsics scales by its own factor.
     ///
     /// # Errors
-    /// If a side is out of range.
+    /// [`Error::Argument`] if a side is not 1 to 32768 pixels.
     pub fn resized(&self, width: u32, height: u32) -> Result<Self> {
         let factor =
             [f64::from(width) / f64::from(self.width), f64::from(height) / f64::from(self.height)];

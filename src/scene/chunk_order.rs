@@ -1,4 +1,4 @@
-//! Order of splats in chunks that are as small as possible, for formats that quantise within chunks.
+//! Order of splats that makes chunks as small as possible in space, for formats that quantise within chunks.
 
 use rayon::prelude::*;
 
@@ -6,18 +6,18 @@ use super::activation::sigmoid;
 use super::table::RawColumns;
 use quadrille_base::{Result, Task};
 
-/// The last chunk may have fewer.
+/// Rows per chunk; the last chunk may have fewer.
 pub(crate) const CHUNK_ROWS: usize = 256;
 
 const PARALLEL_ROWS: usize = 1 << 13;
 
-/// Steps of a coordinate of 10 or 11 bits between the ends of a chunk.
+/// Quantisation steps across a chunk that the error estimate assumes, for coordinates of 10 or 11 bits.
 const STEPS: f64 = 1024.0;
 
-/// The rows in an order in which every [`CHUNK_ROWS`] are close together: all are halved, at a multiple of
-/// that number, along the axis of their greatest extent, and so on. On trained scenes, the root mean square
-/// of the extents of chunks is a third less than in Morton order, whose chunks straddle the jumps of the
-/// curve. Far splats share chunks with near ones, unless `position` has a logarithmic scale.
+/// Orders rows so that every [`CHUNK_ROWS`] of them are close together, by recursive halving along the axis of
+/// greatest extent, at multiples of that number. On trained scenes, the root mean square of the extents of chunks
+/// is a third less than in Morton order, whose chunks straddle the jumps of the curve. Far splats share chunks
+/// with near ones, unless `position` has a logarithmic scale.
 pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(position[0].len()).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..rows).collect();
@@ -26,9 +26,9 @@ pub(crate) fn chunk_order(position: &[Vec<f64>; 3], task: &Task) -> Result<Vec<u
     Ok(order)
 }
 
-/// The error that an order leaves in pictures, relative to the errors of other orders: the sum over all splats of
-/// the opacity times a share that grows from 0 to 1 with the step of the chunk relative to the width of the splat: a
-/// splat that moves by several of its widths is lost.
+/// Estimates the visible quantisation error of an order, for comparison with other orders: the sum over all splats of
+/// opacity times a share that grows from 0 to 1 with the step of the chunk relative to the width of the splat. A splat
+/// that moves by several widths is lost.
 pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Result<f64> {
     let of_chunk = |chunk: &[u32]| {
         task.check()?;
@@ -40,7 +40,7 @@ pub(crate) fn visible_error(raw: &RawColumns, order: &[u32], task: &Task) -> Res
         let errors = chunk.iter().map(|row| {
             let mut logs = raw.scale.each_ref().map(|column| column[*row as usize]);
             logs.sort_by(f32::total_cmp);
-            // The narrower side of the splat as it is seen from the front.
+            // The middle scale: the shorter axis of the splat's ellipse as seen along its shortest axis.
             let width = f64::from(logs[1]).exp();
             let opacity = sigmoid(f64::from(raw.opacity[*row as usize]));
             opacity * step_squared / (step_squared + width * width).max(f64::MIN_POSITIVE)

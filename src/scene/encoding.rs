@@ -27,12 +27,12 @@ pub struct SceneEncoding {
     pub losses: &'static str,
     /// Further remarks, such as how other renderers of the format draw it.
     pub notes: Vec<String>,
-    /// Warnings about statements of the file that were ignored, and content that was left out, one sentence each.
+    /// Warnings about ignored settings and omitted content of the file, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl SceneEncoding {
-    /// Encoding of a format with the axes of trained scenes.
+    /// Encoding with the axes of trained scenes, [`SplatAxes::RDF`], and one level of detail.
     pub(super) fn new(compression: impl Into<String>, losses: &'static str) -> Self {
         Self {
             compression: compression.into(),
@@ -71,7 +71,7 @@ impl LoadOptions {
         Self { axes, lod }
     }
 
-    /// Remarks on options without effect on a file with these axes and levels of detail.
+    /// Remarks on options that have no effect on a file with these axes and levels of detail.
     pub(super) fn unused(self, own: SplatAxes, levels: u32) -> impl Iterator<Item = String> {
         let axes = self.axes.filter(|axes| *axes != own).map(|axes| {
             format!(
@@ -89,20 +89,20 @@ impl LoadOptions {
 /// Directions of the axes x, y, z of a file, as three letters: R or L (right, left), U or D (up, down), F or B (forward,
 /// back). The second and the third letter may be exchanged, as in RBU, where z points up or down.
 ///
-/// Files with z up have the signs of the SPZ library 0.2.3, which turns RBU to `(x, z, y)` in right, down,
-/// forward; by their letters alone, they would be turned by 180 degrees around x.
+/// Files with a vertical z follow the signs of the SPZ library 0.2.3, which maps RBU to `(x, z, y)` in right, down,
+/// forward. The letters alone would give a scene that is turned by 180 degrees around x.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplatAxes {
     /// Whether each direction is opposite to right, down, forward.
     flipped: [bool; 3],
-    /// Whether y is the third direction and z the second.
+    /// True if z is the vertical axis (the third letter is U or D).
     has_vertical_z: bool,
 }
 
 impl SplatAxes {
-    /// Right, down, forward: trained scenes as PLY.
+    /// Right, down, forward: PLY files of trainers.
     pub const RDF: Self = Self::signed([false; 3]);
-    /// Right, up, back: SPZ by its description.
+    /// Right, up, back: SPZ, as its specification says.
     pub const RUB: Self = Self::signed([false, true, true]);
     /// Left, up, forward: glTF.
     pub const LUF: Self = Self::signed([true, true, false]);
@@ -119,7 +119,7 @@ impl SplatAxes {
         [x, y, z != self.has_vertical_z].map(|flipped| if flipped { -1.0 } else { 1.0 })
     }
 
-    /// The matrix that turns positions to right, down, forward. Its determinant is -1 for axes that mirror.
+    /// Matrix from the file's axes to right, down, forward. Its determinant is -1 for left-handed axes.
     pub fn matrix(self) -> Matrix3<f64> {
         let signs: Matrix3<f64> =
             Matrix3::from_diagonal(&Vector3::from(self.signs().map(f64::from)));

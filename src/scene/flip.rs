@@ -1,4 +1,4 @@
-//! Changes of the signs of axes, of positions, rotations and spherical harmonics.
+//! Changes of axes, applied to positions, rotations and spherical harmonics.
 
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Neg;
@@ -13,7 +13,7 @@ use quadrille_base::math::SH_SIGN_AXES;
 use quadrille_base::{Result, Task};
 
 impl RawColumns {
-    /// Changes from `axes` to right, down, forward. The change is its own inverse, unless z is vertical in `axes`.
+    /// Converts from `axes` to right, down, forward. The conversion is its own inverse, unless z is vertical in `axes`.
     pub fn flip_axes(&mut self, axes: SplatAxes, task: &Task) -> Result<()> {
         self.flip_positions_and_sh(axes);
         // A change of signs S turns a rotation R to S R S, whose axis has the signs of the cofactors.
@@ -56,7 +56,7 @@ impl RawColumns {
     }
 }
 
-/// Sign of higher coefficient `k` when axes change their signs.
+/// Sign, 1 or -1, by which higher coefficient `k` is multiplied when the signs of axes change.
 pub(crate) fn sh_sign(axes: SplatAxes, k: usize) -> f32 {
     let signs = SH_SIGN_AXES[k].iter().zip(axes.signs());
     signs.filter_map(|(is_odd, sign)| is_odd.then_some(sign)).product()

@@ -1,4 +1,4 @@
-//! Scenes: splats, scene files, and cameras.
+//! Scenes of splats: arrays in memory, readers and writers of scene files, and cameras.
 
 mod activate;
 pub mod activation;

@@ -1,4 +1,4 @@
-//! Order of splats along a Morton curve, by which neighbours in a file are neighbours in space.
+//! Order of splats along a Morton curve, in which neighbours in a file are close in space.
 
 use rayon::prelude::*;
 
@@ -9,17 +9,17 @@ use quadrille_base::{Result, Task};
 
 const BITS: u32 = 21;
 
-/// Rows that are boxed together to judge an order.
+/// Rows per box when the extent of an order is measured.
 const GROUP: usize = 256;
 
-/// Ratio of extents below which an order is as good as Morton order.
+/// Ratio of an order's extent to that of the Morton order up to which it counts as equally good.
 const GOOD_RATIO: f64 = 1.25;
 
-/// The same ratio of visible errors, for formats that quantise within chunks.
+/// Ratio of visible errors up to which an order counts as equally good, for formats that quantise within chunks.
 const GOOD_CHUNK_RATIO: f64 = 1.01;
 
-/// The rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre
-/// of a scene whose sky is far away. Rows of equal codes keep their order.
+/// Rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre of a scene
+/// whose sky is far away. Rows with equal codes keep their order.
 pub fn morton_order(raw: &RawColumns, task: &Task) -> Result<Vec<u32>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let bounds = raw.mean.each_ref().map(|column| {
@@ -56,9 +56,9 @@ pub(crate) fn improved_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec
     Ok((extent(raw, 0..rows, task)? > GOOD_RATIO * ordered).then_some(order))
 }
 
-/// The order with the least visible error in formats that quantise within chunks: the Morton order, or one in compact
-/// chunks, with positions as they are or on a logarithmic scale, which keeps far splats together. `None` if the rows
-/// are in an order as good as the Morton order, so that a file that has been ordered keeps its order.
+/// Order with the least visible error in formats that quantise within chunks: the Morton order, or one of compact
+/// chunks, on a linear scale or on a logarithmic one, which keeps far splats together. `None` if the order of the rows is
+/// as good as the Morton order, so that an ordered file keeps its order.
 pub(crate) fn improved_chunk_order(raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
     let rows = u32::try_from(raw.rows()).unwrap_or(u32::MAX);
     let logarithmic = raw.mean.each_ref().map(|column| column.iter().map(|v| spread(*v)).collect());
@@ -84,7 +84,7 @@ fn spread(v: f64) -> f64 {
     v.abs().ln_1p().copysign(v)
 }
 
-/// Summed logarithmic sizes of the boxes around every [`GROUP`] rows, so that far splats do not outweigh all others.
+/// Sum of the sizes of the boxes around every [`GROUP`] rows; logarithmic, so that far splats do not outweigh all others.
 fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Result<f64> {
     let mut total = 0.0;
     let mut order = order.peekable();
@@ -103,7 +103,7 @@ fn extent(raw: &RawColumns, order: impl Iterator<Item = u32>, task: &Task) -> Re
     Ok(total)
 }
 
-/// Moves bit i of 21 to bit 3 i.
+/// Moves bit `i` of 21 bits to bit `3 i`.
 fn spaced(mut bits: u64) -> u64 {
     bits = (bits | bits << 32) & 0x001f_0000_0000_ffff;
     bits = (bits | bits << 16) & 0x001f_0000_ff00_00ff;

@@ -5,13 +5,13 @@
 
 use quadrille_base::math::narrow;
 
-/// Minimum f32 steps across the median splat for single precision to suffice; with fewer, rounded positions
-/// change a picture visibly. An assumption, which only double-precision files and warnings depend on.
+/// Minimum steps of f32 across the median splat for which single precision suffices. With fewer, rounded positions
+/// change a picture visibly (assumed). Only files in double precision and warnings depend on it.
 const LEAST_STEPS: f64 = 16.0;
 
 pub(crate) const SAMPLES: usize = 4096;
 
-/// Detail of a scene, and resolution of f32 at its centre.
+/// Size of the details of a scene, and resolution of f32 at its centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Resolution {
     /// Medians of the positions, rounded to whole units.

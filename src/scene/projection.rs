@@ -4,25 +4,25 @@ use std::f64::consts::PI;
 
 use quadrille_base::error::{Error, Result};
 
-/// Largest drawn angle from a fisheye's axis: 170 degrees. At 180, a point becomes a circle, which is not linear.
+/// Largest angle from the axis of a fisheye that is drawn: 170 degrees. At 180 degrees, a point becomes a circle.
 const MAX_FISHEYE_ANGLE: f64 = 170.0 * PI / 180.0;
-/// Real lenses stay below 10.
+/// Bound on the coefficients of fisheyes; real lenses stay below 10.
 const MAX_COEFFICIENT: f64 = 1e4;
 const SLOPE_STEPS: u32 = 4096;
 
 /// Mapping of directions to the picture of a camera.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Projection {
-    /// `x / z` and `y / z`.
+    /// Perspective projection: `x / z` and `y / z`.
     #[default]
     Pinhole,
-    /// The angle from the axis, in radians, as the distance from the principal point.
+    /// Fisheye: the distance from the principal point depends on the angle from the axis.
     Fisheye(FisheyeLens),
-    /// Longitude and latitude in radians: the whole sphere, whose left and right edges meet.
+    /// Panorama of the whole sphere: longitude and latitude in radians; the left and right edges meet.
     Equirectangular,
 }
 
-/// A fisheye of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
+/// Fisheye model of `OpenCV`, COLMAP and nerfstudio: a point at the angle `t` from the axis is drawn at the
 /// distance `t (1 + k1 t^2 + k2 t^4 + k3 t^6 + k4 t^8)` from the principal point, in focal lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FisheyeLens {
@@ -31,7 +31,7 @@ pub struct FisheyeLens {
     max_angle: f64,
 }
 
-/// A point on the picture plane in units of the focal lengths, from the principal point.
+/// Point on the picture plane relative to the principal point, in units of the focal lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanePoint {
     pub at: [f64; 2],
@@ -40,13 +40,13 @@ pub struct PlanePoint {
 }
 
 impl FisheyeLens {
-    /// Distance and angle are equal: no coefficients.
+    /// Lens without coefficients, for which the distance equals the angle.
     pub const EQUIDISTANT: Self = Self { coefficients: [0.0; 4], max_angle: MAX_FISHEYE_ANGLE };
 
-    /// A lens with the coefficients k1 to k4.
+    /// Creates a lens with the coefficients k1 to k4.
     ///
     /// # Errors
-    /// When a coefficient is not a number from -10000 to 10000.
+    /// [`Error::Argument`] if a coefficient is not a number from -10000 to 10000.
     pub fn new(coefficients: [f64; 4]) -> Result<Self> {
         if !coefficients.iter().all(|k| k.abs() <= MAX_COEFFICIENT) {
             return Err(Error::argument(
@@ -60,7 +60,7 @@ impl FisheyeLens {
         Ok(lens)
     }
 
-    /// The coefficients k1 to k4.
+    /// Coefficients k1 to k4.
     pub fn coefficients(&self) -> [f64; 4] {
         self.coefficients
     }
@@ -70,7 +70,7 @@ impl FisheyeLens {
         self.max_angle
     }
 
-    /// Distance from the principal point at `angle`, and its derivative.
+    /// Distance from the principal point at `angle`, in focal lengths, and its derivative.
     fn distance(&self, angle: f64) -> (f64, f64) {
         let t = angle * angle;
         let [k1, k2, k3, k4] = self.coefficients;
@@ -97,7 +97,7 @@ impl FisheyeLens {
         low
     }
 
-    /// Maximum distance from the principal point, in focal lengths, of directions that are drawn.
+    /// Radius of the image circle in focal lengths: the distance of the largest angle from the principal point.
     pub fn reach(&self) -> f64 {
         self.distance(self.max_angle).0
     }
@@ -110,7 +110,7 @@ impl FisheyeLens {
             return None;
         }
         let (distance, slope) = self.distance(angle);
-        // `at` is `ratio` times x and y; its derivative by x and y is `bend` times x and y.
+        // `at` is `ratio` times (x, y), and the derivative of `ratio` by x and y is `bend` times (x, y).
         let (ratio, bend) = if across > 0.0 {
             let ratio = distance / across;
             let bend = (slope * z / squared - ratio) / (across * across);
@@ -148,7 +148,7 @@ fn on_sphere([x, y, z]: [f64; 3]) -> Option<PlanePoint> {
 }
 
 impl Projection {
-    /// The point at which `p` in view space is drawn; `None` where the projection does not reach.
+    /// Projects the point `p` in view space; `None` if the projection does not cover its direction.
     pub fn point(&self, p: [f64; 3]) -> Option<PlanePoint> {
         match self {
             Self::Pinhole => {
@@ -163,7 +163,7 @@ impl Projection {
         }
     }
 
-    /// Whether this is [`Self::Pinhole`].
+    /// True for [`Self::Pinhole`].
     pub fn is_pinhole(&self) -> bool {
         *self == Self::Pinhole
     }

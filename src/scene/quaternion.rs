@@ -2,7 +2,7 @@
 
 use quadrille_base::math::narrow;
 
-/// Completes a unit quaternion by its largest component at `index`; `others` are the rest in order.
+/// Unit quaternion from the index of its largest component and the `others` in order.
 pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
     let squares: f64 = others.iter().map(|v| v * v).sum();
     let mut rest = others.into_iter();
@@ -12,7 +12,7 @@ pub(super) fn with_largest(others: [f64; 3], index: usize) -> [f32; 4] {
     })
 }
 
-/// Index of the largest component and the others in order, with the sign that makes the largest positive.
+/// Index of the largest component, and the others in order. Signs are changed so that the largest one is positive.
 pub(super) fn without_largest(q: [f64; 4]) -> (usize, [f64; 3]) {
     let mut largest = 0;
     for i in 1..4 {

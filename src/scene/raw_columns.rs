@@ -16,7 +16,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Multiples of `step` in `range`, or all of it for a step of 1.
+    /// Rows in `range` that are multiples of `step`; all rows for a step of 1.
     pub(crate) fn multiples(range: Range<usize>, step: usize) -> Self {
         let first = range.start.next_multiple_of(step);
         Self { first, len: range.end.saturating_sub(first).div_ceil(step), step }
@@ -34,7 +34,7 @@ impl Rows {
         (0..self.len).map(move |at| self.first + at * self.step)
     }
 
-    /// Rows in `range`, shifted so that row `range.start` becomes row `start`.
+    /// The part of these rows in `range`, shifted so that row `range.start` becomes row `start`.
     pub(crate) fn moved(self, range: &Range<usize>, start: usize) -> Self {
         let end = (self.first + self.len * self.step).min(range.end);
         let before = range.start.saturating_sub(self.first);
@@ -50,22 +50,22 @@ impl Rows {
 /// The columns that every splat format has, as arrays, in the encoding of [`SplatTable`](super::table::SplatTable).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawColumns {
-    /// Centre, which files in double precision hold exactly.
+    /// Centre x, y, z in world units, in f64 to keep positions of files in double precision.
     pub mean: [Vec<f64>; 3],
-    /// Natural logarithms.
+    /// Natural logarithms of the scales along the axes of the splat.
     pub scale: [Vec<f32>; 3],
-    /// w, x, y, z, of any length but zero.
+    /// Quaternion w, x, y, z, of any length but zero.
     pub rotation: [Vec<f32>; 4],
-    /// Logits.
+    /// Logits of the opacities.
     pub opacity: Vec<f32>,
     /// Constant coefficient of red, green and blue.
     pub sh_constant: [Vec<f32>; 3],
-    /// Channel-major.
+    /// Higher SH coefficients, channel-major: those of red, then green, then blue.
     pub sh_rest: Vec<Vec<f32>>,
 }
 
 impl RawColumns {
-    /// `rows` splats of degree `sh_degree`, all zero.
+    /// Columns of zeros for `rows` splats of degree `sh_degree`.
     pub fn zeroed(rows: usize, sh_degree: u8) -> Self {
         let zeros = || vec![0.0; rows];
         Self {
@@ -74,7 +74,7 @@ impl RawColumns {
             rotation: std::array::from_fn(|_| zeros()),
             opacity: zeros(),
             sh_constant: std::array::from_fn(|_| zeros()),
-            // Cloning a column of zeros would write it.
+            // Each column is allocated zeroed, since cloning one would write all of its pages.
             sh_rest: (0..3 * rest_coefficients(sh_degree)).map(|_| zeros()).collect(),
         }
     }
@@ -84,12 +84,12 @@ impl RawColumns {
         self.opacity.len()
     }
 
-    /// The centres of all splats.
+    /// Centres of all splats in world space, in order.
     pub fn positions(&self) -> impl Iterator<Item = [f64; 3]> {
         (0..self.rows()).map(|row| self.mean.each_ref().map(|column| column[row]))
     }
 
-    /// A point near the splats if f32 does not resolve them, else zero.
+    /// Centre of the splats if f32 is too coarse for their positions, else zero.
     pub fn origin(&self) -> [f64; 3] {
         let rows = (0..self.rows()).step_by(self.rows().div_ceil(SAMPLES).max(1));
         let found = Resolution::of(rows.map(|row| {
@@ -112,7 +112,7 @@ impl RawColumns {
             .unwrap_or(MAX_SH_DEGREE)
     }
 
-    /// Changes the degree: coefficients above it are dropped, missing ones are zero.
+    /// Changes the SH degree. Coefficients above it are dropped, and missing coefficients become zero.
     pub fn set_sh_degree(&mut self, degree: u8) {
         let (old, new) = (self.rest_per_channel(), rest_coefficients(degree));
         let rows = self.rows();
@@ -134,10 +134,10 @@ impl RawColumns {
         plain.chain(std::iter::once(&self.opacity)).chain(colours)
     }
 
-    /// Keeps the rows whose numbers are in `rows`, in that order.
+    /// Keeps the rows with the indices `rows`, in that order.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns have no meaning.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns are inconsistent.
     pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
         fn pick<T: Copy>(column: &mut Vec<T>, rows: &[u32], task: &Task) -> Result<()> {
             task.check()?;
@@ -151,7 +151,7 @@ impl RawColumns {
         columns.into_par_iter().try_for_each(|column| pick(column, rows, task))
     }
 
-    /// Appends rows of `other`, whose degree is not higher.
+    /// Appends rows of `other`, whose SH degree must not be higher.
     pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>) {
         let len = self.rows() + rows.len();
         let (own, theirs) = (self.rest_per_channel(), other.rest_per_channel());
@@ -173,7 +173,7 @@ impl RawColumns {
         }
     }
 
-    /// The unit quaternion of row `row`, w, x, y, z.
+    /// Normalised quaternion w, x, y, z of row `row`.
     pub fn unit_rotation(&self, row: usize) -> [f64; 4] {
         let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
         let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -1,4 +1,4 @@
-//! Finite stand-ins for infinite raw values, the 3D filter, and checks.
+//! Preparation of raw columns for encoders: clamping of infinities, 3D filter, checks.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,7 +9,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::{Error, Result, Task};
 
 impl RawColumns {
-    /// Makes logits of opacities 0 and 1, and logarithms of scales of 0, finite.
+    /// Replaces the infinite logits of opacities 0 and 1, and the infinite logarithms of scales of 0, by finite numbers.
     pub(crate) fn clamp_infinite(&mut self) {
         for value in &mut self.opacity {
             *value = value.clamp(narrow(LOGIT_RANGE.0), narrow(LOGIT_RANGE.1));
@@ -37,7 +37,7 @@ impl RawColumns {
         Ok(())
     }
 
-    /// Refuses rows with a number that is not finite, also in the columns of `rest`, or a quaternion of zero.
+    /// Refuses rows with a zero quaternion or a number that is not finite, in these columns or in `rest`.
     pub(crate) fn check_finite(
         &self,
         rest: &[Cow<'_, [f32]>],
@@ -47,7 +47,7 @@ impl RawColumns {
         fn bad<T: Copy + Into<f64>>(values: &[T], task: &Task) -> Option<usize> {
             match task.is_cancelled() {
                 true => None,
-                // Without an exit in the middle, the search for any is vectorised.
+                // Without an early exit, the loop that checks all values is vectorised.
                 false if values.iter().fold(true, |all, v| all & (*v).into().is_finite()) => None,
                 false => values.iter().position(|v| !(*v).into().is_finite()),
             }

@@ -1,17 +1,17 @@
 /// Type of a number in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {
-    /// Signed, 8 bits.
+    /// Signed integer of 8 bits.
     I8,
-    /// Unsigned, 8 bits.
+    /// Unsigned integer of 8 bits.
     U8,
-    /// Signed, 16 bits.
+    /// Signed integer of 16 bits.
     I16,
-    /// Unsigned, 16 bits.
+    /// Unsigned integer of 16 bits.
     U16,
-    /// Signed, 32 bits.
+    /// Signed integer of 32 bits.
     I32,
-    /// Unsigned, 32 bits.
+    /// Unsigned integer of 32 bits.
     U32,
     /// Float of 32 bits.
     F32,
@@ -20,7 +20,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Whether the type holds numbers that f32 rounds.
+    /// True if the type has numbers that f32 cannot represent.
     pub fn is_finer_than_f32(self) -> bool {
         matches!(self, Self::I32 | Self::U32 | Self::F64)
     }

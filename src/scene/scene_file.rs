@@ -1,4 +1,4 @@
-//! The content of a scene file, and the formats of such files.
+//! Content of a scene file, and its format.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ use quadrille_base::shading::Profile;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Scene {
-    /// The valid splats, activated.
+    /// Valid splats of the file, activated.
     pub splats: Splats,
-    /// Numbers of invalid rows.
+    /// Counts of invalid rows, which were dropped.
     pub dropped: Dropped,
     /// Name of the profile that the scene was trained for, if the file says so.
     pub profile_hint: Option<&'static str>,
-    /// The file's format, by its content.
+    /// Format that the file was read as.
     pub format: SceneFormat,
     /// Comments of the file, in order.
     pub comments: Vec<String>,
     /// Size of the file in bytes; for a format of several files, the total size.
     pub file_bytes: u64,
-    /// Storage of the splats in the file.
+    /// Storage format of the splats in the file.
     pub encoding: SceneEncoding,
 }
 
 impl Scene {
-    /// The profile that the scene was trained for, or the default one if the file does not say.
+    /// Profile that the scene was trained for, or the default profile if the file does not say.
     pub fn profile(&self) -> Profile {
         profile_of_hint(self.profile_hint)
     }
@@ -68,18 +68,18 @@ pub(super) fn profile_of_hint(name: Option<&'static str>) -> Profile {
     name.map(Profile::named).and_then(Result::ok).unwrap_or_default()
 }
 
-/// A format of scene files.
+/// Format of scene files that can be read or at least recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SceneFormat(pub(super) &'static str);
 
 impl SceneFormat {
-    /// The format's name, as outputs and errors give it: `PLY`, `.splat`.
+    /// Name of the format in outputs and errors, such as `PLY` or `.splat`.
     pub fn name(self) -> &'static str {
         self.0
     }
 }
 
-/// Numbers of invalid rows of a file, by the first reason that applies.
+/// Counts of the invalid rows of a file, by the first reason that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct Dropped {
@@ -94,7 +94,7 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    /// Number of all invalid rows.
+    /// Number of invalid rows over all reasons.
     pub fn total(&self) -> u64 {
         self.nan + self.infinite + self.zero_rotation + self.scale_overflow
     }

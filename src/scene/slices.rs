@@ -1,4 +1,4 @@
-//! Splats from slices of the caller, and back.
+//! Conversion of splats from slices and to arrays.
 
 use super::encoding::SceneEncoding;
 use super::scene_file::SceneFormat;
@@ -19,28 +19,28 @@ pub struct SplatSlices<'a> {
     pub rotations: &'a [[f32; 4]],
     /// Opacities: 0 to 1 if activated, logits if raw.
     pub opacities: &'a [f32],
-    /// Spherical harmonics, `(degree + 1)^2` per splat, splat after splat: red, green, blue, the constant one first.
+    /// SH coefficients `[red, green, blue]`, `(degree + 1)^2` per splat, splat after splat, the constant one first.
     pub sh: &'a [[f32; 3]],
 }
 
-/// Attributes of splats in memory, as [`SplatSlices`] describes them.
+/// Activated attributes of splats in memory, one element per splat: the owned form of [`SplatSlices`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SplatArrays {
     /// Centres x, y, z in world space.
     pub means: Vec<[f32; 3]>,
-    /// Standard deviations along the axes.
+    /// Standard deviations along the axes, in world units.
     pub scales: Vec<[f32; 3]>,
-    /// Quaternions w, x, y, z.
+    /// Unit quaternions w, x, y, z.
     pub rotations: Vec<[f32; 4]>,
-    /// Opacities.
+    /// Opacities, 0 to 1.
     pub opacities: Vec<f32>,
-    /// Coefficients of spherical harmonics, `(degree + 1)^2` per splat.
+    /// SH coefficients `[red, green, blue]`, `(degree + 1)^2` per splat.
     pub sh: Vec<[f32; 3]>,
 }
 
 impl SplatArrays {
-    /// Borrows the arrays.
+    /// Borrows the arrays as slices, as constructors take them.
     pub fn as_slices(&self) -> SplatSlices<'_> {
         SplatSlices {
             means: &self.means,
@@ -53,7 +53,7 @@ impl SplatArrays {
 }
 
 impl SplatSlices<'_> {
-    /// Checks that all slices but the coefficients have as many elements as the means, and returns their number.
+    /// Checks that all slices except `sh` have the length of `means`, and returns that length.
     pub fn check_lengths(&self) -> Result<usize> {
         let splats = self.means.len();
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, splats as u64)?;
@@ -77,8 +77,8 @@ impl SplatSlices<'_> {
         })
     }
 
-    /// Checks that numbers are finite, quaternions are not zero, and, if `activated`, that scales and opacities
-    /// are in range. Infinite logits are opacities of 0 and 1.
+    /// Checks that numbers are finite and quaternions are not zero. If `activated`, also checks that scales and
+    /// opacities are in range; otherwise infinite logits are valid, as opacities of 0 and 1.
     fn check_values(&self, activated: bool) -> Result<()> {
         let wrong = |what: &str, at: Option<usize>, expected: &str| {
             let Some(at) = at else { return Ok(()) };
@@ -135,7 +135,7 @@ impl Splats {
         Ok(Self::from_splats(degree, splats))
     }
 
-    /// The attributes of all splats, activated.
+    /// Returns the activated attributes of all splats.
     pub fn to_arrays(&self) -> SplatArrays {
         let per_splat = rest_coefficients(self.sh_degree()) + 1;
         let mut arrays = SplatArrays::default();
@@ -151,7 +151,7 @@ impl Splats {
 }
 
 impl SplatTable {
-    /// Creates a table from activated attributes, to convert it or to write it with [`write_table`](crate::write_table).
+    /// Creates a table from activated attributes, for conversion or for [`write_table`](crate::write_table).
     pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
         Self::of_slices(slices, true)
     }

@@ -1,4 +1,4 @@
-//! The splats of a scene, in blocked arrays.
+//! Splats of a scene, in arrays of blocks of 16.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -10,7 +10,7 @@ pub const BLOCK: usize = 16;
 /// One value per splat of a block.
 pub type Lanes = [f32; BLOCK];
 
-/// Maximum number of splats in a scene. Indices are u32, also when a frame rounds their number up to whole chunks.
+/// Maximum number of splats in a scene. Indices stay below 2^32 even if a frame rounds their number up to whole chunks.
 pub const MAX_SPLATS: usize = u32::MAX as usize - 0xffff;
 
 pub(crate) const MAX_SH_DEGREE: u8 = 4;
@@ -38,7 +38,7 @@ pub struct SplatBlock {
     pub sh_constant: [Lanes; 3],
 }
 
-/// One splat.
+/// Attributes of one splat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Splat {
     /// Centre relative to the scene's origin.
@@ -49,7 +49,7 @@ pub struct Splat {
     pub rotation: [f32; 4],
     /// Opacity after the sigmoid, 0 to 1.
     pub opacity: f32,
-    /// Spherical-harmonics coefficients, each red, green, blue, constant first; those beyond the scene's degree are zero.
+    /// SH coefficients `[red, green, blue]`, the constant one first; zero beyond the degree of the scene.
     pub sh: [[f32; 3]; 25],
 }
 
@@ -86,19 +86,19 @@ impl Splats {
         Self { len, sh_degree, origin: [0.0; 3], blocks, sh_rest }
     }
 
-    /// The same splats relative to another point of world space, by which all of them move.
+    /// Replaces the origin without changing the centres, which moves all splats by the difference of the origins.
     #[must_use]
     pub fn with_origin(self, origin: [f64; 3]) -> Self {
         Self { origin, ..self }
     }
 
-    /// The point in world space that the centres are relative to. It is zero but for files in double precision
+    /// Point in world space that the centres are relative to. It is zero, except for files in double precision
     /// whose splats are so far from zero that single precision does not resolve them.
     pub fn origin(&self) -> [f64; 3] {
         self.origin
     }
 
-    /// The centre of a splat of this scene in world space.
+    /// Centre in world space of a splat of this scene.
     pub fn position(&self, splat: &Splat) -> [f64; 3] {
         [0, 1, 2].map(|axis| self.origin[axis] + f64::from(splat.mean[axis]))
     }
@@ -126,7 +126,7 @@ impl Splats {
         self.len
     }
 
-    /// Whether the scene holds no splat.
+    /// True if the scene has no splats.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -137,20 +137,20 @@ impl Splats {
         self.sh_degree
     }
 
-    /// The blocks; the last one is padded with zeros.
+    /// Blocks of 16 splats. The last block is padded with zeros.
     #[inline]
     pub fn blocks(&self) -> &[SplatBlock] {
         &self.blocks
     }
 
-    /// The higher coefficients of block `block`: `3K` entries, channel-major.
+    /// Higher coefficients of block `block`: `3K` entries, channel-major.
     #[inline]
     pub fn sh_rest(&self, block: usize) -> &[Lanes] {
         let rest = 3 * rest_coefficients(self.sh_degree);
         &self.sh_rest[block * rest..(block + 1) * rest]
     }
 
-    /// Size of the scene's arrays in bytes.
+    /// Size in bytes of the arrays of the scene.
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.blocks) + size_of_val(&*self.sh_rest)
     }
@@ -158,7 +158,7 @@ impl Splats {
     /// Returns splat `index`.
     ///
     /// # Panics
-    /// When `index` is not below [`Splats::len`].
+    /// Panics if `index` is not below [`Splats::len`].
     pub fn splat(&self, index: usize) -> Splat {
         assert!(index < self.len, "splat {index} of {}", self.len);
         let (b, lane) = (index / BLOCK, index % BLOCK);
@@ -170,7 +170,7 @@ impl Splats {
         Splat::load(&self.blocks[index / BLOCK], &[], index % BLOCK)
     }
 
-    /// At most `most` splats, at even steps in the scene's order, without the higher SH coefficients.
+    /// At most `most` splats at even steps in the order of the scene, without higher SH coefficients.
     pub fn sampled(&self, most: usize) -> impl Iterator<Item = Splat> + '_ {
         (0..self.len).step_by(self.len.div_ceil(most).max(1)).map(|i| self.geometry(i))
     }

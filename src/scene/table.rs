@@ -1,4 +1,4 @@
-//! The splats of a file as raw columns, before activation.
+//! Splats of a file as raw columns, before activation.
 //!
 //! Columns have the names and the meaning of a trainer's PLY: logarithms of scales, logits of opacities,
 //! spherical harmonics channel-major, axes right, down, forward. Columns of other names are kept.
@@ -21,7 +21,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::shading::{OpacityFactor, Profile};
 use quadrille_base::{Error, Result, Task};
 
-/// The numbers of a column.
+/// Numbers of a column, with the precision of its type in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnValues {
     /// Numbers of a `float` property.
@@ -30,7 +30,7 @@ pub enum ColumnValues {
     Other(Scalar, Vec<f64>),
 }
 
-/// A named number of every splat.
+/// Column of a table: a named number per splat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// Name, as in a PLY file.
@@ -39,7 +39,7 @@ pub struct Column {
     pub values: ColumnValues,
 }
 
-/// The splats of a file as raw columns, for [`load_table`](crate::load_table) and [`write_table`](crate::write_table).
+/// Splats of a file as raw columns, for [`load_table`](crate::load_table) and [`write_table`](crate::write_table).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SplatTable {
     rows: usize,
@@ -49,15 +49,15 @@ pub struct SplatTable {
     pub comments: Vec<String>,
     /// Name of the profile that the scene was trained for, if the file says so.
     pub profile_hint: Option<&'static str>,
-    /// The file's format, by its content.
+    /// Format that the file was read as.
     pub format: SceneFormat,
     /// Size of the file in bytes; for a format of several files, their total size.
     pub file_bytes: u64,
-    /// Storage of the splats in the file.
+    /// Storage format of the splats in the file.
     pub encoding: SceneEncoding,
 }
 
-/// Profile of files with this flag, unless it is the default one.
+/// Name of the profile of files with this flag; `None` for the default profile.
 pub(crate) fn profile_of_flag(antialiased: Option<bool>) -> Option<&'static str> {
     (antialiased == Some(true)).then_some("inria-aa")
 }
@@ -70,12 +70,12 @@ pub(crate) struct TableSource {
 }
 
 impl ColumnValues {
-    /// Whether there are no values.
+    /// True if the column has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of values.
+    /// Number of values, one per row.
     pub fn len(&self) -> usize {
         match self {
             Self::F32(values) => values.len(),
@@ -83,10 +83,10 @@ impl ColumnValues {
         }
     }
 
-    /// The number of row `row`, as it is stored.
+    /// Returns the number of row `row`, as it is stored.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// Panics if there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         match self {
             Self::F32(values) => f64::from(values[row]),
@@ -94,7 +94,7 @@ impl ColumnValues {
         }
     }
 
-    /// Whether numbers are the same or, unless `exactly`, round to the same f32.
+    /// True if all numbers are equal or, unless `exactly`, round to the same f32.
     fn agree(&self, others: &Self, exactly: bool) -> bool {
         let bits = |v: f64| if exactly { v.to_bits() } else { u64::from(narrow(v).to_bits()) };
         let same = |row: usize| bits(self.get(row)) == bits(others.get(row));
@@ -127,7 +127,7 @@ impl SplatTable {
         }
     }
 
-    /// Table with the columns of `raw`, in single precision, or with doubles for positions far from the origin.
+    /// Table with the columns of `raw` in single precision, except that positions far from the origin are doubles.
     pub(crate) fn of_raw(raw: RawColumns, source: TableSource) -> Self {
         let rows = raw.rows();
         let is_rounded = |v: &f64| f64::from(narrow(*v)).total_cmp(v).is_ne();
@@ -145,7 +145,7 @@ impl SplatTable {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// Names of columns without a part of a splat.
+    /// Names of the columns that do not describe splats, such as normals.
     pub(crate) fn other_names(&self) -> impl Iterator<Item = &str> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         self.names().filter(move |name| slot(name, rest).is_none())
@@ -156,22 +156,22 @@ impl SplatTable {
         sh_degree_of(self.names()).unwrap_or(0)
     }
 
-    /// The numbers of the column called `name`, as they are stored.
+    /// Numbers of the column called `name`, as they are stored; `None` without such a column.
     pub fn values(&self, name: &str) -> Option<&ColumnValues> {
         Some(&self.columns.iter().find(|column| column.name == name)?.values)
     }
 
-    /// The numbers of the column called `name`, rounded to f32.
+    /// Numbers of the column called `name`, rounded to f32; `None` without such a column.
     pub fn column(&self, name: &str) -> Option<Cow<'_, [f32]>> {
         self.values(name).map(ColumnValues::as_f32)
     }
 
-    /// The profile that the scene was trained for, or the default one if the file does not say.
+    /// Profile that the scene was trained for, or the default profile if the file does not say.
     pub fn profile(&self) -> Profile {
         profile_of_hint(self.profile_hint)
     }
 
-    /// Whether the scene was trained with compensation of the low-pass filter, if the file says so.
+    /// True if the scene was trained with compensation of the low-pass filter; `None` if the file does not say.
     pub(crate) fn antialiased(&self) -> Option<bool> {
         let is_compensated = self.profile().opacity_factor != OpacityFactor::None;
         self.encoding.antialiased.or(self.profile_hint.map(|_| is_compensated))
@@ -197,7 +197,7 @@ impl SplatTable {
         }
     }
 
-    /// Whether positions are in double precision, or whole numbers that f32 rounds.
+    /// True if positions are in double precision, or in integers that f32 rounds.
     fn has_doubles(&self) -> bool {
         ["x", "y", "z"].into_iter().filter_map(|name| self.values(name)).any(ColumnValues::is_fine)
     }
@@ -208,14 +208,14 @@ impl SplatTable {
         }
     }
 
-    /// Replaces all columns.
+    /// Replaces all columns, each of which must have `rows` values.
     pub fn replace_columns(&mut self, rows: usize, columns: Vec<Column>) {
         self.rows = rows;
         self.columns = columns;
     }
 
-    /// The rows whose numbers are finite and whose quaternion is not zero. Infinite logits are
-    /// opacities of 0 and 1, and a logarithm of minus infinity is a scale of 0.
+    /// Rows whose numbers are finite and whose quaternion is not zero. Infinite logits of opacities 0 and 1, and
+    /// logarithms of minus infinity of scales of 0, are valid too.
     pub fn finite_rows(&self, task: &Task) -> Result<Vec<u32>> {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let mut valid = vec![true; self.rows];
@@ -237,10 +237,10 @@ impl SplatTable {
         Ok(kept.map(|(row, _)| row).collect())
     }
 
-    /// Keeps the rows whose numbers are in `rows`, in that order.
+    /// Keeps the rows with the indices `rows`, in that order.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], after which the table has no meaning.
+    /// [`Error::Cancelled`], after which the table is inconsistent.
     pub fn select(&mut self, rows: &[u32], task: &Task) -> Result<()> {
         self.columns.par_iter_mut().try_for_each(|column| {
             task.check()?;
@@ -259,7 +259,7 @@ impl SplatTable {
         Ok(())
     }
 
-    /// The activated splats, and the numbers of invalid rows.
+    /// Returns the activated splats, and the counts of invalid rows.
     ///
     /// # Errors
     /// [`Error::Limit`] for too many rows.
@@ -267,7 +267,7 @@ impl SplatTable {
         self.splats_with(&Task::NEVER)
     }
 
-    /// As [`Self::splats`], as a task, whose progress is in rows.
+    /// [`Self::splats`] as a task, whose progress is in rows.
     pub fn splats_with(&self, task: &Task) -> Result<(Splats, Dropped)> {
         let sh_degree = self.sh_degree();
         let rest = 3 * rest_coefficients(sh_degree);
@@ -303,8 +303,8 @@ impl SplatTable {
         Ok((splats.with_origin(origin), dropped))
     }
 
-    /// The columns that every splat format has, for an encoder: a missing third scale is flat, and a 3D filter is applied.
-    /// `path` is for errors.
+    /// Returns the columns that every splat format has, for encoders. A missing third scale becomes flat, and a 3D filter is
+    /// applied. Errors name `path`.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and
@@ -315,7 +315,7 @@ impl SplatTable {
         Ok(raw)
     }
 
-    /// As [`Self::raw`], with the higher coefficients, which are most of a scene, apart and borrowed.
+    /// [`Self::raw`] with the higher coefficients, most of the bytes of a scene, returned separately and borrowed.
     pub(crate) fn raw_apart(
         &self,
         path: &Path,
@@ -363,15 +363,15 @@ impl SplatTable {
         Ok((raw, sh_rest))
     }
 
-    /// Replaces the columns that every splat format has; other columns stay, but for the 3D filter, which [`Self::raw`] has
-    /// applied. A column of doubles stays one, and a column whose numbers are the same in single precision stays as it is.
+    /// Replaces the columns that every splat format has. Other columns stay, except the 3D filter, which [`Self::raw`] has
+    /// applied. Columns of doubles stay doubles, and columns whose numbers are equal in single precision stay unchanged.
     pub fn set_raw(&mut self, raw: RawColumns) {
         let rest = 3 * rest_coefficients(self.sh_degree());
         let (others, before): (Vec<Column>, Vec<Column>) = std::mem::take(&mut self.columns)
             .into_iter()
             .partition(|column| slot(&column.name, rest).is_none());
         self.rows = raw.rows();
-        // A move away from the origin must not round a scene either.
+        // A scene that was moved far from the origin needs doubles to keep its positions.
         let is_far = raw.origin() != [0.0; 3];
         self.columns = columns_of(raw, |name| {
             let known = before.iter().find(|column| column.name == name);
@@ -379,7 +379,7 @@ impl SplatTable {
                 || is_far && PLAIN[..3].contains(&name)
         });
         for column in before {
-            // Of all raw columns, positions alone are in double precision.
+            // Only the positions of raw columns are in double precision.
             let exactly = PLAIN[..3].contains(&column.name.as_str());
             let new = self.columns.iter_mut().find(|new| new.name == column.name);
             if let Some(new) = new.filter(|new| new.values.agree(&column.values, exactly)) {
@@ -390,7 +390,7 @@ impl SplatTable {
         self.columns.extend(others.into_iter().filter(fits));
     }
 
-    /// The scene of this table.
+    /// Activates the splats, and returns them as a scene with the metadata of the table.
     pub fn into_scene(self) -> Result<Scene> {
         self.into_scene_with(&Task::NEVER)
     }
@@ -413,8 +413,8 @@ impl SplatTable {
     }
 }
 
-/// Columns in the trainer's order: mean, SH constants, higher coefficients, opacity, scales, rotation. Columns
-/// that satisfy `is_double` are doubles, the others floats.
+/// Columns in the order of the trainer: mean, SH constants, higher coefficients, opacity, scales, rotation. Columns
+/// whose names satisfy `is_double` are doubles, the others floats.
 fn columns_of(raw: RawColumns, is_double: impl Fn(&str) -> bool) -> Vec<Column> {
     let mut columns = Vec::new();
     let named = |slots: std::ops::Range<usize>| PLAIN[slots].iter().map(|n| (*n).to_owned());

@@ -8,29 +8,29 @@ use super::table::RawColumns;
 use quadrille_base::math::{narrow, sh_rotations};
 use quadrille_base::{Result, Task};
 
-/// A rotation, then a uniform scale, then a translation.
+/// Similarity transform: a rotation, then a uniform scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity {
     /// Rotation, which is applied first.
     pub rotation: UnitQuaternion<f64>,
-    /// Greater than zero.
+    /// Uniform scale factor, greater than zero.
     pub scale: f64,
     /// Translation in world units, which is applied last.
     pub translation: Vector3<f64>,
 }
 
 impl Similarity {
-    /// Creates the transform that changes nothing.
+    /// Returns the identity: no rotation, a scale of 1, no translation.
     pub fn identity() -> Self {
         Self { rotation: UnitQuaternion::identity(), scale: 1.0, translation: Vector3::zeros() }
     }
 }
 
 impl RawColumns {
-    /// Moves all splats, with their orientations and spherical harmonics.
+    /// Transforms all splats with their orientations, scales and spherical harmonics.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns have no meaning.
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns are inconsistent.
     pub fn transform(&mut self, by: &Similarity, task: &Task) -> Result<()> {
         if by.rotation != UnitQuaternion::identity() {
             self.rotate(&by.rotation, task)?;
@@ -55,7 +55,7 @@ impl RawColumns {
         for row in 0..self.rows() {
             task.check()?;
             let turned = matrix * Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
-            // Quaternions keep their length, which files need not normalise.
+            // Quaternions of files need not be normalised, so the product keeps their length.
             let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
             let product = rotation.quaternion() * nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
             for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! Camera files at the places where trainers and this program put them.
+//! Search for camera files at the usual paths of trainers and of this program.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
 /// `transforms.json` in its folder, or the `cameras.json` of the model to which `point_cloud/iteration_N/point_cloud.ply`
-/// belongs. A folder's is found by the file read for it, then beside the folder. A pipe (`-`) has no folder.
+/// belongs. For a folder, the search starts at the scene file in it, then at the folder itself. A pipe (`-`) has none.
 pub fn find(scene: &Path) -> Option<PathBuf> {
     if scene == Path::new("-") {
         return None;
@@ -20,7 +20,7 @@ pub fn find(scene: &Path) -> Option<PathBuf> {
 fn find_beside(scene: &Path) -> Option<PathBuf> {
     let folder = scene.parent()?;
     let name = scene.file_name()?.to_str()?;
-    // `flowers.compressed.ply` may share the cameras of `flowers.ply`.
+    // All stems are tried, since `flowers.compressed.ply` may share the cameras of `flowers.ply`.
     let stems = name.match_indices('.').map(|(end, _)| &name[..end]);
     let own = stems.rev().map(|stem| format!("{stem}.cameras.json"));
     let in_folder = own.chain(NAMES.map(str::to_owned)).map(|n| folder.join(n));

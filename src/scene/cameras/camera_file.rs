@@ -12,7 +12,7 @@ use quadrille_base::error::{Error, Result, shown};
 
 pub(super) const LISTED_NAMES: usize = 12;
 
-/// The names in the file of the views for training and of the views for tests.
+/// Names of the training and test views, as they stand in the file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ViewSplit {
     /// Views for training.
@@ -21,7 +21,7 @@ pub struct ViewSplit {
     pub test: Vec<String>,
 }
 
-/// The content of a camera file.
+/// Content of a camera file of any format.
 #[derive(Debug, Default)]
 pub struct CameraFile {
     /// At least one camera, in the file's order (COLMAP: by image name). Names differ, also on file systems that ignore
@@ -35,11 +35,11 @@ pub struct CameraFile {
     pub split: Option<ViewSplit>,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
-    /// Remarks on values that were found and applied, one sentence each.
+    /// Remarks on values of the file that were applied, one sentence each.
     pub remarks: Vec<String>,
     /// Frames per second, if the file is a path of a film and states them.
     pub frame_rate: Option<f64>,
-    /// Whether the field of view of some cameras follows from the options, since the file has none.
+    /// True if the file has no intrinsics, so that the options give the field of view.
     pub lacks_intrinsics: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct RefusedCamera {
 }
 
 impl CameraFile {
-    /// File of frames that belong together, all of which must be drawable.
+    /// Camera file of a path, all of whose frames must be drawable.
     pub(super) fn of_path(cameras: impl Iterator<Item = Result<NamedCamera>>) -> Result<Self> {
         let mut file = Self::default();
         for camera in cameras {
@@ -64,7 +64,7 @@ impl CameraFile {
         Ok(file)
     }
 
-    /// File of named cameras. Its only warnings are of cameras that cannot be drawn, with their names.
+    /// Camera file of independent views. Cameras that cannot be drawn become one warning with their names.
     pub(super) fn of(
         path: &Path,
         cameras: impl Iterator<Item = (String, Result<NamedCamera>)>,
@@ -101,7 +101,7 @@ impl CameraFile {
     }
 }
 
-/// Name of camera `index` for messages: its text at `key`, if any.
+/// Name of a camera for messages: its text at `key`, or else `view_` and its index.
 pub(super) fn shown_name(node: &JsonNode, key: &str, index: usize) -> String {
     node.get(key).and_then(|name| name.text().ok()).unwrap_or_else(|| view_name(index))
 }
@@ -168,7 +168,7 @@ pub(super) fn view_from_opengl(world_from_gl: &[[f64; 4]; 3]) -> (Matrix3<f64>, 
     view_from_centre(&world_from_view, Vector3::from(world_from_gl.map(|row| row[3])))
 }
 
-/// Name of frame `index` of `count`; all have the same length, so that tools sort and number them right.
+/// Name of frame `index` of `count`. All names have the same length, so that tools sort them in frame order.
 pub(super) fn frame_name(index: usize, count: usize) -> String {
     let digits = count.saturating_sub(1).to_string().len().max(4);
     format!("frame_{index:0digits$}")
@@ -185,7 +185,7 @@ pub(super) fn distortion_warning(path: &Path, of: &str) -> String {
     )
 }
 
-/// Warning about fisheye lenses with further distortion, drawn as pinholes; `of` says how many cameras.
+/// Warning about fisheye lenses with further distortion, drawn as pinholes. `of` counts them ("3 of 9 cameras").
 pub(super) fn fisheye_warning(path: &Path, of: &str) -> String {
     format!(
         "{}: fisheye lenses with tangential or thin-prism distortion ({of}) are drawn as pinholes with the same focal lengths: both agree at the principal point, and the pinhole shows less towards the edges",

@@ -1,4 +1,4 @@
-//! Projections that replace the projection of cameras.
+//! Projections that the user can choose in place of the one in the camera file.
 
 use super::picture_size::PictureSize;
 use crate::camera::Camera;
@@ -8,7 +8,7 @@ use quadrille_base::error::{Error, Result};
 
 const PANORAMA_PX: [u32; 2] = [2048, 1024];
 const FISHEYE_FOV_DEGREES: f64 = 180.0;
-/// The fisheye projection ends here.
+/// Largest vertical field of view of a fisheye, at which its projection ends.
 const MAX_FOV_DEGREES: f64 = 340.0;
 const PINHOLE_FOV_DEGREES: f64 = 180.0;
 
@@ -25,7 +25,7 @@ choice! {
 }
 
 impl CameraModel {
-    /// Whether its field of view is not the one of the view search's pinholes.
+    /// True if the model does not use the field of view of the view search, which places pinholes.
     pub(super) fn has_own_fov(self) -> bool {
         self != Self::Pinhole
     }
@@ -48,7 +48,7 @@ impl CameraModel {
         }
     }
 
-    /// Checks the vertical field of view; `None` stands for a file's projection.
+    /// Checks the vertical field of view for a model, or for the projection in the file if `model` is `None`.
     pub(super) fn check_fov(model: Option<Self>, fov_degrees: f64) -> Result<()> {
         let is_valid = match model {
             Some(Self::Equirectangular) => {

@@ -1,6 +1,6 @@
 //! Poses that `ns-export cameras` writes: an array of `{file_path, transform}` without intrinsics.
 //!
-//! `transform` is camera-to-world, 3 rows in OpenGL axes, in nerfstudio's training world, as are its exported scenes.
+//! `transform` is camera-to-world, 3 rows in OpenGL axes, in nerfstudio's training world, which exported scenes share.
 
 use super::camera_file::{
     CameraFile, NamedCamera, camera_at, shown_name, view_from_opengl, view_name,

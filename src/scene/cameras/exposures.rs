@@ -1,7 +1,7 @@
 //! Exposures of pictures, as the reference trainer stores them beside its scene.
 //!
-//! With `train_test_exp`, the trainer of 3DGS learns a map of colours for each picture, so that photographs of different
-//! exposure fit one scene. `exposure.json` holds a matrix of three rows and four columns for each picture's name.
+//! With `train_test_exp`, the trainer of 3DGS learns an affine map of colours per picture, so that photographs of different
+//! exposure fit one scene. `exposure.json` holds a matrix of three rows and four columns per picture name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::names::{file_safe, of_picture};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
-/// The exposures of an `exposure.json`.
+/// Affine colour maps of an `exposure.json`, by picture name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exposures {
     file: PathBuf,
@@ -19,7 +19,7 @@ pub struct Exposures {
 }
 
 impl Exposures {
-    /// Reads a file.
+    /// Reads an `exposure.json`.
     ///
     /// # Errors
     /// [`Error::Read`](quadrille_base::error::Error::Read) if the file cannot be read, and
@@ -39,14 +39,14 @@ impl Exposures {
         Ok(Self { file: path.to_owned(), by_name })
     }
 
-    /// The file that they were read from.
+    /// Path of the file that was read.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The exposure of a view, whose colours `c` become
-    /// `c[0] rows[0][k] + c[1] rows[1][k] + c[2] rows[2][k] + rows[k][3]`: the exposure with the same name or else, since some files have names with extensions
-    /// and others without, the only one whose name is the same up to the extension.
+    /// Exposure of a view: channel `k` of a colour `c` becomes `c[0] rows[0][k] + c[1] rows[1][k] + c[2] rows[2][k] +
+    /// rows[k][3]`. An exposure with the view's name comes first. Since only some files have names with extensions, the
+    /// next choice is the only exposure whose name is the same up to the extension.
     pub fn of(&self, view: &str) -> Option<&[[f32; 4]; 3]> {
         if let Some(exposure) = self.by_name.get(view) {
             return Some(exposure);

@@ -20,19 +20,20 @@ const SPIRAL_TURNS: f64 = 2.0;
 const SPIRAL_DEPTH_RATE: f64 = 0.5;
 /// Share of the cameras inside the radii of a spiral or an ellipse.
 const RADIUS_SHARE: f64 = 0.9;
-/// Distance of the interpolated points of orientation, in the cameras' extent: the weight of turning against moving.
+/// Distance from the eye of the points that represent orientation, as a share of the cameras' extent. It weighs turning
+/// against moving.
 const TURN_WEIGHT: f64 = 0.1;
-/// Minimum of the smallest eigenvalue of the lines-of-sight system; below it they are parallel.
+/// Smallest eigenvalue of the normal equations of [`focus`], per camera, below which lines of sight count as parallel.
 const LEAST_CONVERGENCE: f64 = 1e-6;
 
-/// Coordinates of the three points within [`Pose::point`].
+/// Leading elements of [`Pose::point`] that are coordinates of its three points.
 const PLACES: usize = 9;
-/// An hour at 27 frames per second.
+/// Limit that a wrong time or rate exceeds: an hour at 27 frames per second.
 const MAX_FRAMES: f64 = 100_000.0;
-/// Share of a frame by which rounding may make the last key early.
+/// Tolerance, in frames, for the rounded time of the last key.
 const FRAME_SLACK: f64 = 1e-6;
 
-/// A kind of flight.
+/// Shape of a generated camera path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flight {
     /// Two turns around the mean camera, towards the point that the cameras look at; for scenes that were
@@ -62,8 +63,8 @@ impl FromStr for Flight {
     }
 }
 
-/// Generates `count` cameras named `frame_0000` onwards from at least two `keys`, with the picture size of
-/// the first. The lens model is the first camera's; its parameters are interpolated between cameras.
+/// Generates `count` cameras named `frame_0000` onwards from at least two `keys`, with the picture size and lens of the
+/// first. [`Flight::Interpolate`] also interpolates focal lengths and principal points.
 ///
 /// # Errors
 /// [`Error::Argument`] when there are fewer than two cameras or frames, cameras with pictures of
@@ -79,11 +80,11 @@ pub fn fly(flight: Flight, keys: &[Camera], count: usize) -> Result<Vec<Camera>>
     cameras(&keys[0], &frames)
 }
 
-/// Generates cameras as [`fly`], on a cubic spline through `keys` at their times: each has the seconds since the key
-/// before it (not the first one). Frames follow at `fps` per second from the first key up to the last one.
+/// Generates cameras like [`fly`], on a cubic spline through `keys`. The number of a key is the time in seconds since the
+/// previous key; the first number is ignored. Frames follow at `fps` per second from the first key to the last one.
 ///
 /// # Errors
-/// As [`fly`], and [`Error::Argument`] for times or rates not finite and above 0, or more than 100,000 frames.
+/// Errors of [`fly`], and [`Error::Argument`] if a time or `fps` is not finite and above 0, or for over 100,000 frames.
 pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     let (key_cameras, seconds): (Vec<Camera>, Vec<f64>) = keys.iter().cloned().unzip();
     let poses = poses(&key_cameras)?;
@@ -107,7 +108,7 @@ pub fn fly_keys(keys: &[(Camera, f64)], fps: f64) -> Result<Vec<Camera>> {
     cameras(&key_cameras[0], &frames.collect::<Vec<_>>())
 }
 
-/// Directions of at least two cameras with pictures of one size.
+/// Poses of the keys, after a check that there are two or more with pictures of one size.
 fn poses(keys: &[Camera]) -> Result<Vec<Pose>> {
     let [first, _, ..] = keys else {
         let found = format!("{}", keys.len());
@@ -161,14 +162,14 @@ impl Pose {
         }
     }
 
-    /// Interpolated numbers: the eye, points at the distance `reach` ahead and above, and the lens.
+    /// Numbers to interpolate: the eye, points at the distance `reach` ahead of it and above it, and the lens.
     fn point(&self, reach: f64) -> Vec<f64> {
         let (ahead, above) = (self.eye + self.forward * reach, self.eye + self.up * reach);
         let places = [self.eye, ahead, above].map(<[f64; 3]>::from);
         [&places.concat()[..], &self.focal_px, &self.principal_px].concat()
     }
 
-    /// Inverse of [`Self::point`], apart from the lengths of the directions, at a time of a spline.
+    /// Pose at a time of a spline through [`Self::point`]s. Its directions are not normalised.
     fn at(spline: &CubicSpline, time: f64) -> Self {
         let v = spline.at(time);
         let place = |i: usize| Vector3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
@@ -258,7 +259,7 @@ fn ellipse(poses: &[Pose], count: usize) -> Result<Vec<Pose>> {
     Ok(frames.collect())
 }
 
-/// Main axes of the positions in the plane across `up`, longer first, with a positive largest component.
+/// Principal axes of the eyes in the plane across `up`, longer first. The largest component of the first is positive.
 fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     let x = up.cross(&Vector3::ith(up.iamin(), 1.0)).normalize();
     let y = up.cross(&x);
@@ -276,7 +277,7 @@ fn main_axes(poses: &[Pose], up: Vector3<f64>) -> [Vector3<f64>; 2] {
     [first, up.cross(&first)]
 }
 
-/// Distance of the points that represent orientation in an interpolation.
+/// Distance from the eye of the points that represent orientation in an interpolation.
 fn reach(poses: &[Pose]) -> f64 {
     let middle = mean(poses, |p| p.eye);
     let extent = poses.iter().map(|p| (p.eye - middle).norm()).fold(0.0, f64::max);

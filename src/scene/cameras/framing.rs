@@ -1,4 +1,4 @@
-//! Cameras chosen for a scene: one that shows its main content, and orbits around it.
+//! Cameras that the program chooses: one that shows the main content of a scene, and orbits around it.
 //!
 //! Trained scenes have no up axis, and most of an outdoor scene's extent is background. Splats are weighted by opacity
 //! divided by size: training splits splats until they are as fine as the pixels of the photographs, so nearby objects have
@@ -20,7 +20,7 @@ pub const DEFAULT_FOV_DEGREES: f64 = 50.0;
 /// Default width and height, in pixels.
 pub const DEFAULT_SIDE_PX: [u32; 2] = [1280, 720];
 
-/// Enough for quantiles with an error of 1 %.
+/// Limit on the splats that are examined, enough for quantiles with an error of 1 %.
 const MAX_SAMPLES: usize = 1 << 16;
 const MAX_ORBIT: u32 = 100_000;
 /// Elevation of the default viewpoint above the target, in radians.
@@ -31,8 +31,8 @@ const MARGIN: f64 = 1.05;
 /// Maximum ratio of the 98 % to the median radius of an object. Objects have 1.6 to 1.8, scenes 5.6 to 15.
 const OBJECT_RATIO: f64 = 3.0;
 
-/// Least radius of content that is framed, in world units; [`Camera::look_at`] takes an eye within 1e-12 of
-/// its target for the target. Smaller content is a point, seen from the distance of a unit sphere.
+/// Least radius of framed content, in world units, since [`Camera::look_at`] refuses an eye within 1e-12 of its
+/// target. Smaller content counts as a point and is framed like a unit sphere.
 pub const LEAST_RADIUS: f64 = 1e-9;
 
 /// The main content of a scene, as a sphere.
@@ -45,8 +45,8 @@ pub struct FramingTarget {
 }
 
 impl FramingTarget {
-    /// Finds the main content: the sphere around the weighted median with 95 % of an object's weight, or half of a
-    /// scene's with background; the unit sphere at the origin for no splats. Examines up to 65 536 splats.
+    /// Finds the main content: the sphere around the weighted median position that holds 95 % of the weight of an object,
+    /// or half of a scene with background. Examines up to 65 536 splats; without any, returns the unit sphere.
     pub fn of(splats: &Splats) -> Self {
         let samples = weighted_samples(splats);
         if samples.is_empty() {
@@ -69,7 +69,7 @@ impl FramingTarget {
         Self { centre, radius }
     }
 
-    /// Distance from which a camera with these intrinsics shows the whole sphere.
+    /// Distance from the centre, in world units, at which a camera with these intrinsics shows the whole sphere.
     pub fn distance(&self, intrinsics: &Intrinsics) -> f64 {
         let half_tangent = (f64::from(intrinsics.width) / intrinsics.focal_px[0])
             .min(f64::from(intrinsics.height) / intrinsics.focal_px[1])
@@ -90,41 +90,41 @@ impl FramingTarget {
     }
 }
 
-/// Rule for the position of the camera if the description names none.
+/// Rule for the position of the camera if a [`ViewSpec`](super::ViewSpec) has no eye.
 #[derive(Debug, Clone)]
 pub enum EyeRule {
-    /// Outside the axes of the world, with the bounding sphere of the subject in view.
+    /// The position of [`FramingTarget::default_eye`], with the sphere of the subject in view.
     ForSphere,
-    /// This position, in world units.
+    /// A fixed position in world space.
     At(Vector3<f64>),
-    /// As close as possible with all points in view.
+    /// The position of [`fitting_eye`]: as close as possible with all points in view.
     ForPoints {
         /// Direction from the subject to the eye.
         direction: Vector3<f64>,
-        /// The points, relative to the origin.
+        /// Points to keep in view, relative to `origin`.
         points: Vec<[f32; 3]>,
-        /// Origin in the world.
+        /// Position in world space to which `points` are relative.
         origin: [f64; 3],
     },
 }
 
-/// The default view of a scene.
+/// Default view of a scene, for fields that a [`ViewSpec`](super::ViewSpec) omits.
 #[derive(Debug, Clone)]
 pub struct Framing {
-    /// Content of the scene that the camera frames.
+    /// Sphere of the content that the camera shows.
     pub subject: FramingTarget,
-    /// Position of the eye.
+    /// Rule for the eye.
     pub eye: EyeRule,
     /// Direction that points up in the picture.
     pub up: [f64; 3],
-    /// Vertical field of view.
+    /// Vertical field of view in degrees.
     pub fov_degrees: f64,
     /// Width and height in pixels.
     pub size: [u32; 2],
 }
 
 impl Framing {
-    /// The default view of a subject of splats.
+    /// Default view of a subject in a scene of splats: y down, 50 degrees, 1280 x 720 pixels.
     pub fn of_splats(subject: FramingTarget) -> Self {
         Self {
             subject,
@@ -135,14 +135,14 @@ impl Framing {
         }
     }
 
-    /// The default view of the main content of a scene.
+    /// Default view of the main content that [`FramingTarget::of`] finds.
     pub fn of(splats: &Splats) -> Self {
         Self::of_splats(FramingTarget::of(splats))
     }
 }
 
-/// The nearest viewpoint in `direction` from `target` from which a camera that looks at `target` shows
-/// all `points`, with a margin. `direction` and `up` may have any length above zero.
+/// Nearest eye in `direction` from `target` at which a camera towards `target` shows all `points`, with a
+/// margin of 5 %. `direction` and `up` may have any length above zero.
 pub fn fitting_eye(
     intrinsics: &Intrinsics,
     target: Vector3<f64>,
@@ -170,8 +170,8 @@ pub fn fitting_eye(
     target + back * distance
 }
 
-/// `count` cameras named `orbit_00` onwards, on the circle through `eye` about the line through `target`
-/// along `up`. The first one is at `eye`, and all look at `target`.
+/// Places `count` cameras named `orbit_00` onwards on a circle about the axis through `target` along `up`. The
+/// first one is at `eye`, and all look at `target`.
 ///
 /// # Errors
 /// [`Error::Argument`] for `count` not from 1 to 100 000, equal `eye` and `target`, or a line of sight along `up`.
@@ -196,7 +196,7 @@ pub fn orbit(
         .collect()
 }
 
-/// Positions and weights of up to `MAX_SAMPLES` splats, at even steps in the scene's order.
+/// Positions and weights (opacity by size) of up to 65 536 splats, at even steps in the scene's order.
 pub fn weighted_samples(splats: &Splats) -> Vec<(Vector3<f64>, f64)> {
     let floor = fine_scale(splats);
     splats
@@ -222,10 +222,10 @@ fn fine_scale(splats: &Splats) -> f64 {
     f64::from(*quartile)
 }
 
-/// For each share, the smallest value up to which the values have that share of the weight; 0 without values.
+/// Weighted quantiles of `(value, weight)` pairs, one per share from 0 to 1; 0 without pairs.
 pub fn weighted_quantiles(values: impl Iterator<Item = (f64, f64)>, shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<(f64, f64)> = values.collect();
-    // Stable, so that the sum of equal values' weights has one order.
+    // The sort is stable, so that the weights of equal values are added in one order.
     values.par_sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|v| v.1).sum();
     shares

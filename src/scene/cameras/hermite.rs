@@ -1,6 +1,6 @@
 //! Cubic Hermite splines through keyframes, as `SuperSplat`'s viewer interpolates camera tracks.
 //!
-//! A key's tangent is the slope between its neighbours times the smoothness: 0 stops there, 1 is a Catmull-Rom spline.
+//! A key's tangent is the slope between its neighbours times the smoothness: 0 stops at keys, 1 is a Catmull-Rom spline.
 
 use super::spline::between;
 
@@ -27,7 +27,7 @@ pub(super) fn looped(keys: &HermiteKeys, length: f64) -> HermiteKeys {
 }
 
 impl HermiteKeys {
-    /// Values at `time`; beyond the ends, those of the first or last key.
+    /// Values at `time`, clamped to the times of the first and last key.
     pub(super) fn at(&self, time: f64) -> Vec<f64> {
         let [before, after] = match between(&self.times, time) {
             Ok(keys) => keys,

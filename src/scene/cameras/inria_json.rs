@@ -2,7 +2,7 @@
 //!
 //! `position` is the camera's centre in world space; `rotation` is camera-to-world, its columns
 //! the camera's right, down and forward; `fx` and `fy` are in pixels of the given size. The principal
-//! point is the centre of the picture, unless `cx` and `cy`, which some tools add, say otherwise.
+//! point is the centre of the picture, unless the file has `cx` and `cy`, which some tools add.
 
 use nalgebra::{Matrix3, Vector3};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! JSON values with their places in the file, for errors.
+//! JSON values that know their place in the file, which errors name.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use quadrille_base::error::{Error, Result, shown};
 
-/// The largest known camera file is a thousand times smaller; its parsed form, twenty times as large, fits in memory.
+/// A thousand times the largest known camera file. The parsed form, twenty times as large, still fits in memory.
 const MAX_JSON_BYTES: u64 = 1 << 28;
 
 /// Bytes examined to distinguish text from binary files.
@@ -32,7 +32,7 @@ pub(super) fn read_bounded(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Parses a camera file, without its byte-order mark.
+/// Parses a camera file of any JSON format. A byte-order mark is skipped.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
     const EXPECTED: &str = "a camera file: cameras.json, transforms.json or a COLMAP model";
     parse_as(EXPECTED, path, bytes)
@@ -58,7 +58,7 @@ pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Valu
         let line = text.split(|&b| b == b'\n').nth(error.line().max(1) - 1);
         let at = line.and_then(|line| line.get(error.column().max(1) - 1..));
         let found = match at.unwrap_or_default() {
-            // Python writes these words, which are not JSON.
+            // Python writes these words for numbers that JSON cannot express.
             [b'N', b'a', b'N', ..] => "NaN".to_owned(),
             [b'I', b'n', b'f', ..] => "Infinity".to_owned(),
             _ => {
@@ -180,14 +180,14 @@ impl<'a> JsonNode<'a> {
         Ok(rows)
     }
 
-    /// Error at this place that quotes the value.
+    /// Error that names the place of this value and quotes it.
     pub(super) fn error(&self, expected: &str) -> Error {
         let place = if self.place.is_empty() { "top level" } else { &self.place };
         Error::malformed(self.path, place, expected, describe(self.value))
     }
 }
 
-/// Describes a value briefly; arrays and objects may be long.
+/// Describes a value in a few words for messages, since arrays and objects may be long.
 fn describe(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("an array of {} items", items.len()),

@@ -26,13 +26,13 @@ pub fn load(path: impl AsRef<Path>) -> Result<CameraFile> {
     load_with(path, &CameraOptions::default())
 }
 
-/// As [`load`], with `options` for missing values.
+/// Loads cameras like [`load`], with `options` for values that the file lacks.
 pub fn load_with(path: impl AsRef<Path>, options: &CameraOptions) -> Result<CameraFile> {
     let path = path.as_ref();
     with_unique_names(path, load_raw(path, options)?)
 }
 
-/// Loads the cameras in the bytes of a JSON file of any format that [`load`] reads. Errors call the source `<bytes>`.
+/// Loads cameras from the bytes of any JSON file that [`load`] reads. Errors call the source `<bytes>`.
 pub fn load_bytes(bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let path = Path::new(BYTES);
     with_unique_names(path, read_json_bytes(path, bytes, options)?)
@@ -109,7 +109,7 @@ fn refuse_transform(path: &Path, options: &CameraOptions) -> Result<()> {
     }
 }
 
-/// Moves the cameras of a COLMAP model by the transform of a file, if given.
+/// Moves the cameras of a COLMAP model by a [`CameraTransform::File`]; other transforms do not apply to it.
 fn with_file(file: CameraFile, options: &CameraOptions) -> Result<CameraFile> {
     match &options.transform {
         CameraTransform::File(path) => Ok(moved(file, &WorldTransform::of_file(path)?)),
@@ -119,7 +119,7 @@ fn with_file(file: CameraFile, options: &CameraOptions) -> Result<CameraFile> {
 
 /// Moves the cameras of a JSON file to the world of the scene.
 ///
-/// Only a `transforms.json` moves unasked: trainers write other formats in COLMAP's world, or in the trained one.
+/// By default only a `transforms.json` is moved: trainers write the other formats in COLMAP's or the trained world.
 fn with_transform(
     mut file: CameraFile,
     root: &JsonNode,

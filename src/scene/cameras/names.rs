@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::camera_file::view_name;
 use crate::camera::Camera;
 
-/// In bytes; with a number and an extension, below the 255 bytes of file systems.
+/// With a number and an extension, names of this length stay below the 255 bytes of file systems.
 const MAX_NAME_BYTES: usize = 200;
 
-/// Makes the cameras' names valid file names that differ, also if case is ignored. A second `a` becomes `a_2`.
+/// Makes the names of cameras valid file names that differ even if case is ignored. A second `a` becomes `a_2`.
 pub(crate) fn make_unique(cameras: &mut [Camera]) {
     let mut taken = HashSet::new();
     let mut next = std::collections::HashMap::new();
@@ -46,7 +46,7 @@ const PICTURE_EXTENSIONS: [&str; 22] = [
     "heic", "heif", "avif", "jxl", "jp2", "ppm", "pgm", "tga", "dng",
 ];
 
-/// View name of a picture in its folder: the path without a picture's extension; in `scan.v2`, `v2` is part of the name.
+/// View name of a picture: its path without a picture extension. Other extensions, as in `scan.v2`, stay in the name.
 pub(super) fn of_picture(path: &str) -> &str {
     match path.rsplit_once('.') {
         Some((stem, extension))
@@ -60,14 +60,14 @@ pub(super) fn of_picture(path: &str) -> &str {
     }
 }
 
-/// View name of a path that begins with the folder of pictures, of unknown depth: the last component without a
-/// picture file's extension, `r_0` for `./train/r_0.png`.
+/// View name of a path that includes folders of unknown depth: the last component without a picture extension,
+/// `r_0` for `./train/r_0.png`.
 pub(super) fn of_last_component(path: &str) -> &str {
     of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
 }
 
-/// Name of the view that a picture shows, for pairing renders with photographs: `path`, relative to the pictures' folder,
-/// as the readers of camera files name its view. Several extensions of pictures (`1.jpg.png`) count as one.
+/// Name of the view that a picture shows, equal to the name from a camera file; pairs renders with photographs. `path` is
+/// relative to the folder of pictures. All picture extensions are removed (`1.jpg.png`).
 pub fn view_of_picture(path: &str) -> String {
     let mut name = path;
     while of_picture(name) != name {

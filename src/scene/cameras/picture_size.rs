@@ -1,4 +1,4 @@
-//! Sizes of pictures that are requested for cameras.
+//! Requested sizes of pictures, and their effect on cameras.
 
 use std::str::FromStr;
 
@@ -17,11 +17,11 @@ pub struct PictureSize {
     pub width: Option<u32>,
     /// Height in pixels; `None` follows the width, or keeps the original height.
     pub height: Option<u32>,
-    /// Factor on both sides, where neither is requested.
+    /// Factor for both sides, used if neither is requested.
     pub scale: Option<PictureScale>,
 }
 
-/// A factor on the sides of a picture: a fraction above 0, in files a number or a text.
+/// Factor for the sides of a picture: a fraction above 0, written in files as a number or a string.
 ///
 /// ```
 /// let quarter: quadrille_scene::cameras::PictureScale = "1/4".parse()?;
@@ -94,8 +94,8 @@ impl PictureScale {
 }
 
 impl PictureSize {
-    /// Width and height of the picture. A side without a request keeps the proportions of `original`;
-    /// without any request, the size is `original`, scaled if a scale is requested.
+    /// Width and height of the picture in pixels. If one side is requested, the other one keeps the proportions
+    /// of `original`; without a requested side, the size is `original`, times the scale if there is one.
     pub fn of(self, original: [u32; 2]) -> Result<[u32; 2]> {
         let size = match (self.width, self.height, self.scale) {
             (Some(width), Some(height), _) => [width, height],
@@ -122,7 +122,7 @@ impl PictureSize {
         let [width, height] = self.of([camera.width, camera.height])?;
         let mut resized = camera.resized(width, height)?;
         let factor = match (self.width, self.height) {
-            // The whole sphere, whatever the proportions.
+            // A panorama shows the whole sphere at any proportions.
             _ if camera.projection == Projection::Equirectangular => return Ok(resized),
             (Some(width), None) => f64::from(width) / f64::from(camera.width),
             (None, Some(height)) => f64::from(height) / f64::from(camera.height),
@@ -138,7 +138,7 @@ impl PictureSize {
         Ok(resized)
     }
 
-    /// Says how the field of view of `camera` changes, if the requested size has other proportions.
+    /// Sentence on the change of the field of view of `camera`, if the requested size has other proportions.
     pub fn reshaping(self, camera: &Camera) -> Option<String> {
         let (width, height) = self.width.zip(self.height)?;
         let is_panorama = camera.projection == Projection::Equirectangular;
@@ -162,7 +162,7 @@ impl PictureSize {
     }
 }
 
-/// Whether a size has the proportions of the camera's picture, up to rounding to whole pixels.
+/// True if a size has the proportions of the camera's picture, up to rounding to whole pixels.
 fn is_rounded(camera: &Camera, [width, height]: [u32; 2]) -> bool {
     let [w, h] = [camera.width, camera.height].map(u64::from);
     let (across, down) = (u64::from(width) * h, u64::from(height) * w);

@@ -1,8 +1,8 @@
 //! Camera tracks of the `PlayCanvas` tools: frame lists of splat-transform, and the settings of `SuperSplat`'s viewer.
 //!
 //! A frame list is `{frameRate, frames: [{position, target, fov, up}]}` with vertical fields of view. Settings hold
-//! `animTracks` of keyframes. The viewer plays the first: it interpolates position, target and field of view by a cubic
-//! Hermite spline that loops, and applies the latter to the longer side. Without a track, `cameras` are views.
+//! `animTracks` of keyframes. The viewer plays the first track: it interpolates position, target and field of view by a
+//! looping cubic Hermite spline; the field of view is of the longer side. Without a track, `cameras` are views.
 //!
 //! Both use a world with y up, in which a trained scene is turned by 180 degrees about z.
 
@@ -17,13 +17,13 @@ use crate::camera::{Camera, Intrinsics};
 use quadrille_base::error::Result;
 use quadrille_base::math::whole;
 
-/// Used by settings without one.
+/// Frame rate of settings that state none.
 const DEFAULT_FRAME_RATE: f64 = 30.0;
 
-/// An hour at 30 frames per second.
+/// Limit of frames in a track: an hour at 30 frames per second.
 const MAX_FRAMES: f64 = 108_000.0;
 
-/// Up direction of files without one.
+/// Up direction of cameras that state none.
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
 
 struct Pose {
@@ -123,7 +123,7 @@ fn read_settings(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile>
     if length > MAX_FRAMES {
         return Err(track.error(&format!("a duration of at most {MAX_FRAMES} frames")));
     }
-    // The last key may stand on the last frame, which the loop then does not repeat.
+    // A last key at the very end of the track is a frame of its own, so the loop is then one frame longer.
     let is_closed = keys.times.last().is_some_and(|last| *last == length);
     let spline = looped(&keys, length + f64::from(u8::from(is_closed)));
     let count = whole_frames(length) + usize::from(is_closed);
@@ -146,7 +146,7 @@ fn whole_frames(length: f64) -> usize {
     whole::<usize>(length.round()).max(1)
 }
 
-/// Position, target and field of view of a track at each time, in frames.
+/// Keyframes of a track: three coordinates of the position, three of the target, field of view. Times are in frames.
 fn track_keys(
     root: &JsonNode,
     track: &JsonNode,
@@ -193,7 +193,7 @@ fn track_keys(
 }
 
 fn read_still_cameras(root: &JsonNode, options: &CameraOptions) -> Result<CameraFile> {
-    // Version 1 has one camera, version 2 a list.
+    // Settings of version 1 have one camera, of version 2 a list.
     let listed = root.get("cameras").map(|cameras| cameras.items());
     let initial = listed.transpose()?.into_iter().flatten().map(|camera| camera.member("initial"));
     let first = root.get("camera").filter(|c| c.get("position").is_some());

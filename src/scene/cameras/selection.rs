@@ -9,7 +9,7 @@ use super::view_list::ViewNames;
 use crate::camera::Camera;
 use quadrille_base::error::Result;
 
-/// Loads the cameras of `path` that `views` selects (see [`select`]), with pictures of `size`, and the warnings.
+/// Loads the cameras of `path` that `views` selects (see [`select`]), with pictures of `size`. Returns warnings too.
 pub fn load_views(
     path: &Path,
     views: &str,
@@ -20,9 +20,9 @@ pub fn load_views(
     Ok((file.cameras, file.warnings))
 }
 
-/// Loads the file `path` and leaves the cameras that `views` selects, with pictures of `size`. Files without
-/// a picture size take it as well, unless `options` has one. A view can also be selected by its exact name in
-/// the file. The sentence says how `size` changes the field of view of the file's lens, if it does.
+/// Loads the cameras of `path` that `views` selects, with pictures of `size`, which is also the fallback for
+/// files without a picture size unless `options` has one. A view can also be selected by its exact name in the
+/// file. The returned text says how `size` changes the field of view, if it does.
 pub(super) fn load_selected(
     path: &Path,
     views: &str,
@@ -39,11 +39,11 @@ pub(super) fn load_selected(
 }
 
 impl CameraFile {
-    /// Leaves the cameras that `views` selects, in the syntax of [`select`]. `test` and `train` follow the split that the
+    /// Keeps the cameras that `views` selects, in the syntax of [`select`]. `test` and `train` follow the split that the
     /// file states, if it states one, and a view can also be selected by its exact name in the file.
     ///
     /// # Errors
-    /// As [`select`], and the fault of a camera that cannot be drawn if no other one is selected.
+    /// Errors of [`select`], and the error of a camera that cannot be drawn if no other one is selected.
     pub fn select(&mut self, views: &str) -> Result<()> {
         let chosen = chosen_views(self, views)?;
         let in_file = &self.names_in_file;
@@ -54,7 +54,7 @@ impl CameraFile {
     }
 }
 
-/// Indices of the cameras that `views` selects. Those that cannot be drawn count, but are skipped in lists of several.
+/// Indices of the cameras that `views` selects. Refused cameras have an index too, but are skipped if others are selected.
 fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
     let mut in_file = file.names_in_file.clone();
@@ -76,10 +76,10 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     }
 }
 
-/// Selects the cameras of `view`: an index from 0, a name, a range `A..B` (B excluded, either may be
-/// left out), a range with a step `A..B:N`, `all`, or several of them separated by commas; `test` or `train`, unless a
-/// view has that name, by the trainers' rule that every eighth view by name is for tests. A plain whole number is
-/// always an index. Cameras come in the order of the list, each once.
+/// Selects cameras by `view`, a list separated by commas. Its items are an index from 0, a name, a range `A..B` (B
+/// excluded, either may be omitted), a range with a step `A..B:N`, `all`, and `test` or `train`, unless a view has that
+/// name: by the rule of the trainers, every eighth view by name is for tests. A plain whole number is always an index.
+/// Cameras come in the order of the list, each once.
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
     let chosen = ViewNames { names: &names, in_file: &[], split: None }.selected(view)?;

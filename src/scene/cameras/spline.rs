@@ -9,7 +9,7 @@ pub(super) struct CubicSpline {
 }
 
 impl CubicSpline {
-    /// Spline through at least one of `points` at ascending `times`.
+    /// Spline through `points` (at least one) at ascending `times`.
     pub(super) fn through(times: Vec<f64>, points: Vec<Vec<f64>>) -> Self {
         let dimensions = points.first().map_or(0, Vec::len);
         let columns = (0..dimensions).map(|d| {
@@ -41,7 +41,7 @@ impl CubicSpline {
     }
 }
 
-/// Keys before and after `time`, or the key at the end beyond which it lies.
+/// Indices of the keys before and after `time`; outside the range of keys, the index of the nearest one as an error.
 pub(super) fn between(times: &[f64], time: f64) -> Result<[usize; 2], usize> {
     let after = times.partition_point(|key| *key <= time);
     if after == 0 || after == times.len() {

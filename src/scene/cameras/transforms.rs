@@ -20,13 +20,13 @@ const DISTORTION_KEYS: [&str; 6] = ["k1", "k2", "k3", "k4", "p1", "p2"];
 const PERSPECTIVE_MODELS: [&str; 6] =
     ["PINHOLE", "SIMPLE_PINHOLE", "SIMPLE_RADIAL", "RADIAL", "OPENCV", "PERSPECTIVE"];
 
-/// Distorted by a polynomial of the angle.
+/// Fisheyes whose distortion is a polynomial of the angle.
 const FISHEYE_MODELS: [&str; 4] =
     ["OPENCV_FISHEYE", "FISHEYE", "SIMPLE_RADIAL_FISHEYE", "RADIAL_FISHEYE"];
 
 const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 
-/// Distorted by more than a polynomial of the angle.
+/// Fisheyes with distortion beyond a polynomial of the angle.
 const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
 
 pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
@@ -69,7 +69,7 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
     Ok(file)
 }
 
-/// Split stated by names of files, as in nerfstudio's data sets.
+/// Split by lists of file names, as in nerfstudio's data sets.
 fn split(root: &JsonNode) -> Result<Option<ViewSplit>> {
     let names = |key: &str| match root.get(key) {
         Some(list) => list.items()?.map(|name| name.text()).collect(),
@@ -99,7 +99,7 @@ fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<Str
     warnings
 }
 
-/// A frame, and the top level for missing values.
+/// Lookup of keys in a frame, and in the top level for keys that the frame lacks.
 struct FrameScope<'a> {
     root: &'a JsonNode<'a>,
     frame: &'a JsonNode<'a>,
@@ -183,7 +183,7 @@ impl<'a> FrameScope<'a> {
         };
         let x = focal("fl_x", "camera_angle_x", sides[0])?;
         let y = focal("fl_y", "camera_angle_y", sides[1])?;
-        // Without two focal lengths, pixels are square.
+        // One focal length serves both axes: pixels are square.
         let (Some(x), Some(y)) = (x.or(y), y.or(x)) else {
             return Err(self.frame.error(
                 "a focal length \"fl_x\" in pixels or \"camera_angle_x\" in radians, here or at the top level",

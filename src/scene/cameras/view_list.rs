@@ -4,7 +4,7 @@ use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::words::did_you_mean;
 
-/// Names of views in this program, and names in the file if it has any.
+/// Names of the views to select from: `names` of this program, and `in_file` as the file has them (may be empty).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ViewNames<'a> {
     pub(super) names: &'a [&'a str],
@@ -12,13 +12,13 @@ pub(super) struct ViewNames<'a> {
     pub(super) split: Option<&'a ViewSplit>,
 }
 
-/// Every eighth view in the order of names is for tests, as in the trainers (`llffhold`).
+/// Step between test views in the order of names, as in the trainers (`llffhold`).
 const TEST_STEP: usize = 8;
 
 impl ViewNames<'_> {
     /// Indices that `list` selects, in its order, without repetitions.
     pub(super) fn selected(&self, list: &str) -> Result<Vec<usize>> {
-        // A name may contain a comma.
+        // The whole list is tried as one item first, since a name may contain a comma.
         if let Ok(found) = self.item(list) {
             return Ok(found);
         }
@@ -79,7 +79,7 @@ impl ViewNames<'_> {
         chosen
     }
 
-    /// View of this name. A name as in the file may lack folder or extension if that is unambiguous.
+    /// Index of the view of this name. Folder and extension of a name in the file may be omitted if that is unambiguous.
     fn named(&self, name: &str) -> Option<usize> {
         if let Some(index) = self.names.iter().position(|own| *own == name) {
             return Some(index);
@@ -124,7 +124,7 @@ fn plain_path(path: &str) -> String {
     path.replace('\\', "/").trim_start_matches("./").to_owned()
 }
 
-/// Parses a whole number without leading zeros: `007` is a name, as of photographs.
+/// Parses a whole number without leading zeros: `007` is a name, since photographs are often named so.
 fn plain_index(text: &str) -> Option<usize> {
     let index: usize = text.parse().ok()?;
     (index.to_string() == text).then_some(index)

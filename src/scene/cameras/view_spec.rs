@@ -1,4 +1,4 @@
-//! Description of the views of a scene, as flags and suite files give it.
+//! Description of the views of a scene in flags and suite files.
 
 use std::path::{Path, PathBuf};
 
@@ -84,10 +84,10 @@ pub struct ViewSpec {
     pub picture_scale: Option<PictureScale>,
 }
 
-/// Views of a scene.
+/// Cameras that a [`ViewSpec`] gives for a scene, with remarks.
 #[derive(Debug, Clone, Default)]
 pub struct Views {
-    /// The cameras: at least one, with distinct names.
+    /// At least one camera; names are distinct.
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in its file; empty without a file.
     pub names_in_file: Vec<String>,
@@ -95,17 +95,17 @@ pub struct Views {
     pub warnings: Vec<String>,
     /// Remarks on values of the file that were applied, one sentence each.
     pub remarks: Vec<String>,
-    /// Frames per second that the file states.
+    /// Frames per second, if the camera file states them.
     pub frame_rate: Option<f64>,
-    /// The camera file.
+    /// Path of the camera file; `None` if the views come from no file.
     pub file: Option<PathBuf>,
-    /// Complete description of views whose position follows from the framing.
+    /// Description completed with the eye, target and field of view that the framing gave; `None` if it gave none.
     pub completed: Option<ViewSpec>,
 }
 
 impl ViewSpec {
-    /// The description of a pinhole from an eye, a target and an up direction, with a vertical field of view in degrees,
-    /// on a picture of a width and a height in pixels.
+    /// Describes one pinhole by its eye, target and up direction in world space, its vertical field of view in degrees, and
+    /// the width and height of its picture in pixels.
     pub fn pinhole(
         [eye, target, up]: [[f64; 3]; 3],
         fov_degrees: f64,
@@ -122,17 +122,17 @@ impl ViewSpec {
         }
     }
 
-    /// The first camera, in a world without content.
+    /// First camera of the description, with the framing of an empty scene.
     ///
     /// # Errors
-    /// As [`Self::views`].
+    /// Errors of [`Self::views`], and [`Error::Argument`] if no view is selected.
     pub fn camera(&self) -> Result<Camera> {
         let views = self.views(None, || Ok(Framing::of(&Splats::from_splats(0, []))))?;
         let camera = views.cameras.into_iter().next();
         camera.ok_or_else(|| Error::argument("view", "at least one view", "none"))
     }
 
-    /// Checks the values, without the camera file.
+    /// Checks values and conflicts between them, without reading the camera file.
     pub fn check(&self) -> Result<()> {
         let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];
         for (name, point) in points {
@@ -164,25 +164,25 @@ impl ViewSpec {
         }
     }
 
-    /// Whether a position or a circle is described.
+    /// True if the description has an eye, a target or an orbit.
     pub fn is_described(&self) -> bool {
         self.eye.is_some() || self.target.is_some() || self.orbit.is_some()
     }
 
-    /// The camera file beside the scene at `scene`, unless something else is to give the views.
+    /// Camera file beside the scene at `scene`; `None` if the description names another source of views.
     pub fn camera_file_beside(&self, scene: &Path) -> Option<PathBuf> {
         let is_open = self.cameras.is_none() && self.propose_views.is_none();
         (is_open && !self.is_described()).then(|| beside::find(scene)).flatten()
     }
 
-    /// The same description with the camera file beside `scene`, if views are selected and nothing else gives them.
+    /// The same description with the camera file beside `scene`, if it selects views and names no source of them.
     #[must_use]
     pub fn beside(&self, scene: &Path) -> Self {
         let file = self.view.as_ref().and_then(|_| self.camera_file_beside(scene));
         Self { cameras: self.cameras.clone().or(file), ..self.clone() }
     }
 
-    /// The same description with the cameras of `file`.
+    /// The same description with `file` as its camera file.
     #[must_use]
     pub fn with_file(&self, file: &Path) -> Self {
         Self { cameras: Some(file.to_path_buf()), ..self.clone() }
@@ -194,7 +194,7 @@ impl ViewSpec {
         Self { view: Some(ALL.to_owned()), ..self.clone() }
     }
 
-    /// The same description with all views, if none are selected.
+    /// The same description, with all views selected if it selects none.
     #[must_use]
     pub fn with_all_unless_selected(&self) -> Self {
         if self.view.is_some() { self.clone() } else { self.with_all() }
@@ -212,7 +212,7 @@ impl ViewSpec {
         Self { width, height, picture_scale, ..self.clone() }
     }
 
-    /// All files that are read.
+    /// Paths of the files that the description names: camera file and transform.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let transform = match &self.transform {
             Some(CameraTransform::File(path)) => Some(path.as_path()),
@@ -221,7 +221,7 @@ impl ViewSpec {
         self.cameras.as_deref().into_iter().chain(transform)
     }
 
-    /// The same, to change their paths.
+    /// Mutable paths of [`Self::files`], for resolving relative paths.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let transform = match &mut self.transform {
             Some(CameraTransform::File(path)) => Some(path),
@@ -230,7 +230,7 @@ impl ViewSpec {
         self.cameras.iter_mut().chain(transform)
     }
 
-    /// The position and the lens as flags, which reproduce them to the last bit.
+    /// Command-line flags that reproduce the position and the lens to the last bit.
     pub fn flags(&self) -> String {
         let points = [("eye", self.eye), ("target", self.target), ("up", self.up)];
         let points = points.into_iter().filter_map(|(flag, point)| {
@@ -243,20 +243,21 @@ impl ViewSpec {
         points.chain(fov).chain(orbit).chain(model).collect::<Vec<_>>().join(" ")
     }
 
-    /// Selects some of `cameras`, all without a selection.
+    /// Returns the cameras that the description selects; all of them without a selection.
     ///
     /// # Errors
-    /// As [`select`].
+    /// Errors of [`select`].
     pub fn select(&self, cameras: Vec<Camera>) -> Result<Vec<Camera>> {
         select(cameras, self.view.as_deref().unwrap_or(ALL))
     }
 
-    /// Whether the views follow from the description alone, without the main content of a scene.
+    /// True if the views do not depend on the main content of the scene.
     pub fn is_fixed(&self) -> bool {
         self.cameras.is_some() || self.eye.is_some() && self.target.is_some()
     }
 
-    /// Returns the views of the scene at `scene`, beside which files are searched, or by `framing` without a camera file.
+    /// Returns the cameras of the camera file, or without one those that the description and `framing` give. `scene` is the
+    /// path of the scene, beside which a world transform may lie.
     pub fn views(
         &self,
         scene: Option<&Path>,
@@ -294,7 +295,7 @@ impl ViewSpec {
         Ok(Views { file: Some(path.to_path_buf()), ..file.into() })
     }
 
-    /// Cameras without a file: `eye` or `auto`, or `orbit_00` and so on.
+    /// Cameras of a description without a camera file, named `eye`, `auto` or `orbit_00` onwards.
     fn described(&self, framing: &Framing) -> Result<Views> {
         if self.transform.is_some() {
             return Err(Error::needs("transform", "a camera file, whose cameras it moves"));
@@ -326,7 +327,7 @@ impl ViewSpec {
         Ok(Views { cameras: self.select(cameras)?, completed, ..Views::default() })
     }
 
-    /// The same description with an eye, a target and an up direction, and the field of view that follows from the framing.
+    /// The same description with an eye, a target, an up direction, and the field of view of the framing if it has none.
     #[must_use]
     pub fn placed(&self, [eye, target, up]: [Vector3<f64>; 3], framing: &Framing) -> Self {
         let default = self.camera_model.is_none_or(|model| !model.has_own_fov());
@@ -339,14 +340,14 @@ impl ViewSpec {
         }
     }
 
-    /// Intrinsics with square pixels.
+    /// Intrinsics with square pixels; omitted values are taken from `framing`.
     pub fn intrinsics(&self, framing: &Framing) -> Result<Intrinsics> {
         let fov = self.pinhole_fov_degrees().unwrap_or(framing.fov_degrees);
         let [width, height] = self.size().of(framing.size)?;
         Ok(Intrinsics::from_vertical_fov(width, height, fov.to_radians()))
     }
 
-    /// Field of view, unless it belongs to a lens that replaces the view search's pinholes.
+    /// Field of view in degrees, unless it is of a fisheye that replaces the pinholes afterwards.
     fn pinhole_fov_degrees(&self) -> Option<f64> {
         let has_own = self.camera_model.is_some_and(CameraModel::has_own_fov);
         self.fov_degrees.filter(|_| !has_own)

@@ -1,10 +1,10 @@
 //! Transforms between the world of a camera file and the world of the scene.
 //!
 //! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the `applied_transform` of a
-//! `transforms.json` (and scales it by `applied_scale`); its data parser then orients, centres and scales the cameras, and
-//! stores in `dataparser_transforms.json` how: `transform` and `scale` take COLMAP's world, before `applied_transform`, to
-//! the trained one (`nerfstudio_dataparser.py`). A scene that it exports is in the trained world, its `transforms.json` in
-//! the one between.
+//! `transforms.json` (and scales it by `applied_scale`). The data parser then orients, centres and scales the cameras;
+//! `transform` and `scale` in its `dataparser_transforms.json` map COLMAP's world, before `applied_transform`, to the
+//! trained world (`nerfstudio_dataparser.py`). An exported scene is in the trained world, its `transforms.json` in the
+//! intermediate one.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ use super::json::{self, JsonNode};
 use crate::camera::Camera;
 use quadrille_base::error::{Error, Result};
 
-/// nerfstudio stores its transform in this file.
+/// File in which nerfstudio stores its transform.
 const DATAPARSER_FILE: &str = "dataparser_transforms.json";
 
 const MAX_DEVIATION: f64 = 1e-3;
 
-/// The transform from the world of a camera file to the world of the scene.
+/// Choice of the transform from the world of a camera file to the world of the scene.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "String")]
 pub enum CameraTransform {
@@ -28,9 +28,9 @@ pub enum CameraTransform {
     /// identity without such a file.
     #[default]
     Found,
-    /// None: cameras stay as they stand in the file.
+    /// No transform: cameras stay as they stand in the file.
     Identity,
-    /// The inverse of the file's `applied_transform`: back to the world of the COLMAP model.
+    /// The inverse of the file's `applied_transform`, which leads back to the world of the COLMAP model.
     Undo,
     /// The transform in this `dataparser_transforms.json`.
     File(PathBuf),
@@ -72,7 +72,7 @@ impl WorldTransform {
         Self::of_rows(&root.get("transform").unwrap_or(root), scale.transpose()?.unwrap_or(1.0))
     }
 
-    /// `applied_transform` and `applied_scale` of a `transforms.json`, unless they change nothing.
+    /// `applied_transform` and `applied_scale` of a `transforms.json`; `None` if they are the identity.
     pub(super) fn applied(root: &JsonNode) -> Result<Option<Self>> {
         let scale = root.get("applied_scale").map(|scale| positive(&scale));
         let scale = scale.transpose()?.unwrap_or(1.0);
@@ -96,10 +96,10 @@ impl WorldTransform {
         }
     }
 
-    /// The transform of nerfstudio's cameras, which this transform of the COLMAP model belongs to, from
-    /// the world of a file whose `applied` transform comes between.
+    /// Transform from the world of a `transforms.json` with `applied` to the trained world, if `self` maps the
+    /// world of the COLMAP model to the trained world.
     ///
-    /// The rigid parts follow each other; the stored scale contains the applied one.
+    /// The rigid parts are chained without the scales, since the stored scale contains the applied one.
     pub(super) fn after_applied(&self, applied: &Self) -> Self {
         let rotation = self.rotation * applied.rotation.transpose();
         Self {
@@ -109,7 +109,7 @@ impl WorldTransform {
         }
     }
 
-    /// Camera behind the transform, with its own scale, so that pictures show the transformed scene unchanged.
+    /// Camera in the transformed world. Its distances scale too, so the picture of the transformed scene is unchanged.
     pub(crate) fn moved(&self, camera: &Camera) -> Camera {
         let view_from_world = camera.view_from_world * self.rotation.transpose();
         let translation = camera.translation_in_view - view_from_world * self.translation;

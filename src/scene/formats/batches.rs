@@ -55,20 +55,20 @@ impl SplatBatches {
         self.facts.sh_degree
     }
 
-    /// Size of the arrays of `rows` splats in bytes, as [`Splats::size_bytes`](crate::Splats::size_bytes).
+    /// Size in bytes of the arrays of `rows` splats, equal to [`Splats::size_bytes`](crate::Splats::size_bytes).
     pub fn size_bytes(&self, rows: usize) -> u64 {
         const { assert!(size_of::<SplatBlock>() == PLAIN_SLOTS * size_of::<Lanes>()) };
         let slots = PLAIN_SLOTS + 3 * rest_coefficients(self.sh_degree());
         rows.div_ceil(BLOCK) as u64 * (slots * size_of::<Lanes>()) as u64
     }
 
-    /// The bytes before the rows of a PLY; `None` for other formats.
+    /// Header of a PLY: the bytes before its first row; `None` for other formats.
     pub fn header(&self) -> Option<&[u8]> {
         let [start, _] = self.facts.fixed?;
         self.bytes.get(..start)
     }
 
-    /// The bytes of rows of a PLY; empty for other formats.
+    /// Bytes of a range of rows of a PLY; empty for other formats.
     pub fn row_bytes(&self, rows: Range<usize>) -> &[u8] {
         let [start, stride] = self.facts.fixed.unwrap_or_default();
         self.bytes.get(start + rows.start * stride..start + rows.end * stride).unwrap_or_default()
@@ -84,16 +84,18 @@ impl SplatBatches {
         self.facts.whole_bytes.saturating_add(self.size_bytes(self.rows()))
     }
 
-    /// Leaves out rows outside `spans`, in order and of multiples of [`BLOCK`] but at the end, where the format allows it.
+    /// Restricts reading to `spans`: ascending ranges of multiples of [`BLOCK`] rows, except the last. Formats without
+    /// fixed-size rows ignore it.
     pub fn only(&mut self, spans: Vec<Range<usize>>) {
         self.spans = spans;
     }
 
-    /// Reads the scene in batches of about `rows` rows for `each`. Pages of the file that have been read are released.
+    /// Reads the scene in batches of about `rows` rows, and calls `each` with every batch. Pages of the file are released
+    /// once they have been read.
     ///
     /// # Errors
-    /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a broken file, and for positions that single
-    /// precision does not resolve; [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.
+    /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a broken file or positions that single precision does
+    /// not resolve, [`Error::Cancelled`](quadrille_base::Error::Cancelled), or the first error of `each`.
     pub fn for_each(&self, rows: usize, task: &Task, each: EachBatch<'_>) -> Result<BatchNotes> {
         let task = &task.without_progress();
         let source = SceneSource {
@@ -159,7 +161,7 @@ impl ColumnPass {
         Ok(())
     }
 
-    /// Ends a pass, once all rows are read. `describe` makes a table of sampled rows.
+    /// Ends the pass after all rows are read. `describe` makes a table of the sampled rows.
     pub(super) fn finish(
         self,
         source: &SceneSource<'_>,

@@ -1,4 +1,4 @@
-//! Scenes whose raw columns are decoded for any rows.
+//! Reading of formats whose raw columns can be decoded for any rows.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use quadrille_base::{Result, Task};
 /// Rows decoded between checks of a task.
 const PART_ROWS: usize = 1 << 14;
 
-/// Scene whose raw columns can be decoded for any rows.
+/// Encoded scene whose raw columns can be decoded for any rows.
 pub(super) trait ColumnRows: Sync {
     fn rows(&self) -> usize;
     fn sh_degree(&self) -> u8;
     fn columns(&self, rows: Rows) -> Result<RawColumns>;
 }
 
-/// Sampled rows in `range`, for the resolution of a scene of `rows` rows.
+/// Evenly spaced rows in `range` of a scene of `rows` rows, which show whether its positions need an origin.
 pub(super) fn sample(rows: usize, range: Range<usize>) -> Rows {
     Rows::multiples(range, rows.div_ceil(SAMPLES).max(1))
 }
@@ -34,7 +34,7 @@ pub(super) fn read_raw(rows: &impl ColumnRows, task: &Task) -> Result<RawColumns
     Ok(raw)
 }
 
-/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, for everything but the splats.
+/// Reads all splats of `rows` on all threads. `describe` makes a table of sampled rows, whose description the scene takes.
 pub(super) fn read_splats(
     rows: &impl ColumnRows,
     task: &Task,

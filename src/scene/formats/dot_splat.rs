@@ -36,7 +36,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     }),
 };
 
-/// Records examined for signs of scales, at most.
+/// Maximum number of records whose scales are examined for negative signs.
 const SAMPLED_RECORDS: usize = 4096;
 
 const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotations";
@@ -44,7 +44,7 @@ const LOSSES: &str = "no spherical harmonics; 8-bit colours, opacities and rotat
 /// Range of the squared norm of quaternions rounded to 8 bits.
 const LIKELY_NORMS_SQUARED: RangeInclusive<f32> = 0.9..=1.1;
 
-/// Whether 99 of 100 records have finite positions, finite scales that are not negative, and unit quaternions.
+/// True if 99 % of the records have finite positions, finite scales that are not negative, and unit quaternions.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
     let (records, []) = bytes.as_chunks::<RECORD_BYTES>() else { return false };
     let is_likely = |record: &[u8; RECORD_BYTES]| {
@@ -155,8 +155,8 @@ fn read_batches(
     Ok(BatchNotes { dropped, warnings })
 }
 
-/// Whether most scales in evenly spaced records are negative, as logarithms are. A pass over all records would
-/// touch the whole file before the decoding threads.
+/// True if most scales in evenly spaced records are negative, as logarithms are. A pass over all records would read
+/// the whole file on one thread before decoding starts.
 fn has_logarithms(records: &[[u8; RECORD_BYTES]]) -> bool {
     let sample = records.iter().step_by(records.len().div_ceil(SAMPLED_RECORDS).max(1));
     let count = sample.len();

@@ -16,7 +16,7 @@ pub(super) struct FormatReader {
     pub(super) format: SceneFormat,
     /// Whether the first bytes of a file identify the format.
     pub(super) has_mark: fn(&[u8]) -> bool,
-    /// In lower case, for files without such bytes.
+    /// Extensions in lower case, for files that their first bytes do not identify.
     pub(super) extensions: &'static [&'static str],
     /// `None` if the format is known but not supported.
     pub(super) reader: Option<Reader>,
@@ -25,13 +25,13 @@ pub(super) struct FormatReader {
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
     pub(super) table: fn(&SceneSource<'_>) -> Result<SplatTable>,
-    /// Reads splats, if faster than activating the columns.
+    /// Reads splats directly, for formats in which that is faster than activating the columns of a table.
     pub(super) scene: Option<fn(&SceneSource<'_>) -> Result<Scene>>,
     /// `None` if the format is read as a whole.
     pub(super) batches: Option<BatchReader>,
 }
 
-/// Receiver of the splats of a batch.
+/// Callback that receives the splats of each batch. Its first error ends the pass.
 pub type EachBatch<'a> = &'a mut dyn FnMut(&Splats) -> Result<()>;
 
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub(super) struct BatchFacts {
     pub(super) rows: usize,
     pub(super) sh_degree: u8,
     pub(super) profile_hint: Option<&'static str>,
-    /// Offset of the first row, and bytes per row, for fixed-size rows.
+    /// Byte offset of the first row, and bytes per row, of a PLY with fixed-size rows.
     pub(super) fixed: Option<[usize; 2]>,
     /// Bytes of decoded parts of the file while batches are read.
     pub(super) working_bytes: u64,
@@ -53,7 +53,7 @@ pub(super) struct BatchFacts {
 }
 
 impl BatchFacts {
-    /// Scene whose mapped file is decoded in place.
+    /// Facts of a scene that is decoded from the mapped file, without working memory.
     pub(super) fn mapped(rows: usize, sh_degree: u8, profile_hint: Option<&'static str>) -> Self {
         Self { rows, sh_degree, profile_hint, fixed: None, working_bytes: 0, whole_bytes: 0 }
     }
@@ -61,9 +61,9 @@ impl BatchFacts {
 
 #[derive(Clone, Copy)]
 pub(super) struct BatchRows<'a> {
-    /// Rows per batch, a multiple of a block's rows.
+    /// Maximum rows per batch, a multiple of a block's rows.
     pub(super) most: usize,
-    /// Ranges of rows, multiples of a block's rows but at the end. Formats without fixed-size rows read all.
+    /// Ranges of rows to read, multiples of a block's rows except at the end. Formats without fixed-size rows read all.
     pub(super) spans: &'a [Range<usize>],
 }
 
@@ -85,26 +85,26 @@ impl BatchRows<'_> {
     }
 }
 
-/// Findings of a pass over a scene in batches.
+/// Invalid rows and warnings of a pass over a scene in batches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BatchNotes {
-    /// Numbers of invalid rows.
+    /// Counts of invalid rows by reason.
     pub dropped: Dropped,
-    /// Warnings as of a [`SceneEncoding`], one sentence each.
+    /// Warnings like [`SceneEncoding::warnings`], one sentence each.
     pub warnings: Vec<String>,
 }
 
 pub(super) struct SceneSource<'a> {
     pub(super) bytes: &'a FileBytes<'a>,
     pub(super) path: &'a Path,
-    /// Whether `path` is a file, beside which others may be read.
+    /// True if `path` is a file on disk, so that files beside it may be read.
     pub(super) has_folder: bool,
     pub(super) options: LoadOptions,
     pub(super) task: &'a Task,
 }
 
 impl<'a> SceneSource<'a> {
-    /// Bytes called `path`, with nothing beside them.
+    /// Source without a folder, default options and no cancellation; `path` names the bytes in errors.
     pub(super) fn of_bytes(bytes: &'a FileBytes<'a>, path: &'a Path) -> Self {
         Self { bytes, path, has_folder: false, options: LoadOptions::default(), task: &Task::NEVER }
     }

@@ -17,9 +17,9 @@ use quadrille_base::math::{SH_C0, narrow};
 const HEADER_BYTES: usize = 4096;
 const SECTION_HEADER_BYTES: usize = 1024;
 
-/// Range of 8-bit coefficients if the header states none.
+/// Largest magnitude of 8-bit coefficients if the header states no range.
 const DEFAULT_SH_RANGE: f32 = 1.5;
-/// Range of 16-bit positions if a section states none.
+/// 16-bit value of the centre of a bucket if a section states none.
 const DEFAULT_POSITION_RANGE: u32 = 32_767;
 
 const LOSSES: &str = "8-bit colours and opacities; from level 1 on half floats and 16-bit positions within \
@@ -32,7 +32,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
-/// Whether version and level exist and the sections fit in the file.
+/// True if version, level and number of sections are plausible for a file of this size.
 pub(super) fn is_likely(bytes: &[u8]) -> bool {
     let Some(room) = bytes.len().checked_sub(HEADER_BYTES) else { return false };
     let most = room / SECTION_HEADER_BYTES;
@@ -73,7 +73,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         })?;
         bodies.push(reader.take(room, "section")?);
     }
-    // Every splat has a record in the file, so that the counts are bounded by its size.
+    // Every splat has a record in the file, so its size bounds the counts.
     let rows = sections.iter().map(|section| section.splats).sum::<usize>();
     Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
     let mut raw = RawColumns::zeroed(rows, sections.iter().map(|s| s.sh_degree).max().unwrap_or(0));
@@ -173,7 +173,7 @@ impl Section {
         }
     }
 
-    /// Bytes of the section after the headers; `None` beyond the address space.
+    /// Size in bytes of the section without its header; `None` if it overflows.
     fn body_bytes(&self, level: u16) -> Option<usize> {
         let buckets = self.buckets.checked_mul(12)?;
         let lengths = self.partial_buckets.checked_mul(4)?;
@@ -262,7 +262,7 @@ impl Section {
     }
 }
 
-/// Bucket of each splat in order: full buckets, then buckets of stated lengths.
+/// Cursor over the buckets of consecutive splats: first full buckets, then partial ones of stated lengths.
 struct BucketCursor<'a> {
     full: usize,
     per_full: usize,

@@ -1,4 +1,4 @@
-//! Values that a format cannot hold: positions, which are refused, and others, which it clamps.
+//! Values that a format cannot hold: positions, which are refused, and other values, which are clamped.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::splats::rest_coefficients;
 use crate::table::SplatTable;
 use quadrille_base::{Error, Result, Task};
 
-/// Clamped columns of a format: description with the range, slots, and the accepted range, which is wider by
-/// half a step, since values there are as exact as others.
+/// Clamped columns of a format: description with the range, slots, and the range without a warning, which is wider
+/// by half a quantisation step, since values there lose no more than others.
 type ClampedColumns = (&'static str, Range<usize>, RangeInclusive<f32>);
 
 const SCALES: Range<usize> = 3..6;
@@ -31,7 +31,7 @@ const CLAMPED_BY_DOT_SPLAT: [ClampedColumns; 1] =
     [("colours beyond 0 to 1", COLOURS, -1.78..=1.78)];
 
 impl OutputFormat {
-    /// Numbers of clamped values, in a sentence per kind.
+    /// Warnings with the number of clamped values, one per kind of column.
     pub(super) fn clamped(self, table: &SplatTable) -> impl Iterator<Item = String> {
         let columns: &[ClampedColumns] = match self {
             Self::Spz3 | Self::Spz4 => &CLAMPED_BY_SPZ,
@@ -52,11 +52,11 @@ impl OutputFormat {
         })
     }
 
-    /// Checks that the format can hold all splats of `table`, in the time of reading positions. `path` is for errors.
+    /// Checks in one pass over the positions that the format can hold all splats of `table`. Errors name `path`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for spherical harmonics above the format's degree (but for `.splat`, which leaves them
-    /// out), and for positions beyond its range; [`Error::Cancelled`].
+    /// [`Error::Malformed`] for spherical harmonics above the format's degree (except `.splat`, which omits all of
+    /// them) and for positions beyond its range, or [`Error::Cancelled`].
     pub fn check(self, table: &SplatTable, path: &Path, task: &Task) -> Result<()> {
         let most = self.max_sh_degree();
         if table.sh_degree() > most && self != Self::DotSplat {
@@ -90,7 +90,7 @@ impl OutputFormat {
         Err(Error::malformed(path, format!("row {row}"), expected, found))
     }
 
-    /// Rows of `table` whose positions the format can hold, in order. Non-finite ones pass: they have other remedies.
+    /// Rows of `table` whose positions the format can hold, in order. Rows with non-finite positions are included.
     pub fn rows_inside(self, table: &SplatTable, task: &Task) -> Result<Vec<u32>> {
         let mut rows = Vec::new();
         self.visit(table, task, |row, _, is_inside| {

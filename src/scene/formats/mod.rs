@@ -35,7 +35,7 @@ pub use write::{OutputFormat, WriteOptions, write_levels_if, write_table};
 
 use format_reader::{FormatReader, Reader, SceneSource};
 
-/// All known formats: the first whose mark a file has, else whose extension, else whose values it seems to hold.
+/// All known formats. The first match counts: by the first bytes of the file, else by its extension.
 const FORMATS: [&FormatReader; 9] = [
     &ply::COMPRESSED,
     &ply::FORMAT,
@@ -48,10 +48,10 @@ const FORMATS: [&FormatReader; 9] = [
     &unread::GZIP,
 ];
 
-/// Loads a scene of any format: a file, of which the path suffices, or a [`SceneInput`] with options.
+/// Loads a scene of any format from a path, or from a [`SceneInput`] with options.
 ///
-/// Binary rows are read in small parts and other files are mapped: besides the splats' arrays, a PLY or `.splat` needs next to no
-/// memory. The progress of a task is in splats.
+/// Binary rows are read in small parts and other files are mapped, so a PLY or `.splat` needs little memory besides the
+/// arrays of the scene. The progress of a task is in splats.
 ///
 /// ```no_run
 /// let scene = quadrille_scene::load("truck.ply")?;
@@ -78,7 +78,7 @@ pub fn load<'a>(input: impl Into<SceneInput<'a>>) -> Result<Scene> {
 /// Reads the raw columns of a scene, for conversion. Columns with unknown names are kept, and nothing is activated.
 ///
 /// # Errors
-/// As [`load`].
+/// Errors of [`load`].
 pub fn load_table<'a>(input: impl Into<SceneInput<'a>>) -> Result<SplatTable> {
     read(&input.into(), |reader, source| {
         let mut table = (reader.table)(source)?;
@@ -92,7 +92,7 @@ pub fn load_table<'a>(input: impl Into<SceneInput<'a>>) -> Result<SplatTable> {
 /// Opens the scene file `path` to read it batch by batch.
 ///
 /// # Errors
-/// [`Error::Read`]; [`Error::Malformed`] for another format, for a layout that is read as a whole, and for a file that does
+/// [`Error::Read`]; [`Error::Malformed`] for a format or layout that can only be read as a whole, and for a file that does
 /// not follow its format; [`Error::Argument`] for a level of detail that a streamed SOG does not have.
 pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
     let bytes = FileBytes::open(path)?;
@@ -108,7 +108,7 @@ pub fn open_batches(path: &Path, options: LoadOptions) -> Result<SplatBatches> {
 }
 
 impl SceneFormat {
-    /// The format of files with this extension, without its dot.
+    /// Format of files with this extension, given without its dot in any letter case.
     pub fn of_extension(extension: &str) -> Option<Self> {
         let extension = extension.to_ascii_lowercase();
         let mut formats = FORMATS.into_iter();
@@ -117,7 +117,7 @@ impl SceneFormat {
     }
 }
 
-/// Reads a scene by the reader of its format.
+/// Opens the input, identifies its format, and calls `read_with` with the reader of that format.
 fn read<T>(
     input: &SceneInput<'_>,
     read_with: impl Fn(Reader, &SceneSource<'_>) -> Result<T>,
@@ -152,7 +152,7 @@ fn read<T>(
             "none of them, by content and by extension",
         )),
     };
-    // A reader of a task fails as one of a broken file would.
+    // A cancelled reader may report a broken file; the cancellation is the true reason.
     read.or_else(|error| task.check().and(Err(error))).map_err(|error| match error {
         Error::Limit { what, limit, found } => {
             Error::Limit { what: format!("{}: {what}", shown(path)), limit, found }
@@ -176,7 +176,7 @@ fn sniff(bytes: &[u8], path: &Path) -> Option<&'static FormatReader> {
     }
 }
 
-/// Format without a mark that the values suggest; a pipe has no extension.
+/// Format without a mark that the values of the file suggest, for input without an extension such as a pipe.
 fn by_values(bytes: &[u8]) -> Option<&'static FormatReader> {
     if ksplat::is_likely(bytes) {
         Some(&ksplat::FORMAT)

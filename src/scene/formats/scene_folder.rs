@@ -1,4 +1,4 @@
-//! Folders that hold a scene.
+//! Search for the scene file in a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use quadrille_base::error::{Error, Result};
 
 const LISTED: usize = 8;
 
-/// The file that is read for `path`: itself or, for a folder, the description of the SOG in it, or the splats of the last
-/// iteration of the original trainer (`point_cloud/iteration_N/point_cloud.ply`) or gsplat (`ply/point_cloud_N.ply`).
+/// Path of the file to read for `path`: `path` itself or, for a folder, the description of its SOG, or the splats of the
+/// last iteration of the original trainer (`point_cloud/iteration_N/point_cloud.ply`) or gsplat (`ply/point_cloud_N.ply`).
 ///
 /// # Errors
-/// [`Error::Malformed`] for another folder; it lists what the folder holds.
+/// [`Error::Malformed`] for another folder; the error lists its content.
 pub fn scene_file(path: &Path) -> Result<PathBuf> {
     if !path.is_dir() {
         return Ok(path.to_owned());
@@ -30,7 +30,7 @@ pub fn scene_file(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Entry `before` + number + `after` with the largest number.
+/// Path of the entry of `folder` with the largest number between `before` and `after` in its name.
 fn last(folder: &Path, before: &str, after: &str) -> Option<PathBuf> {
     let numbered = std::fs::read_dir(folder).ok()?.flatten().filter_map(|entry| {
         let name = entry.file_name();

@@ -1,4 +1,4 @@
-//! Inputs of a scene.
+//! Input from which a scene is loaded.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::encoding::LoadOptions;
 use crate::scene_file::SceneFormat;
 use quadrille_base::task::Task;
 
-/// Name of bytes without a file in errors.
+/// Name in errors for bytes that come from no file.
 pub(crate) const BYTES: &str = "<bytes>";
 
 /// A scene to load: a file or bytes, with options. A path alone is an input with the default options.
@@ -22,23 +22,23 @@ pub(crate) const BYTES: &str = "<bytes>";
 /// ```
 #[derive(Debug, Clone)]
 pub struct SceneInput<'a> {
-    /// `None` for the file `path`.
+    /// Content to read; `None` to read the file at `path`.
     pub(super) bytes: Option<&'a [u8]>,
     pub(super) path: Cow<'a, Path>,
-    /// `None` for the format that content and extension tell.
+    /// `None` if content and extension determine the format.
     pub(super) format: Option<SceneFormat>,
     pub(super) options: LoadOptions,
     pub(super) task: &'a Task,
 }
 
 impl<'a> SceneInput<'a> {
-    /// A scene file; `-` is standard input, and a folder is a SOG or the output of a trainer
+    /// Input from a scene file. `-` is standard input; a folder is a SOG or the output of a trainer
     /// ([`scene_file`](crate::formats::scene_file)).
     pub fn file<P: AsRef<Path> + ?Sized>(path: &'a P) -> Self {
         Self::new(None, Cow::Borrowed(path.as_ref()))
     }
 
-    /// The content of a file, which errors call `<bytes>`. Of SOGs, only a zip can be read.
+    /// Input from the content of a file, which errors call `<bytes>`. A SOG must be a zip.
     pub fn bytes(bytes: &'a [u8]) -> Self {
         Self::new(Some(bytes), Cow::Borrowed(Path::new(BYTES)))
     }
@@ -59,7 +59,7 @@ impl<'a> SceneInput<'a> {
         Self { format: Some(format), ..self }
     }
 
-    /// Sets the options.
+    /// Sets the options: axes and level of detail.
     #[must_use]
     pub fn options(self, options: LoadOptions) -> Self {
         Self { options, ..self }

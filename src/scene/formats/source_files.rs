@@ -6,13 +6,13 @@ use super::{gltf, scene_file};
 use crate::bytes::FileBytes;
 use quadrille_base::error::Result;
 
-/// Returns the files that the scene in `path` is read from: the file alone for most formats; for a description in
-/// JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it), also the files that it names and, in turn,
-/// the files that named descriptions name. All levels of detail of a streamed SOG are listed. Without loading
-/// the scene, this tells whether any of its content has changed.
+/// Returns the files that the scene at `path` is read from, so that callers can detect changes without loading it.
+///
+/// Most formats have one file. A description in JSON (a SOG in a folder, a streamed SOG, glTF with buffers beside it) adds
+/// the files that it names and, in turn, the files that named descriptions name, at all levels of detail.
 ///
 /// # Errors
-/// [`Error::Read`](quadrille_base::error::Error::Read) when the file cannot be read, and
+/// [`Error::Read`](quadrille_base::error::Error::Read) if the file cannot be read, and
 /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for a folder without a scene.
 pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
     let mut files = vec![scene_file(path.as_ref())?];
@@ -24,7 +24,7 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         }
         let bytes = match FileBytes::open(&file) {
             Ok(bytes) => bytes,
-            // Only the scene itself must be there; loading it reports what else is missing.
+            // Only the scene itself must exist; loading it reports other missing files.
             Err(_) if at > 1 => continue,
             Err(error) => return Err(error),
         };
@@ -39,7 +39,7 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         let mut names = Vec::new();
         collect_strings(&document, &mut names);
         for name in names {
-            // Names in glTF are URIs, in other formats plain.
+            // Names in glTF are percent-encoded URIs; other formats have plain names.
             let decoded = gltf::percent_decoded(name).unwrap_or_default();
             let plain = file.with_file_name(name);
             let (name, named) = match plain.is_file() {
@@ -54,14 +54,14 @@ pub fn source_files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a name stays in the folder of its document.
+/// True if a name stays in the folder of its document.
 fn is_inside(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Collects all strings of a document. Formats differ in where they name files; other strings that are names of
-/// files beside the document are rare, and only add files.
+/// Collects all strings of a document, since formats name files in different members. Another string that happens to
+/// name a file beside the document is rare, and only adds a file.
 fn collect_strings<'a>(value: &'a Value, strings: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => strings.push(text),

@@ -8,10 +8,10 @@ pub(super) const MESH: FormatReader = unread("mesh", &["obj", "bpt", "stl", "off
 pub(super) const GZIP: FormatReader =
     FormatReader { has_mark: |bytes| bytes.starts_with(b"\x1f\x8b"), ..unread("gzip", &["gz"]) };
 
-/// Bytes at the start of a zip within which PyTorch names its first file.
+/// Bytes at the start of a zip that are searched for the name of its first file.
 const ZIP_START_BYTES: usize = 256;
 
-/// Names content that is often mistaken for a scene: a Git LFS pointer, an HTML page, a PyTorch checkpoint, numpy arrays.
+/// Describes content that is often mistaken for a scene: a Git LFS pointer, an HTML page, a PyTorch checkpoint, numpy arrays.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
@@ -38,9 +38,9 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether these are tensors saved by PyTorch: a zip with `data.pkl`, or a pickle of old versions.
+/// True for tensors saved by PyTorch: a zip with `data.pkl`, or a pickle of old versions.
 fn is_checkpoint(bytes: &[u8]) -> bool {
-    /// Pickled number at the start of old versions.
+    /// Pickled magic number at the start of files of old versions.
     const MAGIC: &[u8] = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
     bytes.starts_with(MAGIC) || zip_names(bytes).any(|name| name.ends_with(b"data.pkl"))
 }

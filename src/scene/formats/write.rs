@@ -13,9 +13,9 @@ use quadrille_base::{Error, Result, Task};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputFormat {
-    /// PLY as trainers write it; what was read from one is written byte for byte.
+    /// PLY as trainers write it. Rows that were read from a PLY are written byte for byte.
     Ply,
-    /// PLY in packed chunks.
+    /// Compressed PLY of SuperSplat: chunks of 256 splats, four words per splat.
     CompressedPly,
     /// SPZ of version 3 (gzip).
     Spz3,
@@ -29,22 +29,22 @@ pub enum OutputFormat {
     StreamedSog,
     /// Streamed SOG as a folder: a `lod-meta.json` and folders of SOGs beside it.
     StreamedSogFolder,
-    /// 32 bytes per splat.
+    /// `.splat`: 32 bytes per splat, without spherical harmonics.
     DotSplat,
     /// GLB with `KHR_gaussian_splatting`.
     Glb,
 }
 
-/// Options of writing. An [`OutputFormat`] alone stands for its defaults.
+/// Options of writing. An [`OutputFormat`] converts to options with the defaults.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WriteOptions<'a> {
     /// Format of the file.
     pub format: OutputFormat,
-    /// Level of compression of SPZ, from the fastest, 1, to the one with the fewest bytes, 22 for version 4 and 9
-    /// for version 3. The default takes under a second for a million splats.
+    /// Level of compression of SPZ, from 1 (fastest) to 22 for version 4 or 9 for version 3 (fewest bytes). The default
+    /// takes under a second for a million splats.
     pub compression_level: Option<u8>,
-    /// A cancelled call leaves the file as it was.
+    /// Task that can cancel the writing, which leaves the file as it was.
     pub task: &'a Task,
 }
 
@@ -55,24 +55,24 @@ impl From<OutputFormat> for WriteOptions<'_> {
 }
 
 impl<'a> WriteOptions<'a> {
-    /// Options of a format, without compression level and task.
+    /// Options with the default compression level, and a task that is never cancelled.
     pub fn new(format: OutputFormat) -> Self {
         Self::from(format)
     }
 
-    /// Sets the level of compression, if there is one.
+    /// Sets the level of compression; `None` is the default of the format.
     #[must_use]
     pub fn compression_level(self, compression_level: Option<u8>) -> Self {
         Self { compression_level, ..self }
     }
 
-    /// Sets the task.
+    /// Sets the task that can cancel the writing.
     #[must_use]
     pub fn task(self, task: &'a Task) -> Self {
         Self { task, ..self }
     }
 
-    /// Checks the options.
+    /// Checks the compression level against the format.
     ///
     /// # Errors
     /// [`Error::Argument`] for a level that the format does not have.
@@ -119,7 +119,7 @@ const FOLDERS: [(OutputFormat, &str); 2] =
     [(OutputFormat::SogFolder, sog::META), (OutputFormat::StreamedSogFolder, sog::LOD_META)];
 
 impl OutputFormat {
-    /// The format of files called `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.ssog` (streamed SOG),
+    /// Format by the file name of `path`: `.ply`, `.compressed.ply`, `.spz` (version 4), `.sog`, `.ssog` (streamed SOG),
     /// `.splat` or `.glb`, or the `meta.json` or `lod-meta.json` of a SOG or streamed SOG in a folder.
     pub fn of_name(path: &Path) -> Option<Self> {
         let mut folders = FOLDERS.into_iter();
@@ -134,12 +134,12 @@ impl OutputFormat {
         OUTPUTS.iter().find(has).map(|(format, _, _)| *format)
     }
 
-    /// All formats.
+    /// All formats, in the order of messages.
     pub fn all() -> impl Iterator<Item = Self> {
         OUTPUTS.into_iter().map(|(format, _, _)| format)
     }
 
-    /// The file that a program reads first when `path` is written: itself, or the description inside a SOG's folder.
+    /// File that readers of the output `path` open first: `path` itself, or the description in the folder of a SOG.
     pub fn main_file(self, path: &Path) -> PathBuf {
         match self.description() {
             Some(meta) => folder_of(path, meta).join(meta),
@@ -147,7 +147,7 @@ impl OutputFormat {
         }
     }
 
-    /// Whether the output is a folder.
+    /// True if the output is a folder.
     pub fn is_folder(self) -> bool {
         self.description().is_some()
     }
@@ -157,24 +157,24 @@ impl OutputFormat {
         folders.find_map(|(format, meta)| (format == self).then_some(meta))
     }
 
-    /// Whether files hold several levels of detail.
+    /// True if files can hold several levels of detail.
     pub fn has_levels(self) -> bool {
         matches!(self, Self::StreamedSog | Self::StreamedSogFolder)
     }
 
-    /// The extension of the format's files, with its dot; empty for a folder.
+    /// Extension of files, with its dot; empty for a folder.
     pub fn extension(self) -> &'static str {
         let is_self = |(format, _, _): &&(Self, &str, &str)| *format == self;
         OUTPUTS.iter().find(is_self).map_or("", |(_, _, end)| end)
     }
 
-    /// The format's name, by which [`Self::named`] finds it.
+    /// Name of the format in options, by which [`Self::named`] finds it.
     pub fn name(self) -> &'static str {
         let is_self = |(format, _, _): &&(Self, &str, &str)| *format == self;
         OUTPUTS.iter().find(is_self).map_or("", |(_, name, _)| name)
     }
 
-    /// The format called `name`.
+    /// Returns the format called `name`.
     ///
     /// # Errors
     /// [`Error::Argument`] for an unknown name; it lists the known ones.
@@ -186,7 +186,7 @@ impl OutputFormat {
         })
     }
 
-    /// Highest degree of spherical harmonics.
+    /// Highest degree of spherical harmonics that files can hold, 0 to 4.
     pub fn max_sh_degree(self) -> u8 {
         match self {
             Self::Ply | Self::Spz3 | Self::Spz4 => 4,
@@ -200,7 +200,7 @@ impl OutputFormat {
         matches!(self, Self::Sog | Self::SogFolder) || self.has_levels()
     }
 
-    /// The order in which rows of `raw` are written, if it is not their own.
+    /// Order in which rows of `raw` are written; `None` if they keep their order.
     pub fn order(self, raw: &RawColumns, task: &Task) -> Result<Option<Vec<u32>>> {
         match self {
             Self::CompressedPly => improved_chunk_order(raw, task),
@@ -210,7 +210,7 @@ impl OutputFormat {
         }
     }
 
-    /// Content of `table` that the format cannot hold, one sentence each.
+    /// Warnings about content of `table` that the format cannot hold, one sentence each.
     pub fn losses(self, table: &SplatTable) -> Vec<String> {
         let mut losses = Vec::new();
         if self == Self::Ply {
@@ -246,7 +246,7 @@ impl OutputFormat {
     }
 }
 
-/// Folder of a SOG: `path` itself, or the folder of its description `meta`.
+/// Folder of a SOG: `path` itself, or its parent if `path` ends in the description `meta`.
 fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     match path.parent() {
         Some(folder) if path.file_name().is_some_and(|name| name == meta) => folder,
@@ -254,11 +254,11 @@ fn folder_of<'a>(path: &'a Path, meta: &str) -> &'a Path {
     }
 }
 
-/// Writes `table` to the file `path`, whole or not at all. A SOG's folder may exist if nothing else is in it.
+/// Writes `table` to the file `path`, whole or not at all. The folder of a SOG may exist if it holds only files of a SOG.
 ///
 /// # Errors
-/// [`Error::Malformed`] for splats that the format cannot hold: rows not finite, positions beyond its range, spherical
-/// harmonics above its degree (but for `.splat`, without any); [`Error::Write`]; [`Error::Cancelled`].
+/// [`Error::Malformed`] for splats that the format cannot hold: rows that are not finite, positions beyond its range,
+/// spherical harmonics above its degree (except `.splat`, which omits them); [`Error::Write`]; [`Error::Cancelled`].
 pub fn write_table<'a>(
     path: &Path,
     table: &SplatTable,
@@ -267,12 +267,12 @@ pub fn write_table<'a>(
     write_levels_if(path, &[table], options.into(), |_| Ok(true)).map(drop)
 }
 
-/// As [`write_table`], of a scene's levels of detail, the finest first. Replaces an old file only if `accept`, which
-/// takes the path of the complete new file or folder under a temporary name, returns true; returns whether it did.
+/// Writes the levels of detail of a scene, finest first, like [`write_table`]. `accept` receives the temporary path of
+/// the complete new file or folder; the file `path` is replaced only if it returns true, which is also the result.
 ///
 /// # Errors
-/// As [`write_table`] and [`WriteOptions::check`], the errors of `accept`, and [`Error::Argument`] unless there is one
-/// level, or several for a format that [has them](OutputFormat::has_levels).
+/// Errors of [`write_table`], [`WriteOptions::check`] and `accept`, and [`Error::Argument`] unless there is one level, or
+/// several for a format that [has them](OutputFormat::has_levels).
 pub fn write_levels_if(
     path: &Path,
     levels: &[&SplatTable],

@@ -9,13 +9,13 @@ use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
 use crate::byte_reader::ByteReader;
 use quadrille_base::error::Result;
 
-/// f64 x, f64 y, u64 identifier.
+/// Bytes per image point: f64 x, f64 y, u64 identifier.
 const POINT_BYTES: usize = 24;
-/// The fixed part and two parameters (a panorama's).
+/// Smallest camera: the fixed part and the two parameters of a panorama.
 const MIN_CAMERA_BYTES: usize = 24 + 2 * 8;
-/// The fixed part, an empty name and no points.
+/// Smallest image: the fixed part, an empty name and no points.
 const MIN_IMAGE_BYTES: usize = 64 + 1 + 8;
-/// The path limit of common systems.
+/// Longest name: the limit of Linux for paths.
 const MAX_NAME_BYTES: usize = 4096;
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {

@@ -22,8 +22,8 @@ pub(super) struct PosedImage {
     pub(super) name: String,
 }
 
-/// Camera model. Parameters are one or two focal lengths, principal point and distortion (panoramas differ); a
-/// perspective camera without distortion is a pinhole, a fisheye never is.
+/// Camera model of COLMAP. Its parameters are one or two focal lengths, the principal point and the distortion, except
+/// for panoramas. A perspective camera without distortion is a pinhole; a fisheye never is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LensModel {
     id: i32,
@@ -38,9 +38,9 @@ enum Family {
     Perspective,
     /// Distorted by a polynomial of the angle.
     Fisheye,
-    /// With tangential and thin-prism distortion.
+    /// Fisheye with tangential and thin-prism distortion.
     OtherFisheye,
-    /// A pinhole if the first parameter, alpha, is zero.
+    /// Unified camera model: a pinhole if alpha, the first distortion parameter, is zero.
     Unified,
     /// Whole sphere; the parameters repeat the picture's size.
     Panorama,
@@ -48,7 +48,7 @@ enum Family {
 
 use Family::{Fisheye, OtherFisheye, Panorama, Perspective, Unified};
 
-/// With COLMAP's numbers.
+/// All models of COLMAP, with its numbers.
 const MODELS: [LensModel; 19] = [
     lens_model(Perspective, 0, "SIMPLE_PINHOLE", 1, 3),
     lens_model(Perspective, 1, "PINHOLE", 2, 4),
@@ -68,7 +68,7 @@ const MODELS: [LensModel; 19] = [
     lens_model(Fisheye, 15, "FISHEYE", 2, 4),
     lens_model(Unified, 16, "EUCM", 2, 6),
     lens_model(Panorama, 17, "EQUIRECTANGULAR", 0, 2),
-    // The name of the same model before its release.
+    // Development versions of COLMAP called the equirectangular model by this name.
     lens_model(Panorama, 17, "SPHERICAL", 0, 2),
 ];
 

@@ -42,7 +42,7 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
         if name.is_empty() {
             return Err(fields.error("an image name", "the end of the line"));
         }
-        // The points.
+        // The second line of an image holds its points.
         lines.next();
         images.push(PosedImage { place, quaternion, translation, camera_id, name });
     }
@@ -53,7 +53,7 @@ fn numbered_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     (1..).zip(bytes.split(|&b| b == b'\n'))
 }
 
-/// Place and text of the next line that is neither empty nor a comment.
+/// Line number, for messages, and text of the next line that is neither empty nor a comment.
 fn next_entry<'a>(lines: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option<(String, String)> {
     lines.find_map(|(number, line)| {
         let line = line.trim_ascii();

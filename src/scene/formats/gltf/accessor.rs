@@ -12,15 +12,15 @@ use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 
-/// Elements without a buffer that any document may have: zeros, which take no bytes. Larger buffers allow more.
+/// Elements without a buffer view (zeros) that any document may have. Larger buffers allow one element per byte.
 const MIN_ZEROS: usize = 1 << 16;
 
-/// Buffers of a document.
+/// Buffers of a document, with checked access to its views and accessors.
 pub struct BufferStore<'a> {
     document: &'a GltfDocument,
-    /// Bytes of each buffer, or the reason for their absence, an error only on use.
+    /// Bytes of each buffer, or the reason for their absence, which is an error only when the buffer is used.
     buffers: Vec<Result<Cow<'a, [u8]>, String>>,
-    /// Bytes of accessors from a compressed extension, by accessor index.
+    /// Decompressed elements of accessors, by accessor index.
     supplied: HashMap<usize, Vec<u8>>,
     path: PathBuf,
 }
@@ -74,12 +74,12 @@ impl<'a> BufferStore<'a> {
         Self { document, buffers, supplied: HashMap::new(), path: path.to_path_buf() }
     }
 
-    /// Supplies the elements of the accessor `at`, in its own type and without gaps.
+    /// Supplies the elements of the accessor `at`, tightly packed, in the component type of the accessor.
     pub fn supply(&mut self, at: usize, elements: Vec<u8>) {
         self.supplied.insert(at, elements);
     }
 
-    /// Whether the elements of the accessor `at` are in a view or were supplied.
+    /// True if the elements of the accessor `at` are in a buffer view or were supplied.
     pub fn has_elements(&self, at: usize) -> Result<bool> {
         Ok(self.accessor(at)?.buffer_view.is_some() || self.supplied.contains_key(&at))
     }
@@ -102,7 +102,7 @@ impl<'a> BufferStore<'a> {
         })
     }
 
-    /// Returns the bytes of a view, and its stride.
+    /// Returns the bytes of a buffer view, and its stride in bytes if it states one.
     pub fn view(&self, at: usize) -> Result<(&[u8], Option<usize>)> {
         let view = self.get(&self.document.buffer_views, at, "bufferViews")?;
         let length = self.get(&self.document.buffers, view.buffer, "buffers")?.byte_length;
@@ -158,7 +158,7 @@ impl<'a> BufferStore<'a> {
             let expected = format!("a stride of at least {size} bytes");
             return Err(self.malformed(place, expected, stride.to_string()));
         }
-        // In 128 bits no product overflows.
+        // Numbers in the file are untrusted; no product of two overflows in 128 bits.
         let rows = (count as u128).saturating_sub(1) * stride as u128;
         let needed = if count == 0 { 0 } else { rows + size as u128 };
         if needed + offset as u128 > bytes.len() as u128 {
@@ -249,7 +249,7 @@ impl<'a> BufferStore<'a> {
         Err(self.malformed(place, "indices of an unsigned type", format!("{component:?}")))
     }
 
-    /// Returns the numbers of the accessor `at`, which must be below `limit`.
+    /// Returns the unsigned indices of the accessor `at`, which must be below `limit`.
     pub fn indices(&self, at: usize, limit: usize) -> Result<Vec<u32>> {
         let place = format!("accessors[{at}]");
         self.check_unsigned(&place, self.component(&place, self.accessor(at)?.component_type)?)?;

@@ -1,4 +1,4 @@
-//! Bytes of a glTF file: JSON, or GLB with JSON and a buffer; and URIs, which contain bytes or name a file beside it.
+//! Container of a glTF file (JSON, or GLB with JSON and a buffer), and URIs, which contain bytes or name a file beside it.
 
 use std::path::Path;
 
@@ -8,18 +8,18 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use quadrille_base::error::{Error, Result};
 
-/// Reads the file of a name that a document gives, relative to the document.
+/// Function that reads a file by its name in a document, relative to that document.
 pub type Resolve<'a> = dyn FnMut(&str) -> Result<Vec<u8>> + 'a;
 
 const HEADER_BYTES: usize = 12;
 const CHUNK_HEADER_BYTES: usize = 8;
-/// Padding is optional, since some writers omit it.
+/// Decoder of data URIs. Padding is optional, since some writers omit it.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns the JSON of a file, and the buffer of a GLB.
+/// Returns the JSON of a file, and the buffer if the file is a GLB with one.
 pub fn split<'a>(bytes: &'a [u8], path: &Path) -> Result<(&'a [u8], Option<&'a [u8]>)> {
     if !bytes.starts_with(b"glTF") {
         return Ok((bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes), None));
@@ -77,7 +77,8 @@ pub fn read_uri(uri: &str, resolve: &mut Resolve<'_>) -> Result<Vec<u8>, String>
         };
         return BASE64.decode(text).map_err(|error| format!("a data URI with bad base64: {error}"));
     }
-    // Some writers do not encode names: a name with a bad code is plain, and any other may be.
+    // Some writers do not percent-encode names. A name with an invalid code is therefore taken literally, and the
+    // literal form of a name is tried if its decoded form does not exist.
     let name = percent_decoded(uri).unwrap_or_else(|_| uri.to_owned());
     let found = resolve(&name)
         .or_else(|error| if name == uri { Err(error) } else { resolve(uri).map_err(|_| error) });

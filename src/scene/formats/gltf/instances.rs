@@ -5,16 +5,16 @@ use super::json::{GltfDocument, Instancing};
 use super::nodes::{NodePlacement, PlacedNodes};
 use quadrille_base::error::{Error, Result};
 
-/// Over all nodes. Several may share one list, so the file's size is no bound.
+/// Limit over all nodes. Several nodes may share one list, so the size of the file does not bound the count.
 const MAX_INSTANCES: u64 = 1 << 20;
 
 /// A mesh placed in the world by a node.
 pub struct MeshInstance {
-    /// Index of the node.
+    /// Index of the node in the document.
     pub node: usize,
-    /// Index of the mesh.
+    /// Index of the mesh in the document.
     pub mesh: usize,
-    /// Placement of the mesh in the world.
+    /// Map from the space of the mesh to the world.
     pub placement: NodePlacement,
 }
 

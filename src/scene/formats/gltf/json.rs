@@ -22,10 +22,10 @@ pub struct GltfDocument {
     pub(crate) scene: Option<usize>,
     #[serde(default)]
     pub(crate) scenes: Vec<Scene>,
-    /// All nodes.
+    /// Nodes, which scenes and parents refer to by index.
     #[serde(default)]
     pub nodes: Vec<Node>,
-    /// All meshes.
+    /// Meshes, which nodes refer to by index.
     #[serde(default)]
     pub meshes: Vec<GltfMesh>,
     #[serde(default)]
@@ -36,7 +36,7 @@ pub struct GltfDocument {
     pub(crate) buffers: Vec<Buffer>,
 }
 
-/// Reads the members of `T` from the JSON of a document.
+/// Deserialises `T` from the JSON of a document. Members that `T` lacks are skipped.
 ///
 /// # Errors
 /// [`Error::Malformed`] with the line and column.
@@ -155,7 +155,7 @@ pub struct NodeLight {
 #[serde(default)]
 pub struct GltfMesh {
     pub primitives: Vec<GltfPrimitive>,
-    /// Weights of the morph targets, of nodes that have none.
+    /// Default weights of the morph targets, for nodes that have none.
     pub weights: Vec<f32>,
 }
 
@@ -165,15 +165,15 @@ pub struct GltfMesh {
 pub struct GltfPrimitive {
     /// Accessor of each vertex attribute, by its name.
     pub attributes: BTreeMap<String, usize>,
-    /// Accessor of the indices of vertices.
+    /// Accessor of the vertex indices; without one, vertices follow in order.
     pub indices: Option<usize>,
-    /// Index of the material.
+    /// Index of the material; the default material of glTF if absent.
     pub material: Option<usize>,
-    /// Topology: 4 for triangles, the default.
+    /// Code of the topology: triangles (4) if absent.
     pub mode: Option<u32>,
     /// Accessors of the displacements of each morph target, by attribute.
     pub targets: Vec<BTreeMap<String, usize>>,
-    /// Extensions by name.
+    /// JSON of each extension, by its name.
     pub extensions: BTreeMap<String, serde_json::Value>,
 }
 

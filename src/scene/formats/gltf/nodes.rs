@@ -9,10 +9,10 @@ use super::json::{GltfDocument, Node};
 use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 
-/// Tolerance of the last row of a node's matrix, (0, 0, 0, 1).
+/// Tolerance for the last row of a node's matrix, which must be (0, 0, 0, 1).
 const AFFINE_TOLERANCE: f64 = 1e-6;
 
-/// An affine map into the world.
+/// Affine map from the space of a node to the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodePlacement {
     linear: Matrix3<f64>,
@@ -20,7 +20,7 @@ pub struct NodePlacement {
 }
 
 impl NodePlacement {
-    /// Creates the placement that leaves points where they are.
+    /// Returns the identity map, the placement of a root without a transform.
     pub fn identity() -> Self {
         Self { linear: Matrix3::identity(), offset: Vector3::zeros() }
     }
@@ -37,7 +37,7 @@ impl NodePlacement {
         ))
     }
 
-    /// Returns the map of a matrix, column by column, or `None` if it is not affine.
+    /// Returns the map of a column-major 4x4 matrix, or `None` if the matrix is not affine.
     pub fn of_matrix([a, b, c, x, d, e, f, y, g, h, i, z, k, l, m, w]: [f64; 16]) -> Option<Self> {
         [x, y, z, w - 1.0].iter().all(|v| v.abs() <= AFFINE_TOLERANCE).then_some(Self {
             linear: Matrix3::from_columns(&[[a, b, c], [d, e, f], [g, h, i]].map(Into::into)),
@@ -51,7 +51,7 @@ impl NodePlacement {
         [x, y, z, w]: [f64; 4],
         translation: [f64; 3],
     ) -> Self {
-        // Quaternions in files may have any length, so that methods of unit quaternions do not apply.
+        // Written out, since quaternions in files may have any length and nalgebra's methods require unit length.
         let columns = [
             Vector3::new(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w))
                 * sx,
@@ -71,7 +71,7 @@ impl NodePlacement {
         }
     }
 
-    /// Returns the sum of maps times their weights.
+    /// Returns the weighted sum of maps, as skins blend the maps of joints.
     pub fn weighted<'a>(maps: impl Iterator<Item = (f64, &'a Self)>) -> Self {
         let mut sum = Self { linear: Matrix3::zeros(), offset: Vector3::zeros() };
         for (weight, map) in maps {
@@ -81,7 +81,7 @@ impl NodePlacement {
         sum
     }
 
-    /// The linear map and the offset.
+    /// Linear part and offset of the map.
     pub fn parts(&self) -> (Matrix3<f64>, Vector3<f64>) {
         (self.linear, self.offset)
     }
@@ -91,7 +91,7 @@ impl NodePlacement {
         (self.linear * Vector3::from(point.map(f64::from)) + self.offset).into()
     }
 
-    /// Returns a function that maps normals to the world, at any length.
+    /// Returns a function that maps normals to the world. Its results are not normalised.
     ///
     /// The matrix of cofactors, with the sign that keeps normals on the front side, equals the inverse
     /// transpose up to a factor, and exists for singular matrices too.
@@ -101,41 +101,41 @@ impl NodePlacement {
         let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]) * sign;
         move |normal| {
             let turned = cofactors * Vector3::from(normal.map(f64::from));
-            // Scales differ widely, so the components are brought into the range of f32 first.
+            // Cofactors of extreme scales exceed the range of f32, so the components are normalised first.
             let largest = turned.amax();
             let factor = if largest > 0.0 { largest.recip() } else { 1.0 };
             turned.map(|v| narrow(v * factor)).into()
         }
     }
 
-    /// Whether the map turns front faces into back faces.
+    /// True if the map is a reflection, which turns front faces into back faces.
     pub fn mirrors(&self) -> bool {
         let [a, b, c] = [0, 1, 2].map(|column| self.linear.column(column));
         a.cross(&b).dot(&c) < 0.0
     }
 }
 
-/// A node of the document's scene.
+/// Node of the document's scene with its placement.
 pub struct PlacedNode {
-    /// Index of the node.
+    /// Index of the node in the document.
     pub index: usize,
     /// Map of the node to the world.
     pub placement: NodePlacement,
-    /// Whether neither the node nor a node above it is hidden by `KHR_node_visibility`.
+    /// False if `KHR_node_visibility` hides the node or one of its ancestors.
     pub is_visible: bool,
 }
 
 /// The nodes of the document's scene in depth-first order, children in file order.
 pub struct PlacedNodes {
-    /// The nodes, each once.
+    /// Placed nodes. Every index occurs once.
     pub nodes: Vec<PlacedNode>,
-    /// Sentence about nodes that several others claim.
+    /// Warning about nodes with several parents, if there are any.
     pub warning: Option<String>,
 }
 
 impl PlacedNodes {
-    /// Walks the nodes from the roots of the scene, or of the document if it has no scene. A node of several
-    /// parents stands below the first of them that the walk reaches.
+    /// Walks the nodes from the roots of the scene, or of the document if it has no scene. A node with several
+    /// parents is placed below the first parent that the walk reaches.
     ///
     /// # Errors
     /// [`Error::Malformed`](quadrille_base::error::Error::Malformed) for indices of missing nodes, for a root below itself,
@@ -191,7 +191,7 @@ impl PlacedNodes {
     }
 }
 
-/// Describes the first placed node claimed more than once, as a child or as a root of the scene.
+/// Warning about the first placed node that is listed more than once, as a child or as a root of the scene.
 fn warning_of_claims(
     nodes: &[Node],
     roots: &[usize],

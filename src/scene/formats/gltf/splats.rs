@@ -22,7 +22,7 @@ use crate::transform::Similarity;
 use quadrille_base::{Error, Result, Task};
 
 pub(super) const SPLATTING: &str = "KHR_gaussian_splatting";
-/// Draft extension inside it for splats packed as SPZ.
+/// Draft extension inside [`SPLATTING`] for splats packed as SPZ.
 const SPZ_EXTENSION: &str = "KHR_gaussian_splatting_compression_spz_2";
 
 const READ_EXTENSIONS: [&str; 7] = [
@@ -34,13 +34,14 @@ const READ_EXTENSIONS: [&str; 7] = [
     "KHR_lights_punctual",
     "KHR_texture_transform",
 ];
-/// Prefix of extensions that do not concern splats.
+/// Prefix of the extensions of materials, which do not affect splats.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
-/// Splats that any document may have; a larger one has one per byte, lest instances multiply a small file.
+/// Splats that any document may have. The limit of larger ones is one per byte, so that instances cannot multiply a
+/// small file without bound.
 const MIN_SPLATS: usize = 1 << 16;
 
-/// Largest relative difference of the lengths of a node's axes, and cosine between them.
+/// Tolerance for the relative lengths of the axes of a node, and for the cosines between them.
 const SIMILARITY_TOLERANCE: f64 = 1e-4;
 
 pub(super) const LOSSES: &str = "no antialiasing flag; opacities and scales are linear";
@@ -153,7 +154,7 @@ fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Res
     spz::read(&inner)?.raw(source.path, source.task)
 }
 
-/// Reads a primitive's attributes; scales stay as in the file.
+/// Reads the attributes of a primitive. Scales stay linear or logarithmic, as in the file.
 fn attributes(
     primitive: &GltfPrimitive,
     place: &str,
@@ -191,7 +192,7 @@ fn attributes(
         return wrong(format!("{rows} elements of each attribute"), "another number");
     }
     let column = |values: &[[f32; 3]], axis: usize| values.iter().map(|v| v[axis]).collect();
-    // x, y, z, w in the file.
+    // The file stores quaternions as x, y, z, w.
     let component = |i: usize| rotations.iter().map(|q| q[(i + 3) % 4]).collect();
     let per_channel = rest_coefficients(degree);
     task.check()?;

@@ -100,7 +100,7 @@ fn attributes(raw: &RawColumns, task: &Task) -> Attributes {
     attributes.floats("POSITION".to_owned(), rows, task, |row| {
         [0, 1, 2].map(|axis| narrow(raw.mean[axis][row]))
     });
-    // The colour of viewers that draw points in place of splats.
+    // The colour is for viewers that draw points in place of splats.
     let colour = |row: usize| {
         let rgb = xyz(&raw.sh_constant, row).map(|c| f64::from(c) * SH_C0 + 0.5);
         let [r, g, b] = rgb.map(|v| byte(v * 255.0));

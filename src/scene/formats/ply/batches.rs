@@ -8,7 +8,7 @@ use crate::formats::format_reader::{
 };
 use quadrille_base::error::Result;
 
-/// Binary fixed-size rows; other layouts are refused.
+/// Batch reader of binary fixed-size rows. It refuses other layouts.
 pub(super) const BATCHES: BatchReader = BatchReader { facts, read };
 
 fn facts(source: &SceneSource<'_>) -> Result<BatchFacts> {

@@ -1,4 +1,4 @@
-//! Reads a body element by element and row by row, and checks that it is complete.
+//! Reads the body of a PLY element by element and row by row, and checks that it is complete.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::number::{self, Number};
 use crate::scalar::Scalar;
 use quadrille_base::error::{Error, Mismatch, Result};
 
-/// A cursor over a body.
+/// Cursor over the body of a PLY.
 pub struct Body<'a> {
     encoding: Encoding,
     bytes: &'a [u8],
@@ -17,7 +17,7 @@ pub struct Body<'a> {
     path: &'a Path,
 }
 
-/// The values of a row.
+/// Values of one row of an element, including the items of lists.
 #[derive(Debug, Default)]
 pub struct PlyRow {
     /// Numbers of all properties in order.
@@ -27,7 +27,7 @@ pub struct PlyRow {
 }
 
 impl PlyRow {
-    /// The numbers of the property at `index`.
+    /// Numbers of the property at `index`: one of a scalar, all items of a list.
     pub fn property(&self, index: usize) -> &[f64] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.values[start..self.ends[index]]
@@ -38,7 +38,7 @@ impl Header {
     /// Checks that all rows and lists of the body are in `bytes`, the file that this header was parsed
     /// from. Values are not checked, and bytes after the last element are allowed.
     ///
-    /// The time is proportional to the file's size, whatever the header counts. Errors name the element and the row.
+    /// The time is proportional to the size of the file, whatever counts the header states. Errors name element and row.
     pub fn check_body(&self, bytes: &[u8], path: &Path) -> Result<()> {
         let mut body = Body::new(self, bytes, path);
         self.elements.iter().try_for_each(|e| body.skip(e))
@@ -46,7 +46,7 @@ impl Header {
 }
 
 impl<'a> Body<'a> {
-    /// Starts at the body in `bytes`, the file that `header` was parsed from.
+    /// Creates a cursor at the start of the body in `bytes`, the file that `header` was parsed from.
     pub fn new(header: &Header, bytes: &'a [u8], path: &'a Path) -> Self {
         Self {
             encoding: header.encoding,
@@ -68,7 +68,7 @@ impl<'a> Body<'a> {
     pub(crate) fn check_room(&self, element: &Element) -> Result<()> {
         let left = self.bytes.len().saturating_sub(self.offset());
         let row = least_row_bytes(element, self.encoding) as u128;
-        // The last separator of a text may be missing.
+        // The last separator of a text file may be missing.
         let slack = u128::from(self.encoding == Encoding::Ascii);
         let (rows, needed) = (element.count, row * u128::from(element.count));
         if needed <= left as u128 + slack {
@@ -82,12 +82,12 @@ impl<'a> Body<'a> {
         ))
     }
 
-    /// Skips the next element.
+    /// Skips the rows of the next element, which must be `element`.
     pub fn skip(&mut self, element: &Element) -> Result<()> {
         if self.encoding != Encoding::Ascii {
             self.check_room(element)?;
             if let Some(stride) = element.stride_bytes() {
-                // With a stride of 0 any count is valid; else the check keeps the product in the file.
+                // With a stride of 0 any count is valid; otherwise `check_room` has bounded the product.
                 self.at += stride.saturating_mul(usize::try_from(element.count).unwrap_or(0));
                 return Ok(());
             }
@@ -97,7 +97,7 @@ impl<'a> Body<'a> {
         (0..element.count).try_for_each(|row| self.row(element, row, |_, _| Ok(())))
     }
 
-    /// Reads the rows of the next element and calls `take` for each one.
+    /// Reads the rows of the next element, which must be `element`, and calls `take` with each row.
     pub fn rows(
         &mut self,
         element: &Element,
@@ -127,7 +127,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Reads a row and calls `visit` with each number, including list items, and its property's index.
+    /// Reads a row and calls `visit` with the index of the property of each number, including list items.
     pub(super) fn row(
         &mut self,
         element: &Element,
@@ -206,7 +206,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Minimum bytes of a row: lists may be empty, and text has at least one character per value and a separator.
+/// Minimum bytes of a row: lists may be empty, and text has at least one character and one separator per value.
 fn least_row_bytes(element: &Element, encoding: Encoding) -> usize {
     if encoding == Encoding::Ascii {
         return 2 * element.properties.len();

@@ -12,7 +12,7 @@ use quadrille_base::math::{SH_C0, fit, narrow, whole};
 use quadrille_base::{Error, Result, Task};
 
 const LOG_SCALE_LIMIT: f32 = 20.0;
-/// Smaller ranges are a single value.
+/// Bounds of a chunk that are closer than this are stored as one value.
 const LEAST_RANGE: f64 = 1e-5;
 
 /// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for errors.
@@ -117,7 +117,7 @@ impl Chunk {
         groups.flat_map(|(least, greatest)| least.iter().chain(greatest).copied())
     }
 
-    /// Words of a row: position, rotation, scale, colour.
+    /// Packs a row into four words: position, rotation, scale, colour with opacity.
     fn pack(&self, raw: &RawColumns, row: usize) -> [u32; 4] {
         let values = values(raw, row);
         let t = |group: usize| -> [f64; 3] {

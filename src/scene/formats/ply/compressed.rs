@@ -1,7 +1,7 @@
 //! Compressed PLY of SuperSplat and splat-transform: chunks of 256 splats with bounds, and four words per splat.
 //!
-//! Positions and scales have 11, 10 and 11 bits within the bounds; rotations are a unit quaternion without its largest
-//! component, 10 bits each; colours and opacities have 8 bits, as have the higher coefficients in an element `sh`.
+//! Positions and scales have 11, 10 and 11 bits within the bounds. Rotations are the three smaller components of a unit
+//! quaternion, 10 bits each. Colours, opacities and the higher coefficients (in an element `sh`) have 8 bits.
 
 use super::body::Body;
 use super::header::{Element, Encoding, Header, PropertyKind};
@@ -26,7 +26,7 @@ use quadrille_base::math::{SH_C0, narrow, whole};
 
 pub(super) const CHUNK: usize = CHUNK_ROWS;
 
-/// Higher coefficients range from -4 to 4.
+/// Width of the range of higher coefficients, -4 to 4.
 pub(super) const SH_RANGE: f64 = 8.0;
 
 /// Properties of a chunk; the last six may be missing.
@@ -55,7 +55,7 @@ const REQUIRED_OF_CHUNK: usize = 12;
 pub(super) const PACKED_PROPERTIES: [&str; 4] =
     ["packed_position", "packed_rotation", "packed_scale", "packed_color"];
 
-/// Bytes at the start that are searched for packed properties.
+/// Bytes at the start of a file that are searched for packed properties.
 const HEADER_BYTES: usize = 1 << 16;
 
 pub(in crate::formats) const FORMAT: FormatReader = FormatReader {
@@ -246,8 +246,8 @@ fn elements<'a>(header: &'a Header, source: &SceneSource<'a>) -> Result<Vec<Pack
 }
 
 fn row_count(packed: &PackedElement<'_>, source: &SceneSource<'_>) -> Result<usize> {
-    // With four words per row, the count is bounded by the size of the file; without, the count is
-    // checked before the words are missed.
+    // Rows of four words bound the count by the size of the file, which has been checked. Smaller rows are
+    // refused before memory is allocated for their count.
     let rows = usize::try_from(packed.element.count).unwrap_or(usize::MAX);
     if packed.stride < 16 {
         let found = format!("rows of {} bytes", packed.stride);
@@ -283,7 +283,7 @@ fn unorm_11_10_11(word: u32) -> [f64; 3] {
     [unorm(word, 21, 11), unorm(word, 11, 10), unorm(word, 0, 11)]
 }
 
-/// Higher coefficient of a byte; the extreme bytes are the ends of the range.
+/// Higher coefficient of a byte: the centre of its interval, or the end of the range for 0 and 255.
 fn coefficient(byte: f64) -> f32 {
     let t = match byte {
         0.0 => 0.0,

@@ -34,7 +34,7 @@ impl Encoding {
     }
 }
 
-/// Kind of a property.
+/// Type of a property: a number or a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertyKind {
     /// One number per row.
@@ -61,13 +61,13 @@ pub struct Property {
 pub struct Element {
     /// Name, unique in the file.
     pub name: String,
-    /// Number of rows by the header, not yet checked against the size of the file.
+    /// Number of rows that the header states, not yet checked against the size of the file.
     pub count: u64,
     /// Columns in file order.
     pub properties: Vec<Property>,
 }
 
-/// A parsed header. Names are unique and types known; counts are not checked against the file.
+/// Parsed header of a PLY. Names are unique and types are known; counts are not checked against the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     pub(crate) encoding: Encoding,
@@ -102,7 +102,7 @@ const SCALARS: [(Scalar, [&str; 2]); 8] = [
 ];
 
 impl Element {
-    /// `None` if the element holds a list.
+    /// Bytes per binary row; `None` if the element holds a list.
     pub(crate) fn stride_bytes(&self) -> Option<usize> {
         self.properties
             .iter()
@@ -153,7 +153,7 @@ impl Header {
         })
     }
 
-    /// Returns the element called `name`.
+    /// Returns the element called `name`, if there is one.
     pub fn element(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.name == name)
     }

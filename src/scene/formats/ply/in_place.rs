@@ -21,20 +21,20 @@ pub struct SplatsInPlace {
     bytes: FileBytes<'static>,
     rows: BinaryRows,
     stride: usize,
-    /// Slot and word of all properties except the higher coefficients.
+    /// Slot, and word in a row, of each property except the higher coefficients.
     plain: Vec<(usize, usize)>,
-    /// Words of the constant coefficients of red, green and blue in a row.
+    /// Words in a row of the constant coefficients of red, green and blue.
     constant: [usize; 3],
-    /// Words of the higher coefficients in a row.
+    /// Words in a row of the higher coefficients, in the order of slots.
     rest: Vec<usize>,
     level: Level,
 }
 
-/// Memory for rows that are read ahead, and the row before which reading stops.
+/// Read-ahead buffer, and the row before which its reads end.
 pub type Ahead<'a> = (&'a mut ReadAhead, usize);
 
 impl SplatsInPlace {
-    /// Opens the PLY `path`; `None` for a layout that has to be read as a whole.
+    /// Opens the PLY at `path`. Returns `None` for a layout that must be read as a whole.
     ///
     /// # Errors
     /// [`Error::Read`](quadrille_base::Error::Read), and [`Error::Malformed`](quadrille_base::Error::Malformed) for
@@ -74,7 +74,7 @@ impl SplatsInPlace {
         self.rows.layout.rows
     }
 
-    /// Whether there is no row.
+    /// True if the file has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,7 +84,7 @@ impl SplatsInPlace {
         self.rows.layout.sh_degree
     }
 
-    /// The warning about positions too coarse for the scene in single precision, if so. Samples rows on rayon's pool.
+    /// Warning if single precision is too coarse for the positions of the scene. Samples rows on rayon's pool.
     pub fn rounding_warning(&self) -> Option<String> {
         let step = self.len().div_ceil(SAMPLES).max(1);
         let samples = (0..self.len().div_ceil(step)).into_par_iter();
@@ -120,14 +120,14 @@ impl SplatsInPlace {
         Some(bytes.as_chunks().0)
     }
 
-    /// Decodes and activates all but the higher coefficients of splats from `16 * block` on, read ahead or mapped;
-    /// returns the number of invalid ones, which get an opacity of 0, as do lanes beyond the end and unreadable blocks.
+    /// Decodes and activates the splats from `16 * block` on, without higher coefficients. Returns the number of invalid
+    /// splats, which get an opacity of 0, as do lanes beyond the end and blocks that cannot be read.
     #[inline]
     pub fn block(&self, block: usize, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
         self.decode(self.rows_of(block), ahead, into)
     }
 
-    /// As [`Self::block`], of up to 16 rows.
+    /// [`Self::block`] for any range of up to 16 rows.
     #[inline]
     fn decode(&self, rows: Range<usize>, ahead: Option<Ahead<'_>>, into: &mut SplatBlock) -> u64 {
         let count = rows.len();
@@ -144,8 +144,7 @@ impl SplatsInPlace {
             scales: self.rows.layout.scales,
             filter: None,
         };
-        // Activation marks invalid rows by a NaN; a frame must not see one, so these lanes become
-        // transparent.
+        // Activation marks invalid rows with a NaN, which renderers do not expect, so these lanes become transparent.
         let invalid = activate(into, &mut [], count, parameters).total();
         if invalid > 0 {
             for lane in 0..BLOCK {
@@ -157,8 +156,8 @@ impl SplatsInPlace {
         invalid
     }
 
-    /// Decodes the coefficients of `lanes` of a block: constant ones of red, green and blue, then higher ones
-    /// of red, green, blue. Returns one bit per lane with a higher one that is not finite.
+    /// Decodes the SH coefficients of `lanes` of a block: the constant ones of red, green and blue, and the higher
+    /// ones of red, green, blue. Returns a mask of the lanes with a higher coefficient that is not finite.
     #[inline]
     pub fn coefficients(
         &self,
@@ -193,7 +192,7 @@ impl SplatsInPlace {
         invalid
     }
 
-    /// Number of higher coefficients of a splat, of all channels.
+    /// Number of higher coefficients per splat, over all channels.
     pub fn rest(&self) -> usize {
         3 * rest_coefficients(self.sh_degree())
     }

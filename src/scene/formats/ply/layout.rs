@@ -1,4 +1,4 @@
-//! The meaning of the properties of a splat file, by their names.
+//! Layout of splats in a PLY: the meaning of properties by their names.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) struct Layout<'a> {
     /// Slot of each property of the element, if used.
     pub(crate) slots: Vec<Option<usize>>,
     pub(crate) row_layout: RowLayout,
-    /// Whether properties `red`, `green`, `blue` stand for the constant SH coefficients.
+    /// True if properties `red`, `green`, `blue` replace the constant SH coefficients.
     pub(crate) has_plain_colours: bool,
 }
 
@@ -79,7 +79,8 @@ fn wrong_element(path: &Path, expected: impl Display, found: impl Display) -> Er
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without a splat's properties; returns whether its colours are RGB, as of a nerfstudio exporter.
+/// Refuses an element without the properties of splats. Returns true if its colours are RGB, as one nerfstudio exporter
+/// writes them.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)
@@ -110,7 +111,7 @@ fn sh_degree(element: &Element, path: &Path) -> Result<u8> {
 
 const PROFILE_COMMENT: &str = "profile ";
 
-/// Comments of a file with these columns, including how the scene was trained.
+/// Comments for a file with these columns. They include the profile and antialiasing that the scene was trained for.
 pub(super) fn comments_of<'a>(
     table: &SplatTable,
     names: impl Iterator<Item = &'a str>,
@@ -129,12 +130,12 @@ pub(super) fn comments_of<'a>(
     comments
 }
 
-/// The profile that a file was trained for; `None` if the file does not say.
+/// Name of the profile that a file was trained for; `None` if the file does not say.
 ///
-/// A `filter_3D` property is Mip-Splatting's. Comments: Brush writes `Exported from Brush` and `SplatRenderMode: default`
-/// or `mip` (others borrow the second); Postshot writes `antialiased 0` or `1`. The last such comment counts. Antialiased
-/// training by an unknown program means the profile of the reference renderer with antialiasing. A comment `profile NAME`,
-/// which this program writes where nothing else would say so, comes before all others.
+/// Mip-Splatting writes a property `filter_3D`. Of the comments, Brush writes `Exported from Brush` and `SplatRenderMode:
+/// default` or `mip` (other programs use the second too), Postshot `antialiased 0` or `1`; the last one counts. Antialiased
+/// training by an unknown program means the profile of the reference renderer with antialiasing. A comment `profile NAME`
+/// takes precedence; this program writes it if nothing else states the profile.
 pub(crate) fn profile_hint<'a>(
     mut names: impl Iterator<Item = &'a str>,
     comments: &[String],
@@ -155,7 +156,7 @@ pub(crate) fn profile_hint<'a>(
     }
 }
 
-/// Whether training was antialiased, by the last comment that says so.
+/// Antialiasing in training, as the last comment about it says; `None` without such a comment.
 pub(super) fn antialiased_in(comments: &[String]) -> Option<bool> {
     comments.iter().filter_map(|c| antialiased(c)).next_back()
 }

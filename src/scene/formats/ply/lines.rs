@@ -1,8 +1,9 @@
-//! Lines of a PLY file, with any line ends.
+//! Lines of a PLY file, with any line terminator.
 
 const QUOTE_BYTES: usize = 60;
 
-/// Lines without their ends, which are as the first: a header then never consumes a binary body's first byte.
+/// Iterator over lines without terminators. The first line sets the terminator, so that a header never consumes the first
+/// byte of a binary body.
 #[derive(Debug, Clone)]
 pub(crate) struct PlyLines<'a> {
     bytes: &'a [u8],
@@ -10,7 +11,7 @@ pub(crate) struct PlyLines<'a> {
     pub(super) number: usize,
     /// Line terminator: `\n`, optionally after `\r`, or `\r` alone, as on the classic Macintosh.
     end: u8,
-    /// Whether a last line without an end means that the text was cut off, unless the line is `end_header`.
+    /// True in a header, where a last line without a terminator is truncated, unless it is `end_header`.
     is_header: bool,
 }
 

@@ -1,4 +1,4 @@
-//! PLY, the polygon file format: its header and its values for any file, its layout for splats.
+//! PLY, the polygon file format: header and body of any file, and the layouts of splats.
 
 mod batches;
 mod body;

@@ -22,13 +22,13 @@ impl Number<'_> {
         }
     }
 
-    /// Value as a `float` property would hold it.
+    /// Value rounded to single precision, as in a `float` property.
     pub(super) fn rounded(self) -> Result<f32, Mismatch> {
         self.exact().map(narrow)
     }
 }
 
-/// Reads the number at the start of `bytes`, which the caller has checked to be long enough; else it is zero.
+/// Reads the number at the start of `bytes`. Callers check the length; of too few bytes the number is 0.
 pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     let mut raw = [0; 8];
     let size = scalar.size_bytes();
@@ -50,7 +50,7 @@ pub fn read(bytes: &[u8], scalar: Scalar, encoding: Encoding) -> f64 {
     }
 }
 
-/// Converts `value` to a count, if it is a whole number from 0 to 2^32 - 1.
+/// Converts `value` to a count; `None` unless it is a whole number from 0 to 2^32 - 1.
 pub fn to_count(value: f64) -> Option<usize> {
     (value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0)
         .then_some(math::whole(value))

@@ -52,7 +52,7 @@ pub(crate) fn read(source: &SceneSource<'_>) -> Result<Scene> {
     })
 }
 
-/// Whether splats are read through a table: with plain colours or with positions in double precision.
+/// True if splats are read through a table, for plain colours or positions in double precision.
 fn needs_table(layout: &Layout<'_>) -> bool {
     let properties = &layout.element.properties;
     let is_fine = |name: &str| {
@@ -67,7 +67,7 @@ fn needs_table(layout: &Layout<'_>) -> bool {
     layout.has_plain_colours || !has_lists && ["x", "y", "z"].into_iter().any(is_fine)
 }
 
-/// Binary rows of one size in a file, which need not be read as a whole.
+/// Location and layout of binary rows of one size, which can be read in parts.
 pub(super) struct BinaryRows {
     pub(super) start: usize,
     pub(super) stride: usize,
@@ -78,7 +78,7 @@ pub(super) struct BinaryRows {
 }
 
 impl BinaryRows {
-    /// Rows in `bytes`, the content of `path`; refuses text, lists, plain colours and double-precision positions.
+    /// Finds the rows in `bytes`, the content of `path`. Refuses text, lists, plain colours and positions in doubles.
     pub(super) fn of(bytes: &[u8], path: &Path) -> Result<Self> {
         let header = Header::parse(bytes, path)?;
         let layout = Layout::of(&header, path)?;
@@ -148,7 +148,7 @@ fn fields(layout: &Layout<'_>) -> Vec<FixedField> {
     fields
 }
 
-/// Word positions of the slots, if all are little-endian floats on word boundaries, as in nearly every splat file.
+/// Slot and word in a row of each field, if all are little-endian floats on word boundaries, as in most splat files.
 pub(super) fn word_slots(
     fields: &[FixedField],
     stride: usize,
@@ -170,8 +170,8 @@ type Word = [u8; WORD_BYTES];
 type WordSlots = [(usize, usize)];
 
 pub(super) fn decode_words(body: &[Word], stride: usize, slots: &WordSlots, mut raw: RawBlock<'_>) {
-    // The trainer's rows of degree 0 and 3, with and without normals, have their own code, since a
-    // column with a constant stride takes half the time.
+    // Rows of the trainer of degree 0 and 3, with and without normals, have code of their own, since a constant
+    // stride halves the time.
     match stride {
         14 => decode_known::<14>(body, slots, &mut raw),
         17 => decode_known::<17>(body, slots, &mut raw),
@@ -207,7 +207,7 @@ fn decode_strided(body: &[Word], stride: usize, slots: &WordSlots, raw: &mut Raw
     }
 }
 
-/// Decodes fixed-size rows of any types and byte order.
+/// Decodes fixed-size rows with any types and byte order, for files that [`decode_words`] does not cover.
 fn decode_fields(
     body: &[u8],
     stride: usize,
@@ -222,7 +222,7 @@ fn decode_fields(
     }
 }
 
-/// Reads rows of text or with lists, one after the other.
+/// Reads rows of text or with lists in order, since the offset of a row follows from the previous one.
 fn read_in_order(
     mut body: Body<'_>,
     bytes: &FileBytes<'_>,

@@ -1,4 +1,4 @@
-//! PLY as a table of raw columns, which writes the rows that it read byte for byte.
+//! PLY as a table of raw columns. Rows that were read are written back byte for byte.
 
 use std::io::{self, Write};
 
@@ -202,7 +202,7 @@ pub(crate) fn write_table(table: &SplatTable, out: &mut dyn Write) -> io::Result
         writeln!(out, "property {} {}", kind.name(), column.name)?;
     }
     writeln!(out, "end_header")?;
-    // A batch at a time, so that memory does not hold the whole file.
+    // Rows are packed in batches, so that memory does not hold the whole file.
     let batch = ROWS_PER_CHUNK * rayon::current_num_threads();
     for first in (0..table.rows()).step_by(batch) {
         let end = table.rows().min(first + batch);

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use crate::splats::{MAX_SH_DEGREE, Splat, rest_coefficients};
 
-/// Large enough that system calls do not matter.
+/// Size of the output buffer, large enough that the cost of system calls does not matter.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The sigmoid of the ends is 0 and 1 in f32, so opacities of 0 and 1, whose logits are infinite, are preserved.
+/// Range of stored logits. The sigmoid of its ends rounds to 0 and 1 in f32, which preserves these two opacities.
 const LOGIT_RANGE: (f32, f32) = (-104.0, 20.0);
 
-/// A streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_* rot_*`, scales as logarithms
+/// Streaming writer of splats: little-endian floats `x y z f_dc_* f_rest_* opacity scale_* rot_*`, scales as logarithms
 /// and opacities as logits, as the 3DGS trainer saves them (without its normals, which are always zero).
 ///
 /// It needs constant memory. The number of splats is fixed at the start, because it is in the header.
@@ -62,10 +62,10 @@ impl<W: Write> PlyWriter<W> {
         Ok(())
     }
 
-    /// Writes splats that [`encoded_rows`] has encoded.
+    /// Writes rows that [`encoded_rows`] has encoded.
     ///
     /// # Errors
-    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for more splats than are missing or a part of one.
+    /// Errors of the output, and [`io::ErrorKind::InvalidInput`] for an incomplete row or more rows than announced.
     pub fn push_rows(&mut self, rows: &[u8]) -> io::Result<()> {
         let row_bytes = row_bytes(self.sh_degree);
         if !rows.len().is_multiple_of(row_bytes) {
@@ -81,7 +81,7 @@ impl<W: Write> PlyWriter<W> {
         self.out.write_all(rows)
     }
 
-    /// Writes the rest and returns the output, flushed.
+    /// Writes the rest of the buffer, flushes the output and returns it.
     ///
     /// # Errors
     /// Errors of the output, and [`io::ErrorKind::InvalidInput`] when splats are missing.
@@ -104,8 +104,8 @@ impl<W: Write> PlyWriter<W> {
     }
 }
 
-/// The rows of a PLY of `splats`, as [`PlyWriter::push_rows`] writes them: threads encode parts of a scene at the same
-/// time. Coefficients beyond the degree are ignored.
+/// Encodes `splats` as rows for [`PlyWriter::push_rows`], so that threads can encode parts of a scene in parallel.
+/// Coefficients beyond the degree are ignored.
 pub fn encoded_rows(sh_degree: u8, splats: impl ExactSizeIterator<Item = Splat>) -> Vec<u8> {
     let sh_degree = sh_degree.min(MAX_SH_DEGREE);
     let mut rows = Vec::with_capacity(splats.len() * row_bytes(sh_degree));

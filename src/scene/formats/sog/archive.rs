@@ -12,14 +12,14 @@ use crate::bytes::FileBytes;
 use crate::formats::format_reader::SceneSource;
 use quadrille_base::error::{Error, Result};
 
-/// Largest ratio of unpacked to packed size: deflate cannot do better.
+/// Largest ratio of unpacked to packed size that deflate can reach.
 const MAX_EXPANSION: u64 = 1032;
 
 const MAC_METADATA: &str = "__MACOSX";
 
 const LISTED_NAMES: usize = 8;
 
-/// Files of the only SOG in a zip: names below its description's folder, and indices in the zip.
+/// Index in the zip of each file of its only SOG, by name relative to the folder of the description.
 fn indices(
     zip: &ZipArchive<Cursor<&[u8]>>,
     source: &SceneSource<'_>,
@@ -35,7 +35,7 @@ fn indices(
             name.rsplit_once('/').map_or(("", &name[..]), |(folder, file)| (folder, file));
         [META, LOD_META].contains(&file).then_some(folder)
     });
-    // A streamed SOG holds folders with descriptions of their own.
+    // A streamed SOG contains folders with descriptions of their own, so the outermost description counts.
     let folders: BTreeSet<&str> = folders.collect();
     let is_below = |folder: &str, top: &str| {
         top.is_empty()
@@ -72,15 +72,15 @@ pub(super) struct Archive<'a> {
 enum Files<'a> {
     Zip {
         zip: Box<RefCell<ZipArchive<Cursor<&'a [u8]>>>>,
-        /// Indices by name below the folder of the description.
+        /// Index in the zip of each file, by name relative to the folder of the description.
         indices: HashMap<String, usize>,
     },
-    /// Folder of the description, whose bytes are the source itself.
+    /// Folder of the description; the description itself is the source.
     Folder(PathBuf),
 }
 
 impl<'a> Archive<'a> {
-    /// Opens the zip `source`, or the folder that contains it.
+    /// Opens `source` if it is a zip, or else the folder that contains it.
     pub(super) fn open(source: &'a SceneSource<'a>) -> Result<Self> {
         let bytes: &[u8] = source.bytes;
         let files = if bytes.starts_with(b"PK") {
@@ -104,7 +104,7 @@ impl<'a> Archive<'a> {
         self.bytes_read.get()
     }
 
-    /// Whether there is a file `name`. In a folder, only the description is known.
+    /// True if the zip has a file `name`; always false for a folder, whose files are not listed.
     pub(super) fn has(&self, name: &str) -> bool {
         match &self.files {
             Files::Zip { indices, .. } => indices.contains_key(name),
@@ -116,7 +116,7 @@ impl<'a> Archive<'a> {
         matches!(self.files, Files::Zip { .. })
     }
 
-    /// Content of the file `name`, a relative path with `/`.
+    /// Content of the file `name`, a path with `/` relative to the description.
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>> {
         let parts = Path::new(name).components();
         let is_inside = { parts }.all(|part| matches!(part, Component::Normal(_)));

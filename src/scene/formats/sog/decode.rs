@@ -1,4 +1,4 @@
-//! Descriptions of SOG, versions 1 and 2.
+//! Checks of the descriptions of SOGs, versions 1 and 2.
 
 use super::archive::Archive;
 use super::meta::{Meta, Part};
@@ -9,7 +9,7 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::error::{Error, Result};
 use std::fmt::Display;
 
-/// Labels have 16 bits.
+/// Maximum rows of a palette, since labels have 16 bits.
 pub(super) const MAX_PALETTE: u64 = 65_536;
 
 pub(super) fn described(archive: &Archive<'_>, meta: &Meta, raw: RawColumns) -> SplatTable {
@@ -38,16 +38,16 @@ pub(super) fn parse<T: serde::de::DeserializeOwned>(
 pub(super) struct SogFile {
     pub(super) meta: Meta,
     folder: String,
-    /// Version 1 has ranges in place of codebooks.
+    /// True for version 1, which has ranges in place of codebooks.
     pub(super) is_v1: bool,
     pub(super) rows: usize,
     pub(super) sh_degree: u8,
-    /// Name and content of the picture of centroids, if the degree comes from it.
+    /// Name and content of the picture of centroids in version 1, whose width gives the SH degree.
     pub(super) centroids: Option<(String, Vec<u8>)>,
 }
 
 impl SogFile {
-    /// Checks a description whose files have names below `folder`.
+    /// Checks a description. The names of its files are relative to `folder`.
     pub(super) fn new(archive: &Archive<'_>, meta: Meta, folder: &str) -> Result<Self> {
         let mut file = Self {
             folder: folder.to_owned(),
@@ -107,7 +107,7 @@ impl SogFile {
         Ok((name, archive.read(&format!("{}{name}", self.folder))?))
     }
 
-    /// Degree by the width of version 1's picture.
+    /// SH degree in version 1, which follows from the width of the picture of centroids.
     fn degree_of_centroids(&self, archive: &Archive<'_>, name: &str, bytes: &[u8]) -> Result<u8> {
         let expected =
             "a width of 192, 512 or 960 pixels (64 palette rows of 3, 8 or 15 coefficients)";

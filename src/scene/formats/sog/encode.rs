@@ -1,4 +1,4 @@
-//! Pictures and archives of a SOG under construction.
+//! Encoding of the pictures and of the zip of a SOG.
 
 use std::io::{self, Cursor, Write};
 
@@ -11,13 +11,13 @@ use quadrille_base::task::Task;
 
 const SIDE_STEP: usize = 4;
 
-/// Width of the almost square pictures of `rows` splats.
+/// Width in pixels of the nearly square pictures of `rows` splats, a multiple of 4.
 pub(super) fn picture_width(rows: usize) -> usize {
     let side = rows.isqrt() + usize::from(rows.isqrt().pow(2) < rows);
     side.next_multiple_of(SIDE_STEP).max(SIDE_STEP)
 }
 
-/// The last row may be incomplete.
+/// Picture to encode as lossless WebP. Its last line may be incomplete.
 pub(super) struct Picture {
     pub(super) name: &'static str,
     pub(super) width: usize,

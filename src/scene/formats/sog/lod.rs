@@ -11,10 +11,11 @@ use super::{LOD_META, META};
 use crate::splats::MAX_SPLATS;
 use quadrille_base::error::{Error, Result};
 
-/// Bounds the recursion.
+/// Maximum depth of a tree, which bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// Rows of one level of detail, with the environment. A leaf without it gives the next finer one, or its finest.
+/// Rows of one level of detail and of the environment. A leaf without this level gives its next finer level, or else its
+/// finest one.
 pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
@@ -45,7 +46,7 @@ pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
         rows = rows.saturating_add(range.count);
         Error::check_limit("splats in a scene", MAX_SPLATS as u64, rows as u64)?;
     }
-    // Leaves that repeat rows would let a small file ask for any number of splats.
+    // Leaves that repeat rows would let a small file request any number of splats.
     let distinct: usize = named.values().map(|file| file.rows).sum();
     if rows > distinct {
         let expected = format!("at most {distinct} rows, the number in the files");

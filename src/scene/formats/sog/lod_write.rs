@@ -18,12 +18,12 @@ pub(in crate::formats) struct Sizes {
     file: usize,
 }
 
-/// Written sizes (assumed): viewers switch levels of leaves, and other writers begin a file after as many splats.
+/// Sizes that are written (assumed). Viewers switch levels per leaf; other writers use files of the same size.
 pub(in crate::formats) const SIZES: Sizes = Sizes { leaf: 1 << 15, file: 512 << 10 };
-/// Extent of a splat in its largest standard deviations, for bounds of leaves (assumed: 99.7 percent of a Gaussian).
+/// Radius of a splat in units of its largest standard deviation, for bounds of leaves (assumed: 99.7 % of a Gaussian).
 const REACH: f64 = 3.0;
 
-/// Names and contents of files; the description comes last.
+/// Names and contents of files. The description is the last one.
 type Files = Vec<(String, Vec<u8>)>;
 
 /// Files of a streamed SOG from tables, finest level first.
@@ -91,7 +91,7 @@ pub(in crate::formats) fn streamed_order(raw: &RawColumns, task: &Task) -> Resul
     Ok(leaves_of(raw, &Node::over(raw, SIZES.leaf, task)?, task)?.concat())
 }
 
-/// Whether the file or, with a slash at its end, the folder `name` may be part of a streamed SOG, which a new one replaces.
+/// True if the file `name` may be part of a streamed SOG, which a new one replaces. Names of folders end with a slash.
 pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
     let Some((folder, file)) = name.split_once('/') else { return name == LOD_META };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -101,19 +101,19 @@ pub(in crate::formats) fn is_streamed_part(name: &str) -> bool {
 
 type Bounds = [[f64; 3]; 2];
 
-/// A leaf with its number, or two halves of space.
+/// Node of a tree over space: a leaf with its number, or two halves.
 enum Node {
     Leaf(usize),
     Split { axis: usize, at: f64, halves: Box<[Node; 2]> },
 }
 
 impl Node {
-    /// Halves the rows of `raw` at the median of their longest axis down to leaves of `most`, but for equal positions.
+    /// Halves the rows of `raw` at the median of their longest axis, down to leaves of `most` rows or of equal positions.
     fn over(raw: &RawColumns, most: usize, task: &Task) -> Result<Self> {
         Self::numbered(raw, (0..).take(raw.rows()).collect(), most, &mut 0, task)
     }
 
-    /// As [`Self::over`], of some rows; `leaves` is the number of leaves so far.
+    /// [`Self::over`] for the given rows; `leaves` counts the leaves so far.
     fn numbered(
         raw: &RawColumns,
         mut rows: Vec<u32>,
@@ -184,12 +184,12 @@ fn median(raw: &RawColumns, rows: &mut [u32]) -> Option<(usize, f64)> {
     if at > least {
         return Some((axis, at));
     }
-    // More than half of the splats lie at the least coordinate: the next one divides.
+    // More than half of the splats lie at the least coordinate, so the split is at the next coordinate.
     let next = above.iter().map(|row| column[*row as usize]).filter(|v| *v > least);
     next.reduce(f64::min).map(|at| (axis, at))
 }
 
-/// Rows of each leaf, in an order in which neighbours are close.
+/// Rows of each leaf, ordered so that neighbours are close in space.
 fn leaves_of(raw: &RawColumns, tree: &Node, task: &Task) -> Result<Vec<Vec<u32>>> {
     let mut leaves = vec![Vec::new(); tree.leaves()];
     for row in improved_order(raw, task)?.unwrap_or_else(|| (0..).take(raw.rows()).collect()) {
@@ -209,7 +209,7 @@ fn order_by_leaf(raw: &mut RawColumns, tree: &Node, task: &Task) -> Result<Vec<R
     Ok(leaves.iter().map(range).collect())
 }
 
-/// Box around splats with their extents; `None` without splats.
+/// Box around splats including their radii; `None` without splats.
 fn bounds(raw: &RawColumns, rows: Range<usize>) -> Option<Bounds> {
     let boxes = rows.map(|row| {
         let largest = raw.scale.iter().map(|column| f64::from(column[row]));

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Description; the members of each version are checked where they are read.
+/// Content of a `meta.json`. Members that only one version has are checked where they are read.
 #[derive(Debug, Deserialize)]
 pub(super) struct Meta {
     pub(super) version: Option<u32>,
@@ -10,7 +10,7 @@ pub(super) struct Meta {
     /// `3dgs`, `antialiased` or `2dgs`.
     #[serde(default)]
     pub(super) model: Option<String>,
-    /// Older form of `antialiased`.
+    /// Older form of the model `antialiased`.
     #[serde(default)]
     pub(super) antialias: Option<bool>,
     pub(super) means: Part,
@@ -32,7 +32,7 @@ pub(super) struct Part {
     #[serde(default)]
     pub(super) codebook: Vec<f64>,
     pub(super) count: Option<u64>,
-    /// SH degree.
+    /// SH degree of the higher coefficients, 1 to 3.
     pub(super) bands: Option<u8>,
     pub(super) files: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub(super) enum Numbers {
 }
 
 impl Numbers {
-    /// Element `at`; a list of one applies to every index.
+    /// Element `at` of a list; a single number applies to every index.
     pub(super) fn get(&self, at: usize) -> Option<f64> {
         match self {
             Self::None => None,
@@ -72,7 +72,7 @@ pub(super) struct LodMeta {
     pub(super) lod_levels: u32,
     #[serde(default)]
     pub(super) environment: Option<String>,
-    /// Descriptions of the SOGs, by their index in the tree.
+    /// Paths of the descriptions of SOGs, which ranges of the tree refer to by index.
     pub(super) filenames: Vec<String>,
     pub(super) tree: LodNode,
 }

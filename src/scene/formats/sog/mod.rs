@@ -1,7 +1,7 @@
-//! SOG: splats in lossless WebP pictures with codebooks, in a zip or folder; streamed, a tree of them with levels.
+//! SOG: splats in lossless WebP pictures with codebooks, in a zip or folder. A streamed SOG is a tree over several SOGs.
 //!
-//! Positions have 16 bits per axis in a logarithmic range, rotations 8 bits per component; scales,
-//! colours and higher coefficients are entries of codebooks, the latter of a palette of whole rows.
+//! Positions have 16 bits per axis in a logarithmic range, rotations 8 bits per component. Scales, colours and
+//! higher coefficients are indices of codebooks; all higher coefficients of a splat are one row of a palette.
 
 mod archive;
 mod decode;
@@ -27,7 +27,7 @@ const NAME: SceneFormat = SceneFormat("SOG");
 pub(super) const META: &str = "meta.json";
 pub(super) const LOD_META: &str = "lod-meta.json";
 
-/// Possible files of a SOG in a folder, which a new one replaces.
+/// Files that a SOG in a folder may have. A new SOG replaces them.
 pub(super) const FILES: [&str; 8] = [
     "means_l.webp",
     "means_u.webp",
@@ -40,7 +40,7 @@ pub(super) const FILES: [&str; 8] = [
 ];
 
 const CENTROIDS_PER_ROW: usize = 64;
-/// Alpha that marks quaternions without component 0; the other components follow in order.
+/// Alpha of quaternions whose largest component, which is omitted, is component 0; the next values mark 1, 2 and 3.
 const FIRST_QUATERNION_ALPHA: u8 = 252;
 
 /// Bytes at the start of a JSON file that are searched for the keys of a description.

@@ -1,4 +1,4 @@
-//! Decoded pictures of a SOG, from which splats are made for any rows.
+//! Decoded pictures of a SOG, which give the splats of any rows.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -16,26 +16,26 @@ use quadrille_base::math::narrow;
 
 /// Bytes of [`Planes`] per splat, without the palette.
 pub(super) const PLANE_BYTES: u64 = 20;
-/// Further bytes per splat while pictures are decoded: at most a picture as the codec makes it and as RGBA,
-/// with the files of the pictures, which are smaller than their pixels.
+/// Additional bytes per splat while pictures are decoded: one picture as the codec returns it and as RGBA, and the
+/// compressed files, which are smaller than their pixels.
 pub(super) const DECODING_BYTES: u64 = 24;
 
 /// Largest number of splats per byte of the pictures. Real scenes have one per 10 bytes, pictures of one colour
 /// thousands; the bound keeps a small file from requesting much memory.
 const MAX_SPLATS_PER_BYTE: u64 = 64;
 
-/// Number for each byte of a channel.
+/// Decoded number for each value of a byte.
 type Table = [f64; 256];
 
-/// Pixels of a SOG, and the numbers that they stand for.
+/// Pixels of a SOG, and the tables that map them to numbers.
 pub(super) struct Planes {
     is_v1: bool,
-    /// Positions of 16 bits in `ranges`.
+    /// 16-bit positions within `ranges`.
     means: Vec<[u16; 3]>,
     quats: Vec<[u8; 4]>,
     scales: Vec<[u8; 4]>,
     colours: Vec<[u8; 4]>,
-    /// Least and greatest position on the logarithmic scale, for each axis.
+    /// Least and greatest position per axis, on the logarithmic scale.
     ranges: [[f64; 2]; 3],
     scale_tables: Vec<Table>,
     colour_tables: Vec<Table>,
@@ -155,7 +155,7 @@ impl SogFile {
         Ok(Palette { per_channel, centroids: centroids.rgba, labels, table: tables[0] })
     }
 
-    /// Numbers for the bytes of each channel: codebook entries or, in version 1, points in the range.
+    /// Table of each channel: entries of the codebook or, in version 1, equal steps of a range.
     fn numbers(
         &self,
         archive: &Archive<'_>,
@@ -227,7 +227,7 @@ impl Planes {
             for (at, column) in raw.sh_rest.iter_mut().enumerate() {
                 let (channel, k) = (at / palette.per_channel, at % palette.per_channel);
                 for (value, row) in column.iter_mut().zip(rows.iter()) {
-                    // Rows of 64 centroids follow each other without gaps.
+                    // Lines of 64 centroids follow each other without gaps, so a label is an index.
                     let label = usize::from(palette.labels[row]);
                     let pixel = palette.centroids[label * palette.per_channel + k];
                     *value = number(&palette.table, pixel[channel]);

@@ -10,7 +10,7 @@ use crate::raw_columns::{RawColumns, Rows};
 use crate::table::{SplatTable, profile_of_flag};
 use quadrille_base::error::Result;
 
-/// Consecutive rows of a scene from one file.
+/// Consecutive rows of a scene that come from one file.
 pub(super) struct Span {
     pub(super) file: usize,
     pub(super) offset: usize,
@@ -20,7 +20,7 @@ pub(super) struct Span {
 
 /// Files of a scene, and the rows taken from each.
 pub(super) struct SogRows {
-    /// The first file describes the scene.
+    /// Files of the scene; its description comes from the first file.
     pub(super) files: Vec<SogFile>,
     pub(super) spans: Vec<Span>,
     level: Option<(u32, u32)>,
@@ -56,7 +56,7 @@ impl SogRows {
         table
     }
 
-    /// Whether a span is the first, and the last, of its file.
+    /// Tells for each span whether it is the first and whether it is the last one of its file.
     fn ends(&self) -> Vec<[bool; 2]> {
         let mut ends = vec![[false; 2]; self.spans.len()];
         let mut last = vec![None; self.files.len()];
@@ -92,7 +92,7 @@ impl SogRows {
         }
     }
 
-    /// Reads batches of at most `most` rows. Each file's pictures are decoded once, and kept up to its last row.
+    /// Reads batches of at most `most` rows. The pictures of a file are decoded once, and kept up to its last row.
     pub(super) fn read(
         mut self,
         archive: &Archive<'_>,

@@ -5,7 +5,7 @@ use image_webp::WebPDecoder;
 use super::archive::Archive;
 use quadrille_base::error::Result;
 
-/// Excess pixels that a picture may have: rows and columns are rounded up.
+/// Pixels that a picture may have beyond twice the needed number, since its sides are rounded up.
 const SPARE_PIXELS: u64 = 1 << 16;
 
 pub(super) struct Pixels {
@@ -14,8 +14,8 @@ pub(super) struct Pixels {
 }
 
 impl Pixels {
-    /// Decodes the file `name`, a picture of `needed` pixels and not many more. Its size is checked first,
-    /// since a small file can hold a huge picture of one colour.
+    /// Decodes the picture `name`, which must have `needed` pixels or somewhat more. Its size is checked first, since a
+    /// small file can hold a huge picture of one colour.
     pub(super) fn decode(
         bytes: &[u8],
         name: &str,

@@ -19,7 +19,7 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
     zip(&write_files(table, path, task)?).map_err(|e| Error::write(path, e))
 }
 
-/// Files of a SOG, in an order in which neighbours are close, unless `table` has such an order.
+/// Files of a SOG. Rows are sorted so that neighbours are close in space, unless those of `table` are already.
 pub(in crate::formats) fn write_files(
     table: &SplatTable,
     path: &Path,
@@ -32,7 +32,7 @@ pub(in crate::formats) fn write_files(
     sog_files(&raw, table.antialiased(), path, task)
 }
 
-/// Files of a SOG from rows in their order; `antialiased` is the profile's flag.
+/// Files of a SOG with rows in the order of `raw`. `antialiased` selects the model in the description.
 pub(super) fn sog_files(
     raw: &RawColumns,
     antialiased: Option<bool>,
@@ -95,7 +95,7 @@ pub(super) fn sog_files(
     files.or_else(|error| task.check().and(Err(Error::write(path, error))))
 }
 
-/// Positions in 16 bits of a logarithmic range, low and high bytes apart.
+/// 16-bit positions in a logarithmic range, with low and high bytes in separate pictures.
 struct PackedMeans {
     mins: [f64; 3],
     maxs: [f64; 3],

@@ -1,7 +1,7 @@
 //! SPZ, Niantic's packed splats: versions 1 to 3 in gzip, version 4 in zstd streams.
 //!
-//! Positions are 24-bit fixed point (version 1: half floats), opacities, colours and scales have 8 bits, rotations 8 bits
-//! per component or, from version 3 on, 10, and higher coefficients 8 bits; writers round off the lower half of these.
+//! Positions are 24-bit fixed point (version 1: half floats). Opacities, colours and scales have 8 bits, rotations 8 bits
+//! per component or, from version 3 on, 10. Higher coefficients have 8 bits, of which writers use the upper 4 or 5.
 
 mod packed;
 mod read;
@@ -36,7 +36,7 @@ pub(super) const FORMAT: FormatReader = FormatReader {
     reader: Some(Reader { table: read, scene: None, batches: None }),
 };
 
-/// Whether a file starts as version 4, or is a gzip file that starts as the other versions.
+/// True if a file starts like version 4, or is a gzip file whose content starts like the other versions.
 fn has_mark(bytes: &[u8]) -> bool {
     if bytes.starts_with(&MAGIC.to_le_bytes()) {
         return true;
@@ -58,7 +58,7 @@ struct SpzHeader {
 }
 
 impl SpzHeader {
-    /// Bytes of the six streams: positions, opacities, colours, scales, rotations, higher coefficients.
+    /// Sizes in bytes of the six streams: positions, opacities, colours, scales, rotations, higher coefficients.
     fn stream_bytes(&self) -> [usize; 6] {
         let position = if self.version == 1 { 6 } else { 9 };
         let rotation = if self.version < 3 { 3 } else { 4 };

@@ -1,4 +1,4 @@
-//! Values of SPZ: how each is packed.
+//! Packing and unpacking of the values of SPZ.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -62,13 +62,13 @@ pub(super) fn coefficient(packed: u8) -> f32 {
 /// 1/128 and to buckets, which adds 1/256 to coefficients on average.
 #[inline(always)]
 pub(super) fn pack_coefficient(value: f32, bucket: u8) -> u8 {
-    // In integers, which are vectorised: half a bucket is rounded away from zero.
+    // Integer operations are vectorised. Half a bucket is rounded away from zero.
     let half_buckets = whole::<i32>(value.clamp(-2.0, 2.0) * (256.0 / f32::from(bucket)));
     let buckets = (half_buckets + half_buckets.signum()) / 2;
     fit((buckets * i32::from(bucket) + 128).clamp(0, 255))
 }
 
-/// Rotation (w, x, y, z) from its vector part, of versions 1 and 2.
+/// Rotation (w, x, y, z) from its vector part, as versions 1 and 2 store it.
 pub(super) fn rotation_of_vector(packed: [u8; 3]) -> [f32; 4] {
     let vector = packed.map(|v| f64::from(v) / 127.5 - 1.0);
     let squares: f64 = vector.iter().map(|v| v * v).sum();

@@ -21,7 +21,7 @@ const MAX_EXTENSION_BYTES: usize = 1 << 20;
 
 struct Unpacked {
     header: SpzHeader,
-    /// Streams in the order of [`SpzHeader::stream_bytes`], of these sizes.
+    /// Streams with the order and the sizes of [`SpzHeader::stream_bytes`].
     streams: [Vec<u8>; 6],
     axes: Option<SplatAxes>,
     unknown_axes: Option<u32>,
@@ -122,7 +122,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
         let found = format!("version {} without gzip", header.version);
         return Err(source.malformed("header", "version 4", found));
     }
-    // In place of the reserved byte of other versions, this one has the number of streams.
+    // Version 4 stores the number of streams in a byte that other versions reserve.
     let stream_count = usize::from(bytes.get(15).copied().unwrap_or(0));
     if stream_count > 6 {
         return Err(source.malformed("header", "at most 6 streams", stream_count.to_string()));
@@ -170,7 +170,7 @@ fn unpack_zstd(source: &SceneSource<'_>) -> Result<Unpacked> {
     Ok(Unpacked { header, streams, axes, unknown_axes })
 }
 
-/// Finds the axes in the extensions: records of a type, a length and bytes. Returns an unknown code as such.
+/// Finds the axes in the extensions, which are records of type, length and bytes. An unknown code is the second result.
 fn axes_extension(
     bytes: &[u8],
     source: &SceneSource<'_>,
@@ -190,7 +190,7 @@ fn axes_extension(
     Ok((None, None))
 }
 
-/// Axes by codes from 1 on: left or right, down or up, back or front, first with y and then with z vertical.
+/// Axes of a code from 1 to 16: left or right, down or up, back or front, first with a vertical y, then with a vertical z.
 fn axes_of(code: u32) -> Option<SplatAxes> {
     const CODES: [&str; 16] = [
         "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF", "LFD", "RFD", "LFU", "RFU", "LBD",
@@ -228,7 +228,7 @@ fn decode(header: &SpzHeader, streams: &[Vec<u8>; 6], task: &Task) -> Result<Raw
             column[row] = value;
         }
     }
-    // Coefficients are outer and channels inner in the file.
+    // In the file, the channels of a coefficient are adjacent.
     let per_channel = rest_coefficients(header.sh_degree);
     for (at, column) in raw.sh_rest.iter_mut().enumerate() {
         task.check()?;

@@ -18,25 +18,25 @@ use crate::table::{RawColumns, SplatTable};
 use quadrille_base::math::byte;
 use quadrille_base::{Error, Result, Task};
 
-/// As in the format's own writer: steps of 1/4096 up to 2048.
+/// Fraction bits of positions, as in the format's own writer: steps of 1/4096 up to 2048.
 const FRACTION_BITS: u8 = 12;
-/// The format's own writer rounds coefficients of degree 1 and of higher degrees to these buckets.
+/// Quantisation steps for coefficients of degree 1 and of higher degrees, as in the format's own writer.
 const BUCKETS: [u8; 2] = [8, 16];
-/// Least width, in mean widths, of splats with halved buckets; files stay within 5 % of the bytes of other writers.
+/// Least width of splats with halved buckets, relative to the mean width. Files are at most 5 % larger than by other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
 const GZIP_LEVEL: u32 = 6;
-/// Default levels of zstd: of the streams whose bytes hardly repeat, where the slowest level takes forty times as long for
-/// 6 % fewer bytes, and of coefficients, in streams of at most [`SMALL_STREAM_BYTES`] and in larger ones.
+/// Default level of zstd for streams whose bytes hardly repeat: the slowest level takes forty times as long for 6 % fewer
+/// bytes. The levels for coefficients are those of streams up to [`SMALL_STREAM_BYTES`] and of larger streams.
 const ZSTD_LEVEL: i32 = 3;
 const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
-/// Maximum size for the slower level, which then takes at most a third of a second.
+/// Maximum size of streams for the slower level, which then takes at most a third of a second.
 const SMALL_STREAM_BYTES: usize = 2 << 20;
-/// Splats whose coefficients are packed at a time by one thread.
+/// Splats whose coefficients one thread packs at a time.
 const ROWS_PER_BLOCK: usize = 256;
 const COEFFICIENTS: usize = 5;
 const RUB_CODE: u32 = 4;
 
-/// Writes an SPZ file of version 3 or 4, with the axes of the format's description, which version 4 states.
+/// Writes an SPZ file of version 3 or 4 in the axes of the specification (RUB), which version 4 also states.
 pub(in crate::formats) fn write(
     table: &SplatTable,
     version: u32,
@@ -68,7 +68,7 @@ pub(in crate::formats) fn holds_position(centre: [f64; 3]) -> bool {
     turned.all(|v| packed::holds_position(v, FRACTION_BITS))
 }
 
-/// Streams of splats in the format's axes, except the higher coefficients `rest`, which are converted here.
+/// Packs splats into streams. `raw` is in the axes of the format; the higher coefficients `rest` are converted here.
 fn streams(
     raw: &RawColumns,
     rest: &[Cow<'_, [f32]>],
@@ -120,11 +120,11 @@ fn pack_coefficients(
     Ok(bytes)
 }
 
-/// Whether the buckets of each splat's coefficients are halved.
+/// Tells for each splat whether the buckets of its coefficients are halved.
 ///
-/// The effect of a coefficient's error on a picture grows with the splat's area times its opacity. Most pictures are
-/// covered by few splats, so buckets are halved where the square root of that product, the width, is at least [`WIDE`]
-/// times the scene's mean. It is computed from packed values: a file read and written again keeps its buckets.
+/// The effect of a coefficient's error on a picture grows with the area of the splat times its opacity. Few splats cover
+/// most of a picture, so buckets are halved if the square root of that product, the width, is at least [`WIDE`] times the
+/// mean of the scene. Widths are computed from packed values, so that a file that is read and written keeps its buckets.
 fn are_wide(scales: &[u8], opacities: &[u8]) -> Vec<bool> {
     let width = |(scales, opacity): (&[u8], &u8)| {
         let mut logarithms = [0, 1, 2].map(|axis| packed::scale(scales[axis]));
@@ -178,7 +178,7 @@ fn zstd_file(
     file.extend(toc.to_le_bytes());
     file.resize(ZSTD_HEADER_BYTES, 0);
     file.extend(extension);
-    // Given the whole stream, the encoder takes tables of the stream's size, not of the level's window.
+    // Given the whole stream at once, the encoder sizes its tables by the stream instead of the window of the level.
     let sizes = streams.each_ref().map(Vec::len);
     let streams: Vec<_> = streams.into_iter().take(used).collect();
     let steps = task.steps(sizes.iter().sum::<usize>() as u64);
