@@ -1,20 +1,20 @@
-//! A camera with a near plane: projection from the world to the picture.
+//! Camera with a near plane: projection of meshes to the picture.
 
 use nalgebra::Vector3;
 
 use quadrille_scene::Camera;
 
-/// A camera with a near plane.
+/// Camera with a near plane, for positions that are relative to an origin.
 #[derive(Debug, Clone)]
 pub struct MeshCamera {
-    /// Position, orientation and lens, in a space that may have its own origin.
+    /// Position, orientation and lens, relative to the origin of the positions.
     pub camera: Camera,
     origin: [f64; 3],
     /// Distance of the near plane in world units, above zero.
     pub near: f64,
 }
 
-/// A point in homogeneous picture coordinates.
+/// Point in homogeneous picture coordinates, which is valid behind the camera too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HomogeneousPoint {
     /// Column in pixels, times `z`.
@@ -26,12 +26,12 @@ pub struct HomogeneousPoint {
 }
 
 impl MeshCamera {
-    /// Adds a near plane to a camera.
+    /// Adds a near plane at the distance `near` to a camera in world space.
     pub fn new(camera: Camera, near: f64) -> Self {
         Self { camera, origin: [0.0; 3], near }
     }
 
-    /// The same view of positions that are relative to `origin` instead of the view's own.
+    /// The same view for positions relative to `origin` instead of the current origin.
     #[must_use]
     pub fn relative_to(mut self, origin: [f64; 3]) -> Self {
         let by = [0, 1, 2].map(|axis| origin[axis] - self.origin[axis]);
@@ -39,7 +39,7 @@ impl MeshCamera {
         Self { origin, ..self }
     }
 
-    /// The view of a part of the picture drawn `scale` times as large: `size` pixels from its pixel `corner` on.
+    /// Camera of a part of the picture enlarged by `scale`: `width` x `height` pixels from the enlarged pixel `corner` on.
     #[must_use]
     pub fn enlarged(&self, scale: u32, corner: [u32; 2], [width, height]: [u32; 2]) -> Self {
         let mut part = self.clone();
@@ -52,7 +52,7 @@ impl MeshCamera {
         part
     }
 
-    /// The camera in the world.
+    /// The camera relative to the origin of the world.
     pub fn in_world(&self) -> Camera {
         self.camera.relative_to(self.origin.map(|axis| -axis)).into_owned()
     }
@@ -70,7 +70,7 @@ impl MeshCamera {
         }
     }
 
-    /// Position of a point on the picture, in pixels. Points nearer than the near plane are taken to lie on it.
+    /// Position of a point in the picture, in pixels. Points nearer than the near plane count as points on it.
     #[inline]
     pub fn position_px(&self, position: [f32; 3]) -> [f64; 2] {
         let point = self.project(position);
@@ -78,7 +78,7 @@ impl MeshCamera {
         [point.xz / z, point.yz / z]
     }
 
-    /// Whether the hull of some points lies outside: all beyond one side of the picture, or nearer than the near plane.
+    /// True if all points are beyond one side of the picture or nearer than the near plane, which hides their hull.
     pub fn misses(&self, positions: impl IntoIterator<Item = [f32; 3]>) -> bool {
         let size = [self.camera.width, self.camera.height].map(f64::from);
         let mut beyond_all = 0b1_1111_u8;
@@ -95,7 +95,7 @@ impl MeshCamera {
         true
     }
 
-    /// Whether [`Self::misses`] holds for the corners of a box, given by its least and greatest corner.
+    /// [`Self::misses`] for the corners of a box, given by its least and greatest corner.
     pub(crate) fn misses_box(&self, bounds: [[f32; 3]; 2]) -> bool {
         self.misses(
             (0..8)
@@ -103,7 +103,7 @@ impl MeshCamera {
         )
     }
 
-    /// Position of the camera relative to the origin.
+    /// Position of the camera relative to the origin of the positions.
     pub fn eye(&self) -> [f64; 3] {
         let camera = &self.camera;
         (camera.view_from_world.transpose() * -camera.translation_in_view).into()

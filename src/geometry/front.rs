@@ -1,12 +1,12 @@
-//! The default view of a mesh: from its front by the convention of its format, unless that view shows
-//! next to nothing of it, or its format has no such convention and its side shows more.
+//! Default view of a mesh: its front by the convention of the format, unless that view shows almost nothing of
+//! the mesh, or the format has no such convention and the side of the mesh shows more.
 
 use nalgebra::Vector3;
 
 use super::mirror::{MIRRORED, mirrored_share};
 use super::upright::hull_area;
 
-/// Up and front of a mesh, as unit vectors at right angles.
+/// Up and front directions of a mesh, as unit vectors at right angles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshOrientation {
     /// Unit vector that points up.
@@ -15,19 +15,20 @@ pub struct MeshOrientation {
     pub front: Vector3<f64>,
 }
 
-/// Up and right parts of the default view's direction, for 0.87 of front: 17 degrees above, 25 beside, three sides.
+/// Components of the default direction: up, right and front. The view is 17 degrees above and 25 degrees beside the front,
+/// so it shows three sides.
 const ABOVE: f64 = 0.3;
 const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
-/// A view is blank below this share of the largest drawn area: an assumption.
+/// Share of the largest drawn area below which a view is blank (assumed).
 const BLANK: f64 = 0.05;
-/// The front view is a sliver below this share of the largest outline: an assumption.
+/// Share of the largest outline below which the front view is a sliver (assumed).
 const SLIVER: f64 = 0.5;
-/// Least ratio of side to front outline for a profile view of a mesh with a left and a right: an assumption.
+/// Least ratio of side to front outline for a profile view of a symmetric mesh (assumed).
 const PROFILE: f64 = 1.1;
 
 impl MeshOrientation {
-    /// Up is +y and the front is +z: so glTF says, and most OBJ and PLY files follow it.
+    /// Up is +y and the front is +z, as in glTF and in most OBJ and PLY files.
     pub fn y_up() -> Self {
         Self { up: Vector3::y(), front: Vector3::z() }
     }
@@ -37,7 +38,7 @@ impl MeshOrientation {
         Self { up: Vector3::z(), front: -Vector3::y() }
     }
 
-    /// Direction after quarter turns to the right, as high as the default or at 45 degrees.
+    /// Default direction after `quarters` quarter turns to the right; raised to 45 degrees if `is_high`.
     fn towards(&self, quarters: usize, is_high: bool) -> Vector3<f64> {
         let right = self.up.cross(&self.front);
         let [front, right] = match quarters % 4 {
@@ -51,12 +52,12 @@ impl MeshOrientation {
         level + self.up * height
     }
 
-    /// The direction to a viewpoint before the front, slightly above and to the right of it.
+    /// Direction from the subject to a viewpoint in front of it, slightly above and to the right.
     pub fn towards_front(&self) -> Vector3<f64> {
         self.towards(0, false)
     }
 
-    /// Direction from beside the mesh, slightly above, equally far from front and back.
+    /// Direction from the subject to a viewpoint at its right side, slightly above.
     fn towards_profile(&self) -> Vector3<f64> {
         self.right() * BEFORE.hypot(BESIDE) + self.up * ABOVE
     }
@@ -65,12 +66,12 @@ impl MeshOrientation {
         self.up.cross(&self.front)
     }
 
-    /// The direction from the middle of a mesh to its default viewpoint: to the front and slightly above
-    /// and to the right of it, unless the outline of the points there is less than half as large as from
-    /// another side or from higher up; then the direction with the largest outline.
+    /// Direction from the middle of a mesh to its default viewpoint: [`Self::towards_front`], unless the outline of the
+    /// points is more than twice as large from another side or from higher up; then the direction with the largest
+    /// outline.
     ///
-    /// A format that does not state a front (`is_stated`) leaves open which end of an animal or a vehicle is its front. If
-    /// its left mirrors its right and it is longer than wide, it is shown in profile, which is right for both.
+    /// If the format does not state a front (`is_stated`), either end of an animal or a vehicle may be the front. A mesh
+    /// that is symmetric and longer than wide is then shown in profile, which suits both cases.
     pub fn towards_viewer(&self, points: &[[f32; 3]], is_stated: bool) -> Vector3<f64> {
         let front = self.towards_front();
         let others = (0..4).flat_map(|k| [false, true].map(|is_high| self.towards(k, is_high)));
@@ -87,9 +88,9 @@ impl MeshOrientation {
         }
     }
 
-    /// The direction `towards` a viewpoint, unless next to nothing is drawn from there because surfaces turn their backs
-    /// to it; then the direction with the largest drawn area of twelve around the mesh, also from below. `faces` holds
-    /// normals whose lengths are areas, and whether the backs are drawn.
+    /// Returns `towards`, the direction to a viewpoint, unless almost nothing is drawn from there because surfaces turn
+    /// their backs to it; then the one of twelve directions around the mesh, also from below, with the largest drawn area.
+    /// `faces` are normals with the areas as lengths, and whether backs are drawn.
     pub fn towards_fronts(
         &self,
         towards: Vector3<f64>,
@@ -116,7 +117,7 @@ impl MeshOrientation {
     }
 }
 
-/// First direction with the largest area, and the area; `first` with 0 if there is none.
+/// First of the `others` with the largest area, and that area; `first` and 0 if no area is above 0.
 fn largest(
     first: Vector3<f64>,
     others: impl Iterator<Item = Vector3<f64>>,
@@ -126,7 +127,7 @@ fn largest(
     areas.fold((first, 0.0), |best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// Area of the convex hull of points, seen from far away.
+/// Area of the convex hull of points, seen from far away in the direction `towards`.
 fn outline(points: &[[f32; 3]], towards: &Vector3<f64>, up: &Vector3<f64>) -> f64 {
     let right = up.cross(towards).normalize();
     let above = towards.cross(&right).normalize();

@@ -12,10 +12,10 @@ use quadrille_base::task::Task;
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
-/// Maximum number of runs of a frame's batches: enough to keep many cores busy, each still worth a task.
+/// Number of runs into which a single draw is cut: enough to keep many cores busy, each large enough for a task.
 const RUNS: usize = 256;
 
-/// A vertex of a grid.
+/// Vertex of a grid.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct GridVertex {
     /// Position in world units.
@@ -26,32 +26,32 @@ pub struct GridVertex {
     pub uv: [f32; 2],
 }
 
-/// The triangles of a grid and their adjacency.
+/// Triangles of a grid and their adjacency.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Vertices of each triangle, counter-clockwise seen from the front; at most [`MAX_GRID_TRIANGLES`] triangles.
     pub triangles: Vec<[u16; 3]>,
-    /// Each triangle's neighbours across edges 0 to 1, 1 to 2 and 2 to 0, or [`NO_NEIGHBOUR`], symmetrically.
+    /// Neighbours of each triangle across its edges 0-1, 1-2 and 2-0, or [`NO_NEIGHBOUR`]. The relation is symmetric.
     pub neighbours: Vec<[u16; 3]>,
 }
 
-/// A group of connected triangles of one material.
+/// Group of connected triangles of one material.
 #[derive(Debug, Clone)]
 pub struct Grid {
     /// Index into [`GridSource::materials`].
     pub material: u32,
-    /// Vertices of the grid.
+    /// Vertices, which triangles refer to by index.
     pub vertices: Vec<GridVertex>,
     /// Identifiers of the vertices, shared by all grids that meet in a vertex.
     pub ids: Vec<u32>,
     /// Linear colours of the vertices with alpha; none if all are white.
     pub colours: Vec<[f32; 4]>,
-    /// Triangles of the grid, as vertex indices.
+    /// Triangles as indices of vertices, with their adjacency.
     pub topology: Arc<Topology>,
 }
 
 impl Grid {
-    /// Identifiers of the corners of a triangle.
+    /// Identifiers of the vertices at the corners of a triangle.
     #[inline]
     pub fn corner_ids(&self, triangle: u16) -> [u32; 3] {
         self.topology.triangles[usize::from(triangle)].map(|corner| self.ids[usize::from(corner)])
@@ -68,12 +68,12 @@ impl Grid {
     }
 }
 
-/// A scene as batches of grids in submission order: patches, or groups of a mesh's triangles, the units of work.
+/// Scene as batches of grids in submission order. A batch is a patch or a group of triangles of a mesh.
 pub trait GridSource: Sync {
-    /// Number of batches.
+    /// Number of batches, which other methods take by index.
     fn batches(&self) -> usize;
 
-    /// The draw that a batch belongs to. Draws never decrease from batch to batch.
+    /// Index of the draw that a batch belongs to. It never decreases from batch to batch.
     fn draw(&self, batch: usize) -> u32;
 
     /// Index into [`GridSource::materials`] of the material of all grids of a batch.
@@ -89,7 +89,7 @@ pub trait GridSource: Sync {
         visit: &mut dyn FnMut(Grid) -> ControlFlow<()>,
     ) -> ControlFlow<()>;
 
-    /// Appends all grids of a batch, however many there are.
+    /// Appends all grids of a batch, tessellated for `view`, to `out`.
     fn grids(&self, batch: usize, view: &MeshCamera, out: &mut Vec<Grid>) {
         let _ = self.visit_grids(batch, view, &Task::NEVER, &mut |grid| {
             out.push(grid);
@@ -100,10 +100,10 @@ pub trait GridSource: Sync {
     /// Materials of all grids, at least one.
     fn materials(&self) -> &[Material];
 
-    /// Textures of the materials.
+    /// Textures, which materials refer to by index.
     fn textures(&self) -> &[Texture];
 
-    /// Origin in the world of the positions of grids.
+    /// Position in the world that the positions of grids are relative to.
     fn origin(&self) -> [f64; 3];
 
     /// Bounding box: least and greatest corner, relative to the origin.
@@ -128,13 +128,13 @@ pub fn batch_runs(source: &dyn GridSource) -> Vec<Range<usize>> {
 /// A run of batches of one draw, whose materials are all blended or all not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawRun {
-    /// The batches.
+    /// Indices of the batches, at least one.
     pub batches: Range<usize>,
-    /// Whether the materials are blended with the surfaces behind them.
+    /// True if the materials are blended with the surfaces behind them.
     pub is_blended: bool,
 }
 
-/// The runs of [`batch_runs`] in drawing order: opaque and alpha-tested ones, then blended, in submission order.
+/// Runs of [`batch_runs`] in drawing order: first opaque and alpha-tested, then blended, each in submission order.
 pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
     let materials = source.materials();
     let is_blended = |batch: usize| {
@@ -155,7 +155,7 @@ pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
     runs
 }
 
-/// The neighbours of each of at most 512 triangles, as in [`Topology::neighbours`].
+/// Neighbours of each of at most 512 triangles, in the form of [`Topology::neighbours`].
 ///
 /// Two triangles are neighbours if they run along an edge in opposite directions and no third
 /// triangle has that edge. An edge of three triangles, or of two with opposite orientations (as on a

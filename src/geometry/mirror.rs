@@ -5,14 +5,14 @@ use nalgebra::Vector3;
 use super::files::bounds;
 use quadrille_base::math::whole;
 
-/// Cells along the diagonal of a mesh: an assumption.
+/// Cells along the diagonal of the bounding box of a mesh (assumed).
 const CELLS: usize = 64;
 /// Cells per axis of the grid, with one more on either side.
 const SIDE: usize = CELLS + 3;
-/// Minimum share of mirrored cells of mirror images: an assumption.
+/// Least share of mirrored cells for which a mesh counts as symmetric (assumed).
 pub(super) const MIRRORED: f64 = 0.9;
 
-/// Share of filled cells whose mirror image along the unit vector `across`, or a cell beside it, is filled too.
+/// Share of filled cells whose mirror image along the unit vector `across`, or a neighbouring cell, is filled too.
 pub(super) fn mirrored_share(points: &[[f32; 3]], across: Vector3<f64>) -> f64 {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let (middle, diagonal) = ((least + most) / 2.0, (most - least).norm());
@@ -28,7 +28,7 @@ pub(super) fn mirrored_share(points: &[[f32; 3]], across: Vector3<f64>) -> f64 {
 
 fn is_near_filled(filled: &[bool], at: usize) -> bool {
     let rows = [0, SIDE, 2 * SIDE].map(|y| [0, SIDE * SIDE, 2 * SIDE * SIDE].map(|z| y + z));
-    // The first of the 27 cells; there is a row of empty ones on every side.
+    // The first of the 27 neighbouring cells. A layer of empty cells on every side keeps them in the grid.
     let first = at.saturating_sub(SIDE * SIDE + SIDE + 1);
     let mut starts = rows.as_flattened().iter().map(|row| first + row);
     starts.any(|start| filled[start..start + 3].contains(&true))

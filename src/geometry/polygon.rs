@@ -1,11 +1,11 @@
-//! Faces of a mesh as triangles.
+//! Triangulation of the faces of a mesh.
 
 use earcut::Earcut;
 use nalgebra::Vector3;
 
 use super::files::{Corner, Mesh};
 
-/// Larger concave faces are not cut along their outline: an assumption that bounds the time of a hostile file,
+/// Corners above which concave faces are not cut along their outline (assumed). Bounds the time of a hostile file,
 /// since the search for cuts is quadratic in the worst case.
 pub(crate) const MAX_CONCAVE_CORNERS: usize = 4096;
 
@@ -19,9 +19,9 @@ pub(super) struct PolygonCutter {
 impl PolygonCutter {
     /// Visits the triangles of a face, as indices of its corners.
     ///
-    /// A convex face becomes a fan around its first corner, as GPUs' drivers and most tools draw it. A concave one is cut
-    /// along its outline, seen along its mean normal; so that neither result depends on which corner comes first where the
-    /// face is flat. Faces without area and concave ones of more than [`MAX_CONCAVE_CORNERS`] corners become fans too.
+    /// A convex face becomes a fan around its first corner, as in GPU drivers and most tools. A concave face is cut along
+    /// its outline, projected along its mean normal, so that the area of a flat face does not depend on its first corner.
+    /// Faces without area and concave faces of more than [`MAX_CONCAVE_CORNERS`] corners become fans too.
     pub(super) fn triangles(
         &mut self,
         mesh: &Mesh,
@@ -41,7 +41,7 @@ impl PolygonCutter {
         (2..count).for_each(|k| visit([0, k - 1, k]));
     }
 
-    /// Projects a face counter-clockwise along the axis nearest to its mean normal; returns whether the outline is concave.
+    /// Projects a face along the axis nearest to its mean normal, counter-clockwise. Returns true for a concave outline.
     fn project(&mut self, mesh: &Mesh, corners: &[Corner]) -> bool {
         let at = |k: usize| {
             let position = mesh.positions[corners[k % corners.len()].position as usize];

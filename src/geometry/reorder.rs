@@ -1,8 +1,8 @@
 //! Order of the triangles of a mesh.
 //!
-//! Both merging units keep a quad for a bounded time, so they find the neighbours of a triangle only if
-//! these come soon after it. Games order index buffers for the cache of shaded vertices before they are
-//! shipped; files of scans and of modelling programs may be in any order.
+//! Both merging units keep a quad for a bounded time, so they find the neighbours of a triangle only if these
+//! come soon after it. Games ship index buffers ordered for the vertex cache; files of scans and of modelling
+//! programs may have any order.
 
 use std::collections::HashMap;
 
@@ -43,16 +43,16 @@ impl TriangleOrder {
 
 /// LRU cache size in vertices (Forsyth).
 const CACHE_SIZE: usize = 32;
-/// Score of the last triangle's vertices: below the next older ones', lest strips grow without end (Forsyth).
+/// Score of the vertices of the last triangle: lower than of slightly older ones, so that strips stay short (Forsyth).
 const LAST_TRIANGLE_SCORE: f32 = 0.75;
-/// Exponent of the decline of scores along the cache (Forsyth).
+/// Exponent of the decline of scores with the position in the cache (Forsyth).
 const DECAY_POWER: f32 = 1.5;
 /// Scale and exponent of the preference for vertices with few triangles left (Forsyth).
 const VALENCE_BOOST: (f32, f32) = (2.0, -0.5);
 
-/// The algorithm of Tom Forsyth, "Linear-Speed Vertex Cache Optimisation" (2006): the next triangle is
-/// the triangle with a vertex in the cache whose vertices have the greatest sum of scores. Without such a
-/// triangle, it is the first one left (the description leaves this choice open).
+/// Algorithm of Tom Forsyth, "Linear-Speed Vertex Cache Optimisation" (2006): the next triangle is the one with the
+/// greatest sum of vertex scores among the triangles with a vertex in the cache. If there is none, it is the first
+/// triangle left (the description leaves this choice open).
 struct GreedyOrder {
     triangles: Vec<[usize; 3]>,
     vertices: Vec<CachedVertex>,
@@ -107,7 +107,7 @@ impl GreedyOrder {
         order
     }
 
-    /// Triangle of the greatest score with a vertex in the cache; the first of equal ones.
+    /// Triangle with the greatest score among those with a vertex in the cache; the first one of equal scores.
     fn best_of_cache(&self) -> Option<usize> {
         let score_of = |t: usize| -> f32 {
             self.triangles[t].map(|vertex| self.vertices[vertex].score).iter().sum()
@@ -140,7 +140,7 @@ impl GreedyOrder {
     }
 }
 
-/// Score by cache position and number of triangles left.
+/// Score of a vertex by its cache position and the number of its triangles left.
 fn score(place: Option<usize>, left: usize) -> f32 {
     if left == 0 {
         return 0.0;

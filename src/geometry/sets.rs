@@ -1,4 +1,4 @@
-//! Sets that grow together: connected parts of a mesh.
+//! Disjoint sets, for the connected parts of a mesh.
 
 pub(crate) struct Sets {
     parents: Vec<u32>,
@@ -9,7 +9,7 @@ impl Sets {
         Self { parents: (0_u32..).take(count).collect() }
     }
 
-    /// Least number in the set of `number`.
+    /// Least number in the set that contains `number`.
     pub(crate) fn of(&mut self, number: u32) -> u32 {
         let mut at = number;
         while self.parents[at as usize] != at {
@@ -22,7 +22,7 @@ impl Sets {
 
     pub(crate) fn join(&mut self, a: u32, b: u32) {
         let [a, b] = [self.of(a), self.of(b)];
-        // The lower number stands for both, so that no order of joins changes the result.
+        // The lower number represents the set, so that the order of joins does not affect the result.
         self.parents[a.max(b) as usize] = a.min(b);
     }
 }

@@ -1,4 +1,4 @@
-//! Normals of corners for which a file has none.
+//! Normals of corners that have none in the file.
 
 use nalgebra::Vector3;
 use rayon::prelude::*;
@@ -8,20 +8,20 @@ use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
-/// Triangles along one edge that are all compared; of more, each is compared only with its neighbour in the file.
+/// Most triangles at an edge of which all pairs are compared. Of more, each is compared with the next one in the file.
 const COMPARED_TRIANGLES: usize = 8;
 
 /// Normals of corners without one: area-weighted means of the mutually smooth triangles around a position.
 #[derive(Debug)]
 pub(super) struct SmoothNormals {
     by_position: Vec<[f32; 3]>,
-    /// Means over the triangles on one side of hard edges; their indices follow the mesh's normals.
+    /// Means over the triangles between hard edges. Their indices follow those of the normals of the mesh.
     pub(super) of_sides: Vec<[f32; 3]>,
 }
 
 impl SmoothNormals {
-    /// Computes the normals, and gives the corners of `triangles` beside hard edges their indices. `faces` holds the face
-    /// of each triangle.
+    /// Computes the normals, and sets the normal indices of the corners of `triangles` beside hard edges. `faces` holds the
+    /// face of each triangle.
     pub(super) fn of(
         mesh: &Mesh,
         triangles: &mut [[Corner; 3]],
@@ -90,7 +90,7 @@ struct SmoothEdges<'a> {
 }
 
 impl<'a> SmoothEdges<'a> {
-    /// `None` if all triangles are smooth with each other.
+    /// Rule for hard edges; `None` if all edges are smooth.
     fn of(smoothing: &'a Smoothing, faces: &'a [u32]) -> Option<Self> {
         let (groups, crease) = match smoothing {
             Smoothing::Everywhere => return None,
@@ -116,7 +116,7 @@ impl<'a> SmoothEdges<'a> {
 }
 
 struct CornersByPosition {
-    /// Start of each position in `corners`, and the end.
+    /// First index in `corners` of each position, and the end of the last one.
     starts: Vec<u32>,
     corners: Vec<u32>,
 }
@@ -145,7 +145,8 @@ impl CornersByPosition {
     }
 }
 
-/// Normal and corners of sets of triangles around a position between hard edges, if any; all triangles have an area.
+/// Normal and corners of each set of triangles between hard edges around a position; empty without hard edges. Triangles
+/// without area are left out.
 fn sides(
     mesh: &Mesh,
     triangles: &[[Corner; 3]],
@@ -155,7 +156,7 @@ fn sides(
     let areas: Vec<_> =
         corners.iter().map(|corner| twice_area(mesh, &triangles[*corner as usize / 3])).collect();
     let normals: Vec<_> = areas.iter().map(|area| area.try_normalize(0.0)).collect();
-    // The edges from the position, each by its other end and a triangle.
+    // Edges from the position, each as a pair of its other end and a triangle.
     let mut edges = Vec::with_capacity(2 * corners.len());
     for (at, &corner) in corners.iter().enumerate() {
         let triangle = &triangles[corner as usize / 3];

@@ -158,7 +158,7 @@ impl Splats {
     /// Returns splat `index`.
     ///
     /// # Panics
-    /// Panics if `index` is not below [`Splats::len`].
+    /// If `index` is not below [`Splats::len`].
     pub fn splat(&self, index: usize) -> Splat {
         assert!(index < self.len, "splat {index} of {}", self.len);
         let (b, lane) = (index / BLOCK, index % BLOCK);

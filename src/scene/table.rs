@@ -86,7 +86,7 @@ impl ColumnValues {
     /// Returns the number of row `row`, as it is stored.
     ///
     /// # Panics
-    /// Panics if there is no such row.
+    /// If there is no such row.
     pub fn get(&self, row: usize) -> f64 {
         match self {
             Self::F32(values) => f64::from(values[row]),
@@ -303,8 +303,8 @@ impl SplatTable {
         Ok((splats.with_origin(origin), dropped))
     }
 
-    /// Returns the columns that every splat format has, for encoders. A missing third scale becomes flat, and a 3D filter is
-    /// applied. Errors name `path`.
+    /// Returns the columns that every splat format has, for encoders. A missing third scale becomes flat, and a 3D
+    /// filter is applied. Errors name `path`.
     ///
     /// # Errors
     /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and

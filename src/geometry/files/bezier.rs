@@ -1,4 +1,4 @@
-//! Text format of the Utah teaset: bicubic Bezier patches.
+//! Bicubic Bezier patches in the text format of the Utah teaset.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use quadrille_scene::bytes::FileBytes;
 /// Bicubic Bezier patches that share control points.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BezierPatches {
-    /// Origin of the control points in the world: zero, unless they lie far from it.
+    /// Position in world space that the control points are relative to: zero, unless they are far from zero.
     pub origin: [f64; 3],
     /// Control points relative to the origin in world units, finite.
     pub points: Vec<[f32; 3]>,
-    /// Indices into `points` of each patch's control points, row by row.
+    /// Indices into `points` of the 16 control points of each patch, row by row.
     pub patches: Vec<[u32; 16]>,
 }
 
@@ -30,10 +30,10 @@ impl BezierPatches {
         Self::parse(&FileBytes::open(path)?, path)
     }
 
-    /// Reads patches from the bytes of a file; `named` is the path in errors.
+    /// Reads patches from the bytes of a file; errors name the path `named`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] as [`BezierPatches::load`].
+    /// [`Error::Malformed`] with the line that is wrong.
     pub fn parse(bytes: &[u8], named: &Path) -> Result<Self> {
         let mut rows = Rows { lines: Lines::new(bytes), number: 0 };
         rows.read().map_err(|(expected, found)| {

@@ -14,8 +14,8 @@ use quadrille_base::math::narrow;
 
 const MAX_TRIANGLES: u64 = 1 << 26;
 pub(super) const MAX_VERTICES: u64 = 1 << 26;
-/// Largest channel of colours of 0 to 1, which brightening may have raised above 1. Files with larger ones have
-/// colours of 0 to 255, where none above 2 would be a black mesh.
+/// Largest channel of colours on a scale of 0 to 1, which brightening may have raised above 1. Files with larger channels
+/// have colours on a scale of 0 to 255, on which a mesh without channels above 2 would be black.
 const LARGEST_UNIT_COLOUR: f32 = 2.0;
 const MAX_WARNINGS: usize = 100;
 
@@ -64,15 +64,15 @@ impl MeshBuilder {
         }
     }
 
-    /// Chooses the origin for these positions, before the first is added. `single` holds the positions that the
-    /// file has in single precision, which may be too coarse for them.
+    /// Chooses the origin for these positions, before any is added. `single` are the positions that the file has
+    /// in single precision; if that is too coarse for them, a warning is added.
     pub(super) fn set_origin(&mut self, positions: &[[f64; 3]], single: &[[f64; 3]]) {
         self.mesh.origin = Middle::origin_of(positions);
         let warning = Middle::of(single).and_then(|middle| middle.warning());
         warning.into_iter().for_each(|warning| self.warn(warning));
     }
 
-    /// Index of a world position, rounded to f32 relative to the origin; equal ones share it.
+    /// Adds a world position, rounded to f32 relative to the origin. Equal positions share an index.
     pub(super) fn position(&mut self, position: [f64; 3]) -> Result<u32> {
         let origin = self.mesh.origin;
         // Adding zero turns -0 into 0.
@@ -99,7 +99,7 @@ impl MeshBuilder {
         Ok(at)
     }
 
-    /// Decodes colours from index `first` on from sRGB. They range from 0 to 1; some exporters write 0 to 255.
+    /// Decodes the colours from index `first` on from sRGB, on a scale of 0 to 1 or, by some exporters, 0 to 255.
     pub(super) fn decode_colours(&mut self, first: usize) {
         let colours = &self.mesh.colours[first..];
         let largest = colours.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).fold(0.0, f32::max);
@@ -120,7 +120,7 @@ impl MeshBuilder {
         }
     }
 
-    /// Adds a normalised normal; [`NONE`] for length 0.
+    /// Normalises and adds a normal. Returns its index, or [`NONE`] for a normal of length 0.
     pub(super) fn normal(&mut self, normal: [f32; 3]) -> Result<u32> {
         let normal = Vector3::from(normal.map(f64::from));
         let length = normal.norm();
@@ -140,7 +140,7 @@ impl MeshBuilder {
         unit.map_or(Ok(NONE), |unit| self.normal(unit.map(narrow).into()))
     }
 
-    /// Index after `count` vertices, within the limit.
+    /// Index of an element that `count` elements precede, or an error if there are too many.
     pub(super) fn index(&self, count: usize, what: &str) -> Result<u32> {
         let next = u32::try_from(count).ok();
         let is_free = |next: &u32| u64::from(*next) < MAX_VERTICES;
@@ -195,7 +195,7 @@ impl MeshBuilder {
         self.warnings.push(text.into());
     }
 
-    /// Material of undescribed faces: white beneath vertex colours, grey without.
+    /// Material of faces without one: white beneath vertex colours, grey without them.
     pub(super) fn undescribed(&self) -> Material {
         let mut material = Material::default();
         if !self.mesh.colours.is_empty() {

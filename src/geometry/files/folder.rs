@@ -1,4 +1,4 @@
-//! Reading of the files that a mesh names, confined to the mesh's folder.
+//! Reading of the files that a mesh names, confined to the folder of the mesh.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -11,9 +11,9 @@ use quadrille_scene::formats::gltf::percent_decoded;
 
 pub(crate) type ReadFirst<'a> = dyn FnMut(&[&str]) -> Result<Vec<u8>> + 'a;
 
-/// Over all files that a mesh names.
+/// Limit on the total bytes of the files that a mesh names.
 const LIMIT_BYTES: u64 = 4 << 30;
-/// Larger folders are not searched for names that are written differently.
+/// Entries above which a folder is not searched for names in other spellings.
 const MAX_ENTRIES: usize = 1 << 16;
 
 const MAX_PARTS: usize = 16;
@@ -23,9 +23,9 @@ pub(crate) struct Folder {
     /// Real path of the folder, resolved on first use.
     root: Option<PathBuf>,
     left_bytes: u64,
-    /// Requested files without repetitions, also unreadable ones.
+    /// Requested files without repetitions, including files that cannot be read.
     files: Vec<PathBuf>,
-    /// Entries of searched folders by real path: names by their lower case.
+    /// Entries of the searched folders, by real path: names by their lower case.
     entries: HashMap<PathBuf, BTreeMap<String, Vec<String>>>,
     warnings: Warnings,
 }
@@ -48,7 +48,7 @@ impl Folder {
     }
 
     /// Reads the first existing file of `names`, relative to the folder. If there is none, reads the file that
-    /// a name of another system or folder means, with a warning.
+    /// [`Self::meant`] finds for a name, with a warning.
     pub(super) fn read(&mut self, names: &[&str]) -> Result<Vec<u8>> {
         let mut first_error = None;
         for name in names {
@@ -129,9 +129,9 @@ impl Folder {
         Ok(self.root.insert(parent.canonicalize().map_err(|e| Error::read(parent, e))?).clone())
     }
 
-    /// The path of an entry of the folder that a name means which no file has as it stands: with slashes for
-    /// backslashes, percent codes decoded, and letters of either case; else the entry with the longest end of the
-    /// name, for names of another folder, or with its last part in one of the folders that the name begins with.
+    /// Finds the entry of the folder that a name without a file probably means. Backslashes count as slashes, percent
+    /// codes are decoded, and letter case is ignored. Tried are the ends of the name, longest first, since it may come
+    /// from another folder; its last part in the folders that it begins with; and its last part alone.
     fn meant(&mut self, name: &str) -> Option<String> {
         let slashed = name.replace('\\', "/");
         let decoded = percent_decoded(&slashed).ok();

@@ -1,13 +1,13 @@
 //! Lights that a file places in the scene, in the units of glTF (`KHR_lights_punctual`).
 
-/// A light without extent. It casts no shadow.
+/// Light without extent, which casts no shadow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PunctualLight {
     /// Name in the file; may be empty.
     pub name: String,
-    /// Kind, place and direction.
+    /// Kind of the light, with its position or direction.
     pub kind: LightKind,
-    /// Linear colour times intensity: illuminance in lux of directional lights, luminous intensity in candela of others.
+    /// Linear colour times intensity: illuminance in lux for directional lights, luminous intensity in candela for others.
     pub intensity: [f32; 3],
 }
 
@@ -21,11 +21,11 @@ pub enum LightKind {
     },
     /// Light from a point, equally strong in all directions or within a cone.
     Point {
-        /// Place of the light.
+        /// Position of the light in world units.
         position: [f64; 3],
-        /// Distance beyond which nothing is lit; `None` for no limit.
+        /// Distance in world units beyond which nothing is lit; `None` for no limit.
         range: Option<f64>,
-        /// The cone; `None` for all directions.
+        /// Cone of a spot light; `None` for light in all directions.
         spot: Option<SpotCone>,
     },
 }
@@ -40,10 +40,11 @@ pub struct SpotCone {
 }
 
 impl SpotCone {
-    /// As in the formula of the glTF extension.
+    /// Least difference of the cosines of both angles, as in the formula of `KHR_lights_punctual`.
     const LEAST_DIFFERENCE: f64 = 0.001;
 
-    /// Scale and offset from the cosine to the axis to the square root of the light's share, before clamping to 0 to 1.
+    /// Scale and offset that map the cosine of the angle to the axis to the square root of the attenuation, before clamping
+    /// to 0 to 1.
     pub fn ramp(&self) -> [f64; 2] {
         let [inner, outer] = self.angles.map(f64::cos);
         let scale = 1.0 / (inner - outer).max(Self::LEAST_DIFFERENCE);

@@ -19,7 +19,7 @@ pub struct ShaderEffects {
 }
 
 impl ShaderEffects {
-    /// Whether the shader has any of these effects.
+    /// True if the shader has any of these effects.
     pub fn any(self) -> bool {
         self != Self::default()
     }
@@ -28,7 +28,7 @@ impl ShaderEffects {
 /// Reflection of a surface of microfacets (glTF 2.0, appendix B).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Microfacets {
-    /// A dielectric, a metal, or a mixture of both, whose colour is the material's.
+    /// A dielectric, a metal, or a mixture of both, with the base colour of the material.
     Metallic {
         /// 0 for a dielectric, 1 for a metal.
         metalness: f32,
@@ -37,11 +37,11 @@ pub enum Microfacets {
         /// Index into `Mesh::textures` of factors: roughness in green, metalness in blue.
         texture: Option<u32>,
     },
-    /// A surface with a mirror reflection of its own colour beside its diffuse one (`KHR_materials_pbrSpecularGlossiness`).
+    /// A surface with separate specular and diffuse colours (`KHR_materials_pbrSpecularGlossiness`).
     Specular {
         /// Linear reflectance along the normal, 0 to 1.
         colour: [f32; 3],
-        /// 1 less the perceived roughness, 0 to 1.
+        /// 1 minus the perceived roughness, 0 to 1.
         glossiness: f32,
         /// Index into `Mesh::textures` of factors: the colour in sRGB, glossiness in alpha.
         texture: Option<u32>,
@@ -58,18 +58,18 @@ impl Microfacets {
     }
 }
 
-/// Material of a surface.
+/// Material of a surface: microfacets as in glTF, or matt with a Phong highlight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
     /// Name in the file; may be empty.
     pub name: String,
-    /// Linear diffuse colour, by which the texture's is multiplied.
+    /// Linear diffuse colour, a factor on the colour texture.
     pub base_colour: [f32; 3],
     /// Index into `Mesh::textures` of the colour texture, in sRGB.
     pub base_texture: Option<u32>,
     /// Index into `Mesh::textures` of the tangent-space normals, with x right and y up as in glTF.
     pub normal_texture: Option<u32>,
-    /// Linear colour that the surface emits, by which the texture's is multiplied.
+    /// Linear emitted colour, a factor on the emission texture.
     pub emission: [f32; 3],
     /// Index into `Mesh::textures` of the emitted colour, in sRGB.
     pub emission_texture: Option<u32>,
@@ -81,23 +81,23 @@ pub struct Material {
     pub occlusion_strength: f32,
     /// Reflection of a microfacet surface, as in glTF; `None` for a matt surface with a Phong highlight.
     pub microfacets: Option<Microfacets>,
-    /// Whether the surface shows its colour as it is, whatever the light.
+    /// True if the surface shows its base colour regardless of light.
     pub is_unlit: bool,
     /// Phong exponent of the highlight; 0 for no highlight.
     pub shininess: f32,
-    /// Whether back faces are visible.
+    /// True if back faces are visible.
     pub two_sided: bool,
     /// Alpha below which fragments are discarded, if the material discards any.
     pub alpha_cutoff: Option<f32>,
-    /// Opacity of a material that is blended with what lies behind it, 0 to 1; the alpha of the colour
-    /// texture multiplies it. `None` for an opaque material. A blended material has no alpha test.
+    /// Opacity of a blended material, 0 to 1, a factor on the alpha of the colour texture; `None` for an opaque
+    /// material. A blended material has no alpha test.
     pub opacity: Option<f32>,
     /// Effects of the pixel shader other than its colour.
     pub effects: ShaderEffects,
 }
 
 impl Material {
-    /// Whether the surface is blended with what lies behind it.
+    /// True if the surface is blended with the surfaces behind it.
     pub fn is_blended(&self) -> bool {
         self.opacity.is_some()
     }
@@ -131,7 +131,7 @@ impl Default for Material {
     }
 }
 
-/// A picture mapped onto surfaces.
+/// Image that is mapped onto surfaces, with its sampler.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texture {
     /// Width in texels, at least 1.
@@ -144,22 +144,22 @@ pub struct Texture {
     pub sampler: Sampler,
 }
 
-/// Continuation of a texture beyond 0 and 1 along an axis.
+/// Wrapping of texture coordinates outside 0 to 1 along an axis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Wrap {
     /// The texture repeats.
     #[default]
     Repeat,
-    /// The texture repeats, every other time mirrored.
+    /// The texture repeats, and every second copy is mirrored.
     Mirror,
-    /// The texels at the edge go on.
+    /// The texels at the edge continue.
     Clamp,
 }
 
-/// Choice of a value between neighbouring texels or levels.
+/// Filter between neighbouring texels or mip levels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TextureFilter {
-    /// The nearest one.
+    /// The nearest texel or level.
     Nearest,
     /// Linear interpolation.
     #[default]
@@ -175,7 +175,7 @@ pub struct Sampler {
     pub magnify: TextureFilter,
     /// Filter between texels where a texel is smaller than a pixel.
     pub minify: TextureFilter,
-    /// Filter between levels; `None` keeps to the finest one.
+    /// Filter between mip levels; `None` uses the finest level only.
     pub levels: Option<TextureFilter>,
 }
 

@@ -1,7 +1,7 @@
-//! Polygon meshes with materials and textures, as files hold them.
+//! Polygon meshes with materials and textures, as files store them.
 //!
 //! Positions, texture coordinates and normals have separate indices, so that a seam of the texture
-//! does not cut the surface: faces are adjacent where they share positions.
+//! does not cut the surface: faces that share positions are adjacent.
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use super::camera::FileCamera;
 use super::light::PunctualLight;
 use super::material::{Material, Texture};
 
-/// Index in a [`Corner`] for an attribute that the file does not give.
+/// Index in a [`Corner`] for an attribute that the file lacks.
 pub const NONE: u32 = u32::MAX;
 
-/// A corner of a face.
+/// Corner of a face, as indices of its attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corner {
     /// Index into [`Mesh::positions`].
@@ -27,21 +27,22 @@ pub struct Corner {
     pub colour: u32,
 }
 
-/// An edge of a subdivision surface's control cage that is sharper than the others.
+/// Sharp edge in the control cage of a subdivision surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Crease {
-    /// Indices of the positions at its ends.
+    /// Indices of the positions at the ends of the edge.
     pub positions: [u32; 2],
     /// Number of subdivision steps for which the edge stays sharp; may be infinite.
     pub sharpness: f32,
 }
 
-/// A polygon mesh.
+/// Polygon mesh with materials, textures and lights.
 ///
 /// Readers guarantee valid indices, finite coordinates, at least three corners per face, and at least one material.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Origin of the positions in the world: zero, unless they lie far from it. Cameras and lights are in the world.
+    /// Position in the world that `positions` are relative to: zero, unless they lie far from zero. Cameras and lights are
+    /// relative to the world.
     pub origin: [f64; 3],
     /// Positions relative to the origin, in world units.
     pub positions: Vec<[f32; 3]>,
@@ -49,7 +50,7 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
-    /// Linear vertex colours with alpha, each 0 or more. They multiply the colour of the material.
+    /// Linear vertex colours with alpha, each 0 or more, which multiply the colour of the material.
     pub colours: Vec<[f32; 4]>,
     /// Corners of all faces, face by face, counter-clockwise as seen from the front.
     pub corners: Vec<Corner>,
@@ -61,7 +62,7 @@ pub struct Mesh {
     pub draws: Vec<Range<u32>>,
     /// Materials, at least one.
     pub materials: Vec<Material>,
-    /// Textures.
+    /// Textures, which materials refer to by index.
     pub textures: Vec<Texture>,
     /// Sharp edges of a control cage.
     pub creases: Vec<Crease>,
@@ -69,27 +70,27 @@ pub struct Mesh {
     pub sharp_corners: Vec<(u32, f32)>,
     /// Lights that the file places in the scene.
     pub lights: Vec<PunctualLight>,
-    /// Faces that share normals where corners have none.
+    /// Rule for the normals of corners that have none.
     pub smoothing: Smoothing,
 }
 
-/// Largest angle between faces that share normals in files without normals and smoothing groups, in degrees: an assumption.
+/// Largest angle in degrees between faces that share normals, in files without normals and smoothing groups (assumed).
 pub const DEFAULT_CREASE: f64 = 60.0;
 
-/// Faces that share normals where corners have none. Faces share them at a position only, and there with all faces
-/// that they reach across smooth edges; where no edge is hard, all faces around a position share one.
+/// Rule for the normals of corners that have none: the edges that are smooth. At each position, all faces that are
+/// connected across smooth edges share a normal; without hard edges, all faces around a position share one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Smoothing {
-    /// All faces.
+    /// All edges are smooth.
     #[default]
     Everywhere,
-    /// Faces on both sides of an edge at which the surface turns by at most this angle, in degrees.
+    /// Edges at which the surface turns by at most this angle, in degrees, are smooth.
     Crease(f64),
-    /// Faces of the same smoothing group.
+    /// Edges between faces of the same smoothing group are smooth.
     Groups {
         /// Group of each face: 0 for a flat face, [`NONE`] where the file states none.
         groups: Vec<u32>,
-        /// Largest angle between smooth faces without a statement, in degrees.
+        /// Largest angle in degrees at smooth edges between faces without a stated group.
         crease: f64,
     },
 }
@@ -100,13 +101,13 @@ impl Mesh {
         self.face_materials.len()
     }
 
-    /// Returns the corners of a face.
+    /// Returns the corners of the face with this index.
     pub fn face(&self, face: usize) -> &[Corner] {
         &self.corners[self.face_starts[face] as usize..self.face_starts[face + 1] as usize]
     }
 }
 
-/// Returns the least and the greatest corner of the box around `points`, both the origin if there are none.
+/// Returns the least and the greatest corner of the box around `points`; without points, both are zero.
 pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32; 3]; 2] {
     let around = points.into_iter().map(|p| [*p.borrow(); 2]).reduce(|[a, b], [p, q]| {
         let axes = [0, 1, 2];
@@ -115,19 +116,19 @@ pub fn bounds<P: Borrow<[f32; 3]>>(points: impl IntoIterator<Item = P>) -> [[f32
     around.unwrap_or_default()
 }
 
-/// A mesh read from a file.
+/// Mesh of a file, with the cameras and the warnings of its reader.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The mesh. Equal positions are merged, so that faces are adjacent across seams.
+    /// Mesh in which equal positions are merged, so that faces are adjacent across seams.
     pub mesh: Mesh,
     /// Cameras that the file places in the scene.
     pub cameras: Vec<FileCamera>,
-    /// Whether the format states that +y is up and +z the front, as glTF does; OBJ and PLY leave it open.
+    /// True if the format states that +y is up and +z is the front, as glTF does; OBJ and PLY do not.
     pub has_stated_axes: bool,
-    /// Parts of the file that are left out or drawn differently, one sentence each; at most about a hundred.
+    /// Warnings about parts of the file that are left out or drawn differently, one sentence each; at most about 100.
     pub warnings: Vec<String>,
-    /// Files that the mesh names and that were looked for, such as materials, textures and buffers. A file
-    /// that could not be read is one of them, since its appearance changes the mesh.
+    /// Files that the mesh names and that were searched, such as materials, textures and buffers. They include files
+    /// that could not be read, since the mesh changes when such a file appears.
     pub files: Vec<PathBuf>,
 }

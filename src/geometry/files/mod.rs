@@ -42,7 +42,7 @@ enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// Format of a file by its first bytes, else its extension, else its text.
+    /// Format of a file by its first bytes, else by its extension, else by its text.
     fn sniff(bytes: &[u8], path: &Path) -> Option<Self> {
         if bytes.starts_with(b"ply\n") || bytes.starts_with(b"ply\r") {
             return Some(Self::Ply);
@@ -57,7 +57,7 @@ impl MeshFormat {
             Some("gltf" | "glb") => Some(Self::Gltf),
             Some("bpt") => Some(Self::Bezier),
             Some(_) => None,
-            // Files of patches mostly have no extension, and a pipe has none.
+            // Files of patches often have no extension, and a pipe never has one.
             None => match bytes.trim_ascii_start().first()? {
                 b'0'..=b'9' => Some(Self::Bezier),
                 b'{' => Some(Self::Gltf),
@@ -71,7 +71,7 @@ impl MeshFormat {
 /// Content of a mesh file: polygons, or the patches of a Bezier surface.
 #[derive(Debug, Clone)]
 pub enum MeshFile {
-    /// Polygons.
+    /// Polygons of an OBJ, PLY or glTF file.
     Polygons(Box<Loaded>),
     /// Bicubic Bezier patches.
     Patches(BezierPatches),
@@ -79,7 +79,7 @@ pub enum MeshFile {
 
 impl MeshFile {
     /// Reads any mesh file, or standard input for `-`. The texels of its textures take at most `texture_bytes`;
-    /// textures beyond that are left out with a warning.
+    /// further textures are left out with a warning.
     pub fn load(path: &Path, texture_bytes: u64) -> Result<Self> {
         let bytes = open(path)?;
         if MeshFormat::sniff(&bytes, path) == Some(MeshFormat::Bezier) {
@@ -105,15 +105,15 @@ fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Load
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
 ///
-/// Files that the mesh names are read only from its own folder and the folders below it. A name that no file has
-/// may have the separators of another system, percent codes, or letters of another case; otherwise the file that has
-/// the longest end of the name is read. Both are reported as warnings. A material or texture that cannot be read is
-/// left out with a warning, and so are textures whose texels take more than 1 GiB together.
+/// Files that the mesh names are read only from its own folder and the folders below it. If no file has a name, the
+/// name may have other path separators, percent codes or letters of another case; otherwise the file with the longest
+/// matching end of the name is read. A warning reports the file. Materials and textures that cannot be read are left
+/// out with a warning, and so are textures beyond 1 GiB of texels.
 ///
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the
 /// content does not follow its format; [`Error::Limit`] for more than 2^26 triangles or vertices, or
-/// more than 4 GiB in the files that the mesh names; [`Error::Cancelled`], after which the reading ends on a thread of its own.
+/// more than 4 GiB in the files that the mesh names; [`Error::Cancelled`], while reading ends on a thread of its own.
 pub fn load(path: &Path, task: &Task) -> Result<Loaded> {
     quadrille_base::span!("load");
     let path = path.to_owned();

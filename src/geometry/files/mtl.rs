@@ -1,7 +1,7 @@
 //! Wavefront MTL: the materials of OBJ files.
 //!
-//! Materials only colour a mesh, so statements that cannot be read are left out with a warning. A
-//! black `Kd` beside a `map_Kd` is ignored, since some exporters write it for the texture alone.
+//! Materials only colour a mesh, so statements that cannot be read are left out with a warning. A black `Kd`
+//! beside a `map_Kd` is ignored, since some exporters write it for a material with only a texture.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use quadrille_base::error::Mismatch;
 use quadrille_scene::formats::ply::quoted;
 
 const MAX_SHININESS: f32 = 10_000.0;
-/// Cutoff of materials with `map_d`.
+/// Alpha cutoff of materials with `map_d`, a texture of opacity.
 const ALPHA_CUTOFF: f32 = 0.5;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct MtlMaterial {
     emission_texture: Option<String>,
 }
 
-/// Adds the materials `names` in order, from the libraries of the lines `mtllib`.
+/// Adds the materials `names` in order. `libraries` are the arguments of the lines `mtllib`.
 pub(super) fn read(
     libraries: &[String],
     names: &[String],
@@ -162,7 +162,7 @@ impl MtlMaterial {
         }
         let folder = &self.folder;
         let mut load = |name: &String| {
-            // Beside the library, as its format says, else beside the mesh, as several exporters write.
+            // The format places textures beside the library; several exporters write them beside the mesh.
             let beside = joined(folder, name);
             textures
                 .get(&beside, builder, || read(&[&beside, name]).map_err(|error| error.to_string()))
@@ -184,8 +184,8 @@ impl MtlMaterial {
     }
 }
 
-/// Path of a file named by another file in `folder`, without detours through parent folders. Paths outside the
-/// mesh's folder stay; absolute ones are taken below `folder`, so that their last part is sought there.
+/// Path of the file `name` that a file in `folder` names, without `..`. Paths that leave the folder of the mesh stay
+/// unchanged; absolute paths are put below `folder`, where their last part is searched.
 fn joined(folder: &str, name: &str) -> String {
     let parts = folder.split('/').filter(|part| !matches!(*part, "" | "."));
     let mut parts: Vec<&str> = parts.collect();

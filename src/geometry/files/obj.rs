@@ -1,6 +1,6 @@
 //! Wavefront OBJ.
 //!
-//! `tobj` reports errors without lines, copies positions model by model and omits tags of subdivision surfaces.
+//! The crate `tobj` does not suffice: its errors name no lines, it copies positions per model and omits subdivision tags.
 //!
 //! The statements `v` (with colours, without weights), `vt`, `vn`, `f`, `o`, `s`, `usemtl`, `mtllib` and
 //! OpenSubdiv's `t crease` and `t corner` are read; other lines are skipped, points (`p`), lines (`l`) and
@@ -61,7 +61,7 @@ pub(super) fn read(
 #[derive(Default)]
 struct ObjReader {
     builder: MeshBuilder,
-    /// Position of each `v`; corners refer to these until the end of the file.
+    /// Position of each `v`. The corners of the mesh are indices of this list until the whole file is read.
     positions: Vec<[f64; 3]>,
     uvs: usize,
     /// Index in the mesh of each `vn`.
@@ -69,16 +69,16 @@ struct ObjReader {
     libraries: Vec<String>,
     names: Vec<String>,
     by_name: HashMap<String, u32>,
-    /// Name in the last `usemtl`, and its index once a face uses it.
+    /// Name in the last `usemtl`, and the index of this material once a face uses it.
     material: (String, Option<u32>),
     drawn: Option<u32>,
-    /// Whether an object began after the last face.
+    /// True if an object began after the last face.
     new_object: bool,
-    /// Index in the mesh of each `v`'s colour; empty so far if no `v` has one.
+    /// Index in the mesh of the colour of each `v`; empty before the first `v` with a colour.
     colours: Vec<u32>,
     corners: Vec<Corner>,
     group: Option<u32>,
-    /// Smoothing group of each face; empty so far if no `s` precedes a face.
+    /// Smoothing group of each face; empty before the first face that an `s` precedes.
     groups: Vec<u32>,
     tags: Tags,
 }
@@ -201,7 +201,7 @@ impl ObjReader {
     }
 }
 
-/// Parses `part` of the corner `word` as one of `count` indices, counted from 0; `None` for an empty part.
+/// Parses `part` of the corner `word` as an index of one of `count` elements, counted from 0; `None` for an empty part.
 fn index(
     part: Option<&[u8]>,
     count: usize,
@@ -228,7 +228,8 @@ fn index(
     })
 }
 
-/// Sharp edges (two vertices) and vertices (one), as indices of `v` that a tag may precede, with line and sharpness.
+/// Tags of sharp edges (two vertices) and sharp vertices (one): line, indices of `v`, and sharpness. A tag may precede its
+/// `v`, so the indices are resolved at the end of the file.
 #[derive(Default)]
 struct Tags(Vec<(usize, Vec<u32>, f32)>);
 

@@ -1,16 +1,16 @@
-//! The point that positions are stored relative to.
+//! Choice of the origin that positions are stored relative to.
 //!
 //! Coordinates of maps are millions of metres, where the step of f32 is half a metre. Readers keep positions in double
 //! precision until they know their middle, and store them relative to it if they lie close together and far from zero.
 
 use quadrille_base::math::narrow;
 
-/// Minimum distance of the middle from zero, in spreads, for a moved origin. Nearer meshes lose at most 4 of
-/// the 24 bits of f32 and keep the file's values. An assumption.
+/// Minimum distance of the middle from zero, in spreads, for an origin other than zero (assumed). Nearer meshes lose
+/// at most 4 of the 24 bits of f32, and keep the values of the file.
 const FAR_SPREADS: f64 = 16.0;
-/// Steps of f32 in a spread below which rounding shows: half a pixel of a thousand, assumed for a warning.
+/// Steps of f32 per spread below which rounding is visible (assumed: half a pixel in a thousand) and a warning is added.
 const LEAST_STEPS: f64 = 1024.0;
-/// Keeps differences from the origin within f32.
+/// Largest coordinate of an origin, so that differences from it stay within the range of f32.
 const LARGEST_ORIGIN: f64 = 1e30;
 const SAMPLES: usize = 4096;
 
@@ -33,7 +33,7 @@ impl Middle {
         Some(Self { centre, spread })
     }
 
-    /// The middle, or zero if the positions are not far from it.
+    /// Origin for the positions: their middle, or zero if they are not far from zero.
     fn origin(&self) -> [f64; 3] {
         let distance = largest(self.centre);
         match distance > FAR_SPREADS * self.spread && distance <= LARGEST_ORIGIN {

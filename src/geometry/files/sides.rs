@@ -1,20 +1,20 @@
-//! Sides of surfaces in formats that do not state them.
+//! Detection of surfaces whose backs are visible, in formats that do not state it.
 
 use nalgebra::Vector3;
 
 use super::mesh::{Corner, Mesh};
 use crate::sets::Sets;
 
-/// Relative volume that may be a rounding error, as for a sheet with two sides.
+/// Volume relative to the sum of its parts that may be a rounding error, as for a sheet with two sides.
 const ROUNDING: f64 = 1e-6;
 
 /// Marks as two-sided the materials of surfaces whose backs may be seen.
 ///
-/// A surface is a set of faces connected by positions. It is closed if every edge is walked as often in one direction as in
-/// the other: its backs cannot be seen from outside and need not be drawn. An open surface (a leaf, a sail, a cup of one
-/// layer, faces whose orientations contradict each other) may be seen from either side, which OBJ and PLY cannot state. So
-/// may closed ones, if their fronts are inside, as in a room or in a file with clockwise faces: all surfaces together then
-/// enclose a negative volume, while a cavity is smaller than its surroundings.
+/// A surface is a set of faces connected by positions. It is closed if its faces pass every edge equally often in both
+/// directions: its backs cannot be seen from outside and need not be drawn. An open surface (a leaf, a sail, a cup of one
+/// layer, faces with contradictory orientations) may be seen from either side, which OBJ and PLY cannot state. The same
+/// holds for closed surfaces whose fronts are inside, as in a room or in a file with clockwise faces: all surfaces together
+/// then enclose a negative volume, while a cavity is smaller than its surroundings.
 pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     let mut surfaces = Sets::new(mesh.positions.len());
     let faces = 0..mesh.faces();
@@ -23,8 +23,8 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
             surfaces.join(pair[0].position, pair[1].position);
         }
     }
-    // The sum of the directed edges of each surface, each as a number that its opposite cancels. Edges of
-    // an open surface cancel by accident once in 2^64.
+    // Per surface, the sum of its directed edges, each as a number that the opposite edge cancels. Edges of an
+    // open surface cancel by accident with a probability of 2^-64.
     let mut sums = vec![0_u64; mesh.positions.len()];
     for face in faces.clone() {
         let corners = mesh.face(face);
@@ -47,9 +47,9 @@ pub(super) fn mark_two_sided(mesh: &mut Mesh) {
     }
 }
 
-/// Whether each position lies on the rim of an open surface.
+/// Tells for each position whether it lies on the rim of an open surface.
 pub fn rims(mesh: &Mesh) -> Vec<bool> {
-    // The directed edges at a position add up to 0 if each is walked both ways.
+    // The directed edges at a position add up to 0 if each occurs in both directions.
     let mut sums = vec![0_u64; mesh.positions.len()];
     for face in 0..mesh.faces() {
         let corners = mesh.face(face);
@@ -65,14 +65,14 @@ pub fn rims(mesh: &Mesh) -> Vec<bool> {
     sums.into_iter().map(|sum| sum != 0).collect()
 }
 
-/// Whether closed surfaces enclose a negative volume.
+/// True if the closed surfaces together enclose a negative volume.
 fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     let at = |place: u32| Vector3::from(mesh.positions[place as usize].map(f64::from));
     let Some(first) = mesh.corners.first() else { return false };
-    // Near the surfaces, volumes keep most digits.
+    // Coordinates relative to a vertex keep most digits of the volumes.
     let origin = at(first.position);
     let at = |corner: &Corner| at(corner.position) - origin;
-    // Six times the volumes of the tetrahedra from the origin to the triangles, and their sizes.
+    // Six times the signed and the absolute volumes of the tetrahedra from the origin to the triangles.
     let (mut volume, mut sizes) = (0.0, 0.0);
     for face in (0..mesh.faces()).filter(|&face| is_closed[face]) {
         let corners = mesh.face(face);
@@ -86,7 +86,7 @@ fn are_inside_out(mesh: &Mesh, is_closed: &[bool]) -> bool {
     volume < -ROUNDING * sizes
 }
 
-/// Directed edge as a number; those of both directions add up to 0 (modulo 2^64).
+/// Number of a directed edge. The numbers of opposite edges add up to 0 (modulo 2^64).
 fn edge(from: u32, to: u32) -> u64 {
     let number = |low: u32, high: u32| scramble(u64::from(low) << 32 | u64::from(high));
     match from.cmp(&to) {

@@ -8,7 +8,7 @@ use quadrille_base::error::Mismatch;
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::quoted;
 
-/// Lines with their numbers, from 1. A backslash at the end, unless a comment's, joins the next line to the number.
+/// Iterator over lines with their numbers, from 1. A backslash that ends a line, except a comment, joins the next line.
 pub(crate) struct Lines<'a> {
     rest: &'a [u8],
     /// Newline, or carriage return in a text without newlines.

@@ -16,12 +16,12 @@ const MAX_SIDE: u32 = 16384;
 /// Default limit on the texels of all textures of a mesh, in bytes: an assumption.
 pub const TEXTURE_BYTES: u64 = 1 << 30;
 const TEXEL_BYTES: u64 = size_of::<[u8; 4]>() as u64;
-/// Bytes per texel while drawn: as read, and 8 bytes in each mip level.
+/// Bytes per texel during drawing: as read, and 8 bytes in a mip pyramid with 4/3 of the texels.
 const DRAWN_TEXEL_BYTES: u64 = TEXEL_BYTES + 8 * 4 / 3;
 const MAX_DECODER_BYTES: u64 = 1 << 30;
-/// Texels that any file's header may claim: 4096x4096. A lossless WebP of one colour holds such a picture in a few bytes.
+/// Texels that the header of any file may claim: 4096x4096. A lossless WebP of one colour has that size in a few bytes.
 const FREE_TEXELS: u64 = 1 << 24;
-/// Further texels that a header may claim per byte of the file: twice what deflate reaches for 8-bit pictures.
+/// Additional texels that a header may claim per byte of the file: twice the maximum of deflate for 8-bit pictures.
 const TEXELS_PER_BYTE: u64 = 2048;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(crate) struct TextureReader {
 }
 
 impl TextureReader {
-    /// Index of the texture `name`, read by `bytes` if new. Unreadable textures are left out with a warning.
+    /// Index of the texture `name`, which `bytes` reads if it is new. Unreadable textures are left out with a warning.
     pub(super) fn get<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -40,7 +40,7 @@ impl TextureReader {
         self.sampled(name, Sampler::default(), builder, bytes)
     }
 
-    /// As [`Self::get`], with a sampler; read once per sampler.
+    /// [`Self::get`] with a sampler. A texture is read once per sampler.
     pub(super) fn sampled<B: AsRef<[u8]>>(
         &mut self,
         name: &str,
@@ -85,7 +85,7 @@ impl Texture {
     }
 }
 
-/// Format by the first bytes or, for TGA, which has no mark, by name.
+/// Format by the first bytes, or by the extension of `name` for TGA, which has no mark.
 fn format_of(bytes: &[u8], name: &str) -> Option<ImageFormat> {
     match image::guess_format(bytes) {
         Ok(

@@ -5,10 +5,11 @@ use super::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, cross, uni
 use crate::files::{Material, bounds};
 use quadrille_base::error::{Error, Result};
 
-/// Parameter distance by which the point for a normal moves inwards where derivatives give none, as at
-/// collapsed sides or cusps (assumed): small for a patch, large for rounding.
+/// Parameter distance by which the point for a normal moves inwards if the derivatives give no normal, as at
+/// collapsed sides or cusps (assumed). It is small for a patch, but large relative to rounding.
 const NUDGE: f32 = 1.0 / 256.0;
-/// Least squared sine between derivatives, times relative lengths, for a normal (assumed): a hundred roundings squared.
+/// Least squared sine between the derivatives, times their relative lengths, that gives a normal (assumed): the square of
+/// some hundred rounding errors.
 const LEAST_AREA_SQUARED: f32 = 1e-9;
 
 /// Control points row by row, with rows along u. The unused fourth coordinate makes a point a SIMD vector.
@@ -67,7 +68,7 @@ impl BicubicPatch {
         ]
     }
 
-    /// Position and normal at (u, v). If the derivatives give no normal, that of a point slightly further inwards.
+    /// Position and normal at (u, v). If the derivatives give no normal, a point slightly further inwards supplies it.
     #[inline]
     pub(super) fn point(&self, u: f32, v: f32) -> SurfacePoint {
         let [position, du, dv] = self.derivatives(u, v);
@@ -97,9 +98,9 @@ const SIDES: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 7, 11, 15], [15, 14, 13, 12], 
 
 impl Surface {
     /// Creates a surface of bicubic Bezier patches. Each has 16 indices into `points`: rows along u, in the order of v,
-    /// counter-clockwise as seen from the front. Texture coordinates are the patch's parameters.
+    /// counter-clockwise as seen from the front. Texture coordinates are the parameters of the patch.
     ///
-    /// Patches are adjacent where sides have equal control points. A side may be one point, as on the Utah teapot's lid.
+    /// Patches with equal control points along a side are adjacent. A side may be one point, as on the lid of the teapot.
     ///
     /// # Errors
     /// [`Error::Argument`] when an index is out of range or a point is not finite.
@@ -139,7 +140,7 @@ impl Geometry for BezierSurface {
     }
 }
 
-/// Bits of a point's coordinates, with -0 as 0.
+/// Bits of the coordinates of a point, with -0 replaced by 0.
 fn bits(point: [f32; 4]) -> [u32; 3] {
     [point[0], point[1], point[2]].map(|x| (x + 0.0).to_bits())
 }
@@ -154,7 +155,7 @@ fn keys(patch: &BicubicPatch) -> PatchKeys<[[u32; 3]; 4], [u32; 3]> {
             back.reverse();
             (there.min(back), back < there)
         }),
-        // Files do not say where adjacent patches form an angle, so each patch keeps its own normals.
+        // Files do not tell which adjacent patches form an angle, so each patch keeps its own normals.
         smooth_sides: [false; 4],
         point_sides: sides.map(|side| side.iter().all(|p| *p == side[0])),
         corners: [0, 3, 15, 12].map(point),

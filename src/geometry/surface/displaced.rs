@@ -1,4 +1,4 @@
-//! Surfaces displaced along normals by a height map, as the FROG of the paper on quad-fragment merging (section 4).
+//! Surfaces displaced along normals by a height map, like the FROG of the paper on quad-fragment merging (section 4).
 
 use super::patches::{Geometry, Surface, SurfacePoint, add_scaled, cross, unit};
 use crate::files::Texture;
@@ -7,13 +7,13 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::whole;
 
-/// Half the parameter distance for slopes (assumed): tenths of a texel, far above the rounding of `f32`.
+/// Half the parameter distance between the points of a slope (assumed): tenths of a texel, far above the rounding of f32.
 const SLOPE_REACH: f32 = 1.0 / 256.0;
 
 /// Channel of a texture that contains heights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeightChannel {
-    /// Alpha.
+    /// The alpha channel.
     Alpha,
     /// Luminance of the stored red, green and blue by the weights of Rec. 709.
     Luminance,
@@ -34,7 +34,7 @@ choice! {
     }
 }
 
-/// Heights over texture coordinates, repeated outside 0 to 1.
+/// Heights as a function of texture coordinates, repeated outside 0 to 1.
 #[derive(Debug, Clone)]
 pub struct HeightMap {
     filter: HeightFilter,
@@ -79,7 +79,7 @@ impl HeightMap {
         Self { filter, ..self }
     }
 
-    /// Returns the height at texture coordinates, which lies within the texels' range.
+    /// Returns the height at texture coordinates, which is within the range of the texels.
     pub fn at(&self, uv: [f32; 2]) -> f32 {
         let (x, wx) = taps(uv[0], self.width, self.filter);
         let (y, wy) = taps(uv[1], self.height, self.filter);
@@ -91,7 +91,7 @@ impl HeightMap {
     }
 }
 
-/// Four texels around coordinate `t` of a side of `size` texels, that size, and the weights.
+/// Indices of the four texels around coordinate `t` of a side of `size` texels, with that size; and their weights.
 fn taps(t: f32, size: i64, filter: HeightFilter) -> (([usize; 4], usize), [f32; 4]) {
     let t = if t.is_finite() { t - t.floor() } else { 0.0 };
     let at = t * size as f32 - 0.5;
@@ -169,7 +169,7 @@ impl Geometry for Displaced {
         self.base.uv(patch, u, v)
     }
     fn patch_bounds(&self, patch: usize) -> [[f32; 3]; 2] {
-        // Heights of another patch may displace a side, but by at most the greatest displacement.
+        // A side may be displaced by the heights of its owner, but not beyond the greatest displacement.
         let most = self.bias.abs().max((self.scale + self.bias).abs());
         let [least, greatest] = self.base.patch_bounds(patch);
         [least.map(|x| x - most), greatest.map(|x| x + most)]

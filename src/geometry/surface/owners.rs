@@ -3,31 +3,31 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The patch that evaluates a side or a corner of another patch.
+/// Patch that evaluates a side or a corner for all patches that share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// Lowest index of a patch with the side or corner.
     pub patch: u32,
     /// Index of the side or corner in that patch, 0 to 3.
     pub part: u8,
-    /// Whether the owner's side has the opposite direction; `false` for corners.
+    /// True if the side of the owner has the opposite direction; false for corners.
     pub is_reversed: bool,
-    /// Whether the surface is smooth there, so that the owner's normals apply too.
+    /// True if the surface is smooth there, so that the normals of the owner apply too.
     pub is_smooth: bool,
-    /// Whether the side is degenerate: both corners are the same point. `false` for corners.
+    /// True if the side is degenerate: both of its corners are the same point. False for corners.
     pub is_point: bool,
 }
 
-/// Owners of all sides and corners; patches beyond the tables own theirs.
+/// Owners of all sides and corners. Patches beyond the tables own all of their sides and corners.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) sides: Vec<[Owner; 4]>,
     pub(super) corners: Vec<[Owner; 4]>,
 }
 
-/// Keys of a patch's sides and corners, equal where patches are adjacent.
+/// Keys of the sides and corners of a patch. Adjacent patches have equal keys.
 pub(super) struct PatchKeys<S, C> {
-    /// Key of each side in either direction, and whether the side runs opposite to it.
+    /// Key of each side, equal for both directions, and whether the side runs against the direction of the key.
     pub(super) sides: [(S, bool); 4],
     pub(super) smooth_sides: [bool; 4],
     pub(super) point_sides: [bool; 4],

@@ -17,7 +17,7 @@ use quadrille_base::math::fit;
 /// Parameters of the corners of a patch, in order.
 pub const CORNERS: [[f32; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
 
-/// A point of a surface.
+/// Position and normal of a point of a surface.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SurfacePoint {
     /// Position in world units.
@@ -47,7 +47,7 @@ pub(super) trait Geometry: Debug + Send + Sync {
 pub(super) struct PatchMaterials {
     pub(super) materials: Vec<Material>,
     pub(super) textures: Vec<Texture>,
-    /// Material and draw of each patch; the last entry applies to all further ones. Draws do not decrease.
+    /// Material and draw of each patch; the last entry applies to all further patches. Draws do not decrease.
     pub(super) parts: Vec<[u32; 2]>,
 }
 
@@ -61,7 +61,7 @@ impl PatchMaterials {
     }
 }
 
-/// A surface made of patches; clones share their data.
+/// Surface of quadrilateral patches. Clones share their data.
 #[derive(Debug, Clone)]
 pub struct Surface {
     pub(super) geometry: Arc<dyn Geometry>,
@@ -69,7 +69,7 @@ pub struct Surface {
     materials: Arc<PatchMaterials>,
     origin: [f64; 3],
     patches: usize,
-    /// Ownership and materials are the same for all copies.
+    /// Patches of a copy. All copies have the same ownership and materials.
     patches_per_copy: usize,
 }
 
@@ -90,23 +90,23 @@ impl Surface {
         }
     }
 
-    /// `copies` copies of the patches, with other geometry.
+    /// Surface of `copies` copies of the patches, with another geometry.
     pub(super) fn with_geometry(self, geometry: impl Geometry + 'static, copies: usize) -> Self {
         Self { geometry: Arc::new(geometry), patches: self.patches * copies, ..self }
     }
 
-    /// The same surface with its positions relative to a point of the world.
+    /// The same surface, with positions that are relative to a point of the world.
     #[must_use]
     pub fn with_origin(self, origin: [f64; 3]) -> Self {
         Self { origin, ..self }
     }
 
-    /// Origin of the positions in the world.
+    /// Point of the world that positions are relative to.
     pub fn origin(&self) -> [f64; 3] {
         self.origin
     }
 
-    /// Number of patches.
+    /// Number of patches over all copies.
     pub fn patches(&self) -> usize {
         self.patches
     }
@@ -123,7 +123,7 @@ impl Surface {
         self.geometry.point(patch, u, v)
     }
 
-    /// Returns the texture coordinates of a point of a patch, with v down.
+    /// Returns the texture coordinates of a point of a patch; v points down.
     pub fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
         self.geometry.uv(patch, u, v)
     }
@@ -198,7 +198,7 @@ pub fn box_corners(bounds: [[f32; 3]; 2]) -> impl Iterator<Item = [f32; 3]> {
     (0..8_usize).map(move |c| std::array::from_fn(|axis| bounds[c >> axis & 1][axis]))
 }
 
-/// `v` at unit length; zero if its length is almost zero or not finite.
+/// Returns `v` scaled to unit length; zero if its length is almost zero or not finite.
 pub(super) fn unit(v: [f32; 3]) -> [f32; 3] {
     let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > f32::MIN_POSITIVE.sqrt() && length.is_finite() {

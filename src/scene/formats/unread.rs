@@ -11,7 +11,7 @@ pub(super) const GZIP: FormatReader =
 /// Bytes at the start of a zip that are searched for the name of its first file.
 const ZIP_START_BYTES: usize = 256;
 
-/// Describes content that is often mistaken for a scene: a Git LFS pointer, an HTML page, a PyTorch checkpoint, numpy arrays.
+/// Describes content that is often mistaken for a scene: Git LFS pointers, HTML pages, PyTorch checkpoints, numpy arrays.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);

@@ -1,4 +1,4 @@
-//! Writing of scenes: formats by output name, and their losses.
+//! Writing of scenes: output formats, their options, and the losses of each.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::table::{RawColumns, SplatTable, profile_of_flag};
 use quadrille_base::output::{write_folder, write_whole_if};
 use quadrille_base::{Error, Result, Task};
 
-/// A format that scenes are written in.
+/// Format in which scenes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputFormat {

@@ -1,4 +1,4 @@
-//! Elements of accessors that `KHR_draco_mesh_compression` holds.
+//! Decompression of the accessors of primitives with `KHR_draco_mesh_compression`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::{narrow, whole};
 use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive};
 
-/// 16 attributes of four 32-bit numbers, in bytes.
+/// Maximum decoded bytes per vertex: 16 attributes of four 32-bit numbers.
 const MAX_VERTEX_BYTES: u64 = 256;
 
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
@@ -22,7 +22,7 @@ struct Compressed {
     attributes: BTreeMap<String, u32>,
 }
 
-/// Decodes the primitives whose accessors have no other elements, and supplies these.
+/// Decodes the primitives whose accessors have no uncompressed elements, and supplies the decoded elements.
 pub(super) fn supply(document: &GltfDocument, store: &mut BufferStore<'_>) -> Result<()> {
     // A stream of a few bytes may describe millions of equal vertices, so their number bounds all streams together.
     let mut vertices = 0_u64;
@@ -118,7 +118,7 @@ fn supply_primitive(
     Ok(())
 }
 
-/// Numbers as bytes of a component type, clamped to it. Bytes of an unknown type are refused when read.
+/// Encodes numbers in a component type, clamped to its range. Bytes of an unknown type are refused when they are read.
 fn encoded(numbers: impl Iterator<Item = f64>, component_type: u32) -> Vec<u8> {
     match component_type {
         5120 => numbers.flat_map(|n| whole::<i8>(n).to_le_bytes()).collect(),

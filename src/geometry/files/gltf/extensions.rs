@@ -1,4 +1,4 @@
-//! Extensions of all objects of a document, checked in one place.
+//! Check of the extensions that the objects of a document use.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,7 +51,7 @@ const WITHOUT_EFFECT: [&str; 23] = [
     "VRMC_node_constraint",
     "VRMC_springBone",
 ];
-/// Extensions with data in another encoding, often beside plain data; readers name them if there is nothing else.
+/// Extensions with data in another encoding, often beside plain data. Readers report them only if there is no plain data.
 const ENCODINGS: [&str; 5] = [
     "EXT_meshopt_compression",
     "EXT_texture_avif",
@@ -62,7 +62,8 @@ const ENCODINGS: [&str; 5] = [
 /// Prefix of extensions that affect colours alone; a document may require any of them.
 const MATERIAL_PREFIX: &str = "KHR_materials_";
 
-/// Refuses a required unread extension of more than colours; names other ignored ones that may change the picture.
+/// Refuses required extensions that are not read, except extensions of materials. Warns of other ignored extensions that
+/// may change the picture.
 pub(super) fn check(
     document: &GltfDocument,
     uses: &ExtensionUses,
@@ -81,7 +82,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Extensions by name, each with its first place.
+/// Extensions of the objects of a document by name, each with the place of its first use.
 pub(super) struct ExtensionUses(BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for ExtensionUses {

@@ -162,7 +162,7 @@ pub(super) struct TextureInfoExtensions {
     pub(super) transform: Option<TextureTransform>,
 }
 
-/// A transform of texture coordinates: scaled, then rotated by an angle in radians, then offset.
+/// Transform of texture coordinates: scale, then rotation by an angle in radians, then offset.
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TextureTransform {

@@ -1,6 +1,7 @@
 //! glTF 2.0 and GLB.
 //!
-//! The scene's meshes are read, placed by nodes, a draw per primitive of each instance; skins and morphs are at rest.
+//! The meshes of the scene are placed by nodes, with one draw per primitive of each instance. Skins and morph targets are
+//! at rest.
 
 mod draco;
 mod extensions;
@@ -90,7 +91,7 @@ pub(crate) fn read(
         skin.map(|at| skins.joints(at, &store)).transpose().map(Option::flatten)
     };
     let [positions, single] = sampled_positions(&instances, &shapes, &store, |instance| {
-        // At rest, a joint places the mesh as a whole.
+        // At rest, the first joint tells where a skinned mesh is.
         Ok(joints(instance)?.and_then(|joints| joints.first()).unwrap_or(&instance.placement))
     })?;
     builder.set_origin(&positions, &single);

@@ -1,4 +1,4 @@
-//! Morph targets at rest: displacements of the vertices, each times the weight that its node or mesh states.
+//! Morph targets at rest: displacements of vertices, times the weights that the node or the mesh states.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::super::build::MeshBuilder;
 use quadrille_base::error::Result;
 use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, GltfPrimitive, MeshInstance};
 
-/// Over all instances: targets may share accessors, so the file's size is no bound.
+/// Limit over all instances. Targets may share accessors, so the size of the file does not bound the count.
 pub(super) const MAX_DISPLACEMENTS: u64 = 1 << 26;
 
 /// Weights of an instance's morph targets, from its node or else its mesh.
@@ -23,7 +23,7 @@ fn active<'t>(
     targets.iter().zip(weights.iter().copied()).filter(|(_, weight)| *weight != 0.0)
 }
 
-/// Number of targets that displace a primitive's vertices; only positions and normals are read, with a warning.
+/// Number of targets that displace a primitive. Warns of targets of colours or texture coordinates, which are not read.
 pub(super) fn count(primitive: &GltfPrimitive, weights: &[f32], builder: &mut MeshBuilder) -> u64 {
     let mut count = 0;
     for (target, _) in active(&primitive.targets, weights) {

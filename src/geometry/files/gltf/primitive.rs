@@ -1,4 +1,4 @@
-//! Primitives of glTF, whose attributes and indices become faces.
+//! Conversion of the attributes and indices of glTF primitives to faces.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use quadrille_scene::formats::gltf::{
     BufferStore, GltfDocument, GltfPrimitive, MeshInstance, NodePlacement,
 };
 
-/// Sets of four joints and weights read per vertex.
+/// Sets of four joints and weights that are read per vertex.
 const INFLUENCE_SETS: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum TriangleMode {
 }
 
 impl TriangleMode {
-    /// Corners of triangle `at`, as positions in the sequence of indices.
+    /// Corners of triangle `at`, as places in the primitive's list of indices.
     fn triangle(self, at: usize) -> [usize; 3] {
         match self {
             Self::List => [3 * at, 3 * at + 1, 3 * at + 2],
@@ -39,7 +39,7 @@ impl TriangleMode {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pose<'a> {
     pub(super) weights: &'a [f32],
-    /// Maps of the skin's joints, if any.
+    /// Maps of the joints from mesh to world, if the instance has a skin.
     pub(super) joints: Option<&'a [NodePlacement]>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> CheckedPrimitive<'a> {
         }
     }
 
-    /// About `count` evenly spaced positions, as in the file.
+    /// At most `count` evenly spaced positions, in the space of the mesh.
     pub(super) fn sampled(&self, count: usize, store: &BufferStore<'_>) -> Result<Vec<[f32; 3]>> {
         let positions = store.vectors::<3>(self.position)?;
         let step = positions.len().div_ceil(count).max(1);
@@ -188,7 +188,7 @@ impl<'a> CheckedPrimitive<'a> {
             let mirrors = skinned(at[0]).map_or(mirrors, |own| own.mirrors());
             let mut corners = if mirrors { [a, c, b] } else { [a, b, c] };
             if self.normal.is_none() {
-                // The specification asks for flat normals where a primitive has none.
+                // The specification requires flat normals for a primitive without normals.
                 let normal = builder.flat_normal(corners)?;
                 corners.iter_mut().for_each(|corner| corner.normal = normal);
             }

@@ -1,4 +1,4 @@
-//! Skins at rest: vertices are placed by the weighted mean of joints' maps, not by the mesh's node, as specified.
+//! Skins at rest. As specified, a vertex is placed by the weighted mean of the maps of joints, not by the node of the mesh.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::math::whole;
 use quadrille_scene::formats::gltf::{BufferStore, NodePlacement, PlacedNodes};
 
-/// Joints and matrices over all skins. Skins may share matrices, so the file's size is no bound.
+/// Limit on joints over all skins. Skins may share matrices, so the size of the file does not bound the count.
 const MAX_JOINTS: u64 = 1 << 20;
 
-/// For each skin, its joints' maps from mesh to world; `None` if it is left out.
+/// Maps of the joints of each skin from mesh to world; `None` for a skin that is left out.
 pub(super) struct Skins(Vec<Option<Vec<NodePlacement>>>);
 
 impl Skins {
-    /// Skins with joints outside the scene are left out with a warning.
+    /// Reads the skins. Skins with joints outside the scene are left out with a warning.
     pub(super) fn of(
         read: &[Skin],
         placed: &PlacedNodes,
@@ -107,7 +107,7 @@ impl<'a> SkinnedVertices<'a> {
         Ok(Self { joints, sets })
     }
 
-    /// Map of a vertex; `None` without weights.
+    /// Map of a vertex from mesh to world; `None` if its weights are zero.
     pub(super) fn placement(&self, vertex: usize) -> Option<NodePlacement> {
         let influences = || {
             self.sets.iter().flat_map(|set| set.joints[vertex].into_iter().zip(set.weights[vertex]))

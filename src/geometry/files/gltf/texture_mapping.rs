@@ -3,8 +3,8 @@
 use super::json::{Material, TextureInfo};
 use quadrille_base::math::narrow;
 
-/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, so all textures of
-/// a material use the first one's mapping; others are left out.
+/// Set of texture coordinates, and transform. A mesh has one texture coordinate per corner, so the first texture of a
+/// material sets the mapping, and textures with other mappings are left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TextureMapping {
     set: usize,

@@ -1,6 +1,6 @@
 //! Cameras and lights of glTF, placed in the world by nodes.
 //!
-//! Both look along -z of their nodes. Scales of nodes do not change them, as the specification says.
+//! Both point along -z of their nodes. As the specification says, scales of nodes do not affect them.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -13,7 +13,7 @@ use quadrille_scene::formats::gltf::{BufferStore, GltfDocument, NodePlacement, P
 
 /// Intensity of a light that states none.
 const INTENSITY: f32 = 1.0;
-/// Default of KHR_lights_punctual.
+/// Outer angle, in radians, of a spot light that states none.
 const OUTER_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 pub(super) fn read(
@@ -48,7 +48,7 @@ pub(super) fn read(
     Ok(cameras)
 }
 
-/// Returns a perspective camera, or `None` with a warning.
+/// Returns a perspective camera; for other cameras `None`, with a warning.
 fn read_camera(
     camera: &Camera,
     index: usize,

@@ -9,7 +9,7 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, to_count};
 
-/// Separates strips of triangles in one list.
+/// Index that separates strips of triangles in a list.
 const STRIP_END: f64 = -1.0;
 
 #[derive(Default)]
@@ -119,7 +119,8 @@ impl Polygons {
         Ok(())
     }
 
-    /// Reads a row of strips: each vertex after two ends a triangle of alternating sides; -1 begins a new strip.
+    /// Reads a row of strips: each vertex after the first two ends a triangle, of alternating orientation; -1 begins a
+    /// new strip.
     pub(super) fn strips(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
         for strip in indices.split(|index| *index == STRIP_END) {
             let mut vertices = Vec::with_capacity(strip.len());
@@ -139,7 +140,8 @@ impl Polygons {
         Ok(())
     }
 
-    /// Adds faces with the materials of their textures; returns whether any has none and gets the material after them.
+    /// Adds the faces, each with the material of its texture. Returns true if faces without a texture use material
+    /// `textures`, the one after those of textures.
     pub(super) fn add(
         &self,
         vertices: &[Corner],

@@ -99,7 +99,7 @@ struct PlyReader {
     face_columns: FaceColumns,
     builder: MeshBuilder,
     positions: Vec<[f64; 3]>,
-    /// Positions follow once all are known.
+    /// Corner of each vertex. Its position is set once all positions are known.
     vertices: Vec<Corner>,
     /// Polygons may precede the vertices in the file.
     polygons: Polygons,
@@ -125,7 +125,7 @@ impl PlyReader {
         Ok(())
     }
 
-    /// Names an element's properties without use, or the element if none is used.
+    /// Warns of the properties of an element that are not used, or of the element if no property is.
     fn warn_of_unused(&mut self, element: &Element, used: &[usize]) {
         if used.is_empty() {
             let name = &element.name;

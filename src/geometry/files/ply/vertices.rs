@@ -7,9 +7,9 @@ use quadrille_base::error::{Error, Mismatch, Result};
 use quadrille_base::math::narrow;
 use quadrille_scene::formats::ply::{Element, PlyRow, PropertyKind, Scalar};
 
-/// In order of preference.
+/// Names of texture coordinates, in order of preference.
 const UVS: [[&str; 2]; 3] = [["s", "t"], ["u", "v"], ["texture_u", "texture_v"]];
-/// In order of preference, with alpha.
+/// Names of colour channels, in order of preference.
 const COLOURS: [[&str; 3]; 2] =
     [["red", "green", "blue"], ["diffuse_red", "diffuse_green", "diffuse_blue"]];
 const ALPHA: &str = "alpha";
@@ -33,7 +33,7 @@ impl ColourColumns {
         let column = |name: &str| {
             let at = element.properties.iter().position(|p| p.name == name)?;
             let PropertyKind::Scalar(scalar) = element.properties[at].kind else { return None };
-            // Numbers of other types are brought into 0 to 1 once all of them are known.
+            // Numbers of other types are scaled to 0 to 1 once their largest value is known.
             let most = match scalar {
                 Scalar::U8 => f32::from(u8::MAX),
                 Scalar::U16 => f32::from(u16::MAX),
@@ -52,7 +52,7 @@ impl ColourColumns {
         self.channels.into_iter().chain(self.alpha).map(|(at, _)| at)
     }
 
-    /// Stored colour, in sRGB, as scanners and editors write.
+    /// Colour of a row, with alpha, in sRGB, as scanners and editors write it.
     pub(super) fn value(&self, row: &PlyRow) -> Result<[f32; 4], Mismatch> {
         let scaled = |(at, scale): (usize, f32)| numbers(row, [at]).map(|[value]| value * scale);
         let [r, g, b] = self.channels;

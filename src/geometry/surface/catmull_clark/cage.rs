@@ -10,7 +10,7 @@ use quadrille_base::math::fit;
 
 const NO_FACE: u32 = u32::MAX;
 
-/// Original face, and the corners that it keeps.
+/// Face of the mesh, and its corners that the cage keeps.
 pub(super) type Origin = (u32, Vec<u32>);
 
 #[derive(Debug, Clone, Default)]
@@ -19,20 +19,20 @@ pub(super) struct Cage {
     /// Vertices of all faces, face by face, counter-clockwise.
     pub(super) corners: Vec<u32>,
     pub(super) starts: Vec<u32>,
-    /// Sharpness by ends, the lesser first; absent for 0.
+    /// Sharpness of edges by their ends, the lower one first. Edges of sharpness 0 are absent.
     pub(super) sharp_edges: HashMap<[u32; 2], f32>,
     pub(super) sharp_vertices: Vec<f32>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edges {
-    /// Edge from each corner to the next of its face.
+    /// Edge from each corner to the next corner of its face.
     pub(super) of_corner: Vec<u32>,
     pub(super) ends: Vec<[u32; 2]>,
     /// Corners where the edge starts in the faces on either side, or [`NO_FACE`].
     sides: Vec<[u32; 2]>,
     pub(super) is_cut: Vec<bool>,
-    /// Infinite for cut edges.
+    /// Sharpness of each edge; infinite for cut edges.
     pub(super) sharpness: Vec<f32>,
 }
 
@@ -49,7 +49,8 @@ impl Cage {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// Creates the cage of `mesh`, and the origin of each face. Repeated corners and faces below three are left out.
+    /// Creates the cage of `mesh`, and the origin of each face. Repeated corners are left out, and then faces with fewer
+    /// than three.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         let corners = mesh.corners.len() as u64;
@@ -110,7 +111,7 @@ impl Cage {
         Ok(kept)
     }
 
-    /// Computes the edges. Edges of one face, of over two, or of two of opposite orientation are infinitely sharp.
+    /// Computes the edges. Edges of one face, of over two faces, or of two with opposite orientations are cut.
     pub(super) fn edges(&self) -> Edges {
         let mut numbers: HashMap<[u32; 2], u32> = HashMap::with_capacity(self.corners.len());
         let mut edges = Edges::default();
@@ -126,7 +127,7 @@ impl Cage {
                     fit::<u32>(edges.ends.len() - 1)
                 });
                 edges.of_corner.push(edge);
-                // The direction chooses the side, so that two faces of the same direction collide.
+                // The direction selects the side, so that two faces that use an edge in one direction collide.
                 let side = &mut edges.sides[edge as usize][usize::from(from > to)];
                 edges.is_cut[edge as usize] |= *side != NO_FACE;
                 *side = fit::<u32>(corner);
@@ -153,7 +154,7 @@ impl Cage {
     }
 }
 
-/// Faces around a vertex as far as edges can be crossed, counter-clockwise, each as its corner there.
+/// Faces around a vertex that are connected across its edges, counter-clockwise, each as its corner at the vertex.
 #[derive(Debug, Clone)]
 pub(super) struct Fan {
     pub(super) corners: Vec<u32>,
@@ -202,7 +203,7 @@ impl<'a> FanFinder<'a> {
         is_known.then_some(sides[1 - own])
     }
 
-    /// Fans of a vertex in the order of their faces, crossing the edges that `may_cross` allows.
+    /// Fans of a vertex in the order of their faces. They cross the edges for which `may_cross` is true.
     pub(super) fn fans(&self, vertex: usize, may_cross: impl Fn(u32) -> bool) -> Vec<Fan> {
         let all = &self.at_vertex[self.starts[vertex] as usize..self.starts[vertex + 1] as usize];
         let passable = |corner: usize| may_cross(self.edges.of_corner[corner]);
@@ -239,7 +240,7 @@ impl<'a> FanFinder<'a> {
         fans
     }
 
-    /// Whether a closed fan shares each vertex, but no edge, with another fan. No rule of subdivision holds for both.
+    /// Tells for each vertex whether a closed fan shares it, but no edge, with another fan. No subdivision rule suits both.
     pub(super) fn pinched(&self) -> Vec<bool> {
         let may_cross = |edge: u32| !self.edges.is_cut[edge as usize];
         let is_pinched = |vertex: usize| {

@@ -79,7 +79,7 @@ impl ControlPoints {
         points
     }
 
-    /// Control points around a vertex without creases.
+    /// Sets the control points around a vertex without creases.
     fn smooth(&mut self, vertex: usize, fan: &Fan, around: &impl Fn(u32) -> CornerVertices) {
         let count = fan.corners.len();
         let n = count as f64;
@@ -103,8 +103,8 @@ impl ControlPoints {
     }
 
     fn sector(&mut self, fan: &Fan, is_crease: bool, around: &impl Fn(u32) -> CornerVertices) {
-        // The valence is taken from a smooth vertex with twice the faces, for which a straight border is
-        // regular (Loop and Schaefer 2008, section 3.4). Corners count as regular.
+        // The valence is that of a smooth vertex with twice the faces, for which a straight border is regular
+        // (Loop and Schaefer 2008, section 3.4). Corners count as regular.
         let faces = fan.corners.len() as f64;
         let n = if is_crease { 2.0 * faces } else { 4.0 };
         let along =
@@ -146,7 +146,7 @@ impl ControlPoints {
     }
 }
 
-/// Masks of the limit tangents along a vertex's edges, times two thirds, which makes them offsets of control
+/// Masks of the limit tangents along the edges of a vertex, times two thirds, which makes them offsets of control
 /// points (Loop et al. 2009, section 3.1 and equation 1).
 struct Tangents {
     edges: Vec<f64>,

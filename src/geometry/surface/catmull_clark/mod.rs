@@ -28,12 +28,12 @@ use refine::{Rules, refined};
 pub const DEFAULT_LEVELS: u32 = 1;
 /// Limit on subdivisions (assumed): a thousand patches per quad. Sharper creases count as infinitely sharp.
 pub const MAX_LEVELS: u32 = 5;
-/// 4 GiB of control points (assumed).
+/// Limit on Bezier patches (assumed): 4 GiB of control points.
 const MAX_CUBICS: u64 = 1 << 24;
 
 #[derive(Debug)]
 struct CatmullClark {
-    /// `side * side` per patch, row by row.
+    /// Bezier patches, `side * side` per patch of the surface, row by row.
     cubics: Vec<BicubicPatch>,
     side: u8,
     uvs: Vec<[[f32; 2]; 4]>,
@@ -120,7 +120,7 @@ impl CatmullClark {
     }
 }
 
-/// Steps after which all finitely sharp creases and corners are smooth.
+/// Steps after which all creases and corners of finite sharpness are smooth.
 fn creased_levels(cage: &Cage) -> u32 {
     let sharp = cage.sharp_edges.values().chain(&cage.sharp_vertices);
     let sharpest = sharp.copied().filter(|s| s.is_finite()).fold(0.0, f32::max).ceil();
@@ -173,7 +173,8 @@ fn attributes(mesh: &Mesh, faces: &[Origin], is_quads: bool) -> Attributes {
     (uvs, parts)
 }
 
-/// Owners among the quads of `base`. `is_smooth` is for the vertices after `steps` further steps, which keep their indices.
+/// Owners of the sides and corners of the quads of `base`. `is_smooth` is of the vertices after `steps` further steps, in
+/// which the vertices of `base` keep their indices.
 fn owners(base: &SubdivisionLevel, is_smooth: &[bool], steps: u32) -> Owners {
     Owners::new((0..base.cage.faces()).map(|face| {
         let corners = std::array::from_fn(|c| base.cage.corners[4 * face + c]);
@@ -200,7 +201,7 @@ impl Geometry for CatmullClark {
         cubic.point(u, v)
     }
     fn uv(&self, patch: usize, u: f32, v: f32) -> [f32; 2] {
-        // Bilinear, the linear rule for attributes that vary from face to face.
+        // Bilinear interpolation: the linear rule for face-varying attributes.
         let corners = &self.uvs[patch];
         std::array::from_fn(|axis| {
             let c = |corner: usize| corners[corner][axis];

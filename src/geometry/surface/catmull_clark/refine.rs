@@ -8,15 +8,15 @@ use quadrille_base::math::fit;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
-    /// Smoothing over all neighbours, for at most one sharp edge.
+    /// Mean over all neighbours, for a vertex with at most one sharp edge.
     Smooth,
-    /// Smoothing along the crease between two neighbours.
+    /// Mean along the crease between two neighbours.
     Crease([u32; 2]),
     /// The vertex stays.
     Corner,
 }
 
-/// Rule and weight of each vertex, 0 to 1; the rest is [`Rule::Smooth`].
+/// Rule of each vertex and its weight, 0 to 1. [`Rule::Smooth`] has the remaining weight.
 pub(super) struct Rules(pub(super) Vec<(Rule, f32)>);
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,7 +66,7 @@ impl Rules {
     }
 }
 
-/// Next positions: vertex points, then edge points, then face points.
+/// Positions of the next level: vertex points, then edge points, then face points.
 fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     let centre = |face: usize| {
         let range = cage.face(face);
@@ -123,8 +123,8 @@ fn positions(cage: &Cage, edges: &Edges, rules: &Rules) -> Vec<Vector3<f64>> {
     all
 }
 
-/// Returns the next level, with a quad for each corner of `cage`, in order. A quad's children keep its directions and
-/// tile its parameters: corner `c` is corner `c` of child `c`. Other faces' children begin at the old vertex.
+/// Returns the next level, with one quad per corner of `cage`, in order. The children of a quad keep its directions and
+/// tile its parameters: corner `c` is corner `c` of child `c`. The children of other faces begin at the old vertex.
 pub(super) fn refined(cage: &Cage, edges: &Edges, rules: &Rules) -> Cage {
     let first_edge = fit::<u32>(cage.positions.len());
     let first_face = first_edge + fit::<u32>(edges.ends.len());

@@ -22,7 +22,7 @@ use quadrille_base::{Error, Result, Task};
 const FRACTION_BITS: u8 = 12;
 /// Quantisation steps for coefficients of degree 1 and of higher degrees, as in the format's own writer.
 const BUCKETS: [u8; 2] = [8, 16];
-/// Least width of splats with halved buckets, relative to the mean width. Files are at most 5 % larger than by other writers.
+/// Least width, relative to the mean, of splats with halved buckets. Files are at most 5 % larger than by other writers.
 const WIDE: f64 = std::f64::consts::SQRT_2;
 const GZIP_LEVEL: u32 = 6;
 /// Default level of zstd for streams whose bytes hardly repeat: the slowest level takes forty times as long for 6 % fewer

@@ -1,4 +1,4 @@
-//! The shapes that ARCADE is made of, each a map from the unit square.
+//! Shapes of the scene ARCADE, each a map from the unit square.
 
 use crate::surface::patches::{cross, unit};
 
@@ -10,7 +10,7 @@ pub(super) enum Form {
     },
     /// Half of a cylinder above its axis, seen from inside: a vault, or the underside of an arch.
     Barrel {
-        /// 0 for x, 1 for y.
+        /// Direction of the axis: 0 for x, 1 for y.
         axis: usize,
         start: [f32; 3],
         length: f32,
@@ -29,7 +29,7 @@ pub(super) enum Form {
         height: f32,
         profile: Profile,
     },
-    /// Face of a ball; all six are alike.
+    /// One of the six equal faces of a ball.
     BallFace {
         centre: [f32; 3],
         radius: f32,
@@ -107,7 +107,7 @@ impl Form {
         }
     }
 
-    /// Lengths along both parameters in world units, for texture coordinates.
+    /// Approximate lengths along both parameters in world units, for texture coordinates.
     pub(super) fn lengths(&self) -> [f32; 2] {
         let pi = std::f32::consts::PI;
         match *self {
@@ -124,9 +124,9 @@ impl Form {
         }
     }
 
-    /// Distance by which the surface may leave the box around 5 by 5 points of a patch that turns by at most a quarter.
+    /// Distance by which the surface may leave the box around 5 x 5 points of a patch that turns by at most 90 degrees.
     pub(super) fn bulge(&self) -> f32 {
-        // The rise of an arc of a quarter over four chords is 0.5 % of the radius.
+        // The rise of a quarter of a circle above four chords is 0.5 % of the radius.
         match *self {
             Self::Flat { .. } => 0.0,
             Self::Barrel { radius, .. }
@@ -136,7 +136,7 @@ impl Form {
         }
     }
 
-    /// Whether left and right side coincide.
+    /// True if the left and the right side coincide.
     pub(super) fn is_closed(&self) -> bool {
         matches!(self, Self::Turned { .. })
     }
