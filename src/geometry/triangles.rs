@@ -1,5 +1,5 @@
-//! A polygon mesh as grids: its triangles in the order of the file, in runs of at most 512, with
-//! adjacency from an index buffer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5).
+//! Polygon meshes as grids: triangles in the order of the file, in runs of at most 512, with adjacency from an
+//! index buffer ("Reducing Shading on GPUs using Quad-Fragment Merging", section 5).
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -19,8 +19,8 @@ use quadrille_base::{Result, Task};
 /// Vertex property that two triangles must share at both ends of an edge to be adjacent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Adjacency {
-    /// The vertex: position, texture coordinate, normal and colour are equal in value. This is the comparison of
-    /// indices that both merging papers describe, in an index buffer without duplicates.
+    /// The vertex: equal values of position, texture coordinate, normal and colour. It is the comparison of indices
+    /// that both merging papers describe, in an index buffer without duplicates.
     #[default]
     Vertex,
     /// The position alone, so that triangles are adjacent across seams of the texture and across hard
@@ -28,11 +28,11 @@ pub enum Adjacency {
     Position,
 }
 
-/// The triangles of a mesh.
+/// Triangles of a mesh, a source of grids with one grid per batch.
 #[derive(Debug)]
 pub struct Triangles<M = Mesh> {
     mesh: M,
-    /// Normals of corners without one in the mesh.
+    /// Normals of the corners that have none in the mesh.
     smooth: SmoothNormals,
     triangles: Vec<[Corner; 3]>,
     vertices: Vec<[u32; 3]>,
@@ -89,7 +89,7 @@ impl<M: Borrow<Mesh>> Triangles<M> {
         Ok(Self { vertices, smooth, bounds, triangles, adjacency, runs, mesh: owner })
     }
 
-    /// Returns the same triangles in another order within each draw and material; `seed` seeds a random order.
+    /// Returns the triangles in another order within each draw and material. `seed` seeds a random order.
     #[must_use]
     pub fn reordered(mut self, order: TriangleOrder, seed: u64) -> Self {
         let is_same =

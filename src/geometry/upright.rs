@@ -1,30 +1,30 @@
-//! The axis along which a mesh stands.
+//! Detection of the axis along which a mesh stands.
 
 use nalgebra::Vector3;
 
 use super::files::bounds;
 use super::mirror::{MIRRORED, mirrored_share};
 
-/// Thickness of the layer of points that a mesh rests on, as a share of its box's diagonal: an assumption.
+/// Thickness of the layer of points that a mesh rests on, as a share of the diagonal of its box (assumed).
 const LAYER: f64 = 0.01;
-/// Minimum ratio of support along z to support along y for z to be up (assumption).
+/// Minimum ratio of support along z to support along y for z to be up (assumed).
 const MARGIN: f64 = 2.0;
-/// Least support as a share of the diagonal's square (assumed): busts touch their lowest layer by a chin or the like.
+/// Least support as a share of the squared diagonal (assumed). Busts may touch the lowest layer only with the chin.
 const LEAST_SUPPORT: f64 = 0.01;
-/// A support of this share of the outline from above needs no symmetry: an assumption.
+/// Share of the outline from above from which on a support needs no symmetry (assumed).
 const FULL: f64 = 0.6;
 
-/// Whether a mesh in a format that does not state its up direction stands along +z rather than +y. `rims` tells for
+/// True if a mesh in a format that does not state its up direction stands along +z rather than +y. `rims` tells for
 /// each point whether it lies on the rim of an open surface; its result may be shorter than `points`.
 ///
-/// A thing rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on the side of its
-/// belly. Tools that disagree on the axis export both kinds of OBJ and PLY files, and +y is the rule unless the mesh
-/// contradicts it clearly: its support along z
+/// An object rests on its support, the convex hull of its lowest points: a teapot on its bottom, not on the side of its
+/// belly. Tools export OBJ and PLY files with either axis. +y is assumed unless the mesh clearly contradicts it. The
+/// support along z then
 ///
 /// - is much larger than along y, where wheels and feet support little;
-/// - is not a rim, as the open back of a scan is. The open bottom of a body with two planes of symmetry counts;
-/// - takes most of the outline from above, or the mesh has a left and a right that stand beside z;
-/// - differs from the top, as for all that stands.
+/// - is not a rim, like the open back of a scan, except the open bottom of a body with two planes of symmetry;
+/// - covers most of the outline from above, or the mesh is symmetric about a plane that contains z;
+/// - differs from the top, as in objects that stand.
 pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> bool {
     let [least, most] = bounds(points).map(|corner| Vector3::from(corner.map(f64::from)));
     let diagonal = (most - least).norm();
@@ -35,7 +35,7 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
     let along_y = support(points, 1, top(1), |_| true);
     let suffices =
         |along_z: f64| along_z > MARGIN * along_y && along_z > LEAST_SUPPORT * diagonal * diagonal;
-    // The support decides about most meshes, before their symmetry and their rims need be known.
+    // The support decides most cases, without the cost of symmetry and rims.
     let with_rims = support(points, 2, top(2), |_| true);
     if !suffices(with_rims) {
         return false;
@@ -57,7 +57,7 @@ pub fn stands_along_z(points: &[[f32; 3]], rims: impl FnOnce() -> Vec<bool>) -> 
     suffices(along_z) && (across_x.max(across_y) >= MIRRORED || along_z >= FULL * outline())
 }
 
-/// Area of the convex hull of the points selected by `counts` up to `top` along an axis.
+/// Area of the convex hull of the points up to `top` along an axis, among those for which `counts` is true.
 fn support(points: &[[f32; 3]], axis: usize, top: f64, counts: impl Fn(usize) -> bool) -> f64 {
     let low = points.iter().enumerate().filter(|(at, p)| f64::from(p[axis]) <= top && counts(*at));
     let [across, along] = [(axis + 1) % 3, (axis + 2) % 3];
@@ -69,7 +69,7 @@ pub(super) fn hull_area(mut points: Vec<[f64; 2]>) -> f64 {
     chain_area(points)
 }
 
-/// The same by Andrew's monotone chain, which sorts all points.
+/// Area of the convex hull by Andrew's monotone chain, which sorts all points.
 fn chain_area(mut points: Vec<[f64; 2]>) -> f64 {
     points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     let chain = |points: &mut dyn Iterator<Item = [f64; 2]>| {
@@ -93,10 +93,10 @@ fn turn(a: [f64; 2], b: [f64; 2], c: [f64; 2]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// Drops points inside the farthest points' polygon in eight directions (Akl and Toussaint), most points of a mesh.
+/// Drops the points inside the polygon of the farthest points in eight directions (Akl and Toussaint): most of a mesh.
 fn drop_inner(points: &mut Vec<[f64; 2]>) {
     let Some(&first) = points.first() else { return };
-    // Counter-clockwise.
+    // Directions are counter-clockwise, so that the farthest points form a polygon in this order.
     let directions = [
         [1.0, 0.0],
         [1.0, 1.0],
@@ -119,7 +119,7 @@ fn drop_inner(points: &mut Vec<[f64; 2]>) {
     let corner = |at: usize| farthest[at % farthest.len()].1;
     let edges = (0..farthest.len()).map(|at| [corner(at), corner(at + 1)]);
     let edges: Vec<[[f64; 2]; 2]> = edges.filter(|[a, b]| a != b).collect();
-    // Two edges are one line there and back, which has no inside.
+    // Two edges form a line in both directions, which has no inside.
     if edges.len() > 2 {
         points.retain(|point| edges.iter().any(|[a, b]| turn(*a, *b, *point) <= 0.0));
     }

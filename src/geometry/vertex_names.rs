@@ -1,16 +1,16 @@
-//! Numbers of the vertices of a mesh, as an index buffer would hold them.
+//! Numbering of the vertices of a mesh, as in an index buffer.
 
 use std::collections::HashMap;
 
 use super::files::{Corner, Mesh, NONE};
 use quadrille_base::math::fit;
 
-/// Numbers a mesh's vertices: corners of equal positions, texture coordinates, normals and colours share a number.
+/// Numbers the vertices of a mesh: corners with equal position, texture coordinate, normal and colour share a number.
 ///
-/// The result is an index buffer without duplicates. A file's own indices are not used, since OBJ has an
-/// index for each attribute and exporters repeat equal vertices.
+/// The result is an index buffer without duplicates. The indices of the file are not used, since OBJ has one per
+/// attribute and exporters repeat equal vertices.
 pub(super) struct VertexNames {
-    /// Per texture coordinate, the first one of the same value.
+    /// Index of the first equal texture coordinate, per texture coordinate.
     uvs: Vec<u32>,
     normals: Vec<u32>,
     colours: Vec<u32>,
@@ -18,7 +18,7 @@ pub(super) struct VertexNames {
 }
 
 impl VertexNames {
-    /// Numbers of a mesh. Corners may have indices of `computed` normals, after its own.
+    /// Creates the numbering of a mesh. Indices of `computed` normals follow those of the normals of the mesh.
     pub(super) fn new(mesh: &Mesh, computed: &[[f32; 3]]) -> Self {
         Self {
             uvs: first_equal(mesh.uvs.iter()),
@@ -43,7 +43,7 @@ impl VertexNames {
     }
 }
 
-/// Index of the first item of the same value, for each item.
+/// Index of the first equal item, for each item.
 fn first_equal<'a, const N: usize>(items: impl Iterator<Item = &'a [f32; N]>) -> Vec<u32> {
     let mut first = HashMap::with_capacity(items.size_hint().0);
     // Adding zero turns -0 into 0.

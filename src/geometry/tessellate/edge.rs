@@ -1,13 +1,13 @@
 //! Edges of sub-patches in fixed-point parameters.
 //!
 //! An edge is stored as a range of points on the whole edge that contains it, so that the sub-patches on both
-//! sides place their vertices at the same parameters however often each is split.
+//! sides have vertices at the same parameters, even if they are split differently.
 
-/// Fixed-point 1. Parameters from 0 to this, and 1 minus any of them, are exact in `f32`.
+/// Fixed-point 1. Parameters from 0 to 1, and their differences from 1, are exact in f32.
 pub(super) const ONE: i32 = 1 << 24;
-/// `parts` of an edge that is not divided evenly (DiagSplit's `NON_UNIFORM`).
+/// Value of `parts` for an edge that is not divided evenly (`NON_UNIFORM` in DiagSplit).
 const UNEVEN: u32 = u32::MAX;
-/// Shorter edges are divided evenly, so that splitting ends at jumps of heights (assumed): a 4096th of a patch.
+/// Edges below this length are divided evenly, so that splitting ends at jumps of heights (assumed): a 4096th of a patch.
 const SHORTEST_UNEVEN: u32 = 4096;
 
 pub(super) type PatchPoint = [i32; 2];
@@ -26,12 +26,12 @@ pub(super) struct PatchEdge {
     estimate: u32,
 }
 
-/// Length on the screen, in target edge lengths.
+/// Length of an edge on the screen, in target edge lengths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
-    /// Sum over the measured segments, rounded up (DiagSplit's `t_min`).
+    /// Sum over the measured segments, rounded up (`t_min` in DiagSplit).
     pub(super) sum: u32,
-    /// Longest measured segment times the number of segments, rounded up (DiagSplit's `t_max`).
+    /// Longest measured segment times the number of segments, rounded up (`t_max` in DiagSplit).
     pub(super) longest: u32,
 }
 
@@ -98,7 +98,7 @@ impl PatchEdge {
         }
     }
 
-    /// Point `number` of the whole edge, by distances rounded towards zero: the mirrored edge gets the mirrored point.
+    /// Point `number` of the whole edge. Distances are rounded towards zero, so that mirrored edges have mirrored points.
     fn whole(&self, number: u32) -> PatchPoint {
         std::array::from_fn(|axis| {
             let (a, b) = (self.ends[0][axis], self.ends[1][axis]);

@@ -1,5 +1,6 @@
-//! Adaptive tessellation without cracks, of the paper on quad-fragment merging (section 4): Fisher, Fatahalian, Boulos,
-//! Akeley, Mark and Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon Rendering".
+//! Adaptive tessellation without cracks, which the paper on quad-fragment merging uses (section 4): Fisher, Fatahalian,
+//! Boulos, Akeley, Mark and Hanrahan 2009, "DiagSplit: Parallel, Crack-Free, Adaptive Tessellation for Micropolygon
+//! Rendering".
 //!
 //! The division of an edge depends on that edge alone: it is measured on the screen in a direction on which both patches
 //! agree. Sub-patches are split until their sides are evenly divided and they fit in a grid. The owner of a side evaluates
@@ -22,10 +23,10 @@ use split::Splitter;
 pub use split::{MAX_EDGE_FACTOR, TessellateSettings};
 use topology::Topologies;
 
-/// Least and greatest target area of a triangle in pixels; the paper on quad-fragment merging has 0.5 to 10.
+/// Least and greatest target area of a triangle in pixels. The paper on quad-fragment merging uses 0.5 to 10.
 pub const AREA_RANGE_PX: (f64, f64) = (0.1, 1000.0);
 
-/// A tessellated surface, with one patch per batch.
+/// Tessellated surface, a source of grids with one patch per batch.
 #[derive(Debug)]
 pub struct Tessellated {
     surface: Surface,

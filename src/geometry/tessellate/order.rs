@@ -20,11 +20,11 @@ choice! {
     }
 }
 
-/// Lattice steps per unit that distinguish positions, which are at most 64 and differ by more than a 32768th.
+/// Factor that maps positions on a lattice to distinct integers: they are at most 64 and differ by over 1/32768.
 const STEPS: f32 = 32_768.0;
 
 impl GridOrder {
-    /// Sorts triangles, given the side length and centroids on their lattice.
+    /// Sorts triangles by their centroids on a lattice with the given sides.
     pub(super) fn sort<T>(
         self,
         triangles: &mut [T],
@@ -43,7 +43,7 @@ impl GridOrder {
     }
 }
 
-/// Ring, side within it, and position along the side. Sides are counter-clockwise from (0, 0).
+/// Ring, side of the ring, and position along the side. Sides are counter-clockwise from (0, 0).
 fn ring_key([x, y]: [f32; 2], [width, height]: [f32; 2]) -> (u32, usize, u32) {
     let from_sides = [y, width - x, height - y, x];
     let along_sides = [x, y, width - x, height - y];

@@ -1,4 +1,4 @@
-//! Tessellation of a patch: its edges are measured, it is split, and its grids are evaluated.
+//! Tessellation of a patch: measurement of its edges, splitting, and evaluation of its grids.
 
 use std::ops::ControlFlow;
 
@@ -14,25 +14,25 @@ use quadrille_base::task::Task;
 /// Limit on the segments of a grid's side, as in Direct3D 11's tessellator. A grid also has at most the
 /// 512 triangles of a mask (QFM, section 3): 16 by 16 quads, or 64 by 4.
 pub const MAX_EDGE_FACTOR: u32 = 64;
-/// Segments in which an edge is measured (assumed; DiagSplit's paper gives none).
+/// Number of segments in which an edge is measured (assumed; the paper on DiagSplit states none).
 const MEASURED_SEGMENTS: u16 = 4;
-/// Width of the band around the picture within which edges are measured, in sizes of the picture (assumed).
-/// Prevents fine division of nearby geometry outside the picture.
+/// Width of the band around the picture in which edges are measured, in sizes of the picture (assumed). Limits the
+/// division of nearby geometry outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Split depth below which cuts may have any number of segments (assumed), for seams of height maps and the like.
+/// Split depth from which on the segments of cuts are limited (assumed), as at seams of height maps.
 const FREE_DEPTH: u32 = 24;
-/// Splits of a patch after which cuts are limited likewise, which bounds the work (assumed): a hundred times
-/// the splits for a picture full of triangles of half a pixel.
+/// Splits of a patch after which the segments of cuts are limited, which bounds the work (assumed): a hundred times the
+/// splits for a picture full of triangles of half a pixel.
 const FREE_SPLITS: u32 = 1 << 20;
-/// At this depth, both parameters of 24 bits have been halved as often as possible.
+/// Depth at which both parameters, of 24 bits, have been halved as often as possible.
 const LAST_DEPTH: u32 = 48;
 
 /// Settings of the tessellator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TessellateSettings {
-    /// Greatest area of triangles that face the viewer, 0.1 to 1000 pixels.
+    /// Maximum area in pixels of triangles that face the viewer, 0.1 to 1000.
     pub triangle_area_px: f64,
-    /// Greatest number of segments of a grid's side, 2 to [`MAX_EDGE_FACTOR`].
+    /// Maximum number of segments per side of a grid, 2 to [`MAX_EDGE_FACTOR`].
     pub max_edge_factor: u32,
     /// Order of the triangles inside a grid.
     pub grid_order: GridOrder,
@@ -63,15 +63,15 @@ pub(super) struct Splitter<'a> {
 /// Sides of a quadrilateral part of a patch, counter-clockwise.
 type SubPatch = [PatchEdge; 4];
 
-/// Number of segments of the cut between two halves, which alone share it.
+/// Rule for the number of segments of a cut. Only the two halves of a part share the cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
-    /// As measured.
+    /// The number of segments follows from the measured length.
     Free,
-    /// At most as many segments as a grid side allows, spaced evenly, so that the cut need not be split again.
+    /// At most the segments of a side of a grid, spaced evenly, so that the cut need not be split again.
     Even,
-    /// At most as many segments as the adjacent sides, spaced evenly: the parts get smaller even where the surface jumps
-    /// between neighbouring parameters, so that every cut across the jump is as long as the one before.
+    /// At most as many segments as the adjacent sides, spaced evenly. The parts then get smaller even if the surface jumps
+    /// between neighbouring parameters, where every cut across the jump has the same length.
     NoFiner,
 }
 
@@ -89,7 +89,7 @@ impl Cut {
 
 enum Site {
     Inside,
-    /// A side, and the parameter along it.
+    /// Number of a side, and the parameter along it.
     Side(usize, i32),
     Corner(usize),
 }
@@ -121,7 +121,7 @@ impl Splitter<'_> {
         let mut waiting = vec![(std::array::from_fn(|side| self.side(side)), 0)];
         let mut splits = 0;
         while let Some((part, depth)) = waiting.pop() {
-            // Parts outside the view have no grid, and there may be many in a row.
+            // Checked here as well as in `visit`, since many parts in a row may be outside the view and have no grid.
             task.flow()?;
             if let Some(first) = self.split_side(&part) {
                 let [one, other] = self.split(&part, first, Cut::of(depth, splits));
@@ -163,7 +163,7 @@ impl Splitter<'_> {
         let (mut sum, mut longest) = (0.0, 0.0_f64);
         for i in 1..=n {
             let next = self.on_screen(between(i));
-            // Behind the viewer positions have no meaning, and neighbours may be far apart.
+            // Positions behind the viewer have no meaning, and neighbours there may be far apart.
             let is_seen = next.1 || last.1;
             let [x, y] = [0, 1].map(|axis| next.0[axis] - last.0[axis]);
             let length = if is_seen { x.hypot(y) } else { 0.0 };
@@ -188,7 +188,7 @@ impl Splitter<'_> {
         (position, seen.z > self.view.near)
     }
 
-    /// Owner of a point, the parameters there, and whether the surface is smooth; `None` if the patch owns it.
+    /// Patch that owns a point, the parameters there, and whether the surface is smooth; `None` if this patch owns it.
     fn owner(&self, at: PatchPoint) -> Option<(usize, [f32; 2], bool)> {
         let (patch, uv, is_smooth) = match site(at) {
             Site::Inside => return None,
@@ -232,7 +232,7 @@ impl Splitter<'_> {
         GridVertex { position, normal, uv: self.surface.uv(self.patch, here[0], here[1]) }
     }
 
-    /// First of the two opposite sides at which to split; `None` if the part fits a grid.
+    /// First of the two opposite sides to split; `None` if the part fits a grid.
     fn split_side(&self, part: &SubPatch) -> Option<usize> {
         let most = self.settings.max_edge_factor;
         let size = |first: usize| {
@@ -256,7 +256,7 @@ impl Splitter<'_> {
         let [low, right, high, left] = std::array::from_fn(|side| part[(side + first) % 4]);
         let measure = |ends: [PatchPoint; 2]| self.measure(ends);
         let is_point = |e: &PatchEdge| !e.is_uneven() && e.segments() == 0;
-        // A side of one segment is split at the end where no other side is a point, since the cut would
+        // A side of one segment is split at the end that is not at a side of one point, since the cut would
         // otherwise coincide with the side beyond that point.
         let [low_left, low_right] = low.split(is_point(&left), measure);
         let [high_right, high_left] = high.split(is_point(&right), measure);
@@ -304,7 +304,7 @@ impl Splitter<'_> {
                 vertices.push(self.vertex(at));
             }
         }
-        // After displacement, which may move the surface into or out of the view.
+        // The view is tested after displacement, which may move the surface into or out of it.
         let misses = self.view.misses(vertices.iter().map(|vertex| vertex.position));
         (!misses).then(|| Grid {
             material: self.surface.material(self.patch),
@@ -316,7 +316,7 @@ impl Splitter<'_> {
     }
 }
 
-/// Vertex id by position: a hash of its bits. Ids may collide, so edges are matched by the ids of both ends.
+/// Vertex id: a hash of the bits of the position. Ids may collide, so edges are matched by the ids of both ends.
 fn vertex_id(position: [f32; 3]) -> u32 {
     // The finaliser of MurmurHash3 (Appleby), chained over the coordinates.
     position.iter().fold(0x9e37_79b9, |hash: u32, x| {

@@ -1,8 +1,8 @@
 //! Triangles of a grid whose four sides have different numbers of segments: rows of quads inside, and a
 //! ring of triangles around them (the layout of Direct3D 11's tessellator).
 //!
-//! Vertices are numbered along the perimeter, from corner 0 counter-clockwise, then row by row inside. A grid has
-//! `columns` by `rows` quads, the greater factors of opposite sides, and the inner points of that lattice.
+//! Vertices are numbered along the perimeter, from corner 0 counter-clockwise, then row by row inside. The inner vertices
+//! are on a lattice of `columns` x `rows` quads, the greater factors of opposite sides.
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -11,7 +11,7 @@ use super::order::GridOrder;
 use crate::grid::{Topology, neighbours};
 use crate::surface::along_side;
 
-/// Segments of a grid's four sides, each at most [`super::MAX_EDGE_FACTOR`].
+/// Segments of the four sides of a grid, each at most [`super::MAX_EDGE_FACTOR`].
 pub(super) type Factors = [u8; 4];
 
 pub(super) fn lattice([a, b, c, d]: Factors) -> [u16; 2] {
@@ -26,7 +26,7 @@ pub(super) struct Topologies {
 }
 
 impl Topologies {
-    /// Creates topologies with triangles in this order; `seed` seeds a random order.
+    /// Creates a cache of topologies with triangles in this order; `seed` seeds a random order.
     pub(super) fn new(order: GridOrder, seed: u64) -> Self {
         Self { order, seed, known: RwLock::default() }
     }
@@ -62,7 +62,7 @@ fn side(factors: Factors, number: usize) -> Vec<Node> {
     (0..=count).map(node).collect()
 }
 
-/// Triangulates between an outer chain and a parallel one to its left, in the order of `key` along them.
+/// Triangulates between an outer chain and a parallel chain to its left. `key` increases along both.
 fn zip(outer: &[Node], inner: &[Node], key: impl Fn([f32; 2]) -> f32, out: &mut Vec<[Node; 3]>) {
     let (mut i, mut j) = (0, 0);
     let middle = |chain: &[Node], k: usize| key(chain[k].position) + key(chain[k + 1].position);

@@ -1,11 +1,11 @@
-//! FROG, in the place of the paper's scene of that name: a body, a head and two eyes whose skin is
-//! displaced at a high frequency, so that triangles of one grid hide each other.
+//! FROG, a substitute for the scene of that name in the paper: a body and a head with skin displaced at a high
+//! frequency, so that triangles of one grid hide each other, and two eyes.
 
 use super::shapes::{BALL_PATCHES, ball_direction, ball_owners};
 use crate::files::Material;
 use crate::surface::patches::{Geometry, PatchMaterials, Surface, SurfacePoint, add_scaled, unit};
 
-/// Displacement of the skin.
+/// Displacement of the skin by noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bumps {
     /// Cells of noise per world unit.
@@ -15,13 +15,13 @@ pub struct Bumps {
 }
 
 impl Default for Bumps {
-    /// Assumed: cells of about three pixels from the scene's viewpoint, twice as high, so that the skin folds.
+    /// Assumed: cells of about three pixels from the viewpoint of the scene, twice as high as wide, so that the skin folds.
     fn default() -> Self {
         Self { frequency: 120.0, height: 0.02 }
     }
 }
 
-/// Centre and radii of an ellipsoid, and its share of the displacement.
+/// Centre and radii of an ellipsoid, and the factor on its displacement.
 type Part = ([f32; 3], [f32; 3], f32);
 const PARTS: [Part; 4] = [
     ([0.0, 0.35, 0.0], [0.85, 1.0, 0.62], 1.0),
@@ -29,7 +29,7 @@ const PARTS: [Part; 4] = [
     ([-0.34, -0.8, 0.62], [0.18, 0.18, 0.18], 0.0),
     ([0.34, -0.8, 0.62], [0.18, 0.18, 0.18], 0.0),
 ];
-/// Slopes of the noise are measured over this distance in cells (assumed).
+/// Distance in cells over which slopes of the noise are measured (assumed).
 const SLOPE_REACH: f32 = 0.02;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Surface {
 }
 
 impl Frog {
-    /// Noise at a point in cells: 0 to 1, cubic between random values at integer points.
+    /// Noise at a point given in cells: 0 to 1, interpolated cubically between random values at integer points.
     fn noise(&self, at: [f32; 3]) -> f32 {
         let cell = at.map(f32::floor);
         let weights: [f32; 3] = std::array::from_fn(|axis| {

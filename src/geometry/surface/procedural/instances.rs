@@ -8,17 +8,17 @@ use crate::surface::patches::{Geometry, Surface, SurfacePoint, box_corners, cros
 use quadrille_base::error::{Error, Result};
 
 const CLOUD_BALLS: u64 = 20_000;
-/// In world units: 2 to 6 pixels from the scene's viewpoint.
+/// Least and greatest radius of balls in world units: 2 to 6 pixels from the viewpoint of the scene.
 const CLOUD_RADII: [f32; 2] = [0.005, 0.015];
-/// In widths of a figure.
+/// Distance between figures, in widths of a figure.
 const ARMY_SPACING: f32 = 1.15;
 
-/// A copy of a surface: rotated, scaled, then translated.
+/// Placement of a copy of a surface: a rotation, then a scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instance {
-    /// Rows of a rotation.
+    /// Rows of the rotation matrix.
     pub rotation: [[f32; 3]; 3],
-    /// Factor, above zero.
+    /// Scale factor, above zero.
     pub scale: f32,
     /// Translation in world units.
     pub translation: [f32; 3],
@@ -74,8 +74,8 @@ impl Geometry for Instances {
 }
 
 impl Surface {
-    /// Creates ARMY: `rows` by `columns` copies of a figure that stands along +y on a field in x and z, displaced and
-    /// rotated a bit, in random order: occlusion is neither best nor worst from any viewpoint.
+    /// Creates ARMY: `rows` x `columns` copies of a figure that stands along +y, on a field in x and z. They are slightly
+    /// displaced and rotated, and in random order, so that occlusion is neither best nor worst from any viewpoint.
     ///
     /// # Errors
     /// [`Error::Limit`] when the copies have more than 2^32 patches.
@@ -131,12 +131,12 @@ pub(super) fn point_cloud(seed: u64) -> Surface {
     Instances::of(Surface::ball(material), (0..CLOUD_BALLS).map(ball).collect())
 }
 
-/// Generator that depends only on a seed and an item's index, so that scenes are the same on any thread.
+/// Random numbers that depend only on a seed and the index of an item, so that scenes do not depend on threads.
 pub(super) struct Rng(Pcg32);
 
 impl Rng {
     pub(super) fn new(seed: u64, index: u64) -> Self {
-        // As in SplitMix64, Weyl's sequence by the golden ratio separates the items.
+        // As in SplitMix64, a Weyl sequence of the golden ratio separates the items.
         let apart = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self(Pcg32::seed_from_u64(seed ^ apart))
     }

@@ -1,6 +1,6 @@
 //! Procedural scenes. PLANE, SINEWAVE, FROG, PTCLOUD and FURBALL come from the paper on quad-fragment merging (section
-//! 4, Figure 10), which states their purpose but no sizes. All sizes are assumptions, by which pictures and shares of
-//! fine geometry look like the paper's. ARCADE stands for the indoor scenes of sort-based deferred shading.
+//! 4, Figure 10), which states their purpose but no sizes. The sizes are assumed such that pictures and shares of fine
+//! geometry resemble the paper. ARCADE replaces the indoor scenes of the paper on sort-based deferred shading.
 
 mod arcade;
 mod frog;
@@ -20,24 +20,24 @@ pub use shapes::HAIRS;
 pub use shapes::HairOrder;
 pub use shapes::MAX_HAIRS;
 
-/// Size of the paper's pictures in pixels (section 4).
+/// Width and height in pixels of the pictures of the paper (section 4).
 pub const PICTURE_PX: [u32; 2] = [1728, 1080];
 
-/// Viewpoint of a scene.
+/// Viewpoint of a scene: a pinhole camera without a picture size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viewpoint {
     /// Position of the viewer in world units.
     pub eye: [f64; 3],
-    /// Point at the centre of the picture, in world units.
+    /// Point that the camera looks at, in world units.
     pub target: [f64; 3],
-    /// Direction towards the top of the picture.
+    /// Direction that points up in the picture.
     pub up: [f64; 3],
     /// Vertical field of view in radians.
     pub vertical_fov: f64,
 }
 
 impl Viewpoint {
-    /// Creates the camera for a picture of `width` by `height` pixels.
+    /// Creates the camera for a picture of `width` x `height` pixels.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) when the size is out of range or the viewpoint has no direction.
@@ -67,7 +67,7 @@ choice! {
 }
 
 impl ProceduralScene {
-    /// Returns the scene of a name in any case.
+    /// Returns the scene of a name, in any letter case.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::Error::Argument) when no scene has the name.
@@ -76,7 +76,7 @@ impl ProceduralScene {
         scene.map_err(|error| error.about("procedural scene"))
     }
 
-    /// Creates the scene's surface from the random numbers of `seed`.
+    /// Creates the surface of the scene, with random numbers from `seed`.
     pub fn surface(self, seed: u64) -> Surface {
         match self {
             Self::Plane => shapes::plane(),
@@ -88,7 +88,7 @@ impl ProceduralScene {
         }
     }
 
-    /// Returns the scene's viewpoint for a picture of 1728 by 1080 pixels.
+    /// Returns the viewpoint of the scene, for a picture of 1728 x 1080 pixels.
     pub fn viewpoint(self) -> Viewpoint {
         let (origin, z) = ([0.0; 3], [0.0, 0.0, 1.0]);
         let (eye, target, up) = match self {

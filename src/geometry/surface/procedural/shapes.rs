@@ -8,7 +8,7 @@ use crate::surface::patches::{
 };
 use quadrille_base::choice;
 
-/// `amplitude * sin(along . (x, y) + phase)`.
+/// Sine wave of heights: `amplitude * sin(along . (x, y) + phase)`.
 #[derive(Debug)]
 struct Wave {
     amplitude: f32,
@@ -17,7 +17,7 @@ struct Wave {
     phase: f32,
 }
 
-/// Rectangle of patches around the origin at z = 0, facing up, with waves.
+/// Rectangle of patches around the origin at z = 0, facing up, with heights from waves.
 #[derive(Debug)]
 struct Sheet {
     counts: [u16; 2],
@@ -25,12 +25,13 @@ struct Sheet {
     waves: Vec<Wave>,
 }
 
-/// PLANE: 24 by 15 patches over 3.2 by 2 world units.
+/// PLANE: 24 x 15 patches over 3.2 x 2 world units.
 pub(super) fn plane() -> Surface {
     sheet([24, 15], [3.2, 2.0], Vec::new())
 }
 
-/// SINEWAVE: 32 by 32 patches over 6 by 6 units, of crossing, self-occluding waves, from 0.25 long and 0.025 high.
+/// SINEWAVE: 32 x 32 patches over 6 x 6 world units, with crossing waves that occlude each other. The shortest wave is
+/// 0.25 long and 0.025 high.
 pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -96,7 +97,7 @@ impl Sheet {
     }
 }
 
-/// Axes of u and v; the third points outwards.
+/// Axes of u and v of each patch of a ball; the third axis points outwards.
 const FRAMES: [[[i8; 3]; 2]; 6] = [
     [[1, 0, 0], [0, 1, 0]],
     [[0, 1, 0], [1, 0, 0]],
@@ -107,7 +108,7 @@ const FRAMES: [[[i8; 3]; 2]; 6] = [
 ];
 pub(super) const BALL_PATCHES: usize = FRAMES.len();
 
-/// Unit ball of six inflated cube faces.
+/// Unit ball of six patches, the faces of a cube projected onto a sphere.
 #[derive(Debug)]
 struct Ball;
 
@@ -118,7 +119,7 @@ pub(super) fn ball_owners() -> Owners {
 }
 
 impl Surface {
-    /// Creates a ball of radius 1 around the origin, of one material.
+    /// Creates a ball of radius 1 around the origin, with one material.
     pub fn ball(material: Material) -> Self {
         Self::new(Ball, BALL_PATCHES, ball_owners(), PatchMaterials::single(material))
     }
@@ -147,15 +148,15 @@ impl Geometry for Ball {
 }
 
 pub(super) const FUR_EYE: [f64; 3] = [0.5, -5.0, 1.0];
-/// Default number of hairs (assumed). It affects results: the denser the fur, the more of a hair is occluded.
+/// Default number of hairs (assumed). It affects results, since denser fur occludes more of each hair.
 pub const HAIRS: u32 = 6000;
-/// Limit on the hairs, whose patches are held in memory.
+/// Maximum number of hairs, which limits the memory of their patches.
 pub const MAX_HAIRS: u32 = 1 << 22;
-/// In radii of the ball.
+/// Least and greatest length of hairs, in radii of the ball.
 const LENGTHS: [f32; 2] = [0.5, 0.8];
-/// In radii of the ball, about 3 pixels from the viewpoint.
+/// Width of hairs at the root, in radii of the ball: about 3 pixels from the viewpoint.
 const ROOT_WIDTH: f32 = 0.01;
-/// About 1 pixel.
+/// Width of hairs at the tip: about 1 pixel from the viewpoint.
 const TIP_WIDTH: f32 = 0.0035;
 
 #[derive(Debug, Clone, Copy)]
@@ -179,7 +180,7 @@ choice! {
     }
 }
 
-/// Unit ball with hairs, each a ribbon of one patch with u across and v from root to tip.
+/// Unit ball with hairs. A hair is a ribbon of one patch, with u across and v from root to tip.
 #[derive(Debug)]
 struct FurBall(Vec<Hair>);
 

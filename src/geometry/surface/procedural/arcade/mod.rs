@@ -22,7 +22,7 @@ const COLUMN_HEIGHT: f32 = 2.55;
 const SPRINGING: f32 = 4.2;
 const ARCH_RADIUS: f32 = 1.6;
 const ARCH_THICKNESS: f32 = 0.5;
-/// Axis by x and radius of each vault.
+/// Position of the axis in x, and radius, of each vault.
 const VAULTS: [[f32; 2]; 5] = [[-7.5, 1.5], [-4.5, 1.5], [0.0, 3.0], [4.5, 1.5], [7.5, 1.5]];
 const OVERLAP: f32 = 0.2;
 const BALLS: u16 = 24;
@@ -108,7 +108,7 @@ fn materials() -> Vec<Material> {
         material("column", [0.8, 0.74, 0.68], Some(2), 20.0),
     ];
     let balls = (0..).zip(BALL_COLOURS).map(|(number, colour)| {
-        // Every other colour belongs to a checkered ball.
+        // Balls of every second colour are checkered.
         material("ball", colour, (number % 2 == 0).then_some(0), 120.0)
     });
     materials.extend(balls);
@@ -167,7 +167,7 @@ impl Arcade {
         }
     }
 
-    /// An arch from column to column, with the wall above it.
+    /// Adds an arch between two columns, with the wall above it.
     fn arch(&mut self, x: f32, middle: f32, top: f32) {
         let half = ARCH_THICKNESS / 2.0;
         for facing in [-1.0, 1.0] {
@@ -191,7 +191,7 @@ impl Arcade {
         self.beam(x, [middle + ARCH_RADIUS, to], top, false);
     }
 
-    /// A plane wall above the columns, with an underside if it `spans` a gap.
+    /// Adds a plane wall above the columns, with an underside if it `spans` a gap.
     fn beam(&mut self, x: f32, [from, to]: [f32; 2], top: f32, spans: bool) {
         let half = ARCH_THICKNESS / 2.0;
         let up = [0.0, 0.0, top - COLUMN_HEIGHT];
@@ -207,7 +207,7 @@ impl Arcade {
 
     fn columns(&mut self) {
         let profile = |at_foot, slope, bulge, flare| Profile { at_foot, slope, bulge, flare };
-        // Base, shaft and capital: lower and upper end, and profile.
+        // Lower end, upper end and profile of the base, the shaft and the capital.
         let parts = [
             ([0.1, 0.36], profile(0.44, -0.11, 0.05, 0.0)),
             ([0.34, 2.07], profile(0.33, -0.05, 0.02, 0.0)),
@@ -229,7 +229,7 @@ impl Arcade {
     fn slab(&mut self, [x, y]: [f32; 2], half: f32, [low, high]: [f32; 2], has_upper: bool) {
         let up = [0.0, 0.0, high - low];
         for [dx, dy] in [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]] {
-            // The side faces (dx, dy) and runs to its left.
+            // The side faces (dx, dy) and extends to the left of that direction.
             let corner = [x + half * (dx + dy), y + half * (dy - dx), low];
             self.flat(corner, [[-2.0 * half * dy, 2.0 * half * dx, 0.0], up], [1, 1], COLUMN);
         }
@@ -242,7 +242,7 @@ impl Arcade {
         let mut rng = Rng::new(seed, number.into());
         let radius = rng.range(0.25, 0.5);
         let is_high = number % 3 == 2;
-        // Along the axes of the vaults beside the nave, or on the sides of the nave.
+        // Balls lie along the axes of the vaults beside the nave, or on the sides of the nave.
         let x = match number % 4 {
             0 => rng.range(4.0, 5.0),
             1 => rng.range(-5.0, -4.0),

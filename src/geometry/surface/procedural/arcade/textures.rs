@@ -39,7 +39,7 @@ fn floor(x: u32, y: u32) -> f32 {
 fn masonry(x: u32, y: u32) -> f32 {
     let height = SIDE / COURSES;
     let course = y / height;
-    // Every other course is offset by half a stone.
+    // Every second course is offset by half a stone.
     let x = x + if course.is_multiple_of(2) { 0 } else { height };
     let stone = x / (2 * height) % (SIDE / (2 * height));
     if x % (2 * height) < JOINT || y % height < JOINT {
