@@ -15,8 +15,7 @@ pub struct MeshOrientation {
     pub front: Vector3<f64>,
 }
 
-/// Components of the default direction: up, right and front. The view is 17 degrees above and 25 degrees beside the front,
-/// so it shows three sides.
+/// Components of the default direction: up, right and front. It is 17 degrees above and 25 degrees beside the front.
 const ABOVE: f64 = 0.3;
 const BESIDE: f64 = 0.4;
 const BEFORE: f64 = 0.87;
@@ -67,8 +66,7 @@ impl MeshOrientation {
     }
 
     /// Direction from the middle of a mesh to its default viewpoint: [`Self::towards_front`], unless the outline of the
-    /// points is more than twice as large from another side or from higher up; then the direction with the largest
-    /// outline.
+    /// points is more than twice as large from another side or from higher up; then the direction with the largest outline.
     ///
     /// If the format does not state a front (`is_stated`), either end of an animal or a vehicle may be the front. A mesh
     /// that is symmetric and longer than wide is then shown in profile, which suits both cases.

@@ -20,8 +20,7 @@ pub(super) struct SmoothNormals {
 }
 
 impl SmoothNormals {
-    /// Computes the normals, and sets the normal indices of the corners of `triangles` beside hard edges. `faces` holds the
-    /// face of each triangle.
+    /// Computes the normals, and sets their indices in the corners of `triangles` (of `faces`) beside hard edges.
     pub(super) fn of(
         mesh: &Mesh,
         triangles: &mut [[Corner; 3]],
@@ -145,8 +144,7 @@ impl CornersByPosition {
     }
 }
 
-/// Normal and corners of each set of triangles between hard edges around a position; empty without hard edges. Triangles
-/// without area are left out.
+/// Normal and corners of each set of triangles with area between hard edges around a position; empty without hard edges.
 fn sides(
     mesh: &Mesh,
     triangles: &[[Corner; 3]],
@@ -296,8 +294,7 @@ mod tests {
         for (triangles, (_, normal)) in normals(&cube, None).chunks(2).zip(quads) {
             assert_eq!(triangles, [[normal; 3]; 2]);
         }
-        // Positions without a hard edge keep the mean to the last bit. Eight-sided rings of a sphere turn by 45
-        // degrees.
+        // Positions without a hard edge keep the mean to the last bit. Eight-sided rings of a sphere turn by 45 degrees.
         let mut sphere = String::new();
         for ring in 1..8 {
             let (y, r) = (f64::from(ring) * 22.5_f64.to_radians()).sin_cos();

@@ -145,8 +145,7 @@ fn scales(block: &mut SplatBlock, parameters: Parameters<'_>) -> Option<[f64; BL
 /// Normalises quaternions and returns their squared norms, which do not underflow in f64.
 #[inline(always)]
 fn normalise(rotation: &mut [Lanes; 4]) -> [f64; BLOCK] {
-    // Index loops over single arrays are vectorised; iterators over the four components become
-    // gathers.
+    // Index loops over single arrays are vectorised; iterators over the four components become gathers.
     let [w, x, y, z] = rotation;
     let mut norm2 = [0.0; BLOCK];
     for i in 0..BLOCK {

@@ -113,8 +113,7 @@ impl Splats {
     /// Creates splats from activated attributes. Quaternions are normalized.
     ///
     /// # Errors
-    /// [`Error::Argument`] naming the slice whose length or values do not fit; [`Error::Limit`] for too
-    /// many splats.
+    /// [`Error::Argument`] naming the slice whose length or values do not fit; [`Error::Limit`] for too many splats.
     pub fn from_slices(slices: &SplatSlices<'_>) -> Result<Self> {
         let degree = slices.degree()?;
         slices.check_values(true)?;

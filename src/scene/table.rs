@@ -307,8 +307,7 @@ impl SplatTable {
     /// filter is applied. Errors name `path`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and
-    /// [`Error::Cancelled`].
+    /// [`Error::Malformed`] for a missing column, or a row with a number that is not finite, and [`Error::Cancelled`].
     pub fn raw(&self, path: &Path, task: &Task) -> Result<RawColumns> {
         let (mut raw, rest) = self.raw_apart(path, task)?;
         raw.sh_rest = rest.into_iter().map(Cow::into_owned).collect();

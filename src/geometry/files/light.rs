@@ -43,8 +43,7 @@ impl SpotCone {
     /// Least difference of the cosines of both angles, as in the formula of `KHR_lights_punctual`.
     const LEAST_DIFFERENCE: f64 = 0.001;
 
-    /// Scale and offset that map the cosine of the angle to the axis to the square root of the attenuation, before clamping
-    /// to 0 to 1.
+    /// Scale and offset that map the cosine of the angle to the axis to the square root of the attenuation, unclamped.
     pub fn ramp(&self) -> [f64; 2] {
         let [inner, outer] = self.angles.map(f64::cos);
         let scale = 1.0 / (inner - outer).max(Self::LEAST_DIFFERENCE);

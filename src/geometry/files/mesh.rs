@@ -41,8 +41,7 @@ pub struct Crease {
 /// Readers guarantee valid indices, finite coordinates, at least three corners per face, and at least one material.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Position in the world that `positions` are relative to: zero, unless they lie far from zero. Cameras and lights are
-    /// relative to the world.
+    /// Point of the world that `positions`, but not lights, are relative to: zero, unless they lie far from zero.
     pub origin: [f64; 3],
     /// Positions relative to the origin, in world units.
     pub positions: Vec<[f32; 3]>,

@@ -8,8 +8,7 @@ use quadrille_base::error::{Error, Result};
 /// Parameter distance by which the point for a normal moves inwards if the derivatives give no normal, as at
 /// collapsed sides or cusps (assumed). It is small for a patch, but large relative to rounding.
 const NUDGE: f32 = 1.0 / 256.0;
-/// Least squared sine between the derivatives, times their relative lengths, that gives a normal (assumed): the square of
-/// some hundred rounding errors.
+/// Least squared sine between derivatives, times relative lengths, for a normal (assumed): some hundred roundings squared.
 const LEAST_AREA_SQUARED: f32 = 1e-9;
 
 /// Control points row by row, with rows along u. The unused fourth coordinate makes a point a SIMD vector.

@@ -20,8 +20,7 @@ const SPIRAL_TURNS: f64 = 2.0;
 const SPIRAL_DEPTH_RATE: f64 = 0.5;
 /// Share of the cameras inside the radii of a spiral or an ellipse.
 const RADIUS_SHARE: f64 = 0.9;
-/// Distance from the eye of the points that represent orientation, as a share of the cameras' extent. It weighs turning
-/// against moving.
+/// Distance from the eye of the points of orientation, in extents of the cameras. It weighs turning against moving.
 const TURN_WEIGHT: f64 = 0.1;
 /// Smallest eigenvalue of the normal equations of [`focus`], per camera, below which lines of sight count as parallel.
 const LEAST_CONVERGENCE: f64 = 1e-6;

@@ -3,8 +3,7 @@
 //! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the `applied_transform` of a
 //! `transforms.json` (and scales it by `applied_scale`). The data parser then orients, centres and scales the cameras;
 //! `transform` and `scale` in its `dataparser_transforms.json` map COLMAP's world, before `applied_transform`, to the
-//! trained world (`nerfstudio_dataparser.py`). An exported scene is in the trained world, its `transforms.json` in the
-//! intermediate one.
+//! trained world (`nerfstudio_dataparser.py`). Exported scenes are in the trained world, `transforms.json` between both.
 
 use std::path::{Path, PathBuf};
 

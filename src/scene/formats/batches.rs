@@ -84,14 +84,12 @@ impl SplatBatches {
         self.facts.whole_bytes.saturating_add(self.size_bytes(self.rows()))
     }
 
-    /// Restricts reading to `spans`: ascending ranges of multiples of [`BLOCK`] rows, except the last. Formats without
-    /// fixed-size rows ignore it.
+    /// Restricts reading of fixed-size rows to `spans`: ascending ranges of multiples of [`BLOCK`] rows, except the last.
     pub fn only(&mut self, spans: Vec<Range<usize>>) {
         self.spans = spans;
     }
 
-    /// Reads the scene in batches of about `rows` rows, and calls `each` with every batch. Pages of the file are released
-    /// once they have been read.
+    /// Reads the scene in batches of about `rows` rows, and calls `each` with every batch. Pages are released once read.
     ///
     /// # Errors
     /// [`Error::Malformed`](quadrille_base::Error::Malformed) for a broken file or positions that single precision does

@@ -62,8 +62,7 @@ const ENCODINGS: [&str; 5] = [
 /// Prefix of extensions that affect colours alone; a document may require any of them.
 const MATERIAL_PREFIX: &str = "KHR_materials_";
 
-/// Refuses required extensions that are not read, except extensions of materials. Warns of other ignored extensions that
-/// may change the picture.
+/// Refuses required extensions that are not read, except of materials. Warns of others that may change the picture.
 pub(super) fn check(
     document: &GltfDocument,
     uses: &ExtensionUses,

@@ -1,7 +1,6 @@
 //! glTF 2.0 and GLB.
 //!
-//! The meshes of the scene are placed by nodes, with one draw per primitive of each instance. Skins and morph targets are
-//! at rest.
+//! Nodes place the meshes of the scene, with one draw per primitive of an instance. Skins and morph targets are at rest.
 
 mod draco;
 mod extensions;

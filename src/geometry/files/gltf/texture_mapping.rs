@@ -18,9 +18,8 @@ impl TextureMapping {
             return Self { set: info.tex_coord, ..Self::default() };
         };
         let ([scale_u, scale_v], [u, v]) = (transform.scale, transform.offset);
-        // Counter-clockwise as seen in the picture, whose v points down. The matrix printed in the
-        // specification turns clockwise; Blender, Babylon.js and three.js follow its words and test
-        // model (KhronosGroup/glTF, issue 1563).
+        // Counter-clockwise as seen in the picture, whose v points down. The matrix printed in the specification turns
+        // clockwise; Blender, Babylon.js and three.js follow its words and test model (KhronosGroup/glTF, issue 1563).
         let (sin, cos) = transform.rotation.sin_cos();
         Self {
             set: transform.tex_coord.unwrap_or(info.tex_coord),

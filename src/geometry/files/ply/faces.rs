@@ -119,8 +119,7 @@ impl Polygons {
         Ok(())
     }
 
-    /// Reads a row of strips: each vertex after the first two ends a triangle, of alternating orientation; -1 begins a
-    /// new strip.
+    /// Reads a row of strips, separated by -1: each vertex after two ends a triangle, of alternating orientation.
     pub(super) fn strips(&mut self, indices: &[f64], count: u64) -> Result<(), Mismatch> {
         for strip in indices.split(|index| *index == STRIP_END) {
             let mut vertices = Vec::with_capacity(strip.len());

@@ -49,8 +49,7 @@ impl Cage {
         self.starts[face] as usize..self.starts[face + 1] as usize
     }
 
-    /// Creates the cage of `mesh`, and the origin of each face. Repeated corners are left out, and then faces with fewer
-    /// than three.
+    /// Creates the cage of `mesh`, and the origin of each face. Repeated corners, and faces with under three, are omitted.
     pub(super) fn new(mesh: &Mesh) -> Result<(Self, Vec<Origin>)> {
         const MOST_CORNERS: u64 = 1 << 26;
         let corners = mesh.corners.len() as u64;

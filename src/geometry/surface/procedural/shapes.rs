@@ -30,8 +30,7 @@ pub(super) fn plane() -> Surface {
     sheet([24, 15], [3.2, 2.0], Vec::new())
 }
 
-/// SINEWAVE: 32 x 32 patches over 6 x 6 world units, with crossing waves that occlude each other. The shortest wave is
-/// 0.25 long and 0.025 high.
+/// SINEWAVE: 32 x 32 patches over 6 x 6 world units, with crossing waves that occlude each other.
 pub(super) fn sine_wave() -> Surface {
     let wave = |length: f32, amplitude: f32, degrees: f32, phase: f32| {
         let (sin, cos) = degrees.to_radians().sin_cos();

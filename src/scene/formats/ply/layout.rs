@@ -79,8 +79,7 @@ fn wrong_element(path: &Path, expected: impl Display, found: impl Display) -> Er
     Error::malformed(path, format!("element \"{ELEMENT}\""), expected, found)
 }
 
-/// Refuses an element without the properties of splats. Returns true if its colours are RGB, as one nerfstudio exporter
-/// writes them.
+/// Refuses an element without the properties of splats. Returns true for RGB colours, as a nerfstudio exporter writes.
 fn check_plain(header: &Header, element: &Element, path: &Path) -> Result<bool> {
     let has = |name: &str| element.properties.iter().any(|p| p.name == name);
     let missing: Vec<&str> = (0..PLAIN_SLOTS)

@@ -14,8 +14,7 @@ use quadrille_base::error::{Error, Result};
 /// Maximum depth of a tree, which bounds the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// Rows of one level of detail and of the environment. A leaf without this level gives its next finer level, or else its
-/// finest one.
+/// Rows of one level of detail and of the environment. A leaf without the level gives the next finer one, or its finest.
 pub(super) fn rows(archive: &Archive<'_>, meta: &[u8]) -> Result<SogRows> {
     let meta: LodMeta = parse(archive, meta, LOD_META)?;
     let source = archive.source();
