@@ -99,7 +99,7 @@ impl Host<'_> {
         }
         if self.cameras.is_none() && is_pruned {
             let found = "none, and no camera file beside the first input";
-            return Err(Error::argument("cameras", "the views of prune", found));
+            return Err(Error::argument("cameras", "cameras for the action prune", found));
         }
         Ok(())
     }

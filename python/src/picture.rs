@@ -37,7 +37,11 @@ pub(crate) fn encode_picture<'py>(
     let frame = frame_of_array("picture", &rgba)?;
     let bytes = run(py, |_| {
         let format = PictureFormat::of_name(&name).ok_or_else(|| {
-            Error::argument("name", "the name of a picture file", name.display().to_string())
+            Error::argument(
+                "name",
+                "a name that ends in .png, .exr, .npy, .jpg or .webp",
+                name.display().to_string(),
+            )
         })?;
         let mut bytes = Vec::new();
         let encoded = quadrille::encode_picture(&mut bytes, format, &frame);

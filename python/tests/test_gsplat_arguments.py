@@ -131,7 +131,7 @@ def test_pixels_do_not_depend_on_it(changes: dict[str, Any]) -> None:
         ({"viewmats": np.stack([2 * np.eye(4)] * 2)}, "viewmats: expected rigid"),
         ({"viewmats": np.stack([np.diag([2, 1, 1, 1.0])] * 2)}, "rotation"),
         ({"Ks": np.eye(3)[None]}, "Ks: expected \\[2, 3, 3\\]"),
-        ({"Ks": CASE.Ks + np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])}, "Ks: expected no skew"),
+        ({"Ks": CASE.Ks + np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])}, "Ks: expected matrices without skew"),
         ({"Ks": CASE.Ks * np.array([[0, 1, 1], [1, 1, 1], [1, 1, 1]])}, "focal"),
         ({"width": 0}, "width: expected 1 to 32768"),
         ({"height": 32769}, "height: expected 1 to 32768"),

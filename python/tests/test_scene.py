@@ -226,7 +226,7 @@ def test_conversion_with_a_report(tmp_path: pathlib.Path, vase: tuple[quadrille.
     assert found["output"]["written"] and found["output"]["splats"] == len(quadrille.load(out))
     assert len(found["report"]["views"]) == 3 and found["report"]["mean"]["psnr_db"] > 30
     assert stages
-    with pytest.raises(ValueError, match="prune: expected a weight from 0 to 1|cameras: expected the views of prune"):
+    with pytest.raises(ValueError, match="prune: expected a weight from 0 to 1|cameras: expected cameras for the action prune"):
         quadrille.convert(source, out, actions=[("prune", 0.01)])
     with pytest.raises(ValueError, match="action: expected one of keep-box"):
         quadrille.convert(source, out, actions=["polish"])

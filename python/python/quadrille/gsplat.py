@@ -215,7 +215,7 @@ def _refuse_others(values: dict[str, Any]) -> None:
             is_default = bool(value) == argument.default
         if not is_default:
             shown = repr(value) if isinstance(value, (bool, str)) else type(value).__name__
-            raise NotImplementedError(f"{name}: {shown} is not drawn; {argument.remedy}")
+            raise NotImplementedError(f"{name}: {shown} is not supported; {argument.remedy}")
 
 
 def _one_of(name: str, value: Any, names: tuple[str, ...]) -> None:
@@ -243,9 +243,9 @@ def _cameras(viewmats: Any, Ks: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
     views = take(viewmats, "viewmats", ("C", 4, 4), np.float64)
     lenses = take(Ks, "Ks", (len(views), 3, 3), np.float64)
     if not (np.abs(views[:, 3] - [0, 0, 0, 1]) <= _RIGID).all():
-        raise ValueError("viewmats: expected rigid motions, whose last row is 0, 0, 0, 1")
+        raise ValueError("viewmats: expected rigid motions with the last row 0, 0, 0, 1, found another last row")
     if lenses[:, [0, 1], [1, 0]].any():
-        raise ValueError("Ks: expected no skew; gsplat ignores it")
+        raise ValueError("Ks: expected matrices without skew, found a skew, which gsplat ignores")
     return views, lenses
 
 
@@ -374,4 +374,4 @@ class PngCompression:
     """Folders of PNG pictures, which Quadrille does not write."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("PngCompression: write SOG with quadrille.convert, which packs splats into pictures too")
+        raise NotImplementedError("PngCompression: PNG folders are not written; write SOG with quadrille.convert")

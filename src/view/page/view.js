@@ -467,7 +467,7 @@ function onBinary(data) {
 	parts.delete(key)
 	const blob = new Blob(whole, {type: TYPES[header.codec]})
 	if (blob.size !== header.bytes) {
-		return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size}.`, true)
+		return app.note(`A picture of ${header.bytes} bytes arrived with ${blob.size} bytes.`, true)
 	}
 	if (header.kind === FILE) answered(header.seq)?.resolve(blob)
 	else onWhole(header, blob)
