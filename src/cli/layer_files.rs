@@ -14,7 +14,7 @@ pub(super) const COLOURS: &str = "rgba";
 pub(super) fn require_float_format(flag: &str, format: Option<PictureFormat>) -> Result<()> {
     match format {
         Some(PictureFormat::Exr | PictureFormat::Npy) => Ok(()),
-        _ => Err(Error::argument(flag, "a picture that ends in .exr or .npy", "another format")),
+        _ => Err(Error::argument(flag, "a name that ends in .exr or .npy", "another name")),
     }
 }
 

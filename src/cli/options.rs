@@ -209,7 +209,11 @@ impl GpuFlags {
     ) -> Result<T> {
         if let [_, second, ..] = self.config.as_slice() {
             let expected = "one file";
-            return Err(Error::argument("--config", expected, format!("{} too", second.display())));
+            return Err(Error::argument(
+                "--config",
+                expected,
+                format!("{} as a second one", second.display()),
+            ));
         }
         if let Some(path) = self.config.first() {
             config = overlaid(

@@ -220,7 +220,7 @@ impl Args {
         }
         if self.pdf && files.iter().all(|(format, _)| *format == Format::Svg) {
             let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
-                return Err(Error::needs("--pdf", "-o with a name of a file"));
+                return Err(Error::needs("--pdf", "-o with the name of a file"));
             };
             files.push((Format::Pdf, path.with_extension("pdf")));
         }

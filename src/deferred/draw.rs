@@ -170,7 +170,7 @@ pub fn draw_with_shader(
     settings: &DeferredDrawSettings,
 ) -> Result<DeferredFrame> {
     let task = &settings.task;
-    Error::refuse_if(settings.pipelines.is_empty(), "pipelines", "at least one", "none")?;
+    Error::refuse_if(settings.pipelines.is_empty(), "pipelines", "at least one pipeline", "none")?;
     settings.hardware.validate()?;
     StochasticFrame::check_samples(view, &settings.frame)?;
     let begun = Instant::now();

@@ -243,7 +243,7 @@ impl Config {
     pub fn preset(name: &str) -> Result<Self> {
         let preset = PRESETS.iter().find(|p| p.name == name).ok_or_else(|| {
             let names: Vec<_> = PRESETS.iter().map(|p| p.name).collect();
-            Error::unknown_name("preset", names.join(", "), name, names)
+            Error::unknown_name("preset", format!("one of {}", names.join(", ")), name, names)
         })?;
         Self::default().overlaid(preset.toml, preset.name)
     }

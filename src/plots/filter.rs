@@ -86,7 +86,7 @@ impl Filter {
             });
             if lines.is_empty() {
                 let expected =
-                    format!("a condition that rows meet; values are {}", values.join(", "));
+                    format!("a condition that some rows meet (values: {})", values.join(", "));
                 let found = format!("{} {}", filter.field, filter.values.join(","));
                 return Err(Error::argument("where", expected, found));
             }

@@ -63,7 +63,12 @@ impl SplatSlices<'_> {
             ("opacities", self.opacities.len()),
         ] {
             let is_wrong = length != splats;
-            Error::refuse_if(is_wrong, what, format_args!("{splats} elements, as means"), length)?;
+            Error::refuse_if(
+                is_wrong,
+                what,
+                format_args!("{splats} elements, as many as means"),
+                length,
+            )?;
         }
         Ok(splats)
     }

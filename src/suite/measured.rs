@@ -231,7 +231,12 @@ impl Suite {
     ) -> Result<Plan> {
         let Some(entry) = self.scenes.iter().find(|entry| entry.name == scene) else {
             let names: Vec<&str> = self.scenes().collect();
-            return Err(Error::unknown_name("scene", names.join(", "), scene, names));
+            return Err(Error::unknown_name(
+                "scene",
+                format!("one of {}", names.join(", ")),
+                scene,
+                names,
+            ));
         };
         let size = PictureSize { width: Some(width), height: Some(height), scale: None };
         let (scenes, meshes) = (vec![entry.sized(size)], MeshSuite::default());

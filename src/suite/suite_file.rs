@@ -59,7 +59,7 @@ impl Suite {
         let has_methods = table.has("method");
         let raw: RawSuite = table.take()?;
         let is_wrong = has_methods && raw.method.is_empty();
-        Error::malformed_if(is_wrong, path, "method", "at least one", "none")?;
+        Error::malformed_if(is_wrong, path, "method", "at least one method", "none")?;
         let mut scenes: Vec<SceneEntry> = Vec::new();
         for scene in table.take_tables("scene", &mut remarks)? {
             let entry = SceneEntry::parse(path, scene)?;

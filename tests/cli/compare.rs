@@ -223,7 +223,7 @@ fn poison_is_warned_about() {
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(results["pairs"][0]["non_finite_pixels"], 1);
     assert!(results["pairs"][0]["psnr_db"].is_f64());
-    assert!(text(&output.stderr).contains("1 pixels are NaN or infinite"));
+    assert!(text(&output.stderr).contains("pixels that are NaN or infinite: 1"));
 }
 
 #[test]

@@ -66,7 +66,7 @@ const CASES: [(&str, Outcome); 43] = [
     ("i14_mtl_sub/a.obj", Picture(SQUARE, QUARTERS, &[])),
     ("i17_tristrips.ply", Picture(SQUARE, WHITE, &[])),
     ("i18_diffuse_red.ply", Picture(SQUARE, [1.0, 0.2, 0.0], &[])),
-    ("i20_obj_color255.obj", Picture(SQUARE, [1.0, 0.28, 0.0], &["they are taken as 0 to 255"])),
+    ("i20_obj_color255.obj", Picture(SQUARE, [1.0, 0.28, 0.0], &["they are read as 0 to 255"])),
     (
         "i21_uniglt_nonroot.gltf",
         Picture(

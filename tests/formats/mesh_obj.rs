@@ -308,7 +308,7 @@ fn colours_of_vertices_are_decoded_from_srgb() {
 #[test]
 fn colours_of_0_to_255_are_divided_with_a_warning() {
     let loaded = parse("v 0 0 0 255 0 51\nv 1 0 0 1 2 3\nv 0 1 0 0 0 0\nf 1 2 3\n").unwrap();
-    let warning = "colours of vertices reach 255 instead of 1: they are taken as 0 to 255";
+    let warning = "colours of vertices reach 255: they are read as 0 to 255 instead of 0 to 1";
     assert_eq!(loaded.warnings, [warning]);
     let decoded = |c: f32| {
         if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }

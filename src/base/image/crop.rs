@@ -46,7 +46,7 @@ impl CropArea {
         if !is_inside(x0, w, frame.width()) || !is_inside(y0, h, frame.height()) {
             return Err(Error::argument(
                 "crop",
-                format!("a part of {} by {} pixels", frame.width(), frame.height()),
+                format!("a rectangle inside the {} by {} pixels", frame.width(), frame.height()),
                 format!("{x0},{y0},{w},{h}"),
             ));
         }

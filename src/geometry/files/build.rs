@@ -110,7 +110,7 @@ impl MeshBuilder {
         });
         if largest > LARGEST_UNIT_COLOUR {
             self.warn(format!(
-                "colours of vertices reach {largest} instead of 1: they are taken as 0 to 255"
+                "colours of vertices reach {largest}: they are read as 0 to 255 instead of 0 to 1"
             ));
         }
         for colour in &mut self.mesh.colours[first..] {

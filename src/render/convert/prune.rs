@@ -28,7 +28,7 @@ pub fn prune(
     path: &Path,
     task: &Task,
 ) -> Result<()> {
-    Error::refuse_if(cameras.is_empty(), "cameras", "at least one", "none")?;
+    Error::refuse_if(cameras.is_empty(), "cameras", "at least one camera", "none")?;
     let (splats, dropped) = table.splats_with(&task.without_progress())?;
     let expected = "valid splats (drop other rows with --drop-nan)";
     Error::malformed_if(dropped.total() > 0, path, "rows", expected, dropped)?;

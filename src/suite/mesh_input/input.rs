@@ -161,7 +161,8 @@ impl MeshSettings {
             return;
         }
         if !mesh.colours.is_empty() {
-            messages.warn("subdivision surfaces have no colours of vertices: they are left out");
+            messages
+                .warn("the colours of vertices are left out, since subdivision surfaces have none");
         }
         let is_triangle = |face: &usize| mesh.face(*face).len() == 3;
         let triangles = (0..mesh.faces()).filter(is_triangle).count();

@@ -84,7 +84,12 @@ impl Microbenchmark {
     pub fn named(name: &str) -> Result<Self> {
         ALL.into_iter().find(|m| m.name == name).ok_or_else(|| {
             let names: Vec<_> = ALL.iter().map(|m| m.name).collect();
-            Error::unknown_name("microbenchmark", names.join(", "), name, names)
+            Error::unknown_name(
+                "microbenchmark",
+                format!("one of {}", names.join(", ")),
+                name,
+                names,
+            )
         })
     }
 

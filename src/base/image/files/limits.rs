@@ -79,7 +79,7 @@ pub(super) fn check_compressed_length(
         named,
         "file length",
         format!(
-            "at least {} bytes for the {} x {} pixels its header states",
+            "at least {} bytes for the {} x {} pixels that its header states",
             needs_bytes.div_ceil(MAX_BYTES_PER_DEFLATED_BYTE),
             size.width,
             size.height

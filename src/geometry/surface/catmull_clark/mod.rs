@@ -70,7 +70,7 @@ impl Surface {
     /// material; [`Error::Limit`] when the cage or the surface is too large.
     pub fn catmull_clark(mesh: &Mesh, levels: u32) -> Result<Self> {
         let what = "materials of a subdivision cage";
-        Error::refuse_if(mesh.materials.is_empty(), what, "at least one", "none")?;
+        Error::refuse_if(mesh.materials.is_empty(), what, "at least one material", "none")?;
         let (cage, faces) = Cage::new(mesh)?;
         let is_quads = (0..cage.faces()).all(|face| cage.face(face).len() == 4);
         let levels = levels.max(creased_levels(&cage)).min(MAX_LEVELS);
