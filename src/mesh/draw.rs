@@ -26,7 +26,7 @@ pub struct MeshDrawSettings {
     pub samples: u32,
     /// Merging unit between the depth test and the shader.
     pub unit: MergeUnitKind,
-    /// Which sides of triangles are drawn.
+    /// Sides of triangles that are drawn.
     pub faces: Faces,
     /// Granularity of depth culling before shading.
     pub cull: Cull,

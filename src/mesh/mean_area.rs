@@ -11,7 +11,7 @@ use quadrille_geometry::tessellate::{AREA_RANGE_PX, TessellateSettings, Tessella
 
 /// Relative tolerance of the mean area.
 const TOLERANCE: f64 = 0.005;
-/// Limit on steps. Each one scales the bound by target / mean; three suffice if the mean is proportional to the bound.
+/// Maximum number of steps. Each scales the bound by target / mean; three suffice if the mean is proportional to it.
 const MOST_STEPS: u32 = 8;
 
 /// Tessellates with the upper bound on areas for which the triangles of a frame have the mean area

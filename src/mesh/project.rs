@@ -18,7 +18,7 @@ pub(super) const UNITS: f64 = 256.0;
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectedVertex {
     point: HomogeneousPoint,
-    /// Position in 1/256 px, and depth; `None` if the vertex is in front of the near plane or beyond the guard band.
+    /// Position in 1/256 px, and depth; `None` if the vertex is nearer than the near plane or outside the guard band.
     snapped: Option<(Vertex, f32)>,
 }
 
@@ -54,7 +54,7 @@ fn depth(view: &MeshCamera, point: &HomogeneousPoint) -> f64 {
 }
 
 /// Visits the pieces of a triangle on the picture: the triangle itself, or a fan that fills the part
-/// in front of the near plane and inside the guard band. The pieces of a fan share a depth plane.
+/// beyond the near plane and inside the guard band. The pieces of a fan share a depth plane.
 pub fn triangles(
     view: &MeshCamera,
     corners: [&ProjectedVertex; 3],

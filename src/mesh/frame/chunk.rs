@@ -20,13 +20,13 @@ use quadrille_geometry::grid::{DrawRun, Grid, GridSource, GridVertex};
 /// A quad of a triangle, before the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RasterQuad {
-    /// Samples covered; none if the triangle only touches the quad.
+    /// Mask of covered samples; 0 if the triangle only touches the quad.
     pub coverage: u64,
     /// Column and row, in quads.
     pub position: [u16; 2],
-    /// The triangle in its grid.
+    /// Index of the triangle in its grid.
     pub triangle: u16,
-    /// Shading pixels whose centre is covered.
+    /// Mask of the shading pixels whose centre is covered.
     pub centres: u8,
     /// Whether the triangle faces the viewer.
     pub is_front: bool,
@@ -60,9 +60,9 @@ pub struct Chunk {
     pub grids: Vec<RasterGrid>,
     /// Depth planes of all triangles of all grids; zero for triangles that are not drawn.
     pub planes: Vec<DepthPlane>,
-    /// The quads, grid by grid, triangle by triangle, raster tile by raster tile.
+    /// Quads in the order of grid, triangle and raster tile.
     pub quads: Vec<RasterQuad>,
-    /// Samples of each quad that an alpha test keeps; empty if no material has a test.
+    /// Mask per quad of the samples that an alpha test keeps; empty if no material has a test.
     kept: Vec<u64>,
     pub(crate) passed: Vec<AtomicU64>,
     /// Quads sorted by bin.

@@ -35,7 +35,7 @@ impl VisibleFrame {
         counts
     }
 
-    /// Picture positions in pixels of the vertices that Reyes shades, except vertices in front of the near plane.
+    /// Picture positions in pixels of the vertices that Reyes shades, except vertices nearer than the near plane.
     pub fn vertices_px(&self) -> impl Iterator<Item = [f64; 2]> {
         let grids = self.chunks.iter().flat_map(Chunk::visible);
         let points =

@@ -44,7 +44,7 @@ pub struct VisibilityBuffer {
 
 #[derive(Debug, Clone, Copy)]
 struct TileBound {
-    /// `None` if a depth has changed since it was computed.
+    /// Farthest depth of the tile; `None` if a depth has changed since the last test.
     farthest: Option<f32>,
     /// Quad that failed the last test; the next test starts with it.
     far_quad: usize,

@@ -21,11 +21,11 @@ const MAX_QUADS: u64 = (1 << 31) - 1;
 /// A frame with its visibility resolved, before any shading.
 #[derive(Debug)]
 pub struct VisibleFrame {
-    /// The grids and quads in drawing order: blended chunks last.
+    /// Grids and quads in drawing order, with blended chunks last.
     pub chunks: Vec<Chunk>,
     /// Visibility buffers of the bins of the picture, in row order.
     pub bins: Vec<VisibilityBuffer>,
-    /// Camera that the frame is rasterized for, relative to the origin of the mesh.
+    /// Camera that the frame is rasterized for, in the coordinates of the source.
     pub view: MeshCamera,
     /// Settings that the frame was made with.
     pub settings: FrameSettings,
@@ -40,9 +40,8 @@ pub struct VisibleFrame {
 }
 
 impl VisibleFrame {
-    /// Tessellates a scene for the first of `views`, then rasterizes and depth-tests it in the second. `task` also
-    /// covers the
-    /// later use of the frame: check it after [`Self::merged`] and [`Self::picture`].
+    /// Tessellates a scene for the first of `views`, then rasterizes and depth-tests it in the second. After later uses of
+    /// the frame ([`Self::merged`], [`Self::picture`]), check `task`, which ends them early.
     ///
     /// # Errors
     /// [`Error::Argument`] if the triangles and quads take more memory than

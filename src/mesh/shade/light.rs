@@ -56,7 +56,7 @@ enum Source {
         from_eye: [f32; 3],
         /// Intensity over pi.
         intensity: [f32; 3],
-        /// 1 over the range, or 0 without one.
+        /// Inverse of the range; 0 without a range.
         inverse_range: f32,
         /// Axis of the cone, with scale and offset of its angular falloff.
         spot: Option<([f32; 3], [f32; 2])>,

@@ -21,7 +21,7 @@ pub enum Albedo {
     /// The material's base colour alone.
     #[default]
     Plain,
-    /// The base colour times a checker in texture space, mip-mapped as any texture.
+    /// The base colour times a checker in texture space, mip-mapped like any texture.
     Checker {
         /// Checks per unit of u and v.
         scale: f32,
@@ -287,7 +287,7 @@ impl Shader<'_> {
     #[inline]
     fn normal(&self, material: &Material, points: &SurfacePoints) -> Vectors {
         let [dx, dy] = &points.position_slopes;
-        // x right, y down: their product points away from the viewer on both sides.
+        // With x to the right and y down, the cross product points away from the viewer on both sides.
         let away = cross(dx, dy);
         let outward = if points.is_front { -1.0 } else { 1.0 };
         let length = dot(&points.normal, &points.normal);

@@ -19,7 +19,7 @@ pub struct VertexStep {
 }
 
 impl VertexStep {
-    /// Computes the step between two vertices. Vertices in front of the near plane are projected from it.
+    /// Computes the step between two vertices. Vertices nearer than the near plane are projected as if they lay on it.
     pub fn between(from: &GridVertex, to: &GridVertex, view: &MeshCamera) -> Self {
         let (start, end) = (view.position_px(from.position), view.position_px(to.position));
         Self {

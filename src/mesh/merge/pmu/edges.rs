@@ -387,7 +387,7 @@ mod tests {
         edges.0.set(1, &mut two, 1, &joined, 1);
         assert_eq!((one.open, one.whole(), one.counts[0]), (0b1101, 0b0100, 4));
         assert_eq!((two.open, two.whole(), two.counts[1]), (0b0110, 0b0100, 4));
-        // (2, 4) meets (4, 2); of the two others one has no room.
+        // (2, 4) cancels (4, 2); one of the two other edges has no room.
         let shared = edges.shared(0, 2, 3);
         assert_eq!(edges.join(0, 2, 3, shared), 1);
         assert_eq!(edges.of(0, 3), [pair(1, 2), pair(3, 1), pair(4, 3), pair(2, 5)]);

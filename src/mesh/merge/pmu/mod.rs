@@ -14,7 +14,7 @@
 //! outer edges, without the shared edge. The comparison continues with the merged pixel, so a triangle between two others
 //! joins all three. One pass is enough: entries with an edge in common would have merged when the later one arrived.
 //!
-//! A quad that has lost all its pixels vanishes: it is saved. A quad whose pixels are all full or
+//! A quad that has lost all its pixels is dropped and counts as saved. A quad whose pixels are all full or
 //! empty leaves at once. The rest of a new quad takes an entry; if none is free, the oldest leaves.
 //!
 //! The unit is off for shaders that discard, write depth or unordered views, derive coverage from

@@ -20,7 +20,7 @@ const NUMBER_BITS: u32 = 32;
 struct TriangleMask([u64; WORDS]);
 
 impl TriangleMask {
-    /// Adds a triangle. One beyond the mask's size is left out, so it never merges.
+    /// Adds a triangle. Triangles beyond the mask's size are left out and never merge.
     #[inline]
     fn insert(&mut self, triangle: u16) {
         if let Some(word) = self.0.get_mut(usize::from(triangle >> 6)) {
