@@ -140,7 +140,7 @@ fn planes(view: &ViewTransform) -> Vec<Plane> {
     if !view.projection.is_pinhole() || view.near < 0.0 {
         return planes;
     }
-    // Adds the plane with this normal in view space at the distance `offset` from the eye.
+    // Adds the plane of the points in view space whose product with `normal` is `offset`.
     let mut add = |normal: [f64; 3], offset: f64| {
         let dot = |axis: usize| (0..3).map(|row| normal[row] * view.rotation[row][axis]).sum();
         let moved: f64 = (0..3).map(|row| normal[row] * view.translation_in_view[row]).sum();

@@ -12,9 +12,9 @@ const SUSPICIOUS_SHARE: f64 = 0.005;
 /// Shares of the splats of opacity above 0 by the position of their centres. The first three sum to 1, or 0 without splats.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Visibility {
-    /// Share behind the near plane, 0 to 1.
+    /// Share behind the camera or nearer than the near plane, 0 to 1.
     pub behind: f64,
-    /// Share in front but outside the picture, 0 to 1.
+    /// Share in front of the camera but outside the picture, 0 to 1.
     pub off_screen: f64,
     /// Share inside the picture, 0 to 1.
     pub in_view: f64,

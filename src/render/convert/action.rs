@@ -114,7 +114,7 @@ impl Action {
     }
 
     /// Whether the action changes the scene on purpose: a crop, a move or the removal of invalid rows. Other actions
-    /// compress it with a loss. A condition is a crop unless it reads attributes that affect drawing.
+    /// serve compression and may lose detail. A condition is a crop unless it reads attributes that affect drawing.
     pub fn is_intended(&self) -> bool {
         match self {
             Self::KeepBox(..)
@@ -129,7 +129,7 @@ impl Action {
         }
     }
 
-    /// Whether the action neither crops nor moves the scene.
+    /// Whether the range of the output format can be checked before the action: true for decimation and reordering.
     pub fn keeps_positions(&self) -> bool {
         matches!(self, Self::Decimate(_) | Self::Morton)
     }

@@ -28,12 +28,12 @@ pub struct StepResult {
     pub action: String,
     /// Number of splats left.
     pub splats: usize,
-    /// Degree of the spherical harmonics.
+    /// Degree of the spherical harmonics, 0 to 4.
     #[serde(skip)]
     pub sh_degree: u8,
 }
 
-/// The output of a conversion.
+/// Output of a conversion, and whether it was kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ConvertedOutput {

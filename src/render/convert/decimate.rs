@@ -16,7 +16,7 @@ use quadrille_scene::table::RawColumns;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Amount {
-    /// At most this number.
+    /// At most this number of splats.
     Splats(usize),
     /// This share of all splats, 0 to 1.
     Share(f64),

@@ -20,9 +20,9 @@ pub struct PixelProbe {
     pub rgb: [f64; 3],
     /// 1 minus the transmittance behind all fragments.
     pub alpha: f64,
-    /// Mean depth, as [`Layer::Depth`](quadrille_base::image::Layer::Depth).
+    /// Mean depth, as in [`Layer::Depth`](quadrille_base::image::Layer::Depth).
     pub depth: f64,
-    /// Median depth, as [`Layer::DepthMedian`](quadrille_base::image::Layer::DepthMedian).
+    /// Median depth, as in [`Layer::DepthMedian`](quadrille_base::image::Layer::DepthMedian).
     pub depth_median: f64,
     /// The fragments in drawing order, nearest first. Their weights add up to alpha.
     pub fragments: Vec<PixelFragment>,

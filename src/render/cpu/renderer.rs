@@ -155,7 +155,7 @@ impl Renderer {
         Ok((self.counts(fragments_blended), clock.stop()))
     }
 
-    /// Renders a frame per camera into the same memory and calls `each` with its index. The progress is in frames.
+    /// Renders a frame per camera into the same memory; calls `each` with its index and the frame. Progress is in frames.
     ///
     /// # Errors
     /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), and the first error of `each`.

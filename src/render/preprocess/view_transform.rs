@@ -9,9 +9,9 @@ use quadrille_scene::{Camera, Projection};
 /// Projection constants of a camera and a profile. World space is relative to the origin of the scene's splats.
 #[derive(Debug, Clone)]
 pub struct ViewTransform {
-    /// Width in pixels.
+    /// Width of the picture in pixels.
     pub width: u32,
-    /// Height in pixels.
+    /// Height of the picture in pixels.
     pub height: u32,
     /// World to view: rows of the rotation.
     pub rotation: [[f64; 3]; 3],

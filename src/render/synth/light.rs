@@ -80,7 +80,7 @@ pub(crate) type Ground = Arc<dyn Fn(f32, f32) -> f32 + Send + Sync>;
 pub(crate) struct Occluder {
     pub(crate) centre: Vec3,
     pub(crate) radii: Vec3,
-    /// Points within this number of radii belong to the occluder, which does not shadow them.
+    /// Points within this number of radii belong to the occluder, which casts no sun shadow on them.
     pub(crate) own: f32,
     /// Share of light blocked at the centre, 0 to 1.
     pub(crate) strength: f32,

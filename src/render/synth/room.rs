@@ -1,4 +1,4 @@
-//! `room`: a living room in afternoon light, everything near, surfaces behind surfaces.
+//! `room`: a living room in afternoon light, with many surfaces that are near and hide each other.
 
 use super::light::{Grain, Light, Material, Occluder};
 use super::part::{BuiltScene, Part, cameras};

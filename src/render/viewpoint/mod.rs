@@ -1,7 +1,7 @@
 //! Choice of views of a scene by comparing small pictures of candidates.
 //!
 //! ```text
-//! Splats -> upright: which way is up, from the largest level surface
+//! Splats -> upright: the direction that points up, from the largest level surface
 //!        -> sample: a few thousand splats that draw the same small pictures
 //!        -> candidates: cameras around the main content, and inside the scene
 //!        -> score: a small picture of each; detail, coverage, blur

@@ -145,8 +145,8 @@ pub fn proposals(
     views.iter().enumerate().map(camera).collect()
 }
 
-/// Returns a camera named `auto` with a good view of `splats` on a picture of 1280 x 720 pixels: the one whose
-/// picture shows most detail of several hundred around the main content and inside the scene.
+/// Returns a camera named `auto` with a good view of `splats` on a picture of 1280 x 720 pixels: of several
+/// hundred views around the main content and inside the scene, the one whose picture shows most detail.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the scene is too far from the origin for its size, and
@@ -307,7 +307,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Returns `count` of `scored`: first those that differ from all chosen before, then others, each in order.
+    /// Returns `count` of `scored`: first the views that differ from all chosen before, then others, each in order.
     fn different(&self, scored: &[Scored], count: usize) -> Vec<Scored> {
         let (degrees, share) = DIFFERENT;
         let differ = |a: &Candidate, b: &Candidate| {

@@ -57,7 +57,7 @@ pub(super) fn up(splats: &Splats, default: Vector3<f64>) -> Vector3<f64> {
 }
 
 struct Peak {
-    /// Share of all splats' area that level splats in the fullest bin have.
+    /// Area of the level splats in the fullest bin, as a share of all splats' area.
     share: f64,
     /// Position of the bin between the ends of the scene, 0 to 1.
     position: f64,
@@ -162,7 +162,7 @@ mod tests {
     use quadrille_base::math::narrow;
     use quadrille_scene::Splat;
 
-    /// Flat splats on a square of 4 x 4 at `centre` with the normal `normal`, and half that number perpendicular to it.
+    /// Returns 32 x 32 flat splats on a square of side 4 at `centre` with the normal `normal`.
     fn square(centre: Vector3<f64>, normal: Vector3<f64>) -> Vec<Splat> {
         let turn = UnitQuaternion::rotation_between(&Vector3::z(), &normal);
         let turn = turn.unwrap_or_else(UnitQuaternion::identity);
@@ -183,7 +183,7 @@ mod tests {
         up(&Splats::from_splats(0, splats), Vector3::new(0.0, -1.0, 0.0))
     }
 
-    /// A floor with something on it.
+    /// A floor with a wall on it.
     fn scene(up: Vector3<f64>) -> Vec<Splat> {
         let mut splats = square(Vector3::zeros(), up);
         let wall = Vector3::ith(up.iamin(), 1.0);
@@ -224,7 +224,7 @@ mod tests {
             }
         }
         assert_eq!(up_of(cube), default);
-        // Balls and needles have no direction across, wherever they are.
+        // Balls and needles have no normal, wherever they are.
         for scale in [[0.1; 3], [0.1, 0.001, 0.001]] {
             let row = square(Vector3::zeros(), Vector3::x());
             let round = row.into_iter().map(|splat| Splat { scale, ..splat });
