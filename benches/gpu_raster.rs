@@ -36,7 +36,7 @@ fn triangles(len: usize, [least, most]: [f64; 2]) -> Vec<Polygon> {
     polygons
 }
 
-/// Calls `on_mask` with the mask of every 8x8 tile that has one.
+/// Calls `on_mask` with the mask, which may be empty, of every 8x8 tile in the bounds of a triangle.
 fn masks(polygon: &Polygon, mut on_mask: impl FnMut(u64)) {
     let bounds = polygon.pixel_bounds().intersect(PICTURE);
     for y0 in (bounds.y0 & !15..bounds.y1).step_by(16) {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-/// One view, two methods, four numbers of bins for tile coalescing. `quadrille sim --set` takes the same fields.
+/// One view, three methods, four numbers of bins for tile coalescing. `quadrille sim --set` takes the same fields.
 const SUITE: &str = "method = ['baseline', 'qm', 'het+qm']
 [matrix]
 tc.bins = [4, 8, 16, 32]

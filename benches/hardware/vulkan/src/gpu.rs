@@ -1,4 +1,4 @@
-//! A device with a queue that draws.
+//! Vulkan device with a graphics queue.
 
 use std::ffi::CStr;
 use std::slice;
@@ -6,7 +6,7 @@ use std::slice;
 use anyhow::{Context, Result, bail};
 use ash::{Device, Entry, Instance, vk};
 
-/// An opened device.
+/// An opened Vulkan device with its queue and its command pool.
 pub(crate) struct Gpu {
     /// Name of the device, without commas.
     pub(crate) name: String,

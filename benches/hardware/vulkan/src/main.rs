@@ -28,7 +28,7 @@ Options:
   --only TEXT   Only items whose names contain this text
   --list        List the devices";
 
-/// Arguments of the program.
+/// Parsed command line; [`HELP`] describes the options.
 struct Args {
     device: usize,
     size_px: u32,
