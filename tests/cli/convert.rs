@@ -367,7 +367,11 @@ fn actions_that_drop_everything_are_errors() {
     ] {
         let action = ["convert", "scene.ply", "-o", "a.ply", "--morton", flag, value, "--sh", "0"];
         let found = format!("{flag} {value}");
-        place.expect_error(USAGE, &action, &[&found, "a splat that stays", "none of 300"]);
+        place.expect_error(
+            USAGE,
+            &action,
+            &[&found, "at least one splat that stays", "none of 300"],
+        );
         if flag != "--prune" {
             let render = ["render", "scene.ply", "-o", "a.png", flag, value];
             place.expect_error(USAGE, &render, &[&found, "none of 300"]);
@@ -383,7 +387,7 @@ fn splats_outside_a_format_are_dropped_on_request() {
     let output = place.expect(DONE, &far);
     assert!(!stderr(&output).contains("is a count"), "3 of 300 is no small share");
     let join = ["convert", "scene.ply", "far.ply", "-o", "a.spz"];
-    let words = ["3 of 303 splats beyond it", "the farthest at", "--drop-outside", "-2048 to 2048"];
+    let words = ["3 of 303 splats outside", "the farthest at", "--drop-outside", "-2048 to 2048"];
     place.expect_error(UNREADABLE, &join, &words);
     let document = place.document(&[&join[..], &["--drop-outside", "--json"]].concat());
     assert_eq!(document["output"]["splats"], 300);

@@ -196,7 +196,7 @@ fn small_pictures_of_software_are_remarked_on() {
         text.contains("places for blocks").then_some(text)
     };
     let text = remarked("160", "compute").unwrap();
-    assert!(text.contains("60 tiles on 96 places") && text.contains("960 tiles"), "{text}");
+    assert!(text.contains("60 tiles share 96 places") && text.contains("960 tiles"), "{text}");
     assert!(remarked("640", "compute").is_some());
     assert!(remarked("720", "compute").is_none());
     assert!(remarked("160", "baseline").is_none());

@@ -94,7 +94,7 @@ fn no_input_is_overwritten() {
     place.expect_error(USAGE, &["mesh", "mesh.ply", "--to-splats", "mesh.ply"], &["--to-splats"]);
     assert_eq!(fs::read(place.path("mesh.ply")).unwrap(), mesh);
     let both = ["mesh", "mesh.ply", "-o", "x.png", "--heat", "x.png"];
-    place.expect_error(USAGE, &both, &["--heat", "as for -o"]);
+    place.expect_error(USAGE, &both, &["--heat", "which is also the file of -o"]);
     let trace = ["sim", "scene.ply", "--method", "qm", "--trace", "scene.ply"];
     place.expect_error(USAGE, &trace, &["--trace"]);
     place.expect_error(USAGE, &["synth", "room", "-o", "r.splat"], &["-o", ".ply"]);
@@ -408,7 +408,7 @@ fn heat_maps_of_meshes_have_legends_and_counts() {
     let words = ["--heat: expected a name that ends in .png"];
     place.expect_error(USAGE, &[&mesh[..], &["heat.exr"]].concat(), &words);
     let twice = [&mesh[..], &["heat.png", "-o", "heat.npy"]].concat();
-    place.expect_error(USAGE, &twice, &["--heat", "as for -o"]);
+    place.expect_error(USAGE, &twice, &["--heat", "which is also the file of -o"]);
 }
 
 /// Flags of the host are accepted where they have an effect.

@@ -506,8 +506,8 @@ fn clamped_values_are_warned_of_with_their_number() {
         assert_eq!(losses.len(), expected.len(), "{format:?}: {losses:?}");
         for (loss, expected) in losses.iter().zip(expected) {
             let count = match *expected {
-                "colours beyond 0 to 1" | "harmonics beyond -1 to 0.99" => "range: 2",
-                _ => "range: 1",
+                "colours beyond 0 to 1" | "harmonics beyond -1 to 0.99" => "values clamped: 2",
+                _ => "values clamped: 1",
             };
             let is_named = loss.contains(expected);
             assert!(is_named && (loss.contains(count) || loss.contains("left out")), "{loss}");

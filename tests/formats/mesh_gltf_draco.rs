@@ -102,8 +102,12 @@ fn claims_of_the_document_are_checked() {
     for (pointer, value, expected) in [
         ("/accessors/3/count", json!(57), "expected 57 indices, found 54"),
         ("/accessors/3/count", json!(3), "a Draco mesh"),
-        ("/accessors/0/count", json!(17), "expected 17 of VEC3 as POSITION"),
-        ("/accessors/1/type", json!("VEC3"), "16 of VEC3 as TEXCOORD_0, found 16 of 2"),
+        ("/accessors/0/count", json!(17), "expected 17 elements of VEC3 for POSITION"),
+        (
+            "/accessors/1/type",
+            json!("VEC3"),
+            "16 elements of VEC3 for TEXCOORD_0, found 16 elements of 2",
+        ),
         ("/accessors/2/count", json!(1_u64 << 40), "vertices and indices in Draco"),
         (&*number, json!(9), "an attribute with identifier 9"),
         (&*view, json!(1), "bufferViews[1]"),

@@ -230,11 +230,14 @@ fn hostile_files_are_refused() {
     let beyond = changed(|header| {
         header["conv1.bias"]["data_offsets"] = json!([u64::MAX - 255, u64::MAX]);
     });
-    assert!(beyond.starts_with("array conv1.bias: expected 256 of the "), "{beyond}");
+    assert!(beyond.starts_with("array conv1.bias: expected 256 bytes within the "), "{beyond}");
     let backwards = changed(|header| header["conv1.bias"]["data_offsets"] = json!([256, 0]));
     assert!(backwards.ends_with("bytes of data, found bytes 256 to 0"), "{backwards}");
     let truncated = refusal(&whole[..whole.len() - 1]);
-    assert!(truncated.starts_with("array linear5.weight: expected 1024 of the "), "{truncated}");
+    assert!(
+        truncated.starts_with("array linear5.weight: expected 1024 bytes within the "),
+        "{truncated}"
+    );
     let poisoned = content(net, |_, data| {
         data[8..12].copy_from_slice(&f32::NAN.to_le_bytes());
     });
