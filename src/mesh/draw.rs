@@ -34,7 +34,7 @@ pub struct MeshDrawSettings {
     pub adjacency: Adjacency,
     /// Point at which shading inputs are sampled.
     pub sampling: Sampling,
-    /// Settings of the shader.
+    /// Albedo, lighting and exposure of the shader.
     pub shade: ShadeSettings,
     /// Background colour in sRGB; `None` keeps premultiplied alpha.
     pub background: Option<[f32; 3]>,

@@ -9,7 +9,7 @@ use super::merge::MergeCounters;
 pub struct MeshResult {
     /// Number of grids tessellated.
     pub grids: u64,
-    /// Number of triangles in those grids.
+    /// Number of triangles in the tessellated grids.
     pub triangles: u64,
     /// Mean area in pixels of the triangles that are drawn, hidden or not; `None` if there are none.
     pub mean_area_px: Option<f64>,

@@ -21,7 +21,7 @@ const NO_ID: u32 = u32::MAX;
 struct PixelLayers {
     /// Share of the samples that show the scene.
     coverage: f32,
-    /// Mean depth of these samples along the line of sight, in world units.
+    /// Mean depth of the samples that show the scene, along the line of sight, in world units.
     depth: f32,
     /// Mean of the samples' unit normals towards the camera (not normalised); x right, y down, z forward.
     normal: [f32; 3],
@@ -186,7 +186,7 @@ impl VisibleFrame {
         }
     }
 
-    /// Depth and normal towards the camera at a picture position; seen edge-on, the depth is that of the first corner.
+    /// Depth and normal towards the camera at a picture position; seen edge-on, the depth of the first corner.
     fn surface_at(&self, shown: &ShownTriangle<'_>, [x, y]: [f64; 2]) -> (f64, Vector3<f64>) {
         let Some(planes) = &shown.planes else {
             return (self.view.project(shown.vertices[0].position).z, Vector3::zeros());

@@ -31,7 +31,7 @@ pub struct VisibleFrame {
     pub settings: FrameSettings,
     /// Number of grids tessellated.
     pub grids: u64,
-    /// Number of triangles in those grids.
+    /// Number of triangles in the tessellated grids.
     pub triangles: u64,
     /// Number and area of the drawn triangles, hidden or not.
     pub drawn: DrawnArea,

@@ -99,12 +99,12 @@ impl<T> AssociativeMemory<T> {
         }
     }
 
-    /// Whether there are no entries.
+    /// Whether there is no entry; a staged value does not count.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of entries.
+    /// Number of entries, without a staged value.
     #[inline]
     pub fn len(&self) -> u32 {
         self.len

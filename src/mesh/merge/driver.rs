@@ -11,9 +11,9 @@ use quadrille_base::raster::samples::SamplePattern;
 pub enum MergeUnitKind {
     /// No merging: every quad is shaded.
     None,
-    /// Quad-fragment merging.
+    /// Quad-fragment merging, within a grid.
     Qfm(QfmSettings),
-    /// Pixel merging.
+    /// Pixel merging, within a draw.
     Pmu(PmuSettings),
 }
 
@@ -37,7 +37,7 @@ impl MergeUnitKind {
         self
     }
 
-    /// Name in configurations and tables.
+    /// Name of the unit in configurations and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -121,7 +121,7 @@ impl MergeDriver {
         }
     }
 
-    /// Empties the unit.
+    /// Evicts all entries of the unit, oldest first.
     pub fn flush(&mut self) {
         self.unit.flush(&mut self.stream);
     }

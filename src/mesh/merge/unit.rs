@@ -198,7 +198,7 @@ impl DisjointSet {
         self.parents.reserve(fragments);
     }
 
-    /// Removes all fragments.
+    /// Removes all fragments; the next one has number 0.
     pub fn clear(&mut self) {
         self.parents.clear();
         self.resolved = 0;
@@ -229,7 +229,7 @@ pub struct MergeStream {
 }
 
 impl MergeStream {
-    /// Creates an empty stream.
+    /// Creates a stream without fragments, for a sample pattern.
     pub fn new(pattern: &'static SamplePattern) -> Self {
         Self { pattern, fragments: DisjointSet::default(), out: Vec::new(), partial: 0 }
     }

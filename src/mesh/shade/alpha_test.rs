@@ -125,7 +125,7 @@ impl SurfaceAlpha<'_> {
             if let Some(corners) = self.alphas {
                 alpha *= at[k].mix(corners)[0];
             }
-            // NaN is kept.
+            // A NaN alpha keeps the fragment.
             alpha >= self.cutoff || alpha.is_nan()
         })
     }

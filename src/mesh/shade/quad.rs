@@ -72,7 +72,7 @@ pub struct QuadInputs<'a> {
     pub side_px: i32,
     /// Mask of the shading pixels whose colour is used. The others only serve derivatives.
     pub wanted: u8,
-    /// Index of the material.
+    /// Index of the material in the scene.
     pub material: u32,
     /// Whether the triangles face the viewer.
     pub is_front: bool,
@@ -89,7 +89,7 @@ pub struct QuadPoints<'a> {
     pub colours: [Option<[[f32; 4]; 3]>; 4],
     /// Mask of the points whose colour is used. The others only serve derivatives.
     pub wanted: u8,
-    /// Index of the material.
+    /// Index of the material in the scene.
     pub material: u32,
     /// Whether the triangles face the viewer.
     pub is_front: bool,

@@ -28,7 +28,7 @@ pub enum Albedo {
     },
 }
 
-/// Settings of the shader.
+/// Albedo, lighting and exposure of the shader.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ShadeSettings {
     /// Colour of materials without a base texture.

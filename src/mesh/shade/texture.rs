@@ -270,7 +270,7 @@ fn taps(u: f32, texels: u32) -> (u32, u32, f32) {
     let left = whole.wrapping_add(if whole >> 31 == 1 { texels } else { 0 }).min(texels - 1);
     let right = if left + 1 == texels { 0 } else { left + 1 };
     let part = at - (shifted - ROUND);
-    // Also for NaN.
+    // Negative and NaN fractions become 0.
     let part = if part > 0.0 { part } else { 0.0 };
     (left, right, if part < 1.0 { part } else { 1.0 })
 }

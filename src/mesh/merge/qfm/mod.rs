@@ -271,7 +271,7 @@ impl MergeUnit for QuadFragmentMerging {
         self.buffer.len()
     }
 
-    /// Also counts entries that merge or drop at a flush; its increase during one `push` counts those that made room.
+    /// Also counts entries that merge or drop at a flush. During a `push`, it increases by the entries that made room.
     fn made_room(&self) -> u64 {
         let counters = &self.counters;
         counters.evicted + counters.merged_at_eviction + counters.dropped_empty
