@@ -72,7 +72,7 @@ type EdgeAt = fn(&[f32; 7], f32) -> f32;
 fn by_ratio(quantiles: &[f32; 7], t: f32) -> f32 {
     // Flat splats have an infinite ratio, and often all splats of a scene are flat.
     let [low, high] = [quantiles[1], quantiles[5]].map(|v| v.clamp(f32::MIN_POSITIVE, f32::MAX));
-    // In f64, where the ratio cannot overflow and rounding cannot swap two edges.
+    // Computed in f64, where the ratio cannot overflow and rounding cannot swap two edges.
     let ratio = f64::from(high) / f64::from(low);
     narrow(f64::from(low) * ratio.powf(t.into())).max(low).min(high)
 }

@@ -35,8 +35,8 @@ pub enum Action {
     Scale(f64),
     /// Converts from the given axes to right, down, forward.
     Axes(SplatAxes),
-    /// Drops splats with a local outlier factor above this limit: how many times sparser a splat's surroundings are than
-    /// those of its 16 nearest neighbours.
+    /// Drops splats with a local outlier factor above this limit: the factor by which a splat's surroundings are sparser
+    /// than the surroundings of its 16 nearest neighbours.
     DropFloaters(f64),
     /// Merges neighbouring splats until this number is left.
     Decimate(Amount),

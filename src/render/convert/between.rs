@@ -6,7 +6,7 @@ use nalgebra::{Rotation3, UnitQuaternion};
 
 use quadrille_scene::Camera;
 
-/// Angle in radians between two cameras from which on they are not neighbours: the subject lies between opposite cameras.
+/// Cameras that differ by at least this angle in radians are not neighbours: the subject lies between opposite cameras.
 const LARGEST_ANGLE: f64 = FRAC_PI_2;
 
 /// Returns views halfway between each camera and its nearest neighbour, once per pair, with the lens of the first. A

@@ -37,7 +37,7 @@ pub struct Conversion {
     pub steps: Vec<Step>,
     /// Text of the step that drops splats outside the range of the format; `None` makes such splats an error.
     pub drop_outside: Option<String>,
-    /// File to write.
+    /// Path of the output file or folder.
     pub output: PathBuf,
     /// Format of the output.
     pub format: OutputFormat,

@@ -55,9 +55,9 @@ pub struct AttributeErrors {
 /// Names of the profiles with which the input and the output are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DrawnBy {
-    /// Profile of the input.
+    /// Name of the profile that the input is drawn with.
     pub input: &'static str,
-    /// Profile of the output.
+    /// Name of the profile that the output is drawn with.
     pub output: &'static str,
 }
 

@@ -169,7 +169,7 @@ impl TileGrid {
                 let number = lane_number + fit::<u32>(part * LANES);
                 let first = (row * columns + column) << NUMBER_BITS | number;
                 let (next, down) = (1 << NUMBER_BITS, columns << NUMBER_BITS);
-                // All four tiles without a branch on the span: a branch per splat took 1.13 to 1.3 times as
+                // Handles all four tiles without a branch on the span: a branch per splat took 1.13 to 1.3 times as
                 // long (AVX-512 and AVX2).
                 let places = [
                     (narrow, first),
@@ -224,7 +224,7 @@ fn append<S: Simd>(
         *len += mask.to_bitmask().count_ones() as usize;
         return;
     }
-    // Half vectors, which most levels compress without a branch.
+    // Works on half vectors, which most levels compress without a branch.
     let (values, masks) = (values.split(), simd.split_mask32x16(mask));
     for (values, mask) in [(values.0, masks.0), (values.1, masks.1)] {
         values.compress(mask).store_slice(&mut list[*len..*len + LANES / 2]);

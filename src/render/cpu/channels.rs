@@ -30,7 +30,7 @@ pub enum ChannelValues<'a> {
     Colours,
     /// Arbitrary finite values, one row per splat.
     Rows {
-        /// Values, row by row.
+        /// Values of all splats, row by row.
         values: &'a [f32],
         /// Values per splat, at least 1.
         channels: usize,

@@ -20,7 +20,7 @@ const BLOCKS_PER_PX: f32 = 1.0 / BLOCK_PX as f32;
 pub(super) struct Strips<S: Simd> {
     top: f32x16<S>,
     bottom: f32x16<S>,
-    /// -1 for left, 1 for right.
+    /// -1 in lanes of left ends, 1 in lanes of right ends.
     side: f32x16<S>,
     /// Converts a distance from the picture's centre, in blocks, to one from the tile's first pixel. A left end
     /// touches a block up to its last pixel, a right end from its first pixel on.

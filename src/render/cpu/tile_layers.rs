@@ -18,18 +18,18 @@ pub(super) const BLOCKS: usize = TILE_BLOCKS * TILE_BLOCKS + 1;
 pub(super) mod kept {
     use super::Layer;
 
-    /// Sum of `w z`.
+    /// Sum of weight times depth.
     pub(in crate::cpu) const DEPTH: u8 = 1;
-    /// Sum of `w n`.
+    /// Sum of weight times normal.
     pub(in crate::cpu) const NORMAL: u8 = 2;
-    /// Sum of `w / z`.
+    /// Sum of weight divided by depth.
     pub(super) const INVERSE: u8 = 4;
     /// Depth at which half of the light is left.
     pub(super) const MEDIAN: u8 = 8;
     /// Largest weight and its splat.
     pub(in crate::cpu) const ID: u8 = 16;
     pub(super) const COUNT: u8 = 32;
-    /// Splats of the largest weights.
+    /// Largest weights by rank, and their splats.
     pub(super) const TOP: u8 = 64;
     pub(in crate::cpu) const ALL: u8 = DEPTH | NORMAL | INVERSE | MEDIAN | ID | COUNT | TOP;
 

@@ -199,7 +199,7 @@ impl ExactSplat {
         Self { colour: colour(view, sh_degree, splat), ..self }
     }
 
-    /// Half of width and height of the footprint's bounding box, in pixels.
+    /// Half the width and height of the footprint's bounding box, in pixels.
     pub(crate) fn half_extents_px(&self) -> [f64; 2] {
         let r2 = cut_radius_squared(self.opacity);
         [(r2 * self.covariance[0]).sqrt(), (r2 * self.covariance[2]).sqrt()]

@@ -126,7 +126,7 @@ impl SplatSource for InPlace<'_> {
         Splat::load(&block, &[], lane)
     }
 
-    /// No-op: the rows of blocks are contiguous.
+    /// Does nothing, since the rows of blocks are contiguous.
     #[inline(always)]
     fn prefetch(&self, _: usize) {}
 

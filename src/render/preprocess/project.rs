@@ -22,7 +22,7 @@ pub(super) const CHUNK_BLOCKS: usize = 256;
 const BLOCKS_AHEAD: usize = 2;
 /// Splats per chunk. A chunk has as many slots, or twice as many in panoramas.
 pub(super) const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
-// Slots are u32.
+// Slot numbers have 32 bits.
 const _: () = assert!(MAX_SPLATS + CHUNK <= u32::MAX as usize);
 
 /// Projected splats of a frame, packed at the start of each chunk's slots in scene order. The arrays are reused.

@@ -296,7 +296,7 @@ impl SplatSource for SplatRows<'_> {
         })
     }
 
-    /// No-op: the rows of blocks are contiguous.
+    /// Does nothing, since the rows of blocks are contiguous.
     #[inline(always)]
     fn prefetch(&self, _: usize) {}
 

@@ -13,9 +13,9 @@ pub struct ViewTransform {
     pub width: u32,
     /// Height of the picture in pixels.
     pub height: u32,
-    /// World to view: rows of the rotation.
+    /// Rows of the rotation from world to view space.
     pub rotation: [[f64; 3]; 3],
-    /// World to view: translation after the rotation.
+    /// Translation from world to view space, after the rotation.
     pub translation_in_view: [f64; 3],
     /// Camera centre in world space.
     pub eye: [f64; 3],
@@ -33,7 +33,7 @@ pub struct ViewTransform {
     pub far: f64,
     /// Radius in pixels at or below which splats are not drawn; see [`Profile::least_radius_px`].
     pub least_radius_px: f64,
-    /// Variance added to the 2D covariance, square pixels.
+    /// Variance added to the 2D covariance, in square pixels.
     pub low_pass_px2: f64,
     /// Correction of the opacity for the low-pass filter.
     pub opacity_factor: OpacityFactor,

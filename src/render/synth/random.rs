@@ -17,7 +17,7 @@ impl Rng {
         Self(Pcg32::seed_from_u64(mixed(seed ^ mixed(index))))
     }
 
-    /// Uniform in 0 to 1.
+    /// Random number, uniform in 0 to 1.
     pub(crate) fn unit(&mut self) -> f32 {
         self.0.random()
     }
@@ -26,8 +26,8 @@ impl Rng {
         low + (high - low) * self.unit()
     }
 
-    /// Nearly normal with mean 0 and standard deviation 1, within 3.5 (the sum of four uniform numbers). The rare outliers
-    /// of a true normal distribution would be splats that cover half the scene.
+    /// Random number, nearly normal with mean 0 and standard deviation 1, within 3.5 (a sum of four uniform numbers). Rare
+    /// outliers of a true normal distribution would be splats that cover half the scene.
     pub(crate) fn normal(&mut self) -> f32 {
         let sum: f32 = (0..4).map(|_| self.unit()).sum();
         (sum - 2.0) * 3f32.sqrt()

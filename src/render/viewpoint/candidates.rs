@@ -1,4 +1,4 @@
-//! Cameras to try: around the main content of a scene, and inside the scene.
+//! Candidate cameras: around the main content of a scene, and inside the scene.
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
@@ -37,7 +37,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Examines a scene with its main content. `up`, of any length, and `target` override the derived values.
+    /// Measures a scene with its main content. `up`, of any length, and `target` override the derived values.
     pub(super) fn of(
         splats: &Splats,
         mut content: FramingTarget,

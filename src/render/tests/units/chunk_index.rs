@@ -14,7 +14,7 @@ use quadrille_scene::{Intrinsics, Splat, cameras};
 struct Random(Pcg32);
 
 impl Random {
-    /// Uniform in `low` to `high`.
+    /// Random number, uniform in `low` to `high`.
     fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.0.random::<f64>()
     }
