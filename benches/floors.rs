@@ -37,7 +37,7 @@ const KEYS: usize = 1 << 20;
 const BLOCKS: usize = 64;
 const SPLATS: usize = 256;
 
-/// Seconds of the fastest run.
+/// Seconds that the fastest of [`REPEATS`] runs takes.
 fn fastest(mut run: impl FnMut() -> Duration) -> f64 {
     let times = (0..REPEATS).map(|_| run());
     times.min().unwrap_or_default().as_secs_f64()

@@ -264,7 +264,7 @@ impl<'a> Target<'a> {
     pub(crate) fn times_ms(&self, rectangles: &[[f32; 4]], repeats: usize) -> Result<Vec<f64>> {
         self.upload_rectangles(rectangles)?;
         let mut times = Vec::new();
-        // The first draw warms up.
+        // The first draw warms up the device and does not count.
         for repeat in 0..=repeats {
             self.run(|commands| self.record(commands, rectangles.len() as u32, false))?;
             let mut ticks = [0u64; 2];
