@@ -44,8 +44,8 @@ impl RowLayout {
 
 /// Raw values of a block, one lane array per value, which a decoder fills.
 ///
-/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red, green, blue. Order of
-/// `rest`: [`Splats::sh_rest`].
+/// Slots of `plain`: mean x, y, z; scale 0 to 2; rotation w, x, y, z; opacity; SH constant red, green, blue. `rest` has
+/// the order of [`Splats::sh_rest`].
 pub(super) struct RawBlock<'a> {
     pub(super) plain: &'a mut [Lanes; PLAIN_SLOTS],
     pub(super) rest: &'a mut [Lanes],

@@ -1,5 +1,5 @@
-//! Files of the kinds that people have, rebuilt from public reports: each gives its right value or an error that
-//! names the fault. `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
+//! Files from the field, rebuilt from public reports: each gives the right value or an error that names the fault.
+//! `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
 //! `PATH | views: NAMES` or `PATH | refused: PART OF THE MESSAGE`.
 #![allow(clippy::panic, clippy::print_stderr, clippy::unwrap_used, reason = "tests")]
 
@@ -11,7 +11,7 @@ use quadrille_scene::cameras::{self, Exposures};
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{load, load_table};
 
-/// Folder of the files beside the checkout; `None`, and a note, where it is absent.
+/// Folder of the files beside the checkout. If it is absent, prints a note and returns `None`.
 fn folder() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/splats");
     if !folder.is_dir() {
@@ -21,7 +21,7 @@ fn folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Describes the result of reading `path` like the lines of the list; an error as it is.
+/// Describes the result of reading `path` in the form of the list; an error is given verbatim.
 fn result(path: &Path, is_camera_file: bool) -> String {
     if is_camera_file {
         return match cameras::load(path) {
@@ -99,7 +99,7 @@ fn no_file_is_left_out() {
     }
 }
 
-/// The cameras of nerfstudio in the world of the trained scene, by a calculation of its own.
+/// Compares the cameras of nerfstudio in the world of the trained scene with an independent calculation.
 #[test]
 fn transforms_beside_a_data_parser_are_of_the_trained_scene() {
     let Some(folder) = folder() else { return };
@@ -130,8 +130,7 @@ fn raw(path: &Path) -> RawColumns {
     load_table(path).unwrap().raw(path, &Task::NEVER).unwrap()
 }
 
-/// Positions, quaternions and coefficients of the first splat by the format's library, @adobe/spz 0.2.3, in right,
-/// down, forward.
+/// Expects positions, quaternions and coefficients of the first splat by the library @adobe/spz 0.2.3, converted to RDF.
 #[test]
 fn spz_with_a_vertical_z_is_turned_as_by_its_library() {
     let Some(folder) = folder() else { return };
@@ -157,7 +156,7 @@ fn spz_with_a_vertical_z_is_turned_as_by_its_library() {
 fn equivalent_files_give_the_same_splats() {
     let Some(folder) = folder() else { return };
     for (one, other, tolerance) in [
-        // Colours of 8 bits: half a step of 1/255, over the constant of degree 0.
+        // Tolerance of 8-bit colours: half a step of 1/255, divided by the constant of degree 0.
         ("36-rgb-splat-ply/rgb.ply", "36-rgb-splat-ply/sh.ply", 0.5 / 255.0 / 0.282 + 1e-5),
         ("33-glb/logscale.glb", "33-glb/plain.glb", 1e-5),
         ("32-sog-zip/subfolder.zip", "32-sog-zip/deflate.sog", 0.0),
@@ -213,7 +212,7 @@ fn logarithms_in_a_dot_splat_are_read_as_such() {
     assert!((0..3).all(|k| (scale[k] - expected[k]).abs() < 1e-6), "{scale:?}");
     let raw = raw(&path);
     assert_eq!([0, 1, 2].map(|axis| raw.scale[axis][0]), [-2.0, -3.0, 0.5]);
-    // One negative scale among others counts by its size.
+    // A single negative scale is read by its absolute value.
     std::fs::write(&path, [record([0.25, -0.5, 0.125]), record([1.0; 3])].concat()).unwrap();
     assert!(load(&path).unwrap().encoding.warnings.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Curves through keyframes.
+//! Tests of Hermite splines through keyframes.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn keys_are_met_and_smoothness_0_stops_there() {
         }
     }
     let eased = looped(&keys(0.0), 40.0).at(2.5)[0];
-    // 1 + 2 (3 t^2 - 2 t^3) at a quarter of the way.
+    // The expected value is 1 + 2 (3 t^2 - 2 t^3) at t = 1/4.
     assert!((eased - (1.0 + 2.0 * (3.0 / 16.0 - 2.0 / 64.0))).abs() < 1e-12);
 }
 

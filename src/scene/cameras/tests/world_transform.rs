@@ -1,4 +1,4 @@
-//! Transforms between the worlds of cameras and scenes.
+//! Tests of transforms between the worlds of cameras and scenes.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn an_inverse_undoes() {
     assert!((back - p).norm() < 1e-12, "{back}");
 }
 
-/// The stored transform starts at COLMAP's world; the world of the file lies between.
+/// The stored transform starts in COLMAP's world, the file is in the intermediate world.
 #[test]
 fn a_stored_transform_is_split_at_the_applied_one() {
     let applied = similarity([0.0, 0.0, 1.0], [0.5, 0.0, -1.0], 1.0);

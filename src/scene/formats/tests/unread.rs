@@ -1,4 +1,4 @@
-//! Files that are recognised and not read.
+//! Tests of files that are recognised but not read.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Camera files that are found beside scenes.
+//! Tests of the search for camera files beside scenes.
 
 use std::fs;
 

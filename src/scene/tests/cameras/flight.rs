@@ -1,4 +1,4 @@
-//! Flights through cameras.
+//! Tests of generated camera paths.
 
 use nalgebra::Vector3;
 use quadrille_scene::cameras::{Flight, fly, fly_keys, orbit};
@@ -41,7 +41,7 @@ fn a_spiral_stays_near_its_cameras_and_looks_at_their_focus() {
             frame.view_from_world * Vector3::new(0.0, 0.0, 3.0) + frame.translation_in_view;
         assert!(target.xy().norm() / target.z < 0.02, "{target}");
     }
-    // Half of the frames are one turn, in another depth.
+    // Half of the frames are one turn, so the eye is at the same position again.
     let apart = (frames[0].eye() - frames[30].eye()).norm();
     assert!(apart < 1e-9 * reach.max(1.0), "{apart}");
 }
@@ -50,7 +50,7 @@ fn a_spiral_stays_near_its_cameras_and_looks_at_their_focus() {
 fn an_interpolation_meets_its_cameras() {
     let mut keys = ring(8)[..3].to_vec();
     keys[1].focal_px = [50.0, 60.0];
-    // Equal distances: the middle key is in the middle.
+    // The keys have equal distances, so the middle key is in the middle of the path.
     let frames = fly(Flight::Interpolate, &keys, 9).unwrap();
     for (frame, key) in [(0, 0), (4, 1), (8, 2)] {
         let (frame, key) = (&frames[frame], &keys[key]);
@@ -58,7 +58,7 @@ fn an_interpolation_meets_its_cameras() {
         assert!((frame.view_from_world - key.view_from_world).norm() < 1e-9);
         assert!((frame.focal_px[1] - key.focal_px[1]).abs() < 1e-9);
     }
-    // Between them it stays near the circle, which it does not know.
+    // Between the keys, the path stays near the circle that they lie on.
     for frame in &frames {
         let radius = (frame.eye() - Vector3::new(0.0, -1.0, 3.0)).norm();
         assert!((radius - 4.0).abs() < 0.25, "{radius}");
@@ -87,14 +87,14 @@ fn cameras_without_a_path_are_refused() {
     assert!("circle".parse::<Flight>().is_err());
 }
 
-/// A camera at `x` on a line, which looks along z.
+/// Camera at `x` on the x axis that looks along z.
 fn on_line(x: f64) -> Camera {
     let lens = Intrinsics::from_vertical_fov(60, 40, 0.8);
     let eye = Vector3::new(x, 0.0, 0.0);
     Camera::look_at("key", lens, eye, eye + Vector3::z(), -Vector3::y()).unwrap()
 }
 
-/// Positions on the line of a flight through keys.
+/// Positions in x of the frames of a flight through keys.
 fn positions(keys: &[(f64, f64)], fps: f64) -> Vec<f64> {
     let keys: Vec<_> = keys.iter().map(|(x, seconds)| (on_line(*x), *seconds)).collect();
     fly_keys(&keys, fps).unwrap().iter().map(|frame| frame.eye().x).collect()
@@ -102,18 +102,18 @@ fn positions(keys: &[(f64, f64)], fps: f64) -> Vec<f64> {
 
 #[test]
 fn keys_are_met_at_their_times() {
-    // A speed of 2 in all parts is kept.
+    // All parts have a speed of 2, so the spline has this speed everywhere.
     let even = positions(&[(0.0, 0.0), (2.0, 1.0), (6.0, 2.0), (8.0, 1.0)], 8.0);
     assert_eq!(even.len(), 4 * 8 + 1);
     for (frame, x) in even.iter().enumerate() {
         assert!((x - frame as f64 / 4.0).abs() < 1e-12, "{frame}");
     }
-    // By hand: the second derivative in the middle is -3, so f(1/2) = 1/2 + 3/16.
+    // Calculated by hand: the second derivative in the middle is -3, so f(1/2) = 1/2 + 3/16.
     let hump = positions(&[(0.0, 9.0), (1.0, 1.0), (0.0, 1.0)], 2.0);
     for (x, expected) in hump.iter().zip([0.0, 0.6875, 1.0, 0.6875, 0.0]) {
         assert!((x - expected).abs() < 1e-12, "{hump:?}");
     }
-    // Sums of rounded times miss no frame, and the path ends before a time between two frames.
+    // Rounding in the sum of times loses no frame. A path that ends between two frames has the earlier one.
     let tenths = [(0.0, 0.0)].into_iter().chain((1..=10).map(|x| (f64::from(x), 0.1)));
     let tenths = positions(&tenths.collect::<Vec<_>>(), 30.0);
     assert_eq!((tenths.len(), tenths[30]), (31, 10.0));
@@ -128,7 +128,7 @@ fn slopes_are_continuous_at_keys() {
     let x = positions(&keys, fps);
     for key in [7_000, 20_000, 25_000] {
         let [left, right] = [x[key] - x[key - 1], x[key + 1] - x[key]];
-        // Equal slopes: the difference comes from curvature and is of the order of the squared step.
+        // The slopes are equal; the difference comes from curvature and is of the order of the squared step.
         assert!((right - left).abs() < 100.0 / (fps * fps), "{key}");
     }
 }
@@ -150,7 +150,7 @@ fn keys_without_a_flight_are_refused() {
     assert!(fly_keys(&keys(1.0)[..1], 30.0).is_err());
     let small = (on_line(1.0).resized(30, 20).unwrap(), 1.0);
     assert!(fly_keys(&[keys(1.0)[0].clone(), small], 30.0).is_err());
-    // A camera that waits is a flight.
+    // A camera that does not move is a valid flight.
     let waiting = [(on_line(0.0), 0.0), (on_line(0.0), 1.0)];
     assert_eq!(fly_keys(&waiting, 2.0).unwrap().len(), 3);
 }

@@ -1,4 +1,4 @@
-//! Camera files beside scenes, flights, projections and sizes of pictures by hand.
+//! Tests of cameras: files beside scenes, flights, projections, sizes of pictures, lists of views.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod beside;

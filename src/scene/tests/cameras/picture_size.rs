@@ -1,4 +1,4 @@
-//! Sizes of pictures.
+//! Tests of requested picture sizes.
 
 use nalgebra::{Matrix3, Vector3};
 use quadrille_scene::cameras::{PictureScale, PictureSize};
@@ -14,7 +14,7 @@ fn camera() -> Camera {
     Camera::new("a", lens, Matrix3::identity(), Vector3::zeros()).unwrap()
 }
 
-/// `round` of Python: 136.25, 272.5 and 61.25, 34.0625.
+/// Expected values are by `round` of Python, for 136.25, 272.5, 61.25 and 34.0625.
 #[test]
 fn scales_round_as_the_trainer() {
     for (scale, expected) in [
@@ -41,7 +41,7 @@ fn scales_round_as_the_trainer() {
 fn both_sides_keep_pixels_square() {
     let size =
         |width, height| PictureSize { width: Some(width), height: Some(height), scale: None };
-    // The trainer's rounding does not count as a change of proportions.
+    // The rounding of the trainer does not count as a change of proportions.
     let half = size(490, 272).apply(&camera()).unwrap();
     assert_eq!(half, camera().resized(490, 272).unwrap());
     assert_eq!(size(490, 272).reshaping(&camera()), None);

@@ -1,10 +1,10 @@
-//! Projections and their gradients.
+//! Tests of projections and their gradients.
 
 use std::f64::consts::PI;
 
 use quadrille_scene::{FisheyeLens, Projection};
 
-/// Points around the camera, near the axes too.
+/// Points around the camera, some of them near the axes.
 fn points() -> impl Iterator<Item = [f64; 3]> {
     (0..400_u32).map(|i| {
         let turn = |step: f64| (f64::from(i) * step).sin() * 3.0;
@@ -71,7 +71,7 @@ fn a_fisheye_measures_angles_and_a_panorama_the_sphere() {
     assert_eq!(panorama.point([0.0, 1.0, 0.0]), None);
 }
 
-/// With k1 of -0.1 alone, the distance grows to the angle sqrt(10 / 3).
+/// With only a k1 of -0.1, the distance grows up to the angle sqrt(10 / 3).
 #[test]
 fn angles_beyond_the_turning_point_are_not_drawn() {
     let lens = FisheyeLens::new([-0.1, 0.0, 0.0, 0.0]).unwrap();
@@ -80,7 +80,7 @@ fn angles_beyond_the_turning_point_are_not_drawn() {
     let projection = Projection::Fisheye(lens);
     let at = |angle: f64| projection.point([angle.sin(), 0.0, angle.cos()]);
     assert!(at(turning - 1e-6).is_some() && at(turning + 1e-6).is_none());
-    // There, the distance is two thirds of the angle.
+    // At that angle, the distance is two thirds of the angle.
     assert!((lens.reach() - turning * 2.0 / 3.0).abs() < 1e-9);
 }
 
@@ -93,7 +93,7 @@ fn hostile_coefficients_are_refused() {
             assert!(FisheyeLens::new(coefficients).is_err(), "{bad}");
         }
     }
-    // The distance turns almost at once.
+    // The distance starts to fall at a very small angle.
     let turning = FisheyeLens::new([-1e4, 0.0, 0.0, 0.0]).unwrap();
     assert!(turning.max_angle() < 0.01 && turning.reach() > 0.0);
     for p in [[f64::NAN; 3], [0.0; 3], [f64::INFINITY; 3]] {

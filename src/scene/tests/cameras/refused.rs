@@ -1,4 +1,4 @@
-//! Cameras that cannot be drawn beside others that can.
+//! Tests of files in which only some cameras can be drawn.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn camera(name: &str) -> Value {
     })
 }
 
-/// `a`, a mirrored `b`, `c`, and `d` without a focal length.
+/// Cameras `a`, `b` with a mirrored rotation, `c`, and `d` without a focal length.
 fn poses() -> Value {
     let [a, mut b, c, mut d] = ["a.jpg", "b.jpg", "c.jpg", "d.jpg"].map(camera);
     b["rotation"][0][0] = json!(-1.0);

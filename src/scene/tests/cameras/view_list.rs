@@ -1,11 +1,11 @@
-//! Views that a list selects, by index, range, step and name.
+//! Tests of lists of views, by index, range, step and name.
 
 use quadrille_scene::cameras::{PictureSize, load_views};
 use serde_json::{Value, json};
 
 const NAMES: [&str; 10] = ["a", "b", "a,b", "007", "x1", "x2", "x3", "x4", "x5", "view_02"];
 
-/// A `transforms.json` of pictures, whose names come without their folders and extensions.
+/// `transforms.json` with the given pictures. Views are named without folders and extensions.
 fn file(pictures: &[String]) -> Value {
     let frame = |picture: &String| json!({"file_path": picture, "transform_matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]});
     let frames: Vec<Value> = pictures.iter().map(frame).collect();
@@ -52,7 +52,7 @@ fn lists_ranges_steps_and_names() {
 
 #[test]
 fn test_views_are_every_eighth_by_name_or_the_ones_of_the_file() {
-    // Names that sort as 0, 1, 10 to 16, 2 to 9.
+    // The order of these names is 0, 1, 10 to 16, 2 to 9.
     let pictures: Vec<String> = (0..17).rev().map(|i| format!("{i}.jpg")).collect();
     let plain = file(&pictures);
     let mut stated = plain.clone();
@@ -63,7 +63,7 @@ fn test_views_are_every_eighth_by_name_or_the_ones_of_the_file() {
     assert_eq!(selected(&plain, "test,3.jpg").unwrap().len(), 4);
     assert_eq!(selected(&stated, "test").unwrap(), ["5", "4"]);
     assert_eq!(selected(&stated, "train").unwrap(), ["3"]);
-    // A view of that name comes first.
+    // A view called `test` takes precedence over the split.
     let own = file(&["a.jpg", "test.jpg"].map(str::to_owned));
     assert_eq!(selected(&own, "test").unwrap(), ["test"]);
 }

@@ -1,4 +1,4 @@
-//! Activation on every level of vector instructions.
+//! Tests of activation on every level of vector instructions.
 
 use super::*;
 

@@ -2,7 +2,7 @@ use quadrille_base::math::low;
 
 use super::*;
 
-/// A file of `len` bytes, each of which tells its place.
+/// File of `len` bytes that are a function of their offset.
 fn file(len: usize) -> (tempfile::NamedTempFile, Vec<u8>) {
     let content: Vec<u8> =
         (0..len).map(|i| low::<u8>(i as u64 ^ (i as u64 >> 8) ^ (i as u64 >> 16))).collect();
@@ -18,7 +18,7 @@ fn bytes_read_ahead_are_the_bytes_of_the_file() {
     let len = content.len();
     for end in [1, PART_BYTES / 3, PART_BYTES, len] {
         let mut ahead = ReadAhead::default();
-        // Forward in steps that parts are no multiple of, a range longer than a part, and backwards.
+        // Forward in steps that do not divide a part, a range longer than a part, and backwards.
         let forward = (0..len - 700).step_by(677).map(|start| start..start + 700);
         let others =
             [5..PART_BYTES + 6, 0..1, len - 1..len, PART_BYTES - 1..PART_BYTES + 1, len..len];
@@ -27,7 +27,7 @@ fn bytes_read_ahead_are_the_bytes_of_the_file() {
             assert!(found == &content[wanted.clone()], "{wanted:?}");
         }
     }
-    // Bytes of the caller are handed out where they are.
+    // Bytes of the caller are returned without a copy.
     let mut ahead = ReadAhead::default();
     let bytes = FileBytes::Borrowed(&content[9..]);
     assert_eq!(ahead.bytes(&bytes, 0..3, 3).unwrap(), &content[9..12]);
@@ -55,7 +55,7 @@ fn a_file_that_becomes_shorter_is_an_error() {
     let error = ahead.bytes(&bytes, wanted.clone(), end).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
     assert!(error.to_string().contains("shorter"), "{error}");
-    // What was read before is still there, or read again.
+    // Bytes before the new end can still be read.
     assert!(ahead.bytes(&bytes, wanted, end).is_err());
     assert_eq!(ahead.bytes(&bytes, 0..9, end).unwrap().len(), 9);
 }

@@ -1,8 +1,8 @@
-//! Chunks of splats that are close together.
+//! Tests of chunks of splats that are close together.
 
 use super::*;
 
-/// Two chunks of fine splats and one far splat among them: beside it, all splats of a chunk are lost.
+/// One of two chunks of fine splats contains a far splat, which makes all splats of that chunk invisible.
 #[test]
 fn a_far_splat_spoils_its_chunk() {
     let mut raw = RawColumns::zeroed(2 * CHUNK_ROWS, 0);
@@ -24,7 +24,7 @@ fn a_far_splat_spoils_its_chunk() {
 
 #[test]
 fn chunks_are_compact() {
-    // Cubes of 8 by 4 by 8 fill a box, and a few rows are left.
+    // Chunks of 8 x 4 x 8 splats fill a box, and a few rows are left.
     let mut raw = RawColumns::zeroed(16 * 16 * 16 + 50, 0);
     for row in 0..raw.rows() {
         let cell = row * 1541 % 4096;

@@ -1,4 +1,4 @@
-//! Morton codes, and orders for formats with chunks.
+//! Tests of Morton codes, and of orders for formats with chunks.
 
 use super::*;
 
@@ -9,8 +9,8 @@ fn bits_are_spaced_by_two() {
     }
 }
 
-/// Splats that are dense in the middle: with tails of one length in two axes, compact chunks show the least error,
-/// with very long ones the Morton order.
+/// For splats that are dense in the middle, compact chunks have the least error if tails are short and equal in two axes,
+/// and the Morton order has it if tails are very long.
 #[test]
 fn chunks_are_ordered_by_what_shows() {
     let short = [(5, 300.0), (5, 300.0), (1, 1.0)];

@@ -1,4 +1,4 @@
-//! Numbers of text and of packed bytes.
+//! Tests of numbers in text and in packed bytes.
 
 use super::*;
 

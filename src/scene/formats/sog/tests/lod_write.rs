@@ -1,4 +1,4 @@
-//! Trees of streamed SOG.
+//! Tests of the trees of streamed SOGs.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ fn collect<'a>(node: &'a Value, leaves: &mut Vec<&'a Value>) {
     }
 }
 
-/// 1000 splats on a line in leaves of at most 64 and files of at most 200: in each file, the leaves of its level lie
-/// one behind the other, and have all of its splats.
+/// Writes 1000 splats on a line in leaves of at most 64 and files of at most 200. In each file, the leaves of its level
+/// follow each other without gaps and cover all splats.
 #[test]
 fn files_hold_their_leaves_one_behind_the_other() {
     let at = |i: u16, step: f32| [f32::from(i) * step, 0.0, 1.0];

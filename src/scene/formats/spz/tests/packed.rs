@@ -1,4 +1,4 @@
-//! Packed values of SPZ.
+//! Tests of the packed values of SPZ.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn every_packed_value_survives() {
 
 #[test]
 fn coefficients_are_rounded_to_buckets() {
-    // Halfway between two buckets, and a little to each side.
+    // Values halfway between two buckets, and slightly to each side.
     for (value, packed) in [(3.9, 128), (4.0, 136), (4.1, 136), (-3.9, 128), (-4.0, 120)] {
         assert_eq!(pack_coefficient(value / 128.0, 8), packed);
         assert_eq!(pack_coefficient(value / 64.0, 16), 2 * packed - 128);

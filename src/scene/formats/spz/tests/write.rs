@@ -1,10 +1,10 @@
-//! Writing of SPZ.
+//! Tests of writing SPZ.
 
 use super::*;
 
 #[test]
 fn buckets_are_finer_by_the_width_of_splats() {
-    // Packed scales are logarithms in sixteenths: 11 steps are a factor of 1.99. The least scale does not count.
+    // Packed scales are logarithms in steps of 1/16: 11 steps are a factor of 1.99. The least scale has no effect.
     let of_steps = |steps: [u8; 3]| steps.map(|s| 100 + s);
     let narrow = of_steps([0, 0, 0]);
     let mut scales = narrow.repeat(1000);
@@ -22,7 +22,7 @@ fn buckets_are_finer_by_the_width_of_splats() {
     }
     let found = are_wide(&scales, &opacities);
     assert!(found[..1000].iter().all(|is_wide| !is_wide));
-    // 4.0, 1.0, 1.4, 7.9, 489 and 0 times the narrow splats' width, whose mean is 1.5 times as much.
+    // The widths are 4.0, 1.0, 1.4, 7.9, 489 and 0 times that of narrow splats; the mean is 1.5 times that width.
     assert_eq!(found[1000..], [true, false, false, true, true, false]);
     assert_eq!(are_wide(&[0; 6], &[0; 2]), [false; 2]);
 }
@@ -41,6 +41,6 @@ fn coefficients_of_wide_splats_are_written_with_more_bits() {
     let [.., coefficients] = streams(&raw, &rest, &header, &Task::NEVER).unwrap();
     let red: Vec<u8> = coefficients.iter().copied().step_by(3).collect();
     assert_eq!(red[..8], [128; 8]);
-    // Buckets of 4 for degree 1, where y and z change signs, and of 8 for degree 2.
+    // Buckets are 4 for degree 1, in which y and z change signs, and 8 for degree 2.
     assert_eq!(red[800..], [124, 124, 132, 128, 128, 128, 128, 128]);
 }
