@@ -12,7 +12,7 @@ use quadrille_base::task::Task;
 pub const MAX_GRID_TRIANGLES: usize = 512;
 /// Marks an edge in [`Topology::neighbours`] that no other triangle of the grid shares.
 pub const NO_NEIGHBOUR: u16 = u16::MAX;
-/// Number of runs into which a single draw is cut: enough to keep many cores busy, each large enough for a task.
+/// Maximum number of runs of a single draw: enough to keep many cores busy, each large enough for a task.
 const RUNS: usize = 256;
 
 /// Vertex of a grid.
@@ -22,7 +22,7 @@ pub struct GridVertex {
     pub position: [f32; 3],
     /// Normal of length 1, or zero if there is none.
     pub normal: [f32; 3],
-    /// Texture coordinates, v down.
+    /// Texture coordinates; v points down.
     pub uv: [f32; 2],
 }
 
@@ -44,7 +44,7 @@ pub struct Grid {
     pub vertices: Vec<GridVertex>,
     /// Identifiers of the vertices, shared by all grids that meet in a vertex.
     pub ids: Vec<u32>,
-    /// Linear colours of the vertices with alpha; none if all are white.
+    /// Linear colours of the vertices with alpha; empty if all are white.
     pub colours: Vec<[f32; 4]>,
     /// Triangles as indices of vertices, with their adjacency.
     pub topology: Arc<Topology>,
@@ -159,7 +159,7 @@ pub fn draw_runs(source: &dyn GridSource) -> Vec<DrawRun> {
 ///
 /// Two triangles are neighbours if they run along an edge in opposite directions and no third
 /// triangle has that edge. An edge of three triangles, or of two with opposite orientations (as on a
-/// Möbius strip), joins none, since their adjacency is ambiguous. Nor does an edge without length.
+/// Möbius strip), joins none, since their adjacency is ambiguous. An edge without length joins none either.
 pub fn neighbours(triangles: &[[u16; 3]]) -> Vec<[u16; 3]> {
     // Edges by their first vertex: the second vertex and the triangle. Counting sort is twice as fast
     // as comparison sort, and the tessellator calls this for most of its grids.

@@ -195,12 +195,12 @@ mod tests {
             assert!(found.into_iter().eq(0..triangles.len()), "{order:?}");
         }
         assert!(TriangleOrder::VertexCache.permutation(&[], 1).is_empty());
-        // A triangle of one vertex alone, and one that comes twice.
+        // A triangle with a single vertex, and a triangle that occurs twice.
         let odd = [[7, 7, 7], [1, 2, 3], [1, 2, 3]];
         assert_eq!(TriangleOrder::VertexCache.permutation(&odd, 1).len(), 3);
     }
 
-    /// Forsyth reports 0.7 vertices per triangle and less on meshes of this kind; no order can do with fewer than 0.5.
+    /// Forsyth reports 0.7 vertices per triangle or fewer on meshes of this kind; the lower bound of any order is 0.5.
     #[test]
     fn vertices_are_shaded_rarely_in_cache_order() {
         let triangles = sheet(60);

@@ -268,7 +268,7 @@ mod tests {
             (["s off", ""], 1.0, false),
             (["s 0", "s 0"], 1.0, false),
             (["s 1", "s off"], 1.0, false),
-            // The first face has no statement.
+            // The file states no group for the first face.
             (["", "s 1"], 1.0, false),
             (["", ""], 1.0, true),
         ] {

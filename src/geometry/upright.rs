@@ -135,7 +135,7 @@ mod tests {
         assert!((hull_area(square) - 4.0).abs() < 1e-12);
         assert!(hull_area(vec![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).abs() < 1e-12);
         assert!(hull_area(Vec::new()).abs() < 1e-12);
-        // A disc by the golden angle, whose hull has some dozen of its 10,000 points.
+        // Points of a disc at golden angles: the hull has some dozen of the 10,000 points.
         let disc = (0..10_000).map(|i| {
             let (radius, angle) = (f64::from(i).sqrt() / 100.0, f64::from(i) * 2.399_963);
             [radius * angle.cos(), radius * angle.sin()]
@@ -168,7 +168,7 @@ mod tests {
     fn a_cone_stands_on_its_base() {
         assert!(!stands_along_z(&cone(1), Vec::new));
         assert!(stands_along_z(&cone(2), Vec::new));
-        // A cube stands either way, and +y is the rule.
+        // A cube stands along either axis, so +y is assumed.
         let cube = (0..8_u8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(f32::from));
         assert!(!stands_along_z(&cube.collect::<Vec<_>>(), Vec::new));
         assert!(!stands_along_z(&[[1.0; 3]], Vec::new));

@@ -23,13 +23,13 @@ pub(super) enum ValueEncoding {
 pub(super) struct Parameters<'a> {
     pub(super) level: Level,
     pub(super) encoding: ValueEncoding,
-    /// 2 or 3; a missing third scale becomes 0 (2DGS).
+    /// Number of scales, 2 or 3; a missing third scale becomes 0 (2DGS).
     pub(super) scales: usize,
     /// Standard deviation of the 3D filter, in world units (Mip-Splatting).
     pub(super) filter: Option<&'a Lanes>,
 }
 
-/// Activates the first `lanes` splats in place and zeroes the rest. Invalid splats are counted and get x = NaN.
+/// Activates the first `lanes` splats in place and zeroes the rest. Counts invalid splats and marks them by x = NaN.
 pub(super) fn activate(
     block: &mut SplatBlock,
     sh_rest: &mut [Lanes],

@@ -32,7 +32,7 @@ pub(super) struct RowLayout {
     pub(super) sh_degree: u8,
     pub(super) encoding: ValueEncoding,
     pub(super) scales: usize,
-    /// Whether rows carry a 3D filter.
+    /// True if rows have a 3D filter.
     pub(super) filtered: bool,
 }
 

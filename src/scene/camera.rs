@@ -12,7 +12,7 @@ use quadrille_base::error::{Error, Result};
 /// Maximum width and height of a picture, in pixels.
 pub const MAX_SIDE_PX: u32 = 1 << 15;
 
-/// A camera: x right, y down, z forward in view space; pixel centres at integer + 0.5.
+/// Camera whose view space has x right, y down and z forward. Pixel centres are at integers + 0.5.
 ///
 /// [`Camera::new`] guarantees finite values, a right-handed rotation, focal lengths above zero and sides of 1 to 32768
 /// pixels.
@@ -50,7 +50,7 @@ pub struct Intrinsics {
 }
 
 impl Intrinsics {
-    /// A lens with a vertical field of view in radians, square pixels and a centred principal point.
+    /// Intrinsics with a vertical field of view in radians, square pixels and a centred principal point.
     pub fn from_vertical_fov(width: u32, height: u32, fov_radians: f64) -> Self {
         let focal = f64::from(height) / (2.0 * (fov_radians / 2.0).tan());
         Self {

@@ -19,7 +19,7 @@ pub(crate) const FIRST_CONSTANT: usize = 11;
 /// Prefix of the higher SH coefficients, numbered channel-major.
 const REST: &str = "f_rest_";
 
-/// Mip-Splatting's 3D filter, a standard deviation in world units.
+/// Column of the 3D filter of Mip-Splatting, a standard deviation in world units.
 pub(crate) const FILTER: &str = "filter_3D";
 
 pub(crate) fn slot(name: &str, rest: usize) -> Option<usize> {

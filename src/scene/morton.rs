@@ -12,10 +12,10 @@ const BITS: u32 = 21;
 /// Rows per box when the extent of an order is measured.
 const GROUP: usize = 256;
 
-/// Ratio of an order's extent to that of the Morton order up to which it counts as equally good.
+/// Extent relative to the Morton order up to which an order counts as equally good.
 const GOOD_RATIO: f64 = 1.25;
 
-/// Ratio of visible errors up to which an order counts as equally good, for formats that quantise within chunks.
+/// Visible error relative to the Morton order up to which an order counts as equally good, for formats with chunks.
 const GOOD_CHUNK_RATIO: f64 = 1.01;
 
 /// Rows in Morton order of their positions on a logarithmic scale, which leaves bits for the centre of a scene

@@ -60,7 +60,7 @@ pub struct RawColumns {
     pub opacity: Vec<f32>,
     /// Constant coefficient of red, green and blue.
     pub sh_constant: [Vec<f32>; 3],
-    /// Higher SH coefficients, channel-major: those of red, then green, then blue.
+    /// Higher SH coefficients, channel-major: all of red, then green, then blue.
     pub sh_rest: Vec<Vec<f32>>,
 }
 

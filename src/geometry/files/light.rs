@@ -11,10 +11,10 @@ pub struct PunctualLight {
     pub intensity: [f32; 3],
 }
 
-/// Kind of a light, in world space.
+/// Kind of a light, with its geometry in world space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LightKind {
-    /// Parallel light.
+    /// Parallel light from one direction, such as sunlight.
     Directional {
         /// Unit direction in which the light shines.
         direction: [f64; 3],

@@ -45,7 +45,7 @@ pub struct Mesh {
     pub origin: [f64; 3],
     /// Positions relative to the origin, in world units.
     pub positions: Vec<[f32; 3]>,
-    /// Unit normals.
+    /// Unit normals, which corners refer to by index.
     pub normals: Vec<[f32; 3]>,
     /// Texture coordinates; (0, 0) is the top left corner of a texture, and v points down.
     pub uvs: Vec<[f32; 2]>,
@@ -95,7 +95,7 @@ pub enum Smoothing {
 }
 
 impl Mesh {
-    /// Number of faces.
+    /// Number of faces over all draws.
     pub fn faces(&self) -> usize {
         self.face_materials.len()
     }
@@ -127,7 +127,7 @@ pub struct Loaded {
     pub has_stated_axes: bool,
     /// Warnings about parts of the file that are left out or drawn differently, one sentence each; at most about 100.
     pub warnings: Vec<String>,
-    /// Files that the mesh names and that were searched, such as materials, textures and buffers. They include files
+    /// Files that the mesh names and that were requested, such as materials, textures and buffers. They include files
     /// that could not be read, since the mesh changes when such a file appears.
     pub files: Vec<PathBuf>,
 }

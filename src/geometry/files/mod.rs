@@ -105,10 +105,10 @@ fn parse_in_folder(bytes: &[u8], path: &Path, texture_bytes: u64) -> Result<Load
 
 /// Reads the mesh in `path`: OBJ, PLY, glTF 2.0 or GLB.
 ///
-/// Files that the mesh names are read only from its own folder and the folders below it. If no file has a name, the
-/// name may have other path separators, percent codes or letters of another case; otherwise the file with the longest
-/// matching end of the name is read. A warning reports the file. Materials and textures that cannot be read are left
-/// out with a warning, and so are textures beyond 1 GiB of texels.
+/// Files that the mesh names are read only from its own folder and the folders below it. If a file does not exist, a
+/// file is read whose name differs in path separators, percent codes or letter case, or else the file that matches
+/// the longest end of the name; a warning reports it. Materials and textures that cannot be read are left out with a
+/// warning, and so are textures beyond 1 GiB of texels.
 ///
 /// # Errors
 /// [`Error::Read`] when a required file cannot be read; [`Error::Malformed`], with the place, when the

@@ -1,4 +1,4 @@
-//! Wavefront OBJ.
+//! Reader of Wavefront OBJ.
 //!
 //! The crate `tobj` does not suffice: its errors name no lines, it copies positions per model and omits subdivision tags.
 //!
@@ -243,7 +243,7 @@ impl Tags {
     ) -> Result<(), Mismatch> {
         let mut words = words(rest);
         let (Some(kind), Some(counts)) = (words.next(), words.next()) else { return Ok(()) };
-        // Number of vertices per sharpness.
+        // Number of vertices per sharp edge or sharp vertex.
         let step = match kind {
             b"crease" => 2,
             b"corner" => 1,

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::files::{Corner, Material, NONE};
 
-    /// Whether each face of a mesh has a two-sided material, when each has its own.
+    /// Tells for each face whether its material is two-sided. Every face has a material of its own.
     fn two_sided(positions: &[[f32; 3]], faces: &[&[u32]]) -> Vec<bool> {
         let mut mesh = Mesh {
             positions: positions.to_vec(),
@@ -174,7 +174,7 @@ mod tests {
             let faces = [TETRAHEDRON, other.each_ref().map(|f| &f[..])].concat();
             assert_eq!(two_sided(&positions, &faces), [expected; 8], "{size}");
         }
-        // A sheet of two sides.
+        // A sheet with two sides encloses no volume.
         assert_eq!(two_sided(&corners(1.0), &[&[1, 2, 3], &[3, 2, 1]]), [false; 2]);
     }
 }

@@ -7,7 +7,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::image::srgb::luminance;
 use quadrille_base::math::whole;
 
-/// Half the parameter distance between the points of a slope (assumed): tenths of a texel, far above the rounding of f32.
+/// Half the parameter distance of slopes by differences (assumed): tenths of a texel, far above the rounding of f32.
 const SLOPE_REACH: f32 = 1.0 / 256.0;
 
 /// Channel of a texture that contains heights.

@@ -3,7 +3,7 @@
 //! An edge is stored as a range of points on the whole edge that contains it, so that the sub-patches on both
 //! sides have vertices at the same parameters, even if they are split differently.
 
-/// Fixed-point 1. Parameters from 0 to 1, and their differences from 1, are exact in f32.
+/// Fixed-point representation of 1. Parameters from 0 to 1, and their differences from 1, are exact in f32.
 pub(super) const ONE: i32 = 1 << 24;
 /// Value of `parts` for an edge that is not divided evenly (`NON_UNIFORM` in DiagSplit).
 const UNEVEN: u32 = u32::MAX;
@@ -17,7 +17,7 @@ pub(super) type PatchPoint = [i32; 2];
 pub(super) struct PatchEdge {
     /// Ends of the whole edge in the direction of measurement.
     ends: [PatchPoint; 2],
-    /// Parts of the whole edge; 0 for a single point of the surface.
+    /// Number of parts of the whole edge; 0 for a single point of the surface.
     parts: u32,
     /// Point of the whole edge where this edge starts.
     from: u32,

@@ -43,7 +43,7 @@ impl GridOrder {
     }
 }
 
-/// Ring, side of the ring, and position along the side. Sides are counter-clockwise from (0, 0).
+/// Sort key: ring, side of the ring, and position along the side. Sides are counter-clockwise from (0, 0).
 fn ring_key([x, y]: [f32; 2], [width, height]: [f32; 2]) -> (u32, usize, u32) {
     let from_sides = [y, width - x, height - y, x];
     let along_sides = [x, y, width - x, height - y];
@@ -81,7 +81,7 @@ mod tests {
         let rings: Vec<u32> = triangles.iter().map(|t| ring(*t)).collect();
         assert_eq!(rings.iter().filter(|r| **r == 0).count(), 24);
         assert!(rings.is_sorted(), "{rings:?}");
-        // Along the bottom to the right, up, along the top to the left, and down.
+        // The order is along the bottom to the right, up, along the top to the left, and down.
         let rim: Vec<[f32; 2]> = triangles[..24].to_vec();
         let at = |p: [f32; 2]| rim.iter().position(|t| *t == p).unwrap_or(usize::MAX);
         let places = [[1.25, 0.5], [2.25, 0.5], [3.75, 1.5], [2.25, 3.5], [0.25, 1.5]].map(at);

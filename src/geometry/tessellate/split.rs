@@ -19,7 +19,7 @@ const MEASURED_SEGMENTS: u16 = 4;
 /// Width of the band around the picture in which edges are measured, in sizes of the picture (assumed). Limits the
 /// division of nearby geometry outside the picture.
 const GUARD_BAND: f64 = 0.5;
-/// Split depth from which on the segments of cuts are limited (assumed), as at seams of height maps.
+/// Split depth from which on the segments of cuts are limited (assumed). Seams of height maps reach it.
 const FREE_DEPTH: u32 = 24;
 /// Splits of a patch after which the segments of cuts are limited, which bounds the work (assumed): a hundred times the
 /// splits for a picture full of triangles of half a pixel.
@@ -27,7 +27,7 @@ const FREE_SPLITS: u32 = 1 << 20;
 /// Depth at which both parameters, of 24 bits, have been halved as often as possible.
 const LAST_DEPTH: u32 = 48;
 
-/// Settings of the tessellator.
+/// Settings of the tessellator: limits on triangles and grids, and the order of triangles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TessellateSettings {
     /// Maximum area in pixels of triangles that face the viewer, 0.1 to 1000.
@@ -41,7 +41,7 @@ pub struct TessellateSettings {
 }
 
 impl Default for TessellateSettings {
-    /// Micropolygons of half a pixel (QFM, section 4.1.1).
+    /// Settings for micropolygons of half a pixel (QFM, section 4.1.1).
     fn default() -> Self {
         Self {
             triangle_area_px: 0.5,

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::grid::{MAX_GRID_TRIANGLES, NO_NEIGHBOUR};
 
-    /// Checks that perimeter segments have one triangle, other edges two opposite ones, and neighbours symmetry.
+    /// Checks that segments of the perimeter have one triangle, other edges have two, and neighbours are symmetric.
     fn check(factors: Factors) {
         let topology = stitched(factors, GridOrder::Rows, 1);
         let total: u16 = factors.iter().copied().map(u16::from).sum();

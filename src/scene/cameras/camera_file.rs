@@ -15,9 +15,9 @@ pub(super) const LISTED_NAMES: usize = 12;
 /// Names of the training and test views, as they stand in the file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ViewSplit {
-    /// Views for training.
+    /// Names of the views for training.
     pub train: Vec<String>,
-    /// Views for tests.
+    /// Names of the views for tests.
     pub test: Vec<String>,
 }
 

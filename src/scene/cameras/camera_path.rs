@@ -1,7 +1,7 @@
 //! `camera_path.json` of nerfstudio's viewer: a film as one camera per frame.
 //!
-//! `render_width` and `render_height` in pixels; `camera_path` holds `camera_to_world`, 16 numbers of a matrix in rows, in
-//! OpenGL axes and the trained world, and the vertical field of view `fov` in degrees; `fps` frames per second.
+//! `render_width` and `render_height` are in pixels. A frame of `camera_path` has a matrix `camera_to_world` row by row, in
+//! OpenGL axes and the trained world, and the vertical field of view `fov` in degrees. `fps` is frames per second.
 
 use super::camera_file::{
     CameraFile, FileLens, NamedCamera, camera_at, frame_name, panorama_intrinsics,

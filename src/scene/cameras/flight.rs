@@ -27,7 +27,7 @@ const LEAST_CONVERGENCE: f64 = 1e-6;
 
 /// Leading elements of [`Pose::point`] that are coordinates of its three points.
 const PLACES: usize = 9;
-/// Limit that a wrong time or rate exceeds: an hour at 27 frames per second.
+/// Limit on frames, which wrong times or rates exceed: an hour at 27 frames per second.
 const MAX_FRAMES: f64 = 100_000.0;
 /// Tolerance, in frames, for the rounded time of the last key.
 const FRAME_SLACK: f64 = 1e-6;
@@ -41,7 +41,7 @@ pub enum Flight {
     /// An ellipse around the point that the cameras look at, at their mean height; for scenes that were
     /// taken from all sides.
     Ellipse,
-    /// Through the cameras in their order, on a cubic spline.
+    /// A cubic spline through the cameras in their order.
     Interpolate,
 }
 

@@ -113,7 +113,7 @@ pub enum EyeRule {
 pub struct Framing {
     /// Sphere of the content that the camera shows.
     pub subject: FramingTarget,
-    /// Rule for the eye.
+    /// Rule for the position of the camera.
     pub eye: EyeRule,
     /// Direction that points up in the picture.
     pub up: [f64; 3],
@@ -124,7 +124,7 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// Default view of a subject in a scene of splats: y down, 50 degrees, 1280 x 720 pixels.
+    /// Default view of a subject in a scene of splats: minus y up, 50 degrees, 1280 x 720 pixels.
     pub fn of_splats(subject: FramingTarget) -> Self {
         Self {
             subject,

@@ -1,4 +1,4 @@
-//! JSON values that know their place in the file, which errors name.
+//! JSON values with their places in the file, for error messages.
 
 use std::fs::File;
 use std::io::Read;
@@ -84,7 +84,7 @@ impl<'a> JsonNode<'a> {
         Self { path, place: String::new(), value }
     }
 
-    /// Member `key`, unless absent or null.
+    /// Member `key`; `None` if it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         let dot = if self.place.is_empty() { "" } else { "." };
@@ -118,7 +118,7 @@ impl<'a> JsonNode<'a> {
         (number > 0.0).then_some(number).ok_or_else(|| self.error("a number above 0"))
     }
 
-    /// Field of view between 0 and 180 degrees.
+    /// Reads a field of view between 0 and 180 degrees, exclusive.
     pub(super) fn degrees(&self) -> Result<f64> {
         let number = self.number()?;
         (number > 0.0 && number < 180.0)
@@ -130,7 +130,7 @@ impl<'a> JsonNode<'a> {
         self.items()?.map(|item| item.number()).collect()
     }
 
-    /// Whole number of pixels; `980.0` is accepted, since some exporters write floats.
+    /// Reads a whole number of pixels; `980.0` is accepted, since some exporters write floats.
     pub(super) fn pixels(&self) -> Result<u32> {
         let expected = || self.error("a whole number of pixels");
         let number = self.number()?;

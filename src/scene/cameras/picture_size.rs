@@ -149,7 +149,7 @@ impl PictureSize {
         let degrees = |camera: &Camera| camera.fov()[0].to_degrees();
         let (from, to) = (degrees(camera), degrees(&resized));
         let change = if to > from { "extended" } else { "cropped" };
-        // These angles are defined for a pinhole only.
+        // The angles are exact for pinholes only, so other projections get none.
         let angles = if camera.projection.is_pinhole() {
             format!(" from {from:.1} to {to:.1} degrees")
         } else {

@@ -1,4 +1,4 @@
-//! Lists of views: `0,2,5`, `3..9`, `..:8`, names.
+//! Lists of views, such as `0,2,5`, `3..9`, `..:8` or names.
 
 use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};

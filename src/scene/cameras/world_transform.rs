@@ -3,7 +3,7 @@
 //! nerfstudio trains in a world of its own. `ns-process-data` turns COLMAP's world by the `applied_transform` of a
 //! `transforms.json` (and scales it by `applied_scale`). The data parser then orients, centres and scales the cameras;
 //! `transform` and `scale` in its `dataparser_transforms.json` map COLMAP's world, before `applied_transform`, to the
-//! trained world (`nerfstudio_dataparser.py`). Exported scenes are in the trained world, `transforms.json` between both.
+//! trained world (`nerfstudio_dataparser.py`). Exported scenes are in the trained world; `transforms.json` is in neither.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ impl From<String> for CameraTransform {
     }
 }
 
-/// Similarity `scale * (rotation * p + translation)`.
+/// Similarity transform `scale * (rotation * p + translation)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WorldTransform {
     rotation: Matrix3<f64>,

@@ -14,11 +14,11 @@ use quadrille_base::{Error, Result, Task};
 
 pub(super) struct FormatReader {
     pub(super) format: SceneFormat,
-    /// Whether the first bytes of a file identify the format.
+    /// Tells from the first bytes of a file whether it has the format.
     pub(super) has_mark: fn(&[u8]) -> bool,
     /// Extensions in lower case, for files that their first bytes do not identify.
     pub(super) extensions: &'static [&'static str],
-    /// `None` if the format is known but not supported.
+    /// Reader of the format; `None` if the format is known but not supported.
     pub(super) reader: Option<Reader>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Reader {
     pub(super) table: fn(&SceneSource<'_>) -> Result<SplatTable>,
     /// Reads splats directly, for formats in which that is faster than activating the columns of a table.
     pub(super) scene: Option<fn(&SceneSource<'_>) -> Result<Scene>>,
-    /// `None` if the format is read as a whole.
+    /// Batch reader; `None` if the format can only be read as a whole.
     pub(super) batches: Option<BatchReader>,
 }
 

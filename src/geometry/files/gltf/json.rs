@@ -14,7 +14,7 @@ pub(super) struct Scenery {
     pub(super) samplers: Vec<Sampler>,
     pub(super) skins: Vec<Skin>,
     pub(super) cameras: Vec<Camera>,
-    /// Animations, which are counted but not played.
+    /// Animations, which are reported but not played.
     pub(super) animations: Vec<IgnoredAny>,
     pub(super) extensions: DocumentExtensions,
 }
@@ -35,7 +35,7 @@ pub(super) struct Lights {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Light {
-    /// Name; empty if it has none.
+    /// Name of the light; empty if the file gives none.
     pub(super) name: String,
     /// `directional`, `point` or `spot`.
     #[serde(rename = "type")]
@@ -59,9 +59,9 @@ pub(super) struct Spot {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Camera {
-    /// Name; empty if it has none.
+    /// Name of the camera; empty if the file gives none.
     pub(super) name: String,
-    /// The projection, if it is a perspective.
+    /// Perspective projection; `None` for an orthographic camera.
     pub(super) perspective: Option<Perspective>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Skin {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Material {
-    /// Name; empty if it has none.
+    /// Name of the material; empty if the file gives none.
     pub(super) name: String,
     pub(super) pbr_metallic_roughness: Roughness,
     /// Normals in tangent space.
@@ -98,7 +98,7 @@ pub(super) struct Material {
     pub(super) alpha_mode: Option<String>,
     /// Least alpha that is drawn in mode `MASK`.
     pub(super) alpha_cutoff: Option<f32>,
-    /// Whether both sides are drawn.
+    /// True if both sides are drawn.
     pub(super) double_sided: bool,
     pub(super) extensions: MaterialExtensions,
 }
@@ -147,7 +147,7 @@ pub(super) struct TextureInfo {
     pub(super) index: usize,
     #[serde(default)]
     pub(super) tex_coord: usize,
-    /// Factor of a normal texture.
+    /// Factor on x and y of the normals in a normal texture.
     pub(super) scale: Option<f32>,
     /// Strength of an occlusion texture.
     pub(super) strength: Option<f32>,

@@ -21,7 +21,7 @@ const LINEAR_NEAREST: u32 = 9985;
 const NEAREST_LINEAR: u32 = 9986;
 const LINEAR_LINEAR: u32 = 9987;
 
-/// Materials, each read when a primitive first uses it.
+/// Cache of materials, each of which is read when a primitive first uses it.
 pub(crate) struct Materials<'a> {
     scenery: &'a Scenery,
     store: &'a BufferStore<'a>,
@@ -207,7 +207,7 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// Wrapping and filters; undefined numbers give the default, with a warning.
+/// Sampler with wrapping and filters. Undefined constants give the default, with a warning.
 fn sampler(json: &json::Sampler, builder: &mut MeshBuilder) -> Sampler {
     use TextureFilter::{Linear, Nearest};
     let mut known = true;

@@ -1,4 +1,4 @@
-//! glTF 2.0 and GLB.
+//! Reader of meshes in glTF 2.0 and GLB.
 //!
 //! Nodes place the meshes of the scene, with one draw per primitive of an instance. Skins and morph targets are at rest.
 

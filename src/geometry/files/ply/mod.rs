@@ -1,4 +1,4 @@
-//! Polygons in PLY files.
+//! Reader of polygons in PLY files.
 //!
 //! The element `vertex` supplies positions, normals, texture coordinates and colours; the first list `vertex_indices` or
 //! `vertex_index` of `face` supplies the polygons, which may have texture coordinates per corner, textures and colours as

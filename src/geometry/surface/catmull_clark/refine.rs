@@ -12,7 +12,7 @@ pub(super) enum Rule {
     Smooth,
     /// Mean along the crease between two neighbours.
     Crease([u32; 2]),
-    /// The vertex stays.
+    /// The vertex keeps its position.
     Corner,
 }
 

@@ -15,7 +15,7 @@ pub struct Bumps {
 }
 
 impl Default for Bumps {
-    /// Assumed: cells of about three pixels from the viewpoint of the scene, twice as high as wide, so that the skin folds.
+    /// Assumed values: cells of about three pixels from the viewpoint, twice as high as wide, so that the skin folds.
     fn default() -> Self {
         Self { frequency: 120.0, height: 0.02 }
     }

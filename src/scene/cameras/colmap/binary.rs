@@ -1,4 +1,4 @@
-//! COLMAP's binary files, little-endian.
+//! Reader of COLMAP's binary files, which are little-endian.
 //!
 //! `cameras.bin`: u64 count; per camera u32 identifier, i32 model, u64 width, u64 height, f64 parameters. `images.bin`: u64
 //! count; per image u32 identifier, 4 f64 quaternion, 3 f64 translation, u32 camera, name and 0, u64 count of points.

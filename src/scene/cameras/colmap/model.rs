@@ -15,7 +15,7 @@ pub(super) type Lenses = HashMap<u32, Lens>;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PosedImage {
     pub(super) place: String,
-    /// World to camera (w, x, y, z), of any length above zero.
+    /// World-to-camera quaternion (w, x, y, z), of any length above zero.
     pub(super) quaternion: [f64; 4],
     pub(super) translation: [f64; 3],
     pub(super) camera_id: u32,
@@ -36,7 +36,7 @@ pub(super) struct LensModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Perspective,
-    /// Distorted by a polynomial of the angle.
+    /// Fisheye that is distorted by a polynomial of the angle.
     Fisheye,
     /// Fisheye with tangential and thin-prism distortion.
     OtherFisheye,

@@ -1,4 +1,4 @@
-//! COLMAP's text files.
+//! Reader of COLMAP's text files.
 //!
 //! `cameras.txt`: `IDENTIFIER MODEL WIDTH HEIGHT PARAMETERS...` per line. `images.txt`: two lines per image,
 //! `IDENTIFIER QW QX QY QZ TX TY TZ CAMERA NAME` and its points, perhaps none. Lines that begin with `#` are comments.

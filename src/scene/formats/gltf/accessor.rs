@@ -140,7 +140,7 @@ impl<'a> BufferStore<'a> {
             .ok_or_else(|| self.malformed(place, "a component type of glTF", code.to_string()))
     }
 
-    /// `count` elements of `width` components from `offset` of a view; `place` is for errors.
+    /// Checks and returns `count` elements of `width` components from `offset` of a view. Errors name `place`.
     fn strided(
         &self,
         place: &str,

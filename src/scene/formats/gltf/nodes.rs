@@ -45,7 +45,7 @@ impl NodePlacement {
         })
     }
 
-    /// Scales, then rotates by a quaternion (x, y, z, w), then moves.
+    /// Map that scales, then rotates by a quaternion (x, y, z, w), then translates.
     pub(super) fn scaled(
         [sx, sy, sz]: [f64; 3],
         [x, y, z, w]: [f64; 4],

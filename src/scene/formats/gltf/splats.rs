@@ -37,7 +37,7 @@ const READ_EXTENSIONS: [&str; 7] = [
 /// Prefix of the extensions of materials, which do not affect splats.
 const MATERIAL_EXTENSIONS: &str = "KHR_materials_";
 
-/// Splats that any document may have. Beyond it the limit is one per byte, so that instances cannot multiply a small file.
+/// Splats that any document may have. Larger documents may have one per byte, so that instances multiply no small file.
 const MIN_SPLATS: usize = 1 << 16;
 
 /// Tolerance for the relative lengths of the axes of a node, and for the cosines between them.

@@ -15,7 +15,7 @@ const LOG_SCALE_LIMIT: f32 = 20.0;
 /// Bounds of a chunk that are closer than this are stored as one value.
 const LEAST_RANGE: f64 = 1e-5;
 
-/// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. `path` is for errors.
+/// Writes `table` as compressed PLY, in an order that keeps the bounds of chunks small. Errors name `path`.
 pub(crate) fn write_compressed(
     table: &SplatTable,
     path: &Path,

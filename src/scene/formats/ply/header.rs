@@ -41,25 +41,25 @@ pub enum PropertyKind {
     Scalar(Scalar),
     /// A count, followed by that number of items.
     List {
-        /// Type of the number of items.
+        /// Type of the count.
         count: Scalar,
-        /// Type of an item.
+        /// Type of the items.
         item: Scalar,
     },
 }
 
-/// A property: a named column of an element.
+/// Property of a PLY: a named column of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
-    /// Name, unique in its element.
+    /// Name of the property, unique in its element.
     pub name: String,
     pub kind: PropertyKind,
 }
 
-/// An element: a table of the body.
+/// Element of a PLY: a table of rows and properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Name, unique in the file.
+    /// Name of the element, unique in the file.
     pub name: String,
     /// Number of rows that the header states, not yet checked against the size of the file.
     pub count: u64,
@@ -73,7 +73,7 @@ pub struct Header {
     pub(crate) encoding: Encoding,
     /// Texts of `comment` and `obj_info` lines; invalid UTF-8 is replaced.
     pub comments: Vec<String>,
-    /// The elements in file order.
+    /// Elements in file order.
     pub elements: Vec<Element>,
     pub(crate) body_offset: usize,
 }
@@ -256,7 +256,7 @@ fn scalar(word: &str) -> Result<Scalar, Mismatch> {
     })
 }
 
-/// A line as text, if it is UTF-8 without control characters except white space.
+/// Text of a line; `None` unless it is UTF-8 without control characters other than white space.
 fn printable(line: &[u8]) -> Option<&str> {
     let plain = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
     std::str::from_utf8(line).ok().filter(|_| line.iter().all(plain))

@@ -49,7 +49,7 @@ impl<'a> Iterator for PlyLines<'a> {
     }
 }
 
-/// Quotes a part of a file for an error: escaped and truncated.
+/// Quotes a part of a file in an error, escaped and truncated.
 pub fn quoted(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(QUOTE_BYTES)];
     let dots = if cut.len() < bytes.len() { "..." } else { "" };

@@ -26,7 +26,7 @@ const BUCKETS: [u8; 2] = [8, 16];
 const WIDE: f64 = std::f64::consts::SQRT_2;
 const GZIP_LEVEL: u32 = 6;
 /// Default level of zstd for streams whose bytes hardly repeat: the slowest level takes forty times as long for 6 % fewer
-/// bytes. The levels for coefficients are those of streams up to [`SMALL_STREAM_BYTES`] and of larger streams.
+/// bytes. Coefficients have one level for streams up to [`SMALL_STREAM_BYTES`] and one for larger streams.
 const ZSTD_LEVEL: i32 = 3;
 const ZSTD_COEFFICIENT_LEVELS: [i32; 2] = [15, 12];
 /// Maximum size of streams for the slower level, which then takes at most a third of a second.
