@@ -8,14 +8,14 @@ use super::sets::Sets;
 use quadrille_base::math::{fit, narrow};
 use quadrille_base::task::Task;
 
-/// Most triangles at an edge of which all pairs are compared. Of more, each is compared with the next one in the file.
+/// Maximum triangles at an edge for comparing all pairs. Of more triangles, each is compared with the next in the file.
 const COMPARED_TRIANGLES: usize = 8;
 
 /// Normals of corners without one: area-weighted means of the mutually smooth triangles around a position.
 #[derive(Debug)]
 pub(super) struct SmoothNormals {
     by_position: Vec<[f32; 3]>,
-    /// Means over the triangles between hard edges. Their indices follow those of the normals of the mesh.
+    /// Means over the triangles between hard edges. Their indices start after the normals of the mesh.
     pub(super) of_sides: Vec<[f32; 3]>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct VertexNames {
 }
 
 impl VertexNames {
-    /// Creates the numbering of a mesh. Indices of `computed` normals follow those of the normals of the mesh.
+    /// Creates the numbering of a mesh. Indices of `computed` normals start after the normals of the mesh.
     pub(super) fn new(mesh: &Mesh, computed: &[[f32; 3]]) -> Self {
         Self {
             uvs: first_equal(mesh.uvs.iter()),

@@ -139,8 +139,8 @@ impl Polygons {
         Ok(())
     }
 
-    /// Adds the faces, each with the material of its texture. Returns true if faces without a texture use material
-    /// `textures`, the one after those of textures.
+    /// Adds the faces, each with the material of its texture. Returns true if there are faces without a texture; their
+    /// material has the index `textures`, after the materials of textures.
     pub(super) fn add(
         &self,
         vertices: &[Corner],

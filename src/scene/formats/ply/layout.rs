@@ -131,10 +131,10 @@ pub(super) fn comments_of<'a>(
 
 /// Name of the profile that a file was trained for; `None` if the file does not say.
 ///
-/// Mip-Splatting writes a property `filter_3D`. Of the comments, Brush writes `Exported from Brush` and `SplatRenderMode:
-/// default` or `mip` (other programs use the second too), Postshot `antialiased 0` or `1`; the last one counts. Antialiased
-/// training by an unknown program means the profile of the reference renderer with antialiasing. A comment `profile NAME`
-/// takes precedence; this program writes it if nothing else states the profile.
+/// Mip-Splatting writes a property `filter_3D`. Brush writes the comments `Exported from Brush` and `SplatRenderMode:
+/// default` or `mip` (other programs use the second too), Postshot writes `antialiased 0` or `1`; the last such comment
+/// counts. Antialiased training by an unknown program means the profile of the reference renderer with antialiasing. A
+/// comment `profile NAME` takes precedence; this program writes it if nothing else states the profile.
 pub(crate) fn profile_hint<'a>(
     mut names: impl Iterator<Item = &'a str>,
     comments: &[String],

@@ -19,7 +19,7 @@ pub(in crate::formats) fn write(table: &SplatTable, path: &Path, task: &Task) ->
     zip(&write_files(table, path, task)?).map_err(|e| Error::write(path, e))
 }
 
-/// Files of a SOG. Rows are sorted so that neighbours are close in space, unless those of `table` are already.
+/// Files of a SOG. Rows are sorted so that neighbours are close in space, unless `table` is sorted already.
 pub(in crate::formats) fn write_files(
     table: &SplatTable,
     path: &Path,
