@@ -1,4 +1,4 @@
-//! The configuration of the modelled hardware.
+//! Configuration of the modelled hardware.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,20 +7,20 @@ use super::memory::spec::MemorySpec;
 use super::raster::cost::RasterCost;
 use quadrille_base::error::Result;
 
-/// Specifications of the modelled hardware. They change counters and traffic, and no picture.
+/// Specifications of the modelled hardware. They affect counters and traffic, but no picture.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeferredConfig {
     /// Configuration of the caches and of the memory bus.
     pub memory: MemorySpec,
-    /// Arithmetic operations of the raster.
+    /// Arithmetic operations per step of the raster.
     pub raster: RasterCost,
-    /// The vertex cache of the back end.
+    /// Configuration of the vertex cache of the back end.
     pub vertex_cache: VertexCacheSpec,
 }
 
 impl DeferredConfig {
-    /// Checks every field.
+    /// Checks every field against its bounds.
     pub fn validate(&self) -> Result<()> {
         self.memory.validate()?;
         self.raster.validate()?;

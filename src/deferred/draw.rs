@@ -1,8 +1,8 @@
 //! Drawing of a frame with motion and defocus blur in one call, by one pipeline or several.
 //!
-//! The picture, the counts and the traffic of a pipeline come from one run of it. Sort-based deferred shading
-//! without traffic rasterizes bins side by side. With traffic it takes the hits in submission order, as the
-//! pipelines that shade during the raster always do, and sorts the samples that remain of them.
+//! The picture, the counts and the traffic of a pipeline come from the same run. Sort-based deferred shading without
+//! traffic rasterizes bins in parallel. With traffic, it takes the hits in submission order, as the pipelines that
+//! shade during the raster always do, and then sorts the visible samples.
 
 use quadrille_base::units::milliseconds;
 use std::time::Instant;
@@ -38,7 +38,7 @@ const MEMO_QUADS: u32 = 1024;
 /// Settings of [`draw_deferred`].
 #[derive(Debug, Clone)]
 pub struct DeferredDrawSettings {
-    /// Samples, shading grids and sides of triangles.
+    /// Sampling, shading grids and visible sides of triangles.
     pub frame: DeferredSettings,
     /// Pipelines to run over the same geometry.
     pub pipelines: Vec<PipelineRun>,
@@ -52,13 +52,13 @@ pub struct DeferredDrawSettings {
     pub depth: DepthFormat,
     /// Format of the stored colours of samples.
     pub colour: SampleColour,
-    /// Quads in the memo of the forward draws of sort-based deferred shading; `None` for no limit.
+    /// Capacity, in quads, of the memo for forward draws of sort-based deferred shading; `None` for no limit.
     pub forward_memo_quads: Option<u32>,
-    /// Caches, memory bus and raster costs of the modelled hardware; they change no picture.
+    /// Caches, memory bus and raster costs of the modelled hardware; no effect on pictures.
     pub hardware: DeferredConfig,
     /// Settings of the shader that [`draw_deferred`] creates.
     pub shade: ShadeSettings,
-    /// Cancellation.
+    /// Cancels the draw.
     pub task: Task,
 }
 
@@ -80,7 +80,7 @@ impl Default for DeferredDrawSettings {
     }
 }
 
-/// A frame, drawn by one or more pipelines.
+/// A frame drawn by one or more pipelines.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeferredFrame {
@@ -90,7 +90,7 @@ pub struct DeferredFrame {
     pub samples: u32,
     /// Triangles of the scene, culled or not.
     pub triangles: u64,
-    /// Blur of the surfaces that the first samples of pixels show.
+    /// Blur of the primitives visible in the first sample of each pixel.
     pub blur: BlurAmounts,
     /// Shading grids of the primitives in these samples.
     pub grids: GridCounts,
@@ -98,38 +98,38 @@ pub struct DeferredFrame {
     pub pipelines: Vec<DeferredResult>,
 }
 
-/// Result of a pipeline.
+/// Result of one pipeline.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeferredResult {
-    /// The pipeline.
+    /// Pipeline that produced the result.
     pub run: PipelineRun,
-    /// The picture in linear light, if it was requested.
+    /// Picture in linear light, if it was requested.
     pub picture: Option<Frame>,
     /// Shader executions per pixel, row by row, if they were requested.
     pub heat: Option<Vec<f64>>,
-    /// Counters of the set-up and of all rasters.
+    /// Counters of the set-up and of all raster passes.
     pub raster: RasterCounters,
     /// Quads shaded, four executions each.
     pub quads: u64,
     /// Vertices whose attributes are shaded.
     pub vertex_attributes: u64,
-    /// Pixels with a sample that shows the scene.
+    /// Pixels of which at least one sample is covered.
     pub pixels_covered: u64,
-    /// Counters of the second pass and its sort, of sort-based deferred shading.
+    /// Counters of the second pass and its sort; only for sort-based deferred shading.
     pub tiled: Option<TiledCounters>,
-    /// Counters of the memo, of pipelines that have one.
+    /// Counters of the memo; `None` if the pipeline has no memo.
     pub memo: Option<MemoCounters>,
     /// Memory transfers of the pipeline, if requested and modelled.
     pub traffic: Option<PipelineTraffic>,
-    /// Blocks of identifiers by codec, of sort-based deferred shading with traffic.
+    /// Blocks of identifiers by codec; only for sort-based deferred shading with traffic.
     pub spid_blocks: Option<CodecCounts>,
-    /// Host times in milliseconds: tessellation and set-up; raster, with depth test and traffic of sort-based shading;
-    /// the rest. Pipelines that shade during the raster have no raster time; those that run side by side share equally.
+    /// Host times in milliseconds: tessellation and set-up; raster, with depth test and traffic of sort-based shading; all
+    /// other work. Pipelines that shade during the raster have no raster time; parallel pipelines share their time equally.
     pub host_ms: [f64; 3],
 }
 
-/// Draws a scene on all cores with motion and defocus blur, shaded by its materials without lights of its own.
+/// Draws a scene with motion and defocus blur on all cores, shaded by its materials without lights of the scene.
 ///
 /// # Errors
 /// [`Error::Argument`] for no pipelines, an invalid number of samples per pixel, or hardware out of its bounds;
@@ -162,7 +162,7 @@ pub fn draw_deferred(
     draw_with_shader(source, view, &shader, settings)
 }
 
-/// Draws a scene as [`draw_deferred`] does, with a shader of the view half-way through the exposure.
+/// Draws a scene as [`draw_deferred`] with the given shader, which belongs to the view half-way through the exposure.
 pub fn draw_with_shader(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -190,8 +190,8 @@ pub fn draw_with_shader(
     drawn
 }
 
-/// Mean of the pictures with `seeds` other seeds, by sort-based deferred shading on the pixel grid: what the pictures of
-/// `settings` converge to with more samples. The background is transparent if `settings` asks for no picture.
+/// Mean picture over `seeds` further seeds, by sort-based deferred shading on the pixel grid: the limit of the pictures of
+/// `settings` for many samples. The background is transparent if `settings` asks for no picture.
 pub fn mean_picture(
     source: &dyn GridSource,
     view: &ShutterView,
@@ -232,7 +232,7 @@ struct FrameDraw<'a> {
     shader: &'a Shader<'a>,
     settings: &'a DeferredDrawSettings,
     geometry_ms: f64,
-    /// Primitives in the first samples of pixels, once a pipeline has produced them.
+    /// Primitives visible in the first sample of each pixel, once a pipeline has produced them.
     primitives: Option<Vec<u32>>,
 }
 
@@ -310,7 +310,7 @@ impl FrameDraw<'_> {
         Ok(results.collect())
     }
 
-    /// Second pass over the samples of an ordered first pass.
+    /// Runs the second pass over the samples of a first pass in submission order.
     fn sorted_after(
         &mut self,
         run: PipelineRun,
@@ -347,7 +347,7 @@ impl FrameDraw<'_> {
             memo_quads: settings.forward_memo_quads,
             vertex_cache: &settings.hardware.vertex_cache,
         });
-        // Triangles that are drawn forward are set up by tile instead of once.
+        // Alpha-tested and blended triangles are set up once per tile instead of once per frame.
         let mut raster = *first_pass;
         raster.triangles -= frame.geometry.forward();
         raster.add(&tiled.counters.forward);
@@ -370,7 +370,7 @@ impl FrameDraw<'_> {
         }
     }
 
-    /// Result of a pipeline that shades during the raster: `set_up` includes the raster of opaque triangles.
+    /// Result of a pipeline that shades during the raster; `opaque` includes the set-up of all triangles.
     fn shaded_during(
         &mut self,
         run: PipelineRun,

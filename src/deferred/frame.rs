@@ -1,6 +1,7 @@
-//! A frame after its first pass: the identifier and depth that each sample shows.
+//! A frame after its first pass, with the visible identifier and depth of each sample.
 //!
-//! Triangles are listed by bins of 64x64 pixels, rasterized on all cores, in blocks of 32x32 pixels, in submission order.
+//! Triangles are sorted into bins of 64x64 pixels and rasterized in blocks of 32x32 pixels on all cores, in each block in
+//! submission order.
 
 use fearless_simd::dispatch;
 use rayon::prelude::*;
@@ -23,7 +24,7 @@ use quadrille_base::{Error, Result, Task};
 use quadrille_geometry::grid::GridSource;
 
 pub(super) const BIN_PX: u32 = 64;
-/// 3 GiB of identifiers and depths.
+/// Largest number of samples of a frame: 3 GiB of identifiers and depths.
 const MAX_SAMPLES: u64 = 1 << 28;
 /// Clipping distance of large triangles' regions from the picture's centre, in larger sides of the picture:
 /// surfaces may move by a whole side from their position half-way through the exposure.
@@ -40,17 +41,17 @@ pub struct StochasticFrame {
     pub settings: DeferredSettings,
     /// Tessellated geometry of the frame.
     pub geometry: Geometry,
-    /// Counters of the set-up of all triangles and of one raster of the opaque ones.
+    /// Counters of the set-up of all triangles and of one raster pass over the opaque triangles.
     pub counters: RasterCounters,
-    /// Identifier and depth of each sample.
+    /// Visible identifier and depth of each sample.
     pub visible: VisibleSamples,
     pub(super) pattern: StochasticPattern,
-    /// Once cancelled, passes skip the remaining work, and their results have no meaning.
+    /// After cancellation, passes skip the remaining work and their results are invalid.
     pub(super) task: Task,
 }
 
 impl StochasticFrame {
-    /// Tessellates and rasterizes a scene. The task also covers further passes over the frame: check it after them.
+    /// Tessellates and rasterizes a scene. Later passes over the frame also stop on cancellation: check `task` after them.
     ///
     /// # Errors
     /// [`Error::Argument`] for an invalid number of samples per pixel; [`Error::Limit`] for too many samples or primitives;
@@ -110,7 +111,7 @@ impl StochasticFrame {
         }
     }
 
-    /// Parameters shared by all shading grids.
+    /// Parameters that all shading grids of the frame share.
     pub(super) fn grid_view(&self) -> GridView {
         GridView {
             rule: self.settings.grid,
@@ -121,7 +122,7 @@ impl StochasticFrame {
         }
     }
 
-    /// Rasterizes all bins, a row of blocks per task.
+    /// Rasterizes all bins, with one row of blocks per unit of parallel work.
     pub(super) fn raster(&mut self) {
         quadrille_base::span!("raster");
         let keeps_depths = self.settings.keeps_depths || self.geometry.forward() > 0;
@@ -166,7 +167,7 @@ struct BinLists<'a> {
     across: u32,
     chunks: &'a [GeometryChunk],
     triangles: Vec<[u32; 2]>,
-    /// Start of each bin in `triangles`, and the end of the last one.
+    /// Start of each bin in `triangles`, and the end of the last bin.
     starts: Vec<usize>,
     tests: u64,
 }

@@ -1,4 +1,4 @@
-//! The geometry of a frame: grids in submission order, their triangles in the open shutter, and numbers of primitives.
+//! Geometry of a frame: grids in submission order, their triangles while the shutter is open, and primitive ids.
 
 use std::ops::{ControlFlow, Range};
 
@@ -16,17 +16,17 @@ use quadrille_geometry::grid::{Grid, GridSource, batch_runs};
 use quadrille_mesh::frame::Faces;
 use quadrille_mesh::shade::AlphaTests;
 
-/// Identifiers have 32 bits, and 0 is the background.
+/// Primitive ids have 32 bits, of which 0 is the background.
 const MAX_PRIMITIVES: u64 = u32::MAX as u64;
 
 /// Set of triangles that are drawn together; layers are drawn in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawLayer {
-    /// Triangles that cover whatever is behind them. Their shading is deferred.
+    /// Triangles that hide all surfaces behind them. Their shading is deferred.
     Opaque,
-    /// Triangles with an alpha test, which changes the coverage: they are drawn forward (section 4.3).
+    /// Triangles with an alpha test, which affects coverage, so they are drawn forward (section 4.3).
     AlphaTested,
-    /// Triangles that are blended with the colour behind them. They are drawn forward and write no depth.
+    /// Triangles that are blended over the colour behind them. They are drawn forward and write no depth.
     Blended,
 }
 
@@ -43,37 +43,37 @@ impl DrawLayer {
     }
 }
 
-/// A grid and the number of its first triangle in its chunk.
+/// A tessellated grid with its place in the primitive ids of a chunk.
 #[derive(Debug)]
 pub struct PlacedGrid {
-    /// The grid.
+    /// Vertices and triangles of the grid.
     pub grid: Grid,
-    /// Number of the first triangle in the chunk.
+    /// Index of the grid's first triangle in the chunk.
     pub first: u32,
 }
 
-/// Batches of one draw.
+/// Consecutive batches of one draw.
 #[derive(Debug)]
 pub struct GeometryChunk {
-    /// Number of the draw.
+    /// Index of the draw in the scene.
     pub draw: u32,
     /// Placement of the draw when the shutter opens, half-way, and when it closes.
     pub placements: [Placement; 3],
-    /// Number of primitives in earlier chunks: the index of this chunk's first primitive.
+    /// Number of primitives in earlier chunks, which is the index of the chunk's first primitive.
     pub first: u32,
     /// Grids with at least one triangle that is not culled.
     pub grids: Vec<PlacedGrid>,
-    /// Triangles of each layer that are not culled.
+    /// Triangles of each layer after culling.
     layers: [Vec<MovingTriangle>; 3],
     counters: RasterCounters,
 }
 
-/// The geometry of a frame.
+/// Tessellated geometry of a frame.
 #[derive(Debug)]
 pub struct Geometry {
-    /// The grids and triangles, in submission order.
+    /// Grids and triangles in submission order.
     pub chunks: Vec<GeometryChunk>,
-    /// Counters of the set-up.
+    /// Counters of the set-up of all triangles.
     pub counters: RasterCounters,
     pub(crate) alpha_tests: AlphaTests,
 }
@@ -86,9 +86,9 @@ pub(crate) struct PrimitiveRef<'a> {
 }
 
 impl Geometry {
-    /// Tessellates a scene for the middle of the exposure, and sets up its triangles. Parts of the scene that no blur can
-    /// bring into the picture may be left out. In views from inside a scene, so may be parts that are behind the camera
-    /// half-way through the exposure, or farther than half of the picture's larger side from the picture.
+    /// Tessellates a scene for the middle of the exposure and sets up its triangles. Omits parts of the scene that no blur
+    /// can bring into the picture. In views from inside a scene, it also omits parts that are behind the camera half-way
+    /// through the exposure, or farther from the picture than half of its larger side.
     ///
     /// # Errors
     /// [`Error::Limit`] when there are 2^32 primitives or more, and [`Error::Cancelled`].
@@ -132,12 +132,12 @@ impl Geometry {
         self.counters.triangles
     }
 
-    /// Number of primitives of a layer that are not culled.
+    /// Number of primitives of a layer after culling.
     pub fn count(&self, layer: DrawLayer) -> u64 {
         self.chunks.iter().map(|chunk| chunk.layer(layer).len() as u64).sum()
     }
 
-    /// Number of primitives that are drawn forward and not culled.
+    /// Number of alpha-tested and blended primitives after culling.
     pub fn forward(&self) -> u64 {
         DrawLayer::FORWARD.map(|layer| self.count(layer)).iter().sum()
     }
@@ -161,7 +161,7 @@ impl PrimitiveRef<'_> {
 }
 
 impl GeometryChunk {
-    /// Triangles of a layer that are not culled, in submission order.
+    /// Triangles of a layer after culling, in submission order.
     #[inline]
     pub fn layer(&self, layer: DrawLayer) -> &[MovingTriangle] {
         &self.layers[layer as usize]
@@ -229,9 +229,9 @@ impl GeometryChunk {
     }
 }
 
-/// View half-way through the exposure, enlarged by the largest blur of the bounding box's corners, so that nothing outside
-/// ever shows. If a corner comes near the eye, as in all views from inside a scene, the margin is half of the picture's
-/// larger side: without a bound, surfaces beside the eye would be tessellated as if they filled a huge picture.
+/// View half-way through the exposure, enlarged by the largest blur of the bounding box's corners, so that no surface
+/// outside is ever visible. If a corner comes near the eye, as in all views from inside a scene, the margin is half of the
+/// larger picture side: without a bound, surfaces beside the eye would be tessellated as if they filled a huge picture.
 fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -> MeshCamera {
     let mut wide = view.middle().clone();
     let draws = (0..source.batches()).map(|batch| source.draw(batch));
@@ -248,7 +248,7 @@ fn widened(view: &ShutterView, bounds: [[f32; 3]; 2], source: &dyn GridSource) -
     }
     let camera = &mut wide.camera;
     // Edges are measured within the picture: without a limit, patches around the eye would be divided into
-    // millions of triangles. Blur beyond the limit may lose what lies wholly outside the margin.
+    // millions of triangles. With blur beyond the limit, surfaces entirely outside the margin are lost.
     let side = f64::from(camera.width.max(camera.height));
     let margin = if margin.is_finite() { margin.ceil().min(side) } else { (side / 2.0).ceil() };
     camera.principal_px = camera.principal_px.map(|px| px + margin);

@@ -1,4 +1,4 @@
-//! The hits of a frame in submission order.
+//! Source of the hits of a frame in submission order.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ use super::sample::pattern::StochasticPattern;
 use super::shading::grid_cache::GridCache;
 use quadrille_base::math::fit;
 
-/// Maximum box area of a raster part's triangles, in pixels: its hits then take at most 34 MB.
+/// Largest total box area of the triangles of a part, in pixels. The hits of a part then take at most 34 MB.
 const PART_PX: u64 = 1 << 18;
-/// Parts rasterized at the same time, per thread.
+/// Parts that are rasterized before their hits are consumed, per thread.
 const PARTS_PER_THREAD: usize = 4;
 
-/// Consecutive triangles of a chunk, or some rows of tiles of one triangle.
+/// Unit of parallel raster: consecutive triangles of a chunk, or some rows of one large triangle.
 #[derive(Debug, Clone)]
 struct RasterPart {
     chunk: usize,
@@ -134,8 +134,8 @@ impl StochasticFrame {
     }
 }
 
-/// Replaces the tile tests of a large triangle in some rows by the tests of the raster by bins: of all bins, and of the
-/// tiles in kept bins. Culling whole bins here would change the order of the tiles, and with it the traffic.
+/// Counts the tile tests of a large triangle in some rows as the raster by bins does: tests of all bins, and of the tiles
+/// in kept bins. If whole bins were culled here, the order of the tiles would change, and with it the traffic.
 #[inline(always)]
 fn count_bins<S: Simd>(
     simd: S,

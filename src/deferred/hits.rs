@@ -1,4 +1,4 @@
-//! Hits of the raster in submission order, before any depth test.
+//! Hits of the raster in submission order, before the depth test.
 
 use fearless_simd::{Simd, prelude::*};
 
@@ -8,14 +8,14 @@ use super::raster::lanes::GroupHits;
 use super::sample::pattern::LANES;
 use super::shading::grid::ShadingGrid;
 
-/// The hits of one primitive in a block of 2x2 pixels.
+/// Hits of one primitive in a block of 2x2 pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuadHits {
-    /// Number of the primitive in submission order, from 1.
+    /// Primitive id: position in submission order, from 1.
     pub primitive: u32,
     /// Column and row of the block of 2x2 pixels, in blocks.
     pub block: [u16; 2],
-    /// Samples hit, not zero: bit `c * samples + s` for sample `s` of pixel `c`, left to right and top to bottom.
+    /// Coverage mask, not zero: bit `c * samples + s` for sample `s` of pixel `c`, left to right and top to bottom.
     pub coverage: u64,
     /// Index into [`HitChunk::hits`] of the first hit; the others follow in the order of the bits of `coverage`.
     pub first: u64,
@@ -24,7 +24,7 @@ pub struct QuadHits {
 /// A sample that a primitive covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Distance of the near plane divided by the distance of the surface. Greater is nearer.
+    /// Distance of the near plane divided by the distance of the surface; greater is nearer.
     pub depth: f32,
     /// Position in the primitive's shading grid, as in [`Spid::morton`](super::shading::spid::Spid::morton).
     pub morton: u32,
@@ -33,7 +33,7 @@ pub struct Hit {
 /// Collects the hits of a primitive in a block of 2x2 pixels, in any order.
 #[derive(Debug)]
 pub(crate) struct BlockHits {
-    /// As in [`QuadHits::coverage`].
+    /// Samples hit so far, as in [`QuadHits::coverage`].
     coverage: u64,
     hits: [Hit; 64],
 }
@@ -45,7 +45,7 @@ impl Default for BlockHits {
 }
 
 impl BlockHits {
-    /// Adds the hits of a group of samples. `numbers` has the bit of each lane's sample in `coverage`.
+    /// Adds the hits of a group of samples. `numbers` holds the index of each lane's bit in `coverage`.
     #[inline(always)]
     pub(crate) fn add<S: Simd>(
         &mut self,
@@ -66,12 +66,12 @@ impl BlockHits {
         }
     }
 
-    /// Samples hit, as in [`QuadHits::coverage`].
+    /// Samples hit so far, as in [`QuadHits::coverage`].
     pub(crate) fn coverage(&self) -> u64 {
         self.coverage
     }
 
-    /// Removes the hits and yields them in ascending order of their samples' numbers.
+    /// Removes the hits and returns them in the order of the bits of the coverage mask.
     #[inline(always)]
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (u32, Hit)> {
         let mut left = std::mem::take(&mut self.coverage);
@@ -83,27 +83,27 @@ impl BlockHits {
     }
 }
 
-/// Consecutive hits of the raster.
+/// Consecutive hits of the raster, grouped by primitive and block.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HitChunk {
     /// Blocks with hits, sorted by primitive, then by tile of 8x8 pixels, then in Morton order within the
     /// tile. No primitive has two blocks at the same position.
     pub quads: Vec<QuadHits>,
-    /// Hits of all blocks.
+    /// Hits of all blocks, one block after another.
     pub hits: Vec<Hit>,
-    /// For each block: samples that the alpha test keeps, as in [`QuadHits::coverage`]. Empty if nothing is tested.
+    /// Per block, samples that the alpha test keeps, as in [`QuadHits::coverage`]. Empty without an alpha test.
     pub kept: Vec<u64>,
 }
 
 impl HitChunk {
-    /// The hits of a block, in the order of the bits of its coverage.
+    /// Hits of a block, in the order of the bits of its coverage mask.
     #[inline]
     pub fn of(&self, quad: &QuadHits) -> &[Hit] {
         let first = usize::try_from(quad.first).unwrap_or(usize::MAX);
         &self.hits[first..first + quad.coverage.count_ones() as usize]
     }
 
-    /// Blocks with their hits and the samples that the alpha test keeps.
+    /// Iterates over the blocks with their hits and the samples that the alpha test keeps.
     pub fn blocks(&self) -> impl Iterator<Item = (&QuadHits, &[Hit], u64)> {
         let kept = self.kept.iter().copied().chain(std::iter::repeat(u64::MAX));
         self.quads.iter().zip(kept).map(|(quad, kept)| (quad, self.of(quad), kept))
@@ -118,7 +118,7 @@ pub trait HitStream: Sync {
     /// Samples per pixel, 1 to 16.
     fn samples(&self) -> u32;
 
-    /// Calls `consume` with all hits of the primitives of a layer, in submission order and cut into chunks of
-    /// bounded size. Each call gives the same chunks. Returns the counters of the raster.
+    /// Calls `consume` with all hits of a layer in submission order, in chunks of bounded size. Every call of this function
+    /// gives the same chunks. Returns the counters of the raster.
     fn each_chunk(&self, layer: DrawLayer, consume: &mut dyn FnMut(&HitChunk)) -> RasterCounters;
 }

@@ -1,5 +1,5 @@
 //! Sort-based deferred shading of stochastically rasterized meshes (Clarberg, Toth and Munkberg, "A Sort-based Deferred
-//! Shading Architecture for Decoupled Sampling", 2013), and the pipelines that it is compared with.
+//! Shading Architecture for Decoupled Sampling", 2013), and the pipelines to which the paper compares it.
 //!
 //! ```text
 //! grids --both ends of the shutter--> moving triangles --raster--> hits
@@ -9,12 +9,12 @@
 //! ```
 //!
 //! A hit is a sample that a triangle covers. It is mapped to a shading point, the point of the triangle's shading grid that
-//! gives the sample its colour, whose name is a shading point identifier ([`shading::spid`]). A shading point's colour is a
-//! function of that identifier alone, so all pipelines with decoupled sampling draw the same picture; they differ in how
-//! often they compute it and in what they move to and from memory.
+//! gives the sample its colour, with a shading point identifier ([`shading::spid`]). The colour depends on the identifier
+//! alone, so all pipelines with decoupled sampling draw the same picture; they differ in shader executions and in memory
+//! traffic.
 //!
-//! Two data structures join the parts: [`hits`], in submission order, which the pipelines that shade during the raster
-//! consume, and [`samples`], the identifier and depth that each sample shows in the end, for the sorted back end.
+//! Two data structures join the parts: [`hits`], in submission order, for the pipelines that shade during the raster, and
+//! [`samples`], the visible identifier and depth of each sample, for the sorted back end.
 
 pub mod backend;
 pub mod camera;

@@ -1,4 +1,4 @@
-//! Statistics of the visible primitives of a frame: amounts of blur, and kinds of shading grids.
+//! Statistics of the visible primitives of a frame: amount of blur, and kinds of shading grids.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::frame::StochasticFrame;
 use super::shading::grid::ShadingGrid;
 
-/// Median and 95th percentile.
+/// Weighted quantiles by nearest rank: each is one of the values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Median.
+    /// 50th percentile by nearest rank.
     pub median: f64,
-    /// 95th percentile.
+    /// 95th percentile by nearest rank.
     pub p95: f64,
 }
 
-/// Blur of the primitives that samples show, measured at their centroids, one sample per pixel.
+/// Blur of the primitives visible in the first sample of each pixel, measured at the centroids of the primitives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BlurAmounts {
@@ -25,15 +25,15 @@ pub struct BlurAmounts {
     pub coc_px: Quantiles,
 }
 
-/// Numbers of shading grids of the primitives that are visible in the first sample of some pixel.
+/// Numbers of shading grids of the primitives visible in the first sample of any pixel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GridCounts {
-    /// Grids of any kind: one per visible primitive.
+    /// Grids of any kind, one per visible primitive.
     pub visible: u64,
-    /// Grids in barycentric coordinates, of triangles edge on or too near at all three times at which a grid is tried.
+    /// Grids in barycentric coordinates, of triangles seen edge on or too near at all three times that are tried.
     pub(crate) barycentric: u64,
-    /// Grids with enlarged cells, since cells of the size of the rule would be too many.
+    /// Grids with enlarged cells, because cells of the regular size would exceed the largest grid.
     pub(crate) coarsened: u64,
 }
 
@@ -56,7 +56,7 @@ impl Quantiles {
 }
 
 impl StochasticFrame {
-    /// Measures the blur of the primitives that the first samples of pixels show, in ascending order.
+    /// Measures the blur of `primitives`, one entry per pixel in ascending order.
     pub fn blur(&self, primitives: &[u32]) -> BlurAmounts {
         let blurs: Vec<([f64; 2], u64)> = primitives
             .par_chunk_by(|a, b| a == b)
@@ -68,7 +68,7 @@ impl StochasticFrame {
         BlurAmounts { motion_px: of(0), coc_px: of(1) }
     }
 
-    /// Counts the shading grids of the primitives that the first samples of pixels show, in ascending order.
+    /// Counts the shading grids of `primitives`, one entry per pixel in ascending order.
     pub(crate) fn grid_counts(&self, primitives: &[u32]) -> GridCounts {
         let view = self.grid_view();
         let grids: Vec<_> = primitives
@@ -86,7 +86,7 @@ impl StochasticFrame {
         }
     }
 
-    /// Primitives that are visible in the first sample of each covered pixel, in ascending order.
+    /// Primitives visible in the first sample of each covered pixel, in ascending order with repetitions.
     pub(crate) fn first_samples(&self) -> Vec<u32> {
         let mut primitives: Vec<u32> = self
             .visible

@@ -1,6 +1,6 @@
-//! Samples of a block of 32x32 pixels during the raster of its triangles: depth test, and shading points of what shows.
+//! Raster of a block of 32x32 pixels: depth test, and shading points of the visible samples.
 //!
-//! Hits of a group of samples that pass the depth test are queued, and their shading points found sixteen at a time.
+//! Hits that pass the depth test are queued, and mapped to their shading points sixteen at a time.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*, u32x16};
 
@@ -14,7 +14,7 @@ use super::shading::grid_view::GridView;
 use super::shading::spid::Spid;
 use quadrille_base::math::lanes::{compress, mask_bits};
 
-/// Block side in pixels: samples and their pattern, 0.5 MiB, stay in a core's second-level cache.
+/// Block side in pixels. Samples and pattern of a block, 0.5 MiB, stay in the second-level cache of a core.
 pub(super) const BLOCK_PX: u32 = 32;
 /// Blocks of 2x2 pixels per side.
 const SIDE: u32 = BLOCK_PX / 2;
@@ -28,7 +28,7 @@ pub(super) struct RasterBlock<'a> {
     size: [u32; 2],
     /// Sample groups of each block of 2x2 pixels, row by row.
     groups: Vec<[GroupState; GROUPS]>,
-    /// Shading points of covered samples, group by group.
+    /// Morton positions of the shading points of covered samples, group by group.
     mortons: Vec<u32>,
     queue: MapQueue,
 }
@@ -61,8 +61,8 @@ impl<'a> RasterBlock<'a> {
         self.corner = corner;
         self.size = [0, 1].map(|k| (self.picture[k] - corner[k]).min(BLOCK_PX));
         for group in self.groups.as_flattened_mut() {
-            // Only depths are cleared (0.99 of the raster's time): samples without a depth mask their other
-            // values.
+            // Only depths are cleared, which saves 1 % of the raster's time: the other values of a sample
+            // count only if it has a depth.
             group.depths = EMPTY.depths;
         }
     }
@@ -93,7 +93,7 @@ impl<'a> RasterBlock<'a> {
         }
     }
 
-    /// Copies the samples to the picture part that starts with the block's row; the depths too if they are kept.
+    /// Copies the samples to the slices of the picture that begin at the block's row; `depths` is empty if not kept.
     pub(super) fn write(&self, spids: &mut [Spid], depths: &mut [f32]) {
         let count = self.view.pattern.count() as usize;
         let across = self.picture[0].div_ceil(2);
@@ -108,8 +108,8 @@ impl<'a> RasterBlock<'a> {
             let used = || (0..LANES).filter(|lane| lane % PIXEL_LANES < count);
             let groups =
                 || state.iter().zip(samples.numbers.iter()).take(self.view.pattern.groups());
-            // Gathered here first, then copied: groups hold samples by time, the picture holds them pixel
-            // by pixel.
+            // Gathered in picture order before they are copied: groups hold samples by time, the picture
+            // holds them pixel by pixel.
             let mut shown = [Spid::BACKGROUND; 4 * LANES];
             for ((group, numbers), mortons) in groups().zip(mortons.chunks_exact(LANES)) {
                 let spids: [Spid; LANES] = std::array::from_fn(|lane| {
@@ -135,11 +135,11 @@ impl<'a> RasterBlock<'a> {
     }
 }
 
-/// Visible samples waiting for their shading points; fewer than sixteen between hits.
+/// Samples that wait to be mapped to shading points; fewer than sixteen between groups of hits.
 #[derive(Debug, Default)]
 struct MapQueue {
     weights: [[f32; 2 * LANES]; 3],
-    /// Sample numbers in the block, lane by lane and group by group.
+    /// Indices of the samples in the block: group by group, in a group lane by lane.
     samples: [u32; 2 * LANES],
     len: usize,
 }
@@ -155,13 +155,13 @@ struct DepthTest<'a, S: Simd> {
 }
 
 impl<S: Simd> DepthTest<'_, S> {
-    /// Computes the shading points of up to sixteen samples at the front of the queue, and removes them.
+    /// Removes up to sixteen samples from the front of the queue and maps them to shading points.
     #[inline(always)]
     fn map(&mut self) {
         let grid = self.grids.of(self.triangle);
         let queue = &mut *self.queue;
-        // `map` would compile its closure without vector instructions. With one in the mapping of shading points, the raster
-        // takes 1.4 to 1.7 times as long.
+        // Not `map`, whose closure is compiled without vector instructions: with a closure here, the raster takes 1.4 to
+        // 1.7 times as long.
         let [a, b, c] = &queue.weights;
         let weights = [
             f32x16::from_slice(self.simd, &a[..LANES]),
@@ -191,7 +191,7 @@ impl<S: Simd> HitSink<S> for DepthTest<'_, S> {
         let stored = f32x16::from_slice(simd, &state.depths);
         let covered = mask32x16::from_bitmask(simd, u64::from(hits.hits));
         let wins = hits.depth.simd_gt(stored) & covered;
-        // Hidden hits are counted before this point, since the hardware tests them too.
+        // Hidden hits are already counted, since the hardware tests them too.
         let lanes = mask_bits(wins);
         if lanes == 0 {
             return;

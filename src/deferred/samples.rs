@@ -1,10 +1,10 @@
-//! The buffer of identifiers and depths that samples show after the raster: the result of the first pass (section 4.1).
+//! Visible identifier and depth of every sample after the raster: the result of the first pass (section 4.1).
 
 use bytemuck::zeroed_vec;
 
 use super::shading::spid::Spid;
 
-/// Identifier and depth of every sample of the picture.
+/// Visible identifier and depth of every sample of the picture.
 ///
 /// Samples are stored block by block of 2x2 pixels, blocks row by row; in a block pixel by pixel (0 top
 /// left, 1 top right, 2 bottom left, 3 bottom right), in a pixel sample by sample. With 16 samples per
@@ -15,7 +15,7 @@ pub struct VisibleSamples {
     pub size: [u32; 2],
     /// Samples per pixel, 1 to 16.
     pub samples: u32,
-    /// Identifier of each sample.
+    /// Shading point identifier of each sample.
     pub spids: Vec<Spid>,
     /// Depth of each sample: the distance of the near plane divided by the distance of the surface, 0 for the
     /// background. Empty if [depths are not kept](super::settings::DeferredSettings::keeps_depths).
@@ -30,13 +30,13 @@ impl VisibleSamples {
         Self {
             size,
             samples,
-            // Memory that the system clears when a thread first writes to it.
+            // The system clears this memory when a thread first writes to it, in parallel.
             spids: zeroed_vec(count),
             depths: zeroed_vec(if keeps_depths { count } else { 0 }),
         }
     }
 
-    /// Columns and rows of blocks of 2x2 pixels.
+    /// Numbers of columns and rows of blocks of 2x2 pixels.
     pub fn blocks(&self) -> [u32; 2] {
         self.size.map(|px| px.div_ceil(2))
     }

@@ -1,4 +1,4 @@
-//! Sampling, shading grids and kept outputs of a frame.
+//! Settings of a frame: sampling, shading grids and optional outputs.
 
 use super::sample::pattern::PixelPattern;
 use super::shading::grid_view::GridRule;
@@ -10,18 +10,18 @@ use quadrille_mesh::frame::Faces;
 pub struct DeferredSettings {
     /// Samples per pixel: 1, 2, 4, 8 or 16.
     pub samples: u32,
-    /// Positions of the samples in the pixel.
+    /// Sample positions in the pixel.
     pub pattern: PixelPattern,
-    /// Seed of the samples.
+    /// Seed of the random numbers that scramble the samples.
     pub seed: u64,
-    /// Cells of the shading grids.
+    /// Rule for the cell sizes of the shading grids.
     pub grid: GridRule,
-    /// Which sides of triangles are drawn.
+    /// Sides of triangles that are drawn.
     pub faces: Faces,
-    /// Whether the depths of samples are kept, a third of the memory of a frame. They are also kept if there
-    /// are triangles that are drawn forward, which are tested against them.
+    /// Whether the depths of samples are kept, a third of the memory of a frame. They are also kept if there are
+    /// alpha-tested or blended triangles, which are tested against them.
     pub keeps_depths: bool,
-    /// The host's SIMD level, which changes no result.
+    /// SIMD level of the host, which does not affect results.
     pub level: SimdLevel,
 }
 

@@ -1,4 +1,4 @@
-//! All pipelines over the same ordered hits, side by side.
+//! Simulation of several pipelines side by side over the same hits in submission order.
 
 use rayon::prelude::*;
 
@@ -19,16 +19,16 @@ use quadrille_base::error::Result;
 /// A pipeline to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipelineRun {
-    /// Multisampling; counts only.
+    /// Multisampling; only shading is counted, no memory traffic.
     Msaa,
     /// Cached decoupled sampling.
     CachedDecoupled {
-        /// Quads in the memo; `None` for no limit.
+        /// Capacity of the memo in quads; `None` for no limit.
         memo_quads: Option<u32>,
         /// Whether a depth prepass comes first.
         has_prepass: bool,
     },
-    /// First pass of sort-based deferred shading: traffic and visible samples. The back end shades.
+    /// First pass of sort-based deferred shading, which gives traffic and visible samples. The back end shades them.
     Sds {
         /// Side of the tiles in pixels; `None` for one tile.
         tile_px: Option<u32>,
@@ -38,21 +38,21 @@ pub enum PipelineRun {
 /// Settings of [`simulate`].
 #[derive(Clone, Copy)]
 pub struct SimulationSettings<'a> {
-    /// Caches and bus.
+    /// Configuration of caches and bus.
     pub memory: &'a MemorySpec,
     /// Format of stored depths.
     pub depth: DepthFormat,
-    /// Format of the colours of samples.
+    /// Format of stored colours of samples.
     pub colour: SampleColour,
-    /// Shader of the pipelines that shade during the raster, for traffic and pictures; `None` for counts alone.
+    /// Shader of the pipelines that shade during the raster, needed for traffic and pictures; `None` if only counts matter.
     pub shading: Option<&'a dyn QuadShading>,
-    /// Whether traffic is measured of pipelines that shade during the raster. Sort-based deferred shading's always is.
+    /// Whether pipelines that shade during the raster measure traffic. Sort-based deferred shading always does.
     pub measures_traffic: bool,
     /// Background of the pictures of pipelines that shade during the raster; `None` for no pictures.
     pub picture: Option<Background>,
-    /// Whether executions per pixel are wanted.
+    /// Whether shader executions are counted per pixel.
     pub wants_heat: bool,
-    /// Whether the identifier of each sample is wanted from pipelines that shade during the raster.
+    /// Whether pipelines that shade during the raster return the identifier of each sample.
     pub wants_spids: bool,
 }
 
@@ -84,20 +84,20 @@ impl<'a> SimulationSettings<'a> {
     }
 }
 
-/// Pipelines over the same hits.
+/// Results of several pipelines over the same hits.
 #[derive(Debug)]
 pub struct SharedSimulation {
     /// Results in the order of the runs.
     pub outcomes: Vec<PipelineOutcome>,
-    /// Counters of one raster of the opaque triangles.
+    /// Counters of one raster pass over the opaque triangles.
     pub opaque: RasterCounters,
-    /// Counters of one raster of the triangles that are drawn forward.
+    /// Counters of one raster pass over the alpha-tested and blended triangles.
     pub forward: RasterCounters,
 }
 
 /// Runs pipelines over the hits of a frame.
 ///
-/// Each pipeline takes the hits sequentially, beside other pipelines: results do not depend on the number of threads.
+/// Pipelines run in parallel, but each takes the hits sequentially: results do not depend on the number of threads.
 ///
 /// # Errors
 /// [`Error::Argument`](quadrille_base::error::Error::Argument) when the specification of the memory is out of its bounds,

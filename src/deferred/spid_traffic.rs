@@ -1,5 +1,5 @@
-//! Memory traffic of sort-based deferred shading: identifiers and depths that the first pass writes, and the
-//! loads and stores of the tiles of the second pass (sections 4.1 and 4.2).
+//! Memory traffic of sort-based deferred shading: identifiers and depths that the first pass writes, and loads and
+//! stores of tiles in the second pass (sections 4.1 and 4.2).
 
 use super::forward::depths::SampleDepths;
 use super::forward::sample_order::{SampleOrder, each_bit};
@@ -15,17 +15,17 @@ use super::memory::word_buffer::WordBuffer;
 use super::shading::spid::Spid;
 use quadrille_base::error::Result;
 
-/// The first pass and the loads of the second one.
+/// Simulates the memory of the first pass, and the loads and stores of the second pass.
 #[derive(Debug)]
 pub(crate) struct SpidTraffic {
     order: SampleOrder,
     depths: SampleDepths,
-    /// Primitives of all samples, then positions in shading space; each half starts at a block.
+    /// Primitives of all samples, followed by their positions in shading space; each half starts at a block of memory.
     spids: WordBuffer,
-    /// Index of the first position.
+    /// Index of the first position in `spids`.
     second_half: usize,
     tile_blocks: u32,
-    /// Hits of forward draws, which the second pass draws tile by tile.
+    /// Hits of alpha-tested and blended triangles, which the second pass draws tile by tile.
     forward: Vec<ForwardBlock>,
     resolved_pixel_bytes: u64,
 }
@@ -40,7 +40,7 @@ struct ForwardBlock {
 }
 
 impl SpidTraffic {
-    /// Creates the pass of a picture with tiles of `tile_px` pixels, an even number, or one tile for `None`.
+    /// Creates the pass of a picture in tiles of `tile_px` pixels, an even number, or in one tile for `None`.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
@@ -69,7 +69,7 @@ impl SpidTraffic {
         row * across + column
     }
 
-    /// Identifier loads of all tiles. A tile loads each block with one of its samples once.
+    /// Loads of identifiers by all tiles. A tile loads each block of memory that contains one of its samples once.
     fn loads(&self) -> BufferTraffic {
         let [columns, rows] = self.order.blocks();
         let side = self.tile_blocks.min(columns.max(rows)).max(1) as usize;
@@ -97,7 +97,7 @@ impl SpidTraffic {
         loads
     }
 
-    /// Keeps the hits of a forward draw for the second pass. Only alpha-tested draws write depths.
+    /// Keeps the hits of a forward layer for the second pass. Only alpha-tested triangles write depths.
     fn keep(&mut self, chunk: &HitChunk, layer: DrawLayer) {
         let blocks = chunk.blocks().map(|(quad, hits, kept)| ForwardBlock {
             tile: self.tile(quad.block),
@@ -159,7 +159,7 @@ impl HitConsumer for SpidTraffic {
         self.spids.flush();
         let mut spid = self.spids.traffic();
         spid += self.loads();
-        // The second pass of the frame takes the samples as they are before its forward draws.
+        // Read before the forward draws: the second pass of the frame starts from these samples and draws forward itself.
         let (spids, depths_shown) = (self.identifiers(), self.depths.values(self.order.count()));
         self.test_forward();
         let mut traffic = PipelineTraffic { spid, ..PipelineTraffic::default() };

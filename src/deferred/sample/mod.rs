@@ -1,4 +1,4 @@
-//! Sample positions in the picture, on the lens and in time.
+//! Samples in five dimensions: position in the pixel, position on the lens, and time.
 
 pub mod pattern;
 pub mod sobol;

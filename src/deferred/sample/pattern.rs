@@ -1,4 +1,4 @@
-//! The samples of all pixels: positions in the pixel, on the lens and in time, in lanes.
+//! Samples of all pixels, with positions in the pixel, on the lens and in time, arranged in lanes.
 
 use arrayvec::ArrayVec;
 use rayon::prelude::*;
@@ -9,13 +9,13 @@ use quadrille_base::error::Result;
 use quadrille_base::math::narrow;
 use quadrille_base::raster::samples::SamplePattern;
 
-/// Pixels along the side of the block of pixels after which the pattern repeats.
+/// Period of the pattern in pixels, along both axes.
 pub const SIDE_PX: usize = 64;
 /// Samples that are tested at once, and the largest number of samples per pixel.
 pub const LANES: usize = 16;
-/// Lanes of each pixel of a block in a group of samples.
+/// Lanes per pixel in a group of samples.
 pub const PIXEL_LANES: usize = 4;
-/// Largest number of groups of samples of a block.
+/// Largest number of sample groups per block of 2x2 pixels.
 pub const GROUPS: usize = LANES / PIXEL_LANES;
 const UNITS_PER_PIXEL: f32 = 256.0;
 
@@ -31,44 +31,44 @@ choice! {
     }
 }
 
-/// A sample of a pixel.
+/// A sample of a pixel in five dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PixelSample {
     /// Column and row, from the top left corner of the pixel, in pixels.
     pub xy: [f32; 2],
     /// Position on the unit disc of the lens.
     pub uv: [f32; 2],
-    /// Time, from 0 to 1.
+    /// Time from 0, when the shutter opens, to 1, when it closes.
     pub t: f32,
 }
 
-/// Samples that are tested together: [`PIXEL_LANES`] consecutive ones of each pixel of a block of 2x2 pixels, by time.
-/// The lanes come row by row of pixels. Lanes without a sample repeat the first sample of their pixel.
+/// Samples that are tested together: [`PIXEL_LANES`] samples of each pixel of a block of 2x2 pixels, consecutive in time.
+/// Lanes are in row order of the pixels. Lanes without a sample repeat the first sample of their pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(align(64))]
 pub struct SampleGroup {
-    /// Columns, from the left border of the pixel, in pixels.
+    /// Horizontal positions from the left border of the pixel, in pixels.
     pub x: [f32; LANES],
-    /// Rows, from the top border of the pixel, in pixels.
+    /// Vertical positions from the top border of the pixel, in pixels.
     pub y: [f32; LANES],
-    /// Positions on the unit disc of the lens, across.
+    /// Horizontal positions on the unit disc of the lens.
     pub u: [f32; LANES],
-    /// Positions on the unit disc of the lens, down.
+    /// Vertical positions on the unit disc of the lens.
     pub v: [f32; LANES],
-    /// Times, from 0 to 1.
+    /// Times from 0, when the shutter opens, to 1.
     pub t: [f32; LANES],
 }
 
-/// The samples of a block of 2x2 pixels.
+/// Samples of a block of 2x2 pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockSamples {
-    /// The samples by time. With `n` groups in use, group `k` holds the times from `k / n` to `(k + 1) / n`.
+    /// Samples by time. With `n` groups in use, group `k` holds the times from `k / n` to `(k + 1) / n`.
     pub groups: [SampleGroup; GROUPS],
-    /// Index of each sample in the block: the pixel, row by row, times the samples per pixel, plus the index in the pixel.
+    /// Index of each sample in the block: pixel index, row by row, times samples per pixel, plus the index in the pixel.
     pub numbers: [[u8; LANES]; GROUPS],
 }
 
-/// The samples of all pixels.
+/// Samples of all pixels of a picture, in a pattern that repeats every [`SIDE_PX`] pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StochasticPattern {
     count: u32,
@@ -76,10 +76,10 @@ pub struct StochasticPattern {
 }
 
 impl StochasticPattern {
-    /// The pattern of `count` samples per pixel with a seed.
+    /// Creates the pattern of `count` samples per pixel.
     ///
     /// # Errors
-    /// [`Error::Argument`](quadrille_base::error::Error::Argument) for another number of samples than 1, 2, 4, 8 or 16.
+    /// [`Error::Argument`](quadrille_base::error::Error::Argument) if `count` is not 1, 2, 4, 8 or 16.
     pub fn new(count: u32, pattern: PixelPattern, seed: u64) -> Result<Self> {
         let standard = SamplePattern::standard(count)?;
         let points = sobol::points();
@@ -115,27 +115,27 @@ impl StochasticPattern {
         self.count
     }
 
-    /// Number of groups of samples in use.
+    /// Number of sample groups in use per block.
     #[inline]
     pub fn groups(&self) -> usize {
         (self.count as usize).div_ceil(PIXEL_LANES)
     }
 
-    /// Bits of the lanes of a group in use.
+    /// Mask of the lanes of a group that are in use.
     #[inline]
     pub fn lanes(&self) -> u16 {
         let pixel = 0xf >> 4_u32.saturating_sub(self.count);
         pixel * 0x1111
     }
 
-    /// The samples of the block of 2x2 pixels that holds a pixel.
+    /// Samples of the block of 2x2 pixels that contains the pixel.
     #[inline]
     pub fn block(&self, [x, y]: [u32; 2]) -> &BlockSamples {
         let [x, y] = [x, y].map(|v| v as usize % SIDE_PX / 2);
         &self.blocks[y * (SIDE_PX / 2) + x]
     }
 
-    /// A sample of a pixel, by its number in the pixel.
+    /// Sample `sample` of a pixel, in the order of the sequence.
     pub fn sample(&self, [x, y]: [u32; 2], sample: u32) -> PixelSample {
         let block = self.block([x, y]);
         let number = (y % 2 * 2 + x % 2) * self.count + sample;
@@ -176,7 +176,7 @@ impl BlockSamples {
 }
 
 impl SampleGroup {
-    /// The sample of a lane.
+    /// Sample in a lane.
     pub fn sample(&self, lane: usize) -> PixelSample {
         PixelSample {
             xy: [self.x[lane], self.y[lane]],
@@ -192,7 +192,7 @@ impl SampleGroup {
     }
 }
 
-/// Upper 24 bits of a fraction of 2^32, below 1.
+/// Converts a fraction of 2^32 to a number below 1; keeps the upper 24 bits.
 fn unit_interval(fraction: u32) -> f32 {
     (fraction >> 8) as f32 / 16_777_216.0
 }
@@ -271,7 +271,7 @@ mod tests {
         let pattern = StochasticPattern::new(16, PixelPattern::Standard, 1).unwrap();
         assert_eq!(pattern.sample([0, 0], 2).xy, pattern.sample([9, 4], 2).xy);
         assert_eq!(pattern.sample([3, 3], 0).xy[0], 0.5625);
-        // Half of the disc's area lies within a radius of the root of a half.
+        // Half of the disc's area lies within a radius of sqrt(1/2).
         let radii = all(&pattern).map(|(_, sample)| sample.uv[0].hypot(sample.uv[1]));
         let inner = radii.filter(|r| *r < std::f32::consts::FRAC_1_SQRT_2).count();
         let share = inner as f64 / f64::from(64 * 64 * 16);

@@ -1,11 +1,11 @@
-//! The first points of the Sobol sequence in five dimensions (Joe and Kuo, "Constructing Sobol Sequences
-//! with Better Two-Dimensional Projections", 2008), scrambled per pixel.
+//! First points of the Sobol sequence in five dimensions (Joe and Kuo, "Constructing Sobol Sequences with Better
+//! Two-Dimensional Projections", 2008), scrambled per pixel.
 
 use quadrille_base::math::low;
 
 /// Number of dimensions: x, y, u, v, t.
 pub(crate) const DIMENSIONS: usize = 5;
-/// Number of points.
+/// Number of points, the largest number of samples per pixel.
 pub(crate) const POINTS: usize = 16;
 
 /// Degree, coefficients and initial numbers of the primitive polynomials of dimensions 2 to 5; dimension 1 is the van der
@@ -41,7 +41,7 @@ fn directions(dimension: usize) -> [u32; INDEX_BITS] {
     std::array::from_fn(|k| m[k] << (31 - k))
 }
 
-/// The first points, in fractions of 2^32. Of the first 2^k, each interval of length 2^-k of a dimension holds one.
+/// First points, in fractions of 2^32. In each dimension, every interval of length 2^-k holds one of the first 2^k points.
 pub fn points() -> [[u32; DIMENSIONS]; POINTS] {
     let directions: [_; DIMENSIONS] = std::array::from_fn(directions);
     std::array::from_fn(|point| {
@@ -52,9 +52,9 @@ pub fn points() -> [[u32; DIMENSIONS]; POINTS] {
     })
 }
 
-/// Number combined with a pixel's points by exclusive or: it moves them to other intervals, and keeps one in each.
+/// Random word to combine with a pixel's points by exclusive or, which permutes intervals and keeps one point in each.
 pub fn scramble(seed: u64, pixel: [u32; 2], dimension: u32) -> u32 {
-    // SplitMix64 (Steele, Lea and Flood, 2014), absorbing a word at a time.
+    // SplitMix64 (Steele, Lea and Flood, 2014), which absorbs one word per step.
     let mut state = seed;
     for word in [pixel[0], pixel[1], dimension] {
         state = mix(state.wrapping_add(u64::from(word)).wrapping_add(0x9e37_79b9_7f4a_7c15));
