@@ -1,4 +1,4 @@
-//! Alpha test at shading points: a hit is kept if its point is. The test, like the colour, is a function of the identifier.
+//! Alpha test of hits at their shading points. The result depends only on the identifier, as the colour does.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use quadrille_mesh::shade::SurfaceAlpha;
 pub(crate) struct PointTest<'a> {
     primitive: u32,
     triangle: ShadingTriangle,
-    /// `None` if the material has no test, which keeps all points.
+    /// `None` if the material has no alpha test, so that all points are kept.
     alpha: Option<SurfaceAlpha<'a>>,
-    /// Kept points of each quad, by quad number.
+    /// Kept points of each tested quad, by the quad's Morton position.
     quads: HashMap<u32, [bool; 4]>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> PointTest<'a> {
         }
     }
 
-    /// Whether the point at a Morton position is kept; always true for triangles without an area.
+    /// Whether the point at a Morton position passes the test; always true for triangles without an area.
     pub(crate) fn keeps(&mut self, morton: u32) -> bool {
         let Some(alpha) = &self.alpha else { return true };
         let spid = Spid { primitive: self.primitive, morton };

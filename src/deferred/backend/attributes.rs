@@ -1,4 +1,4 @@
-//! Late shading of vertex attributes: the scan fetches vertices and sets up interpolation by primitive (section 4.3).
+//! Late shading of vertex attributes: the scan fetches vertices and sets up interpolation per primitive (section 4.3).
 
 use nalgebra::Vector3;
 
@@ -18,23 +18,23 @@ spec! {
     }
 }
 
-/// Primitive set up for shading.
+/// A primitive set up for shading.
 #[derive(Debug, Clone)]
 pub(crate) struct ShadingTriangle {
-    /// Corners of the primitive half-way through the exposure.
+    /// Corners half-way through the exposure.
     pub vertices: [GridVertex; 3],
-    /// Linear colours of the corners with alpha; `None` for white.
+    /// Linear RGBA colours of the corners; `None` for white.
     pub colours: Option<[[f32; 4]; 3]>,
-    /// Index of the material.
+    /// Index of the material in the scene.
     pub material: u32,
-    /// Whether the front face of the primitive is visible in shading space.
+    /// Whether the front face is visible in shading space.
     pub is_front: bool,
     grid: ShadingGrid,
     planes: Option<TrianglePlanes>,
 }
 
 impl ShadingTriangle {
-    /// Sets up a primitive by its number.
+    /// Sets up a primitive by its id.
     pub(crate) fn new(frame: &StochasticFrame, primitive: u32) -> Self {
         Self::of(frame, &frame.geometry.find(primitive), primitive)
     }
@@ -63,7 +63,7 @@ impl ShadingTriangle {
         }
     }
 
-    /// The points of a quad of the shading grid, by the quad's column and row; `None` for a triangle without an area.
+    /// Points of the shading quad at a column and row of quads; `None` for a triangle without an area.
     pub(crate) fn points(&self, [column, row]: [u16; 2]) -> Option<[Barycentrics; 4]> {
         let planes = self.planes.as_ref()?;
         let [column, row] = [column, row].map(|v| 2 * i32::from(v));
@@ -79,7 +79,7 @@ impl ShadingTriangle {
 pub struct VertexCache {
     vertices: Vec<u64>,
     next: usize,
-    /// Vertices shaded.
+    /// Vertices shaded because they were not in the cache.
     pub misses: u64,
 }
 
@@ -89,7 +89,7 @@ impl VertexCache {
         Self { vertices: vec![u64::MAX; spec.vertices as usize], next: 0, misses: 0 }
     }
 
-    /// Forgets all vertices.
+    /// Empties the cache; `misses` is not reset.
     pub fn clear(&mut self) {
         self.vertices.fill(u64::MAX);
         self.next = 0;

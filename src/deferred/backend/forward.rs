@@ -1,4 +1,4 @@
-//! Alpha-tested and blended triangles of a tile, drawn forward with a memo after its opaque samples (section 4.3).
+//! Forward draws: alpha-tested and blended triangles of a tile, after its opaque samples (section 4.3).
 
 use fearless_simd::{Simd, dispatch};
 
@@ -20,22 +20,22 @@ use quadrille_mesh::frame::picture::over;
 #[derive(Debug)]
 pub(super) struct ForwardTarget<'a> {
     pub(super) frame: &'a StochasticFrame,
-    /// First column and row, and one past the last column and row.
+    /// Pixels of the tile: first column and row, and one past the last column and row.
     pub(super) area: [u32; 4],
     pub(super) width: u32,
     pub(super) shader: Option<QuadShader<'a>>,
     pub(super) memo: Memo<QuadColours>,
     pub(super) grids: GridCache,
     pub(super) depths: &'a mut [f32],
-    /// Premultiplied colours of samples with alpha; empty without a picture.
+    /// Premultiplied RGBA colours of samples; empty without a picture.
     pub(super) colours: &'a mut [[f32; 4]],
     pub(super) covered: &'a mut [bool],
-    /// Shader executions per pixel; empty if not wanted. A quad counts where it is shaded.
+    /// Shader executions per pixel, or empty. A quad counts for the pixel whose sample causes its shading.
     pub(super) heat: &'a mut [f64],
 }
 
 impl ForwardTarget<'_> {
-    /// Draws the triangles of the forward layers that meet the tile, by layer and submission order.
+    /// Draws the triangles of the forward layers that overlap the tile, layer by layer in submission order.
     pub(super) fn draw(&mut self) -> RasterCounters {
         let mut counters = RasterCounters::default();
         let frame = self.frame;

@@ -1,4 +1,4 @@
-//! The second pass: identifiers of a tile, sorted, to shading work and colours (sections 4.3 and 4.4).
+//! The second pass: sorts the identifiers of each tile and shades its quads (sections 4.3 and 4.4).
 
 pub(crate) mod alpha_test;
 pub mod attributes;

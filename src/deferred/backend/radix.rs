@@ -1,10 +1,10 @@
 //! Radix sort of the identifiers of a tile (section 4.3).
 //!
-//! The unit sorts by digits of 8 bits, lowest first, between two buffers on chip. Keys lie in byte planes, so that the
-//! histogram of a digit reads one plane. Planes of zeros take no pass and are not moved: the load of the tile finds the
-//! greatest primitive and position in shading space. The value beside a key is the sample's index in the tile.
+//! The unit sorts by digits of 8 bits, lowest first, between two buffers on chip. Keys are stored in byte planes, so that
+//! the histogram of a digit reads one plane. Planes of zeros need no pass and are not moved, since the load of the tile
+//! finds the greatest primitive and position in shading space. The value beside a key is the sample's index in the tile.
 //!
-//! The host sorts entries of 12 bytes, which gives the same order, and counts the bytes that the unit moves.
+//! The host sorts entries of 12 bytes, which gives the same order, and counts the bytes that the unit would move.
 
 use std::ops::AddAssign;
 
@@ -14,13 +14,13 @@ use crate::shading::spid::Spid;
 
 const DIGIT_BITS: u32 = 8;
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Primitive and position.
+/// Bits of a key: primitive id and Morton position.
 const KEY_BITS: u64 = 64;
 
 /// An identifier and the sample that shows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SortEntry {
-    /// Shading point that the sample shows.
+    /// Shading point that is visible in the sample.
     pub spid: Spid,
     /// Index of the sample in the tile: `(y * tile + x) * samples + sample`.
     pub value: u32,
@@ -29,20 +29,20 @@ pub struct SortEntry {
 /// Counters of the sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SortCounters {
-    /// Tiles in which a sample shows a surface; the others are not sorted.
+    /// Tiles with a covered sample; other tiles are not sorted.
     pub tiles: u64,
-    /// Passes over all tiles, each of a histogram and a shuffle.
+    /// Passes, each of a histogram and a shuffle, summed over the tiles.
     pub passes: u64,
     /// Identifiers sorted.
     pub identifiers: u64,
     /// Bytes read and written on chip without compression.
     pub raw_bytes: u64,
-    /// Bytes read and written on chip with every stream of a plane packed by 64 values; 0 if they were not measured.
+    /// Bytes read and written on chip if each plane is packed in blocks of 64 values; 0 if not measured.
     pub packed_bytes: u64,
 }
 
 impl SortCounters {
-    /// Mean number of passes per sorted tile; 0 without such tiles.
+    /// Mean number of passes per sorted tile; 0 if no tile was sorted.
     pub fn passes_mean(&self) -> f64 {
         self.passes as f64 / self.tiles.max(1) as f64
     }
@@ -58,17 +58,17 @@ impl AddAssign for SortCounters {
     }
 }
 
-/// Bits of the value beside a key: enough for the samples of a square tile.
+/// Bits of the value beside a key: an index into the samples of a tile.
 pub fn value_bits(tile_samples: u64) -> u32 {
     u64::BITS - tile_samples.saturating_sub(1).leading_zeros()
 }
 
-/// Bits of a tile's buffer on chip: a key and a value per sample. This sort has two, an in-place sort needs one.
+/// Bits of a tile's buffer on chip, with a key and a value per sample. This sort has two buffers; an in-place sort one.
 pub fn buffer_bits(tile_samples: u64) -> u64 {
     tile_samples * (KEY_BITS + u64::from(value_bits(tile_samples)))
 }
 
-/// Digits of a tile's keys that are not always 0, lowest first.
+/// Numbers of digits in the two halves of a tile's keys; higher digits are 0 in all keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Digits {
     morton: u32,
@@ -82,7 +82,7 @@ impl Digits {
             primitive |= entry.spid.primitive;
             morton |= entry.spid.morton;
         }
-        // The or of all keys has the length of the greatest, and needs no comparison.
+        // The bitwise or of all keys has as many digits as the greatest key, and needs no comparisons.
         let bytes = |all: u32| significant_bits(all).div_ceil(DIGIT_BITS);
         Self { morton: bytes(morton), primitive: bytes(primitive) }
     }
@@ -91,7 +91,7 @@ impl Digits {
         self.morton + self.primitive
     }
 
-    /// Digit `number` of a key, 0 for the lowest.
+    /// Digit `number` of a key, lowest first; digits that are 0 in all keys are not counted.
     #[inline]
     fn digit(self, spid: Spid, number: u32) -> usize {
         let word = match number.checked_sub(self.morton) {
@@ -102,33 +102,33 @@ impl Digits {
     }
 }
 
-/// The sort of tiles, with its buffers.
+/// Sort unit with its buffers.
 #[derive(Debug, Default)]
 pub struct TileSort {
     other: Vec<SortEntry>,
-    /// Measuring packed bytes takes longer than the sort.
+    /// Off by default: measuring packed bytes takes longer than the sort.
     measures_packed: bool,
 }
 
 impl TileSort {
-    /// Creates the unit. `measures_packed` tells whether it counts packed bytes too.
+    /// Creates the unit; `measures_packed` also counts packed bytes.
     pub fn new(measures_packed: bool) -> Self {
         Self { other: Vec::new(), measures_packed }
     }
 
-    /// Sorts the entries of a tile by identifier, stably. `value_bits` are the bits of a value on chip.
+    /// Sorts the entries of a tile by identifier with a stable sort. `value_bits` is the size of a value on chip.
     pub fn sort(&mut self, entries: &mut Vec<SortEntry>, value_bits: u32) -> SortCounters {
         let digits = Digits::of(entries);
         let count = entries.len() as u64;
         let mut counters = SortCounters {
-            // Primitives are numbered from 1, so all keys of a tile are 0 only if it shows the background.
+            // Primitive ids begin at 1, so all keys of a tile are 0 only if every sample shows the background.
             tiles: (digits.count() > 0).into(),
             passes: digits.count().into(),
             identifiers: count,
             ..SortCounters::default()
         };
         // A pass reads one plane for the histogram, and reads and writes all planes and the values. The
-        // buffer is a whole number of bytes.
+        // total is rounded up to whole bytes.
         let moved_bits = u64::from(digits.count() * DIGIT_BITS + value_bits);
         let pass_bits = count * (u64::from(DIGIT_BITS) + 2 * moved_bits);
         counters.raw_bytes = u64::from(digits.count()) * pass_bits.div_ceil(8);
@@ -139,7 +139,7 @@ impl TileSort {
             shuffle(entries, &mut self.other, |spid| digits.digit(spid, number));
             std::mem::swap(entries, &mut self.other);
             let after = self.measured(entries, digits, value_bits);
-            // The histogram reads its plane once more, before all planes are read and written.
+            // The histogram reads one plane before the shuffle reads and writes all planes.
             let bits = before.planes[number as usize] + before.total() + after.total();
             counters.packed_bytes += bits.div_ceil(8);
             before = after;
@@ -171,7 +171,7 @@ fn shuffle(from: &[SortEntry], to: &mut [SortEntry], digit: impl Fn(Spid) -> usi
     }
 }
 
-/// Size of a tile's packed streams: each plane of a digit and the values, 64 entries at a time.
+/// Packed size of a tile's digit planes and values, in bits, packed 64 entries at a time.
 #[derive(Debug, Clone, Copy, Default)]
 struct StreamBits {
     planes: [u64; 8],
@@ -198,7 +198,7 @@ impl StreamBits {
     }
 }
 
-/// Bits of up to 64 values of `width` bits: packed, or raw if smaller. An incomplete block is padded with its last value.
+/// Bits of up to 64 values of `width` bits, packed or raw, whichever is smaller. Repeats the last value to fill a block.
 fn packed_bits(values: impl Iterator<Item = u32>, count: usize, width: u32) -> u64 {
     let mut block: Block = [0; BLOCK_WORDS];
     let mut last = 0;

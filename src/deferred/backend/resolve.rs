@@ -1,4 +1,4 @@
-//! Resolve of the samples of a pixel, with a box filter.
+//! Resolve of the samples of a pixel to its colour, with a box filter.
 
 use quadrille_base::image::srgb::decode_srgb;
 use quadrille_mesh::frame::picture::finish;
@@ -6,22 +6,22 @@ use quadrille_mesh::frame::picture::finish;
 /// Background of a picture; samples are averaged with it in linear light.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Background {
-    /// Linear light; `None` keeps premultiplied alpha.
+    /// Colour in linear light; `None` keeps premultiplied alpha.
     linear: Option<[f32; 3]>,
 }
 
 impl Background {
-    /// Takes a colour in sRGB, or none for a picture with premultiplied alpha.
+    /// Creates a background from an sRGB colour; `None` gives a picture with premultiplied alpha.
     pub fn new(srgb: Option<[f32; 3]>) -> Self {
         Self { linear: srgb.map(decode_srgb) }
     }
 
-    /// A pixel without covered samples, in linear light.
+    /// Returns the RGBA colour, in linear light, of a pixel without covered samples.
     pub fn pixel(&self) -> [f32; 4] {
         self.linear.map_or([0.0; 4], |[r, g, b]| [r, g, b, 1.0])
     }
 
-    /// A pixel from the premultiplied colours of its samples in linear light, each followed by its alpha.
+    /// Averages the samples of a pixel, given as premultiplied RGBA colours in linear light.
     pub fn resolve(&self, colours: &[[f32; 4]]) -> [f32; 4] {
         let (mut sum, mut covered) = ([0.0_f32; 3], 0.0_f32);
         for [r, g, b, alpha] in colours {

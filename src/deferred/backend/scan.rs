@@ -2,34 +2,34 @@
 
 use super::radix::SortEntry;
 
-/// A shading quad and the sorted entries of the samples that it gives a colour.
+/// A shading quad, and the sorted entries of the samples that take its colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShadingQuad {
-    /// Number of the primitive.
+    /// Primitive id: position in submission order, from 1.
     pub primitive: u32,
     /// Morton position of the quad in the primitive's grid.
     pub quad: u32,
-    /// Index of the first entry.
+    /// Index of the quad's first sorted entry.
     pub first: u32,
-    /// Number of entries.
+    /// Number of sorted entries of the quad.
     pub count: u32,
 }
 
 impl ShadingQuad {
-    /// Sort entries of the quad.
+    /// Returns the entries of the quad from the sorted entries of the tile.
     #[inline]
     pub fn entries<'a>(&self, sorted: &'a [SortEntry]) -> &'a [SortEntry] {
         &sorted[self.first as usize..][..self.count as usize]
     }
 
-    /// The points of the quad that give a colour: bit `k` for point `k`.
+    /// Mask of the points of the quad that samples use: bit `k` for point `k`.
     #[inline]
     pub fn wanted(&self, sorted: &[SortEntry]) -> u8 {
         self.entries(sorted).iter().fold(0, |wanted, entry| wanted | 1 << entry.spid.corner())
     }
 }
 
-/// The shading quads of sorted entries by primitive and Morton position; the background has none.
+/// Iterates over the shading quads of sorted entries, by primitive and Morton position; skips the background.
 pub fn quads(sorted: &[SortEntry]) -> impl Iterator<Item = ShadingQuad> + '_ {
     let mut first = sorted.partition_point(|entry| entry.spid.is_background());
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Shading of quads of the shading grid, for any pipeline.
+//! Shading of quads of shading grids, which all pipelines use.
 
 use super::attributes::ShadingTriangle;
 use crate::forward::QuadShading;
@@ -6,10 +6,10 @@ use crate::frame::StochasticFrame;
 use crate::shading::spid::Spid;
 use quadrille_mesh::shade::{QuadPoints, Shader};
 
-/// Colours of the points of a shading quad in linear light, each followed by its opacity.
+/// RGB colours in linear light and opacities of the four points of a shading quad.
 pub type QuadColours = [[f32; 4]; 4];
 
-/// Shades quads by their names. The set-up of the last primitive is kept.
+/// Shades quads of any primitive of a frame. Keeps the set-up of the last primitive.
 #[derive(Debug)]
 pub struct QuadShader<'a> {
     frame: &'a StochasticFrame,
@@ -18,13 +18,13 @@ pub struct QuadShader<'a> {
 }
 
 impl<'a> QuadShader<'a> {
-    /// Creates the shader of a frame. `shader` belongs to the view half-way through the exposure.
+    /// Creates a shader of a frame's quads. `shader` belongs to the view half-way through the exposure.
     pub fn new(frame: &'a StochasticFrame, shader: &'a Shader<'a>) -> Self {
         Self { frame, shader, last: None }
     }
 
-    /// Shades a quad of a primitive's grid. The colour of a point does not depend on which others are
-    /// `wanted` (bit `k` for point `k`); the colours of other points are 0.
+    /// Shades the points in `wanted` (bit `k` for point `k`) of a quad of a primitive's grid; other points have colour 0.
+    /// The colour of a point does not depend on `wanted`.
     pub fn shade(&mut self, primitive: u32, quad: u32, wanted: u8) -> QuadColours {
         let triangle = match &mut self.last {
             Some((last, triangle)) if *last == primitive => triangle,
@@ -47,12 +47,12 @@ impl<'a> QuadShader<'a> {
     }
 }
 
-/// The shading of a frame, for pipelines that shade during the raster.
+/// Quad shading of a frame, for pipelines that shade during the raster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameShading<'a> {
-    /// The frame.
+    /// Frame with the geometry to shade.
     pub frame: &'a StochasticFrame,
-    /// The shader of the view half-way through the exposure.
+    /// Shader for the view half-way through the exposure.
     pub shader: &'a Shader<'a>,
 }
 

@@ -16,18 +16,18 @@ use crate::shading::grid_cache::GridCache;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_mesh::shade::Shader;
 
-/// Settings of the second pass, which select its optional outputs.
+/// Settings of the second pass and its optional outputs.
 #[derive(Debug, Clone, Copy)]
 pub struct TiledPass<'a> {
-    /// Side of the tiles in pixels; `None` for one tile with the whole picture.
+    /// Side of the tiles in pixels; `None` for one tile that covers the picture.
     pub tile_px: Option<u32>,
-    /// The shader of the view half-way through the exposure and the background, for a picture.
+    /// Shader of the view half-way through the exposure, and background; `None` for no picture.
     pub picture: Option<(&'a Shader<'a>, Background)>,
     /// Whether shader executions are counted per pixel.
     pub heat: bool,
-    /// Whether the sort measures its packed bytes.
+    /// Whether the sort measures the size of packed keys, which takes longer than the sort.
     pub measures_packed: bool,
-    /// Quads that the memo of forward draws holds; `None` without a limit. It is emptied after each tile.
+    /// Capacity of the memo of forward draws in quads; `None` for no limit. The memo is emptied after each tile.
     pub memo_quads: Option<u32>,
     /// Configuration of the vertex cache.
     pub vertex_cache: &'a VertexCacheSpec,
@@ -36,23 +36,23 @@ pub struct TiledPass<'a> {
 /// Counters of the second pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TiledCounters {
-    /// Quads shaded, including forward draws; four shader executions each.
+    /// Quads shaded, including forward draws, with four shader executions each.
     pub quads: u64,
-    /// Counters of the raster of forward draws, whose triangles are set up in every tile that their box meets.
+    /// Counters of the raster of forward draws. Triangles are set up in each tile that their box overlaps.
     pub forward: RasterCounters,
-    /// Primitives found, once per tile that shows them.
+    /// Visible opaque primitives, summed over the tiles.
     pub primitives: u64,
     /// Vertices whose attributes are shaded.
     pub vertices: u64,
-    /// Draws that show in a tile, summed over the tiles.
+    /// Draws visible in a tile, summed over the tiles.
     pub(crate) draws_shown: u64,
-    /// Draws skipped, since no primitive of theirs shows in a tile, summed over the tiles.
+    /// Draws skipped because they have no visible primitive in a tile, summed over the tiles.
     pub draws_skipped: u64,
     /// Samples that an opaque primitive covers.
     pub samples_covered: u64,
-    /// Pixels with a sample that any primitive covers.
+    /// Pixels of which a sample is covered by any primitive.
     pub pixels_covered: u64,
-    /// Counters of the sort, over all tiles.
+    /// Counters of the sort, summed over the tiles.
     pub sort: SortCounters,
 }
 
@@ -73,11 +73,11 @@ impl TiledCounters {
 /// Result of the second pass.
 #[derive(Debug)]
 pub struct TiledOutcome {
-    /// Counters of the whole frame.
+    /// Counters summed over all tiles.
     pub counters: TiledCounters,
-    /// The picture, if it was requested.
+    /// Picture in linear light, if it was requested.
     pub picture: Option<Frame>,
-    /// Shader executions per pixel, row by row, if requested: the samples that take a quad's colours share its cost.
+    /// Shader executions per pixel, row by row, if requested. The samples that take a quad's colours share its cost.
     pub heat: Option<Vec<f64>>,
 }
 
@@ -95,7 +95,7 @@ struct TileRect {
 }
 
 impl StochasticFrame {
-    /// Runs the second pass.
+    /// Runs the second pass over all tiles in parallel.
     pub fn tiled(&self, pass: &TiledPass<'_>) -> TiledOutcome {
         let [width, height] = self.view.size();
         let side = pass.tile_px.unwrap_or(u32::MAX);
@@ -131,7 +131,7 @@ impl StochasticFrame {
     }
 }
 
-/// Reorders values of tiles' pixels to picture order.
+/// Copies per-pixel values from tiles into picture order.
 fn assembled<'t, T: Copy + Default + 't>(
     [width, height]: [u32; 2],
     tiles: &'t [TileOutcome],
@@ -156,7 +156,7 @@ struct Backend<'a> {
     has_forward: bool,
     sorter: TileSort,
     entries: Vec<SortEntry>,
-    /// Premultiplied linear colour of each sample, and its alpha.
+    /// Premultiplied linear RGBA colour of each sample.
     colours: Vec<[f32; 4]>,
     depths: Vec<f32>,
     vertices: VertexCache,
@@ -182,7 +182,7 @@ impl<'a> Backend<'a> {
         }
     }
 
-    /// Shades a tile; `tile` is the full tile size, of which the border may cut a part.
+    /// Shades a tile. `tile` is the size of a full tile; `rect` is smaller at the right and bottom border.
     fn run(&mut self, rect: TileRect, tile: [u32; 2]) -> TileOutcome {
         let samples = self.frame.visible.samples;
         let mut counters = TiledCounters::default();
@@ -224,7 +224,7 @@ impl<'a> Backend<'a> {
         }
     }
 
-    /// Scans the sorted identifiers; shades and scatters their quads.
+    /// Scans the sorted identifiers, shades their quads, and scatters the colours to samples.
     fn shade(
         &mut self,
         rect: TileRect,
@@ -271,7 +271,7 @@ impl<'a> Backend<'a> {
         counters.vertices = self.vertices.misses - before;
     }
 
-    /// Whether each pixel has a sample covered by an opaque primitive.
+    /// For each pixel of a tile, whether an opaque primitive covers a sample.
     fn covered(&self, rect: TileRect) -> Vec<bool> {
         let visible = &self.frame.visible;
         let pixels = (0..rect.size[0] * rect.size[1]).map(|at| {

@@ -1,21 +1,21 @@
 //! Cells of shading grids that grow with blur (after Vaidyanathan et al., "Adaptive Image Space Shading for Motion and
 //! Defocus Blur", 2012).
 //!
-//! Blur over a disc of diameter `c` (defocus) has the variance of a box of side `sqrt(3/4) c` along each
-//! axis, and motion along a segment of length `m` has the variance of a box of side `m`. The cells have the
-//! variance of pixel and blur together, scaled by a quality; a pixel is a box of side 1.
+//! Blur over a disc of diameter `c` (defocus) has the variance of a box of side `sqrt(3/4) c` along each axis, and motion
+//! along a segment of length `m` has the variance of a box of side `m`. The cells are boxes with the sum of the variances
+//! of pixel and blur, scaled by a quality; a pixel is a box of side 1.
 
 use crate::camera::lens::LensShear;
 use crate::raster::triangle::MovingTriangle;
 
 pub(super) const MOST_PX: f64 = 16.0;
-/// Motion in pixels below which no direction is taken from it.
+/// Motion in pixels below which the grid does not follow the direction of motion.
 const LEAST_MOTION_PX: f64 = 1e-3;
-/// Variance of a disc over its squared diameter, relative to a unit box.
+/// Variance of a disc of diameter 1, relative to the variance of a unit box.
 const DISC_VARIANCE: f64 = 0.75;
 const CORNERS: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Greatest distances of shading points along two perpendicular directions of the picture.
+/// Largest distances of shading points along two perpendicular directions of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spacing {
     /// Unit vector of the first direction: along the motion, or to the right without motion.
@@ -25,36 +25,36 @@ pub struct Spacing {
 }
 
 impl Spacing {
-    /// The pixel grid.
+    /// Spacing of the pixel grid: one pixel along columns and rows.
     pub const PIXEL: Self = Self { direction: [1.0, 0.0], px: [1.0; 2] };
 
-    /// Cells per pixel, for columns and rows of the grid: coefficients of columns and rows of the picture.
+    /// Linear map from pixels to cells: for grid columns and grid rows, the coefficients of picture columns and rows.
     pub fn basis(&self) -> [[f64; 2]; 2] {
         let [x, y] = self.direction;
         [[x / self.px[0], y / self.px[0]], [-y / self.px[1], x / self.px[1]]]
     }
 
-    /// Other distances in the same directions.
+    /// Replaces the distances and keeps the directions.
     pub(crate) fn with_px(self, px: [f64; 2]) -> Self {
         Self { px, ..self }
     }
 }
 
-/// The blur of a triangle by motion and defocus.
+/// Blur of a triangle by motion and defocus.
 #[derive(Debug, Clone, Copy)]
 pub struct Blur<'a> {
     shear: &'a LensShear,
     quality: f64,
-    /// Corner distances at both ends of the shutter.
+    /// Corner distances from the camera when the shutter opens and closes.
     distances: [[f64; 3]; 2],
-    /// Unit vector along the corners' mean motion, or to the right without motion.
+    /// Unit vector along the mean motion of the corners, or to the right without motion.
     direction: [f64; 2],
-    /// Least motion of the corners along the direction, in pixels.
+    /// Smallest motion of a corner along the direction, in pixels.
     motion_px: f64,
 }
 
 impl<'a> Blur<'a> {
-    /// Blur of a triangle behind a lens. With a corner behind the eye at either end, it counts as not moving.
+    /// Measures a triangle behind a lens. With a corner behind the eye at either end of the shutter, it counts as still.
     pub fn new(triangle: &MovingTriangle, shear: &'a LensShear, quality: f64) -> Self {
         let ends =
             [triangle.start, triangle.end()].map(|corners| corners.map(|p| p.map(f64::from)));
@@ -81,14 +81,14 @@ impl<'a> Blur<'a> {
         blur
     }
 
-    /// The spacing for the whole triangle.
+    /// Spacing for the whole triangle.
     pub fn whole(&self) -> Spacing {
         self.spacing(&CORNERS)
     }
 
-    /// The spacing for a convex part of the triangle, given the barycentrics of its corners. The blur is the
-    /// least over the corners at both ends of the shutter, so that nothing in the part is shaded more coarsely
-    /// than its own blur allows; there is no defocus where the plane in focus cuts the part.
+    /// Spacing for a convex part of the triangle, given the barycentrics of its corners. The blur is the minimum over the
+    /// corners at both ends of the shutter, so that no point of the part is shaded more coarsely than its own blur allows;
+    /// a part that the plane in focus cuts counts as sharp.
     pub fn spacing(&self, part: &[[f64; 3]]) -> Spacing {
         let coc_px = |z: f64| 2.0 * self.shear.at(z)[0] / z;
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -105,7 +105,7 @@ impl<'a> Blur<'a> {
         self.with_coc(least.max(-greatest).max(0.0))
     }
 
-    /// Spacing for a circle of confusion in pixels.
+    /// Spacing for a circle of confusion with a diameter in pixels.
     pub(super) fn with_coc(&self, coc_px: f64) -> Spacing {
         let defocus = 1.0 + DISC_VARIANCE * coc_px * coc_px;
         let size = |variance: f64| (self.quality * variance.sqrt()).clamp(1.0, MOST_PX);
@@ -117,12 +117,12 @@ impl<'a> Blur<'a> {
         Spacing { direction: self.direction, px }
     }
 
-    /// Smallest circle of confusion in pixels that allows cells of this side across the motion; NaN if all do.
+    /// Smallest circle of confusion in pixels that allows cells of this side across the motion; NaN if each size does.
     pub(super) fn coc_for(&self, side_px: f64) -> f64 {
         (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
     }
 
-    /// Coefficients (constant, `1 / Z`) of the circle of confusion in pixels; negative in front of the plane in focus.
+    /// Circle of confusion in pixels as a linear function of `1 / Z`: `[constant, slope]`. Negative in front of the focus.
     pub(super) fn coc_by_nearness(&self) -> [f64; 2] {
         [self.shear.a[0], self.shear.b[0]].map(|v| 2.0 * f64::from(v))
     }

@@ -1,8 +1,8 @@
-//! Bands of circles of confusion: parts, with own cells, of large triangles that reach from far out of focus into it.
+//! Bands of large triangles that reach from focus to far out of focus: parts with cells of their own sizes.
 //!
-//! The circle of confusion is an affine function of the position on the picture, since `1 / Z` is. The lines on which it
-//! allows cells of a given side cut the triangle into strips. Each strip has cells for its own least blur, in its own
-//! bounding rectangle. The rectangles stand side by side in the shading grid, so that identifiers stay unique.
+//! The circle of confusion is an affine function of the position on the picture, since `1 / Z` is affine. Lines of equal
+//! circles of confusion cut the triangle into strips. Each strip has cells for its own smallest blur, in its own
+//! bounding rectangle. The rectangles stand side by side in the shading grid, so that identifiers remain unique.
 
 use fearless_simd::{Simd, f32x16, prelude::*};
 use nalgebra::Vector3;
@@ -18,27 +18,27 @@ use quadrille_mesh::shade::TrianglePlanes;
 
 /// Ratio of cell sides in neighbouring bands.
 const STEP: f64 = std::f64::consts::SQRT_2;
-/// Minimum ratio of largest to smallest cell side for cutting a triangle.
+/// Triangles with a smaller ratio of largest to smallest cell side are not cut.
 const LEAST_RANGE: f64 = 2.0;
 /// Triangles with fewer quads in their bounding rectangle are not cut (assumed).
 const LEAST_QUADS: f64 = 16.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bands {
-    /// Coefficients (column, row, constant) of the circle of confusion in pixels; negative in front of the plane in focus.
+    /// Circle of confusion in pixels: coefficients of column and row, and constant. Negative in front of the focus.
     coc: [f32; 3],
-    /// Band with the least circles of confusion.
+    /// Band with the smallest (most negative) circles of confusion.
     first: Cells,
-    /// Other bands with their least circles of confusion, ascending.
+    /// Other bands with the smallest circle of confusion of each, in ascending order.
     others: Vec<(f32, Cells)>,
 }
 
-/// Position in shading space, and circle of confusion.
+/// Position in shading space with its circle of confusion.
 type Corner = ([f64; 2], f64);
 
 impl Bands {
-    /// Bands of a triangle in a region with `cells` for the whole. `None` if the region is small, blur hardly
-    /// varies, bands would save no quads, or their cells would be too many.
+    /// Cuts a triangle in a region into bands; `all` are the cells without bands. `None` if the region is small, blur
+    /// hardly varies, bands would save no quads, or they would have too many cells.
     pub(super) fn new(
         region: &Region,
         blur: &Blur<'_>,
@@ -46,7 +46,7 @@ impl Bands {
         view: &GridView,
     ) -> Option<Self> {
         let [columns, rows] = all.sides();
-        // The blur of hits nearer than the near plane half-way is only known if it does not change.
+        // Hits nearer than the near plane half-way through the exposure have a known blur only if depths do not change.
         let is_unknown = region.near > 0.0 && blur.moves_in_depth();
         if columns * rows / 4.0 < LEAST_QUADS || all.is_coarsened || is_unknown {
             return None;
@@ -100,7 +100,7 @@ fn homogeneous(corner: [f32; 3]) -> HomogeneousPoint {
     HomogeneousPoint { xz, yz, z }
 }
 
-/// Circle of confusion by position, as in [`Bands`], from its function of `1 / Z`; `None` without an area.
+/// Coefficients of [`Bands::coc`] from the function of `1 / Z`; `None` for a triangle without an area.
 fn coc_on_picture(region: &Region, [far, near]: [f64; 2]) -> Option<[f64; 3]> {
     let [a, b, c] = region.corners.map(|p| Vector3::from(p.map(f64::from)));
     // 1 / Z = n . (x, y, 1) at all corners.
@@ -116,7 +116,8 @@ fn range(polygon: &[Corner]) -> [f64; 2] {
     })
 }
 
-/// Circles of confusion at which bands meet, ascending, given their change per pixel; strips are a quad wide at least.
+/// Circles of confusion at which bands meet, in ascending order. `slope` is their change per pixel; each strip is at least
+/// one quad wide.
 fn cuts(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     let mut before = outwards(blur, [(-most).max(0.0), -least], slope);
     before.reverse();
@@ -125,7 +126,7 @@ fn cuts(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     cuts
 }
 
-/// [`cuts`] on one side of the plane in focus, for positive circles of confusion.
+/// [`cuts`] for one side of the plane in focus, with circles of confusion as positive numbers.
 fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     let quad = |coc: f64| 2.0 * blur.with_coc(coc).px[1] * slope;
     let mut cuts = Vec::new();
@@ -142,7 +143,7 @@ fn outwards(blur: &Blur<'_>, [least, most]: [f64; 2], slope: f64) -> Vec<f64> {
     cuts
 }
 
-/// Cells of a triangle's strips with their least circles of confusion, and number of quads; `None` if one is too thin.
+/// Cells of each strip with its smallest circle of confusion, and total number of quads; `None` if a strip is too thin.
 fn strips(
     region: &Region,
     polygon: &[Corner],
@@ -166,7 +167,7 @@ fn strips(
     Some((bands, quads))
 }
 
-/// Part of a convex polygon with circles of confusion in a range.
+/// Clips a convex polygon to a range of circles of confusion.
 fn strip(polygon: &[Corner], [least, most]: [f64; 2]) -> Vec<Corner> {
     cut(&cut(polygon, least, |coc| coc >= least), most, |coc| coc <= most)
 }
@@ -197,7 +198,7 @@ fn area_px(polygon: &[[f64; 2]]) -> f64 {
     twice.abs() / 2.0
 }
 
-/// Sets the bands' offsets along the shorter side of the grid. False if they do not fit.
+/// Sets the offsets of the bands along the shorter side of the grid; false if they do not fit.
 fn side_by_side(bands: &mut [(f64, Cells)]) -> bool {
     let sum = |k: usize| bands.iter().map(|(_, cells)| cells.sides()[k]).sum::<f64>();
     let k = usize::from(sum(1) < sum(0));
@@ -284,9 +285,9 @@ mod tests {
         assert!(bands(small, [2.0, 3.0, 20.0]).0.is_none());
         // Circles of confusion of 20 to 30 pixels.
         assert!(bands(LARGE, [8.0, 10.0, 16.0]).0.is_none());
-        // Cells of the greatest side everywhere.
+        // Cells have the largest side everywhere.
         assert!(bands(LARGE, [0.5, 0.6, 0.8]).0.is_none());
-        // The same distance everywhere.
+        // All points are at the same distance.
         assert!(bands(LARGE, [4.5; 3]).0.is_none());
     }
 

@@ -1,4 +1,4 @@
-//! Rectangles of equal cells, of which shading grids consist.
+//! Rectangles of equal cells, the parts of shading grids.
 
 use fearless_simd::{Simd, f32x16, prelude::*, u32x16};
 
@@ -9,7 +9,7 @@ use quadrille_base::math::narrow;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cells {
-    /// Cells per pixel: coefficients of picture columns and rows for the grid's columns and rows.
+    /// Linear map from pixels to cells, as [`Spacing::basis`].
     pub(super) basis: [[f32; 2]; 2],
     /// First column and row, in cells from the picture's centre.
     pub(super) first: [f32; 2],
@@ -17,7 +17,7 @@ pub(super) struct Cells {
     pub(super) last: [f32; 2],
     /// Column and row of the first cell in the shading grid; even.
     pub(super) offset: [u16; 2],
-    /// Whether cells of the rule's size would be too many, so that they are enlarged.
+    /// Whether cells are enlarged, because cells of the regular size would exceed the largest grid.
     pub(super) is_coarsened: bool,
 }
 
@@ -27,7 +27,7 @@ impl Cells {
         pixels.flatten().unwrap_or_else(|| Self::fitted(region, spacing))
     }
 
-    /// Pixels of the picture, whose quads are picture quads; `None` if too many.
+    /// Cells that are the pixels of the picture, in the picture's quads; `None` if there are too many.
     fn of_pixels(region: &Region, centre: [f64; 2]) -> Option<Self> {
         // The picture's centre may lie inside a pixel.
         let first = [0, 1].map(|k| 2.0 * ((region.least[k] + centre[k]) / 2.0).floor() - centre[k]);
@@ -36,8 +36,8 @@ impl Cells {
         is_small.then(|| Self::at(&Spacing::PIXEL, first, last))
     }
 
-    /// Fewest quads with cells no larger than the spacing and no smaller than a pixel, along the spacing's directions and
-    /// centred on the region. Unless the cells are pixels, they fill the region, so that few shading points lie outside.
+    /// Centres cells on a region: the fewest quads with cells no larger than the spacing and no smaller than a pixel, along
+    /// the spacing's directions. Cells larger than a pixel fill the region exactly, so that few shading points lie outside.
     fn fitted(region: &Region, spacing: &Spacing) -> Self {
         let most = f64::from(MAX_GRID_SIDE / 2);
         let size = region.size();
@@ -50,7 +50,7 @@ impl Cells {
         Self { is_coarsened: needed != quads, ..Self::at(&spacing.with_px(px), first, last) }
     }
 
-    /// Cells with a spacing, from the first column and row and the counts minus 1.
+    /// Creates cells from a spacing, the first column and row, and the numbers of columns and rows minus 1.
     pub(super) fn at(spacing: &Spacing, first: [f64; 2], last: [f64; 2]) -> Self {
         Self {
             basis: spacing.basis().map(|row| row.map(narrow)),
@@ -61,7 +61,7 @@ impl Cells {
         }
     }
 
-    /// Numbers of columns and rows, in whole quads.
+    /// Numbers of columns and rows, rounded up to whole quads.
     pub(super) fn sides(&self) -> [f64; 2] {
         self.last.map(|last| 2.0 * (f64::from(last) / 2.0).floor() + 2.0)
     }
@@ -75,7 +75,7 @@ impl Cells {
         [0, 1].map(|k| {
             let along = self.basis[k][0] * place[0] + self.basis[k][1] * place[1];
             let cell = (along - self.first[k]).floor();
-            // Comparisons instead of `clamp`, since they make 0 of NaN as the lanes do.
+            // Comparisons instead of `clamp`, since they turn NaN into 0 as the vector code does.
             let cell = if cell > 0.0 { cell } else { 0.0 };
             let cell = if cell < self.last[k] { cell } else { self.last[k] };
             cell + f32::from(self.offset[k])
@@ -84,7 +84,7 @@ impl Cells {
 
     #[inline(always)]
     pub(super) fn cell_lanes<S: Simd>(&self, simd: S, place: [f32x16<S>; 2]) -> [f32x16<S>; 2] {
-        // No `map`, whose closure would be compiled without vector instructions.
+        // Not `map`, whose closure is compiled without vector instructions.
         [self.along_lanes(simd, 0, place), self.along_lanes(simd, 1, place)]
     }
 
@@ -98,7 +98,7 @@ impl Cells {
         cell.simd_lt(last).select(cell, last) + f32::from(self.offset[k])
     }
 
-    /// Picture position of a grid point, in pixels from the centre; it may lie beyond the cells.
+    /// Position on the picture of a grid point, in pixels from the centre. The point may lie outside the cells.
     pub(super) fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let w = [0, 1].map(|k| {
             f64::from(self.first[k]) + f64::from(point[k] - i32::from(self.offset[k])) + 0.5

@@ -1,8 +1,8 @@
 //! The shading grid of a triangle: from barycentrics to the nearest grid point, and back (section 3, figure 3).
 //!
-//! A hit is moved to where its point of the triangle is half-way through the exposure, seen through the centre of the lens,
-//! and takes the colour of the grid cell there. The pixel grid has the pixels of the picture as cells, so that a triangle
-//! without blur is shaded as by multisampling. A grid of larger cells is fitted to the triangle.
+//! A hit moves to the position of its point of the triangle half-way through the exposure, seen through the centre of the
+//! lens, and takes the colour of the grid cell there. The cells of the pixel grid are the pixels of the picture, so that a
+//! triangle without blur is shaded as by multisampling. A grid of larger cells is fitted to the triangle.
 
 use std::sync::Arc;
 
@@ -27,22 +27,22 @@ const BARYCENTRIC_CELLS: f32 = 2048.0;
 pub struct ShadingGrid {
     /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
     corners: [[f32; 3]; 3],
-    /// Near plane distance if a part of the triangle is nearer, else 0; hits there are moved to the near plane.
+    /// Distance of the near plane if a part of the triangle is nearer, whose hits are moved to the near plane; otherwise 0.
     near: f32,
     /// Cells of a triangle that is not cut into bands.
     cells: Cells,
     /// Bands with their own cells; most triangles have none.
     bands: Option<Arc<Bands>>,
-    /// Whether the grid is one of barycentric coordinates, since the triangle has no position on the picture.
+    /// Whether the grid divides barycentric coordinates, because the triangle has no position on the picture.
     pub is_barycentric: bool,
-    /// Whether the cells are enlarged, since cells of the size of the rule would be too many.
+    /// Whether the cells are enlarged, because cells of the regular size would exceed the largest grid.
     pub is_coarsened: bool,
 }
 
 impl ShadingGrid {
-    /// The grid of a triangle: half-way through the exposure or, if it is seen edge on then or a corner is nearer than the
-    /// near plane, at one of the ends. If a corner is too near at all three times, the grid covers the part in front of the
-    /// near plane. If the triangle has no position at any of them, its barycentrics are divided into 2048x2048 cells.
+    /// Creates the grid of a triangle half-way through the exposure or, if the triangle is edge on then or has a corner
+    /// nearer than the near plane, at one of the ends. If a corner is too near at all three times, the grid covers the part
+    /// beyond the near plane. If no part has a position at any time, 2048x2048 cells divide the barycentrics.
     pub fn new(triangle: &MovingTriangle, view: &GridView) -> Self {
         let blur = match view.rule {
             GridRule::Pixel => None,
@@ -76,7 +76,7 @@ impl ShadingGrid {
         }
     }
 
-    /// Morton position ([`Spid::morton`]) of the point nearest to a hit, given its weights up to a common factor.
+    /// Morton position ([`Spid::morton`]) of the grid point nearest to a hit, given the weights up to a common factor.
     pub fn map(&self, weights: [f32; 3]) -> u32 {
         let mix = |k: usize| {
             (weights[0] * self.corners[0][k] + weights[1] * self.corners[1][k])
@@ -93,7 +93,7 @@ impl ShadingGrid {
         Spid::new(0, cells.cell(place).map(whole)).morton
     }
 
-    /// [`ShadingGrid::map`] of sixteen hits.
+    /// [`ShadingGrid::map`] for sixteen hits at once.
     #[inline(always)]
     pub(crate) fn map_lanes<S: Simd>(&self, simd: S, weights: [f32x16<S>; 3]) -> u32x16<S> {
         let mut z = self.mix(weights, 2);
@@ -116,7 +116,7 @@ impl ShadingGrid {
             + weights[2] * self.corners[2][k]
     }
 
-    /// Position of a grid point, which may lie beyond the grid, in shading space: in pixels from the picture's centre.
+    /// Position of a grid point in shading space, in pixels from the picture's centre. The point may lie outside the grid.
     pub fn position(&self, point: [i32; 2]) -> [f64; 2] {
         let bands = self.bands.as_ref();
         bands.map_or(&self.cells, |bands| bands.of_point(point)).position(point)
@@ -126,7 +126,7 @@ impl ShadingGrid {
         self.bands.is_some()
     }
 
-    /// Barycentrics as functions of the position in shading space; `None` for a triangle without an area.
+    /// Barycentrics as a function of the position in shading space; `None` for a triangle without an area.
     pub fn planes(&self) -> Option<TrianglePlanes> {
         TrianglePlanes::from_seen(self.corners.map(|p| {
             let [xz, yz, z] = p.map(f64::from);
@@ -134,7 +134,7 @@ impl ShadingGrid {
         }))
     }
 
-    /// Whether the front shows in shading space; of grids of barycentrics it is unknown, and taken to show.
+    /// Whether the front is visible in shading space; true for a barycentric grid, for which it is unknown.
     pub fn is_front(&self) -> bool {
         let [a, b, c] = self.corners.map(|p| Vector3::from(p.map(f64::from)));
         self.is_barycentric || a.dot(&b.cross(&c)) < 0.0
@@ -181,7 +181,7 @@ mod tests {
         for row in 0..rows {
             for column in 0..columns {
                 let [x, y] = grid.position([column, row]);
-                // Centres of pixels of the picture.
+                // Grid points are centres of pixels of the picture.
                 assert_eq!([x, y].map(f64::fract).map(f64::abs), [0.5, 0.0]);
                 let at = planes.at(x, y);
                 if at.weights.iter().all(|w| *w > 0.01) {
@@ -194,7 +194,7 @@ mod tests {
         }
         assert!(inside > 20, "{inside}");
         let corner = grid.position([0, 0]);
-        // Quads of shading points are quads of the picture.
+        // Shading quads are quads of the picture.
         let picture = [corner[0] + 32.0 - 0.5, corner[1] + 16.5 - 0.5];
         assert!(picture.iter().all(|v| v % 2.0 == 0.0), "{picture:?}");
     }
@@ -237,7 +237,7 @@ mod tests {
         let farthest = point([0.0, 0.0, 1.0]);
         let near = point([0.325, 0.325, 0.35]);
         assert!(farthest[1] <= 1 && f32::from(near[1]) == grid.cells.last[1]);
-        // At any factor of the weights: half-way to the corners behind the eye.
+        // A common factor of the weights, of either sign, changes nothing half-way to the corners behind the eye.
         for factor in [1.0, -4.0] {
             assert_eq!(point([0.25, 0.25, 0.5].map(|w: f32| factor * w)), near);
         }
@@ -283,13 +283,13 @@ mod tests {
                 let [columns, first] =
                     [grid.cells.last[k] + 1.0, grid.cells.first[k]].map(f64::from);
                 let close = |a: f64, b: f64| (a - b).abs() < 0.02;
-                // Whole quads, with the same rest on both sides of the triangle.
+                // Whole quads, with the same margin on both sides of the triangle.
                 assert_eq!(columns % 2.0, 0.0);
                 assert!(close(least - first, first + columns - greatest), "{by:?} {coc}");
                 let [a, b] = grid.cells.basis[k].map(f64::from);
                 let side = 1.0 / a.hypot(b);
                 assert!(side > 0.999 && side < asked[k] + 0.01, "{side} {asked:?}");
-                // No rest unless a quad of pixels is larger than the triangle.
+                // No margin unless a quad of pixels is larger than the triangle.
                 assert!(side < 1.001 || close(greatest - least, columns), "{by:?} {coc}");
                 // One quad fewer would need cells that are too large.
                 let size = (greatest - least) * side;

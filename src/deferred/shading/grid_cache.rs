@@ -4,14 +4,14 @@ use super::grid::ShadingGrid;
 use super::grid_view::GridView;
 use crate::raster::triangle::MovingTriangle;
 
-/// Shading grid of the current triangle, and grids with bands of earlier ones.
+/// Shading grid of the current triangle, and the grids of earlier triangles that have bands.
 #[derive(Debug)]
 pub(crate) struct GridCache {
     view: GridView,
-    /// 0 before the first triangle.
+    /// Primitive id of `current`; 0 before the first triangle.
     primitive: u32,
     current: ShadingGrid,
-    /// Large triangles recur in every block of pixels, and their bands take long to compute.
+    /// Grids with bands by primitive id: large triangles recur in every block of pixels, and bands take long to compute.
     banded: HashMap<u32, ShadingGrid>,
 }
 

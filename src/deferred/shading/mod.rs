@@ -1,4 +1,4 @@
-//! Shading space: identifiers of shading points, and the grids whose points they name.
+//! Shading space: shading grids, and identifiers of their points.
 
 pub mod adaptive;
 mod bands;

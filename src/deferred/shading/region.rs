@@ -1,32 +1,32 @@
-//! The region of the picture that the shading grid of a triangle covers.
+//! Region of the picture that the shading grid of a triangle covers.
 
 use super::grid_view::{GridView, SUBPIXELS};
 use quadrille_geometry::camera::HomogeneousPoint;
 use quadrille_mesh::clip::clip;
 
-/// In pixels; in lower regions, rounding moves shading points off the triangle.
+/// Smallest height of a region in pixels: in lower regions, rounding moves shading points off the triangle.
 const LEAST_HEIGHT_PX: f64 = 1.0 / 1024.0;
-/// Larger regions are clipped; in pixels.
+/// Largest side in pixels of a region that is not clipped.
 const MOST_PX: f64 = 65_536.0;
 
-/// Bounding rectangle of a triangle on the picture at one instant, in two perpendicular directions.
+/// Bounding rectangle of a triangle on the picture at one instant, along two perpendicular directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Region {
     /// Column and row in pixels from the picture's centre times `Z`, and `Z`.
     pub(super) corners: [[f32; 3]; 3],
-    /// Near plane distance if a part of the triangle is nearer, else 0.
+    /// Distance of the near plane if a part of the triangle is nearer; otherwise 0.
     pub(super) near: f32,
-    /// Least coordinates in the two directions, in pixels from the picture's centre.
+    /// Smallest coordinates along the two directions, in pixels from the picture's centre.
     pub(super) least: [f64; 2],
     pub(super) greatest: [f64; 2],
-    /// Whether only the part in front of the near plane and around the picture counts.
+    /// Whether the rectangle covers only the part beyond the near plane and around the picture.
     is_clipped: bool,
 }
 
 impl Region {
-    /// Region at the first of several instants at which the triangle is entirely in front of the near plane and
-    /// not edge on, otherwise at the first at which a part of it is; `None` if there is none. Regions too large
-    /// for a grid, and regions of parts, are clipped around the picture. `basis` holds the unit directions.
+    /// Region at the first instant at which the triangle is entirely beyond the near plane and not seen edge on, or else at
+    /// the first instant at which a part of it is; `None` if there is no such instant. Regions too large for a grid and
+    /// regions of parts are clipped around the picture. `basis` holds the unit directions.
     pub(super) fn first(
         mut instants: impl Iterator<Item = [[f32; 3]; 3]> + Clone,
         view: &GridView,
@@ -85,7 +85,7 @@ impl Region {
         }
     }
 
-    /// Bounding rectangle of a part of the triangle in other directions; `None` if it is too thin.
+    /// Bounding rectangle of a part of the triangle along other directions; `None` if it is too thin.
     pub(super) fn within(&self, part: &[[f64; 2]], basis: [[f64; 2]; 2]) -> Option<Self> {
         Self::around(self.corners, self.near, part, basis)
     }
@@ -111,7 +111,7 @@ fn clipped_polygon(corners: [[f32; 3]; 3], view: &GridView) -> Vec<[f64; 2]> {
     clip(points, view.near.into(), view.reach_px).iter().map(|p| [p.xz / p.z, p.yz / p.z]).collect()
 }
 
-/// Height over its longest side of a triangle with the polygon's area; 0 for an empty polygon.
+/// Height of a triangle with the area and the longest side of the polygon; 0 for an empty polygon.
 fn height_px(polygon: &[[f64; 2]]) -> f64 {
     let mut twice_area = 0.0;
     let mut longest = 0.0_f64;
@@ -175,9 +175,9 @@ mod tests {
     fn a_part_reaches_from_the_horizon_to_the_clip_below_the_picture() {
         let found = region(&[FLOOR], AXES).unwrap();
         assert_eq!((found.corners, found.near), (FLOOR, 0.5));
-        // The farthest corner is seen at row 1, and the near plane at row 20.
+        // The farthest corner appears at row 1, and the near plane at row 20.
         assert_eq!([found.least[1], found.greatest[1]], [1.0, 20.0]);
-        // The floor is wider than the reach there.
+        // There, the floor is wider than the clipping distance.
         assert_eq!([found.least[0], found.greatest[0]], [-96.0, 96.0]);
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let found = region(&[large], AXES).unwrap();
         assert_eq!(found.near, 0.0);
         assert_eq!([found.least, found.greatest], [[-96.0, -10.0], [96.0; 2]]);
-        // Beside the reach, the whole triangle counts.
+        // A triangle outside the clipping distance is not clipped.
         let beside = large.map(|[x, y, z]| [x, y + 200.0, z]);
         assert_eq!(region(&[beside], AXES).unwrap().size(), [2e6, 100_010.0]);
     }

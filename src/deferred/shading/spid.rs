@@ -1,7 +1,7 @@
 //! Shading point identifiers (section 4.2, figure 4).
 //!
 //! An identifier names a point of a primitive's shading grid. Sorted identifiers are in submission order of primitives
-//! and, within each, along a space-filling curve in shading space; the points of a shading quad stand side by side.
+//! and, within a primitive, along a space-filling curve in shading space; the points of a shading quad are adjacent.
 
 use bytemuck::{Pod, Zeroable};
 use quadrille_base::math::low;
@@ -13,7 +13,7 @@ pub(crate) const MAX_GRID_SIDE: u32 = 1 << 16;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(C)]
 pub struct Spid {
-    /// Number of the primitive in submission order, from 1; 0 for the background.
+    /// Primitive id: position in submission order, from 1; 0 for the background.
     pub primitive: u32,
     /// Position in the primitive's shading grid, column and row interleaved, the column in the even
     /// bits. The lowest two bits are the point in the shading quad; the others identify the quad.
@@ -21,40 +21,40 @@ pub struct Spid {
 }
 
 impl Spid {
-    /// Identifier of samples that show no primitive.
+    /// Identifier of samples that no primitive covers.
     pub const BACKGROUND: Self = Self { primitive: 0, morton: 0 };
 
-    /// Identifier of the point at a column and row of a primitive's shading grid.
+    /// Creates the identifier of the point at a column and row of a primitive's shading grid.
     pub fn new(primitive: u32, point: [u16; 2]) -> Self {
         let [column, row] = point.map(spread);
         Self { primitive, morton: column | row << 1 }
     }
 
-    /// Whether it names no primitive.
+    /// Whether the sample is not covered by a primitive.
     #[inline]
     pub fn is_background(self) -> bool {
         self.primitive == 0
     }
 
-    /// Column and row in the shading grid.
+    /// Column and row of the point in the shading grid.
     #[inline]
     pub fn point(self) -> [u16; 2] {
         [gather(self.morton), gather(self.morton >> 1)]
     }
 
-    /// The shading quad: the primitive and the Morton position of the quad in its grid.
+    /// Shading quad of the point: primitive id, and Morton position of the quad in the grid.
     #[inline]
     pub fn quad(self) -> (u32, u32) {
         (self.primitive, self.morton >> 2)
     }
 
-    /// Corner of the shading quad: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
+    /// Position of the point in its quad: 0 top left, 1 top right, 2 bottom left, 3 bottom right.
     #[inline]
     pub fn corner(self) -> u8 {
         low(self.morton & 3)
     }
 
-    /// The key of the sort: the primitive in the upper half, the position in the lower one.
+    /// Sort key: primitive in the upper 32 bits, Morton position in the lower 32 bits.
     #[inline]
     pub fn key(self) -> u64 {
         u64::from(self.primitive) << 32 | u64::from(self.morton)
