@@ -1,4 +1,4 @@
-//! A thin lens.
+//! Thin lens: aperture, focus and circle of confusion.
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::math::narrow;
@@ -10,18 +10,18 @@ pub struct Lens {
     focus: f64,
 }
 
-/// Displacement of a point on the picture per unit of the lens coordinates, times the point's distance
-/// `Z`: `a Z + b` for each of x and y, in pixels times world units.
+/// Displacement of a point on the picture per unit of the lens coordinates, times the point's distance `Z`: `a Z + b`
+/// along each axis, in pixels times world units.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LensShear {
-    /// Coefficients of `Z`, for x and y.
+    /// Coefficients of `Z` along x and y, in pixels.
     pub a: [f32; 2],
-    /// Constants, for x and y.
+    /// Constants along x and y, in pixels times world units.
     pub b: [f32; 2],
 }
 
 impl Lens {
-    /// A pinhole: everything is sharp.
+    /// A pinhole, through which all points are sharp.
     pub const PINHOLE: Self = Self { radius: 0.0, focus: f64::INFINITY };
 
     /// Creates a lens from the radius of its aperture and the distance in focus, which may be infinite, in world units.
@@ -36,7 +36,7 @@ impl Lens {
         Ok(Self { radius, focus })
     }
 
-    /// Creates a lens whose circle of confusion has the given diameter in pixels for points infinitely far away.
+    /// Creates a lens with a circle of confusion of `diameter_px` pixels for infinitely distant points.
     ///
     /// # Errors
     /// [`Error::Argument`] for a diameter below 0 or not finite, for a focus that is not in front of the
@@ -65,7 +65,7 @@ impl Lens {
         self.focus
     }
 
-    /// Shear of a camera with the given focal lengths in pixels.
+    /// Shear on the picture of a camera with these focal lengths in pixels.
     pub fn shear(&self, focal_px: [f64; 2]) -> LensShear {
         LensShear {
             a: focal_px.map(|f| narrow(f * self.radius / self.focus)),
@@ -75,7 +75,7 @@ impl Lens {
 }
 
 impl LensShear {
-    /// Shear of a point at distance `z`, for x and y.
+    /// Shear of a point at distance `z` along x and y, in pixels times world units.
     #[inline]
     pub fn at(&self, z: f64) -> [f64; 2] {
         [0, 1].map(|k| f64::from(self.a[k]) * z + f64::from(self.b[k]))
@@ -100,7 +100,7 @@ mod tests {
     fn circles_of_confusion() {
         let shear = Lens::new(0.1, 4.0).unwrap().shear([500.0; 2]);
         assert!(shear.coc_px(4.0) < 1e-4, "in focus");
-        // 2 f R |1/F - 1/Z|.
+        // The diameter is 2 f R |1/F - 1/Z|.
         assert!((shear.coc_px(2.0) - 25.0).abs() < 1e-4);
         assert!((shear.coc_px(1e9) - 25.0).abs() < 1e-4);
         let same = Lens::from_blur_at_infinity(25.0, 500.0, 4.0).unwrap();

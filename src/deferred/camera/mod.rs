@@ -1,4 +1,4 @@
-//! The camera while its shutter is open: lens, motion of camera and draws, projection of vertices.
+//! Camera with an open shutter: lens, motion of camera and draws, projection of vertices.
 
 pub mod lens;
 pub mod motion;

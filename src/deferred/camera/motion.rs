@@ -7,14 +7,14 @@ use nalgebra::{Matrix3, Rotation3, Unit, Vector3};
 use quadrille_base::error::{Error, Result};
 use quadrille_scene::Camera;
 
-/// A rotation about an axis through a point, at a constant rate, and a displacement at a constant velocity.
+/// Rotation about a fixed axis at a constant rate, plus a displacement at a constant velocity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigidMotion {
     /// Displacement from time 0 to 1, in world units.
     pub displacement: Vector3<f64>,
     /// Axis of the rotation times its angle from time 0 to 1, in radians.
     pub rotation: Vector3<f64>,
-    /// Point on the axis.
+    /// Point on the axis of the rotation.
     pub centre: Vector3<f64>,
 }
 
@@ -26,12 +26,12 @@ impl RigidMotion {
         centre: Vector3::new(0.0, 0.0, 0.0),
     };
 
-    /// Whether this is no motion at all.
+    /// Whether displacement and rotation are exactly zero.
     pub fn is_none(&self) -> bool {
         self.displacement == Vector3::zeros() && self.rotation == Vector3::zeros()
     }
 
-    /// The motion up to a time.
+    /// Placement at a time from 0 to 1.
     pub fn until(&self, time: f64) -> Placement {
         Placement {
             rotation: turned(self.rotation, time),
@@ -41,7 +41,7 @@ impl RigidMotion {
     }
 }
 
-/// A moved draw.
+/// Position and orientation of a draw at one time, relative to time 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
     rotation: Matrix3<f64>,
@@ -50,20 +50,20 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Moves a point.
+    /// Moves a point of the draw from its position at time 0.
     #[inline]
     pub fn point(&self, p: Vector3<f64>) -> Vector3<f64> {
         self.rotation * (p - self.centre) + self.centre + self.displacement
     }
 
-    /// Turns a direction.
+    /// Rotates a direction, which the displacement does not affect.
     #[inline]
     pub fn direction(&self, d: Vector3<f64>) -> Vector3<f64> {
         self.rotation * d
     }
 }
 
-/// Rotation by `share` of an axis times an angle; exactly the identity for no rotation.
+/// Matrix of a rotation vector times `share`; exactly the identity for no rotation.
 fn turned(rotation: Vector3<f64>, share: f64) -> Matrix3<f64> {
     let angle = rotation.norm() * share;
     match Unit::try_new(rotation, 0.0) {
@@ -72,13 +72,13 @@ fn turned(rotation: Vector3<f64>, share: f64) -> Matrix3<f64> {
     }
 }
 
-/// Motion of the camera.
+/// Motion of the camera from time 0 to 1, at a constant rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CameraMotion {
     /// Displacement from time 0 to 1 in the world, in world units.
     pub displacement: Vector3<f64>,
-    /// Axis of the rotation in view space (x right, y down, z forward) times the angle from time 0 to 1,
-    /// in radians, by which the world turns in front of the camera.
+    /// Rotation of the world in view space (x right, y down, z forward) from time 0 to 1: axis times angle in radians.
+    /// The camera itself turns the opposite way.
     pub rotation: Vector3<f64>,
 }
 
@@ -87,7 +87,7 @@ impl CameraMotion {
     pub const NONE: Self =
         Self { displacement: Vector3::new(0.0, 0.0, 0.0), rotation: Vector3::new(0.0, 0.0, 0.0) };
 
-    /// Motion over the fraction `shutter` of the way from one camera to another. Both ends have the lens of the first.
+    /// Motion over the fraction `shutter` of the way between two cameras; the focal length remains as in `from`.
     pub fn towards(from: &Camera, to: &Camera, shutter: f64) -> Self {
         let relative = to.view_from_world * from.view_from_world.transpose();
         let relative = Rotation3::from_matrix(&relative);
@@ -97,11 +97,11 @@ impl CameraMotion {
         }
     }
 
-    /// A displacement along the camera's own axes (right, down, forward), in world units, and a turn of the
-    /// camera in degrees: to the right, up, and clockwise about the view axis.
+    /// Creates a motion from a displacement along the camera's own axes (right, down, forward), in world units, and a turn
+    /// of the camera in degrees: to the right, up, and clockwise about the view axis.
     pub fn in_view(from: &Camera, displacement: [f64; 3], turn_degrees: [f64; 3]) -> Self {
         let [yaw, pitch, roll] = turn_degrees.map(f64::to_radians);
-        // The world turns against the camera. y points down.
+        // The world rotates opposite to the camera; y points down.
         let turn = Rotation3::from_axis_angle(&Vector3::z_axis(), -roll)
             * Rotation3::from_axis_angle(&Vector3::x_axis(), -pitch)
             * Rotation3::from_axis_angle(&Vector3::y_axis(), -yaw);
@@ -119,7 +119,7 @@ impl CameraMotion {
         }
     }
 
-    /// Position and orientation of `camera` at a time.
+    /// Returns `camera` at a time from 0 to 1.
     pub fn camera_at(&self, camera: &Camera, time: f64) -> Camera {
         if time == 0.0 || *self == Self::NONE {
             return camera.clone();
@@ -134,12 +134,12 @@ fn eye(camera: &Camera) -> Vector3<f64> {
     -(camera.view_from_world.transpose() * camera.translation_in_view)
 }
 
-/// Motion of everything in a frame.
+/// Motion of the camera and of all draws in a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SceneMotion {
-    /// Motion of the camera.
+    /// Motion of the camera; [`CameraMotion::NONE`] for a still camera.
     pub camera: CameraMotion,
-    /// Motion of ranges of draws; the first range that contains a draw applies, other draws stand still.
+    /// Motion of ranges of draws. The first range that contains a draw applies; other draws are still.
     pub draws: Vec<(Range<u32>, RigidMotion)>,
 }
 
@@ -147,7 +147,7 @@ impl SceneMotion {
     /// No motion.
     pub const NONE: Self = Self { camera: CameraMotion::NONE, draws: Vec::new() };
 
-    /// Motion of a draw.
+    /// Motion of a draw, by its index.
     pub fn of(&self, draw: u32) -> RigidMotion {
         let found = self.draws.iter().find(|(range, _)| range.contains(&draw));
         found.map_or(RigidMotion::NONE, |(_, motion)| *motion)
@@ -166,7 +166,7 @@ impl SceneMotion {
         Ok(())
     }
 
-    /// Largest rotation in radians. Vertices move along chords, far from the arcs for a quarter turn and more.
+    /// Largest rotation angle in radians. Vertices move along chords, a poor approximation of arcs from a quarter turn on.
     pub fn largest_turn(&self) -> f64 {
         let draws = self.draws.iter().map(|(_, m)| m.rotation.norm());
         draws.fold(self.camera.rotation.norm(), f64::max)

@@ -1,12 +1,12 @@
-//! Files that describe motion:
+//! Motion files in JSON:
 //!
 //! ```json
 //! {"camera": {"move": [0, 0, 0.5], "turn": [2, 0, 0]},
 //!  "draws": [{"draws": "3..7", "move": [0.1, 0, 0], "spin": [0, 1, 0, 15]}]}
 //! ```
 //!
-//! All keys but `draws` in an entry are optional. A range of draws excludes its end, as in selections of
-//! views; a single number is a draw, and an omitted end leaves the range open.
+//! All keys but `draws` in an entry are optional. A range of draws excludes its end, as in selections of views; a single
+//! number is one draw, and a range without an end is open.
 
 use std::fs::File;
 use std::io::Read;
@@ -32,10 +32,10 @@ struct Document {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CameraEntry {
-    /// Right, down and forward, in world units.
+    /// Displacement to the right, down and forward, in world units.
     #[serde(rename = "move")]
     displacement: [f64; 3],
-    /// Right, up, and clockwise about the view axis, in degrees.
+    /// Turn to the right, up, and clockwise about the view axis, in degrees.
     turn: [f64; 3],
 }
 
@@ -45,25 +45,25 @@ struct DrawsEntry {
     draws: String,
     #[serde(default, rename = "move")]
     displacement: [f64; 3],
-    /// Rotation axis, then the angle in degrees.
+    /// Rotation axis, followed by the angle in degrees.
     spin: Option<[f64; 4]>,
 }
 
-/// Motion of the camera and of draws, from a file.
+/// Motion of the camera and of draws, as read from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MotionFile {
-    /// Displacement of the camera along its own axes, and its turn, as in [`CameraMotion::in_view`].
+    /// Displacement of the camera along its own axes, and turn in degrees, as in [`CameraMotion::in_view`].
     camera: [[f64; 3]; 2],
-    /// Displacement, and rotation axis times angle in radians, of ranges of draws.
+    /// Ranges of draws with displacement, and rotation axis times angle in radians.
     draws: Vec<(Range<u32>, [Vector3<f64>; 2])>,
 }
 
 impl MotionFile {
-    /// Reads a file.
+    /// Reads a file of at most 16 MiB.
     ///
     /// # Errors
-    /// [`Error::Read`] when it cannot be read; [`Error::Malformed`] with the place when it does not
-    /// follow the format; [`Error::Limit`] when it is longer than 16 MiB.
+    /// [`Error::Read`] for a file that cannot be read; [`Error::Malformed`], with the location, for content that does not
+    /// follow the format; [`Error::Limit`] for a longer file.
     pub fn load(path: &Path) -> Result<Self> {
         let mut bytes = Vec::new();
         File::open(path)
@@ -73,7 +73,7 @@ impl MotionFile {
         Self::parse(&bytes, path)
     }
 
-    /// Reads the content of a file; `path` is for messages.
+    /// Parses the content of a file; `path` is for messages only.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
         let document: Document = serde_json::from_slice(bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
@@ -107,13 +107,13 @@ impl MotionFile {
         Ok(Self { camera: [camera.displacement, camera.turn], draws })
     }
 
-    /// Motion of a view's camera.
+    /// Motion of the camera of a view.
     pub fn camera_motion(&self, camera: &Camera) -> CameraMotion {
         let [displacement, turn] = self.camera;
         CameraMotion::in_view(camera, displacement, turn)
     }
 
-    /// Motion of the draws, which turn about `centre`.
+    /// Motion of the draws, which rotate about axes through `centre`.
     pub fn draw_motions(&self, centre: Vector3<f64>) -> Vec<(Range<u32>, RigidMotion)> {
         let motions = self.draws.iter().map(|(range, [displacement, rotation])| {
             let motion = RigidMotion { displacement: *displacement, rotation: *rotation, centre };
@@ -122,7 +122,7 @@ impl MotionFile {
         motions.collect()
     }
 
-    /// Motion of a view of a scene whose draws turn about `centre`.
+    /// Motion of a view of a scene, with rotation axes of draws through `centre`.
     pub fn motion(&self, camera: &Camera, centre: Vector3<f64>) -> SceneMotion {
         SceneMotion { camera: self.camera_motion(camera), draws: self.draw_motions(centre) }
     }
@@ -138,7 +138,7 @@ fn range(text: &str) -> Option<Range<u32>> {
     (from < to).then_some(from..to)
 }
 
-/// Message of a JSON error without its line and column, which precede it.
+/// Message of a JSON error without line and column, which the caller puts in front.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -1,4 +1,4 @@
-//! The view at both ends of the shutter, and projection relative to the picture's centre.
+//! Views when the shutter opens and closes, and projection relative to the picture's centre.
 
 use nalgebra::Vector3;
 
@@ -8,10 +8,10 @@ use quadrille_base::error::Result;
 use quadrille_geometry::camera::MeshCamera;
 use quadrille_scene::Camera;
 
-/// A camera with a lens and everything's motion while its shutter is open.
+/// Camera with a lens, and the motion of camera and draws while the shutter is open.
 #[derive(Debug, Clone)]
 pub struct ShutterView {
-    /// View when the shutter opens and when it closes.
+    /// Views when the shutter opens and when it closes.
     ends: [MeshCamera; 2],
     middle: MeshCamera,
     lens: Lens,
@@ -19,11 +19,11 @@ pub struct ShutterView {
     motion: SceneMotion,
 }
 
-/// A homogeneous picture point, from the picture's centre: column and row in pixels times `Z`, and `Z`.
+/// Homogeneous point relative to the picture's centre: column and row in pixels times `Z`, and `Z`.
 pub(crate) type CentredPoint = [f64; 3];
 
 impl ShutterView {
-    /// Opens the shutter of a camera whose near plane lies at distance `near`.
+    /// Creates the view of a camera with a near plane at distance `near`.
     ///
     /// # Errors
     /// [`Error::Argument`](quadrille_base::error::Error::Argument) for motion that is not finite.
@@ -39,7 +39,7 @@ impl ShutterView {
         })
     }
 
-    /// The same view of a scene whose positions are relative to `origin`.
+    /// Converts the view for a scene whose positions are relative to `origin`.
     #[must_use]
     pub fn relative_to(mut self, origin: [f64; 3]) -> Self {
         self.ends = self.ends.map(|end| end.relative_to(origin));
@@ -50,17 +50,17 @@ impl ShutterView {
         self
     }
 
-    /// The view half-way between the opening and the closing of the shutter.
+    /// View half-way through the exposure.
     pub fn middle(&self) -> &MeshCamera {
         &self.middle
     }
 
-    /// Returns the lens of the camera.
+    /// Aperture and focus of the lens.
     pub fn lens(&self) -> Lens {
         self.lens
     }
 
-    /// Shear of the lens on the picture.
+    /// Shear of the lens on the picture, from which blur follows.
     pub fn shear(&self) -> &LensShear {
         &self.shear
     }
@@ -80,19 +80,19 @@ impl ShutterView {
         self.middle.near
     }
 
-    /// Motion of a draw: its placement when the shutter opens, half-way, and when it closes.
+    /// Placements of a draw when the shutter opens, half-way, and when it closes.
     pub fn placements(&self, draw: u32) -> [Placement; 3] {
         let motion: RigidMotion = self.motion.of(draw);
         [0.0, 0.5, 1.0].map(|time| motion.until(time))
     }
 
-    /// Whether there is no motion.
+    /// Whether neither the camera nor any draw moves.
     pub(crate) fn is_still(&self) -> bool {
         self.motion.camera == CameraMotion::NONE
             && self.motion.draws.iter().all(|(_, m)| m.is_none())
     }
 
-    /// A point of a draw when the shutter opens and when it closes, seen through the centre of the lens.
+    /// Projects a point of a draw through the centre of the lens, when the shutter opens and when it closes.
     #[inline]
     pub fn project(&self, placements: &[Placement; 3], position: [f32; 3]) -> [CentredPoint; 2] {
         let p = Vector3::from(position.map(f64::from));

@@ -1,5 +1,5 @@
-//! Cached decoupled sampling (Ragan-Kelley and others 2011): samples past the depth test look their shading quad up in a
-//! memo, and a miss shades it at once (section 6). With a depth prepass, only what stays visible is shaded.
+//! Cached decoupled sampling (Ragan-Kelley and others 2011): samples that pass the depth test look up their shading quad
+//! in a memo, and a miss shades it at once (section 6). With a depth prepass, only visible samples are shaded.
 
 use super::colour::SampleColour;
 use super::depths::SampleDepths;
@@ -19,16 +19,16 @@ use crate::memory::word_buffer::WordBuffer;
 use crate::shading::spid::Spid;
 use quadrille_base::error::Result;
 
-/// Settings of the pipeline.
+/// Settings of cached decoupled sampling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CachedDecoupledSettings {
-    /// Quads in the memo; `None` for no limit.
+    /// Capacity of the memo in quads; `None` for no limit.
     pub memo_quads: Option<u32>,
     /// Whether a depth prepass comes first.
     pub has_prepass: bool,
-    /// Whether executions per pixel are wanted.
+    /// Whether shader executions are counted per pixel.
     pub wants_heat: bool,
-    /// Whether the identifier of each sample is wanted.
+    /// Whether the identifier of each sample is returned.
     pub wants_spids: bool,
     /// Background of the picture; `None` for no picture.
     pub picture: Option<Background>,
@@ -41,7 +41,7 @@ pub(crate) struct MeasuredMemory<'a> {
     pub spec: &'a MemorySpec,
     /// Format of stored depths.
     pub depth: DepthFormat,
-    /// Format of the colours of samples.
+    /// Format of stored colours of samples.
     pub colour: SampleColour,
 }
 
@@ -50,7 +50,7 @@ struct ShadedQuad {
     colours: [[f32; 4]; 4],
     /// The same colours as words of the colour buffer, if traffic is measured.
     words: [[u32; 2]; 4],
-    /// Served pixels with sample counts, if heat is wanted.
+    /// Pixels that use the quad, with numbers of samples; empty unless executions are counted per pixel.
     served: Vec<(u32, u32)>,
 }
 
@@ -60,7 +60,7 @@ struct Colours {
     resolved_pixel_bytes: u64,
 }
 
-/// The pipeline with cached decoupled sampling.
+/// Pipeline with cached decoupled sampling.
 pub struct CachedDecoupled<'a> {
     order: SampleOrder,
     depths: SampleDepths,
@@ -68,15 +68,15 @@ pub struct CachedDecoupled<'a> {
     shader: Option<QuadShaderFn<'a>>,
     colours: Option<Colours>,
     shown: ShownSamples,
-    /// Per block of pixels, samples shaded after the prepass: of hits at the same depth, the first is visible.
+    /// Samples shaded after the prepass, per block of 2x2 pixels: of several hits at the visible depth, the first is shown.
     shaded: Option<Vec<u64>>,
     heat: Option<HeatShares>,
     spids: Option<Vec<Spid>>,
 }
 
 impl<'a> CachedDecoupled<'a> {
-    /// Creates the pipeline of a picture; with `memory`, its traffic is measured. Pictures need `shading`, and
-    /// so does traffic, since the size of packed colours depends on the colours: without it, all colours are 0.
+    /// Creates the pipeline of a picture; with `memory`, it measures traffic. Pictures and traffic need `shading`, since
+    /// the size of packed colours depends on the colours: without it, all colours are 0.
     pub(crate) fn new(
         order: SampleOrder,
         settings: &CachedDecoupledSettings,
@@ -128,7 +128,8 @@ impl<'a> CachedDecoupled<'a> {
         }
     }
 
-    /// Shades the samples in `passed` and stores the colours of those in `kept`, with one look-up of a quad per block.
+    /// Shades the samples in `passed` and stores the colours of the samples in `kept`. Samples of the block that share a
+    /// shading quad share one look-up.
     fn shade(&mut self, quad: &QuadHits, hits: &[Hit], passed: u64, kept: u64, layer: DrawLayer) {
         if passed == 0 {
             return;
@@ -227,7 +228,7 @@ impl Colours {
         }
     }
 
-    /// Ends the frame: writes back dirty blocks and resolves all samples.
+    /// Writes back dirty blocks at the end of the frame and resolves all samples; returns the traffic of both.
     fn resolve(&mut self, pixels: usize) -> [BufferTraffic; 2] {
         self.buffer.flush();
         let mut resolve = self.buffer.read_from_memory(0..self.buffer.block_count());

@@ -22,7 +22,7 @@ choice! {
 }
 
 impl SampleColour {
-    /// Format of blocks.
+    /// Format of memory blocks with these colours.
     pub(crate) fn block_format(self) -> BlockFormat {
         match self {
             Self::Rgba16f => BlockFormat::Rgba16F,
@@ -30,7 +30,7 @@ impl SampleColour {
         }
     }
 
-    /// Words of a sample.
+    /// Number of 32-bit words per sample.
     pub fn words(self) -> usize {
         match self {
             Self::Rgba16f => 2,
@@ -40,7 +40,7 @@ impl SampleColour {
 }
 
 impl SampleColour {
-    /// Words of a colour in linear light; a format of one word leaves the second one 0. 8-bit colours are stored in sRGB.
+    /// Encodes a linear colour in words; the second word is 0 if the format has one. 8-bit colours are stored in sRGB.
     #[inline]
     pub fn encode(self, colour: [f32; 4]) -> [u32; 2] {
         match self {
@@ -56,7 +56,7 @@ impl SampleColour {
         }
     }
 
-    /// Colour in linear light that words stand for.
+    /// Decodes words to a colour in linear light.
     #[inline]
     pub fn decode(self, words: [u32; 2]) -> [f32; 4] {
         match self {
@@ -73,7 +73,7 @@ impl SampleColour {
         }
     }
 
-    /// Words of a colour blended over a stored one. The fourth channel of `colour` is opacity.
+    /// Blends a colour over a stored one and encodes the result. The fourth channel of `colour` is opacity.
     #[inline]
     pub fn blend(self, colour: [f32; 4], stored: [u32; 2]) -> [u32; 2] {
         self.encode(over(colour, self.decode(stored)))

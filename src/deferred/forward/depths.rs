@@ -1,4 +1,4 @@
-//! Depth test of a pipeline, with or without the memory behind it.
+//! Depth test of a pipeline, with or without a model of the memory.
 
 use arrayvec::ArrayVec;
 
@@ -12,14 +12,14 @@ use quadrille_base::error::Result;
 /// Depths of all samples.
 #[derive(Debug)]
 pub(crate) enum SampleDepths {
-    /// Without traffic.
+    /// Array without a model of memory traffic.
     Plain(Vec<f32>),
-    /// Behind caches, headers and compression.
+    /// Depth buffer with caches, headers and compression, whose traffic is measured.
     Modelled(Box<DepthBlocks>),
 }
 
 impl SampleDepths {
-    /// Creates clear depths; with a format, their traffic is measured.
+    /// Creates clear depths; measures traffic if `measured` gives the memory and the format.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks of memory.
@@ -68,7 +68,7 @@ impl SampleDepths {
         passed
     }
 
-    /// Depths of the first `count` samples.
+    /// Copies the depths of the first `count` samples.
     pub(crate) fn values(&self, count: usize) -> Vec<f32> {
         match self {
             Self::Plain(depths) => depths[..count].to_vec(),
@@ -76,7 +76,7 @@ impl SampleDepths {
         }
     }
 
-    /// Tests the hits of a block before shading, and writes the depths of hits in `kept`; returns the bits that pass.
+    /// Tests the hits of a block, and writes the depths of passing hits in `kept`; returns the mask of passing hits.
     pub(crate) fn test_late(
         &mut self,
         first: usize,

@@ -7,17 +7,17 @@ use quadrille_mesh::merge::associative::AssociativeMemory;
 /// Counters of a memo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoCounters {
-    /// Look-ups that hit.
+    /// Look-ups of quads in the memo.
     pub hits: u64,
-    /// Look-ups that did not: quads shaded.
+    /// Look-ups of quads that were not in the memo, and were shaded.
     pub misses: u64,
 }
 
-/// Shaded quads, each with a value.
+/// Shaded quads, each with a value such as its colours.
 #[derive(Debug)]
 pub struct Memo<T> {
     entries: AssociativeMemory<T>,
-    /// `None` for no limit.
+    /// Largest number of quads; `None` for no limit.
     capacity: Option<u32>,
     counters: MemoCounters,
 }
@@ -33,8 +33,8 @@ impl<T> Memo<T> {
         }
     }
 
-    /// Looks a quad up. A missing quad is made with `shade` and replaces the least recently used one when the memo is
-    /// full; `evict` takes the value of the replaced quad.
+    /// Looks up a quad. `shade` creates a missing quad, which replaces the least recently used quad if the memo is full;
+    /// `evict` takes the value of the replaced quad.
     #[inline]
     pub fn look_up(
         &mut self,
@@ -47,7 +47,7 @@ impl<T> Memo<T> {
         let slot = match found {
             Some(slot) => {
                 self.counters.hits += 1;
-                // Least recently used: a hit makes the quad the newest.
+                // A hit makes the quad the most recently used.
                 self.entries.renew(slot);
                 slot
             }
@@ -64,7 +64,7 @@ impl<T> Memo<T> {
         self.entries.get_mut(slot)
     }
 
-    /// Removes all quads, the least recently used one first.
+    /// Removes all quads, least recently used first, and passes their values to `evict`.
     pub fn clear(&mut self, mut evict: impl FnMut(&T)) {
         while let Some(oldest) = self.entries.oldest() {
             evict(self.entries.get(oldest));
@@ -72,7 +72,7 @@ impl<T> Memo<T> {
         }
     }
 
-    /// Counters so far.
+    /// Counters of the frame so far.
     pub fn counters(&self) -> MemoCounters {
         self.counters
     }

@@ -1,5 +1,5 @@
-//! Pipelines that shade during the raster, over the hits in submission order: multisampling, and cached
-//! decoupled sampling with and without a depth prepass (section 6).
+//! Pipelines that shade during the raster, in submission order: multisampling, and cached decoupled sampling with and
+//! without a depth prepass (section 6).
 
 pub mod cached_decoupled;
 pub mod colour;
@@ -18,57 +18,57 @@ use shown::ShownFrame;
 use super::memory::traffic::{CodecCounts, PipelineTraffic};
 use super::shading::spid::Spid;
 
-/// A function from a primitive and the number of a quad in its grid ([`Spid::quad`]) to the colours of the
-/// quad's four points in linear light, each followed by its opacity.
+/// Function from a primitive id and the Morton position of a quad in its grid ([`Spid::quad`]) to the colours of the
+/// quad's four points: RGB in linear light, and opacity.
 pub(crate) type QuadShaderFn<'a> = Box<dyn FnMut(u32, u32) -> [[f32; 4]; 4] + Send + 'a>;
 
-/// Shading of quads by their names.
+/// Source of quad shaders, one per pipeline.
 pub trait QuadShading: Sync {
-    /// Creates a shader.
+    /// Creates a shader, which may keep state between quads.
     fn shader(&self) -> QuadShaderFn<'_>;
 }
 
-/// A pipeline, as a consumer of the ordered hits.
+/// A pipeline, which consumes hits in submission order.
 pub trait HitConsumer: Send {
-    /// Whether the opaque hits are drawn twice, first by depth alone.
+    /// Whether opaque hits are drawn twice, first for depth only.
     fn has_prepass(&self) -> bool {
         false
     }
 
-    /// Takes opaque hits of the prepass.
+    /// Consumes opaque hits of the depth prepass.
     fn prepass(&mut self, _chunk: &HitChunk) {}
 
-    /// Takes opaque hits.
+    /// Consumes opaque hits, after the whole prepass if there is one.
     fn opaque(&mut self, chunk: &HitChunk);
 
-    /// Takes hits with an alpha test, after all opaque ones: those past the depth test are shaded, and written if kept.
+    /// Consumes alpha-tested hits, after all opaque hits. Hits that pass the depth test are shaded, and written if kept.
     fn alpha_tested(&mut self, chunk: &HitChunk);
 
-    /// Takes hits of blended draws, after all others.
+    /// Consumes hits of blended triangles, after all other hits.
     fn blended(&mut self, chunk: &HitChunk);
 
-    /// Flushes the buffers of the pipeline, and returns the counts and pictures of the frame.
+    /// Flushes the buffers of the pipeline and returns the results of the frame.
     fn finish(self: Box<Self>) -> PipelineOutcome;
 }
 
 /// Result of a pipeline.
 #[derive(Debug, Clone, Default)]
 pub struct PipelineOutcome {
-    /// Quads that the shader ran for, four executions each; 0 for the front end of the sorted back end.
+    /// Quads shaded, with four executions each; 0 for sort-based deferred shading, whose second pass shades.
     pub quads: u64,
     /// Counters of the memo; `None` if the pipeline has no memo.
     pub memo: Option<MemoCounters>,
-    /// Transfers of the buffers, if they were measured.
+    /// Memory traffic by buffer, if it was measured.
     pub traffic: Option<PipelineTraffic>,
-    /// Compression of the identifiers, if the pipeline stores them and traffic was measured.
+    /// Blocks of identifiers by codec; only for sort-based deferred shading.
     pub spid_blocks: Option<CodecCounts>,
-    /// Shader executions per pixel, row by row, if they were wanted.
+    /// Shader executions per pixel, row by row, if they were counted.
     pub heat: Option<HeatShares>,
-    /// Identifier of each sample in the order of [`VisibleSamples`](super::samples::VisibleSamples), before
-    /// forward draws: always from the front end of the sorted back end, otherwise on request.
+    /// Identifier of each sample before forward draws, in the order of [`VisibleSamples`](super::samples::VisibleSamples):
+    /// always for sort-based deferred shading, otherwise on request.
     pub spids: Option<Vec<Spid>>,
-    /// Depth of each sample before forward draws, from the front end of the sorted back end.
+    /// Depth of each sample before forward draws; only for sort-based deferred shading.
     pub depths: Option<Vec<f32>>,
-    /// Picture and visible primitives, from pipelines that shade during the raster.
+    /// Picture and visible primitives; only for pipelines that shade during the raster.
     pub shown: Option<ShownFrame>,
 }

@@ -1,5 +1,5 @@
-//! Multisampling: a quad of pixels is shaded for each primitive with a sample past the depth test there. Only shading
-//! is counted. For a picture, samples take the colours of their shading points, not one per pixel and primitive.
+//! Multisampling: a quad of pixels is shaded for each primitive of which a sample passes the depth test. Only shading is
+//! counted. In a picture, samples have the colours of their shading points, not one colour per pixel and primitive.
 
 use super::depths::SampleDepths;
 use super::heat_shares::{HeatShares, serve};
@@ -13,10 +13,10 @@ use crate::hits::{Hit, HitChunk, QuadHits};
 use crate::memory::bits::BLOCK_WORDS;
 use crate::memory::depth_buffer::DepthRule;
 
-/// Quads kept to draw the picture faster; they change no counter.
+/// Shaded quads kept to draw the picture faster; they do not affect counters.
 const PICTURE_MEMO_QUADS: u32 = 4096;
 
-/// The pipeline with multisampling.
+/// Pipeline with multisampling.
 pub struct Msaa<'a> {
     order: SampleOrder,
     depths: SampleDepths,
@@ -24,13 +24,13 @@ pub struct Msaa<'a> {
     heat: Option<HeatShares>,
     served: Vec<(u32, u32)>,
     shown: ShownSamples,
-    /// Shader of the picture, if any, and the quads shaded last.
+    /// Shader for the picture; `None` for no picture.
     shader: Option<QuadShaderFn<'a>>,
     memo: Memo<[[f32; 4]; 4]>,
 }
 
 impl<'a> Msaa<'a> {
-    /// Creates the pipeline of a picture, which is drawn if there is a `background` and `shading`.
+    /// Creates the pipeline; draws a picture if `picture` gives a background and a shading.
     pub(crate) fn new(
         order: SampleOrder,
         wants_heat: bool,
@@ -56,7 +56,7 @@ impl<'a> Msaa<'a> {
         }
     }
 
-    /// Counts the pixel quad of the samples in `passed`, and shows the samples in `kept`.
+    /// Counts a pixel quad if `passed` has samples, and draws the samples in `kept`.
     fn shade(&mut self, quad: &QuadHits, hits: &[Hit], passed: u64, kept: u64, layer: DrawLayer) {
         if passed == 0 {
             return;

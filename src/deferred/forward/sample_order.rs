@@ -1,6 +1,6 @@
-//! Order of samples in the buffers.
+//! Order of samples in the buffers of pipelines.
 
-/// Size of the buffers of samples, in the order of [`VisibleSamples`](crate::samples::VisibleSamples).
+/// Dimensions of a buffer of samples in the order of [`VisibleSamples`](crate::samples::VisibleSamples).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SampleOrder {
     /// Width and height of the picture in pixels.
@@ -10,12 +10,12 @@ pub(crate) struct SampleOrder {
 }
 
 impl SampleOrder {
-    /// Columns and rows of blocks of 2x2 pixels.
+    /// Numbers of columns and rows of blocks of 2x2 pixels.
     pub(crate) fn blocks(&self) -> [u32; 2] {
         self.size.map(|px| px.div_ceil(2))
     }
 
-    /// Number of samples of all blocks.
+    /// Number of samples of all blocks, which border blocks may extend beyond the picture.
     pub(crate) fn count(&self) -> usize {
         let [columns, rows] = self.blocks().map(|n| n as usize);
         columns * rows * 4 * self.samples as usize
@@ -33,7 +33,7 @@ impl SampleOrder {
         (row * self.blocks()[0] as usize + column) * 4 * self.samples as usize
     }
 
-    /// Index, row by row, of the pixel that has the sample of a bit of a block's coverage.
+    /// Index, row by row, of the pixel to which a bit of a block's coverage mask belongs.
     #[inline]
     pub(crate) fn pixel(&self, block: [u16; 2], bit: u32) -> usize {
         let corner = bit / self.samples;

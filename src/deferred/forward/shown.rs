@@ -1,4 +1,4 @@
-//! Samples of a pipeline that shades during the raster: picture, covered pixels, and primitives for measures of blur.
+//! Visible samples of a pipeline that shades during the raster: picture, covered pixels, and primitives to measure blur.
 
 use rayon::prelude::*;
 
@@ -10,13 +10,13 @@ use crate::memory::bits::BLOCK_WORDS;
 use quadrille_base::image::{ColourSpace, Frame};
 use quadrille_mesh::frame::picture::over;
 
-/// Content of all samples while the frame is drawn.
+/// Visible content of all samples while the frame is drawn.
 #[derive(Debug)]
 pub(crate) struct ShownSamples {
     order: SampleOrder,
-    /// Per block of 2x2 pixels, samples covered by any primitive, as in [`QuadHits::coverage`].
+    /// Samples covered by any primitive, a mask per block of 2x2 pixels as in [`QuadHits::coverage`].
     covered: Vec<u64>,
-    /// Opaque primitive in each pixel's first sample, four pixels per block; 0 for the background.
+    /// Opaque primitive in the first sample of each pixel, four pixels per block; 0 for the background.
     first_samples: Vec<u32>,
     picture: Option<SampleColours>,
 }
@@ -24,23 +24,23 @@ pub(crate) struct ShownSamples {
 #[derive(Debug)]
 struct SampleColours {
     background: Background,
-    /// Premultiplied linear colours with alpha.
+    /// Premultiplied linear RGBA colours of samples.
     colours: Vec<[f32; 4]>,
 }
 
-/// Content of the samples of a finished frame.
+/// Visible content of a finished frame.
 #[derive(Debug, Clone, Default)]
 pub struct ShownFrame {
-    /// Pixels with a sample that any primitive covers.
+    /// Pixels of which a sample is covered by any primitive.
     pub pixels_covered: u64,
-    /// Opaque primitives in the first samples of pixels, one per pixel that shows one, in ascending order.
+    /// Opaque primitive in the first sample of each pixel, in ascending order; pixels without one are left out.
     pub primitives: Vec<u32>,
-    /// The picture, if it was requested.
+    /// Picture in linear light, if it was requested.
     pub picture: Option<Frame>,
 }
 
 impl ShownSamples {
-    /// Creates samples that show the background. Colours are kept if there is a `background` for a picture.
+    /// Creates samples without covering primitives. Colours are kept if `background` is given for a picture.
     pub(crate) fn new(order: SampleOrder, background: Option<Background>) -> Self {
         let [columns, rows] = order.blocks().map(|n| n as usize);
         Self {
@@ -54,8 +54,8 @@ impl ShownSamples {
         }
     }
 
-    /// Draws a primitive over the samples in `kept` of a block of 2x2 pixels. `colours` holds the colour and
-    /// the opacity of each of them, and is read for a picture only.
+    /// Draws a primitive over the samples in `kept` of a block of 2x2 pixels. `colours` holds their RGB colours and
+    /// opacities, and is read only for a picture.
     #[inline]
     pub(crate) fn draw(
         &mut self,
@@ -87,7 +87,7 @@ impl ShownSamples {
         }
     }
 
-    /// Ends the frame and resolves its picture.
+    /// Ends the frame, counts its covered pixels and resolves the picture.
     pub(crate) fn finish(self) -> ShownFrame {
         let samples = self.order.samples;
         let pixel_mask = (1_u64 << samples) - 1;

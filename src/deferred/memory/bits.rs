@@ -1,16 +1,16 @@
-//! Bit fields in a block of memory.
+//! Streams of bit fields in a block of memory.
 
 use quadrille_base::math::low;
 
-/// Bytes of an uncompressed block (section 5.3).
+/// Bytes per uncompressed block (section 5.3).
 pub const BLOCK_BYTES: usize = 256;
-/// 32-bit words of an uncompressed block.
+/// 32-bit words per uncompressed block.
 pub const BLOCK_WORDS: usize = BLOCK_BYTES / 4;
 
-/// An uncompressed block.
+/// Words of an uncompressed block.
 pub type Block = [u32; BLOCK_WORDS];
 
-/// Number of bits that `value` needs; 0 for 0.
+/// Number of bits up to the highest set bit of `value`; 0 for 0.
 #[inline]
 pub fn significant_bits(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
@@ -22,7 +22,7 @@ pub fn index_bits(count: u32) -> u32 {
     significant_bits(count.max(1) - 1)
 }
 
-/// Writes fields one behind the other, from the lowest bit of the first word.
+/// Writes bit fields without gaps, from the lowest bit of the first word on.
 ///
 /// Encoders compute the size of their output beforehand; fields beyond the block are dropped.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl BitWriter {
         self.bits
     }
 
-    /// The block with the fields.
+    /// Returns the block with the fields.
     pub fn into_words(self) -> Block {
         self.words
     }
@@ -72,7 +72,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// Creates a reader of a block, from its first bit.
+    /// Creates a reader at the first bit of a block.
     pub fn new(words: &'a Block) -> Self {
         Self { words, bits: 0 }
     }

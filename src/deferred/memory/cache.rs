@@ -1,7 +1,7 @@
-//! Cache of blocks: fully associative, LRU, write-back; blocks are raw here and packed in memory (section 5.3).
+//! Cache of blocks: fully associative, LRU, write-back. Blocks are raw in the cache and packed in memory (section 5.3).
 //!
-//! The cache holds no data. A buffer keeps the present content of all its blocks, and the cache decides which
-//! of them move: access is sequential, so an evicted block still has the content of the buffer.
+//! The cache holds no data. A buffer keeps the current content of all its blocks, and the cache decides which blocks
+//! move. Access is sequential, so the content of an evicted block is the current content in the buffer.
 
 use super::bits::BLOCK_BYTES;
 use super::traffic::BufferTraffic;
@@ -10,31 +10,31 @@ use quadrille_machine::LruLines;
 /// Capacity of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capacity {
-    /// Bytes; at least one block.
+    /// Capacity in bytes, rounded down to blocks, at least one block.
     Bytes(u64),
     /// Room for all blocks.
     Unbounded,
 }
 
-/// Blocks that are resident in a cache, and the sizes of blocks in memory.
+/// Resident blocks of a cache, and the packed sizes of all blocks in memory.
 #[derive(Debug)]
 pub struct BlockCache {
     /// Whether each resident block is dirty.
     lines: LruLines<bool>,
-    /// Bytes of each block in memory; 0 for a clear block, which needs no read.
+    /// Packed size of each block in memory, in bytes; 0 for a clear block, which needs no read.
     stored: Vec<u16>,
     block_bytes: u64,
     traffic: BufferTraffic,
 }
 
-/// Kind of an access.
+/// Kind of access to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheAccess {
-    /// Reads the block.
+    /// Reads a part or all of the block.
     Read,
-    /// Writes some of the block.
+    /// Writes a part of the block, whose old content is needed.
     Write,
-    /// Writes all of the block, so that its old content is not needed.
+    /// Writes the whole block, so that its old content is not needed.
     WriteWhole,
 }
 
@@ -59,8 +59,8 @@ impl BlockCache {
         }
     }
 
-    /// Accesses a block. `pack` returns the bytes that a block's present content takes in memory, at most the
-    /// size of a raw block; it is called for an evicted block before `block` changes.
+    /// Accesses a block. `pack` returns the packed size of a block's current content in bytes, at most the size of a raw
+    /// block; it is called for a dirty evicted block.
     #[inline]
     pub fn access(&mut self, block: u32, access: CacheAccess, pack: impl FnMut(u32) -> u64) {
         let slot = match self.lines.find(block) {
@@ -89,7 +89,7 @@ impl BlockCache {
         self.traffic.add_write(bytes, self.block_bytes);
     }
 
-    /// Writes back all dirty blocks, which stay resident.
+    /// Writes back all dirty blocks; they stay resident.
     pub fn flush(&mut self, mut pack: impl FnMut(u32) -> u64) {
         let resident = self.lines.resident();
         let dirty =
@@ -100,13 +100,13 @@ impl BlockCache {
         }
     }
 
-    /// Bytes of a block in memory; 0 for a block that was never written back.
+    /// Packed size of a block in memory, in bytes; 0 if it was never written back.
     #[inline]
     pub fn stored_bytes(&self, block: u32) -> u64 {
         u64::from(self.stored[block as usize])
     }
 
-    /// Transfers so far.
+    /// Bytes moved so far.
     pub fn traffic(&self) -> BufferTraffic {
         self.traffic
     }

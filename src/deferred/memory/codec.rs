@@ -1,7 +1,6 @@
-//! Lossless compression of blocks: every codec that suits a buffer tries, and the smallest result is stored (section 5.3).
-//!
-//! Two control bits outside the block tell whether it is clear, packed or raw. A packed block of colours or identifiers
-//! begins with 4 bits: codec and size on the bus. Depth has one codec, and its size is in the block's header.
+//! Lossless compression of blocks: all codecs for the content of a buffer are tried, and the smallest result is stored
+//! (section 5.3). Two control bits outside the block tell whether it is clear, packed or raw. A packed block of colours or
+//! identifiers begins with 4 bits: codec and size on the bus. Depths have one codec, and their size is in the header.
 
 use super::bits::{BLOCK_BYTES, BLOCK_WORDS, BitReader, BitWriter, Block};
 use super::colour_offset::{ChannelLayout, ColourOffset};
@@ -10,14 +9,14 @@ use super::min_max::MinMax;
 use super::palette::BlockPalette;
 use super::spec::MemorySpec;
 
-/// Bits of the codec field, and of the size field.
+/// Bits of the codec field; the size field follows it.
 const CODEC_BITS: u32 = 2;
 const SIZE_BITS: u32 = 2;
 const PREFIX_BITS: u32 = CODEC_BITS + SIZE_BITS;
 const OFFSET: u32 = 0;
 const MIN_MAX: u32 = 1;
 const PALETTE: u32 = 2;
-/// Bits of a raw block.
+/// Bits per raw block.
 #[allow(clippy::cast_possible_truncation, reason = "2048")]
 pub const RAW_BITS: u32 = 8 * BLOCK_BYTES as u32;
 #[allow(clippy::cast_possible_truncation, reason = "64")]
@@ -26,15 +25,15 @@ const VALUES: u32 = BLOCK_WORDS as u32;
 /// Content of the blocks of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockFormat {
-    /// One half of shading point identifiers: primitives or positions in shading space.
+    /// One half of the shading point identifiers: primitive ids, or positions in shading space.
     Identifiers,
-    /// 8 bits per channel.
+    /// RGBA colours with 8 bits per channel.
     Rgba8,
-    /// 16-bit floats.
+    /// RGBA colours with 16-bit floats.
     Rgba16F,
-    /// Depths as integers of 24 bits.
+    /// Depths as 24-bit integers.
     Depth24,
-    /// Depths as the bits of floats of 32 bits.
+    /// Depths as the bits of 32-bit floats.
     Depth32F,
 }
 
@@ -47,7 +46,7 @@ impl BlockFormat {
         }
     }
 
-    /// Bits of a depth; `None` for other contents.
+    /// Bits per depth; `None` for other contents.
     fn depth_bits(self) -> Option<u32> {
         match self {
             Self::Depth24 => Some(24),
@@ -79,11 +78,11 @@ pub struct PackedSize {
     pub codec: Codec,
     /// Size of the encoded content in bits.
     pub bits: u32,
-    /// Bytes transferred over the bus.
+    /// Bytes moved over the bus.
     pub bytes: u64,
 }
 
-/// A stored block.
+/// Content of a block as stored in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedBlock {
     /// Codec and size of the block.
@@ -91,7 +90,7 @@ pub struct PackedBlock {
     words: Block,
 }
 
-/// First codec with the fewest bits, and these bits with the prefix.
+/// First codec with the fewest bits, and its size in bits with the prefix.
 #[inline]
 fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
     let mut best = (Codec::Offset, PREFIX_BITS + ColourOffset::of(block, layout).bits());
@@ -108,7 +107,7 @@ fn smallest(block: &Block, layout: ChannelLayout) -> (Codec, u32) {
     best
 }
 
-/// Bits of the smallest encoding of 64 integers; never more than the raw block.
+/// Bits of the smallest encoding of 64 integers, at most the size of a raw block.
 #[inline]
 pub(crate) fn integer_bits(block: &Block) -> u32 {
     smallest(block, ChannelLayout::U32).1.min(RAW_BITS)
@@ -123,7 +122,7 @@ impl PackedSize {
         Self { codec: Codec::Raw, bits: RAW_BITS, bytes: BLOCK_BYTES as u64 }
     }
 
-    /// Encodes a block. `clear` marks the clear samples of a depth block, a bit per sample; it is 0 for other contents.
+    /// Determines the size of a block. `clear` has a bit for each clear sample of a depth block; 0 for other contents.
     #[inline]
     pub fn of(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
         match format.depth_bits() {
@@ -137,7 +136,7 @@ impl PackedSize {
 }
 
 impl PackedBlock {
-    /// Encodes a block with the codec and the size that [`PackedSize::of`] determines.
+    /// Encodes a block with the codec and size of [`PackedSize::of`].
     pub fn encode(spec: &MemorySpec, block: &Block, format: BlockFormat, clear: u64) -> Self {
         let mut out = BitWriter::default();
         let size = match format.depth_bits() {
@@ -170,7 +169,7 @@ impl PackedBlock {
         Self { size, words }
     }
 
-    /// Decodes the block; clear samples of depths become `clear_value`.
+    /// Decodes the block; clear samples of a depth block become `clear_value`.
     pub fn decode(&self, format: BlockFormat, clear: u64, clear_value: u32) -> Block {
         if self.size.codec == Codec::Raw {
             return self.words;

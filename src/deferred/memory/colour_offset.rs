@@ -1,24 +1,24 @@
-//! Offset codec with one reference: each channel of each sample as its offset from the least value of the channel
+//! Offset codec with one reference: each channel of a sample is stored as an offset from the smallest value of the channel
 //! (Rasmusson, Hasselgren and Akenine-Möller 2007, simplified to one reference as in section 5.3).
 //!
-//! Layout: for each channel the least value, the width of the offsets, and the offsets of all samples.
+//! Layout per channel: the smallest value, the width of the offsets, and the offsets of all samples.
 
 use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block, significant_bits};
 use quadrille_base::math::fit;
 
-/// Division of a block into samples and channels.
+/// Layout of samples and channels in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChannelLayout {
-    /// Samples of one 32-bit integer.
+    /// One 32-bit integer per sample.
     U32,
-    /// Samples of four 8-bit integers, red in the lowest bits.
+    /// Four 8-bit integers per sample, red in the lowest bits.
     Rgba8,
-    /// Samples of four 16-bit floats in two words, red in the lowest bits of the first.
+    /// Four 16-bit floats per sample in two words, red in the lowest bits of the first word.
     Rgba16F,
 }
 
 impl ChannelLayout {
-    /// Bits of a channel.
+    /// Bits per channel.
     pub(crate) fn channel_bits(self) -> u32 {
         match self {
             Self::U32 => 32,
@@ -34,7 +34,7 @@ impl ChannelLayout {
         }
     }
 
-    /// Bits of the width field; widths are 0 to the bits of a channel.
+    /// Bits of the width field, which holds 0 to the bits per channel.
     fn width_bits(self) -> u32 {
         significant_bits(self.channel_bits())
     }
@@ -52,14 +52,14 @@ impl ChannelLayout {
         })
     }
 
-    /// Word of a channel in the first sample, and the shift within the word.
+    /// Word of a channel in the first sample, and shift within the word.
     fn position(self, channel: usize) -> [u32; 2] {
         let bit = u32::try_from(channel).unwrap_or(0) * self.channel_bits();
         [bit / 32, bit % 32]
     }
 }
 
-/// Maps a 16-bit float to an integer of the same order.
+/// Maps the bits of a 16-bit float to an integer; integers are in the order of the floats.
 #[inline]
 fn ordered(bits: u32) -> u32 {
     match bits >> 15 {
@@ -76,7 +76,7 @@ fn unordered(value: u32) -> u32 {
     }
 }
 
-/// Least value and width of the offsets, per channel.
+/// Smallest value and width of the offsets per channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColourOffset {
     layout: ChannelLayout,
@@ -84,7 +84,7 @@ pub(crate) struct ColourOffset {
 }
 
 impl ColourOffset {
-    /// Determines the parameters for a block.
+    /// Determines the parameters of a block.
     #[inline]
     pub(crate) fn of(block: &Block, layout: ChannelLayout) -> Self {
         let mut channels = [(0, 0); 4];
@@ -99,7 +99,7 @@ impl ColourOffset {
         Self { layout, channels }
     }
 
-    /// Size of the encoding.
+    /// Size of the encoding in bits.
     #[inline]
     pub(crate) fn bits(&self) -> u32 {
         let layout = self.layout;
@@ -110,7 +110,7 @@ impl ColourOffset {
         self.channels[..channels].iter().map(of_channel).sum()
     }
 
-    /// Appends the encoding of the block.
+    /// Appends the encoded block to `out`.
     pub(crate) fn write(&self, block: &Block, out: &mut BitWriter) {
         let layout = self.layout;
         let channels = &self.channels[..layout.channels()];
@@ -123,7 +123,7 @@ impl ColourOffset {
         }
     }
 
-    /// Reads a block.
+    /// Decodes a block.
     pub(crate) fn read(layout: ChannelLayout, from: &mut BitReader<'_>) -> Block {
         let mut block = [0; BLOCK_WORDS];
         let words = layout.channels() * layout.channel_bits() as usize / 32;

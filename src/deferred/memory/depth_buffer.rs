@@ -1,4 +1,4 @@
-//! Depth buffer with headers, caches and compression: the depth test as pipelines run it in the raster (section 5.3).
+//! Depth buffer with headers, caches and compression, on which pipelines test hits during the raster (section 5.3).
 
 use super::bits::{BLOCK_WORDS, Block};
 use super::cache::{BlockCache, CacheAccess, Capacity};
@@ -22,18 +22,18 @@ choice! {
     }
 }
 
-/// Rule by which a hit passes.
+/// Rule that decides whether a hit passes the depth test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthRule {
     /// A nearer hit passes and writes its depth.
     Nearer,
-    /// A nearer hit passes and writes nothing, as blended draws do.
+    /// A nearer hit passes and writes no depth, as for blended triangles.
     NearerWithoutWrite,
-    /// A hit at the stored depth passes, behind a pass that has drawn all depths.
+    /// A hit at the stored depth passes, after a prepass that has written all depths.
     Equal,
 }
 
-/// Greatest 24-bit depth.
+/// Largest 24-bit depth.
 const GREATEST_24: f64 = 16_777_215.0;
 
 impl DepthFormat {
@@ -53,7 +53,7 @@ impl DepthFormat {
     }
 }
 
-/// Depths of all samples, in blocks of 64.
+/// Depths of all samples in blocks of 64, with headers and cache.
 #[derive(Debug)]
 pub struct DepthBlocks {
     depths: Vec<[f32; BLOCK_WORDS]>,
@@ -84,8 +84,8 @@ impl DepthBlocks {
         })
     }
 
-    /// Tests hits of a block of 2x2 pixels, whose first sample has the index `first`. `coverage` has a bit for each hit,
-    /// counted from that sample, and `hits` are in the order of the bits. Returns the bits of those that pass.
+    /// Tests the hits of a block of 2x2 pixels whose first sample has the index `first`. `coverage` has a bit for each hit,
+    /// counted from that sample; `hits` are in the order of the bits. Returns the mask of passing hits.
     #[inline]
     pub fn test(&mut self, first: usize, coverage: u64, hits: &[Hit], rule: DepthRule) -> u64 {
         let [block, shift] = [first / BLOCK_WORDS, first % BLOCK_WORDS];
@@ -93,7 +93,7 @@ impl DepthBlocks {
         if shift == 0 {
             return self.test_block(block, coverage, hits, rule);
         }
-        // Pixels with a number of samples that is not a power of two straddle blocks of memory.
+        // Blocks of pixels straddle blocks of memory if the number of samples is not a power of two.
         let [low, high] = [coverage << shift, coverage >> (BLOCK_WORDS - shift)];
         let (hits, beyond) = hits.split_at(low.count_ones() as usize);
         let mut passed = 0;
@@ -149,29 +149,29 @@ impl DepthBlocks {
         self.cache.access(block, access, pack);
     }
 
-    /// Writes back all dirty blocks.
+    /// Writes back all dirty blocks and headers.
     pub fn flush(&mut self) {
         self.cache.flush(packer(&self.spec, self.format, &self.depths, &self.headers));
         self.headers.flush();
     }
 
-    /// Transfers of the depths so far.
+    /// Bytes of depths moved so far.
     pub fn traffic(&self) -> BufferTraffic {
         self.cache.traffic()
     }
 
-    /// Transfers of the headers so far.
+    /// Bytes of headers moved so far.
     pub fn header_traffic(&self) -> BufferTraffic {
         self.headers.traffic()
     }
 
-    /// Depth of a sample.
+    /// Depth of a sample, unrounded, as in [`Hit::depth`].
     #[inline]
     pub fn depth(&self, sample: usize) -> f32 {
         self.depths[sample / BLOCK_WORDS][sample % BLOCK_WORDS]
     }
 
-    /// Bytes in memory of the block of a sample.
+    /// Packed size in memory of a block of 64 samples, in bytes.
     pub fn stored_bytes(&self, block: u32) -> u64 {
         self.cache.stored_bytes(block)
     }

@@ -1,10 +1,10 @@
-//! Depth offset codec: the min/max offset codec over the samples that the clear mask of the block's
-//! header does not mark as clear (Hasselgren and Akenine-Möller 2006; section 5.3).
+//! Depth offset codec: the min/max offset codec for the samples that are not in the clear mask of the block's header
+//! (Hasselgren and Akenine-Möller 2006; section 5.3).
 
 use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block};
 use super::min_max::MinMax;
 
-/// Encoding of the values that are not clear.
+/// Values of a block that are not clear, with the parameters of their encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct DepthOffset {
     values: [u32; BLOCK_WORDS],
@@ -13,7 +13,7 @@ pub(crate) struct DepthOffset {
 }
 
 impl DepthOffset {
-    /// Determines the encoding of a block without the values that have a bit in `clear`.
+    /// Determines the encoding of a block; values with a bit in `clear` are left out.
     #[inline]
     pub(crate) fn of(block: &Block, clear: u64) -> Self {
         let mut values = [0; BLOCK_WORDS];
@@ -27,7 +27,7 @@ impl DepthOffset {
         Self { values, count: (!clear).count_ones(), range: MinMax::of(&values[..count]) }
     }
 
-    /// Size of the encoding of values of `value_bits` bits; 0 if all are clear.
+    /// Size of the encoding in bits for values of `value_bits` bits; 0 if all values are clear.
     #[inline]
     pub(crate) fn bits(&self, value_bits: u32) -> u32 {
         match self.count {
@@ -36,14 +36,14 @@ impl DepthOffset {
         }
     }
 
-    /// Appends the encoding.
+    /// Appends the encoded values to `out`.
     pub(crate) fn write(&self, value_bits: u32, out: &mut BitWriter) {
         if self.count > 0 {
             self.range.write(&self.values[..self.count as usize], value_bits, out);
         }
     }
 
-    /// Reads a block, with `clear_value` for the values that are clear.
+    /// Decodes a block; clear values become `clear_value`.
     pub(crate) fn read(
         clear: u64,
         clear_value: u32,

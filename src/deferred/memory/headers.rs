@@ -1,16 +1,16 @@
-//! Headers of depth blocks: a control surface that answers tests without the depths (section 5.3, after Morein 2000).
+//! Headers of depth blocks, which decide many tests without a read of depths (section 5.3, after Morein 2000).
 
 use super::bits::BLOCK_WORDS;
 use super::cache::{BlockCache, CacheAccess, Capacity};
 use super::spec::MemorySpec;
 use super::traffic::BufferTraffic;
 
-/// Header of a depth block. The control bits, which hold the packed size, are modelled by [`BlockCache`].
+/// Header of a depth block. [`BlockCache`] models its control bits, which hold the packed size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DepthHeader {
-    /// Farthest depth of the block; 0, infinitely far, while a sample is clear.
+    /// Farthest depth of the block; 0, infinitely far, as long as a sample is clear.
     pub far: f32,
-    /// Samples that are clear, a bit each.
+    /// Mask of the clear samples.
     pub clear: u64,
 }
 
@@ -18,7 +18,7 @@ impl DepthHeader {
     /// Header of a clear block.
     pub(crate) const CLEAR: Self = Self { far: 0.0, clear: u64::MAX };
 
-    /// Header after the samples in `written` have taken the values of `depths`.
+    /// Header after a write of the samples in `written`; `depths` holds the depths of the whole block.
     #[inline]
     pub(crate) fn after(self, written: u64, depths: &[f32; BLOCK_WORDS]) -> Self {
         let clear = self.clear & !written;
@@ -30,7 +30,7 @@ impl DepthHeader {
     }
 }
 
-/// The headers of all depth blocks behind their cache.
+/// Headers of all depth blocks, with their cache.
 #[derive(Debug)]
 pub(crate) struct DepthHeaders {
     headers: Vec<DepthHeader>,
@@ -40,7 +40,7 @@ pub(crate) struct DepthHeaders {
 }
 
 impl DepthHeaders {
-    /// Creates headers of `blocks` clear blocks. A line that was never written back is known to be clear and not read.
+    /// Creates headers of `blocks` clear blocks. A line that was never written back is clear and needs no read.
     pub(crate) fn new(spec: &MemorySpec, capacity: Capacity, blocks: u32) -> Self {
         let line_bytes = spec.header_line_bytes.max(spec.header_bytes);
         let per_line = u32::try_from(line_bytes / spec.header_bytes).unwrap_or(u32::MAX);
@@ -53,14 +53,14 @@ impl DepthHeaders {
         }
     }
 
-    /// Reads the header of a block.
+    /// Reads the header of a block through the cache.
     #[inline]
     pub(crate) fn read(&mut self, block: u32) -> DepthHeader {
         self.access(block, CacheAccess::Read);
         self.headers[block as usize]
     }
 
-    /// Changes the header of a block, if it is not the same already.
+    /// Writes the header of a block through the cache, if it differs.
     #[inline]
     pub(crate) fn write(&mut self, block: u32, header: DepthHeader) {
         if self.headers[block as usize] != header {
@@ -69,7 +69,7 @@ impl DepthHeaders {
         }
     }
 
-    /// Clear mask of a block, without an access.
+    /// Clear mask of a block, without an access to the cache.
     #[inline]
     pub(crate) fn clear_mask(&self, block: u32) -> u64 {
         self.headers[block as usize].clear
@@ -86,7 +86,7 @@ impl DepthHeaders {
         self.cache.flush(|_| line_bytes);
     }
 
-    /// Transfers so far.
+    /// Bytes moved so far.
     pub(crate) fn traffic(&self) -> BufferTraffic {
         self.cache.traffic()
     }

@@ -1,14 +1,14 @@
-//! Min/max offset codec: each value as its distance from the nearer end of the range of all values (section 4.2, figure 5
-//! left). It suits ids of a few adjacent primitives in front of others or of the background.
+//! Min/max offset codec: each value is stored as its distance from the nearer end of the range of values (section 4.2,
+//! figure 5 left). It suits ids of a few adjacent primitives in front of other primitives or of the background.
 //!
-//! Layout: least and greatest value, width `b` in 5 bits, then per value a bit for the end and `b` bits of distance.
+//! Layout: smallest and largest value, width `b` in 5 bits, then per value a bit for the end and `b` bits of distance.
 
 use super::bits::{BitReader, BitWriter, significant_bits};
 
-/// Distances from the nearer end have at most 31 bits.
+/// Bits of the width field: distances from the nearer end have at most 31 bits.
 const WIDTH_BITS: u32 = 5;
 
-/// Parameters of an encoded list of values.
+/// Ends of the range of a list of values, and width of the distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MinMax {
     ends: [u32; 2],
@@ -16,7 +16,7 @@ pub struct MinMax {
 }
 
 impl MinMax {
-    /// Determines the parameters for `values`.
+    /// Determines the parameters of `values`.
     #[inline]
     pub(crate) fn of(values: &[u32]) -> Self {
         let (mut least, mut greatest) = (u32::MAX, 0);
@@ -34,13 +34,13 @@ impl MinMax {
         Self { ends: [least, greatest], width: significant_bits(all) }
     }
 
-    /// Size of the encoding of `count` values, whose ends have `end_bits` each.
+    /// Size in bits of the encoding of `count` values, with `end_bits` for each end of the range.
     #[inline]
     pub fn bits(&self, count: u32, end_bits: u32) -> u32 {
         2 * end_bits + WIDTH_BITS + count * (1 + self.width)
     }
 
-    /// Appends the encoding of `values`.
+    /// Appends the encoded values to `out`, with `end_bits` for each end of the range.
     pub fn write(&self, values: &[u32], end_bits: u32, out: &mut BitWriter) {
         let [least, greatest] = self.ends;
         out.put(least, end_bits);
@@ -53,7 +53,7 @@ impl MinMax {
         }
     }
 
-    /// Reads values into all of `values`.
+    /// Decodes as many values as `values` has.
     pub(crate) fn read(values: &mut [u32], end_bits: u32, from: &mut BitReader<'_>) {
         let (least, greatest) = (from.take(end_bits), from.take(end_bits));
         let width = from.take(WIDTH_BITS);

@@ -1,12 +1,12 @@
-//! Memory traffic: block compression, caches of depths, headers and colours, and their buffers (sections 4.2, 5.3).
+//! Memory traffic: buffers of depths, headers, colours and identifiers, caches, and block compression (sections 4.2, 5.3).
 //!
 //! ```text
 //! depth test --headers cache--> answered | --depth cache--> depth blocks  --codec--> bus
 //! colours, identifiers ------------------ --colour cache--> blocks        --codec--> bus
 //! ```
 //!
-//! A block holds 256 bytes, of 64 samples at 32 bits or of 32 samples at 64 bits. It is raw in a
-//! cache, and takes 64, 128, 192 or 256 bytes in memory. Access is sequential, as in the paper.
+//! A block has 256 bytes: 64 samples of 32 bits or 32 samples of 64 bits. It is raw in a cache, and takes 64, 128, 192 or
+//! 256 bytes in memory by default. Access is sequential, as in the paper.
 
 pub mod bits;
 pub mod cache;

@@ -1,20 +1,20 @@
-//! Palette codec: the distinct values of a block, each as its offset from the least one, and an index per value (section
-//! 4.2, figure 5 right). It suits shading coordinates, which decoupled sampling repeats.
+//! Palette codec: the distinct values of a block, stored as offsets from the smallest value, and an index per value
+//! (section 4.2, figure 5 right). It suits positions in shading space, which decoupled sampling repeats.
 //!
-//! Layout: least value, number of entries less 1 in 6 bits, width of an entry in 6 bits, entries, indices.
+//! Layout: smallest value, number of entries minus 1 in 6 bits, width of an entry in 6 bits, entries, indices.
 
 use super::bits::{BLOCK_WORDS, BitReader, BitWriter, Block, index_bits, significant_bits};
 
-/// Bits of the fields for the number of entries and for their width.
+/// Bits of the field for the number of entries; the field for their width follows it.
 const COUNT_BITS: u32 = 6;
 const WIDTH_BITS: u32 = 6;
 #[allow(clippy::cast_possible_truncation, reason = "64")]
 const VALUES: u32 = BLOCK_WORDS as u32;
 
-/// The distinct values of a block.
+/// Distinct values of a block, with the parameters of their encoding.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockPalette {
-    /// In order of first use.
+    /// Distinct values in order of first use.
     entries: [u32; BLOCK_WORDS],
     count: u32,
     least: u32,
@@ -38,7 +38,7 @@ impl BlockPalette {
         };
         let mut last = None;
         for &value in block {
-            // Neighbours are often equal.
+            // Fast path: neighbours are often equal.
             if last == Some(value) {
                 continue;
             }
@@ -56,14 +56,14 @@ impl BlockPalette {
         Some(palette)
     }
 
-    /// Size of the encoding.
+    /// Size of the encoding in bits.
     #[inline]
     pub(crate) fn bits(&self) -> u32 {
         let header = 32 + COUNT_BITS + WIDTH_BITS;
         header + self.count * self.width + VALUES * index_bits(self.count)
     }
 
-    /// Appends the encoding of the block.
+    /// Appends the encoded block to `out`.
     pub(crate) fn write(&self, block: &Block, out: &mut BitWriter) {
         let entries = &self.entries[..self.count as usize];
         out.put(self.least, 32);
@@ -78,7 +78,7 @@ impl BlockPalette {
         }
     }
 
-    /// Reads a block.
+    /// Decodes a block.
     pub(crate) fn read(from: &mut BitReader<'_>) -> Block {
         let least = from.take(32);
         let count = from.take(COUNT_BITS) + 1;

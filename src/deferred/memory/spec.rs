@@ -1,4 +1,4 @@
-//! Specification of caches, headers and bus of the modelled memory.
+//! Specification of the caches, headers and bus of the modelled memory.
 
 use quadrille_machine::spec;
 
@@ -23,7 +23,7 @@ spec! {
 }
 
 impl MemorySpec {
-    /// Bytes that a packed block of `bits` moves over the bus.
+    /// Bytes that a packed block of `bits` moves over the bus: whole transfers.
     #[inline]
     pub(crate) fn bus_bytes_of(&self, bits: u32) -> u64 {
         u64::from(bits).div_ceil(8).next_multiple_of(self.bus_bytes)

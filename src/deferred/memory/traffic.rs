@@ -1,17 +1,17 @@
-//! Bytes between the pipelines and memory, by buffer.
+//! Bytes moved between the pipelines and memory, by buffer.
 
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-/// Transfers of a buffer.
+/// Bytes of a buffer moved over the memory bus.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferTraffic {
     /// Bytes read.
     pub read: u64,
     /// Bytes written.
     pub write: u64,
-    /// Bytes that the same transfers would have moved without compression.
+    /// Bytes that the same transfers move without compression.
     #[serde(skip)]
     pub raw: u64,
 }
@@ -22,19 +22,19 @@ impl BufferTraffic {
         self.read + self.write
     }
 
-    /// Bytes moved as a share of the bytes without compression; `None` if nothing was moved.
+    /// Bytes moved relative to the bytes without compression; `None` if nothing was moved.
     pub fn ratio(&self) -> Option<f64> {
         (self.raw > 0).then(|| self.bytes() as f64 / self.raw as f64)
     }
 
-    /// Counts a read of `raw` bytes that are stored in `bytes`.
+    /// Counts a read of `bytes` bytes, which hold `raw` bytes of uncompressed content.
     #[inline]
     pub(crate) fn add_read(&mut self, bytes: u64, raw: u64) {
         self.read += bytes;
         self.raw += raw;
     }
 
-    /// Counts a write of `raw` bytes that are stored in `bytes`.
+    /// Counts a write of `bytes` bytes, which hold `raw` bytes of uncompressed content.
     #[inline]
     pub(crate) fn add_write(&mut self, bytes: u64, raw: u64) {
         self.write += bytes;
@@ -50,23 +50,23 @@ impl AddAssign for BufferTraffic {
     }
 }
 
-/// Transfers of a pipeline, by buffer.
+/// Memory traffic of a pipeline, by buffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipelineTraffic {
     /// Depths of samples.
     pub depth: BufferTraffic,
-    /// Colours of samples, without those that the resolve reads.
+    /// Colours of samples, without the reads of the resolve.
     pub colour: BufferTraffic,
     /// Shading point identifiers of samples.
     pub spid: BufferTraffic,
     /// Headers of depth blocks, which are not compressed.
     pub headers: BufferTraffic,
-    /// The resolve: colours of samples that it reads, and pixels that it writes uncompressed.
+    /// Resolve: reads of the colours of samples, and uncompressed writes of pixels.
     pub resolve: BufferTraffic,
 }
 
 impl PipelineTraffic {
-    /// The buffers with their names, in the order of tables and pictures.
+    /// Names and traffic of the buffers, in the order of tables and figures.
     pub fn buffers(&self) -> [(&'static str, BufferTraffic); 5] {
         [
             ("depth", self.depth),
@@ -82,23 +82,23 @@ impl PipelineTraffic {
         self.buffers().iter().map(|(_, b)| b.bytes()).sum()
     }
 
-    /// Bytes of all buffers that the same transfers would have moved without compression.
+    /// Bytes that the same transfers of all buffers move without compression.
     pub fn raw(&self) -> u64 {
         self.buffers().iter().map(|(_, b)| b.raw).sum()
     }
 }
 
-/// Number of blocks written with each codec.
+/// Numbers of blocks written to memory, by codec.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodecCounts {
-    /// Offsets from one reference.
+    /// Blocks with offsets from one reference per channel.
     pub offset: u64,
-    /// Offsets from the nearer of two references.
+    /// Blocks with offsets from the nearer of two references.
     pub min_max: u64,
-    /// Indices into a palette.
+    /// Blocks with indices into a palette.
     pub palette: u64,
-    /// Depth offsets.
+    /// Blocks with depth offsets.
     pub depth: u64,
-    /// Not compressed.
+    /// Blocks without compression.
     pub raw: u64,
 }

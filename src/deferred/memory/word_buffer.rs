@@ -8,7 +8,7 @@ use super::traffic::{BufferTraffic, CodecCounts};
 use quadrille_base::error::Result;
 use quadrille_base::math::fit;
 
-/// A buffer of 32-bit words, one or more per sample.
+/// Buffer of 32-bit words, one or more per sample, with cache and compression.
 #[derive(Debug)]
 pub struct WordBuffer {
     blocks: Vec<Block>,
@@ -39,7 +39,7 @@ impl Packer {
 }
 
 impl WordBuffer {
-    /// Creates a buffer of `words` words in clear blocks, which repeat `clear_value`, whose length divides 64.
+    /// Creates a buffer of `words` words in clear blocks. Clear blocks repeat `clear_value`, whose length divides 64.
     ///
     /// # Errors
     /// [`Error::Limit`](quadrille_base::error::Error::Limit) for more than 2^32 blocks.
@@ -61,7 +61,7 @@ impl WordBuffer {
     }
 
     /// Changes samples of `W` words. Bit `k` of `mask` stands for the sample whose first word is `first + k * W`; `value`
-    /// returns its new words from `k` and the old words.
+    /// returns the new words of the sample from `k` and the old words.
     #[inline]
     fn change<const W: usize>(
         &mut self,
@@ -97,8 +97,8 @@ impl WordBuffer {
         }
     }
 
-    /// Writes samples of `W` words each, `W` a divisor of 64 that also divides `first`. Bit `k` of `mask` stands for the
-    /// sample whose first word has the index `first + k * W`; `value` returns its words.
+    /// Writes samples of `W` words, where `W` divides 64 and `first`. Bit `k` of `mask` stands for the sample whose first
+    /// word has the index `first + k * W`; `value` returns the words of the sample.
     #[inline]
     pub fn write<const W: usize>(
         &mut self,
@@ -109,7 +109,7 @@ impl WordBuffer {
         self.change(first, mask, false, |k, _| value(k));
     }
 
-    /// Blends samples as [`WordBuffer::write`] writes them; `value` also takes the old words, which are read.
+    /// Blends samples, selected as in [`WordBuffer::write`]; `value` also takes the old words, which are read.
     #[inline]
     pub fn blend<const W: usize>(
         &mut self,
@@ -120,7 +120,7 @@ impl WordBuffer {
         self.change(first, mask, true, value);
     }
 
-    /// Words of a sample.
+    /// Words of the sample whose first word has the index `first`.
     #[inline]
     pub fn sample<const W: usize>(&self, first: usize) -> [u32; W] {
         let block = &self.blocks[first / BLOCK_WORDS];
@@ -133,7 +133,7 @@ impl WordBuffer {
         self.cache.flush(|block| packer.pack(&blocks[block as usize]));
     }
 
-    /// Transfers of a read of blocks from memory, without the cache: each block once, and clear ones not at all.
+    /// Traffic of a read of blocks from memory, without the cache. Clear blocks need no read.
     pub fn read_from_memory(&self, blocks: impl IntoIterator<Item = u32>) -> BufferTraffic {
         let mut traffic = BufferTraffic::default();
         for block in blocks {
@@ -145,22 +145,22 @@ impl WordBuffer {
         traffic
     }
 
-    /// Number of blocks.
+    /// Number of blocks of 64 words.
     pub fn block_count(&self) -> u32 {
         fit(self.blocks.len())
     }
 
-    /// Content of a block.
+    /// Current content of a block.
     pub fn block(&self, number: u32) -> &Block {
         &self.blocks[number as usize]
     }
 
-    /// Transfers through the cache so far.
+    /// Bytes moved by the cache so far.
     pub fn traffic(&self) -> BufferTraffic {
         self.cache.traffic()
     }
 
-    /// Blocks written so far, by codec.
+    /// Numbers of blocks written so far, by codec.
     pub fn codecs(&self) -> CodecCounts {
         self.packer.codecs
     }

@@ -1,50 +1,51 @@
-//! Bounds in time and on the lens of the samples of a tile that a triangle may cover (Laine et al.,
-//! "Clipless Dual-Space Bounds for Faster Stochastic Rasterization", 2011; section 5.1).
+//! Bounds, in time and on the lens, of the samples of a tile that a triangle may cover (Laine et al., "Clipless Dual-Space
+//! Bounds for Faster Stochastic Rasterization", 2011; section 5.1).
 //!
-//! A triangle is beyond a side of a tile while all its corners are, seen through any point of the lens. A corner's distance
-//! to the side, times `Z`, is linear in time and on the lens for a fixed value of the other one; with the blur added it is
-//! convex in time, and so below its chord. All of it holds for corners behind the eye as well, since it never divides by
-//! `Z`: a point of the triangle with `Z > 0` in the tile is a mean of the corners, so one of them is not beyond the side.
+//! A triangle is beyond a side of a tile if all its corners are beyond it, seen through any point of the lens. A corner's
+//! distance to the side, times `Z`, is linear in time for a fixed lens position and linear on the lens for a fixed time;
+//! with the blur added, it is convex in time and therefore below its chord. This also holds for corners behind the eye,
+//! since nothing is divided by `Z`: a point of the triangle in the tile, with `Z > 0`, is a mean of the corners, so at
+//! least one corner is not beyond the side.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::triangle::MovingTriangle;
 use crate::camera::lens::LensShear;
 
-/// Relative widening of ranges, for rounding.
+/// Widening of ranges against rounding errors.
 const MARGIN: f32 = 1.0 / 262_144.0;
-/// Rounding error of a corner's position in the sample test and in this module, relative to the summed magnitudes.
+/// Bound on the rounding error of a corner's position, here and in the sample test, relative to the summed magnitudes.
 const ROUNDING: f32 = 1.0 / 524_288.0;
 
-/// A rectangle of the picture, in pixels from its centre: columns and rows of its borders.
+/// Borders of a rectangle of the picture, in pixels from the picture's centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
-    /// Least column and row.
+    /// Left and top border.
     pub least: [f32; 2],
-    /// Greatest column and row.
+    /// Right and bottom border.
     pub greatest: [f32; 2],
 }
 
-/// Rectangles of the picture, one per lane, in pixels from its centre: columns and rows of their borders.
+/// Borders of rectangles of the picture, one per lane, in pixels from the picture's centre.
 #[derive(Debug, Clone, Copy)]
 pub struct RectLanes<S: Simd> {
-    /// Least columns and rows.
+    /// Left and top borders.
     pub least: [f32x16<S>; 2],
-    /// Greatest columns and rows.
+    /// Right and bottom borders.
     pub greatest: [f32x16<S>; 2],
 }
 
 /// Ranges of samples in time and on the lens, one per lane.
 #[derive(Debug, Clone, Copy)]
 pub struct RangeLanes<S: Simd> {
-    /// First and last time.
+    /// First and last time, from 0 to 1.
     pub t: [f32x16<S>; 2],
-    /// Positions on the lens, across and down.
+    /// Smallest and largest lens coordinate, across and down, from -1 to 1.
     pub uv: [[f32x16<S>; 2]; 2],
 }
 
 impl<S: Simd> RangeLanes<S> {
-    /// All samples.
+    /// Ranges that contain all samples.
     #[inline(always)]
     pub(crate) fn all(simd: S) -> Self {
         let one = f32x16::splat(simd, 1.0);
@@ -57,22 +58,22 @@ pub(super) struct Corner {
     /// Offset from the picture's centre times `Z`, across and down.
     pub(super) offset: [f32; 2],
     pub(super) z: f32,
-    /// Greatest shear on the lens, across and down.
+    /// Shear at the border of the lens, across and down.
     pub(super) shear: [f32; 2],
 }
 
-/// A triangle's corners and blurs at both ends of the shutter.
+/// Corners and blurs of a triangle when the shutter opens and closes.
 #[derive(Debug, Clone, Copy)]
 pub struct CornerBounds {
     pub(super) ends: [[Corner; 3]; 2],
-    /// Rounding bounds of the corners.
+    /// Bounds on the rounding errors of the corners.
     pub(super) slack: [f32; 3],
     pub(super) moves: bool,
     is_blurred: bool,
 }
 
 impl CornerBounds {
-    /// Takes the corners of a triangle in a picture whose borders are at most `reach` pixels from its centre.
+    /// Prepares the corners of a triangle in a picture whose borders are at most `reach` pixels from its centre.
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, reach: f32) -> Self {
         let moves = triangle.moves();
@@ -91,19 +92,19 @@ impl CornerBounds {
         Self { ends, slack: slack.map(|v| ROUNDING * v), moves, is_blurred: !lens.is_pinhole() }
     }
 
-    /// Bounds of the rounding of the corners' places.
+    /// Bounds on the rounding errors of the corners' positions, times `Z`.
     #[inline(always)]
     pub fn slack(&self) -> [f32; 3] {
         self.slack
     }
 
-    /// Whether ranges can be less than all samples.
+    /// Whether ranges can exclude samples: the triangle moves, or the lens is not a pinhole.
     #[inline(always)]
     pub(crate) fn restricts(&self) -> bool {
         self.moves || self.is_blurred
     }
 
-    /// The rectangles with samples that the triangle may cover, and the times and positions on the lens at which it may.
+    /// Returns the rectangles that the triangle may cover, and the ranges of times and lens positions at which it may.
     #[inline(always)]
     pub fn range<S: Simd>(&self, simd: S, rects: &RectLanes<S>) -> (mask32x16<S>, RangeLanes<S>) {
         let mut range = RangeLanes::all(simd);
@@ -147,7 +148,7 @@ impl CornerBounds {
         (may_cover, range)
     }
 
-    /// Distances of the corners, with blur, from a side at one end of the shutter, times `Z`; negative beyond the side.
+    /// Distances of the corners from a side at one end of the shutter, with blur and times `Z`; negative beyond the side.
     #[inline(always)]
     fn beyond<S: Simd>(
         &self,
@@ -177,7 +178,8 @@ impl CornerBounds {
         time * (end - start) + start
     }
 
-    /// Restricts ranges to lens positions from which the triangle may be between the sides; returns the lanes with any.
+    /// Restricts ranges to lens positions from which the triangle may be between the sides; returns the lanes with such
+    /// positions.
     #[inline(always)]
     fn on_lens<S: Simd>(
         &self,
@@ -203,7 +205,7 @@ impl CornerBounds {
                     let place = self.between(i, time, |corner| corner.offset[axis]);
                     let shear = self.between(i, time, |corner| corner.shear[axis]);
                     let slack = self.slack[i] * 2.0;
-                    // From the left or top border, and from the right or bottom border.
+                    // Distances from the left or top border, then from the right or bottom border.
                     let middle = place - rects.least[axis] * z[at][i] + slack;
                     ends[0][at][i] = [middle - shear, middle + shear];
                     let middle = -(place - rects.greatest[axis] * z[at][i]) + slack;
@@ -239,11 +241,11 @@ impl CornerBounds {
     }
 }
 
-/// Left, right, top, bottom: axis, and sign of the inward direction.
+/// Axis and sign of the inward direction of the left, right, top and bottom side.
 const SIDES: [(usize, f32); 4] = [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)];
 
 impl<S: Simd> RectLanes<S> {
-    /// The same rectangle in all lanes.
+    /// Repeats a rectangle in all lanes.
     #[inline(always)]
     pub fn splat(simd: S, rect: &Rect) -> Self {
         Self {
@@ -261,7 +263,7 @@ impl<S: Simd> RectLanes<S> {
     }
 }
 
-/// Negative lanes of each corner, without NaN.
+/// Lanes in which the value of each corner is below zero; NaN is not.
 #[inline(always)]
 pub(super) fn below_zero<S: Simd>(simd: S, corners: [f32x16<S>; 3]) -> [mask32x16<S>; 3] {
     let zero = f32x16::splat(simd, 0.0);
@@ -284,11 +286,11 @@ fn narrow_to<S: Simd>(range: &mut [f32x16<S>; 2], to: [f32x16<S>; 2]) {
     *range = [range[0].max(to[0]), range[1].min(to[1])];
 }
 
-/// Range from 0 to 1 in which any of a side's linear functions is not negative.
+/// Range within 0 to 1 outside which all linear functions of a side are negative.
 pub(super) struct Hull<S: Simd> {
     simd: S,
     roots: [f32x16<S>; 2],
-    /// Lanes with a NaN function, which restricts nothing.
+    /// Lanes with a NaN root, which restricts nothing.
     has_nan: mask32x16<S>,
 }
 
@@ -302,7 +304,7 @@ impl<S: Simd> Hull<S> {
         }
     }
 
-    /// Adds a function by its root; it is negative at both ends in the lanes of `never`.
+    /// Adds a function by its root; in the lanes of `never`, it is negative at both ends.
     #[inline(always)]
     pub(super) fn add(&mut self, root: f32x16<S>, never: mask32x16<S>) {
         let [least, greatest] = self.roots;
@@ -313,7 +315,7 @@ impl<S: Simd> Hull<S> {
         self.has_nan |= !(root.simd_eq(root) | never);
     }
 
-    /// Range, given the lanes in which all functions are negative at 0, and at 1.
+    /// Returns the range, given the lanes in which all functions are negative at 0, and at 1.
     #[inline(always)]
     pub(super) fn range(
         &self,
@@ -338,7 +340,7 @@ mod tests {
 
     const SHARP: LensShear = LensShear { a: [0.0; 2], b: [0.0; 2] };
 
-    /// Ranges of times and across the lens in which a rectangle may be covered.
+    /// Ranges of times and lens coordinates in which a rectangle may be covered.
     fn range(bounds: &CornerBounds, rect: &Rect) -> Option<[[f32; 2]; 3]> {
         dispatch!(SimdLevel::best().level(), simd => {
             let (may_cover, range) = bounds.range(simd, &RectLanes::splat(simd, rect));
@@ -375,7 +377,7 @@ mod tests {
         let lens = LensShear { a: [0.0; 2], b: [8.0, 0.0] };
         let bounds = CornerBounds::new(&triangle(0.0), &lens, 32.0);
         let [_, u, v] = range(&bounds, &rect(6.0)).unwrap();
-        // 4 + 8 u >= 6, and 0 + 8 u <= 8.
+        // The corners are in the tile where 4 + 8 u >= 6 and 0 + 8 u <= 8.
         assert!((u[0] - 0.25).abs() < 1e-4 && u[1] == 1.0, "{u:?}");
         assert_eq!(v, [-1.0, 1.0]);
         assert!(range(&bounds, &rect(13.0)).is_none());

@@ -1,4 +1,4 @@
-//! The cost of the raster in arithmetic operations (section 5.1).
+//! Cost of the raster in arithmetic operations (section 5.1).
 
 use quadrille_machine::spec;
 
@@ -16,18 +16,18 @@ spec! {
     }
 }
 
-/// Counters of the raster.
+/// Counters of the set-up and the raster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RasterCounters {
     /// Vertices whose positions are projected.
     pub vertices: u64,
-    /// Triangles submitted.
+    /// Triangles submitted, culled or not.
     pub triangles: u64,
-    /// Triangles dropped because they are never in the picture.
+    /// Triangles culled because they are never in the picture.
     pub outside: u64,
-    /// Triangles dropped because they never show a side that is drawn.
+    /// Triangles culled because no side that is drawn is ever visible.
     pub(crate) turned_away: u64,
-    /// Triangles dropped because a coordinate is beyond the range of f32.
+    /// Triangles culled because a coordinate is beyond the range of f32.
     pub not_finite: u64,
     /// Tests of tiles of 8x8 pixels and of blocks of 2x2 pixels.
     pub tile_tests: u64,
@@ -37,21 +37,21 @@ pub struct RasterCounters {
     pub hits: u64,
 }
 
-/// Operations by step.
+/// Arithmetic operations of the raster, by step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RasterOps {
-    /// Operations of the set-up of triangles.
+    /// Operations for the set-up of triangles.
     pub set_up: u64,
-    /// Operations of tests of tiles and blocks.
+    /// Operations for tests of tiles and blocks.
     pub tile: u64,
-    /// Operations of tests of samples.
+    /// Operations for tests of samples.
     pub sample: u64,
-    /// Operations for hits.
+    /// Operations for the depths and barycentrics of hits.
     pub hit: u64,
 }
 
 impl RasterCounters {
-    /// Triangles dropped before the raster.
+    /// Triangles culled before the raster, for any reason.
     pub fn culled(&self) -> u64 {
         self.outside + self.turned_away + self.not_finite
     }
@@ -68,7 +68,7 @@ impl RasterCounters {
         self.hits += other.hits;
     }
 
-    /// Operations of the raster.
+    /// Multiplies the counters by the operations of each step.
     pub fn ops(&self, cost: &RasterCost) -> RasterOps {
         RasterOps {
             set_up: self.triangles * u64::from(cost.set_up_ops),
@@ -80,7 +80,7 @@ impl RasterCounters {
 }
 
 impl RasterOps {
-    /// Operations of all steps.
+    /// Sum of the operations of all steps.
     pub fn total(&self) -> u64 {
         self.set_up + self.tile + self.sample + self.hit
     }

@@ -1,13 +1,13 @@
-//! The edges of a moving, defocused triangle over a tile: bounds of their values.
+//! Bounds of the edge functions of a moving, defocused triangle over a tile.
 //!
-//! With `X' = X + u Cx - x Z`, `Y' = Y + v Cy - y Z` and shears that are linear in `Z`, the edge between corners j and k is
+//! With `X' = X + u Cx - x Z`, `Y' = Y + v Cy - y Z` and shears linear in `Z`, the edge function of corners j and k is
 //!
 //! ```text
 //! X'_j Y'_k - X'_k Y'_j = a + b x + c y + u (k - p y) + v (m + q x)
 //! ```
 //!
 //! where the terms in `x y` and `u v` cancel. The coefficients are quadratic in time. In Bernstein form over a tile's range
-//! of times, the edge lies between its values for the three coefficients, each of which is affine in each of x, y, u and v.
+//! of times, the function lies between its values for the three coefficients, which are affine in each of x, y, u and v.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -18,24 +18,24 @@ use quadrille_base::math::narrow;
 
 /// Coefficients of an edge: a, b, c, k, m, p, q.
 const TERMS: usize = 7;
-/// Rounding error of an edge's coefficients, relative to the product of its corners' distances.
+/// Bound on the rounding error of an edge's coefficients, relative to the product of its corners' distances.
 const ROUNDING: f32 = 1.0 / 131_072.0;
 
-/// The edges of a triangle.
+/// Edge functions of a triangle, prepared for bounds over tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeBounds {
-    /// Origin of x and y, from the picture's centre.
+    /// Origin of x and y, in pixels from the picture's centre.
     origin: [f32; 2],
     /// Bernstein coefficients of each edge's terms over the whole shutter.
     terms: [[[f32; 3]; TERMS]; 3],
-    /// Rounding bounds of each edge.
+    /// Bounds on the rounding error of each edge.
     slack: [f32; 3],
     moves: bool,
     is_blurred: bool,
 }
 
 impl EdgeBounds {
-    /// Sets up the edges of a triangle. `slack` bounds its corners' rounding in the sample test; `area` holds all tiles.
+    /// Sets up the edges of a triangle. `slack` bounds the rounding of corners in the sample test; `area` holds all tiles.
     #[inline(always)]
     pub fn new(triangle: &MovingTriangle, lens: &LensShear, slack: [f32; 3], area: &Rect) -> Self {
         let origin = [0, 1].map(|k| f64::from(f32::midpoint(area.least[k], area.greatest[k])));
@@ -48,7 +48,7 @@ impl EdgeBounds {
         });
         let [a, b] = [lens.a, lens.b].map(|v| v.map(f64::from));
         let shear = |z: f64, k: usize| a[k] * z + b[k];
-        // The greatest distance of each corner from any sample of the area, times Z.
+        // Largest distance of each corner from any sample of the area, times Z.
         let reach = [0, 1, 2].map(|i| {
             let of = |e: usize, k: usize| {
                 let p = ends[e][i];
@@ -60,7 +60,7 @@ impl EdgeBounds {
         let mut bound = [0.0; 3];
         let moves = triangle.moves();
         for (edge, [j, k]) in [[1, 2], [2, 0], [0, 1]].into_iter().enumerate() {
-            // The terms of the product of corner j at one end and corner k at another one.
+            // Terms of the edge function for corner j at one end of the shutter and corner k at either end.
             let product = |ej: usize, ek: usize| -> [f64; TERMS] {
                 let ([xj, yj, zj], [xk, yk, zk]) = (ends[ej][j], ends[ek][k]);
                 let (cj, ck) = ([shear(zj, 0), shear(zj, 1)], [shear(zk, 0), shear(zk, 1)]);
@@ -93,7 +93,7 @@ impl EdgeBounds {
         }
     }
 
-    /// The lanes in which a side of `faces` may show in a rectangle's ranges: each edge can have the sign of that side.
+    /// Lanes in which a side of `faces` may be visible: each edge can have the sign of that side within the ranges.
     #[inline(always)]
     pub fn may_show<S: Simd>(
         &self,
@@ -136,10 +136,10 @@ impl EdgeBounds {
                 } else {
                     b.abs() * x[1] + c.abs() * y[1] + slack
                 };
-                // Values that are not numbers are neither above nor below zero.
+                // NaN is neither above nor below zero, and culls nothing.
                 above &= (middle - spread).simd_gt(zero);
                 below &= (middle + spread).simd_lt(zero);
-                // Most edges cull nothing, which the first coefficient tells.
+                // Most edges cull nothing, as the first coefficient already shows.
                 if !(above | below).any_true() {
                     break;
                 }
@@ -150,7 +150,7 @@ impl EdgeBounds {
         front | back
     }
 
-    /// Middles and half-widths of rectangles along an axis, from the origin.
+    /// Middles and half-widths of rectangles along an axis, relative to the origin.
     #[inline(always)]
     fn span<S: Simd>(&self, rects: &RectLanes<S>, axis: usize) -> [f32x16<S>; 2] {
         let origin = self.origin[axis];
@@ -158,7 +158,7 @@ impl EdgeBounds {
     }
 }
 
-/// Bernstein coefficient of a term over ranges of times, or its value if nothing moves.
+/// Bernstein coefficient of a term over ranges of times, or the value of the term if the triangle is still.
 #[inline(always)]
 fn term<S: Simd>(
     simd: S,
@@ -171,7 +171,7 @@ fn term<S: Simd>(
     }
 }
 
-/// Weights of the whole shutter's coefficients in each Bernstein coefficient over ranges of times.
+/// Weights that convert Bernstein coefficients over the whole shutter to coefficients over ranges of times.
 struct Weights<S: Simd>([[f32x16<S>; 3]; 3]);
 
 impl<S: Simd> Weights<S> {

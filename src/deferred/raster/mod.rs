@@ -1,8 +1,8 @@
 //! Stochastic raster: coverage in the picture, on the lens and in time.
 //!
-//! [`sample_test`] defines what a hit is. [`traverse`] finds the hits of a triangle without testing all
-//! samples of the picture: tiles of 8x8 pixels and blocks of 2x2 pixels are culled by bounds in time and
-//! on the lens and by the triangle's edges, and the samples of a pixel are tested together.
+//! [`sample_test`] defines hits. [`traverse`] finds the hits of a triangle without testing all samples of the picture:
+//! tiles of 8x8 pixels and blocks of 2x2 pixels are culled by bounds in time and on the lens and by the triangle's
+//! edges, and samples of a block are tested sixteen at a time.
 
 pub mod bounds;
 pub mod cost;

@@ -1,33 +1,33 @@
-//! The definition of a hit: whether a triangle covers a sample, and where.
+//! Definition of a hit: whether a triangle covers a sample, and at which point.
 //!
 //! All arithmetic is in f32, in the order written here and without fused operations, so that [`lanes`](super::lanes) gives
-//! the same bits. At the sample's time and point of the lens, the corners are moved so that the sample is the origin of the
-//! picture. The cross product of two corners is then the edge between them; it is zero if the edge runs through the sample,
-//! and it changes its sign exactly when the edge is reversed. Two triangles that share an edge therefore never both cover a
-//! sample near it, and never both miss it.
+//! the same bits. At the sample's time and lens position, the corners are moved so that the sample is the origin of the
+//! picture. The cross product of two corners is then the edge function between them. It is zero if the edge runs through
+//! the sample, and it changes its sign exactly if the edge is reversed. Two triangles that share an edge therefore never
+//! both cover a sample near it, and never both miss it.
 
 use super::triangle::MovingTriangle;
 use crate::camera::lens::LensShear;
 
-/// A sample: position from the picture's centre in pixels, position on the unit disc of the lens, time.
+/// Position of a sample in five dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// Column and row, from the picture's centre.
+    /// Column and row in pixels from the picture's centre.
     pub xy: [f32; 2],
-    /// Position on the lens.
+    /// Position on the unit disc of the lens.
     pub uv: [f32; 2],
     /// Time, from 0 to 1.
     pub t: f32,
 }
 
-/// A point of a triangle that a sample shows.
+/// Point of a triangle at a sample that the triangle covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TriangleHit {
     /// Weights of the corners, up to a common factor, which may be negative.
     pub weights: [f32; 3],
-    /// Distance of the near plane divided by the distance of the point. Greater is nearer.
+    /// Distance of the near plane divided by the distance of the point; greater is nearer.
     pub depth: f32,
-    /// Whether the front shows.
+    /// Whether the front is visible at the sample.
     pub is_front: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn sample_test(
     near: f32,
     sample: &Sample,
 ) -> Option<TriangleHit> {
-    // X + u (a Z + b) - x Z = (X + u b) + (u a - x) Z, and the same down.
+    // X + u (a Z + b) - x Z = (X + u b) + (u a - x) Z, and likewise for Y and v.
     let along = [0, 1].map(|k| sample.uv[k] * shear.a[k] - sample.xy[k]);
     let aside = [0, 1].map(|k| sample.uv[k] * shear.b[k]);
     let corner = |i: usize| {
@@ -62,7 +62,7 @@ pub fn sample_test(
     let sum = (weights[0] + weights[1]) + weights[2];
     let distance = (weights[0] * p[0][2] + weights[1] * p[1][2]) + weights[2] * p[2][2];
     let depth = near * sum / distance;
-    // False for NaN.
+    // NaN gives false.
     let is_hit = drawn && depth > 0.0 && depth <= 1.0;
     is_hit.then_some(TriangleHit { weights, depth, is_front })
 }

@@ -1,28 +1,27 @@
 //! Bounds of the cells of a grid with four columns and four rows, such as the blocks of a tile.
 //!
-//! The bounds in time come from one side of a cell at a time, and a side is shared by a column or row of cells. The sixteen
-//! sides take the lanes of a single test, instead of four tests for the sides of sixteen cells.
+//! Bounds in time depend on one side of a cell at a time, and a column or row of cells shares a side. One test with the
+//! sixteen sides in its lanes therefore replaces four tests of the sides of sixteen cells.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
 use super::bounds::{CornerBounds, Hull, RangeLanes, RectLanes, all, below_zero, both};
 use quadrille_base::math::lanes::mask_bits;
 
-/// The sides of a grid of rectangles with four columns and rows, from the picture's centre: left and right
-/// borders of the columns, then top and bottom borders of the rows.
+/// Sides of a grid of rectangles with four columns and four rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GridSides {
-    /// The borders.
+    /// Positions from the picture's centre: left and right borders of the columns, then top and bottom borders of the rows.
     pub(crate) borders: [f32; 16],
 }
 
 impl GridSides {
-    /// Signs of the inward directions.
+    /// Sign of the inward direction of each border.
     const SIGNS: [f32; 16] =
         [1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0];
 }
 
-/// Cells of a grid in Morton order.
+/// Columns and rows of the cells of a grid in Morton order.
 const CELLS: [[usize; 16]; 2] = [
     [0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3],
     [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3],
@@ -39,7 +38,7 @@ fn of_cells<S: Simd>(simd: S, sides: f32x16<S>, pick: fn(f32, f32) -> f32) -> f3
     f32x16::from_slice(simd, &cells)
 }
 
-/// Cells all of whose sides are in a set.
+/// Mask of the cells of which all four sides are in the mask `sides`.
 #[inline(always)]
 fn cells_between(sides: u16) -> u16 {
     let [columns, rows] = [sides & sides >> 4, sides >> 8 & sides >> 12];
@@ -50,8 +49,8 @@ fn cells_between(sides: u16) -> u16 {
 }
 
 impl CornerBounds {
-    /// [`CornerBounds::range`] of the rectangles of a grid of four columns and rows in Morton order. The times depend on
-    /// one side at a time, and each side is shared by a column or row: the sixteen sides take the lanes of a single test.
+    /// [`CornerBounds::range`] for the rectangles of a grid of four columns and rows in Morton order; one test gives the
+    /// bounds in time of all sixteen sides.
     #[inline(always)]
     pub(crate) fn range_of_grid<S: Simd>(
         &self,
@@ -67,15 +66,15 @@ impl CornerBounds {
             let below = [below_zero(simd, start), below_zero(simd, end)];
             let never = both(below[0], below[1]);
             let below_at = [all(below[0]), all(below[1])];
-            // Where both ends agree, a side restricts no time, and the roots are not needed (0.97 of the
-            // time).
+            // A side restricts no time if both ends agree. Then the roots are not needed, which saves 3 % of
+            // the time.
             if (below_at[0] ^ below_at[1]).any_true() {
                 let mut hull = Hull::new(simd);
                 for i in 0..3 {
                     hull.add(start[i] / (start[i] - end[i]), never[i]);
                 }
                 let [from, to] = hull.range(below_at[0], below_at[1]);
-                // A cell is inside all of its four sides, so its range is the intersection of theirs.
+                // A cell is inside its four sides, so its range is the intersection of the ranges of the sides.
                 range.t = [of_cells(simd, from, f32::max), of_cells(simd, to, f32::min)];
             }
             all(never)
@@ -86,7 +85,7 @@ impl CornerBounds {
         self.in_time(simd, rects, may_cover, range)
     }
 
-    /// Distances of the corners, with blur, from the sides of a grid, as in [`CornerBounds::beyond`].
+    /// Distances of the corners from the sides of a grid, as in [`CornerBounds::beyond`].
     #[inline(always)]
     fn beyond_sides<S: Simd>(&self, simd: S, end: usize, border: f32x16<S>) -> [f32x16<S>; 3] {
         let is_down = mask32x16::from_bitmask(simd, 0xff00);
@@ -115,8 +114,8 @@ mod tests {
     use crate::raster::triangle::MovingTriangle;
     use quadrille_base::math::SimdLevel;
 
-    /// Cells of a grid from -8 to 8 that a triangle may cover, and their ranges as bits, from all sides of all
-    /// cells at once.
+    /// Cells of a grid from -8 to 8 that a triangle may cover, with their ranges as bits: cell by cell, and from the sides
+    /// of the grid.
     #[inline(always)]
     fn ranges<S: Simd>(simd: S, bounds: &CornerBounds) -> [(u16, [[u32; 16]; 6]); 2] {
         let border = |axis: usize, offset: f32| {
@@ -143,7 +142,7 @@ mod tests {
                 lanes.store_slice(&mut values);
                 std::array::from_fn(|at| match cells >> at & 1 {
                     0 => 0,
-                    // Either zero.
+                    // The sum turns -0 into 0.
                     _ => (values[at] + 0.0).to_bits(),
                 })
             });

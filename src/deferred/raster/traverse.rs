@@ -1,7 +1,8 @@
 //! Traversal of the tiles and blocks that a triangle may cover.
 //!
 //! Tiles of 8x8 pixels are visited row by row, and the blocks of 2x2 pixels of a tile in Morton order. Both are culled
-//! by bounds in time and on the lens and by the edges; groups of samples are tested if any lie in the block's ranges.
+//! by bounds in time and on the lens and by the edges. A group of samples is tested if one of them is in the block's
+//! ranges.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
@@ -13,17 +14,17 @@ use crate::sample::pattern::{GROUPS, SampleGroup, StochasticPattern};
 use quadrille_base::math::lanes::mask_bits;
 use quadrille_base::math::whole;
 
-/// Pixels along the side of a tile.
+/// Side of a tile in pixels.
 pub const TILE_PX: u32 = 8;
-/// Pixels along the side of a block.
+/// Side of a block in pixels.
 pub const BLOCK_PX: u32 = 2;
-/// Blocks of a tile in Morton order.
+/// Columns and rows, in pixels of the tile, of its blocks in Morton order.
 const BLOCKS: [[f32; LANES]; 2] = [
     [0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0, 0.0, 2.0, 0.0, 2.0, 4.0, 6.0, 4.0, 6.0],
     [0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 4.0, 4.0, 6.0, 6.0, 4.0, 4.0, 6.0, 6.0],
 ];
 
-/// Camera and samples, which the raster of all triangles of a frame shares.
+/// Camera and samples of a frame, which the raster of all its triangles uses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RasterView<'a> {
     /// Camera of the sample tests.
@@ -34,10 +35,10 @@ pub(crate) struct RasterView<'a> {
 
 /// Consumer of the hits of a triangle.
 pub trait HitSink<S: Simd> {
-    /// Takes the hits of a group of samples of the block of 2x2 pixels whose first pixel is given, at least one hit.
+    /// Takes the hits, at least one, of a sample group of the block of 2x2 pixels whose top left pixel is `pixel`.
     fn group(&mut self, pixel: [u32; 2], group: usize, hits: &GroupHits<S>);
 
-    /// Called after the groups of a block. Blocks come tile by tile, in Morton order within a tile.
+    /// Ends a block, after all its groups. Blocks come tile by tile, in Morton order within a tile.
     #[inline(always)]
     fn end_block(&mut self, _pixel: [u32; 2]) {}
 }
@@ -48,7 +49,7 @@ struct Traversal<'a> {
     culler: Culler,
 }
 
-/// Visits the hits of a triangle in an area of the picture: first column and row, and one past the last column and row.
+/// Passes the hits of a triangle in an area of the picture (first column and row, one past the last) to `sink`.
 #[inline(always)]
 pub(crate) fn traverse<S: Simd>(
     simd: S,
@@ -66,8 +67,8 @@ pub(crate) fn traverse<S: Simd>(
     let traversal = Traversal { view, triangle, culler: Culler::new(triangle, &view.test) };
     let mut tiles = Cells::new(TILE_PX, area);
     counters.tile_tests += u64::from(tiles.remaining());
-    // Batches instead of a closure per kept cell: a closure is not compiled for the vectors of the function
-    // around it, which made the tests six times as slow.
+    // Batches instead of a closure per kept cell: closures are compiled without the vector instructions of the
+    // enclosing function, which makes the tests six times as slow.
     while let Some(batch) = tiles.test(simd, &traversal.culler) {
         for [column, row] in batch {
             let [left, top] = [column * TILE_PX, row * TILE_PX];
@@ -103,7 +104,7 @@ impl Traversal<'_> {
         let inside = mask_bits(inside);
         counters.tile_tests += u64::from(inside.count_ones());
         let kept =
-            // All sixteen blocks in the lanes of one test: 31 ns per block instead of 94
+            // All sixteen blocks are in the lanes of one test, which takes 31 ns per block instead of 94
             // (benches/NOTES.md).
             self.culler.test_grid(simd, [pixels(left), pixels(top)], [x, y], side, area, inside);
         if kept.cells == 0 {
@@ -121,7 +122,7 @@ impl Traversal<'_> {
         }
     }
 
-    /// Tests the samples of a block with the lanes of its visited pixels.
+    /// Tests the samples of a block; `inside` has the lanes of the pixels in the area.
     #[inline(always)]
     fn samples<S: Simd>(
         &self,
@@ -134,14 +135,14 @@ impl Traversal<'_> {
     ) {
         let restricts = self.culler.restricts();
         let pattern = self.view.pattern;
-        // Groups hold samples of 2x2 pixels by time, so whole groups outside the range of times are skipped:
-        // 0.91 of the time with the 16 samples of one pixel per group. Groups by time and lens position
-        // needed more tests with motion alone (1.34 M instead of 1.24 M) and were not kept.
+        // Groups hold samples of 2x2 pixels by time, so that whole groups outside the range of times are skipped.
+        // This takes 0.91 of the time of groups with the 16 samples of one pixel. Groups by time and lens position
+        // need more tests with motion alone: 1.34 M instead of 1.24 M.
         let samples = pattern.block(pixel);
         let block = BlockLanes::new(simd, &self.view.test, pixel);
         let [first, last] = groups_between(range.t, pattern.groups());
-        // Choosing the groups of all blocks of a tile first, without branches, took 1.05 of the raster's
-        // time: the choice goes through memory, and mispredicted branches cost less.
+        // A branch-free choice of the groups of all blocks of a tile beforehand takes 1.05 of the raster's time:
+        // the choice goes through memory, which costs more than mispredicted branches.
         for (at, group) in samples.groups.iter().enumerate().take(last + 1).skip(first) {
             let mut wanted = inside;
             if restricts {
@@ -161,7 +162,7 @@ impl Traversal<'_> {
     }
 }
 
-/// Lanes of a group whose pixels lie in an area (first column and row, one past the last).
+/// Mask of the lanes of a group whose pixels lie in an area (first column and row, one past the last).
 #[inline(always)]
 fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
     let lanes = |is_in: bool, lanes: u16| if is_in { lanes } else { 0 };
@@ -170,7 +171,7 @@ fn lanes_inside([x, y]: [u32; 2], [x0, y0, x1, y1]: [u32; 4]) -> u16 {
     columns & rows
 }
 
-/// First and last of `groups` groups with samples in a range of times.
+/// Indices of the first and last group, of `groups`, with samples in a range of times.
 #[inline(always)]
 fn groups_between(times: [f32; 2], groups: usize) -> [usize; 2] {
     times.map(|time| whole::<usize>(time * groups as f32).min(groups.min(GROUPS) - 1))
@@ -188,7 +189,7 @@ fn within<S: Simd>(simd: S, lanes: &[f32; 16], [low, high]: [f32; 2]) -> mask32x
     v.simd_ge(f32x16::splat(simd, low)) & v.simd_le(f32x16::splat(simd, high))
 }
 
-/// Even-positioned bits of a number, of four.
+/// Bits 0 and 2 of a number, side by side: the column of a Morton position of four bits.
 #[inline(always)]
 fn even_bits(v: u32) -> u32 {
     v & 1 | v >> 1 & 2

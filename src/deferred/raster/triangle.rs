@@ -1,10 +1,10 @@
-//! Triangle set-up: vertices that move linearly in homogeneous picture coordinates, culls, and boxes of pixels.
+//! Triangle set-up: corners that move linearly in homogeneous picture coordinates, culling, and boxes of pixels.
 
 use crate::camera::lens::LensShear;
 use crate::camera::shutter::CentredPoint;
 use quadrille_base::math::{narrow, whole};
 
-/// Margin around the exact hull, for rounding.
+/// Margin around the exact box, against rounding errors.
 const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
 
 /// A triangle while the shutter is open.
@@ -12,17 +12,17 @@ const BOX_MARGIN_PX: f64 = 1.0 / 64.0;
 pub struct MovingTriangle {
     /// Corners when the shutter opens: column and row from the picture's centre in pixels times `Z`, and `Z`.
     pub start: [[f32; 3]; 3],
-    /// Their changes until the shutter closes.
+    /// Changes of the corners until the shutter closes, in the same coordinates.
     pub change: [[f32; 3]; 3],
     /// Bounds of the covered pixels: first column and row, and one past the last column and row.
     pub area: [u16; 4],
-    /// Number in submission order, from 1.
+    /// Primitive id: position in submission order, from 1.
     pub primitive: u32,
-    /// The sides that are drawn and that may show.
+    /// Sides that are drawn and may be visible.
     pub faces: FaceSet,
 }
 
-/// A set of sides of a triangle.
+/// Set of sides of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FaceSet {
     /// Whether the front is in the set.
@@ -32,7 +32,7 @@ pub struct FaceSet {
 }
 
 impl FaceSet {
-    /// Both sides.
+    /// Set of both sides.
     pub(crate) const BOTH: Self = Self { front: true, back: true };
 
     /// Whether no side is in the set.
@@ -41,25 +41,25 @@ impl FaceSet {
     }
 }
 
-/// Reason why a triangle is dropped before the raster.
+/// Reason why a triangle is culled before the raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CullReason {
-    /// It is never in the picture and in front of the near plane.
+    /// The triangle is never in the picture and beyond the near plane.
     Frustum,
-    /// It never shows a side that is drawn, or never has an area.
+    /// No side that is drawn is ever visible, or the triangle never has an area.
     Facing,
     /// A coordinate is beyond the range of f32.
     NotFinite,
 }
 
-/// The camera as triangle set-up sees it.
+/// Camera parameters for triangle set-up.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUpView {
     /// Shear of the lens.
     pub shear: LensShear,
     /// Width and height of the picture in pixels.
     pub size: [u32; 2],
-    /// Distance of the near plane.
+    /// Distance of the near plane in world units.
     pub near: f64,
 }
 
@@ -67,7 +67,7 @@ impl MovingTriangle {
     /// Sets up a triangle from its corners when the shutter opens and when it closes.
     ///
     /// # Errors
-    /// The reason why it is culled.
+    /// The reason why the triangle is culled.
     pub fn set_up(
         corners: [[CentredPoint; 2]; 3],
         view: &SetUpView,
@@ -88,7 +88,7 @@ impl MovingTriangle {
         Ok(triangle)
     }
 
-    /// The triangle without culls and without a box.
+    /// Creates a triangle without culling and with an empty box.
     pub fn unculled(corners: [[CentredPoint; 2]; 3], primitive: u32) -> Self {
         Self {
             start: corners.map(|[start, _]| start.map(narrow)),
@@ -99,19 +99,19 @@ impl MovingTriangle {
         }
     }
 
-    /// Corners when the shutter closes.
+    /// Corners when the shutter closes, in the coordinates of `start`.
     #[inline]
     pub fn end(&self) -> [[f32; 3]; 3] {
         self.at(1.0)
     }
 
-    /// Corners at a time.
+    /// Corners at a time from 0 to 1, in the coordinates of `start`.
     #[inline]
     pub fn at(&self, time: f32) -> [[f32; 3]; 3] {
         [0, 1, 2].map(|i| [0, 1, 2].map(|k| self.start[i][k] + time * self.change[i][k]))
     }
 
-    /// Whether its corners move.
+    /// Whether any corner moves.
     pub fn moves(&self) -> bool {
         self.change.iter().flatten().any(|v| *v != 0.0)
     }
@@ -148,8 +148,8 @@ impl MovingTriangle {
         (x0 < x1 && y0 < y1).then_some([x0, y0, x1, y1])
     }
 
-    /// Sides that may show at any time through any point of the lens. The orientation is the sign of the corners'
-    /// determinant, cubic in time and affine in the lens coordinates, bounded by its Bernstein coefficients.
+    /// Sides that may be visible at any time through any point of the lens. The orientation is the sign of the corners'
+    /// determinant, which is cubic in time and affine in lens coordinates, and bounded by its Bernstein coefficients.
     fn sides(&self, shear: &LensShear) -> FaceSet {
         let ends = [self.start, self.end()].map(|points| points.map(|p| p.map(f64::from)));
         let corners_of_lens: &[[f64; 2]] = if shear.is_pinhole() {
@@ -160,7 +160,7 @@ impl MovingTriangle {
         let moves = self.moves();
         let mut shown = FaceSet { front: false, back: false };
         for [u, v] in corners_of_lens {
-            // The part of the shear that is proportional to Z leaves the determinant as it is.
+            // The part of the shear that is proportional to Z does not affect the determinant.
             let [across, down] = [u * f64::from(shear.b[0]), v * f64::from(shear.b[1])];
             let determinant = |which: [usize; 3]| {
                 let p = [0, 1, 2].map(|i| {

@@ -1,4 +1,4 @@
-//! Sizes of adaptive shading pixels.
+//! Cell sizes of adaptive shading grids.
 
 use quadrille_base::math::narrow;
 use quadrille_deferred::camera::lens::{Lens, LensShear};
@@ -35,7 +35,7 @@ fn cells_grow_along_the_motion_and_with_defocus() {
     assert!((along - 0.5 * 65.0_f64.sqrt()).abs() < 1e-6 && across == 1.0);
     let basis = spacing(&triangle([0.0, 8.0], 2.0), &sharp).basis();
     assert!((basis[0][1] - 1.0 / along).abs() < 1e-6 && basis[1][0] == -1.0, "{basis:?}");
-    // 2 |a + b / z| = 8.
+    // The circle of confusion is 2 |a + b / z| = 8.
     let lens = LensShear { a: [0.0; 2], b: [-8.0; 2] };
     let [along, across] = px([0.0; 2], &lens);
     assert!((across - 3.5).abs() < 1e-6 && along == across, "{along} {across}");
@@ -48,7 +48,7 @@ fn the_least_blur_counts() {
     let mut one_still = triangle([8.0, 0.0], 2.0);
     one_still.change[0] = [0.0; 3];
     assert_eq!(spacing(&one_still, &sharp), Spacing::PIXEL);
-    // In focus at z = 2, between the corners.
+    // The plane in focus, z = 2, lies between the corners.
     let lens = LensShear { a: [8.0; 2], b: [-16.0; 2] };
     let mut cut = triangle([0.0; 2], 2.0);
     cut.start[0][2] = 1.0;
@@ -58,13 +58,12 @@ fn the_least_blur_counts() {
     assert_eq!(spacing(&cut, &lens), Spacing::PIXEL);
 }
 
-/// Scale of the cells.
+/// Scale of the cells, as in `GridRule::Adaptive`.
 const QUALITY: f64 = 0.5;
-/// Share by which the side of a cell may exceed the bound: positions are rounded to 1/256 of a pixel.
+/// Factor by which the side of a cell may exceed the bound: positions are rounded to 1/256 of a pixel.
 const ROUNDING: f64 = 1.01;
 
-/// A triangle that moves sideways, as in [`MovingTriangle::unculled`], with a corner behind the eye in one of
-/// four.
+/// Random triangle that moves sideways; one in four has a corner behind the eye.
 fn through_focus(random: &mut Random, shift: f64) -> MovingTriangle {
     let mut depths = [random.next(1.0, 4.0), random.next(4.0, 30.0), random.next(1.0, 30.0)];
     if random.next(0.0, 4.0) < 1.0 {
@@ -124,7 +123,7 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
                 let most = (QUALITY * variance.sqrt()).clamp(1.0, 16.0);
                 assert!(side <= most * ROUNDING, "{round} {place:?}: {side} {most}");
             }
-            // The point of the grid is in the hit's cell.
+            // The grid point is in the cell of the hit.
             let point = grid.position(spid.point().map(i32::from));
             let off = length([0, 1].map(|k| point[k] - place[k]));
             assert!(off <= 0.51 * length(side) + 0.01, "{round} {place:?}: {off} {side:?}");
@@ -136,6 +135,6 @@ fn no_part_of_a_triangle_through_focus_is_shaded_more_coarsely_than_its_blur_all
         cut += u32::from(most > 1.9 * least);
         cut_behind_eye += u32::from(most > 1.9 * least && triangle.start[0][2] < 0.0);
     }
-    // Triangles that the plane in focus cuts had cells of the size of pixels before they were cut.
+    // Without bands, triangles that the plane in focus cuts have cells of the size of pixels.
     assert!(coarse > 10_000 && cut > 150 && cut_behind_eye > 30, "{coarse} {cut} {cut_behind_eye}");
 }

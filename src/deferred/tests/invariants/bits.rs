@@ -1,4 +1,4 @@
-//! Streams of bits come back as they were.
+//! Streams of bit fields are read back as they were written.
 
 use quadrille_deferred::memory::bits::*;
 

@@ -1,4 +1,4 @@
-//! The cache of blocks under random accesses.
+//! Cache of blocks under random accesses.
 
 use quadrille_deferred::memory::cache::*;
 use quadrille_deferred::memory::traffic::BufferTraffic;
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 
 const BLOCKS: u32 = 200;
 
-/// Random accesses around a moving position, like accesses of a raster.
+/// Random accesses near a moving position, like the accesses of a raster.
 fn accesses() -> Vec<(u32, CacheAccess)> {
     let mut rng = Pcg64::seed_from_u64(3);
     let access = |number: u32| {
@@ -61,7 +61,7 @@ fn clear_and_wholly_written_blocks_are_not_fetched() {
     cache.access(0, CacheAccess::Read, |_| unreachable!());
     cache.access(1, CacheAccess::Write, |_| unreachable!());
     assert_eq!(read(&cache), 0);
-    // Block 1 is dirty and leaves packed; block 0 is still clear.
+    // Block 1 is dirty and is written back packed; block 0 is still clear and needs no read.
     cache.access(0, CacheAccess::Write, |block| 128 + u64::from(block));
     assert_eq!((read(&cache), cache.traffic().write), (0, 129));
     cache.access(1, CacheAccess::WriteWhole, |_| 64);

@@ -27,7 +27,7 @@ fn round_trip(block: &Block, format: BlockFormat, clear: u64) -> PackedSize {
         _ => clear_value,
     });
     let decoded = packed.decode(format, clear, clear_value);
-    // A raw block of depths holds its clear samples too; the mask replaces them.
+    // A raw block of depths also holds clear samples, which the mask replaces.
     let decoded = std::array::from_fn(|at| match clear >> at & 1 {
         0 => decoded[at],
         _ => clear_value,
@@ -36,7 +36,7 @@ fn round_trip(block: &Block, format: BlockFormat, clear: u64) -> PackedSize {
     packed.size
 }
 
-/// A block of random values of a kind that buffers hold: few or many values, in one range or two.
+/// Random block as buffers hold them: few or many distinct values, in one range or two.
 fn random_block(rng: &mut Pcg64) -> Block {
     let mask = u32::MAX.checked_shr(32 - rng.random_range(0..=32_u32)).unwrap_or(0);
     let bases: [u32; 2] = [rng.random(), rng.random()];
@@ -92,13 +92,13 @@ fn constant_blocks_take_one_transfer() {
     }
 }
 
-/// A block of the values that `value` returns for 0 to 63.
+/// Block of the values that `value` returns for 0 to 63.
 fn block_of(value: impl FnMut(u32) -> u32) -> Block {
     let values: Vec<u32> = (0..64).map(value).collect();
     values.try_into().unwrap()
 }
 
-/// The sizes at which each codec needs another transfer, from their formats.
+/// Sizes at which each codec needs one more transfer, derived from its format.
 #[test]
 fn sizes_follow_from_the_formats() {
     let bytes = |block: &Block, codec: Codec| {
@@ -106,7 +106,7 @@ fn sizes_follow_from_the_formats() {
         assert_eq!(size.codec, codec);
         size.bytes
     };
-    // Two ranges at both ends of all numbers, with distances of b bits.
+    // Two ranges, at the smallest and largest numbers, with distances of b bits.
     let ranges = |b: u32| {
         block_of(|at| {
             let distance = match at {
@@ -120,7 +120,7 @@ fn sizes_follow_from_the_formats() {
     for (b, expected) in [(5, 64), (6, 128), (13, 128), (14, 192), (21, 192)] {
         assert_eq!(bytes(&ranges(b), Codec::MinMax), expected, "{b}");
     }
-    // 48 + 9 * 32 + 64 * 4 bits.
+    // Prefix and fields, 9 entries and 64 indices: 48 + 9 * 32 + 64 * 4 bits.
     let few = block_of(|at| (at % 9) * 0x1999_9999);
     let size = round_trip(&few, BlockFormat::Identifiers, 0);
     assert_eq!((size.codec, size.bits), (Codec::Palette, 592));
@@ -131,7 +131,7 @@ fn sizes_follow_from_the_formats() {
     });
     let size = round_trip(&colours, BlockFormat::Rgba16F, 0);
     assert_eq!((size.codec, size.bits), (Codec::Offset, 248));
-    // 53 + 32 * (1 + 0) bits: half of the samples are clear, the others are two depths.
+    // 53 + 32 * (1 + 0) bits: half of the samples are clear, the other half has two depths.
     let depths = block_of(|at| if at % 4 < 2 { 1000 } else { 0xff_0000 });
     let size = round_trip(&depths, BlockFormat::Depth24, 0xaaaa_aaaa_aaaa_aaaa);
     assert_eq!((size.codec, size.bits), (Codec::Depth, 85));

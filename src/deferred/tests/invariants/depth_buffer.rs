@@ -1,4 +1,4 @@
-//! The depth buffer, against contents worked out by hand.
+//! Depth buffer against contents worked out by hand.
 
 use quadrille_deferred::hits::Hit;
 use quadrille_deferred::memory::depth_buffer::{DepthBlocks, DepthFormat, DepthRule};
@@ -27,7 +27,7 @@ fn hits_pass_where_they_are_nearer() {
     assert_eq!((buffer.depth(1), buffer.depth(3), buffer.depth(4)), (0.5, 0.3, 0.0));
 }
 
-/// Samples of a block of pixels may lie in two blocks of memory.
+/// The samples of a block of pixels may lie in two blocks of memory.
 #[test]
 fn blocks_of_three_samples_per_pixel_straddle() {
     let mut buffer = buffer(12 * 6);
@@ -43,7 +43,7 @@ fn blocks_of_three_samples_per_pixel_straddle() {
 
 #[test]
 fn hidden_hits_and_clear_blocks_read_no_depths() {
-    // A cache of one block, so that other blocks push it out.
+    // The cache has one block, so that every other block evicts it.
     let spec = MemorySpec { depth_cache_bytes: 256, ..MemorySpec::default() };
     let mut buffer = DepthBlocks::new(&spec, DepthFormat::D24, 128).unwrap();
     let full = hits(&[0.5; 64]);

@@ -1,4 +1,4 @@
-//! Edge functions against the sample test.
+//! Bounds of edge functions against the sample test.
 
 use fearless_simd::dispatch;
 use fearless_simd::{f32x16, mask32x16, prelude::*};
@@ -18,8 +18,8 @@ const BACK: FaceSet = FaceSet { front: false, back: true };
 
 const NONE: FaceSet = FaceSet { front: false, back: false };
 
-/// The ranges in time and on the lens of the samples of a rectangle that may be hit, and the sides
-/// that they may show.
+/// Ranges in time and on the lens of the samples of a rectangle that may be hit, and sides that may be visible; `None`
+/// if no sample may be hit.
 fn found(
     triangle: &MovingTriangle,
     lens: &LensShear,
@@ -51,13 +51,13 @@ fn tiles_beyond_an_edge_show_nothing() {
     let of = |x, y| found(&triangle, &sharp, &rect(x, y)).map_or(NONE, |(_, faces)| faces);
     assert!(of(1.0, 1.0).front && !of(1.0, 1.0).back);
     assert!(of(9.0, 9.0).front, "the edge crosses the tile");
-    // Within the box of the triangle, beyond its third edge.
+    // Inside the box of the triangle, beyond its third edge.
     assert!(of(12.0, 12.0).is_empty());
 }
 
 #[test]
 fn no_hit_is_culled() {
-    // Random triangles, tiles and ranges: wherever a sample in the range hits, the side is kept.
+    // Random triangles, tiles and ranges: if a sample in the range hits, its side is kept.
     let mut state = 1_u64;
     let mut random = |least: f64, greatest: f64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The sample test in f64, straight from its definition.
+//! Sample test in f64, directly from its definition.
 
 use quadrille_deferred::camera::lens::LensShear;
 use quadrille_deferred::raster::sample_test::Sample;
@@ -9,8 +9,8 @@ use quadrille_deferred::raster::triangle::MovingTriangle;
 pub(super) struct ExactHit {
     pub(super) depth: f64,
     pub(super) is_hit: bool,
-    /// Whether rounding may change the outcome: the sample is within 1e-4 px of an edge, or the point
-    /// close to the near plane.
+    /// Whether rounding may change the result: the sample is within 1e-4 px of an edge, or the point is close to the near
+    /// plane.
     pub(super) is_close: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The sorted back end against a functional model of decoupled sampling during the raster, alpha-tested and
-//! blended draws included, and scenes that are awkward on purpose.
+//! Sorted back end against a functional model of decoupled sampling during the raster, with alpha-tested and blended
+//! triangles, and degenerate scenes.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ use quadrille_deferred::shading::spid::Spid;
 use quadrille_mesh::frame::Faces;
 use quadrille_mesh::shade::Shader;
 
-/// Samples with premultiplied colours, as decoupled sampling draws them.
+/// Functional model of decoupled sampling: premultiplied colours and depths of samples.
 struct Forward<'a> {
     frame: &'a StochasticFrame,
     shader: QuadShader<'a>,
@@ -64,7 +64,7 @@ impl Forward<'_> {
     }
 }
 
-/// The picture of decoupled sampling with a memo of some quads, and the quads shaded.
+/// Picture of decoupled sampling with a memo of limited size, and number of quads shaded.
 fn drawn_forward(
     frame: &StochasticFrame,
     shader: &Shader<'_>,
@@ -140,10 +140,10 @@ fn sorting_and_forward_shading_draw_the_same_picture() {
 fn awkward_scenes_are_drawn() {
     let mut text = String::new();
     for z in [2.0, 2.0, 3.0] {
-        // Twice the same triangle, and one behind it.
+        // The same triangle twice, and a triangle behind it.
         writeln!(text, "v -1 -1 {z}\nv 1 -1 {z}\nv 0 1 {z}\nf -1 -2 -3").unwrap();
     }
-    // No area; one corner behind the eye; through the eye; tiny; far away.
+    // Triangles without area, with a corner behind the eye, through the eye, tiny, and far away.
     writeln!(text, "v 0 0 2\nv 0 0 2\nv 1 1 2\nf -1 -2 -3").unwrap();
     writeln!(text, "v 0 0 -2\nv 3 0 4\nv 0 3 4\nf -1 -2 -3").unwrap();
     writeln!(text, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -3").unwrap();
@@ -161,7 +161,7 @@ fn awkward_scenes_are_drawn() {
                 assert!(picture.pixels().iter().flatten().all(|v| v.is_finite()));
                 assert!(frame.tiled(&pass(None, (shader, background))).picture == Some(picture));
             });
-            // Of equal triangles, the first is seen.
+            // Of two equal triangles, the first is visible.
             assert!(frame.visible.spids.iter().all(|spid| spid.primitive != 2));
         }
     }

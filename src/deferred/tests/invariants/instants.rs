@@ -1,5 +1,4 @@
-//! A blurred frame against the mean of frames of the mesh path at single instants through single points of
-//! the lens.
+//! A blurred frame against the mean of frames of the mesh path, each at one instant through one point of the lens.
 
 use std::fmt::Write;
 
@@ -30,15 +29,15 @@ fn the_mean_of_instants_and_lens_points_is_the_blurred_picture() {
         for at in 0..width * height {
             let first = frame.visible.pixel(at % width, at / width);
             for spid in &frame.visible.spids[first..first + 16] {
-                // A colour for each primitive.
+                // Each primitive has its own colour.
                 let colour = [spid.primitive, spid.primitive * 7, spid.primitive * 31];
                 let colour = colour.map(|v| f64::from(v % 64) / 63.0);
                 (0..3).for_each(|k| mean[at as usize][k] += colour[k] / 16.0 / seeds as f64);
             }
         }
     }
-    // The same by single instants through single points of the lens, in the mesh path: the camera and
-    // its principal point are moved instead of the lens.
+    // Frames of the mesh path at one instant through one point of the lens: instead of the lens, the camera
+    // and its principal point are moved.
     let mut random = Random(77);
     let mut expected = vec![[0.0_f64; 4]; 32 * 24];
     let instants = 1024;

@@ -1,4 +1,4 @@
-//! Properties of whole frames on random scenes, and of parts against slower definitions.
+//! Invariants of whole frames on random scenes, and parts against slower definitions.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod adaptive;
@@ -55,7 +55,7 @@ use quadrille_mesh::frame::{Cull, Faces, FrameSettings, VisibleFrame};
 use quadrille_mesh::shade::{Albedo, ShadeSettings, Shader, Textures};
 use scenes::{Random, blurs, camera, frame, mesh, soup};
 
-/// All triangles of a frame as set up, with their numbers.
+/// All opaque triangles of a frame after set-up.
 fn triangles(frame: &StochasticFrame) -> Vec<MovingTriangle> {
     frame.geometry.chunks.iter().flat_map(|c| c.layer(DrawLayer::Opaque).iter().copied()).collect()
 }
@@ -153,9 +153,9 @@ fn samples_show_what_the_definition_and_exact_arithmetic_say() {
     }
 }
 
-/// Compares the owners of all samples of frames of random scenes with the owners by exact arithmetic, until
-/// `wanted` samples have been compared; returns how many were too close to an edge, to another depth or to
-/// the near plane to tell, and how many showed a triangle.
+/// Compares the visible primitives of all samples of random frames with the result of exact arithmetic, until `wanted`
+/// samples are compared. Returns the number of samples too close to an edge, another depth or the near plane to
+/// decide, and the number of covered samples.
 fn compare_owners(wanted: u64) -> (u64, u64) {
     let frames = blurs().into_iter().cycle().zip(0_u64..);
     let (mut compared, mut close, mut covered) = (0, 0, 0);
@@ -270,7 +270,7 @@ fn shaded(source: &Triangles, frame: &StochasticFrame, use_shader: impl FnOnce(&
     use_shader(&Shader::new(source.materials(), &textures, middle, shade));
 }
 
-/// A second pass with a picture and heat.
+/// Settings of a second pass with a picture and heat.
 fn pass<'a>(tile_px: Option<u32>, picture: (&'a Shader<'a>, Background)) -> TiledPass<'a> {
     static CACHE: LazyLock<VertexCacheSpec> = LazyLock::new(VertexCacheSpec::default);
     TiledPass {
@@ -432,10 +432,10 @@ fn without_blur_quads_are_those_of_multisampling() {
         &Task::NEVER,
     )
     .unwrap();
-    // A quad of a triangle is a fragment; triangles that share nothing are shaded apart.
+    // Each triangle is about one fragment, and triangles share no quads.
     let owners = visible.bins.iter().flat_map(|bin| &bin.samples);
     let owners: BTreeSet<u32> = owners.copied().filter(|o| *o != NO_OWNER).collect();
     let difference = quads.abs_diff(owners.len() as u64) as f64 / owners.len() as f64;
-    // Vertices are snapped to 1/256 px there and not here.
+    // The mesh path snaps vertices to 1/256 px, this raster does not.
     assert!(difference < 0.01 && owners.len() > 500, "{quads} {}", owners.len());
 }

@@ -1,4 +1,4 @@
-//! The memo of shaded quads under random look-ups.
+//! Memo of shaded quads under random look-ups.
 
 use quadrille_deferred::forward::memo::*;
 use rand::{RngExt, SeedableRng};
@@ -19,7 +19,7 @@ fn the_least_recently_used_quad_makes_room() {
     assert_eq!(memo.counters().misses, 5);
 }
 
-/// A memo of least recently used quads holds all that a smaller one does.
+/// An LRU memo holds all quads of a smaller LRU memo.
 #[test]
 fn misses_fall_with_the_size() {
     let mut rng = Pcg64::seed_from_u64(5);

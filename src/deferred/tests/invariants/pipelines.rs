@@ -1,5 +1,4 @@
-//! The pipelines that shade during the raster beside the sorted back end, and the codecs on blocks of
-//! real frames.
+//! Pipelines that shade during the raster against the sorted back end, and codecs on blocks of real frames.
 
 use super::passes;
 use super::scenes::{blurs, frame, soup};
@@ -18,7 +17,7 @@ use quadrille_geometry::triangles::Triangles;
 use quadrille_mesh::frame::Faces;
 use quadrille_mesh::shade::{ShadeSettings, Shader, Textures};
 
-/// Shading of a frame.
+/// Quad shading of a frame, as a source of shaders.
 struct FrameQuads<'a> {
     frame: &'a StochasticFrame,
     shader: &'a Shader<'a>,
@@ -74,7 +73,7 @@ fn pipelines_agree_with_the_sorted_back_end() {
         }
         let quads = |at: usize| outcomes[at].quads;
         let sorted = |tile| passes(&frame, &source, tile).counters.quads;
-        // Behind a prepass, a memo without limit shades each visible quad once, as one tile does.
+        // After a prepass, a memo without limit shades each visible quad once, as a single tile does.
         assert_eq!(quads(0), sorted(None));
         assert!(sorted(Some(16)) >= quads(0));
         assert!(quads(1) >= quads(2) && quads(2) >= quads(3) && quads(3) >= quads(0));

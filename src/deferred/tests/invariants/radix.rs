@@ -1,11 +1,11 @@
-//! The sort against the sort of the standard library.
+//! Radix sort against the sort of the standard library.
 
 use quadrille_deferred::backend::radix::*;
 use quadrille_deferred::shading::spid::Spid;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Sizes that section 4.3 states: "2.6 MB" for a tile, "144 MB" for a frame.
+/// Section 4.3 states "2.6 MB" for a tile and "144 MB" for a frame.
 #[test]
 fn sizes_are_the_published_ones() {
     let tile = 128 * 128 * 16;
@@ -15,7 +15,7 @@ fn sizes_are_the_published_ones() {
     let frame = 1280 * 720 * 16;
     let frame_bits = frame * (buffer_bits(tile) / tile);
     assert!((mebibytes(frame_bits) - 144.1).abs() < 0.05);
-    // The colours of the tile, RGBA16F, fit into the second buffer.
+    // The RGBA16F colours of the tile fit into the second buffer.
     assert!(64 * tile <= buffer_bits(tile) && mebibytes(64 * tile) == 2.0);
 }
 
@@ -53,7 +53,7 @@ fn order_is_that_of_a_stable_sort() {
             let counters = sort.sort(&mut entries, 18);
             assert_eq!(entries, expected);
             let passes = if count == 0 { 0 } else { passes };
-            // A tile of the background is not sorted, and does not lower the mean over the others.
+            // A tile without covered samples is not sorted, and does not lower the mean of the other tiles.
             let tiles = u64::from(passes > 0);
             assert_eq!((counters.tiles, counters.passes), (tiles, passes));
             assert!(counters.packed_bytes <= counters.raw_bytes);

@@ -15,7 +15,7 @@ use quadrille_geometry::files::{Material, Mesh, Texture};
 use quadrille_geometry::triangles::{Adjacency, Triangles};
 use quadrille_scene::{Camera, Intrinsics};
 
-/// A generator of numbers for scenes.
+/// Generator of random numbers for scenes.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -34,10 +34,10 @@ pub(super) fn mesh(text: &str) -> Triangles {
     Triangles::new(parsed(text), Adjacency::Vertex, &Task::NEVER).unwrap()
 }
 
-/// As [`soup`], with every fourth triangle blended and every other one alpha-tested with a texture of holes.
+/// As [`soup`], with a quarter of the triangles blended and half of them alpha-tested with a texture of holes.
 pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
     let text = soup_text(seed, count, size).replace("\nf ", "\nvt 0 0\nvt 2 0\nvt 0 2\nf ");
-    // Corners of faces by the same numbers in both lists.
+    // Corners of faces have the same index in both lists.
     let faces = text.lines().map(|line| match line.strip_prefix("f ") {
         Some(corners) => {
             corners.split(' ').fold("f".to_owned(), |face, c| format!("{face} {c}/{c}"))
@@ -72,7 +72,7 @@ pub(super) fn layered_soup(seed: u64, count: usize, size: f64) -> Triangles {
     Triangles::new(mesh, Adjacency::Vertex, &Task::NEVER).unwrap()
 }
 
-/// Triangles at random positions in front of the camera, of both orientations; some cross its plane.
+/// Triangles at random positions in front of the camera, of both orientations; some cross the camera plane.
 pub(super) fn soup(seed: u64, count: usize, size: f64) -> Triangles {
     mesh(&soup_text(seed, count, size))
 }
@@ -111,7 +111,7 @@ pub(super) fn moving() -> SceneMotion {
     }
 }
 
-/// Sharp, motion, defocus, both.
+/// Four kinds of blur: none, motion, defocus, and both.
 pub(super) fn blurs() -> [(Lens, SceneMotion); 4] {
     let lens = Lens::new(0.08, 3.0).unwrap();
     [

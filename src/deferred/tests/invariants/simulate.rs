@@ -1,4 +1,4 @@
-//! The pipelines on rectangles in random order of depth.
+//! Pipelines on rectangles in random order of depth.
 
 use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::forward::{PipelineOutcome, QuadShading};
@@ -12,7 +12,7 @@ use quadrille_deferred::simulate::*;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Rectangles in random order of depth, some of them at equal depths, and some that are drawn after them.
+/// Source of hits: rectangles in random order of depth, some at equal depths, followed by alpha-tested and blended ones.
 struct Rectangles {
     size: [u32; 2],
     samples: u32,
@@ -195,7 +195,7 @@ fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
     let runs = [Some(16), Some(32), None].map(|tile_px| PipelineRun::Sds { tile_px });
     let outcomes = run(&stream, &runs);
     let traffic: Vec<_> = outcomes.iter().map(|o| o.traffic.unwrap()).collect();
-    // With 16 samples a block of memory is one of 2x2 pixels, so tiles share none.
+    // With 16 samples, a block of memory is a block of 2x2 pixels, so tiles share no block.
     assert_eq!((traffic[0], traffic[1]), (traffic[2], traffic[2]));
     let spid = traffic[0].spid;
     assert!(spid.read > 0 && spid.ratio().unwrap() < 1.0);
@@ -203,7 +203,7 @@ fn sds_moves_identifiers_and_loads_each_block_once_per_tile() {
     let blocks = outcomes[0].spid_blocks.unwrap();
     let written = blocks.offset + blocks.min_max + blocks.palette + blocks.raw;
     assert!(written * 64 <= spid.write && spid.write <= written * 256);
-    // With one sample blocks of memory are 32 pixels wide: narrow tiles load them several times.
+    // With one sample, blocks of memory are 32 pixels wide, and narrow tiles load them several times.
     let stream = Rectangles { samples: 1, ..stream };
     let read: Vec<_> = run(&stream, &runs).iter().map(|o| o.traffic.unwrap().spid.read).collect();
     assert!(read[0] > read[1] && read[1] >= read[2], "{read:?}");

@@ -16,7 +16,7 @@ fn samples_of_two_words_fill_two_blocks() {
     buffer.write(128, u64::MAX, |k| [k, k + 1]);
     assert_eq!(buffer.sample::<2>(126), [7, 8]);
     assert_eq!(buffer.sample::<2>(128 + 2 * 63), [63, 64]);
-    // Both blocks are written whole: the first has left, and nothing was read.
+    // Both blocks are written as a whole: the first is evicted, and nothing is read.
     assert_eq!(buffer.traffic().read, 0);
     assert_eq!(buffer.traffic().raw, 256);
     buffer.write(128, 1, |_| [0, 0]);
