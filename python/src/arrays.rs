@@ -1,4 +1,4 @@
-//! Arrays between numpy and the library.
+//! Conversion of arrays between numpy and the library.
 
 use numpy::{
     IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods,
@@ -10,7 +10,7 @@ use quadrille::{Error, Frame};
 
 use crate::errors::to_python;
 
-/// An array of f32 in C order; the Python layer converts its arguments to this form.
+/// Array of f32 in C order; the Python package converts its arguments to this form.
 pub(crate) type Floats<'py> = PyReadonlyArrayDyn<'py, f32>;
 
 /// Borrows the elements of an array; an error names the argument if the array is not in C order.
@@ -24,7 +24,7 @@ pub(crate) fn numbers<'a, T: numpy::Element>(
     })
 }
 
-/// Borrows an array in C order as rows of `N` elements, the length of its last axis.
+/// Borrows an array in C order as rows of `N` elements; the last axis must have length `N`.
 pub(crate) fn rows<'a, const N: usize>(
     name: &str,
     array: &'a Floats<'_>,
@@ -48,8 +48,8 @@ pub(crate) fn array<'py, T: numpy::Element>(
     Ok(flat.reshape(shape.to_vec())?.into_any())
 }
 
-/// Creates an array of `shape` with arbitrary values. numpy allocates it without clearing it, and puts large arrays on
-/// huge pages.
+/// Creates an array of `shape` with arbitrary values. numpy allocates the memory without clearing it, in huge pages for
+/// large arrays.
 pub(crate) fn empty<'py, T: numpy::Element>(
     py: Python<'py>,
     shape: &[usize],
@@ -59,7 +59,7 @@ pub(crate) fn empty<'py, T: numpy::Element>(
     Ok(numpy.call_method1(intern!(py, "empty"), (shape, T::get_dtype(py)))?.cast_into()?)
 }
 
-/// Creates an array of `shape` whose values a function writes, and returns it with the function's result.
+/// Creates an array of `shape`, passes its elements to `fill`, and returns it with the result of `fill`.
 pub(crate) fn filled<'py, T: numpy::Element, R>(
     py: Python<'py>,
     shape: &[usize],

@@ -1,4 +1,4 @@
-//! The Python class of cameras, and functions that read camera files.
+//! Python class of cameras, and functions that read camera files.
 
 use pyo3::prelude::*;
 use quadrille::nalgebra::{Matrix3, Vector3};
@@ -12,15 +12,15 @@ use quadrille_scene::cameras::ViewSpec;
 use crate::errors::to_python;
 use crate::run::run;
 
-/// A square matrix in row-major order.
+/// Square matrix in row-major order.
 type Rows<const N: usize> = [[f64; N]; N];
 
-/// A camera of the library.
+/// Python class of a camera.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Camera")]
 #[derive(Debug)]
 pub(crate) struct RawCamera(pub(crate) Camera);
 
-/// Lens names that Python passes and reads.
+/// Names of lenses in Python, on whose order [`projection`] depends.
 const LENSES: [&str; 3] = ["pinhole", "fisheye", "equirectangular"];
 
 fn projection(lens: &str) -> PyResult<Projection> {
@@ -85,8 +85,8 @@ impl RawCamera {
         view.camera().map(Self).map_err(to_python)
     }
 
-    /// Returns the camera with another picture size. With both sides, each axis is scaled by its own factor; with one,
-    /// the aspect ratio is kept, as by the command line.
+    /// Returns the camera with another picture size. With both sides, each axis is scaled by its own factor; with one side,
+    /// the aspect ratio is kept, as on the command line.
     fn resized(&self, width: Option<u32>, height: Option<u32>) -> PyResult<Self> {
         let resized = match (width, height) {
             (Some(width), Some(height)) => self.0.resized(width, height),
@@ -143,14 +143,14 @@ impl RawCamera {
         }
     }
 
-    /// The same camera with a distorted fisheye.
+    /// Returns the camera with a fisheye lens of these distortion coefficients.
     fn distorted(&self, coefficients: [f64; 4]) -> PyResult<Self> {
         let lens = FisheyeLens::new(coefficients).map_err(to_python)?;
         Ok(Self(self.0.clone().with_projection(Projection::Fisheye(lens))))
     }
 }
 
-/// Loads the cameras of a file, or of the named part of its train/test split, and the warnings about it.
+/// Loads the cameras of a file, or of one part of its train/test split; also returns warnings about the file.
 #[pyfunction]
 pub(crate) fn load_cameras(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Conversions, and tables of raw columns.
+//! Conversion of scene files, and tables of raw columns.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::errors::to_python;
 use crate::run::{Call, Stage, run};
 use crate::scene::output_format;
 
-/// Inputs and output of a conversion, and its actions.
+/// Inputs, output and actions of a conversion.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Conversions {
@@ -35,11 +35,11 @@ pub(crate) struct Conversions {
     drop_outside: bool,
 }
 
-/// Provides views to a conversion, and receives its warnings and progress.
+/// Host of a conversion: provides views, and receives warnings and progress.
 struct Host<'a> {
     inputs: &'a [PathBuf],
     cameras: Option<Vec<Camera>>,
-    /// Source of the views, as reports name it.
+    /// Description of the source of the views, for reports.
     source: String,
     warnings: Vec<String>,
     stage: Arc<Stage>,
@@ -87,8 +87,8 @@ impl ConversionHost for Host<'_> {
 }
 
 impl Host<'_> {
-    /// Without given views, takes the cameras of the file beside the first input. Without that file, a report uses a
-    /// circle of views around the content, and pruning is refused.
+    /// If the caller passed no cameras, takes the cameras of the file beside the first input. If there is no such file, a
+    /// report uses a circle of views around the content, and pruning is refused.
     fn find_views(&mut self, is_pruned: bool) -> quadrille::Result<()> {
         let beside = self.inputs.first().and_then(|input| find_camera_file(input));
         if let (None, Some(file)) = (&self.cameras, &beside) {
@@ -105,7 +105,7 @@ impl Host<'_> {
     }
 }
 
-/// Converts files. Returns the document of `convert --json`, and warnings.
+/// Converts scene files; returns the document of `convert --json`, and warnings.
 #[pyfunction]
 pub(crate) fn convert(
     py: Python<'_>,
@@ -163,7 +163,7 @@ fn refuse_inputs(conversion: &Conversion) -> quadrille::Result<()> {
     quadrille_base::output::refuse_input(&conversion.output, &inputs)
 }
 
-/// Python class of raw columns: the values of a scene file before activation.
+/// Python class of a table: the raw columns of a scene file, before activation.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Table")]
 #[derive(Debug)]
 pub(crate) struct RawTable(SplatTable);
@@ -235,7 +235,7 @@ impl RawTable {
     }
 }
 
-/// A numpy array of one of the element types of PLY.
+/// A numpy array of any element type of PLY.
 #[derive(FromPyObject)]
 pub(crate) enum ColumnArray<'py> {
     F32(PyReadonlyArray1<'py, f32>),

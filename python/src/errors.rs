@@ -1,4 +1,4 @@
-//! Errors of the library as Python's exceptions.
+//! Conversion of errors of the library to Python exceptions.
 
 use std::io;
 use std::path::Path;
@@ -29,17 +29,17 @@ pub(crate) fn to_python(error: Error) -> PyErr {
         Error::Read { path, reason } | Error::Write { path, reason } => {
             os_error(path, reason, text)
         }
-        // Raised only if the work ended as cancelled while no exception was pending.
+        // Reached only if the work was cancelled and no Python exception is pending.
         Error::Cancelled => PyRuntimeError::new_err(text),
         _ => PyValueError::new_err(text),
     }
 }
 
-/// Creates an `OSError` of the subclass for its errno, such as `FileNotFoundError`.
+/// Creates an `OSError`, or the subclass for the errno, such as `FileNotFoundError`.
 fn os_error(path: &Path, reason: &io::Error, text: String) -> PyErr {
     match reason.raw_os_error() {
         Some(number) => {
-            // Python writes the number in front of the text.
+            // `OSError` itself puts the number in front of the text.
             let suffix = format!(" (os error {number})");
             let reason = reason.to_string();
             let reason = reason.strip_suffix(&suffix).unwrap_or(&reason).to_owned();

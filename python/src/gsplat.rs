@@ -1,4 +1,4 @@
-//! The call of gsplat: splats in arrays of the caller, from several cameras at once.
+//! Rasterization call of gsplat: draws splats in the caller's arrays from several cameras at once.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -19,16 +19,17 @@ use crate::pairs::{AllPairs, DrawnView, Named, joined};
 use crate::run::{Call, run};
 use crate::scene::output_format;
 
-/// Doubles in C order.
+/// Array of f64 in C order.
 type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
-/// Largest number of splats for which a call keeps its renderer for the next call, which then reuses its memory. The
-/// arrays take 76 bytes per splat, so the process keeps at most 305 MB.
+/// Largest number of splats for which a call keeps its renderer, so that the next call reuses its memory. The arrays
+/// take 76 bytes per splat, so the process keeps at most 305 MB.
 const KEPT_SPLATS: usize = 4_000_000;
-/// Idle renderer of an earlier call. A child forked while the lock was held never gets it, and creates new renderers.
+/// Idle renderer of an earlier call. A child that is forked while the lock is held can never lock it, and creates new
+/// renderers.
 static IDLE: Mutex<Option<Renderer>> = Mutex::new(None);
 
-/// An idle renderer, or a new one.
+/// Takes the idle renderer, or creates a renderer.
 fn renderer() -> Renderer {
     IDLE.try_lock().ok().and_then(|mut idle| idle.take()).unwrap_or_default()
 }
@@ -46,7 +47,7 @@ pub(crate) struct Drawing {
     far: f64,
     least_radius: f64,
     low_pass: f64,
-    /// Degree of the coefficients in `colors`; without it, colours are rows of values.
+    /// Degree of the spherical harmonics in `colors`; `None` if `colors` holds the values of channels.
     sh_degree: Option<u8>,
     /// Whether each camera has its own colours.
     per_camera: bool,
@@ -96,10 +97,10 @@ fn cameras_of(
     cameras.map(camera).collect()
 }
 
-/// Channels [C, H, W, X], alphas [C, H, W, 1], arrays of `meta`, and the number of rows that were left out.
+/// Channels [C, H, W, X], alphas [C, H, W, 1], arrays of `meta`, and number of invalid rows left out.
 type Rasterized<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Named<'py>, u64);
 
-/// Draws splats from every camera.
+/// Draws splats from every camera, as gsplat's `rasterization`.
 #[pyfunction]
 pub(crate) fn rasterize<'py>(
     py: Python<'py>,
@@ -144,7 +145,7 @@ pub(crate) fn rasterize<'py>(
     Ok((values, alphas, meta, invalid))
 }
 
-/// The caller's splats and cameras, with the options of the call.
+/// Splats, colours and backgrounds of the caller, with the options of the call.
 struct Views<'a> {
     slices: SplatSlices<'a>,
     colors: Option<Colors<'a>>,
@@ -154,7 +155,7 @@ struct Views<'a> {
 }
 
 impl Views<'_> {
-    /// Draws the picture of each camera. Returns the arrays of `meta`, and the number of invalid rows left out.
+    /// Draws the picture of each camera; returns the arrays of `meta` and the number of invalid rows left out.
     fn draw<'py, 'a>(
         &self,
         py: Python<'py>,
@@ -202,7 +203,7 @@ impl Views<'_> {
         Ok((named, invalid))
     }
 
-    /// Draws the picture of a camera. Returns the number of invalid rows left out.
+    /// Draws the picture of one camera; returns the number of invalid rows left out.
     fn draw_one(
         &self,
         renderer: &mut Renderer,
@@ -211,7 +212,7 @@ impl Views<'_> {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> quadrille::Result<u64> {
-        // The last axis has a length of 3 for spherical harmonics: the colour channels.
+        // For spherical harmonics, the last axis has the three colour channels.
         let channels = self.colors.map_or(0, |colors| colors.last);
         let of_camera = self.colors.map(|colors| colors.of_camera(number));
         let degree = self.drawing.sh_degree;
@@ -236,18 +237,18 @@ impl Views<'_> {
 /// Arrays of `meta` in one of gsplat's two layouts.
 enum Meta<'py> {
     None,
-    /// One element per visible pair of camera and splat; one entry per camera.
+    /// Per camera, arrays with one element per visible splat.
     Packed(Vec<Named<'py>>),
     All(AllPairs),
 }
 
-/// Colours of splats: coefficients or rows of values.
+/// Colours of splats: spherical harmonics or values of channels.
 #[derive(Clone, Copy)]
 struct Colors<'a> {
     values: &'a [f32],
-    /// Length of the last axis.
+    /// Length of the last axis: the number of channels.
     last: usize,
-    /// Length of one camera's part of `values`, if every camera has its own colours.
+    /// Number of `values` per camera, if every camera has its own colours.
     of_one: Option<usize>,
 }
 

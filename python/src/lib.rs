@@ -1,5 +1,5 @@
-//! The extension module `quadrille._quadrille`, which only the Python package calls. The package checks the arguments
-//! and passes f32 arrays in C order.
+//! Extension module `quadrille._quadrille`, which only the Python package calls. The package checks arguments and
+//! passes f32 arrays in C order.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -49,14 +49,14 @@ fn set_threads(threads: usize) -> PyResult<()> {
     run::set_threads(threads)
 }
 
-/// Returns the version, the commit and the hash of the sources, each with its name.
+/// Returns names and values of the version, the commit and the hash of the sources.
 #[pyfunction]
 fn build_info() -> [(&'static str, &'static str); 3] {
     let program = quadrille::PROGRAM;
     [("version", program.version), ("commit", program.commit), ("sources", program.sources)]
 }
 
-/// Runs the command line; returns its exit code.
+/// Runs the command-line program; returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| quadrille::cli::run_from(arguments))

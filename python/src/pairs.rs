@@ -1,4 +1,4 @@
-//! The arrays of gsplat's `meta`: projected splats in view of each camera.
+//! Arrays of gsplat's `meta`: the projected splats in view of each camera.
 
 use bytemuck::Zeroable;
 use numpy::{PyArrayDyn, PyArrayMethods};
@@ -13,24 +13,24 @@ use rayon::slice::ChunksMut;
 use crate::arrays::{array, empty};
 use crate::run::Call;
 
-/// Arrays by their names.
+/// Arrays of `meta` with their names.
 pub(crate) type Named<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
 
-/// Values of sixteen splats.
+/// One value for each of sixteen splats, which are converted together.
 type Lanes<T> = [T; BLOCK];
 
-/// A drawn view, with the renderer that holds its projected splats.
+/// View that has been drawn, with the renderer that holds its projected splats.
 pub(crate) struct DrawnView<'a> {
     /// Index of the camera in the call.
     pub(crate) number: usize,
     pub(crate) camera: &'a Camera,
     pub(crate) profile: &'a Profile,
-    /// Opacity of each splat as the caller passed it, before the profile's factor is applied.
+    /// Opacity of each splat as passed by the caller, without the factor of the profile.
     pub(crate) opacities: &'a [f32],
     pub(crate) renderer: &'a Renderer,
 }
 
-/// Values of `meta` for sixteen splats in view of a camera.
+/// Values of `meta` for sixteen splats in view of one camera.
 struct Seen {
     splats: Lanes<i64>,
     radii: Lanes<[i32; 2]>,
@@ -45,7 +45,7 @@ impl DrawnView<'_> {
         let half = [self.camera.width, self.camera.height].map(|side| side as f32 / 2.0);
         let shapes = ProjectedSplat::shapes(level, splats);
         let whole = |radius| i32::try_from(radius).unwrap_or(i32::MAX);
-        // Without a factor, copy the caller's value: recovering it from the stored logarithm would round it.
+        // Without a factor, the caller's value is copied: the stored logarithm gives a rounded one.
         let opacities = match self.profile.opacity_factor {
             OpacityFactor::None => each(splats, |splat| self.opacities[splat.index as usize]),
             OpacityFactor::Determinants { .. } => each(splats, ProjectedSplat::opacity),
@@ -61,7 +61,7 @@ impl DrawnView<'_> {
     }
 
     /// Returns the arrays of `meta` with one element per splat in view, in the scene's order. All threads write them in one
-    /// pass to uninitialised memory; clearing it first would take a pass on one thread.
+    /// pass to uninitialised memory, which saves a pass on one thread to clear the memory.
     pub(crate) fn packed<'py>(&self, py: Python<'py>, call: &Call) -> PyResult<Named<'py>> {
         let chunks = drawn(self.renderer);
         let packed = Packed::empty(py, chunks.iter().map(|chunk| chunk.len()).sum())?;
@@ -118,7 +118,7 @@ fn sixteens<T: Send, const N: usize>(numbers: &mut [T]) -> ChunksMut<'_, [T; N]>
     numbers.as_chunks_mut().0.par_chunks_mut(BLOCK)
 }
 
-/// The arrays of `meta` with one element per visible pair of camera and splat.
+/// Arrays of `meta` with one element per visible pair of camera and splat.
 struct Packed<'py> {
     /// Indices of batches, cameras and splats.
     ids: [Bound<'py, PyArrayDyn<i64>>; 3],
@@ -159,7 +159,7 @@ impl<'py> Packed<'py> {
     }
 }
 
-/// Concatenates the arrays of several cameras.
+/// Concatenates the arrays of several cameras by name.
 pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResult<Named<'py>> {
     if views.len() < 2 {
         let none = || Ok(Packed::empty(py, 0)?.named());
@@ -174,13 +174,13 @@ pub(crate) fn joined<'py>(py: Python<'py>, mut views: Vec<Named<'py>>) -> PyResu
     names.map(join).collect()
 }
 
-/// Computes a value for each of sixteen splats. `map` on the array would first copy the splats.
+/// Computes a value for each of sixteen splats. `map` on the array copies the splats first.
 #[inline(always)]
 fn each<T>(splats: &Lanes<ProjectedSplat>, value: impl Fn(&ProjectedSplat) -> T) -> Lanes<T> {
     std::array::from_fn(|lane| value(&splats[lane]))
 }
 
-/// Writes lanes to an array of at most sixteen values. The common case of sixteen compiles to stores in place of a call.
+/// Writes lanes to a slice of at most sixteen values. The common case of sixteen compiles to stores instead of a call.
 #[inline(always)]
 fn store<T: Copy>(array: &mut [T], lanes: &Lanes<T>) {
     match array.first_chunk_mut() {
@@ -195,7 +195,7 @@ fn starts(chunks: &[&[ProjectedSplat]]) -> Vec<(usize, usize)> {
     let (mut starts, mut start) = (Vec::with_capacity(seen / BLOCK + 1), 0);
     for (at, chunk) in chunks.iter().enumerate() {
         starts.extend((start..chunk.len()).step_by(BLOCK).map(|first| (at, first)));
-        // The last sixteen reach into the next chunk.
+        // The last block of sixteen extends into the next chunk.
         start += (chunk.len().saturating_sub(start)).next_multiple_of(BLOCK);
         start -= chunk.len();
     }
@@ -207,7 +207,7 @@ fn drawn(renderer: &Renderer) -> Vec<&[ProjectedSplat]> {
     renderer.drawn_chunks().map(|(splats, _)| splats).filter(|chunk| !chunk.is_empty()).collect()
 }
 
-/// Gathers up to sixteen splats from splat `first` of the first chunk on, padded with zeros.
+/// Copies up to sixteen splats, from splat `first` of the first chunk on, and pads them with zeros.
 fn sixteen(chunks: &[&[ProjectedSplat]], first: usize) -> Lanes<ProjectedSplat> {
     let mut splats = [ProjectedSplat::zeroed(); BLOCK];
     let (mut filled, mut first) = (0, first);

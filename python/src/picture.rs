@@ -1,4 +1,4 @@
-//! Pictures: reading and writing files, 8-bit conversion, and comparison.
+//! Pictures: files, 8-bit conversion, and comparison.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ pub(crate) fn save_picture(py: Python<'_>, rgba: Floats<'_>, path: PathBuf) -> P
     run(py, |_| quadrille::write_picture(&path, &frame))
 }
 
-/// Encodes a picture in the format called `name`, and returns the bytes of the file.
+/// Encodes a picture in the format of the extension of `name`; returns the bytes of the file.
 #[pyfunction]
 pub(crate) fn encode_picture<'py>(
     py: Python<'py>,
@@ -51,7 +51,7 @@ pub(crate) fn encode_picture<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Composites the picture over an opaque colour; returns an array [H, W, 4].
+/// Composites a picture over an opaque colour; returns an array [H, W, 4].
 #[pyfunction]
 pub(crate) fn over<'py>(
     py: Python<'py>,
@@ -62,7 +62,7 @@ pub(crate) fn over<'py>(
     array_of_frame(py, &run(py, |_| Ok(frame.over(colour)))?)
 }
 
-/// Composites the picture over an opaque colour; returns an array [H, W, 3] of u8, rounded as in PNG files.
+/// Composites a picture over an opaque colour; returns an array [H, W, 3] of u8, rounded as in PNG files.
 #[pyfunction]
 pub(crate) fn rgb8<'py>(
     py: Python<'py>,
@@ -77,12 +77,12 @@ pub(crate) fn rgb8<'py>(
     array::<u8>(py, bytes, &[frame.height() as usize, frame.width() as usize, 3])
 }
 
-/// LPIPS networks of the last comparison, with the names and the path that chose them. They are cached, so that many
-/// comparisons read the weights once.
+/// LPIPS networks of the last comparison, with their names and the path of the weights. Kept so that many comparisons
+/// read the weights once.
 type KnownNets = Option<((Vec<String>, Option<PathBuf>), Arc<LpipsMetrics>)>;
 static NETS: Mutex<KnownNets> = Mutex::new(None);
 
-/// Loads the LPIPS networks called `names`, or returns the cached ones.
+/// Loads the LPIPS networks called `names`, unless they are the networks of the last comparison.
 fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetrics>> {
     let mut known = NETS.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = (names, weights);
@@ -97,8 +97,8 @@ fn nets(names: Vec<String>, weights: Option<PathBuf>) -> PyResult<Arc<LpipsMetri
     Ok(nets)
 }
 
-/// Compares two pictures. Returns the metrics as JSON, and the FLIP error of every pixel. `lpips` names the networks
-/// that measure LPIPS.
+/// Compares two pictures. Returns the metrics as JSON, and the FLIP error of every pixel. `lpips` holds names of
+/// networks for LPIPS.
 #[pyfunction]
 pub(crate) fn compare<'py>(
     py: Python<'py>,

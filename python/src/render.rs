@@ -15,13 +15,13 @@ use crate::errors::to_python;
 use crate::run::Call;
 use crate::scene::RawScene;
 
-/// Names of the profiles; the first is the default.
+/// Returns the names of the profiles; the first is the default.
 #[pyfunction]
 pub(crate) fn profiles() -> Vec<&'static str> {
     Profile::ALL.iter().map(|profile| profile.name).collect()
 }
 
-/// Returns the profile called `name`; without a name, the one that the scene's file names, else the default.
+/// Returns the profile called `name`; for `None`, the profile that the scene's file names, or else the default.
 pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile> {
     let profile = match name.or(scene.profile_hint()) {
         Some(name) => Profile::named(name),
@@ -30,7 +30,7 @@ pub(crate) fn profile(scene: &RawScene, name: Option<&str>) -> PyResult<Profile>
     profile.map_err(to_python)
 }
 
-/// Drawing options as Python passes them.
+/// Drawing options, as passed by the Python package.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Look {
@@ -68,7 +68,7 @@ impl Look {
     }
 }
 
-/// Parses a layer name: one layer, or for `top:K` two (splat identifiers and weights).
+/// Parses a layer name, which stands for one layer or, for `top:K`, two (splat identifiers and weights).
 fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     let Some(count) = name.strip_prefix("top:") else {
         return match Layer::named(name) {
@@ -81,14 +81,14 @@ fn layers_named(name: &str) -> quadrille::Result<Vec<Layer>> {
     layers.ok_or_else(|| Error::argument("layers", format!("top:1 to top:{}", TopCount::MAX), name))
 }
 
-/// Results of a drawn picture other than its colours.
+/// Results of a draw other than the colours.
 struct Drawn {
     layers: Vec<LayerPicture>,
     counts: Counts,
     times: Option<RenderTimes>,
 }
 
-/// Drawing options with profile and layers resolved.
+/// Drawing options with parsed profile and layers.
 struct Drawing {
     settings: RenderSettings,
     layers: LayerSettings,
@@ -97,7 +97,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    /// Draws a view into the given pixels.
+    /// Draws a view to `pixels`, row by row.
     fn draw(
         &self,
         pixels: &mut [[f32; 4]],
@@ -120,7 +120,7 @@ impl Drawing {
                 frame = Some(drawn);
                 (layers, counts, None)
             }
-            // Draw straight into the pixels: copying the frame takes a tenth of the drawing time.
+            // Drawn directly into the pixels: copying the frame takes a tenth of the drawing time.
             (false, false) => {
                 let (counts, times) =
                     renderer.render_pixels(pixels, splats, camera, settings, task)?;
@@ -143,7 +143,7 @@ impl Drawing {
     }
 }
 
-/// Result of `render`: picture, layers by name as [planes, H, W], counts, and stage times in milliseconds.
+/// Result of [`render`]: picture, named layers [planes, H, W], counts, and times of stages in milliseconds.
 type Picture<'py> = (
     Bound<'py, PyAny>,
     Vec<(&'static str, Bound<'py, PyAny>)>,
@@ -151,7 +151,7 @@ type Picture<'py> = (
     Vec<(&'static str, f64)>,
 );
 
-/// Renders a view.
+/// Renders a view of a scene to an array [H, W, 4], and layers.
 #[pyfunction]
 pub(crate) fn render<'py>(
     py: Python<'py>,
@@ -167,7 +167,7 @@ pub(crate) fn render<'py>(
     };
     let camera = &camera.0;
     let planes: u64 = drawing.layers.layers.iter().map(|l| l.planes() as u64).sum();
-    // A frame with layers is copied to the array that Python owns.
+    // Frame and layers count twice, since they are copied to arrays that Python owns.
     let bytes = 2 * FRAME_BYTES + 2 * size_of::<u32>() as u64 * planes;
     check_memory([camera.width, camera.height], bytes).map_err(to_python)?;
     let mut call = Call::default();

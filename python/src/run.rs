@@ -1,4 +1,4 @@
-//! Long calls: on a thread pool of this process, with progress, and interrupted by Ctrl-C.
+//! Long calls: run on a thread pool of this process, report progress, and stop at Ctrl-C.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,11 +25,11 @@ struct Pools {
     pools: HashMap<usize, Arc<ThreadPool>>,
 }
 
-/// Locked only by threads that are attached to the interpreter, so that it is never locked in a forked child.
+/// Locked only by threads that are attached to the interpreter, so that a forked child never inherits it locked.
 static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 
-/// Calls `use_pools` with the pools of this process. A forked child does not have the threads of its parent's pools;
-/// it never drops those pools, since dropping would wait for the threads forever.
+/// Calls `use_pools` with the pools of this process. A forked child lacks the threads of its parent's pools. It leaks
+/// these pools, since a drop waits for the threads forever.
 fn with_pools<T>(use_pools: impl FnOnce(&mut Pools) -> PyResult<T>) -> PyResult<T> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
@@ -66,7 +66,7 @@ pub(crate) fn set_threads(threads: usize) -> PyResult<()> {
     })
 }
 
-/// Returns the pool of `threads` threads, or of the default number.
+/// Returns the pool of `threads` threads, or of the default number for `None`.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     with_pools(|pools| {
         let threads = threads.unwrap_or(pools.threads);
@@ -83,17 +83,17 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     })
 }
 
-/// Progress function, current stage and thread count of a call.
+/// Progress function, current stage and number of threads of a call.
 #[derive(Default)]
 pub(crate) struct Call {
-    /// Python function that is called with the stage, the work done and the total work.
+    /// Python function that takes the stage, the work done and the total work.
     progress: Option<Py<PyAny>>,
     stage: Arc<Stage>,
-    /// Number of threads; `None` uses the default.
+    /// Number of threads; `None` for the default.
     pub(crate) threads: Option<usize>,
 }
 
-/// Current part of a call, and its progress.
+/// Current stage of a call, with its progress.
 #[derive(Default)]
 pub(crate) struct Stage {
     name: Mutex<String>,
@@ -102,14 +102,14 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Begins the part called `name`, with no work done.
+    /// Begins the stage called `name`, with no work done.
     pub(crate) fn begin(&self, name: &str) {
         name.clone_into(&mut self.name.lock().unwrap_or_else(PoisonError::into_inner));
         self.amounts.iter().for_each(|amount| amount.store(0, Ordering::Relaxed));
     }
 
     fn report(&self, done: u64, total: u64) {
-        // Threads report out of order; progress must not go back.
+        // Threads report out of order, but progress must never decrease.
         self.amounts[0].fetch_max(done, Ordering::Relaxed);
         self.amounts[1].store(total, Ordering::Relaxed);
     }
@@ -121,7 +121,7 @@ impl Stage {
 }
 
 impl Call {
-    /// Creates a call that reports to `progress`, in its first stage.
+    /// Creates a call in its first stage, called `stage`, that reports to `progress`.
     pub(crate) fn watched(stage: &str, progress: Option<Py<PyAny>>) -> Self {
         let call = Self { progress, ..Self::default() };
         call.stage.begin(stage);
@@ -195,7 +195,7 @@ pub(crate) fn run<T: Send>(
     Call::default().run(py, work)
 }
 
-/// A result that another thread waits for.
+/// Result for which another thread waits.
 struct Finished<T> {
     result: Mutex<Option<T>>,
     changed: Condvar,

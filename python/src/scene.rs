@@ -1,4 +1,4 @@
-//! The Python class of scenes, and functions that load or generate them.
+//! Python class of scenes, and functions that load or generate scenes.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,17 +23,17 @@ use crate::camera::RawCamera;
 use crate::errors::to_python;
 use crate::run::{Call, run};
 
-/// Python class of a scene: its splats, and facts from its file.
+/// Python class of a scene: splats, and facts from the scene's file.
 #[pyclass(frozen, module = "quadrille._quadrille", name = "Scene")]
 #[derive(Debug)]
 pub(crate) struct RawScene {
     pub(crate) splats: Splats,
     facts: Arc<Facts>,
-    /// Idle renderer with the arrays of the last frame, which the next frame reuses.
+    /// Idle renderer, whose memory the next frame reuses.
     renderer: Mutex<Renderer>,
 }
 
-/// Facts about a scene from its file, other than the splats.
+/// Content of a scene's file other than the splats, and warnings about it.
 #[derive(Debug)]
 struct Facts {
     format: &'static str,
@@ -44,7 +44,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// Creates the facts of splats that do not come from a file.
+    /// Creates facts for splats that do not come from a file.
     fn in_memory(profile_hint: Option<&'static str>) -> Self {
         Self {
             format: "memory",
@@ -75,7 +75,7 @@ impl From<Splats> for RawScene {
     }
 }
 
-/// The arrays of splats: means, quaternions, scales, opacities, coefficients.
+/// Arrays of splats: means, quaternions, scales, opacities, spherical harmonics.
 type Arrays<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
 
 fn slices<'a>((means, quats, scales, opacities, sh): &'a Arrays<'_>) -> PyResult<SplatSlices<'a>> {
@@ -88,7 +88,7 @@ fn slices<'a>((means, quats, scales, opacities, sh): &'a Arrays<'_>) -> PyResult
     })
 }
 
-/// Creates splats with exactly the values of `slices`. Quaternions must have length 1: they are not normalised again.
+/// Creates splats with exactly the values of `slices`. Quaternions must have length 1, since they are not normalised.
 fn restored(slices: &SplatSlices<'_>, sh_degree: u8) -> Splats {
     let per_splat = rest_coefficients(sh_degree) + 1;
     let splats = (0..slices.means.len()).map(|i| {
@@ -181,7 +181,7 @@ impl RawScene {
         profile_hint: Option<&str>,
     ) -> PyResult<Self> {
         let slices = slices(&arrays)?;
-        // The pickle may be damaged: check lengths and values.
+        // Checks lengths and values, since the pickle may be damaged.
         let checked = Splats::from_slices(&slices).map_err(to_python)?;
         if checked.sh_degree() != sh_degree && !checked.is_empty() {
             let expected = format!("coefficients of degree {sh_degree}");
@@ -221,7 +221,7 @@ impl RawScene {
         self.facts.profile_hint
     }
 
-    /// Number of dropped rows by reason.
+    /// Numbers of dropped rows of the file, by reason.
     #[getter]
     fn dropped(&self) -> Vec<(&'static str, u64)> {
         self.facts.dropped.clone()
@@ -257,7 +257,7 @@ impl RawScene {
         Ok(document)
     }
 
-    /// Returns a scene of the splats at the indices `rows`, in that order.
+    /// Returns a scene of the splats at the indices `rows`, in this order.
     fn select(&self, rows: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
         let rows = rows.as_slice()?;
         let len = self.splats.len();
@@ -310,7 +310,7 @@ impl RawScene {
         }
     }
 
-    /// Computes a value for every splat in parallel; the spherical harmonics are not available to `of`.
+    /// Computes a value for every splat in parallel; `of` gets no spherical harmonics.
     fn each<T: Send>(&self, py: Python<'_>, of: impl Fn(Splat) -> T + Sync) -> PyResult<Vec<T>> {
         let splats = (0..self.splats.len()).into_par_iter();
         run(py, |_| Ok(splats.map(|index| of(self.splats.geometry(index))).collect()))
@@ -333,7 +333,7 @@ impl RawScene {
         }
     }
 
-    /// Converts the splats to a table of raw columns; positions are f64 if f32 cannot hold them.
+    /// Converts the splats to a table of raw columns; positions are in f64 if f32 cannot hold them.
     fn table(&self) -> quadrille::Result<SplatTable> {
         let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
         let origin = self.splats.origin();

@@ -1,4 +1,4 @@
-//! The emulated GPU.
+//! Simulation of views on the emulated GPU.
 
 use std::time::Instant;
 
@@ -21,13 +21,13 @@ use crate::render::profile;
 use crate::run::Call;
 use crate::scene::RawScene;
 
-/// Names of the configurations to start from; the first is the default.
+/// Returns the names of the preset configurations; the first is the default.
 #[pyfunction]
 pub(crate) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name).collect()
 }
 
-/// Methods to simulate, and their configuration.
+/// Methods to simulate, and the configuration of the emulated GPU.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Machines {
@@ -41,11 +41,11 @@ pub(crate) struct Machines {
     progress: Option<Py<PyAny>>,
 }
 
-/// Counts per pixel: name of the method, name of the map, counts [H, W].
+/// Maps of counts per pixel: name of the method, name of the map, counts [H, W].
 type Maps<'py> = Vec<(String, &'static str, Bound<'py, PyAny>)>;
 
-/// Simulates a view by several methods. Returns the `sim --json` document of the view, warnings about fields without
-/// effect and about counters that do not add up, and maps.
+/// Simulates a view by several methods. Returns the document of `sim --json`, warnings about fields without effect and
+/// counters that do not add up, and maps.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
