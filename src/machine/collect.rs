@@ -38,7 +38,7 @@ pub enum PortKind {
 pub struct UnitCycles {
     /// Name of the port.
     pub name: &'static str,
-    /// Kind of the port.
+    /// Location of the port in the machine.
     #[serde(skip)]
     pub kind: PortKind,
     /// Number of instances: the sum of `busy` and `idle` is `instances` times the run's cycles.
@@ -48,7 +48,7 @@ pub struct UnitCycles {
     /// Cycles without work by reason; reasons that did not occur are left out.
     #[serde(serialize_with = "as_map")]
     pub idle: Vec<(String, u64)>,
-    /// Items that passed all instances.
+    /// Items that passed, summed over the instances.
     pub moved: u64,
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
@@ -198,9 +198,9 @@ pub struct Collected {
     pub cycles: Cycle,
     /// Cycles by port in pipeline order, followed by the ports of caches.
     pub units: Vec<UnitCycles>,
-    /// Statistics by unit.
+    /// Statistics by unit, summed over the instances of each unit.
     pub statistics: StatisticsByUnit,
-    /// Ledgers' records of units; empty if none was started.
+    /// Records of the ledgers; empty if no ledger was started.
     pub records: Vec<Record>,
 }
 

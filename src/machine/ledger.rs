@@ -9,8 +9,8 @@ use quadrille_base::math::index;
 pub struct LedgerSpec {
     /// Number of screen tiles; 0 if nothing is recorded by tile.
     pub tiles: usize,
-    /// Initial cycles per interval; 0 if nothing is recorded by interval. As the windows of a
-    /// [timeline](super::timing::Timeline), intervals double when a run outgrows them.
+    /// Initial cycles per interval; 0 if nothing is recorded by interval. Like the windows of a
+    /// [timeline](super::timing::Timeline), intervals double in length when a run outgrows them.
     pub interval: Cycle,
 }
 

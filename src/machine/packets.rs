@@ -18,7 +18,7 @@ pub const BEAT_QUADS: usize = 8;
 /// A primitive after assembly.
 #[derive(Debug, Clone, Copy)]
 pub struct Primitive {
-    /// Primitive id.
+    /// Primitive id: index in drawing order.
     pub primitive: u32,
     /// Corners in pixel coordinates of the screen.
     pub shape: PrimitiveShape,
@@ -55,7 +55,7 @@ pub struct RasterTile<S = ()> {
 /// A 2x2 block of fragments of one primitive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quad {
-    /// Primitive id.
+    /// Primitive id: index in drawing order; in the mesh path, index of the quad's record.
     pub primitive: u32,
     /// Position in the screen tile: `row * TILE_QUADS + column`.
     pub position: u8,
@@ -208,7 +208,7 @@ fn sum(lowest: u32) -> u64 {
     u64::from(lowest.wrapping_mul(LOWEST) >> 28)
 }
 
-/// Coverage masks of up to eight quads in one word, four bits each, first quad lowest: counts a whole beat or warp at once.
+/// Coverage masks of up to eight quads in a word, four bits each, first quad lowest: a whole beat is counted at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuadMasks(pub u32);
 

@@ -10,7 +10,7 @@ const PARTS: u64 = 1 << PART_BITS;
 /// Point in time of a port that serves items at a rational rate: a cycle, and the part of it that has been used.
 ///
 /// Both are stored in one fixed-point number. If the numerator of the rate divides `PARTS`, addition carries into the
-/// cycle by itself; otherwise the numerator is the number of parts. Nothing is rounded. Cycles stay below 2^44.
+/// cycle by itself; otherwise a cycle has as many parts as the numerator. Nothing is rounded. Cycles stay below 2^44.
 #[derive(Debug, Clone, Copy)]
 pub struct RateClock {
     time: u64,

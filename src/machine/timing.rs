@@ -20,7 +20,7 @@ pub struct Queue {
     left_at: Box<[Cycle]>,
     /// Index of the oldest departure.
     oldest: usize,
-    /// The oldest departure.
+    /// Departure time at `oldest`, before which no item enters.
     free_at: Cycle,
 }
 
@@ -84,7 +84,7 @@ pub struct Activity {
     pub rate: Option<Rate>,
     /// Cycles without work, by reason, in the order of [`StallReason::ALL`].
     pub idle: [u64; StallReason::ALL.len()],
-    /// Minimum number of cycles for the items, where groups that share no cycle need more cycles than `rate` tells; else 0.
+    /// Minimum number of cycles for the items if groups that cannot share a cycle need more than `rate` implies; else 0.
     #[serde(skip)]
     pub least: u64,
     #[serde(skip)]
@@ -265,7 +265,7 @@ impl Activity {
         self.timeline = Some(Box::new(Timeline::new(window)));
     }
 
-    /// The timeline, if one is kept.
+    /// Timeline of the port; `None` if it is not kept.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.timeline.as_deref()
     }

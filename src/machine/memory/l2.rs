@@ -275,7 +275,7 @@ impl L2 {
         start
     }
 
-    /// Passes `bytes` of a stream, or that always stay in the L2, to a unit at `at`; returns the cycle of their arrival.
+    /// Sends `bytes`, of a stream or of data that always stays in the L2, to a unit at `at`; returns the cycle of arrival.
     pub fn pass(&mut self, client: Client, bytes: u64, at: Cycle) -> Cycle {
         self.book_read(client, None, bytes, at) + self.latency
     }

@@ -170,7 +170,7 @@ impl Ranks {
         // The digit that holds `way` is the lowest zero digit of the difference; borrows reach only the digits above.
         let difference = *order ^ (way * Self::ONES);
         let zeros = difference.wrapping_sub(Self::ONES) & !difference & (Self::ONES << 3);
-        // All bits up to the end of this digit.
+        // Mask of all bits up to the top of this digit.
         let newer = zeros ^ zeros.wrapping_sub(1);
         *order = *order & !newer | (*order << 4 | way) & newer;
     }

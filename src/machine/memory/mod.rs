@@ -116,7 +116,7 @@ impl Memory {
     }
 
     /// Begins a frame of a sequence. The L2 then caches streams too: the n-th stream has the same lines in every frame.
-    /// It starts with the lines of the frame `before` if both frames have the same number of cacheable lines.
+    /// The L2 starts with the lines of the frame `before` if both frames have the same number of cacheable lines.
     pub fn begin_frame(&mut self, before: Option<&HeldLines>) {
         self.caches_streams = true;
         self.l2.begin_frame(before, self.cacheable);

@@ -168,7 +168,7 @@ pub(super) struct SectorCache {
 }
 
 impl SectorCache {
-    /// Creates an empty cache of `bytes` in sets of `ways` lines (at most all) for a memory of `memory_lines` lines.
+    /// Creates an empty cache of `bytes` for a memory of `memory_lines` lines, in sets of `ways` lines, at most all lines.
     pub(super) fn new(bytes: u64, ways: u64, memory_lines: u32) -> Self {
         let lines = (bytes / LINE_BYTES).max(1);
         let ways = ways.clamp(1, lines);

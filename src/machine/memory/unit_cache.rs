@@ -32,7 +32,7 @@ pub struct UnitCacheSpec {
     pub fast_clear: bool,
 }
 
-/// A begun access to a line; [`UnitCache::end`] ends it.
+/// Access to a line, from [`UnitCache::request`] to [`UnitCache::end`].
 #[derive(Debug, Clone, Copy)]
 pub struct LineAccess {
     slot: u32,

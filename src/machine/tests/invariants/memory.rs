@@ -41,13 +41,13 @@ fn write_backs_count_for_the_client_that_wrote() {
     assert!((19..=21).contains(&busy), "{busy}");
 }
 
-/// With the latencies of 146 and 367 cycles at 612 MHz. A sector's neighbour in the line is not
-/// there, and a sector that was written does not make its neighbour present either.
+/// The latencies are 146 and 367 cycles at 612 MHz. Neither a read nor a write of a sector makes its neighbour in
+/// the line resident.
 #[test]
 fn sectors_of_a_line_are_fetched_one_by_one() {
     let mut memory = Memory::new(&L2Spec::default(), &DramSpec::default(), 612.0, 64);
     assert_eq!(memory.read(Client::Colour, 0, 0b0001, 0), 146 + 367);
-    // In flight: its data arrive no earlier for the second request.
+    // The sector is in flight, so its data arrive no earlier for the second request.
     assert_eq!(memory.read(Client::Colour, 0, 0b0001, 100), 146 + 367);
     assert_eq!(memory.read(Client::Colour, 0, 0b0010, 100), 100 + 146 + 367);
     assert_eq!(memory.write(Client::Colour, 0, 0b0100, 1000), 1000);
@@ -57,7 +57,7 @@ fn sectors_of_a_line_are_fetched_one_by_one() {
     assert_eq!((counters.hits, counters.misses, counters.fetched), (2, 4, 3));
 }
 
-/// A sector that is written twice is 32 dirty bytes.
+/// A sector that is written twice counts as 32 dirty bytes.
 #[test]
 fn dirty_bytes_are_those_of_the_mask() {
     let spec = L2Spec { bytes: 4096, ..L2Spec::default() };
@@ -78,6 +78,6 @@ fn more_ways_than_lines_add_no_capacity() {
     for line in (0..64).chain(0..64) {
         memory.read(Client::Colour, line, 1, 0);
     }
-    // 32 lines fit, so that the first have left when they are asked for again.
+    // Only 32 lines fit, so each line is evicted before it is read again.
     assert_eq!(memory.l2.counters().cache.misses, 128);
 }

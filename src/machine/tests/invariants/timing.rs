@@ -25,8 +25,8 @@ fn a_queue_admits_when_a_slot_is_free() {
     }
 }
 
-/// Data takes 100 cycles. The second item came 9 cycles later than it could have; the third one came when the
-/// second left the queue, which held it up.
+/// Data takes 100 cycles. The second item is 9 cycles late. The third item arrives when the second leaves the queue,
+/// so it is not late.
 #[test]
 fn an_item_that_the_queue_held_up_is_not_late() {
     let mut activity = Activity::default();
