@@ -114,7 +114,7 @@ pub struct DeferredResult {
     pub quads: u64,
     /// Vertices whose attributes are shaded.
     pub vertex_attributes: u64,
-    /// Pixels of which at least one sample is covered.
+    /// Pixels with at least one covered sample.
     pub pixels_covered: u64,
     /// Counters of the second pass and its sort; only for sort-based deferred shading.
     pub tiled: Option<TiledCounters>,
@@ -129,7 +129,7 @@ pub struct DeferredResult {
     pub host_ms: [f64; 3],
 }
 
-/// Draws a scene with motion and defocus blur on all cores, shaded by its materials without lights of the scene.
+/// Draws a scene with motion and defocus blur on all cores, shaded by its materials without the lights of a scene file.
 ///
 /// # Errors
 /// [`Error::Argument`] for no pipelines, an invalid number of samples per pixel, or hardware out of its bounds;

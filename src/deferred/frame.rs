@@ -32,7 +32,7 @@ const GRID_REACH: f64 = 1.5;
 /// Boxes of at least this many bins are culled bin by bin.
 const BINS_TESTED: u32 = 16;
 
-/// A frame after its first pass.
+/// A frame after its first pass, as input of the second pass.
 #[derive(Debug)]
 pub struct StochasticFrame {
     /// Camera, with its motion during the exposure.

@@ -43,7 +43,7 @@ impl DrawLayer {
     }
 }
 
-/// A tessellated grid with its place in the primitive ids of a chunk.
+/// A tessellated grid, and the position of its triangles in a chunk.
 #[derive(Debug)]
 pub struct PlacedGrid {
     /// Vertices and triangles of the grid.

@@ -112,7 +112,7 @@ impl HitChunk {
 
 /// A source of hits in submission order.
 pub trait HitStream: Sync {
-    /// Width and height of the picture in pixels. Border blocks may reach beyond it, their hits do not.
+    /// Width and height of the picture in pixels. Border blocks may reach beyond the picture; their hits do not.
     fn size(&self) -> [u32; 2];
 
     /// Samples per pixel, 1 to 16.

@@ -21,7 +21,7 @@ use quadrille_base::error::Result;
 pub enum PipelineRun {
     /// Multisampling; only shading is counted, no memory traffic.
     Msaa,
-    /// Cached decoupled sampling.
+    /// Cached decoupled sampling, which shades quads during the raster when they miss in a memo.
     CachedDecoupled {
         /// Capacity of the memo in quads; `None` for no limit.
         memo_quads: Option<u32>,

@@ -50,7 +50,7 @@ pub struct TiledCounters {
     pub draws_skipped: u64,
     /// Samples that an opaque primitive covers.
     pub samples_covered: u64,
-    /// Pixels of which a sample is covered by any primitive.
+    /// Pixels with at least one covered sample, by opaque or forward-drawn primitives.
     pub pixels_covered: u64,
     /// Counters of the sort, summed over the tiles.
     pub sort: SortCounters,

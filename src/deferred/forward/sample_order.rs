@@ -15,7 +15,7 @@ impl SampleOrder {
         self.size.map(|px| px.div_ceil(2))
     }
 
-    /// Number of samples of all blocks, which border blocks may extend beyond the picture.
+    /// Number of samples of all blocks, including samples of border blocks outside the picture.
     pub(crate) fn count(&self) -> usize {
         let [columns, rows] = self.blocks().map(|n| n as usize);
         columns * rows * 4 * self.samples as usize

@@ -31,7 +31,7 @@ struct SampleColours {
 /// Visible content of a finished frame.
 #[derive(Debug, Clone, Default)]
 pub struct ShownFrame {
-    /// Pixels of which a sample is covered by any primitive.
+    /// Pixels with at least one covered sample.
     pub pixels_covered: u64,
     /// Opaque primitive in the first sample of each pixel, in ascending order; pixels without one are left out.
     pub primitives: Vec<u32>,

@@ -35,7 +35,7 @@ pub struct CandidateCells<S: Simd> {
 /// Ranges of sixteen cells that were tested together.
 #[derive(Debug, Clone, Copy)]
 pub struct CellRanges {
-    /// Least and greatest time, lens position across and down, one per lane.
+    /// Smallest and largest time, lens position across, and lens position down, in each lane.
     bounds: [[f32; LANES]; 6],
 }
 

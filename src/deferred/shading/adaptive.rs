@@ -88,7 +88,7 @@ impl<'a> Blur<'a> {
 
     /// Spacing for a convex part of the triangle, given the barycentrics of its corners. The blur is the minimum over the
     /// corners at both ends of the shutter, so that no point of the part is shaded more coarsely than its own blur allows;
-    /// a part that the plane in focus cuts counts as sharp.
+    /// a part that the plane in focus cuts has no defocus.
     pub fn spacing(&self, part: &[[f64; 3]]) -> Spacing {
         let coc_px = |z: f64| 2.0 * self.shear.at(z)[0] / z;
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -117,7 +117,7 @@ impl<'a> Blur<'a> {
         Spacing { direction: self.direction, px }
     }
 
-    /// Smallest circle of confusion in pixels that allows cells of this side across the motion; NaN if each size does.
+    /// Smallest circle of confusion in pixels at which cells may have this side across the motion; NaN if they always may.
     pub(super) fn coc_for(&self, side_px: f64) -> f64 {
         (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
     }

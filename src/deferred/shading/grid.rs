@@ -237,7 +237,7 @@ mod tests {
         let farthest = point([0.0, 0.0, 1.0]);
         let near = point([0.325, 0.325, 0.35]);
         assert!(farthest[1] <= 1 && f32::from(near[1]) == grid.cells.last[1]);
-        // A common factor of the weights, of either sign, changes nothing half-way to the corners behind the eye.
+        // Half-way to the corners behind the eye, for weights with a common factor of either sign.
         for factor in [1.0, -4.0] {
             assert_eq!(point([0.25, 0.25, 0.5].map(|w: f32| factor * w)), near);
         }

@@ -1,4 +1,4 @@
-//! The scan of sorted samples.
+//! Scan of sorted samples into shading quads.
 
 use quadrille_deferred::backend::radix::SortEntry;
 use quadrille_deferred::backend::scan::*;
