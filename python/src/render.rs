@@ -143,7 +143,7 @@ impl Drawing {
     }
 }
 
-/// Result of [`render`]: picture, named layers [planes, H, W], counts, and times of stages in milliseconds.
+/// Result of `render`: picture, named layers [planes, H, W], counts, and times of stages in milliseconds.
 type Picture<'py> = (
     Bound<'py, PyAny>,
     Vec<(&'static str, Bound<'py, PyAny>)>,

@@ -1,7 +1,6 @@
 //! A frame after its first pass, with the visible identifier and depth of each sample.
 //!
-//! Triangles are sorted into bins of 64x64 pixels and rasterized in blocks of 32x32 pixels on all cores, in each block in
-//! submission order.
+//! Triangles are sorted into bins of 64x64 pixels and rasterized on all cores, in submission order per 32x32 pixels.
 
 use fearless_simd::dispatch;
 use rayon::prelude::*;

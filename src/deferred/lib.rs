@@ -10,8 +10,7 @@
 //!
 //! A hit is a sample that a triangle covers. It is mapped to a shading point, the point of the triangle's shading grid that
 //! gives the sample its colour, with a shading point identifier ([`shading::spid`]). The colour depends on the identifier
-//! alone, so all pipelines with decoupled sampling draw the same picture; they differ in shader executions and in memory
-//! traffic.
+//! alone, so all pipelines with decoupled sampling draw the same picture; they differ in shader executions and traffic.
 //!
 //! Two data structures join the parts: [`hits`], in submission order, for the pipelines that shade during the raster, and
 //! [`samples`], the visible identifier and depth of each sample, for the sorted back end.

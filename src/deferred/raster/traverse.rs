@@ -1,8 +1,7 @@
 //! Traversal of the tiles and blocks that a triangle may cover.
 //!
 //! Tiles of 8x8 pixels are visited row by row, and the blocks of 2x2 pixels of a tile in Morton order. Both are culled
-//! by bounds in time and on the lens and by the edges. A group of samples is tested if one of them is in the block's
-//! ranges.
+//! by bounds in time and on the lens and by the edges; groups with samples in the block's ranges are tested.
 
 use fearless_simd::{Simd, f32x16, mask32x16, prelude::*};
 
