@@ -48,10 +48,10 @@ pub struct Field {
 
 /// Specification of a unit; [`spec!`](crate::spec!) implements it.
 pub trait Specification: Default + serde::Serialize + serde::de::DeserializeOwned {
-    /// The unit's name in configurations.
+    /// Name of the unit in configurations.
     const UNIT: &'static str;
 
-    /// Checks every field against its bounds.
+    /// Checks every field against its bounds; the error names the field, its bounds and its value.
     fn validate(&self) -> Result<()>;
 
     /// Every field with its value, meaning and source.

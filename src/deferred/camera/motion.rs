@@ -19,7 +19,7 @@ pub struct RigidMotion {
 }
 
 impl RigidMotion {
-    /// No motion.
+    /// Motion of a still draw.
     pub const NONE: Self = Self {
         displacement: Vector3::new(0.0, 0.0, 0.0),
         rotation: Vector3::new(0.0, 0.0, 0.0),
@@ -83,7 +83,7 @@ pub struct CameraMotion {
 }
 
 impl CameraMotion {
-    /// No motion.
+    /// Motion of a still camera.
     pub const NONE: Self =
         Self { displacement: Vector3::new(0.0, 0.0, 0.0), rotation: Vector3::new(0.0, 0.0, 0.0) };
 
@@ -144,7 +144,7 @@ pub struct SceneMotion {
 }
 
 impl SceneMotion {
-    /// No motion.
+    /// Still camera, still draws.
     pub const NONE: Self = Self { camera: CameraMotion::NONE, draws: Vec::new() };
 
     /// Motion of a draw, by its index.

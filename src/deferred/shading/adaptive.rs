@@ -117,7 +117,7 @@ impl<'a> Blur<'a> {
         Spacing { direction: self.direction, px }
     }
 
-    /// Smallest circle of confusion in pixels at which cells may have this side across the motion; NaN if they always may.
+    /// Smallest circle of confusion in pixels at which cells may have this side across the motion; NaN if none is needed.
     pub(super) fn coc_for(&self, side_px: f64) -> f64 {
         (((side_px / self.quality).powi(2) - 1.0) / DISC_VARIANCE).sqrt()
     }

@@ -22,7 +22,7 @@ use quadrille_mesh::shade::TrianglePlanes;
 
 const BARYCENTRIC_CELLS: f32 = 2048.0;
 
-/// The shading grid of a triangle.
+/// Shading grid of a triangle, which maps hits to shading points and shading points to positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShadingGrid {
     /// Corners in shading space: column and row in pixels from the picture's centre, times `Z`, and `Z`.
