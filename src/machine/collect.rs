@@ -8,17 +8,22 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Smallest sum of the demands of the ports that limit a run (assumed). Below it, latency and bursts limit the run.
+/// Smallest highest demand of the ports that limit a run (assumed). Below it, latency and bursts limit the run.
 const LIMITING_DEMAND: f64 = 0.5;
 
 /// Smallest demand, relative to the highest, of a port that limits a run together with other ports (assumed).
 const NEARLY_HIGHEST: f64 = 0.95;
 
-/// Smallest utilisation of a memory port that limits the ports that wait for memory (assumed).
-const LIMITING_MEMORY: f64 = 0.9;
+/// Smallest utilisation of a memory port that limits the ports that wait for memory, and demand of a port that goes before
+/// any lack of room (assumed).
+const SATURATED: f64 = 0.9;
 
 /// Smallest share of the cycles that more room in a storage must save for the storage to limit a run (assumed).
-const LEAST_GAIN: f64 = 0.03;
+const LEAST_GAIN_OF_ROOM: f64 = 0.03;
+
+/// Smallest share of the cycles in which a port holds up the ports before it, to limit a run together with ports of
+/// higher demand (assumed).
+const LEAST_GAIN_OF_PORT: f64 = 0.1;
 
 /// Location of a port in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,39 +144,64 @@ impl UnitCycles {
         if self.kind == PortKind::Storage { self.share(self.idle(StallReason::Full)) } else { 0.0 }
     }
 
-    /// The critical resources of a run: the ports with nearly the highest [demand](Self::demand), and each storage whose
-    /// waits for room may cost as much as these ports. A memory port that is busy nearly all the time takes precedence
-    /// over ports that wait for memory.
+    /// Share of the cycles in which the port waits to pass its items on.
+    fn blocked(&self) -> f64 {
+        let is_blocked = |reason: &str| {
+            reason.starts_with(StallReason::Blocked.name()) || reason == StallReason::Full.name()
+        };
+        self.share(self.idle.iter().filter(|(name, _)| is_blocked(name)).map(|(_, c)| c).sum())
+    }
+
+    /// The critical resources of a run, in pipeline order:
+    ///
+    /// - the ports with nearly the highest [demand](Self::demand);
+    /// - each storage whose lack of room may cost as much as these ports;
+    /// - each port behind which the ports before it wait that long, although it is not always at work itself.
+    ///
+    /// A memory port that is busy nearly all the time takes precedence over ports that wait for memory, and a storage for
+    /// which items wait longer than any port works takes precedence over these ports.
     pub fn critical(units: &[Self]) -> Vec<&Self> {
-        let ports = || units.iter().filter(|unit| unit.total() > 0);
-        let lacks_room = |unit: &&Self| unit.waits_for_room() > 0.0;
-        let highest =
-            ports().filter(|unit| !lacks_room(unit)).map(Self::demand).fold(0.0, f64::max);
-        let is_near = |unit: &&Self| unit.demand() >= highest * NEARLY_HIGHEST;
-        let near: Vec<_> = ports().filter(|unit| !lacks_room(unit) && is_near(unit)).collect();
-        let working = near.iter().map(|unit| unit.working()).fold(0.0, f64::max);
-        let memory = ports().filter(|unit| matches!(unit.kind, PortKind::Cache | PortKind::Memory));
+        let all: Vec<_> = units.iter().filter(|unit| unit.total() > 0).collect();
+        let (storages, ports): (Vec<&Self>, Vec<&Self>) =
+            all.iter().partition(|unit| unit.waits_for_room() > 0.0);
+        let highest = self::highest(&ports, Self::demand);
+        let is_near = |unit: &&&Self| unit.demand() >= highest * NEARLY_HIGHEST;
+        let (near, others): (Vec<&Self>, Vec<&Self>) = ports.iter().partition(|unit| is_near(unit));
+        let is_memory = |unit: &&&Self| matches!(unit.kind, PortKind::Cache | PortKind::Memory);
+        let memory = ports.iter().filter(is_memory);
         let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
-        if let Some(memory) = busiest.filter(|memory| {
-            memory.utilisation() >= LIMITING_MEMORY && memory.utilisation() > working
-        }) {
+        let working = self::highest(&near, Self::working);
+        if let Some(memory) = busiest
+            .filter(|memory| memory.utilisation() >= SATURATED && memory.utilisation() > working)
+        {
             return vec![memory];
         }
-        // Doubling the rate of the ports saves cycles until the next port is critical, at most half of their own cycles.
-        // More room saves cycles in which these ports do not work.
-        let others = ports().filter(|unit| !lacks_room(unit) && !is_near(unit)).map(Self::demand);
-        let saved = highest - others.fold(highest / 2.0, f64::max);
-        let least = (saved / 2.0).max(LEAST_GAIN);
-        let is_short =
-            |unit: &&Self| lacks_room(unit) && unit.waits_for_room().min(1.0 - highest) >= least;
-        ports().filter(|unit| !lacks_room(unit) && is_near(unit) || is_short(unit)).collect()
+        // Doubling the rates of the ports saves cycles until the next port is critical, at most half of their own cycles.
+        // More room and a faster port behind them save cycles in which these ports do not work.
+        let saved = highest - self::highest(&others, Self::demand).max(highest / 2.0);
+        let unused = 1.0 - highest;
+        let lacks_room = |unit: &Self| {
+            unit.waits_for_room().min(unused) >= (saved / 2.0).max(LEAST_GAIN_OF_ROOM)
+        };
+        let is_storage_first =
+            self::highest(&storages, Self::waits_for_room) > highest && highest < SATURATED;
+        let mut blocked_before = 0.0;
+        let mut is_critical = |unit: &Self| {
+            if unit.kind != PortKind::Pipeline {
+                return lacks_room(unit) || !is_storage_first && is_near(&&unit);
+            }
+            let blocked = unit.blocked();
+            let adds = f64::min(std::mem::replace(&mut blocked_before, blocked) - blocked, unused);
+            let holds_up = unit.demand() >= highest / 2.0 && adds >= saved.max(LEAST_GAIN_OF_PORT);
+            !is_storage_first && (is_near(&&unit) || holds_up)
+        };
+        all.into_iter().filter(|unit| is_critical(unit)).collect()
     }
 
     /// The [critical](Self::critical) ports if they limit the run; empty if latency and bursts limit it.
     pub fn limiting(units: &[Self]) -> Vec<&Self> {
         let critical = Self::critical(units);
-        let demand = critical.iter().map(|unit| unit.demand()).sum::<f64>();
-        if demand >= LIMITING_DEMAND { critical } else { Vec::new() }
+        if highest(&critical, Self::demand) >= LIMITING_DEMAND { critical } else { Vec::new() }
     }
 
     /// Names of ports separated by commas; `None` for an empty list.
@@ -189,6 +219,10 @@ impl UnitCycles {
                 .then(|| format!("{name}: {sum} of {expected} cycles are accounted for"))
         })
     }
+}
+
+fn highest(units: &[&UnitCycles], share: impl Fn(&UnitCycles) -> f64) -> f64 {
+    units.iter().map(|unit| share(unit)).fold(0.0, f64::max)
 }
 
 /// Cycles and statistics of all units of a run.
