@@ -140,14 +140,20 @@ pub struct Preset {
 }
 
 /// All presets; the first is the default.
-pub const PRESETS: [Preset; 7] = [
+pub const PRESETS: [Preset; 8] = [
     Preset { name: "vr-pipe", about: "the simulated GPU of the VR-Pipe paper, Table I", toml: "" },
     Preset {
         name: "orin",
-        about: "Jetson AGX Orin, 64 GB, MAXN: 2 GPCs of 8 SMs of 128 lanes, 1.3 GHz, LPDDR5 at 204.8 \
+        about: "Jetson AGX Orin, 64 GB, in its MAXN mode: 2 GPCs of 8 SMs of 128 lanes, 1.3 GHz, LPDDR5 at 204.8 \
                 GB/s, 4 MB L2 (NVIDIA's technical brief of the Jetson AGX Orin series); an SM's scheduler \
                 issues a warp of 32 per cycle; the rest as vr-pipe",
         toml: "[gpu]\nclock_mhz = 1300.0\ngpcs = 2\n[cores]\ncores = 8\nissue_cycles = 1\n[l2]\nclock_mhz = 1300.0\n[dram]\ngb_per_s = 204.8\n",
+    },
+    Preset {
+        name: "orin-30w",
+        about: "Jetson AGX Orin, 64 GB, in its 30 W mode, in which the VR-Pipe paper measures (VI-A): as orin at 612 MHz and \
+                102.4 GB/s (Table I)",
+        toml: "[gpu]\nclock_mhz = 612.0\ngpcs = 2\n[cores]\ncores = 8\nissue_cycles = 1\n[l2]\nclock_mhz = 612.0\n[dram]\ngb_per_s = 102.4\n",
     },
     Preset {
         name: "ampere-gpc",

@@ -39,16 +39,35 @@ pub(crate) struct Compared {
     pub(crate) ours: Option<f64>,
 }
 
+/// Deviation from a published number above which a reason is given.
+const LARGE_DEVIATION: f64 = 0.15;
+
 impl Compared {
-    /// Whether our number keeps to a published bound; `None` if the number is not a bound or ours is missing.
+    /// Whether our number keeps to a published bound; `None` if the number is not a bound or ours is missing. A published
+    /// maximum is not a bound: "up to 2.78" says how far the paper's scenes reach.
     pub(crate) fn holds(&self) -> Option<bool> {
         let (ours, bound) = (self.ours.filter(|n| n.is_finite())?, self.published.value);
         match self.published.statistic {
             Statistic::Below => Some(ours < bound),
             Statistic::Above => Some(ours > bound),
-            Statistic::Maximum => Some(ours <= bound),
-            Statistic::Mean | Statistic::Value => None,
+            Statistic::Maximum | Statistic::Mean | Statistic::Value => None,
         }
+    }
+
+    /// Our number over the published one, less one; `None` if the number is a bound or ours is missing.
+    pub(crate) fn deviation(&self) -> Option<f64> {
+        let ours = self.ours.filter(|n| n.is_finite())?;
+        self.holds().is_none().then(|| ours / self.published.value - 1.0)
+    }
+
+    /// Whether our number deviates by more than 15 %, or breaks a bound.
+    pub(crate) fn is_far(&self) -> bool {
+        self.holds() == Some(false) || self.deviation().is_some_and(|d| d.abs() > LARGE_DEVIATION)
+    }
+
+    /// Reason of a large deviation or of a broken bound.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        self.published.reason.as_deref().filter(|_| self.is_far())
     }
 }
 

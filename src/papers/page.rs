@@ -198,10 +198,16 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
             let (id, number) = (&figure.id, &figure.number);
             format!("<td class=\"word\" data-heading=\"figure\"><a href=\"#{id}\">{number}</a></td>")
         });
+        let deviation = one.deviation().map_or(String::new(), |d| format!("{:+.0} %", d * 100.0));
+        let reason = one.reason().map_or(String::new(), |reason| {
+            let columns = 6 + usize::from(is_linked);
+            format!("<tr><td class=\"word whole reason\" colspan=\"{columns}\">{}</td></tr>\n", escaped(reason))
+        });
         format!(
             "<tr><td class=\"word whole\">{}</td>{link}<td class=\"word\" data-heading=\"statistic\">{}</td>\
              <td data-heading=\"published\">{}</td><td data-heading=\"ours\">{ours}{mark}</td>\
-             <td class=\"word\" data-heading=\"place\">{}</td></tr>\n",
+             <td data-heading=\"deviation\">{deviation}</td>\
+             <td class=\"word\" data-heading=\"place\">{}</td></tr>\n{reason}",
             escaped(&published.quantity),
             published.statistic.name(),
             escaped(&value(published.value)),
@@ -215,7 +221,7 @@ fn comparison<'a>(compared: impl Iterator<Item = (Option<&'a Figure>, &'a Compar
     let link = if is_linked { "<th class=\"word\">figure</th>" } else { "" };
     format!(
         "<div class=\"scroll\"><table>\n<thead><tr><th class=\"word\">quantity</th>{link}<th class=\"word\"></th><th>published</th>\
-         <th>ours</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+         <th>ours</th><th>deviation</th><th class=\"word\">place</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 
@@ -346,7 +352,7 @@ mod tests {
         let published = crate::paper::figures().flat_map(|figure| &figure.published);
         let one = Compared { published: published.into_iter().next().unwrap(), ours: Some(1.0) };
         let html = comparison([(None, &one)].into_iter());
-        for heading in ["published", "ours", "place"] {
+        for heading in ["published", "ours", "deviation", "place"] {
             assert!(html.contains(&format!("data-heading=\"{heading}\"")), "{html}");
         }
     }

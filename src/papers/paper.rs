@@ -11,6 +11,9 @@ use quadrille_base::choice;
 /// Preset of the GPU that the VR-Pipe paper simulates.
 pub const PAPER_PRESET: &str = "vr-pipe";
 
+/// Number of scenes of a quick run. In `benches/figures.toml`, most fragments terminate in these four.
+pub const QUICK_SCENES: usize = 4;
+
 /// A paper with its figures and tables.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,7 +109,7 @@ choice! {
 pub(crate) enum Statistic {
     /// Mean over scenes.
     Mean,
-    /// Largest value of any view.
+    /// Largest value of any view: how far the results reach, no bound.
     Maximum,
     /// Upper bound of every scene; ours is the largest mean of a scene.
     Below,
@@ -144,6 +147,9 @@ pub(crate) struct Published {
     /// Statistic of the column, if other than the published one.
     #[serde(default, skip_serializing)]
     pub(crate) ours: Option<Statistic>,
+    /// Why our number deviates for the scenes of the suites in `benches`, in plain text.
+    #[serde(default, skip_serializing)]
+    pub(crate) reason: Option<String>,
 }
 
 /// All papers, in the order of the page.

@@ -199,16 +199,31 @@ impl<R> Sheet<R> {
         mean(self.groups().iter().map(|group| group.of(key)))
     }
 
+    /// Standard deviation of the groups' values.
+    pub(crate) fn spread(&self, key: &str) -> Option<f64> {
+        standard_deviation(self.groups().iter().map(|group| group.of(key)))
+    }
+
     /// Adds a row with the mean of each numeric column, if there are several groups. Line charts include the row.
     pub(crate) fn mean_row(&mut self) {
+        self.statistic_row("mean", Self::mean);
+    }
+
+    /// Adds rows with mean and standard deviation over the groups, if there are several.
+    pub(crate) fn spread_rows(&mut self) {
+        self.mean_row();
+        self.statistic_row("standard deviation", Self::spread);
+    }
+
+    fn statistic_row(&mut self, name: &str, of: fn(&Self, &str) -> Option<f64>) {
         if self.groups().len() < 2 {
             return;
         }
         let columns = self.table.columns.iter().enumerate();
         let cells = columns.map(|(at, column)| match (at, column.format) {
-            (0, _) => "mean".into(),
+            (0, _) => name.into(),
             (_, Format::Whole) => Cell::Missing,
-            _ => self.mean(&column.key).into(),
+            _ => of(self, &column.key).into(),
         });
         self.content.table.rows.push(cells.collect::<Vec<Cell>>());
     }
@@ -226,8 +241,17 @@ impl<R> Sheet<R> {
         let names: Vec<&str> = bars.series.iter().map(|[_, name]| *name).collect();
         let keys = || bars.series.iter().map(|[key, _]| *key);
         let mut groups: Vec<Group> = self.groups().iter().map(|g| g.bars(keys())).collect();
+        let mut caption = bars.caption.to_owned();
         if bars.has_mean && groups.len() > 1 {
-            groups.push(Group::of("mean", keys().map(|key| self.mean(key))));
+            let means = keys().map(|key| {
+                let (mean, spread) = (self.mean(key)?, self.spread(key));
+                let band = spread.map(|spread| [mean - spread, mean + spread]);
+                Some(BarValue { band, ..BarValue::ours(mean) })
+            });
+            groups.push(Group { label: "mean".to_owned(), bars: means.collect() });
+            caption += " Means are arithmetic; their whiskers are the standard deviation over the ";
+            caption += self.cases;
+            caption += ".";
         }
         if bars.has_published {
             let stated = |key, statistic| self.figure.number_of_column(key, statistic);
@@ -244,7 +268,7 @@ impl<R> Sheet<R> {
         }
         let chart =
             BarChart { marks: bars.marks, ..BarChart::new(bars.title, bars.axis, &names, groups) };
-        self.chart(chart.draw(), bars.caption);
+        self.chart(chart.draw(), caption);
     }
 
     /// Adds a chart over a parameter with a line per row of ours. `columns` are the columns of the parameter's values
@@ -332,6 +356,14 @@ pub(crate) fn mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64>
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// Sample standard deviation; `None` for fewer than two values.
+pub(crate) fn standard_deviation(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().flatten().collect();
+    let mean = mean(values.iter().copied().map(Some))?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
+
 pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().reduce(f64::max)
 }
@@ -348,6 +380,8 @@ mod tests {
     fn statistics_leave_out_what_is_missing() {
         assert_eq!(mean([Some(1.0), None, Some(3.0)]), Some(2.0));
         assert_eq!(mean([None]), None);
+        assert_eq!(standard_deviation([Some(1.0), None, Some(3.0)]), Some(2.0_f64.sqrt()));
+        assert_eq!(standard_deviation([Some(1.0), None]), None);
         assert_eq!(quotient(Some(1.0), Some(0.0)), None);
         assert_eq!(largest([Some(1.0), None, Some(3.0)]), Some(3.0));
         assert_eq!(least([]), None);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::paper::{self, figures};
-use crate::sheet::{largest, least, mean, quotient};
+use crate::sheet::{largest, least, mean, quotient, standard_deviation};
 use crate::table::Cell;
 use quadrille_base::choice;
 use quadrille_suite::report::table::{TextTable, or_dash, shortened};
@@ -94,14 +94,16 @@ impl Metric {
     }
 }
 
-/// Arithmetic mean, minimum and maximum of a column; `None` if no view has a value.
+/// Arithmetic mean, standard deviation, minimum and maximum of a column; `None` if no view has a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistic {
     /// Metric that the values belong to.
     #[serde(flatten)]
     pub metric: Metric,
-    /// Arithmetic mean over views.
+    /// Arithmetic mean over the views of a scene, or over the means of all scenes.
     pub mean: Option<f64>,
+    /// Standard deviation of these values; `None` for a single one.
+    pub sd: Option<f64>,
     /// Smallest value of a view.
     pub min: Option<f64>,
     /// Largest value of a view.
@@ -117,7 +119,7 @@ pub struct SceneSummary {
     pub preset: String,
     /// Fields whose values differ from the preset.
     pub changed: BTreeMap<String, String>,
-    /// Name of the scene; `None` for all views of all scenes.
+    /// Name of the scene; `None` for all scenes.
     pub scene: Option<String>,
     /// Number of views.
     pub views: usize,
@@ -127,9 +129,15 @@ pub struct SceneSummary {
 
 fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSummary {
     let statistic = |metric: &Metric| {
-        let values = || rows.iter().map(|row| metric.of(row));
-        let [mean, min, max] = [mean(values()), least(values()), largest(values())];
-        Statistic { metric: *metric, mean, min, max }
+        let of = |rows: &[&Row]| rows.iter().map(|row| metric.of(row)).collect::<Vec<_>>();
+        let scenes = groups(rows, |row| row.key.scene.as_str());
+        let values = match scene {
+            Some(_) => of(rows),
+            None => scenes.iter().map(|(_, rows)| mean(of(rows))).collect(),
+        };
+        let (min, max) = (least(of(rows)), largest(of(rows)));
+        let sd = standard_deviation(values.iter().copied());
+        Statistic { metric: *metric, mean: mean(values), sd, min, max }
     };
     let key = rows.first().map(|row| &row.key);
     SceneSummary {
@@ -142,7 +150,7 @@ fn summary(scene: Option<&str>, rows: &[&Row], metrics: &[Metric]) -> SceneSumma
     }
 }
 
-/// Returns the statistics of each scene, in order of appearance, and of all views, for each configuration.
+/// Returns the statistics of each scene, in order of appearance, and of all scenes, for each configuration.
 pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     let fills = |metric: &Metric| rows.iter().any(|row| metric.of(row).is_some());
     let metrics = METRICS.map(|(measure, methods, column)| Metric::new(measure, methods, column));
@@ -161,14 +169,19 @@ pub fn summaries(rows: &[Row]) -> Vec<SceneSummary> {
     groups(&rows, configuration_of).iter().flat_map(|(_, rows)| of_configuration(rows)).collect()
 }
 
+const MEANS: &str = "\
+Means are arithmetic, sd is the standard deviation: over the views of a scene, and for all scenes
+over the means of the scenes. min and max are of views.
+";
+
 const LEGEND: &str = "\
 Each column divides a count of the baseline by the same count of the method: cycles for speedup, and
 blended fragments or quads (for het the termination ratio, for qm the merge ratio). qm on top divides
 het by het+qm. Published numbers: VR-Pipe, section VI, figures 16 and 18.
 ";
 
-/// Formats mean, minimum and maximum of every scene and of all views, and the published figures beside a scene of the
-/// paper; rows of several configurations are formatted as a sweep.
+/// Formats mean, standard deviation, minimum and maximum of every scene and of all scenes, and the published figures
+/// beside a scene of the paper; rows of several configurations are formatted as a sweep.
 pub fn table(rows: &[Row]) -> String {
     if sweep_table::is_sweep(rows) {
         return sweep_table::table(rows, "scene");
@@ -187,20 +200,21 @@ pub fn table(rows: &[Row]) -> String {
         table.row([name, views, what].map(str::to_owned).into_iter().chain(values));
     };
     for summary in &summaries {
-        let name = summary.scene.as_deref().unwrap_or("all views");
+        let name = summary.scene.as_deref().unwrap_or("all scenes");
         let values =
             |of: fn(&Statistic) -> Option<f64>| summary.statistics.iter().map(of).collect();
         line(name, &summary.views.to_string(), "mean", values(|s| s.mean));
+        line("", "", "sd", values(|s| s.sd));
         line("", "", "min", values(|s| s.min));
         line("", "", "max", values(|s| s.max));
     }
     if !rows.iter().any(|row| is_paper_scene(&row.key.scene)) {
-        return table.to_string();
+        return format!("{table}{MEANS}");
     }
     let published = |of: fn(&Metric) -> Option<f64>| metrics.iter().map(of).collect();
     line("published", "", "mean", published(|m| m.published_mean));
     line("", "", "max", published(|m| m.published_max));
-    format!("{table}{LEGEND}")
+    format!("{table}{MEANS}{LEGEND}")
 }
 
 fn cycles_table(rows: &[Row]) -> String {
@@ -237,6 +251,7 @@ mod tests {
         assert_eq!(all.len(), 2);
         let het = &all[0].statistics[0];
         assert_eq!((het.mean, het.min, het.max), (Some(3.0), Some(2.0), Some(4.0)));
+        assert_eq!(het.sd, Some(2.0_f64.sqrt()));
         assert_eq!(het.metric.published_mean, Some(1.80));
         let text = table(&rows);
         for word in ["speedup", "qm on top", "3.000"] {
@@ -247,6 +262,18 @@ mod tests {
         for word in ["published", "1.800", "2.780", "divides a count of the baseline"] {
             assert!(text.contains(word), "{word}: {text}");
         }
+    }
+
+    /// Each scene counts once, however many views it has: scenes of 3 and 1 have a mean of 2, their four views of 2.5.
+    #[test]
+    fn all_scenes_are_a_mean_of_scenes() {
+        let mut rows = vec![row("b", "0", [600, 600, 600])];
+        rows.extend(["0", "1", "2"].map(|view| row("a", view, [600, 200, 200])));
+        let all = summaries(&rows);
+        let het = &all[2].statistics[0];
+        assert_eq!((all[2].views, het.mean, het.sd), (4, Some(2.0), Some(2.0_f64.sqrt())));
+        assert_eq!((het.min, het.max), (Some(1.0), Some(3.0)));
+        assert_eq!(all[1].statistics[0].sd, Some(0.0));
     }
 
     #[test]

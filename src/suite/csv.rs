@@ -171,6 +171,7 @@ fn method_cells(row: &Row, method: &MethodRow, columns: &mut Columns) {
         ("speedup", number(ratios.and_then(|r| r.speedup))),
         ("fragments_ratio", number(ratios.and_then(|r| r.fragments))),
         ("quads_ratio", number(ratios.and_then(|r| r.quads))),
+        ("overdraw", number(row.overdraw)),
     ] {
         columns.set(name, cell);
     }

@@ -106,6 +106,12 @@ impl FigureDetails {
 pub struct PixelCounts {
     /// Mean over all pixels.
     pub mean: f64,
+    /// 95th percentile of all pixels.
+    pub p95: u32,
+    /// Mean over pixels with a count.
+    pub mean_covered: f64,
+    /// 95th percentile of pixels with a count.
+    pub p95_covered: u32,
     /// Pixels without a count, then pixels by bin; see [`bin_starts`].
     pub histogram: Vec<u64>,
     /// Width and height of the map in cells.
@@ -142,8 +148,15 @@ impl PixelCounts {
         let means = means.map(|mean| u16::try_from(mean).unwrap_or(u16::MAX));
         let bytes: Vec<u8> = means.flat_map(u16::to_le_bytes).collect();
         let total: u64 = counts.iter().map(|c| u64::from(*c)).sum();
+        let mut sorted = counts.to_vec();
+        sorted.sort_unstable();
+        let covered = &sorted[sorted.partition_point(|count| *count == 0)..];
+        let mean = |counts: &[u32]| total as f64 / counts.len().max(1) as f64;
         Self {
-            mean: total as f64 / counts.len().max(1) as f64,
+            mean: mean(&sorted),
+            p95: percentile_95(&sorted),
+            mean_covered: mean(covered),
+            p95_covered: percentile_95(covered),
             histogram,
             size,
             cells: STANDARD.encode(bytes),
@@ -158,6 +171,12 @@ impl PixelCounts {
         let [width, height] = self.size.map(|side| side as usize);
         (bytes.len() == 2 * width * height && !cells.is_empty()).then_some(cells)
     }
+}
+
+/// 95th percentile of ascending counts by nearest rank; 0 without counts.
+fn percentile_95(ascending: &[u32]) -> u32 {
+    let rank = (ascending.len() * 95).div_ceil(100);
+    ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0)
 }
 
 fn fragments_per_pixel(outcome: &Outcome) -> Option<PixelCounts> {
@@ -219,10 +238,18 @@ mod tests {
         assert_eq!(found.histogram[0], 957);
         assert_eq!(found.histogram[1..5], [1, 0, 1, 1]);
         assert!((found.mean - 9.0 / 960.0).abs() < 1e-15);
+        assert_eq!((found.p95, found.mean_covered, found.p95_covered), (0, 3.0, 5));
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<PixelCounts>(&text).unwrap(), found);
         let torn = PixelCounts { size: [241, 1], ..found };
         assert_eq!(torn.cells(), None);
+    }
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let counts: Vec<u32> = (1..=40).collect();
+        assert_eq!(percentile_95(&counts), 38);
+        assert_eq!([percentile_95(&[7]), percentile_95(&[])], [7, 0]);
     }
 
     #[test]

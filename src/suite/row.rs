@@ -45,6 +45,9 @@ pub struct Row {
     pub methods: Vec<MethodRow>,
     /// Ratios of all other methods to the baseline, if it was run.
     pub ratios: BTreeMap<String, RowRatios>,
+    /// Fragments that the baseline blends per pixel: the depth complexity of the view.
+    #[serde(default)]
+    pub overdraw: Option<f64>,
     /// Blended fragments of the baseline divided by blended fragments of `het`.
     pub termination_ratio: Option<f64>,
     /// Blended quads of the baseline divided by blended quads of `qm`.
@@ -103,6 +106,8 @@ impl Row {
         self.ratios = ratios.collect();
         self.termination_ratio = against(find("het")).and_then(|r| r.fragments);
         self.merge_ratio = against(find("qm")).and_then(|r| r.quads);
+        let pixels = u64::from(self.key.view.width) * u64::from(self.key.view.height);
+        self.overdraw = baseline.and_then(|row| ratio(row.counts.fragments_blended(), pixels));
         self.methods = methods;
         self
     }
@@ -171,6 +176,7 @@ pub(super) mod tests {
         assert_eq!(row.ratios["het+qm"].quads, None);
         assert_eq!(row.termination_ratio, Some(2.0));
         assert_eq!(row.merge_ratio, None);
+        assert_eq!(row.overdraw, Some(1200.0 / 64.0));
     }
 
     #[test]

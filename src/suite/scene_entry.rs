@@ -14,7 +14,7 @@ use quadrille_render::synth::{Recipe, Synthetic};
 use quadrille_render::viewpoint;
 use quadrille_scene::cameras::{PictureSize, ViewSpec};
 use quadrille_scene::formats::source_files;
-use quadrille_scene::{Camera, SceneInput, Splats, load};
+use quadrille_scene::{Camera, SceneInput, Splat, Splats, load};
 
 /// Number of splats of a procedural scene without `splats`, and their degree of spherical harmonics
 /// without `sh_degree`, the same as in `quadrille synth`.
@@ -29,6 +29,7 @@ struct RawScene {
     splats: Option<u64>,
     sh_degree: Option<u8>,
     seed: Option<u64>,
+    splat_scale: Option<f32>,
     profile: Option<String>,
     #[serde(default)]
     large: bool,
@@ -58,6 +59,8 @@ pub(super) struct SceneEntry {
     pub(super) name: String,
     pub(super) source: Source,
     views: ViewSpec,
+    /// Factor on the sizes of the splats, which changes the depth complexity without moving anything.
+    splat_scale: Option<f32>,
     /// Name of the profile, if it differs from the scene file's.
     pub(super) profile: Option<String>,
     /// Whether figures show the scene separately, as one of the paper's large scenes.
@@ -78,6 +81,9 @@ impl SceneEntry {
         let malformed = |key: &str, expected: &str, found: &str| {
             Err(malformed(suite, &raw.name, key, expected, found))
         };
+        if let Some(factor) = raw.splat_scale.filter(|factor| !(1e-3..=1e3).contains(factor)) {
+            return malformed("splat_scale", "a factor from 0.001 to 1000", &factor.to_string());
+        }
         let folder = suite.parent().unwrap_or(Path::new(""));
         if let Some(name) = &raw.profile {
             Profile::named(name).map_err(|error| in_scene(suite, &raw.name, error))?;
@@ -116,7 +122,8 @@ impl SceneEntry {
         };
         views.files_mut().for_each(|file| *file = folder.join(&*file));
         views.check().map_err(|error| in_scene(suite, &raw.name, error))?;
-        Ok(Self { name: raw.name, source, views, profile: raw.profile, is_large: raw.large })
+        let RawScene { name, splat_scale, profile, large: is_large, .. } = raw;
+        Ok(Self { name, source, views, splat_scale, profile, is_large })
     }
 
     pub(super) fn size(&self) -> PictureSize {
@@ -213,6 +220,10 @@ impl SceneEntry {
                 (splats, None)
             }
         };
+        let splats = match self.splat_scale {
+            Some(factor) => scaled(&splats, factor),
+            None => splats,
+        };
         let name = self.profile.as_deref().or(hint);
         let profile = name.and_then(|name| Profile::named(name).ok());
         Ok(LoadedScene { splats, profile: profile.unwrap_or_default() })
@@ -235,8 +246,17 @@ impl SceneEntry {
                 let _ = write!(hash, "{recipe:?}");
             }
         }
+        if let Some(factor) = self.splat_scale {
+            let _ = write!(hash, "{factor}");
+        }
         Ok(hash.0)
     }
+}
+
+fn scaled(splats: &Splats, factor: f32) -> Splats {
+    let all = splats.iter();
+    let all = all.map(|splat| Splat { scale: splat.scale.map(|side| side * factor), ..splat });
+    Splats::from_splats(splats.sh_degree(), all).with_origin(splats.origin())
 }
 
 pub(super) fn malformed(
@@ -280,6 +300,24 @@ mod tests {
         assert!(camera.focal_px.iter().all(|px| (px - focal).abs() < 1e-9), "{case}");
         let size = [&case["width"], &case["height"]].map(|n| n.as_u64().unwrap());
         assert_eq!([camera.width, camera.height].map(u64::from), size);
+    }
+
+    #[test]
+    fn sizes_of_splats_are_scaled() {
+        let parse = |line: &str| {
+            let text = format!("[[scene]]\nname = 's'\nrecipe = 'room'\nsplats = 1000\n{line}");
+            Suite::parse(&text, Path::new("suite.toml"))
+        };
+        let [plain, half] = ["", "splat_scale = 0.5"].map(|line| {
+            let scene = &parse(line).unwrap().scenes[0];
+            let path = Path::new("suite.toml");
+            let splats = scene.load(path, &Task::NEVER).unwrap().splats;
+            (splats.splat(7), scene.content_hash(path).unwrap())
+        });
+        assert_eq!(plain.0.scale.map(|side| side * 0.5), half.0.scale);
+        assert_eq!((plain.0.mean, plain.0.opacity), (half.0.mean, half.0.opacity));
+        assert_ne!(plain.1, half.1);
+        assert!(parse("splat_scale = 0").unwrap_err().to_string().contains("splat_scale"));
     }
 
     /// Links of the viewer and Python give the same cameras, by tests of their own over the same list.

@@ -75,16 +75,21 @@ fn labels(configurations: &[ConfigurationKey<'_>]) -> Vec<Label> {
     all.filter(differs).collect()
 }
 
-/// Mean cycles and mean speedup of each method; no speedup of the baseline.
+/// Mean cycles and mean speedup of each method, over the means of the scenes; no speedup of the baseline.
 fn numbers(rows: &[&Row], methods: &[&str]) -> Vec<Option<f64>> {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
+    let scenes = groups(rows, |row| row.key.scene.as_str());
+    let over_scenes = |of: &dyn Fn(&Row) -> Option<f64>| {
+        let of_scene =
+            |(_, rows): &(&str, Vec<&Row>)| mean(rows.iter().filter_map(|row| of(row)).collect());
+        mean(scenes.iter().filter_map(of_scene).collect())
+    };
     let columns = methods.iter().flat_map(|name| {
-        let cycles = rows.iter().filter_map(|row| row.method(name));
-        let speedups = rows.iter().filter_map(|row| row.ratios.get(*name)?.speedup);
-        let cycles = mean(cycles.map(|m| m.cycles as f64).collect());
-        let speedup = (*name != "baseline").then(|| mean(speedups.collect()));
+        let cycles = over_scenes(&|row| Some(row.method(name)?.cycles as f64));
+        let is_compared = *name != "baseline";
+        let speedup = is_compared.then(|| over_scenes(&|row| row.ratios.get(*name)?.speedup));
         [Some(cycles), speedup].into_iter().flatten()
     });
     columns.collect()
@@ -113,7 +118,7 @@ pub fn table(rows: &[Row], heading: &str) -> String {
     let is_speedup: Vec<bool> =
         headings[labels.len() + 2..].iter().map(|heading| heading.starts_with("speedup")).collect();
     let scenes = groups(&rows, |row| row.key.scene.as_str());
-    let together = (scenes.len() > 1).then_some(("all views", rows.clone()));
+    let together = (scenes.len() > 1).then_some(("all scenes", rows.clone()));
     for (scene, rows) in scenes.iter().cloned().chain(together) {
         let of_scene = groups(&rows, configuration_of);
         let mut seen: Vec<Vec<Option<f64>>> = Vec::new();
@@ -139,7 +144,9 @@ pub fn table(rows: &[Row], heading: &str) -> String {
             table.row(cells);
         }
     }
-    format!("{table}Means over the views; speedups are over the baseline.\n")
+    format!(
+        "{table}Arithmetic means over the views of a scene, and over the scenes; speedups are over the baseline.\n"
+    )
 }
 
 #[cfg(test)]

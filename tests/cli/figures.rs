@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::bench::{kill_after, lines};
 use crate::support::program::{DONE, Place, UNREADABLE, USAGE};
+use crate::support::{shared, skipped};
 
 /// Exit code of a report with gaps.
 const INCOMPLETE: i32 = 1;
@@ -81,8 +82,8 @@ fn killed_shards_give_the_files_of_one_run() {
     assert!(whole.values().all(|csv| csv.lines().count() > 1), "{whole:?}");
 
     // A counter that a figure does not find leaves its cells empty, as some are on purpose.
-    let with_gaps =
-        ["fig1", "fig12", "summary", "table1", "table2", "table3"].map(|id| format!("{id}.csv"));
+    let with_gaps = ["fig1", "fig12", "fig16", "summary", "table1", "table2", "table3"]
+        .map(|id| format!("{id}.csv"));
     for (name, csv) in whole.iter().filter(|(name, _)| !with_gaps.contains(name)) {
         let is_full = |line: &str| !line.contains(",,") && !line.ends_with(',');
         assert!(csv.lines().all(is_full), "{name}: {csv}");
@@ -193,7 +194,9 @@ fn the_page_is_whole_and_loads_nothing() {
     assert_eq!(values, [1.49, 1.80, 2.07, 2.78]);
     let command = "quadrille figures suite.toml -o out --only fig16";
     assert_eq!(document["command"], command);
-    assert_eq!(document["rows"].as_array().unwrap().len(), 4);
+    let rows = document["rows"].as_array().unwrap();
+    let last = rows[4..].iter().map(|row| row["scene"].as_str().unwrap());
+    assert!(last.eq(["mean", "standard deviation"]), "behind four views: {rows:?}");
 }
 
 /// Charts are files beside the tables of their figures, with all colours and fonts of their own; the page has each
@@ -264,6 +267,35 @@ fn quick_runs_have_one_view_of_four_scenes() {
     let csv = fs::read_to_string(place.path("out").join("fig21.csv")).unwrap();
     let scenes: Vec<_> = csv.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
     assert_eq!(scenes, ["s0", "s1", "s2", "s3"]);
+}
+
+/// Published numbers of a report whose bound is broken, or from which ours deviates by more than 15 %, without a reason.
+pub(crate) fn unexplained(place: &Place, folder: &str) -> Vec<String> {
+    let summary = fs::read_to_string(place.path(folder).join("summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let rows = summary["rows"].as_array().unwrap().iter();
+    let is_far = |row: &&Value| {
+        row["holds"] == "no" || row["deviation"].as_f64().is_some_and(|d| d.abs() > 0.15)
+    };
+    let rows = rows.filter(|row| is_far(row) && row["reason"].as_str().is_none_or(str::is_empty));
+    rows.map(ToString::to_string).collect()
+}
+
+/// The quick report of all papers has a reason beside every large deviation.
+#[test]
+fn deviations_of_a_quick_report_have_reasons() {
+    if skipped::is_slow() || shared::path("scenes").is_none() {
+        return;
+    }
+    let place = Place::new();
+    let file = |name: &str| format!("{}/benches/{name}", env!("CARGO_MANIFEST_DIR"));
+    let [splats, deferred, kept] =
+        ["figures.toml", "deferred.toml", "mesh.results.jsonl"].map(file);
+    let suites = ["figures", &splats, &deferred, "--kept", &kept];
+    place.expect(DONE, &[&suites[..], &["--quick", "-o", "out", "-q"]].concat());
+    assert_eq!(unexplained(&place, "out"), [""; 0]);
+    let page = fs::read_to_string(place.path("out").join("index.html")).unwrap();
+    assert!(page.matches("class=\"word whole reason\"").count() > 20);
 }
 
 #[test]

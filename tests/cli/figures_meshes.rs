@@ -122,7 +122,8 @@ fn shards_give_the_files_of_one_run() {
     let sds = rows["rows"][1]["traffic_bytes"]["total"].as_f64().unwrap() / 1e6;
     assert_eq!(figure["rows"][0]["sds_mb"].as_f64(), Some(sds));
     let gops = &rows["rows"][0]["raster"]["gops"]["total"];
-    assert_eq!(document(&place, "whole", "sds-table1")["rows"][0]["jrk"], *gops);
+    let table1 = document(&place, "whole", "sds-table1");
+    assert_eq!([&table1["rows"][0]["jrk"], &table1["rows"][6]["jrk"]], [&4.3.into(), gops]);
     assert_eq!(document(&place, "whole", "sds-fig11")["rows"].as_array().unwrap().len(), 3);
 
     place.expect(INCOMPLETE, &arguments("parts", &["--shard", "2/2"]));
@@ -163,7 +164,7 @@ fn suites_of_two_papers_make_one_page() {
     let summary = read(&place, "out", "summary.csv");
     let ours = |start: &str| {
         let line = summary.lines().find(|line| line.starts_with(start)).unwrap();
-        line.split(',').nth_back(3).unwrap().parse::<f64>().unwrap()
+        line.split(',').nth(5).unwrap().parse::<f64>().unwrap()
     };
     let fig16 = document(&place, "out", "fig16");
     assert_eq!(ours("vr-pipe,fig16,speedup of HET,"), fig16["ours"][1]);

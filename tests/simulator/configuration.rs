@@ -93,6 +93,12 @@ fn presets_have_the_published_peaks() {
         },
         Peaks { preset: "orin", gigapixels_per_s: 32.0 * 1.3, gb_per_s: 204.8, tflops: 5.32 },
         Peaks {
+            preset: "orin-30w",
+            gigapixels_per_s: 32.0 * 0.612,
+            gb_per_s: 102.4,
+            tflops: 5.32 * 0.612 / 1.3,
+        },
+        Peaks {
             preset: "ampere-gpc",
             gigapixels_per_s: 112.0 * 1.695 / 7.0,
             gb_per_s: 936.0 / 7.0,

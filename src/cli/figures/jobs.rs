@@ -8,13 +8,14 @@ use quadrille_base::error::{Error, Result};
 use quadrille_gpu::config::Config;
 use quadrille_gpu::method::Method;
 use quadrille_papers::figures::results::ViewResult;
-use quadrille_papers::paper::{Figure, Need, NeededViews, PAPER_PRESET, Paper, figures};
+use quadrille_papers::paper::{
+    Figure, Need, NeededViews, PAPER_PRESET, Paper, QUICK_SCENES, figures,
+};
 use quadrille_suite::{
     Configuration, JobKey, MeshRunRow, MethodChoice, Plan, Row, Run, RunKey, RunOptions, RunRow,
     Suite, ViewWork, Workload, unique,
 };
 
-const QUICK_SCENES: usize = 4;
 pub(super) const SPLAT_PAPERS: [&str; 1] = ["vr-pipe"];
 pub(super) const DEFERRED_PAPERS: [&str; 1] = ["sort-based-deferred-shading"];
 pub(super) const MERGING_PAPERS: [&str; 2] = ["quad-fragment-merging", "pixel-merge-unit"];

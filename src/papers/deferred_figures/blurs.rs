@@ -48,6 +48,7 @@ pub(super) fn figure_9(figure: &'static Figure, results: &DeferredResults) -> Co
     for ([key, name], pipeline, grid) in LINES {
         sheet.number(key, name, |run| run.number(pipeline, grid, EXECUTIONS));
     }
+    sheet.ratio("msaa_over_jrk", "MSAA over JRK", ["msaa", "jrk"]);
     let series = LINES.iter().zip(0..).map(|(([key, name], ..), colour)| {
         let values = sheet.values(key).into_iter().zip(0_u32..);
         let points = values.filter_map(|(value, at)| Some([f64::from(at), value?]));

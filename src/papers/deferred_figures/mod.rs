@@ -46,6 +46,8 @@ pub(crate) fn summary(results: &DeferredResults) -> String {
 mod tests {
     use super::*;
     use crate::content::tests::check_gaps;
+    use crate::content::{Compared, Content};
+    use crate::paper::{Paper, Statistic};
     use crate::studies::Studies;
 
     #[test]
@@ -53,5 +55,22 @@ mod tests {
         let results = Studies(Vec::new());
         check_gaps(&["sort-based-deferred-shading"], DRAWINGS, &results);
         assert!(summary(&results).contains("0 scenes"));
+    }
+
+    /// The ratios of the paper's Table 1 keep to the bounds that are derived from it.
+    #[test]
+    fn the_published_table_keeps_its_bounds() {
+        let mut figures = Paper::figures_of("sort-based-deferred-shading").iter();
+        let figure = figures.find(|figure| figure.id == "sds-table1").unwrap();
+        let table = Content::draw(DRAWINGS, figure, &Studies(Vec::new())).unwrap().table;
+        assert_eq!(table.rows.len(), 6);
+        let is_bound = |s: Statistic| matches!(s, Statistic::Below | Statistic::Above);
+        for published in figure.published.iter().filter(|p| is_bound(p.statistic)) {
+            for row in 0..table.rows.len() {
+                let ours = table.number(row, published.column.as_deref().unwrap());
+                let one = Compared { published, ours };
+                assert_eq!(one.holds(), Some(true), "row {row}: {one:?}");
+            }
+        }
     }
 }

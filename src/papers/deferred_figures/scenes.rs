@@ -7,15 +7,28 @@ use super::results::{
 };
 use crate::content::Content;
 use crate::paper::Figure;
-use crate::sheet::{Bars, Sheet};
+use crate::sheet::{Bars, Sheet, quotient};
 use quadrille_charts::{Axis, LineChart, LineKind, LineSeries};
-use quadrille_suite::rows::ShadingGridKind;
+use quadrille_suite::rows::{DeferredRow, ShadingGridKind};
 
 const MEGABYTE: f64 = 1e6;
+const MEBIBYTE: f64 = 1_048_576.0;
 const NAMES: [[&str; 2]; 3] = [["jrk", "JRK"], ["jrk_z", "JRK+Z"], ["sds", "SDS"]];
 
 fn by_scene<'a>(figure: &'static Figure, results: &'a DeferredResults) -> Sheet<&'a DeferredRun> {
     Sheet::labelled(figure, results.of("scene"), "scenes", "scene", |run| run.name())
+}
+
+/// Shares of the raster's steps in its operations.
+const STEPS: [(&str, &str, Measure); 4] = [
+    ("setup_share", "set-up", |row| share(row, row.raster.gops.setup)),
+    ("tile_share", "tiles", |row| share(row, row.raster.gops.tile)),
+    ("sample_share", "samples", |row| share(row, row.raster.gops.sample)),
+    ("hit_share", "hits", |row| share(row, row.raster.gops.hit)),
+];
+
+fn share(row: &DeferredRow, gops: f64) -> Option<f64> {
+    quotient(Some(gops), Some(row.raster.gops.total))
 }
 
 pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Content {
@@ -27,6 +40,9 @@ pub(super) fn table_1(figure: &'static Figure, results: &DeferredResults) -> Con
         .ratio("jrk_z_over_jrk", "JRK+Z over JRK", ["jrk_z", "jrk"])
         .ratio("sds_over_jrk", "SDS over JRK", ["sds", "jrk"])
         .share("efficiency", "samples hit", |run| run.number(JRK, PIXEL, EFFICIENCY));
+    for (key, heading, share) in STEPS {
+        sheet.share(key, heading, |run| run.number(JRK, PIXEL, share));
+    }
     sheet.bars(Bars {
         title: "Operations of the raster",
         axis: Axis::linear("Gops per frame"),
@@ -119,6 +135,12 @@ fn prepass_wins(run: &DeferredRun) -> Option<bool> {
     Some(change(DEPTH_BYTES)? > 0.0 && change(COLOUR_BYTES)? < 0.0 && change(BYTES)? < 0.0)
 }
 
+const BUFFERS: [(&str, &str, Measure); 3] = [
+    ("tile_buffer_mib", "tile buffer, MiB", |row| Some(row.sort?.buffer_bytes as f64)),
+    ("pairs_mib", "pairs of the picture, MiB", |row| Some(row.sort?.pairs_bytes as f64)),
+    ("output_mib", "output buffer, MiB", |row| Some(row.sort?.output_bytes as f64)),
+];
+
 pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Content {
     let mut sheet = by_scene(figure, results);
     sheet
@@ -127,6 +149,9 @@ pub(super) fn sorting(figure: &'static Figure, results: &DeferredResults) -> Con
         .number("on_chip_mb", "on chip, MB", |run| {
             Some(run.number(SDS, PIXEL, SORT_BYTES)? / MEGABYTE)
         });
+    for (key, heading, of) in BUFFERS {
+        sheet.number(key, heading, |run| Some(run.number(SDS, PIXEL, of)? / MEBIBYTE));
+    }
     sheet.finish()
 }
 

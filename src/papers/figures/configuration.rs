@@ -6,6 +6,7 @@ use crate::paper::Figure;
 use crate::sheet::{Sheet, largest};
 use quadrille_gpu::coalesce::quad_reorder::QruSpec;
 use quadrille_gpu::config::{Config, PRESETS};
+use quadrille_suite::details::PixelCounts;
 
 const KB: f64 = 1024.0;
 
@@ -86,14 +87,23 @@ fn crop_quads_per_cycle(config: &Config) -> f64 {
     accepted.min(config.crop.bytes_per_cycle as f64 / BYTES_OF_QUAD)
 }
 
+/// Columns of fragments blended per pixel.
+const DEPTHS: [(&str, &str, fn(&PixelCounts) -> f64); 4] = [
+    ("per_pixel", "fragments per pixel", |counts| counts.mean),
+    ("per_pixel_p95", "95th percentile", |counts| f64::from(counts.p95)),
+    ("per_covered_pixel", "per pixel with any", |counts| counts.mean_covered),
+    ("per_covered_pixel_p95", "95th percentile of these", |counts| f64::from(counts.p95_covered)),
+];
+
 pub(super) fn table_2(figure: &'static Figure, results: &Results) -> Content {
     type NeededViews<'a> = Vec<&'a ViewResult>;
     let scene = |views: &NeededViews<'_>| views[0].scene().to_owned();
     let first = results.first(PAPER_PRESET);
-    let of_first = |views: &NeededViews<'_>| {
+    let details = |views: &NeededViews<'_>| {
         let first = first.iter().find(|view| view.scene() == views[0].scene())?;
-        first.method("baseline")?.details.scene
+        Some(&first.method("baseline")?.details)
     };
+    let of_first = |views: &NeededViews<'_>| details(views)?.scene;
     let mut sheet = Sheet::new(figure, results.scenes(), "scenes", scene);
     sheet
         .text("source", "source", |_| "suite".to_owned())
@@ -108,6 +118,11 @@ pub(super) fn table_2(figure: &'static Figure, results: &Results) -> Content {
         })
         .word("kind", "kind", |views| Some(format!("SH degree {}", of_first(views)?.sh_degree)))
         .number("views", "views", |views| Some(views.len() as f64));
+    for (key, heading, of) in DEPTHS {
+        sheet.number(key, heading, |views| {
+            Some(of(details(views)?.fragments_per_pixel.as_ref()?))
+        });
+    }
     sheet.finish()
 }
 

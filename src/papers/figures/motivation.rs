@@ -121,8 +121,9 @@ pub(super) fn figure_5(figure: &'static Figure, results: &Results) -> Content {
 fn frame_rates(figure: &Figure, results: &Results) -> String {
     const PIXELS: f64 = 980.0 * 545.0;
     let bound = figure.number(FPS, Statistic::Below).unwrap_or(f64::NAN);
-    let config = &results.config;
-    let per_second = config.gpu.clock_mhz * 1e6 * config.crop.bytes_per_cycle as f64 / 8.0;
+    let config = Config::preset(ORIN).unwrap_or_default();
+    let pixels_per_cycle = (config.gpu.gpcs * config.crop.bytes_per_cycle) as f64 / 8.0;
+    let per_second = config.gpu.clock_mhz * 1e6 * pixels_per_cycle;
     let raster = 1.0 - derived().not_raster;
     let fragments = raster / bound * per_second / PIXELS;
     let per_pixel =
@@ -132,7 +133,7 @@ fn frame_rates(figure: &Figure, results: &Results) -> String {
         format!(" The scenes here have {n:.0} on average, and the modelled GPUs reach their peak rates: both raise the frame rates.")
     });
     format!(
-        "At {bound:.0} frames per second, with the raster at {:.0} % of a frame, the GPU of Table I could blend {fragments:.0} \
+        "At {bound:.0} frames per second, with the raster at {:.0} % of a frame, the preset {ORIN} could blend {fragments:.0} \
          fragments per pixel of 980x545.{ours}",
         raster * 100.0
     )

@@ -7,7 +7,7 @@ use quadrille_gpu::config::Config;
 use quadrille_suite::rows::UnitRow;
 use quadrille_suite::{MethodRow, Row};
 
-pub(crate) const ORIN: &str = "orin";
+pub(crate) const ORIN: &str = "orin-30w";
 pub(crate) const DESKTOP: &str = "rtx-a6000";
 
 /// Number computed from the row of a method; `None` if it is missing.

@@ -4,8 +4,8 @@ use super::implied::{per_quad, published_per_quad};
 use super::results::{FRAGMENTS, Measure, QUADS, Results, ViewResult, by_view, throughput};
 use super::units;
 use crate::content::Content;
-use crate::paper::{Figure, Statistic};
-use crate::sheet::{Bars, Sheet, largest, least, quotient};
+use crate::paper::{Figure, QUICK_SCENES, Statistic};
+use crate::sheet::{Bars, Sheet, largest, least, mean, quotient, standard_deviation};
 use quadrille_charts::{Axis, AxisMark, BarChart, Group};
 
 const SPEEDUPS: [[&str; 2]; 3] = [["qm", "QM"], ["het", "HET"], ["het_qm", "HET+QM"]];
@@ -53,6 +53,30 @@ pub(super) fn figure_16(figure: &'static Figure, results: &Results) -> Content {
     if let (Some(low), Some(high)) = (least(both.clone()), largest(both)) {
         sheet.say(format!("Over all views, HET+QM ranges from {low:.2} to {high:.2}."));
     }
+    let scenes = sheet.groups().len();
+    let selections = [("all", scenes), ("the first", QUICK_SCENES)];
+    for (name, count) in selections.into_iter().take(1 + usize::from(scenes > QUICK_SCENES)) {
+        let of = |[key, heading]: [&str; 2]| {
+            let values = || {
+                sheet
+                    .groups()
+                    .into_iter()
+                    .take(count)
+                    .map(|scene| scene.of(key))
+                    .collect::<Vec<_>>()
+            };
+            let (mean, spread) = (mean(values())?, standard_deviation(values())?);
+            Some(format!("{heading} {mean:.2} ± {spread:.2}"))
+        };
+        let means: Vec<String> = SPEEDUPS.into_iter().filter_map(of).collect();
+        if !means.is_empty() {
+            sheet.say(format!(
+                "Arithmetic mean and standard deviation over {name} {count} scenes: {}.",
+                means.join(", ")
+            ));
+        }
+    }
+    sheet.spread_rows();
     sheet.finish()
 }
 

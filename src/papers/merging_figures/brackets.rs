@@ -56,7 +56,7 @@ fn rounded(number: f64) -> f64 {
 pub(super) fn quads(figure: &'static Figure, results: &MergingResults) -> Content {
     let in_percent: Measure = |frame| Some(100.0 * frame.share()?);
     let times_reyes: Measure = |frame| Some(1.0 / frame.over_reyes()?);
-    let ranges: [(&str, Measure, Option<&str>); 10] = [
+    let ranges: [(&str, Measure, Option<&str>); 9] = [
         ("times less, mean", Frame::less, None),
         ("share of an unbounded buffer's merges in %, mean", in_percent, None),
         ("shadings with QFM, mean", Frame::qfm, None),
@@ -64,7 +64,6 @@ pub(super) fn quads(figure: &'static Figure, results: &MergingResults) -> Conten
         ("shadings with QFM, BIGGUY", Frame::qfm, Some("BIGGUY")),
         ("QFM over Reyes, quads culled, mean", Frame::over_reyes, None),
         ("QFM over Reyes, grids culled, mean", Frame::over_reyes_grids, None),
-        ("QFM over Reyes, grids culled, PLANE", Frame::over_reyes_grids, Some("PLANE")),
         ("Reyes over QFM, FURBALL", times_reyes, Some("FURBALL")),
         ("Reyes over QFM, PTCLOUD", times_reyes, Some("PTCLOUD")),
     ];

@@ -111,7 +111,7 @@ impl DrawnView<'_> {
                     view: camera.name.clone(),
                     triangle_area_px: self.area,
                     grid,
-                    ..DeferredRow::new(&frame, result, &pipeline.hardware.raster)
+                    ..DeferredRow::new(&frame, result, &pipeline.hardware.raster, settings.colour)
                 };
                 if let (Some(truth), Some(picture)) = (&truth, &result.picture) {
                     row.psnr_db = Some(psnr_db(picture, truth)?);

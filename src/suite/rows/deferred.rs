@@ -2,8 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{MemoQuads, TileSide};
 use quadrille_base::choice;
+use quadrille_deferred::backend::radix::buffer_bits;
 use quadrille_deferred::backend::tiles::TiledCounters;
 use quadrille_deferred::draw::{DeferredFrame, DeferredResult};
+use quadrille_deferred::forward::colour::SampleColour;
 use quadrille_deferred::forward::memo::MemoCounters;
 use quadrille_deferred::memory::traffic::{CodecCounts, PipelineTraffic};
 use quadrille_deferred::outcome::{BlurAmounts, GridCounts};
@@ -170,6 +172,12 @@ pub struct SortRow {
     pub on_chip_bytes: Option<u64>,
     /// Bytes moved on chip without packing.
     pub raw_bytes: u64,
+    /// Bytes of the keys and values of a tile, which an in-place sort keeps on chip.
+    pub buffer_bytes: u64,
+    /// Bytes of the keys and values of all samples of the picture.
+    pub pairs_bytes: u64,
+    /// Bytes of the colours of a tile, which stay on chip until they are resolved.
+    pub output_bytes: u64,
 }
 
 /// Bytes between chip and memory.
@@ -196,8 +204,14 @@ pub struct PipelineHostMs {
 }
 
 impl DeferredRow {
-    /// Describes the result of a pipeline in a frame, without the names of mesh, view and grid.
-    pub fn new(frame: &DeferredFrame, result: &DeferredResult, cost: &RasterCost) -> Self {
+    /// Describes the result of a pipeline in a frame with colours of the format `colour`, without the names of mesh, view
+    /// and grid.
+    pub fn new(
+        frame: &DeferredFrame,
+        result: &DeferredResult,
+        cost: &RasterCost,
+        colour: SampleColour,
+    ) -> Self {
         let executions = 4 * result.quads;
         let pixels = frame.size.iter().copied().map(u64::from).product();
         let (pipeline, tile_px, memo_quads) = described(result.run);
@@ -231,7 +245,13 @@ impl DeferredRow {
             draws_skipped: result.tiled.map(|tiled| tiled.draws_skipped),
             memo: result.memo,
             spid: spid(result),
-            sort: result.tiled.map(SortRow::from),
+            sort: result.tiled.map(|tiled| {
+                let tile_pixels =
+                    tile_px.and_then(|tile| tile.0).map(|side| u64::from(side).pow(2));
+                let samples =
+                    [tile_pixels.unwrap_or(pixels), pixels].map(|n| n * u64::from(frame.samples));
+                SortRow::new(tiled, samples, colour)
+            }),
             traffic_bytes: result.traffic.map(TrafficRow::from),
             psnr_db: None,
             host_ms: PipelineHostMs { geometry, raster, pipeline: rest },
@@ -296,14 +316,18 @@ impl RasterRow {
     }
 }
 
-impl From<TiledCounters> for SortRow {
-    fn from(tiled: TiledCounters) -> Self {
+impl SortRow {
+    fn new(tiled: TiledCounters, [tile, picture]: [u64; 2], colour: SampleColour) -> Self {
         let sort = tiled.sort;
+        let pair_bits = buffer_bits(tile) / tile;
         Self {
             tiles: sort.tiles,
             passes_mean: sort.passes_mean(),
             on_chip_bytes: (sort.packed_bytes > 0).then_some(sort.packed_bytes),
             raw_bytes: sort.raw_bytes,
+            buffer_bytes: tile * pair_bits / 8,
+            pairs_bytes: picture * pair_bits / 8,
+            output_bytes: tile * 4 * colour.words() as u64,
         }
     }
 }
