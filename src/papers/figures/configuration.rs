@@ -87,8 +87,10 @@ fn crop_quads_per_cycle(config: &Config) -> f64 {
     accepted.min(config.crop.bytes_per_cycle as f64 / BYTES_OF_QUAD)
 }
 
+type Depth = fn(&PixelCounts) -> f64;
+
 /// Columns of fragments blended per pixel.
-const DEPTHS: [(&str, &str, fn(&PixelCounts) -> f64); 4] = [
+const DEPTHS: [(&str, &str, Depth); 4] = [
     ("per_pixel", "fragments per pixel", |counts| counts.mean),
     ("per_pixel_p95", "95th percentile", |counts| f64::from(counts.p95)),
     ("per_covered_pixel", "per pixel with any", |counts| counts.mean_covered),
