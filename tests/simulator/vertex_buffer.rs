@@ -40,6 +40,30 @@ fn a_bin_does_not_keep_its_splats_for_long() {
     assert_eq!(flushed.frame().pixels(), kept.frame().pixels());
 }
 
+/// Without tile-grid coalescing, tile bins keep their splats: the first square waits for quads of its tile until the
+/// timeout. With `tc.max_span` its bin is flushed when the newest splat is more than 100 behind, and vertex shading no
+/// longer waits for room.
+#[test]
+fn a_tile_bin_does_not_keep_its_splats_for_long() {
+    let no_timeout = "tc.timeout_cycles=1000000000";
+    for variant in [Variant::BASELINE, Variant::HET] {
+        let kept = run(&[UNBOUNDED, no_timeout], variant);
+        assert_eq!((kept.tc.span, kept.vertex_buffer.span_splats), (0, 4_001), "{variant}");
+        let flushed = run(&[UNBOUNDED, no_timeout, "tc.max_span=100"], variant);
+        assert!(flushed.tc.span >= 1 && flushed.vertex_buffer.span_splats < 2_500, "{variant}");
+        let room = "vertex.buffer_bytes=160000";
+        let waits = |result: &SimulationResult| {
+            let reasons = result.units[0].idle.iter();
+            let mut full = reasons.filter(|(reason, _)| reason == "full vertex_buffer");
+            full.next().map_or(0, |(_, cycles)| *cycles)
+        };
+        let [kept, flushed] =
+            ["tc.max_span=4294967295", "tc.max_span=100"].map(|span| run(&[room, span], variant));
+        assert!(waits(&flushed) < waits(&kept), "{variant} {} {}", waits(&flushed), waits(&kept));
+        assert_eq!(flushed.frame().pixels(), kept.frame().pixels(), "{variant}");
+    }
+}
+
 /// Room for 100 splats: no more are in the buffer, vertex shading waits for it, and the picture is the same. The
 /// first splat leaves its grid bin when vertex shading needs its entry, whatever the span.
 #[test]

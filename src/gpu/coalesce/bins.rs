@@ -26,7 +26,7 @@ statistics! {
         pub end: u64,
         /// Flushes before an item that must not share a bin with the items in it.
         pub conflict: u64,
-        /// Flushes of bins whose oldest item kept an old splat in the buffer of vertex results.
+        /// Flushes of bins whose oldest splat was too far behind the newest one, or in the way of vertex shading.
         pub span: u64,
         /// Items flushed. Divided by the number of flushes, this is the mean occupancy.
         pub items: u64,
@@ -294,6 +294,13 @@ impl<T, P: FlushPolicy> Bins<T, P> {
         let due = old.map(|(i, bin)| (i, self.policy.deadline(&bin.status()), bin.begun));
         let due = due.min_by_key(|&(_, deadline, begun)| (deadline, begun));
         due.map(|(i, deadline, _)| (i, deadline))
+    }
+
+    /// Occupied bin whose first item has the lowest `rank`, with that rank.
+    pub(super) fn oldest_by(&self, rank: impl Fn(&T) -> u32) -> Option<(u32, u32)> {
+        let bins = (0..).zip(&self.bins).filter(|(_, bin)| bin.key != NONE);
+        let firsts = bins.filter_map(|(i, bin)| Some((i, rank(bin.items.first()?))));
+        firsts.min_by_key(|&(_, rank)| rank)
     }
 
     pub(super) fn first(&mut self) -> Option<u32> {

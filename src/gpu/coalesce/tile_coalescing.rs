@@ -4,12 +4,12 @@
 //! Input: raster tiles with covered pixels. Output: beats of quads, flush by flush, in order within a tile. Rates: raster
 //! tiles and quads per cycle in, quads per cycle out. A raster tile whose quads do not fit into a cycle continues in the
 //! next. A bin is flushed when it is full, when all bins are occupied and a quad of another tile arrives, at its deadline,
-//! and at the end of the draw. A [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free
+//! when its oldest quad is too far behind the newest one, and at the end of the draw. A [`FlushPolicy`] chooses the evicted bin and the deadlines. The entry of a quad is free
 //! again when the quad has left. For shaders that blend in critical sections, the unit also flushes a bin before a quad
 //! that covers a pixel which the bin holds, so that no two fragments of a flush share a pixel.
 
 use arrayvec::ArrayVec;
-use quadrille_base::math::index;
+use quadrille_base::math::{fit, index};
 use quadrille_base::raster::strip::tile_quads;
 use quadrille_base::raster::tiles::RASTER_TILE_QUADS;
 use quadrille_machine::{
@@ -40,6 +40,8 @@ spec! {
         latency_cycles: u64 = 1, 0..=10_000, Assumed "one read of a small memory";
         /// Cycles without a new quad after which a bin is flushed.
         timeout_cycles: u64 = 1024, 1..=1_000_000_000, Calibrated "the tile bins of VR-Pipe VII-A: longer than the time between two visits to a tile";
+        /// Number of splats from the oldest quad of a bin to the newest in the unit at which the bin is flushed.
+        max_span: u64 = 4_294_967_295, 0..=4_294_967_295, Assumed "VR-Pipe describes no such flush; smaller values shorten the time that splats stay in the buffer of vertex results";
         /// Eviction rule for when all bins are occupied.
         evict: Evict = Evict::FirstIn, .., Published "VR-Pipe V-A: the oldest bin";
     }
@@ -64,6 +66,11 @@ pub struct TileCoalescing<P> {
     size: usize,
     /// Lower bound on the deadlines of all bins; lets the search for due bins be skipped.
     next_deadline: Cycle,
+    max_span: u64,
+    /// Newest splat in the unit so far.
+    newest: u32,
+    /// Lower bound on the oldest splats of all bins; lets the search for old bins be skipped.
+    oldest: u32,
     /// Pixels in the bins, if each bin may hold a pixel only once.
     held: Option<HeldPixels>,
     ledger: Ledger,
@@ -85,6 +92,9 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             together: beat_width(spec.quads_out_per_cycle) as usize,
             size: index(spec.bin_size),
             next_deadline: Cycle::MAX,
+            max_span: spec.max_span,
+            newest: 0,
+            oldest: 0,
             held: None,
             ledger: Ledger::default(),
         }
@@ -167,6 +177,29 @@ impl<P: FlushPolicy> TileCoalescing<P> {
             }
         }
         None
+    }
+
+    /// Flushes the bins whose first quad is more than `max_span` splats behind the newest one, of which `primitive` is the
+    /// latest.
+    fn flush_old<M>(
+        &mut self,
+        primitive: u32,
+        at: Cycle,
+        state: &mut M,
+        next: &mut impl Sink<Beat, M>,
+    ) {
+        self.newest = self.newest.max(primitive);
+        let Some(oldest) = u64::from(self.newest).checked_sub(self.max_span) else { return };
+        let oldest = fit(oldest);
+        // Quads of a bin are in drawing order, but tile-grid coalescing sends older ones to other bins.
+        self.oldest = self.oldest.min(primitive);
+        while self.oldest < oldest {
+            let first = self.bins.bins.oldest_by(|quad| quad.primitive);
+            self.oldest = first.map_or(u32::MAX, |(_, first)| first);
+            if let Some((bin, _)) = first.filter(|&(_, first)| first < oldest) {
+                self.flush(bin, Reason::Span, at, state, next);
+            }
+        }
     }
 }
 
@@ -252,6 +285,7 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
             }
             at = self.bins.input_clock.cycle();
         }
+        self.flush_old(item.primitive, at, state, next);
         taken.unwrap_or(start)
     }
 
