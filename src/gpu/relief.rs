@@ -31,7 +31,7 @@ choice! {
 }
 
 /// Units with their rates, and durations for which they are held. The names are the names of ports.
-const UNITS: [(&str, &[&str]); 23] = [
+const UNITS: [(&str, &[&str]); 24] = [
     ("vertex", &["vertex.primitives_per_cycle"]),
     ("vpo", &["vpo.primitives_per_cycle"]),
     ("crossbar", &["crossbar.primitives_per_cycle"]),
@@ -60,6 +60,7 @@ const UNITS: [(&str, &[&str]); 23] = [
     ("z_l2", &["zrop.l2_bytes_per_cycle"]),
     ("crop_l2", &["crop.l2_bytes_per_cycle"]),
     ("l1_fill", &["cores.l1_bytes_per_cycle"]),
+    ("interlock_entry", &["interlock.entry_cycles"]),
     ("l2", &["l2.slices"]),
     ("dram", &["dram.gb_per_s"]),
 ];

@@ -338,7 +338,12 @@ impl Simulator {
         let lines = FramebufferLines::of(&state.framebuffer);
         let l2_latency = state.memory.l2.latency();
         let reordered = self.blending.map_or(0, |order| {
-            order.reordered(&config.shader_blend, config.cores.slots(), l2_latency)
+            order.reordered(
+                &config.shader_blend,
+                &config.interlock,
+                config.cores.slots(),
+                l2_latency,
+            )
         });
         if reordered > 0 {
             state.memory.reorder_within(reordered);

@@ -65,10 +65,17 @@ choice! {
 impl ShaderOrder {
     /// Upper bound, in cycles, on how far L2 requests are out of time order when `slots` warps wait for each other: `2 *
     /// slots` critical sections with accesses of `l2_latency`. 0 without order, since warps then wait only for memory.
-    pub(crate) fn reordered(self, spec: &ShaderBlendSpec, slots: u64, l2_latency: Cycle) -> Cycle {
+    pub(crate) fn reordered(
+        self,
+        spec: &ShaderBlendSpec,
+        interlock: &InterlockSpec,
+        slots: u64,
+        l2_latency: Cycle,
+    ) -> Cycle {
+        let section = 3 * l2_latency + spec.latency_cycles + interlock.entry_cycles;
         match self {
             Self::Unordered => 0,
-            Self::Interlocked => 2 * slots * (3 * l2_latency + spec.latency_cycles),
+            Self::Interlocked => 2 * slots * section,
         }
     }
 }
@@ -114,7 +121,9 @@ impl ShaderBlend {
             spec: spec.clone(),
             order: match order {
                 ShaderOrder::Unordered => Order::Race(Race::default()),
-                ShaderOrder::Interlocked => Order::Interlock(Interlock::new(interlock, on.tiles)),
+                ShaderOrder::Interlocked => {
+                    Order::Interlock(Interlock::new(interlock, on.tiles, on.reordered))
+                }
             },
             slots: WarpSlots::new(on.slots),
             schedulers: index(on.schedulers),
@@ -213,6 +222,9 @@ impl ShaderBlend {
         visitor.statistics(ShaderBlendSpec::UNIT, &counters);
         if let Order::Interlock(interlock) = &self.order {
             visitor.statistics(InterlockSpec::UNIT, &interlock.counters);
+            if let Some((rate, warps)) = interlock.entries() {
+                visitor.cache_port("interlock_entry", rate, warps);
+            }
         }
     }
 }
