@@ -104,7 +104,8 @@ impl DrawFlags {
 pub(super) struct GpuFlags {
     /// Configuration to start from: vr-pipe (the GPU simulated in the paper), orin (Jetson AGX Orin),
     /// ampere-gpc (one graphics processing cluster of a GA102), rtx-a6000 (a whole GA102), h100 and h200 (their shader
-    /// cores) or emerald-example (vr-pipe with a slower raster); for sim and bench also several, separated by commas
+    /// cores), emerald-example (vr-pipe with a slower raster) or measured-rop (vr-pipe with an H200's relative rates of
+    /// tests and shading); for sim and bench also several, separated by commas
     #[arg(long, value_name = "NAME", default_value = PRESETS[0].name)]
     pub(super) preset: String,
     /// TOML file with values that replace values of the preset: the output of --config-dump or a part of it;

@@ -1,4 +1,5 @@
-//! Sensitivity of speedups to unpublished values: assumed and calibrated numbers are halved and doubled, switches toggled.
+//! Sensitivity of speedups to unpublished values: assumed and calibrated numbers times a quarter, a half, two and four,
+//! and switches toggled.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,10 @@ use super::wiring::Watch;
 use quadrille_base::{Result, Task};
 use quadrille_machine::{Cycle, Field, Source};
 
-/// Preset that differs from the default in values that decide early termination.
-const EXAMPLE: &str = "emerald-example";
+/// Presets that differ from the default in values that decide early termination.
+const EXAMPLES: [&str; 2] = ["emerald-example", "measured-rop"];
+/// Factors of a number, as `[times, over]`.
+const FACTORS: [[u64; 2]; 4] = [[1, 4], [1, 2], [2, 1], [4, 1]];
 
 /// Simulated cycles with a changed value of one field.
 #[derive(Debug, Clone)]
@@ -24,27 +27,25 @@ pub struct ChangedField {
     pub cycles: Vec<Cycle>,
 }
 
-/// Results at half and at twice the value of a field, or with a switch toggled.
+/// Results at a quarter, half, twice and four times the value of a field, or with a switch toggled.
 #[derive(Debug, Clone)]
 pub struct FieldSensitivity {
     /// The field, with its value in the unchanged configuration.
     pub field: Field,
-    /// Half and twice the value; `None` where the field's bounds exclude it. A switch uses the second entry.
-    pub changes: [Option<ChangedField>; 2],
+    /// Changed values in rising order, without those outside the field's bounds; the other value of a switch.
+    pub changes: Vec<ChangedField>,
 }
 
 impl FieldSensitivity {
     /// Speedups of method `method` over method 0 with each of the [changes](Self::changes).
-    pub fn speedups(&self, method: usize) -> [Option<f64>; 2] {
-        let of = |change: &ChangedField| speedup(&change.cycles, method);
-        self.changes.each_ref().map(|c| c.as_ref().map(of))
+    pub fn speedups(&self, method: usize) -> impl Iterator<Item = f64> {
+        self.changes.iter().map(move |change| speedup(&change.cycles, method))
     }
 
     /// Largest relative change of a method's speedup. `at_default` holds the speedups of the unchanged configuration.
     pub fn swing(&self, at_default: &[f64]) -> f64 {
         let changes = at_default.iter().enumerate().flat_map(|(method, &default)| {
-            let speedups = self.speedups(method).into_iter().flatten();
-            speedups.map(move |speedup| (speedup / default - 1.0).abs())
+            self.speedups(method).map(move |speedup| (speedup / default - 1.0).abs())
         });
         changes.fold(0.0, f64::max)
     }
@@ -63,8 +64,8 @@ fn speedups(cycles: &[Cycle]) -> Vec<f64> {
 pub struct Sensitivity {
     /// Speedups of the methods over method 0 with the unchanged configuration.
     pub speedups: Vec<f64>,
-    /// Name of a preset, and the speedups with all values by which it differs from the default.
-    pub example: (&'static str, Vec<f64>),
+    /// Names of presets, and the speedups with all values by which each differs from the default.
+    pub examples: Vec<(&'static str, Vec<f64>)>,
     /// Varied fields by decreasing [swing](FieldSensitivity::swing).
     pub fields: Vec<FieldSensitivity>,
 }
@@ -92,23 +93,26 @@ impl Sensitivity {
         let changed = varied.iter().flat_map(|field| changed_values(config, field));
         let start = Instant::now();
         let at_default = speedups(&run(config)?);
-        // Two more: the unchanged configuration and the example preset.
-        begin((2 + changed.flatten().count()) * methods.len(), start.elapsed());
-        let example = speedups(&run(&with_values_of(EXAMPLE, config)?)?);
+        // One more: the unchanged configuration.
+        let configurations = 1 + EXAMPLES.len() + changed.count();
+        begin(configurations * methods.len(), start.elapsed());
+        let examples = EXAMPLES
+            .into_iter()
+            .map(|preset| Ok((preset, speedups(&run(&with_values_of(preset, config)?)?))));
+        let examples = examples.collect::<Result<_>>()?;
         let steps = task.steps(varied.len() as u64);
         let fields = varied.into_par_iter().map(|field| {
-            let changes = changed_values(config, &field).map(|value| {
-                let value = value?;
-                let changed = config.with(&format!("{}={value}", field.name)).ok()?;
-                Some(run(&changed).map(|cycles| ChangedField { value, cycles }))
+            let changes = changed_values(config, &field).into_iter().map(|value| {
+                let changed = config.with(&format!("{}={value}", field.name))?;
+                Ok(ChangedField { value, cycles: run(&changed)? })
             });
-            let [half, twice] = changes.map(Option::transpose);
+            let changes = changes.collect::<Result<_>>()?;
             steps.advance(1)?;
-            Ok(FieldSensitivity { field, changes: [half?, twice?] })
+            Ok(FieldSensitivity { field, changes })
         });
         let mut fields: Vec<_> = fields.collect::<Result<_>>()?;
         fields.sort_by(|a, b| b.swing(&at_default).total_cmp(&a.swing(&at_default)));
-        Ok(Self { speedups: at_default, example: (EXAMPLE, example), fields })
+        Ok(Self { speedups: at_default, examples, fields })
     }
 }
 
@@ -149,12 +153,16 @@ fn other_value(field: &Field) -> Option<String> {
     Some(if is_configured { two } else { one }.to_string())
 }
 
-/// Half and twice the value of a field. A toggled switch is the second entry.
-fn changed_values(config: &Config, field: &Field) -> [Option<String>; 2] {
-    match other_value(field) {
-        Some(other) => [None, Some(other)],
-        None => [[1, 2], [2, 1]].map(|ratio| scaled(config, field, ratio)),
+/// Other values of a field in rising order: the multiples of a number, or the other value of a switch.
+fn changed_values(config: &Config, field: &Field) -> Vec<String> {
+    if let Some(other) = other_value(field) {
+        return vec![other];
     }
+    let mut values: Vec<_> =
+        FACTORS.into_iter().filter_map(|factor| scaled(config, field, factor)).collect();
+    // A quarter and a half of a whole number can be the same.
+    values.dedup();
+    values
 }
 
 /// The value of a numeric field times the ratio of two numbers; whole unless the field accepts a rate. `None` for other
@@ -189,16 +197,17 @@ mod tests {
             .collect();
         let of = |name: &str| changes.iter().find(|(field, _)| field == name);
         for (name, values) in [
-            ("crop.fast_clear", [None, Some("false")]),
-            ("tgc.evict", [None, Some("least-recently-used")]),
-            ("coarse.tiles_per_cycle", [Some("1"), Some("4")]),
-            ("hi_z.tiles_per_cycle", [Some("1"), Some("4")]),
-            ("fine.tiles_per_cycle", [Some("1"), Some("4")]),
-            ("tc.quads_in_per_cycle", [Some("8"), Some("32")]),
-            ("dram.gb_per_s", [Some("51.2"), Some("204.8")]),
+            ("crop.fast_clear", "false"),
+            ("tgc.evict", "least-recently-used"),
+            ("coarse.tiles_per_cycle", "2/4 1 4 8"),
+            ("tc.quads_in_per_cycle", "4 8 32 64"),
+            ("crop.blend_cycles", "1 4 8"),
+            ("zrop.update_cycles", "0 2 4"),
+            ("crop.cache_ways", "16384 32768"),
+            ("dram.gb_per_s", "25.6 51.2 204.8 409.6"),
         ] {
-            let expected = values.map(|value| value.map(str::to_owned));
-            assert_eq!(of(name).map(|(_, values)| values), Some(&expected), "{name}");
+            let found = of(name).map(|(_, values)| values.join(" "));
+            assert_eq!(found.as_deref(), Some(values), "{name}");
         }
         assert!(of("tc.bins").is_none() && of("tc.evict").is_none());
         assert!(changes.iter().all(|(name, _)| !name.starts_with("gscore.")));

@@ -1,52 +1,52 @@
 //! The table and the document of `sim --sensitivity`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use super::table::{TextTable, or_dash};
+use super::table::TextTable;
 use quadrille_gpu::method::Method;
-use quadrille_gpu::sensitivity::{ChangedField, FieldSensitivity, Sensitivity};
+use quadrille_gpu::sensitivity::{FieldSensitivity, Sensitivity};
 
 use quadrille_machine::Source;
 
 /// Least relative change of a speedup for which a field gets a row.
 const LEAST_SWING: f64 = 0.005;
 
-/// Formats the fields whose half, double or other value changes a speedup by at least 0.5 %, the most influential first.
+/// Formats the fields of which a changed value changes a speedup by at least 0.5 %, the most influential first.
 pub fn table(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> String {
     let compared: Vec<_> = (0..methods.len()).skip(1).collect();
     let names: Vec<_> = compared.iter().map(|&v| methods[v].to_string()).collect();
-    let headings = ["<field", "<source", "value", "half", "twice or other"].into_iter();
+    let headings = ["<field", "<source", "value", "changed"].into_iter();
     let headings: Vec<_> = headings.chain(names.iter().map(String::as_str)).collect();
     let mut table = TextTable::new(&headings);
-    let (preset, example) = &sensitivity.example;
-    for (name, speedups) in [
-        ("(as configured)".to_owned(), &sensitivity.speedups),
-        (format!("(values of preset {preset})"), example),
-    ] {
+    let examples = sensitivity.examples.iter();
+    let examples =
+        examples.map(|(preset, speedups)| (format!("(values of preset {preset})"), speedups));
+    let configured = ("(as configured)".to_owned(), &sensitivity.speedups);
+    for (name, speedups) in std::iter::once(configured).chain(examples) {
         let speedups = compared.iter().map(|&v| format!("{:.3}", speedups[v]));
-        table.row([name].into_iter().chain(vec![String::new(); 4]).chain(speedups));
+        table.row([name].into_iter().chain(vec![String::new(); 3]).chain(speedups));
     }
     let swings = |field: &&FieldSensitivity| field.swing(&sensitivity.speedups) >= LEAST_SWING;
     let shown: Vec<_> = sensitivity.fields.iter().filter(swings).collect();
     for field in &shown {
-        let [half, twice] = field.changes.each_ref();
-        let value = |change: &Option<ChangedField>| or_dash(change.as_ref(), |c| c.value.clone());
-        let speedups = compared.iter().map(|&v| {
-            let [half, twice] = field.speedups(v).map(|s| or_dash(s, |s| format!("{s:.3}")));
-            format!("{half} .. {twice}")
-        });
+        let values = field.changes.iter().map(|change| change.value.as_str());
         let described = [
             field.field.name.clone(),
             kind(field).to_owned(),
             field.field.value.clone(),
-            value(half),
-            value(twice),
+            values.collect::<Vec<_>>().join(", "),
         ];
+        let speedups = compared.iter().map(|&v| {
+            let speedups = field.speedups(v).map(|speedup| format!("{speedup:.3}"));
+            speedups.collect::<Vec<_>>().join(", ")
+        });
         table.row(described.into_iter().chain(speedups));
     }
     let left = sensitivity.fields.len() - shown.len();
     format!(
-        "{view}: speedups over {}, at half and at twice the value of a number, at the other value of a switch\n{table}\
+        "{view}: speedups over {}, at a quarter, half, twice and four times a number, and at the other value of a switch\n{table}\
          {left} more fields change no speedup by 0.5 %\n",
         methods[0]
     )
@@ -63,8 +63,7 @@ fn kind(field: &FieldSensitivity) -> &'static str {
 /// All fields with the cycles of all methods.
 pub fn document(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Value {
     let fields = sensitivity.fields.iter().map(|field| {
-        let changes = field.changes.iter().flatten();
-        let changes = changes.map(|c| json!({ "value": c.value, "cycles": c.cycles }));
+        let changes = field.changes.iter().map(|c| json!({ "value": c.value, "cycles": c.cycles }));
         json!({
             "field": field.field.name,
             "source": kind(field),
@@ -77,7 +76,7 @@ pub fn document(view: &str, methods: &[Method], sensitivity: &Sensitivity) -> Va
         "view": view,
         "methods": methods.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "speedups": sensitivity.speedups,
-        "presets": { sensitivity.example.0: sensitivity.example.1 },
+        "presets": sensitivity.examples.iter().cloned().collect::<BTreeMap<_, _>>(),
         "fields": fields.collect::<Vec<_>>(),
     })
 }
