@@ -7,6 +7,7 @@ use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
+use super::zrop::tile_stencil::TileTest;
 use crate::raster::screen::Screen;
 use crate::warp::issue::ShaderIssue;
 use crate::zrop::framebuffer::{Failed, Framebuffer};
@@ -128,6 +129,11 @@ impl Screen for DrawState<'_> {
     #[inline]
     fn is_cancelled(&self) -> bool {
         self.task.is_cancelled()
+    }
+
+    #[inline]
+    fn test_tile(&self, tile: u32, now: Cycle) -> TileTest {
+        self.framebuffer.test_tile(tile, now)
     }
 
     #[inline]

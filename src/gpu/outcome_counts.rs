@@ -10,7 +10,7 @@ statistics! {
     pub struct FragmentCounts {
         /// Fragments rasterized: covered pixels before any test.
         pub rasterized: u64,
-        /// Fragments dropped by Hi-Z, the stencil test or the depth test.
+        /// Fragments dropped by Hi-Z, the stencil test (of whole tiles, too) or the depth test.
         pub hidden: u64,
         /// Fragments dropped by the termination test.
         pub terminated: u64,
@@ -33,7 +33,7 @@ statistics! {
     /// Quads by outcome, with the same sums as the fragment counts.
     #[derive(Copy, Serialize, Deserialize)]
     pub struct QuadCounts {
-        /// Quads emitted by the fine raster.
+        /// Quads emitted by the fine raster, and quads of terminated pixels dropped with their tiles.
         pub rasterized: u64,
         /// Quads dropped by the stencil test or the depth test.
         pub hidden: u64,
@@ -70,6 +70,8 @@ statistics! {
         pub missed: u64,
         /// Raster tiles emitted by the coarse raster.
         pub tiles: u64,
+        /// Raster tiles dropped ahead of these by the stencil test of whole tiles (`zrop.tile_stencil`).
+        pub tiles_dropped: u64,
         /// Raster tiles dropped by Hi-Z.
         pub tiles_hidden: u64,
         /// Raster tiles without a covered pixel.

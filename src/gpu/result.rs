@@ -130,11 +130,16 @@ impl SimulationResult {
             cycles: run.cycles,
             near_cut_fragments: state.near_cut,
             fragments: FragmentCounts {
-                rasterized: fine.fragments + hi_z.hidden_fragments - stencil_updates.fragments,
+                rasterized: fine.fragments
+                    + hi_z.hidden_fragments
+                    + coarse.fragments_terminated
+                    + coarse.fragments_failed
+                    - stencil_updates.fragments,
                 hidden: hi_z.hidden_fragments
+                    + coarse.fragments_failed
                     + zrop.fragments.stencil_failed
                     + zrop.fragments.depth_failed,
-                terminated: zrop.fragments.terminated,
+                terminated: zrop.fragments.terminated + coarse.fragments_terminated,
                 shaded: cores.fragments_shaded,
                 pruned: cores.fragments_pruned,
                 merged: cores.fragments_merged,
@@ -143,9 +148,9 @@ impl SimulationResult {
                 late: crop.late,
             },
             quads: QuadCounts {
-                rasterized: fine.quads - stencil_updates.quads,
+                rasterized: fine.quads + coarse.quads_terminated - stencil_updates.quads,
                 hidden: zrop.quads.stencil_failed + zrop.quads.depth_failed,
-                terminated: zrop.quads.terminated,
+                terminated: zrop.quads.terminated + coarse.quads_terminated,
                 shaded: cores.quads_shaded,
                 pruned: cores.quads_survived[0],
                 merged_pairs: cores.quads_merged,
@@ -153,7 +158,7 @@ impl SimulationResult {
                 blended: crop.quads + shader_blend.quads,
                 live: {
                     let mut live = cores.quads_survived;
-                    live[0] += zrop.quads.terminated;
+                    live[0] += zrop.quads.terminated + coarse.quads_terminated;
                     live
                 },
             },
@@ -164,6 +169,7 @@ impl SimulationResult {
                 set_up: setup.primitives,
                 missed: coarse.primitives_missed,
                 tiles: coarse.tiles_out,
+                tiles_dropped: coarse.tiles_dropped,
                 tiles_hidden: hi_z.hidden,
                 tiles_empty: fine.tiles_empty,
             },
@@ -230,7 +236,8 @@ impl SimulationResult {
         let live = (0..).zip(q.live).map(|(count, quads)| count * quads).sum();
         check("fragments over the cut", f.shaded - f.pruned, live);
         let updating = self.stencil_updates.quads;
-        check("quads flushed", self.tc.items, q.rasterized + updating);
+        let dropped = self.statistics.of::<CoarseCounters>().quads_terminated;
+        check("quads flushed", self.tc.items + dropped, q.rasterized + updating);
         check("quads packed", self.pack.quads, q.shaded + updating);
         check("warps", self.warps, self.pack.warps);
         let scanned = if self.variant.qru() { q.shaded } else { 0 };

@@ -179,7 +179,10 @@ pub fn draw_state<'a>(
     terminating: bool,
 ) -> DrawState<'a> {
     let format = config.crop.format;
-    let framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
+    let mut framebuffer = Framebuffer::new(draw.width, draw.height, format, tests, terminating);
+    if config.zrop.tile_stencil {
+        framebuffer.test_tiles(tests, config.zrop.feedback_cycles);
+    }
     let lines = FramebufferLines::of(&framebuffer);
     // The lines of the buffer of vertex results are not available to other data.
     let reserved = config.vertex_buffer_bytes();

@@ -34,6 +34,7 @@ mod several_gpcs;
 mod shading;
 mod stages;
 mod sweeps;
+mod tile_stencil;
 mod trained_scenes;
 mod vertex_buffer;
 mod wired;

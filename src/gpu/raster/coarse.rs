@@ -4,12 +4,14 @@
 //! unit walks over the screen tiles of the bounding box that the GPC owns, tests them at one configured rate and emits
 //! their raster tiles at another. The next screen tile is tested when the raster tiles of the previous one have been
 //! issued, so empty screen tiles cost time as well. A primitive takes at least a cycle, and by default two primitives share
-//! none. The test is conservative: it evaluates each edge at the innermost corner of the tile, so the fine raster may find
+//! none. With `zrop.tile_stencil`, the raster tiles of a screen tile whose pixels are all terminated or fail the stencil test
+//! are dropped, and the screen tile takes the time of an empty one. The test of edges is conservative: it evaluates each edge at the innermost corner of the tile, so the fine raster may find
 //! tiles empty. The coverage of a tile is computed here, for whole rows at once, and used by the fine raster.
 
 use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;
-use quadrille_base::raster::outline::{TileVisitor, raster_tiles};
+use crate::zrop::tile_stencil::TileTest;
+use quadrille_base::raster::outline::{TileCover, TileVisitor, raster_tiles};
 use quadrille_machine::{
     Cycle, CycleGroups, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor,
     spec, statistics,
@@ -44,6 +46,28 @@ statistics! {
         pub screen_tiles: u64,
         /// Screen tiles tested that contain no touched raster tile.
         pub screen_tiles_empty: u64,
+        /// Raster tiles dropped by the stencil test of whole screen tiles.
+        pub tiles_dropped: u64,
+        /// Fragments of dropped raster tiles whose pixels are terminated.
+        pub fragments_terminated: u64,
+        /// Quads of dropped raster tiles whose pixels are terminated.
+        pub quads_terminated: u64,
+        /// Fragments of dropped raster tiles whose pixels fail the stencil test.
+        pub fragments_failed: u64,
+    }
+}
+
+impl CoarseCounters {
+    /// Counts a raster tile that the stencil test of its screen tile drops.
+    fn drop_tile<S: TileCover>(&mut self, tile: &RasterTile<S>, test: TileTest) {
+        self.tiles_dropped += 1;
+        let fragments = tile.samples.fragments(tile.mask);
+        if test == TileTest::Terminated {
+            self.fragments_terminated += fragments;
+            self.quads_terminated += tile.samples.quads(tile.mask);
+        } else {
+            self.fragments_failed += fragments;
+        }
     }
 }
 
@@ -102,18 +126,21 @@ impl<M: Screen> Stage<M> for Coarse {
         let first_start = self.pipe.start(arrival);
         self.primitives.begin_in(first_start);
         self.walk.wait_until(first_start);
-        let (before, tested_before) = (self.counters.tiles_out, self.counters.screen_tiles);
+        let touched = |counters: &CoarseCounters| counters.tiles_out + counters.tiles_dropped;
+        let (before, touched_before) = (self.counters.tiles_out, touched(&self.counters));
+        let tested_before = self.counters.screen_tiles;
         let mut walk = Walk {
             primitive: item.primitive,
             across: state.tiles_across(),
             tested: first_start,
+            test: TileTest::Passes,
             is_empty: false,
             unit: self,
             state,
             next,
         };
         raster_tiles(&item.outline, item.bounds, &mut walk);
-        self.counters.primitives_missed += u64::from(self.counters.tiles_out == before);
+        self.counters.primitives_missed += u64::from(touched(&self.counters) == touched_before);
         let emitted = self.pipe.activity.least_cycles_of(self.counters.tiles_out - before);
         let tested = self.tested.cycles_for(self.counters.screen_tiles - tested_before);
         self.primitives.count(emitted.max(tested).max(1));
@@ -143,6 +170,7 @@ struct Walk<'a, M, N> {
     primitive: u32,
     across: u32,
     tested: Cycle,
+    test: TileTest,
     is_empty: bool,
 }
 
@@ -154,6 +182,7 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
             return false;
         }
         self.tested = unit.walk.cycle();
+        self.test = self.state.test_tile(row * self.across + column, self.tested);
         unit.walk.pass_one();
         self.is_empty = true;
         unit.counters.screen_tiles += 1;
@@ -171,8 +200,12 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
             samples: *samples,
         };
         let unit = &mut *self.unit;
-        unit.counters.tiles_out += 1;
         unit.counters.screen_tiles_empty -= u64::from(std::mem::take(&mut self.is_empty));
+        if self.test != TileTest::Passes {
+            unit.counters.drop_tile(&tile, self.test);
+            return;
+        }
+        unit.counters.tiles_out += 1;
         let start = (unit.pipe).issue_after_work(tile, self.tested, 1, self.state, self.next);
         // The next screen tile is tested when this one's raster tiles have been issued.
         unit.walk.wait_until(start);

@@ -1,8 +1,9 @@
 //! Interface through which the raster units read the shared state of a draw.
 
+use crate::zrop::tile_stencil::TileTest;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::outline::Outline;
-use quadrille_machine::RasterTile;
+use quadrille_machine::{Cycle, RasterTile};
 
 /// Shared state of a draw that the raster units read.
 pub trait Screen {
@@ -25,6 +26,11 @@ pub trait Screen {
 
     /// Whether the frame was cancelled. Checked within a primitive too, since one may cover the whole screen.
     fn is_cancelled(&self) -> bool;
+
+    /// Tests the stencil of a screen tile as a whole at cycle `now`.
+    fn test_tile(&self, _tile: u32, _now: Cycle) -> TileTest {
+        TileTest::Passes
+    }
 
     /// Whether all pixels of a raster tile fail the depth test.
     fn hides(&self, tile: &RasterTile<SamplesOf<Self>>) -> bool;

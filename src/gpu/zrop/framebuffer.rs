@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::tile_stencil::{TileStencil, TileTest};
 use quadrille_base::image::Frame;
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::{fit, prefetch};
@@ -50,6 +51,7 @@ pub struct Framebuffer {
     terminated_at: Buffer<[Cycle; 4]>,
     stencil: Option<(StencilTest, Vec<[u8; 4]>)>,
     depth: Option<(DepthTest, Vec<[f32; 4]>)>,
+    tile_stencil: Option<TileStencil>,
     /// Depth range of each raster tile, four per screen tile.
     depth_range: Vec<[f32; 2]>,
     /// Storage format of the colours.
@@ -75,6 +77,7 @@ impl Framebuffer {
             terminated_at: Buffer::zeroed(if terminating { quads } else { 0 }),
             stencil: None,
             depth: None,
+            tile_stencil: None,
             depth_range: Vec::new(),
             format,
         };
@@ -88,6 +91,19 @@ impl Framebuffer {
             surface.depth_range = surface.depth_ranges(layout.tiles(), values);
         }
         surface
+    }
+
+    /// Enables the stencil test of whole tiles, whose results reach the coarse raster after `feedback_cycles`.
+    pub(crate) fn test_tiles(&mut self, tests: &Tests, feedback_cycles: u64) {
+        let values = tests.stencil.as_ref().map(|(_, values)| &**values);
+        let stencil = self.stencil.as_ref().map(|(test, _)| *test).zip(values);
+        self.tile_stencil = Some(TileStencil::new(self.layout, stencil, feedback_cycles));
+    }
+
+    /// Tests the stencil of a screen tile as a whole at cycle `now`.
+    #[inline]
+    pub(crate) fn test_tile(&self, tile: u32, now: Cycle) -> TileTest {
+        self.tile_stencil.as_ref().map_or(TileTest::Passes, |tiles| tiles.test(tile, now))
     }
 
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {
@@ -189,7 +205,11 @@ impl Framebuffer {
     /// Writes the termination bits of the fragments in `mask` at cycle `at`.
     #[inline]
     pub(crate) fn terminate(&mut self, quad: usize, mask: u8, at: Cycle) {
-        self.terminated[quad] |= mask & 15;
+        let before = self.terminated[quad];
+        self.terminated[quad] = before | mask & 15;
+        if let Some(tiles) = &mut self.tile_stencil {
+            tiles.terminate(quad / TILE_LENGTH, (mask & 15 & !before).count_ones(), at);
+        }
         for (bit, time) in self.terminated_at[quad].iter_mut().enumerate() {
             if mask >> bit & 1 == 1 {
                 *time = at.min(*time);

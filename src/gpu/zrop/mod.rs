@@ -5,4 +5,5 @@ pub mod framebuffer;
 pub mod late;
 pub mod prop;
 pub mod termination;
+pub mod tile_stencil;
 pub mod unit;

@@ -50,6 +50,9 @@ spec! {
         update_queue: u64 = 64, 1..=65_536, Assumed "eight warps of one terminated pixel per quad", only_if TERMINATION_FEEDBACK;
         /// Cycles for which an update holds the port.
         update_cycles: u64 = 1, 0..=1024, Assumed "load, or, store in a pipelined cache", only_if TERMINATION_FEEDBACK;
+        /// Whether the coarse raster drops the raster tiles of a screen tile whose pixels are all terminated or fail the
+        /// stencil test, in the time of an empty screen tile; it sees updates `feedback_cycles` after their writes.
+        tile_stencil: bool = false, .., Assumed "VR-Pipe describes no test of whole tiles; the GPUs of benches/hardware have one", only_if EARLY_TERMINATION;
         /// Timing of termination updates: simulated, or ideal, before any later fragment is blended.
         feedback: Feedback = Feedback::Timed, .., Published "VR-Pipe V-B: the update passes through the z-cache", only_if TERMINATION_FEEDBACK;
     }
