@@ -192,7 +192,7 @@ fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Con
     let reference = reference(pairs.iter().copied());
     let relative = move |pair: &Pair| relative(pair, reference);
     let mut sheet = begin(figure, results, pairs, "rates");
-    if let Some(agreement) = Agreement::of(pairs.iter().filter_map(|pair| relative(pair))) {
+    if let Some(agreement) = relative_agreement(pairs.iter().copied()) {
         sheet.say(agreement.sentence(RELATIVE));
     }
     values(&mut sheet);
@@ -210,6 +210,13 @@ fn rates(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Con
     let rest: Vec<&Pair> = pairs.iter().copied().filter(|pair| relative(pair).is_some()).collect();
     scatter(&mut sheet, &rest, &format!("Rates relative to {REFERENCE}"), relative);
     sheet.finish()
+}
+
+/// Agreement of the relative rates without the reference, whose error is 0 by definition.
+fn relative_agreement<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> Option<Agreement> {
+    let reference = reference(pairs.clone());
+    let others = pairs.filter(|pair| pair.measured.item != REFERENCE);
+    Agreement::of(others.filter_map(|pair| relative(pair, reference)))
 }
 
 fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
@@ -266,8 +273,7 @@ pub(crate) fn summary(results: &Correlation) -> String {
         .filter(|pair| pair.is_of_kernel() && pair.measured.quantity == Quantity::Time);
     let times = Agreement::of(times.filter_map(Pair::numbers));
     let rates = || results.pairs.iter().filter(|pair| !pair.is_of_kernel());
-    let reference = reference(rates());
-    let rates = Agreement::of(rates().filter_map(|pair| relative(pair, reference)));
+    let rates = relative_agreement(rates());
     let kernels = times.map(|agreement| agreement.sentence("Times of kernels"));
     let rates = rates.map(|agreement| agreement.sentence(RELATIVE));
     let sentences: Vec<String> = kernels.into_iter().chain(rates).collect();
@@ -349,6 +355,9 @@ mod tests {
             "{:?}",
             rates.text
         );
+        // The error of the reference, 0 by definition, is not part of the mean.
+        let is_mean = |text: &String| text.contains("n = 1: the mean error is 33.3 %");
+        assert!(rates.text.iter().any(is_mean), "{:?}", rates.text);
         assert_eq!(rates.table.number(0, "measured_relative"), Some(1.0));
         assert_eq!(rates.table.number(1, "emulated_relative"), Some(2.0));
         // Relative to the reference, 3/2 measured and 8/4 emulated: a third more.

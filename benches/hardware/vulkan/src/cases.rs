@@ -22,8 +22,9 @@ const KILLS: [(&str, Stencil); 2] =
 /// Sides of small rectangles, in pixels.
 const SIDES_PX: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Sides in pixels of rectangles that lie on top of each other.
-const STACKED_PX: [u32; 2] = [32, 96];
+/// Sides in pixels of rectangles that lie on top of each other. In the three small ones, few quads lie between a quad and
+/// the next one at the same position, so that their rates show the latency of a blend.
+const STACKED_PX: [u32; 5] = [2, 4, 8, 32, 96];
 
 /// Quantity that a rate counts.
 #[derive(Clone, Copy, PartialEq)]
