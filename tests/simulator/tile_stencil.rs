@@ -35,9 +35,12 @@ fn tiles_of_terminated_pixels_are_dropped() {
         assert!(tiles.raster.tiles_dropped > 1_000, "{variant} {}", tiles.raster.tiles_dropped);
         assert_eq!(tiles.fragments.rasterized, quads.fragments.rasterized, "{variant}");
         assert_eq!(tiles.quads.rasterized, quads.quads.rasterized, "{variant}");
-        assert_eq!(tiles.fragments.blended, quads.fragments.blended, "{variant}");
         assert!(2 * tiles.cycles < quads.cycles, "{variant} {} {}", tiles.cycles, quads.cycles);
-        assert_eq!(tiles.frame().pixels(), quads.frame().pixels(), "{variant}");
+        // Which quads are merged depends on time.
+        if !variant.qru() {
+            assert_eq!(tiles.fragments.blended, quads.fragments.blended);
+            assert_eq!(tiles.frame().pixels(), quads.frame().pixels());
+        }
         // Timed feedback: only late fragments may differ.
         let timed = run(&[TILES], variant, &tests, &draw);
         assert!(timed.raster.tiles_dropped > 1_000, "{variant}");
