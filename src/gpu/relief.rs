@@ -30,7 +30,8 @@ choice! {
     }
 }
 
-/// Units with their rates, and durations for which they are held. The names are the names of ports.
+/// Units with their rates, the durations for which they are held, and the queues of items that wait for their data. The
+/// names are the names of ports.
 const UNITS: [(&str, &[&str]); 24] = [
     ("vertex", &["vertex.primitives_per_cycle"]),
     ("vpo", &["vpo.primitives_per_cycle"]),
@@ -51,12 +52,15 @@ const UNITS: [(&str, &[&str]); 24] = [
     ("tc", &["tc.tiles_in_per_cycle", "tc.quads_in_per_cycle"]),
     ("tc_out", &["tc.quads_out_per_cycle"]),
     ("prop", &["prop.quads_in_per_cycle"]),
-    ("zrop", &["zrop.quads_per_cycle", "zrop.update_cycles"]),
+    ("zrop", &["zrop.quads_per_cycle", "zrop.update_cycles", "zrop.wait_queue"]),
     ("qru", &["qru.quads_per_cycle"]),
     ("pack", &["prop.quads_out_per_cycle"]),
     ("launch", &["launch.warps_per_cycle"]),
     ("cores", &["cores.cores", "cores.warps_out_per_cycle"]),
-    ("crop", &["crop.bytes_per_cycle", "crop.quads_per_cycle", "crop.blend_cycles"]),
+    (
+        "crop",
+        &["crop.bytes_per_cycle", "crop.quads_per_cycle", "crop.blend_cycles", "crop.wait_queue"],
+    ),
     ("z_l2", &["zrop.l2_bytes_per_cycle"]),
     ("crop_l2", &["crop.l2_bytes_per_cycle"]),
     ("l1_fill", &["cores.l1_bytes_per_cycle"]),
@@ -280,4 +284,57 @@ pub fn relief(
         relief.parts.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     }
     Ok(reliefs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every field exists, and every rate, queue and size of the pipeline's units relieves a part.
+    #[test]
+    fn every_rate_and_storage_of_the_pipeline_relieves_a_part() {
+        let config = Config::default();
+        let fields = config.fields();
+        let parts = Part::all();
+        for field in parts.iter().flat_map(|part| &part.fields) {
+            assert!(fields.iter().any(|known| known.name == **field), "{field}");
+        }
+        let other_machines = ["gscore", "compute", "kernels", "frame", "energy", "passes"];
+        for field in &fields {
+            let (unit, name) = field.name.split_once('.').unwrap();
+            let is_rate = name.ends_with("_per_cycle") && name != "slice_bytes_per_cycle";
+            let is_storage = ["queue", "bins", "bin_size", "window", "buffers", "cache_bytes"]
+                .iter()
+                .any(|storage| name.ends_with(storage));
+            if (is_rate || is_storage) && !other_machines.contains(&unit) {
+                let relieves = |part: &Part| part.fields.contains(&field.name.as_str());
+                assert!(parts.iter().any(relieves), "{}", field.name);
+            }
+        }
+    }
+
+    /// Rates are doubled and durations halved, but a duration of one cycle is not. Fields of other methods are left out.
+    #[test]
+    fn rates_are_doubled_and_durations_halved() {
+        let config = Config::default();
+        let fields = config.fields();
+        let changes = |name: &str, method: &str| {
+            let part = Part::all().into_iter().find(|part| part.name == name).unwrap();
+            let changes = part.changes(&config, &fields, Method::parse(method).unwrap());
+            changes.iter().map(|(field, value)| format!("{field}={value}")).collect::<Vec<_>>()
+        };
+        let crop = [
+            "crop.quads_per_cycle=8",
+            "crop.bytes_per_cycle=128",
+            "crop.wait_queue=1280",
+            "crop.blend_cycles=1",
+        ];
+        let mut changed = changes("crop", "baseline");
+        changed.sort_by_key(|change| crop.iter().position(|known| known == change));
+        assert_eq!(changed, crop);
+        assert_eq!(changes("zrop", "het"), ["zrop.quads_per_cycle=16", "zrop.wait_queue=512"]);
+        assert_eq!(changes("tgc", "qm"), ["tgc.primitives_in_per_cycle=2"]);
+        assert!(changes("tgc", "het").is_empty());
+        assert_eq!(changes("l2.latency_ns", "het"), ["l2.latency_ns=120.0"]);
+    }
 }

@@ -1,6 +1,8 @@
 //! Details of a run that figures need beside the report of its method: the scene, times of the frame, energy,
 //! counts per pixel, and the work of every unit over time.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use quadrille_gpu::estimates;
 use quadrille_gpu::frame::FrameTimes;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::outcome::Outcome;
+use quadrille_gpu::relief::{MethodRelief, PartKind};
 use quadrille_gpu::variant::Variant;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
@@ -51,6 +54,10 @@ pub struct FigureDetails {
     /// Work of each unit over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Vec<UnitActivity>>,
+    /// Share of the cycles that the relief of each part saves, in suites with `relief`; `limit` is the relief of the ports
+    /// that limit the run, together.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub relief: BTreeMap<String, f64>,
 }
 
 /// Size of a scene.
@@ -83,6 +90,15 @@ pub struct UnitActivity {
 }
 
 impl FigureDetails {
+    /// Keeps the gains of a relief.
+    pub(crate) fn with_relief(self, relief: &MethodRelief) -> Self {
+        let gains = relief.parts.iter().map(|part| {
+            let is_limit = part.kind == PartKind::Limit;
+            (if is_limit { "limit".to_owned() } else { part.name.clone() }, part.gain)
+        });
+        Self { relief: gains.collect(), ..self }
+    }
+
     /// Computes the details of a run of `view` on `config`.
     pub fn of(outcome: &Outcome, view: &PreparedView<'_>, config: &Config) -> Self {
         let SceneCounts { splats, sh_degree, .. } = view.scene_counts();
@@ -97,6 +113,7 @@ impl FigureDetails {
             energy_mj: energy,
             fragments_per_pixel: fragments_per_pixel(outcome),
             timeline: timeline(outcome),
+            relief: BTreeMap::new(),
         }
     }
 }

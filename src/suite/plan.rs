@@ -39,6 +39,8 @@ pub struct ViewWork {
     pub(super) configuration: usize,
     /// Whether reports have the details of figures.
     pub(super) has_details: bool,
+    /// Whether the run is repeated with every part of the machine relieved.
+    pub(super) has_relief: bool,
     /// Hash of everything that the results depend on, except the methods.
     pub(super) fingerprint: String,
 }
@@ -135,7 +137,7 @@ impl Suite {
             hashes.extend(scene.file().map(|path| (path.to_owned(), content)));
             let (cameras, warnings) = scene.cameras(&self.path, &self.sizes(&scene), task)?;
             warnings.into_iter().for_each(&mut *warn);
-            plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, &self.methods)?;
+            plan.add_views(PlannedScene { entry: scene, cameras }, content, &texts, self)?;
         }
         plan.runs.extend(self.meshes.jobs.iter().map(|job| Run {
             key: RunKey::Mesh(job.key.clone()),
@@ -165,13 +167,14 @@ impl Suite {
 }
 
 impl Plan {
-    /// Adds a scene and its runs. `content` is the hash of the scene, `texts` are the configurations.
+    /// Adds a scene and its runs by the methods of `suite`. `content` is the hash of the scene, `texts` are the
+    /// configurations.
     fn add_views(
         &mut self,
         scene: PlannedScene,
         content: u64,
         texts: &[String],
-        methods: &[Method],
+        suite: &Suite,
     ) -> Result<()> {
         let more = (scene.cameras.len() * texts.len()) as u64;
         Error::check_limit("jobs of the suite", MAX_JOBS, self.runs.len() as u64 + more)?;
@@ -182,6 +185,9 @@ impl Plan {
                 let mut hash = Fnv1a::default();
                 // Writing to a hash cannot fail.
                 let _ = write!(hash, "{sources}\n{text}\n{profile}\n{content:x}\n{camera:?}");
+                if suite.has_relief {
+                    let _ = write!(hash, " with relief");
+                }
                 let key = RunKey::View(JobKey {
                     scene: scene.entry.name.clone(),
                     seed: scene.entry.seed(),
@@ -198,9 +204,10 @@ impl Plan {
                     scene: self.scenes.len(),
                     view,
                     is_large: scene.entry.is_large,
-                    methods: methods.to_vec(),
+                    methods: suite.methods.clone(),
                     configuration: at,
                     has_details: false,
+                    has_relief: suite.has_relief,
                     fingerprint: hash.text(),
                 });
                 self.runs.push(Run { key, work });

@@ -22,6 +22,7 @@ use quadrille_base::error::Result;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::task::{Steps, Task};
 use quadrille_gpu::machine::Machine;
+use quadrille_gpu::relief::relief;
 use quadrille_gpu::view::PreparedView;
 use quadrille_gpu::wiring::Watch;
 
@@ -185,10 +186,17 @@ impl Running<'_> {
         let machines: Vec<Machine> = machines.collect::<Result<_>>()?;
         let mut methods = records::known(known, &work.methods);
         let mut discrepancies = Vec::new();
+        let reliefs = match work.has_relief {
+            true => relief(&ready.view, config, &missing, &self.part, &mut |_, _| ())?,
+            false => Vec::new(),
+        };
         for run in Machine::run_all(&machines, &ready.view, &self.part)? {
             let mut row = MethodRow::new(&run.outcome, config, run.host);
             if work.has_details {
                 row.details = FigureDetails::of(&run.outcome, &ready.view, config);
+            }
+            if let Some(relief) = reliefs.iter().find(|r| r.method == run.outcome.method()) {
+                row.details = row.details.with_relief(relief);
             }
             let sentences = run.outcome.discrepancies().into_iter();
             discrepancies.extend(sentences.map(|sentence| format!("{}: {sentence}", row.name)));

@@ -24,6 +24,7 @@ struct RawSuite {
     configurations: Vec<RawConfiguration>,
     matrix: toml::Table,
     workload: Option<Workload>,
+    relief: bool,
 }
 
 /// A checked suite: at least one method, each once, and at least one scene or one study of a mesh.
@@ -33,6 +34,8 @@ pub struct Suite {
     pub(super) methods: Vec<Method>,
     pub(super) scenes: Vec<SceneEntry>,
     pub(super) matrix: Matrix,
+    /// Whether each run is repeated with every part of the machine relieved.
+    pub(super) has_relief: bool,
     pub(super) meshes: MeshSuite,
     pub(super) remarks: Vec<String>,
 }
@@ -80,6 +83,7 @@ impl Suite {
             methods: methods(path, &raw.method)?,
             scenes,
             matrix: Matrix::parse(path, raw.configurations, &raw.matrix, base)?,
+            has_relief: raw.relief,
             meshes,
             remarks,
         };

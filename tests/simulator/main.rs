@@ -28,6 +28,7 @@ mod microbench;
 mod outside_unit;
 mod passes;
 mod reference;
+mod relief;
 mod samples;
 mod sequences;
 mod several_gpcs;

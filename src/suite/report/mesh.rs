@@ -176,7 +176,8 @@ fn effect_of_unit(row: &MeshRow, rows: &[&MeshRow]) -> Option<String> {
         limit(with),
         limit(without),
     );
-    if with.limits.critical_unit.as_deref() == Some(unit) {
+    let critical = with.limits.critical_unit.as_deref().unwrap_or_default();
+    if critical.split(", ").any(|port| port == unit) {
         text += &format!(" --set {unit}.quads_per_cycle=N changes the rate of the unit.");
     }
     Some(text + "\n")

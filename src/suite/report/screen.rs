@@ -82,7 +82,11 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
     if runs.iter().any(|(_, outcome)| outcome.in_shader.is_some()) {
         text.push_str(&rows_of_blending_in_shaders(runs));
     }
-    row(&mut text, "limited by", runs, |run| limit(&run.1.units));
+    let limits: Vec<_> = runs.iter().map(|run| limits(&run.1.units)).collect();
+    for line in 0..limits.iter().map(Vec::len).max().unwrap_or(0) {
+        let label = if line == 0 { "limited by" } else { "" };
+        row(&mut text, label, &limits, |ports| ports.get(line).cloned().unwrap_or_default());
+    }
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
             let ports = (run.1.units.iter()).filter(|port| unit_of(port) == unit);
@@ -159,15 +163,21 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     format!("{}\n", format!("{facts:room$}  {key}").trim_end())
 }
 
-/// Ports that limit a run, or the closest ones if none does, with the largest demand if it fits.
-fn limit(units: &[UnitCycles]) -> String {
-    let critical = UnitCycles::critical(units);
-    let Some(names) = UnitCycles::names(&critical) else { return "-".to_owned() };
+/// Ports that limit a run, or the closest one if none does, with their demands where they fit, in order of falling
+/// demand.
+fn limits(units: &[UnitCycles]) -> Vec<String> {
+    let mut critical = UnitCycles::critical(units);
+    critical.sort_by(|a, b| b.demand().total_cmp(&a.demand()));
     let none = if UnitCycles::limiting(units).is_empty() { "none, " } else { "" };
-    let demand = critical.iter().map(|port| port.demand()).fold(0.0, f64::max);
-    let ports = format!("{none}{names}");
-    let with_share = format!("{ports} {:.0}%", demand * 100.0);
-    if with_share.len() <= CELL { with_share } else { ports }
+    if !none.is_empty() {
+        critical.truncate(1);
+    }
+    let cell = |port: &&UnitCycles| {
+        let port_name = format!("{none}{}", port.name);
+        let with_demand = format!("{port_name} {:.0}%", port.demand() * 100.0);
+        if with_demand.len() <= CELL { with_demand } else { port_name }
+    };
+    if critical.is_empty() { vec!["-".to_owned()] } else { critical.iter().map(cell).collect() }
 }
 
 /// Unit of a port; a unit with an output port has a line for both.
@@ -224,14 +234,20 @@ mod tests {
         }
     }
 
-    /// A share that does not fit into a cell is left out rather than cut.
+    /// A demand that does not fit into a cell is left out rather than cut, and ports stand in the order of their demands.
     #[test]
-    fn limits_have_their_share_or_none() {
-        let named =
-            |name, full| UnitCycles { name, ..unit(0, &[("full", full), ("unused", 100 - full)]) };
-        assert_eq!(limit(&[named("vertex_fetch", 99)]), "vertex_fetch 99%");
-        assert_eq!(limit(&[named("vertex_buffer", 93)]), "vertex_buffer");
-        assert_eq!(limit(&[named("crop", 50)]), "none, crop 0%");
+    fn limits_have_their_demands_if_they_fit() {
+        let waits = |name, full| UnitCycles {
+            name,
+            kind: PortKind::Storage,
+            ..unit(0, &[("full", full), ("unused", 100 - full)])
+        };
+        let port = |name, busy| UnitCycles { name, ..unit(busy, &[("drained", 100 - busy)]) };
+        assert_eq!(limits(&[waits("vertex_fetch", 99)]), ["vertex_fetch 99%"]);
+        assert_eq!(limits(&[waits("vertex_buffer", 93)]), ["vertex_buffer"]);
+        assert_eq!(limits(&[port("zrop", 93), port("crop", 95)]), ["crop 95%", "zrop 93%"]);
+        assert_eq!(limits(&[port("zrop", 20), port("crop", 40)]), ["none, crop 40%"]);
+        assert_eq!(limits(&[]), ["-"]);
     }
 
     #[test]
