@@ -138,7 +138,7 @@ fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
     if matched.is_empty() {
         let expected = format!("pictures with the same names as in {}", b.display());
         let found = format!(
-            "no common name of {} pictures here and {} there (.png, .jpg, .exr and .npy files are compared)",
+            "no common name (pictures here: {}, there: {}; .png, .jpg, .exr and .npy files are compared)",
             in_a.len(),
             in_b.len()
         );

@@ -16,7 +16,7 @@ pub struct TextRows {
 }
 
 impl TextRows {
-    /// Creates the table for rows of these pairs.
+    /// Creates a table whose first column is wide enough for the names of `pairs`.
     pub fn new(columns: &[MetricColumn], pairs: &[PairName]) -> Self {
         let widths = pairs.iter().map(|pair| shortened(&pair.name).chars().count());
         let name = ("<", widths.chain(["median".len()]).max().unwrap_or(0));

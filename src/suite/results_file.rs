@@ -93,7 +93,7 @@ impl ResultsFile {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let reason = std::io::Error::other(
-                    "another run is writing it; wait for its end, or name another file",
+                    "another run is writing this file; wait until that run ends, or name another file",
                 );
                 return Err(Error::write(path, reason));
             }

@@ -30,7 +30,7 @@ use quadrille_gpu::wiring::Watch;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The suite begins with `done` of all `jobs` in the results files.
+    /// The suite begins. The results files already hold the rows of `done` of its `jobs` runs.
     Resumed {
         /// Number of runs.
         jobs: usize,

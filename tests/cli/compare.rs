@@ -212,7 +212,7 @@ fn folders_without_a_pair_are_exit_code_3() {
     folder.with("a/0.png", &picture(0.5));
     folder.with("b/1.png", &picture(0.5));
     let output = expect(UNREADABLE, &[&folder.named("a"), &folder.named("b")]);
-    assert!(text(&output.stderr).contains("1 pictures here, 1 there"));
+    assert!(text(&output.stderr).contains("no common name (pictures here: 1, there: 1;"));
 }
 
 #[test]

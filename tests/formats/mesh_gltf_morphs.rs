@@ -85,7 +85,7 @@ fn targets_are_checked() {
         (
             format!("{primitive}/targets/1"),
             json!({"NORMAL": 2}),
-            "targets[1]: expected 4 of NORMAL",
+            "targets[1]: expected 4 elements of NORMAL",
         ),
         (format!("{primitive}/targets/0"), json!({"POSITION": 9}), "accessors[9]"),
         ("/accessors/3/sparse/indices/byteOffset".to_owned(), json!(15), "bufferViews[2]"),

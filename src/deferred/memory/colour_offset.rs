@@ -84,7 +84,7 @@ pub(crate) struct ColourOffset {
 }
 
 impl ColourOffset {
-    /// Determines the parameters of a block.
+    /// Finds the smallest value and the offset width of each channel of a block.
     #[inline]
     pub(crate) fn of(block: &Block, layout: ChannelLayout) -> Self {
         let mut channels = [(0, 0); 4];

@@ -110,7 +110,7 @@ impl VertexBuffer {
     /// Computes the peak occupancy of the buffer over the draw.
     pub fn peaks(&self) -> VertexBufferPeaks {
         let mut by_time = self.last_reads.clone();
-        // Sorted by last read, the order in which a buffer without order frees its entries.
+        // Sorted by last read, the order in which a buffer that frees entries out of order frees them.
         by_time.sort_unstable();
         let mut peaks = VertexBufferPeaks::default();
         let (mut freed, mut freed_in_order) = (0, 0);

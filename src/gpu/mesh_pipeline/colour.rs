@@ -51,6 +51,7 @@ pub struct Colour {
     lookup: RateLimiter,
     quads: RateLimiter,
     sectors: RateLimiter,
+    sector_rate: Rate,
     waiting: Queue,
     cache: UnitCache,
     written: Vec<Cycle>,
@@ -68,6 +69,7 @@ impl Colour {
             lookup: RateLimiter::new(spec.quads_per_cycle),
             quads: RateLimiter::new(spec.quads_per_cycle),
             sectors: RateLimiter::new(Rate::of(spec.bytes_per_cycle, SECTOR_BYTES)),
+            sector_rate: Rate::of(spec.bytes_per_cycle, SECTOR_BYTES),
             waiting: Queue::new(spec.wait_queue),
             cache: UnitCache::new(&spec.cache(), memory_lines),
             written: Vec::new(),
@@ -158,6 +160,7 @@ impl Colour {
 
 impl Unit for Colour {
     fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.activity.least = self.sector_rate.cycles_for(self.counters.sectors);
         visitor.activity("crop", &mut self.activity);
         visitor.statistics("crop", &self.counters);
         self.cache.visit(CROP_CACHE, ["crop_fill", "crop_write"], visitor);

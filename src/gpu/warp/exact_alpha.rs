@@ -1,4 +1,4 @@
-//! Exact decision of fragments that f32 cannot place above or below the alpha cut of 1/255.
+//! Exact alpha test for fragments that are too close to the alpha cut of 1/255 to be decided in f32.
 
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,7 @@ use quadrille_base::math::buffer::{Buffer, as_atomic_u64};
 use quadrille_base::math::{SimdLevel, fit, prefetch};
 use quadrille_base::task::Task;
 
-/// Number of shares per thread. More shares balance better, but each needs a counter per tile.
+/// Number of shares per thread. More shares balance better, but each needs `COUNTERS` counters per tile.
 const SHARES_PER_THREAD: usize = 2;
 /// Prefetch distance beyond a list's end, in entries: all lists are filled at once, and a store waits for its cache line.
 const PREFETCH_ENTRIES: usize = 12;

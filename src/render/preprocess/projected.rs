@@ -136,11 +136,10 @@ fn conic(u_per_x: f32, u_per_y: f32, v_per_y: f32) -> [f32; 3] {
 fn radii(u_per_x: f32, u_per_y: f32, v_per_y: f32, radius_squared: f32) -> [f64; 2] {
     let (per_x, per_y) = (f64::from(u_per_x), f64::from(v_per_y));
     let slope = f64::from(u_per_y) / per_x;
-    // Variances in units of 2 ln 2 square pixels.
+    // Variances in square pixels, times 2 ln 2.
     let yy = (per_y * per_y).recip();
     let xx = (per_x * per_x).recip() + slope * slope * yy;
-    // The radius in standard deviations is the radius in (u, v) times sqrt(2 ln 2), and deviations are in units of
-    // the falloff, divided by the same factor.
+    // The square of the radius in standard deviations, divided by 2 ln 2, so that the factors cancel in the products.
     let most = MOST_RADIUS * MOST_RADIUS / (2.0 * f64::from(LN_2));
     let radius2 = f64::from(radius_squared).clamp(0.0, most);
     [(xx * radius2).sqrt().ceil(), (yy * radius2).sqrt().ceil()]

@@ -29,7 +29,7 @@ pub fn camera_json(camera: &Camera) -> Value {
     })
 }
 
-/// The flags that reproduce views that the program chose in part.
+/// Command-line flags that reproduce automatically chosen views; `None` if the views were fully specified.
 pub fn reproducing_flags(views: &Views) -> Option<String> {
     views.completed.as_ref().map(ViewSpec::flags)
 }

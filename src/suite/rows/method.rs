@@ -255,7 +255,7 @@ documented! {
         pub qru: u64,
         /// Bytes of the queues of beats and updates for early termination.
         pub zrop: u64,
-        /// Bytes that the method adds in total.
+        /// Sum of `tgc`, `tgc_fetch`, `qru` and `zrop`.
         pub total: u64,
         /// Bytes of the L2 for vertex results, in all methods.
         pub l2_vertex_results: u64,

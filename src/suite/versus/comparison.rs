@@ -32,7 +32,7 @@ fn units() -> [MergeUnitKind; 4] {
     [MergeUnitKind::None, qfm, qfm.with_entries(None), MergeUnitKind::Pmu(PmuSettings::default())]
 }
 
-/// A mesh to be compared with splats.
+/// Settings of a comparison with splats: the mesh, its shader, the view and the sample patterns.
 pub struct MeshComparison<'a> {
     /// Mesh to compare with splats, as a source of grids.
     pub source: &'a dyn GridSource,

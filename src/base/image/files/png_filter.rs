@@ -76,7 +76,7 @@ struct Neighbours<'a> {
 impl Neighbours<'_> {
     #[inline(always)]
     fn sum(&self, predict: impl Fn(u8, u8, u8) -> u8) -> u64 {
-        /// Bytes whose sum fits in 16 bits.
+        /// Bytes per partial sum: 256 differences of at most 128 fit in 16 bits.
         const PART: usize = 256;
         let parts = self.own.len().div_ceil(PART);
         let mut sum = 0;
