@@ -11,7 +11,6 @@ use quadrille::suite::{Configuration, unused_warning};
 use quadrille::{
     Config, Method, SceneFacts, SimdLevel, Simulated, SimulationDocument, VariantRun, ViewFacts,
 };
-use quadrille_base::image::check_memory;
 use quadrille_suite::report::maps::pixel_counts;
 
 use crate::arrays::array;
@@ -60,13 +59,17 @@ pub(crate) fn simulate<'py>(
     let config = &configuration.config;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = machines.threads.filter(|n| *n > 0).unwrap_or_else(cores);
-    let bytes = Method::host_bytes_of_runs(&methods, threads, 0);
-    check_memory([camera.0.width, camera.0.height], bytes).map_err(to_python)?;
+    let memory = HostMemory { threads, maps: machines.maps, ..HostMemory::default() };
+    let size = [camera.0.width, camera.0.height];
+    memory.check(&methods, size, scene.splats.len()).map_err(to_python)?;
     let watch = Watch { maps: machines.maps, ..Watch::default() };
     let emulated = Machine::all(config, &methods, watch).map_err(to_python)?;
     let preset = Config::preset(&machines.preset).map_err(to_python)?;
     let unused = config.unused_by(&methods, &preset);
     let mut warnings: Vec<String> = unused.iter().map(unused_warning).collect();
+    let unmapped = methods.iter().filter(|method| machines.maps && !method.is_pipeline());
+    warnings
+        .extend(unmapped.map(|method| format!("maps leave out {method}, which has no pipeline")));
     let facts = SceneFacts {
         path: "memory".to_owned(),
         splats: scene.splats.len(),

@@ -15,13 +15,13 @@ use super::inputs::{load_scene, warn_if_unseen};
 use super::options::{DrawFlags, EmulationFlags, GpuFlags, named_methods};
 use super::outputs::{METHOD, Output, Outputs, VIEW, first_given};
 use super::session::{Progress, Session};
-use super::views::check_frames;
 use files::{FileFlags, Files};
 use quadrille_base::image::metrics::{self, Protocol};
 use quadrille_base::image::{FRAME_BYTES, Frame};
 use quadrille_base::shading::{Profile, StopRule};
 use quadrille_base::{Error, Result, Task};
 use quadrille_gpu::estimates;
+use quadrille_gpu::host_memory::HostMemory;
 use quadrille_gpu::machine::Machine;
 use quadrille_gpu::method::Method;
 use quadrille_gpu::view::PreparedView;
@@ -118,6 +118,9 @@ const EXAMPLES: &str = "Examples:
   quadrille sim scene.ply --cameras cameras.json --view all --method het --warm
   quadrille sim --preset ampere-gpc --config-dump > my.toml";
 
+/// Memory above which a call tells how much it takes: machines of users have 4 GB and more.
+const TOLD_BYTES: u64 = 2_000_000_000;
+
 struct SimJob<'a> {
     args: &'a Args,
     scene: &'a Scene,
@@ -144,6 +147,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     }
     let methods = named_methods(&args.emulation.methods)?;
     args.sequence.check(&methods)?;
+    args.check_methods(&methods, session)?;
     GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;
     if args.sensitivity && methods.len() < 2 {
         return Err(Error::needs("--sensitivity", "--method with at least two methods to compare"));
@@ -165,9 +169,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let views = (args.path).views(&args.views, path, &scene.splats, session)?;
     let cameras = args.sequence.draws(views.cameras);
     let config_file = args.emulation.gpu.files();
-    // Writing a picture needs as much memory as in `render`, less the frame, which the results already hold.
-    let writing = output.as_ref().map_or(0, |output| output.bytes_per_pixel() - FRAME_BYTES);
-    check_frames(&cameras, Method::host_bytes_of_runs(&methods, session.threads(), writing))?;
+    args.check_memory(&cameras, &methods, (output.as_ref(), scene.splats.len()), session)?;
     let views = args.views.files().chain(args.path.files());
     let mut outputs = Outputs::beside(views.chain(config_file).chain([path]));
     let names: Vec<_> = methods.iter().map(|m| file_name(*m)).collect();
@@ -198,6 +200,60 @@ impl Args {
         let frame: &[_] = if self.frame { &["frame", "kernels"] } else { &[] };
         let energy: &[_] = if self.energy { &["energy"] } else { &[] };
         [frame, energy].concat()
+    }
+
+    /// Refuses flags without a result for any of `methods`, and warns of the methods that a flag leaves out.
+    fn check_methods(&self, methods: &[Method], session: &Session) -> Result<()> {
+        let of_pipelines = self.files.of_pipelines().map(|(flag, given)| {
+            (flag, given, Method::is_pipeline as fn(Method) -> bool, "has no pipeline")
+        });
+        let is_gpu = |method| method != Method::Gscore;
+        let estimates = "has its own estimates in every output";
+        let of_gpu = [
+            ("--frame", self.frame, is_gpu as fn(Method) -> bool, estimates),
+            ("--energy", self.energy, is_gpu, estimates),
+            ("--relief", self.relief, is_gpu, "has no units of the GPU"),
+        ];
+        for (flag, given, applies, lacks) in of_pipelines.into_iter().chain(of_gpu) {
+            for other in methods.iter().filter(|method| given && !applies(**method)) {
+                if !methods.iter().any(|method| applies(*method)) {
+                    let other = format!("--method {other}, which {lacks}");
+                    return Err(Error::conflict(flag, other));
+                }
+                session.warn(&format!("{flag} leaves out {other}, which {lacks}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses runs that do not fit in memory, and tells the memory that large ones take.
+    fn check_memory(
+        &self,
+        cameras: &[Camera],
+        methods: &[Method],
+        (output, splats): (Option<&Output>, usize),
+        session: &Session,
+    ) -> Result<()> {
+        // A picture is written as in `render`, beside the picture of the reference renderer.
+        let written = output.map_or(0, Output::bytes_per_pixel);
+        let compared = if self.reference { 2 * FRAME_BYTES } else { 0 };
+        let memory = HostMemory {
+            threads: session.threads(),
+            pictures: written.max(compared),
+            maps: self.files.watch().maps,
+            sequence: self.sequence.is_sequence(),
+        };
+        let mut most = 0;
+        for camera in cameras {
+            most = most.max(memory.check(methods, [camera.width, camera.height], splats)?);
+        }
+        if most >= TOLD_BYTES {
+            let gb = most as f64 / 1e9;
+            session.note(&format!(
+                "the runs take up to {gb:.1} GB of memory; fewer methods, maps, pixels or --threads take less"
+            ));
+        }
+        Ok(())
     }
 
     /// Whether changed configurations run instead of the given one alone.
@@ -328,7 +384,8 @@ impl SimJob<'_> {
         sequence: &Sequence,
         files: &mut Files<'_>,
     ) -> Result<Simulated<'a>> {
-        let mut machines = Machine::all(&configuration.config, self.methods, files.watch())?;
+        let mut machines =
+            Machine::all(&configuration.config, self.methods, self.args.files.watch())?;
         if self.args.sequence.warm {
             machines = sequence.warmed(machines);
         }
@@ -339,12 +396,16 @@ impl SimJob<'_> {
         let config = &configuration.config;
         let work = self.args.frame.then(|| prepared.workload());
         let runs = runs.into_iter().map(|run| {
-            let frame = run.outcome.frame();
+            let is_seen = self.output.is_some() || reference.is_some();
+            let frame = is_seen.then(|| run.outcome.frame());
             let names = [camera.name.as_str(), &file_name(run.outcome.method())];
-            let save = |output: &Output| output.save(&frame, names, self.args.flags.background);
+            let save = |(output, frame): (&Output, &Frame)| {
+                output.save(frame, names, self.args.flags.background)
+            };
+            let compared = frame.as_ref().zip(reference.as_ref());
             Ok(VariantRun {
-                output: self.output.map(save).transpose()?,
-                against_reference: reference.as_ref().map(|r| against(&frame, r)).transpose()?,
+                output: self.output.zip(frame.as_ref()).map(save).transpose()?,
+                against_reference: compared.map(|(a, b)| against(a, b)).transpose()?,
                 frame: work.and_then(|work| estimates::frame_times(&run.outcome, &work, config)),
                 energy: (self.args.energy.then(|| estimates::energy(&run.outcome, config)))
                     .flatten(),

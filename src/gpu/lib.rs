@@ -54,6 +54,7 @@ pub mod extension;
 pub mod frame;
 pub mod geometry;
 pub mod gscore;
+pub mod host_memory;
 pub mod in_shader;
 pub mod machine;
 pub mod mesh_pipeline;

@@ -47,33 +47,6 @@ impl Method {
         Variant::ALL.map(Self::Pipeline).to_vec()
     }
 
-    /// Host memory of a run in bytes per pixel, without splats: measured on pictures of 8192 x 8192 pixels and rounded up.
-    fn host_bytes_per_pixel(self) -> u64 {
-        match self {
-            Self::Pipeline(_) | Self::MultiPass(_) => 36,
-            Self::Compute(_) | Self::Gscore => 50,
-            Self::InShader(_) => 92,
-        }
-    }
-
-    /// Host memory of a run's result in bytes per pixel: measured on covered pictures of 2048 x 2048 pixels and rounded up.
-    fn kept_bytes_per_pixel(self) -> u64 {
-        match self {
-            Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_) => 28,
-            Self::Compute(_) | Self::Gscore => 17,
-        }
-    }
-
-    /// Host bytes per pixel to run `methods`, `threads` at a time, and keep all results. Writing a picture takes `writing`
-    /// more.
-    pub fn host_bytes_of_runs(methods: &[Self], threads: usize, writing: u64) -> u64 {
-        let kept: u64 = methods.iter().map(|m| m.kept_bytes_per_pixel()).sum();
-        let of_run = |method: &Self| method.host_bytes_per_pixel() - method.kept_bytes_per_pixel();
-        let mut more: Vec<_> = methods.iter().map(of_run).collect();
-        more.sort_unstable_by(|a, b| b.cmp(a));
-        kept + more.into_iter().take(threads).sum::<u64>().max(writing)
-    }
-
     /// Name of the method, as [`Method::parse`] takes it.
     pub fn name(self) -> String {
         self.to_string()
@@ -169,16 +142,6 @@ impl fmt::Display for Method {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Two runs at once take 92 and 50 bytes per pixel, and the results of the other two 28 and 17.
-    #[test]
-    fn results_take_memory_while_other_methods_run() {
-        let names = ["baseline", "compute", "shader-blend", "gscore"].map(str::to_owned);
-        let methods = Method::parse_all(&names).unwrap();
-        let bytes = Method::host_bytes_of_runs;
-        assert_eq!(bytes(&methods, 2, 9), 92 + 50 + 28 + 17);
-        assert_eq!(bytes(&methods[..1], 8, 21), 28 + 21);
-    }
 
     #[test]
     fn an_unknown_method_is_told_all_methods_and_an_unknown_variant_the_variants() {

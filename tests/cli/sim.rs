@@ -646,6 +646,41 @@ fn the_accelerator_stands_beside_the_pipeline() {
     for line in ["sort and render", "whole frame", "cull", "crop"] {
         assert!(page.lines().any(|l| l.starts_with(line)), "{page}");
     }
-    let trace = ["--method", "gscore", "--trace", "t.json"];
-    place.expect(DONE, &[&VIEW[..], &trace].concat());
+}
+
+/// A bar for each kernel and stage, with its cycles; maps of the pipeline alone, and a warning of the others.
+#[test]
+fn other_methods_have_bars_in_the_trace_and_no_maps() {
+    let place = Place::new();
+    let flags = ["--method", "het,compute,gscore", "--trace", "t.json", "--maps", "maps"];
+    let flags = [&VIEW[..], &flags, &["--reference", "--json"]].concat();
+    let output = place.expect(DONE, &flags);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("--maps leaves out compute, which has no pipeline"), "{errors}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let methods = &document["views"][0]["methods"];
+    let trace: Value = serde_json::from_slice(&fs::read(place.path("t.json")).unwrap()).unwrap();
+    let bars = |pid: u64| {
+        let events = trace["traceEvents"].as_array().unwrap().iter();
+        events.filter(move |event| event["pid"] == pid && event["ph"] == "X").collect::<Vec<_>>()
+    };
+    let kernels = methods[1]["compute"]["kernels"].as_array().unwrap();
+    let mut start = 0.0;
+    for (bar, kernel) in bars(2).iter().zip(kernels) {
+        assert_eq!([&bar["name"], &bar["args"]["cycles"]], [&kernel["name"], &kernel["cycles"]]);
+        assert!((number(bar, "/ts") - start).abs() < 1e-6, "{bar}");
+        start += number(bar, "/dur");
+    }
+    let stages = methods[2]["gscore"]["stages"].as_array().unwrap();
+    for (bar, stage) in bars(3).iter().zip(stages) {
+        assert_eq!([&bar["name"], &bar["args"]["bytes"]], [&stage["name"], &stage["bytes"]]);
+        assert_eq!(number(bar, "/dur") * 1e3, number(stage, "/cycles"));
+    }
+    assert_eq!([bars(1).len(), bars(2).len(), bars(3).len()], [1, kernels.len(), stages.len()]);
+    assert!(bars(2).last().unwrap()["args"]["rounds"].as_u64() > Some(0));
+    let maps = fs::read_dir(place.path("maps")).unwrap();
+    let names = maps.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| name.starts_with("bay.het.")));
+    let page = place.expect(DONE, &[&VIEW[..], &["--method", "gscore", "--reference"]].concat());
+    assert!(String::from_utf8(page.stdout).unwrap().contains("dB, 1000 MHz"));
 }

@@ -306,10 +306,17 @@ fn names_and_combinations_that_cannot_be_are_refused() {
     );
     refuse(&["--stats-every", "5"], &["--stats"]);
     refuse(&["--stats", "s.txt", "--stats-every", "0"], &["--stats-every"]);
-    refuse(
-        &["--dram-trace", "t", "--method", "baseline,compute"],
-        &["--method", "compute", "no pipeline"],
-    );
+    let none = &["--method compute", "no pipeline"];
+    for flags in [
+        &["--dram-trace", "t"][..],
+        &["--maps", "t"],
+        &["--stats", "s.txt", "--stats-every", "100"],
+    ] {
+        refuse(&[flags, &["--method", "compute,gscore"]].concat(), none);
+    }
+    for flag in ["--frame", "--energy", "--relief"] {
+        refuse(&[flag, "--method", "gscore"], &[flag, "--method gscore"]);
+    }
     refuse(&["--dram-trace", "t", "--method", "baseline,het"], &["--dram-trace", "{method}"]);
     refuse(&["--stats", "s.txt", "--set", "tc.bins=8,16"], &["--stats", "2 configurations"]);
     refuse(&["--warm", "--method", "baseline,gscore"], &["--method", "gscore", "--warm"]);

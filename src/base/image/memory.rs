@@ -9,19 +9,25 @@ pub const FRAME_BYTES: u64 = size_of::<[f32; 4]>() as u64;
 /// Refuses a picture size (width, height) that does not fit in the available memory at `bytes_per_pixel`, since a renderer
 /// would abort or the system would swap.
 pub fn check_memory(size: [u32; 2], bytes_per_pixel: u64) -> Result<()> {
-    check_memory_of(size, bytes_per_pixel, available_bytes())
+    check_memory_beside(size, bytes_per_pixel, 0).map(drop)
+}
+
+/// Like [`check_memory`], with other data of `more` bytes; returns the bytes of both.
+pub fn check_memory_beside(size: [u32; 2], bytes_per_pixel: u64, more: u64) -> Result<u64> {
+    check_memory_of(size, bytes_per_pixel, more, available_bytes())
 }
 
 fn check_memory_of(
     [width, height]: [u32; 2],
     bytes_per_pixel: u64,
+    more: u64,
     available: Option<u64>,
-) -> Result<()> {
+) -> Result<u64> {
     let pixels = u64::from(width) * u64::from(height);
-    let needed = pixels.saturating_mul(bytes_per_pixel);
+    let needed = pixels.saturating_mul(bytes_per_pixel).saturating_add(more);
     let is_mappable = usize::try_from(needed).is_ok_and(Buffer::<u8>::can_hold);
     if is_mappable && available.is_none_or(|available| needed <= available) {
-        return Ok(());
+        return Ok(needed);
     }
     let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
     let of = match available {
@@ -85,11 +91,12 @@ mod tests {
     #[test]
     fn pictures_beyond_memory_are_refused_with_their_size() {
         check_memory([640, 480], FRAME_BYTES).unwrap();
-        check_memory_of([1024, 1024], 16, Some(16 << 20)).unwrap();
-        assert!(check_memory_of([1024, 1024], 17, Some(16 << 20)).is_err());
-        let error = check_memory_of([32768, 32768], 16, Some(8_100_000_000)).unwrap_err();
+        check_memory_of([1024, 1024], 16, 0, Some(16 << 20)).unwrap();
+        assert!(check_memory_of([1024, 1024], 17, 0, Some(16 << 20)).is_err());
+        assert!(check_memory_of([1024, 1024], 16, 1, Some(16 << 20)).is_err());
+        let error = check_memory_of([32768, 32768], 16, 0, Some(8_100_000_000)).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("17.2 GB") && text.contains("(8.1 GB available)"), "{text}");
-        assert!(check_memory_of([u32::MAX; 2], 16, None).is_err());
+        assert!(check_memory_of([u32::MAX; 2], 16, 0, None).is_err());
     }
 }

@@ -17,7 +17,7 @@ const CYCLES: &str = ".cycles.csv";
 /// Flags for output files that describe the runs.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileFlags {
-    /// Write counts per pixel into this folder, as VIEW.METHOD.MAP.png (with a legend; all variants
+    /// Write counts per pixel of methods on the pipeline into this folder, as VIEW.METHOD.MAP.png (with a legend; all variants
     /// of a view share one scale) and .npy (u32, height x width; 0 where nothing was counted). The
     /// maps are shaded and blended; with quad merging also merged; with early termination also late,
     /// blends_until_termination and termination_cycle. Counters per screen tile of 16x16 pixels go to
@@ -25,9 +25,10 @@ pub(super) struct FileFlags {
     /// tile_flushes, tile_terminated_quads, tile_terminated_fragments, tile_l2_bytes and tile_dram_bytes
     #[arg(long, value_name = "DIR")]
     pub(super) maps: Option<PathBuf>,
-    /// Write a trace for Perfetto (ui.perfetto.dev): one process per variant and one track per unit,
+    /// Write a trace for Perfetto (ui.perfetto.dev): one process per method and one track per unit,
     /// with the percentage of time in each state in up to 512 windows (at most 8 MB; of identical
-    /// units, the mean); "{view}" is replaced by the name of the view
+    /// units, the mean); of the software renderer a bar per kernel, of the accelerator a bar per stage;
+    /// "{view}" is replaced by the name of the view
     #[arg(long, value_name = "FILE")]
     pub(super) trace: Option<PathBuf>,
     /// Write all counters as flat text in the form of gem5's stats.txt: a line of name, value, and "#"
@@ -63,6 +64,26 @@ impl FileFlags {
         ]
     }
 
+    /// Flags whose files hold records of the pipeline only, and whether each is given.
+    pub(super) fn of_pipelines(&self) -> [(&'static str, bool); 3] {
+        [
+            ("--maps", self.maps.is_some()),
+            ("--stats-every", self.stats_every.is_some()),
+            ("--dram-trace", self.dram_trace.is_some()),
+        ]
+    }
+
+    pub(super) fn watch(&self) -> Watch {
+        let has_maps = self.maps.is_some();
+        Watch {
+            maps: has_maps,
+            tiles: has_maps,
+            timelines: self.trace.is_some(),
+            interval: self.stats_every.unwrap_or(0),
+            dram: self.dram_trace.is_some(),
+        }
+    }
+
     pub(super) fn is_on_stdout(&self) -> bool {
         self.stats.as_deref() == Some(Path::new("-"))
     }
@@ -88,10 +109,6 @@ impl FileFlags {
         };
         let dram_trace = self.dram_trace.as_deref().map(with_cycles).transpose()?;
         if let Some([dram_trace, _]) = &dram_trace {
-            if let Some(other) = methods.iter().find(|method| !method.is_pipeline()) {
-                let other = format!("--method {}, which has no pipeline", other.name());
-                return Err(Error::conflict("--dram-trace", other));
-            }
             dram_trace.require(METHOD, methods.len(), "methods (or choose one with --method)")?;
         }
         Ok(Files { flags: self, trace: parsed.transpose()?, dram_trace, stats: String::new() })
@@ -118,17 +135,6 @@ impl Files<'_> {
             std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
         }
         Ok(())
-    }
-
-    pub(super) fn watch(&self) -> Watch {
-        let has_maps = self.flags.maps.is_some();
-        Watch {
-            maps: has_maps,
-            tiles: has_maps,
-            timelines: self.flags.trace.is_some(),
-            interval: self.flags.stats_every.unwrap_or(0),
-            dram: self.flags.dram_trace.is_some(),
-        }
     }
 
     pub(super) fn write(

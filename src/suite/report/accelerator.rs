@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::columns::name;
 use super::ratios::{Ratios, times};
 use super::simulated::Simulated;
 use quadrille_gpu::outcome::Outcome;
@@ -12,7 +13,7 @@ pub(super) fn page(title: &str, simulated: &Simulated<'_>) -> Option<String> {
     })?;
     let ratios = simulated.baseline().map(|b| Ratios::between(b, &run.outcome));
     let speedup = times(ratios.as_ref(), |r| r.speedup);
-    let mut text = format!("{title}{}, {} MHz\n", run.name(), outcome.counts.clock_mhz);
+    let mut text = format!("{title}{}, {} MHz\n", name(run), outcome.counts.clock_mhz);
     for (label, cycles, more) in [
         ("sort and render", outcome.counts.raster_cycles, speedup.as_str()),
         ("whole frame", outcome.counts.frame_cycles, ""),

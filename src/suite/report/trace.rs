@@ -1,11 +1,15 @@
 //! Chrome traces (JSON object format), which Perfetto opens. Each method is a process; each unit is a counter track
-//! with the percentage of every window in each state. Times are in microseconds at the configured clock.
+//! with the percentage of every window in each state. The software renderer has a bar per kernel instead, one after the
+//! other, and the accelerator a bar per stage, all at the same time. Times are in microseconds at the configured clock.
 
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
 use super::simulated::{Simulated, VariantRun};
+use quadrille_base::units::cycles_to_ms;
+use quadrille_gpu::compute::stream::KernelName;
+use quadrille_gpu::outcome::Outcome;
 use quadrille_machine::{STATES, StallReason, Timeline, UnitCycles};
 
 const MAX_WINDOWS: usize = 512;
@@ -49,19 +53,49 @@ pub fn write(out: &mut dyn Write, simulated: &Simulated<'_>) -> io::Result<()> {
     writeln!(out, "\n]}}")
 }
 
-fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> [Value; 4] {
+/// Names of the process and its tracks, and a bar for the draw, or for each kernel or stage of other methods.
+fn frame_events(simulated: &Simulated<'_>, run: &VariantRun, pid: u32) -> Vec<Value> {
     let name = run.name();
-    let cycles = run.outcome.cycles();
-    let named = |what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": 0, "name": what, "args": args});
-    [
-        named("process_name", json!({"name": format!("{name} ({})", simulated.view.name)})),
-        named("process_sort_index", json!({"sort_index": pid})),
-        named("thread_name", json!({"name": "draw"})),
-        json!({
-            "ph": "X", "pid": pid, "tid": 0, "name": name, "ts": 0,
-            "dur": simulated.ms(cycles) * 1e3, "args": {"cycles": cycles},
-        }),
-    ]
+    let clock_mhz = simulated.config.gpu.clock_mhz;
+    let named = |tid: usize, what: &str, args: Value| json!({"ph": "M", "pid": pid, "tid": tid, "name": what, "args": args});
+    let bar = |tid: usize, name: &str, [start, cycles]: [u64; 2], clock_mhz: f64, args: Value| {
+        let us = |cycles| cycles_to_ms(cycles, clock_mhz) * 1e3;
+        json!({"ph": "X", "pid": pid, "tid": tid, "name": name, "ts": us(start), "dur": us(cycles), "args": args})
+    };
+    let mut events = vec![
+        named(0, "process_name", json!({"name": format!("{name} ({})", simulated.view.name)})),
+        named(0, "process_sort_index", json!({"sort_index": pid})),
+    ];
+    match &run.outcome {
+        Outcome::Pipeline(..) => {
+            let cycles = run.outcome.cycles();
+            events.push(named(0, "thread_name", json!({"name": "draw"})));
+            events.push(bar(0, &name, [0, cycles], clock_mhz, json!({"cycles": cycles})));
+        }
+        Outcome::Compute(result) => {
+            events.push(named(0, "thread_name", json!({"name": "kernels"})));
+            let counts = &result.counts;
+            let mut start = 0;
+            for kernel in &counts.kernels {
+                let mut args = json!(kernel);
+                if kernel.name == KernelName::Raster {
+                    args["rounds"] = json!(counts.rounds);
+                    args["cycles_by_reason"] = json!(counts.cycles_by_reason);
+                }
+                events.push(bar(0, kernel.name.name(), [start, kernel.cycles], clock_mhz, args));
+                start += kernel.cycles;
+            }
+        }
+        Outcome::Gscore(result) => {
+            let counts = &result.counts;
+            for (tid, stage) in counts.stages.iter().enumerate() {
+                let name = stage.name.name();
+                events.push(named(tid, "thread_name", json!({"name": name})));
+                events.push(bar(tid, name, [0, stage.cycles], counts.clock_mhz, json!(stage)));
+            }
+        }
+    }
+    events
 }
 
 struct Track {
