@@ -177,7 +177,7 @@ fn run_plan(
     session: &Session,
 ) -> Result<Vec<RunRow>> {
     let mut printed = Ok(());
-    let progress = session.progress("runs");
+    let progress = session.progress_in_lines("runs");
     let mut watch = |event: Event<'_>| match event {
         Event::Done(row) if prints_rows => {
             let line = serde_json::to_string(row).unwrap_or_default();

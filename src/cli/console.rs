@@ -17,7 +17,7 @@ const LISTED: usize = 12;
 /// Flags for the number of messages.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Verbosity {
-    /// Print no warnings, remarks or progress bars; results and errors are still printed
+    /// Print no warnings, remarks or progress; results and errors are still printed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
     /// Print remarks on stderr about input files, automatic choices and progress; given twice, also the time of each

@@ -228,7 +228,7 @@ impl Film<'_> {
             rate: self.rate.or(stated).unwrap_or(DEFAULT_RATE),
         };
         let start = Instant::now();
-        let progress = session.progress("frames");
+        let progress = session.progress_in_lines("frames");
         let steps = progress.task.steps(views.cameras.len() as u64);
         let bar = &progress.bar;
         let (sender, prepared) = sync_channel::<Prepared>(1);

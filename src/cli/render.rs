@@ -144,7 +144,10 @@ impl Job<'_> {
         let lines = source.scene().filter(|_| by_line);
         let lines = lines.map(|scene| begin_lines(&cameras, scene.splats.len())).transpose()?;
         let has_lines = lines.is_some();
-        let progress = self.session.progress("views");
+        let progress = match has_lines {
+            true => self.session.progress("views"),
+            false => self.session.progress_in_lines("views"),
+        };
         let pictures = Pictures {
             job: self,
             exposures,

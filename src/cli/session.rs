@@ -1,9 +1,11 @@
 //! State that all parts of a call share: messages, cancellation, thread pool and SIMD level.
 
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::console::{Verbosity, print_message};
@@ -118,6 +120,16 @@ impl Session {
     /// Creates a task whose progress bar counts `what`. The bar is hidden for a single step, with `--quiet`, while
     /// span times are printed, and if stderr is not a terminal.
     pub(crate) fn progress(&self, what: &str) -> Progress {
+        self.progress_of(what, false)
+    }
+
+    /// Like [`Self::progress`], for commands that draw many views: if stderr is not a terminal, a line is printed for each
+    /// tenth of the steps instead.
+    pub(crate) fn progress_in_lines(&self, what: &str) -> Progress {
+        self.progress_of(what, true)
+    }
+
+    fn progress_of(&self, what: &str, has_lines: bool) -> Progress {
         let template =
             format!("{{bar:40}} {{human_pos}}/{{human_len}} {what}, {{eta}} left {{msg}}");
         let style = ProgressStyle::with_template(&template);
@@ -125,8 +137,13 @@ impl Session {
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
         let bar = bar.with_style(style);
         let Verbosity { quiet, verbose } = self.verbosity;
-        let (shown, is_shown) = (bar.clone(), !quiet && verbose < 2 && io::stderr().is_terminal());
+        let (is_told, is_terminal) = (!quiet && verbose < 2, io::stderr().is_terminal());
+        let (shown, is_shown) = (bar.clone(), is_told && is_terminal);
+        let lines = (has_lines && is_told && !is_terminal).then(|| Lines::begin(what));
         let task = self.task.clone().on_progress(move |done, total| {
+            if let Some(lines) = &lines {
+                lines.report(done, total);
+            }
             if is_shown && total > 1 && shown.is_hidden() {
                 shown.set_draw_target(ProgressDrawTarget::stderr());
             }
@@ -160,6 +177,34 @@ impl Messages for Session {
     fn idle(&self, setting: &str, needed: &str) {
         let flag = setting.replace('_', "-");
         self.warn(&format!("--{flag} has no effect: it is for {needed}"));
+    }
+}
+
+/// Progress as lines on stderr.
+struct Lines {
+    what: String,
+    start: Instant,
+    /// Tenths of the steps that were told.
+    tenths: AtomicU64,
+}
+
+impl Lines {
+    fn begin(what: &str) -> Self {
+        Self { what: what.to_owned(), start: Instant::now(), tenths: AtomicU64::new(0) }
+    }
+
+    fn report(&self, done: u64, total: u64) {
+        let tenths = 10 * done / total.max(1);
+        if total < 2 || self.tenths.fetch_max(tenths, Ordering::Relaxed) >= tenths {
+            return;
+        }
+        let what = &self.what;
+        let left = self.start.elapsed().mul_f64(total.saturating_sub(done) as f64 / done as f64);
+        let left = match done < total {
+            true => format!(", about {} left", HumanDuration(left)),
+            false => String::new(),
+        };
+        print_message(&format!("{done} of {total} {what}{left}"));
     }
 }
 

@@ -129,6 +129,24 @@ fn small() -> Place {
     place
 }
 
+/// Without a terminal, a line for each job of a few, and none with `-q`.
+#[test]
+fn progress_is_told_in_lines() {
+    let place = Place::new();
+    let suite = "method = [\"baseline\"]\n[[scene]]\nname = \"s\"\nrecipe = \"object\"\nsplats = 50\nview = \"0,1,2\"\nwidth = 16\n";
+    std::fs::write(place.path("few.toml"), suite).unwrap();
+    let lines = |more: &[&str]| {
+        let output = place.expect(DONE, &[&["bench", "few.toml"], more].concat());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        errors.lines().filter(|line| line.contains(" of 3 runs")).map(str::to_owned).collect()
+    };
+    let told: Vec<String> = lines(&[]);
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].starts_with("quadrille: 1 of 3 runs, about "), "{told:?}");
+    assert_eq!(told[2], "quadrille: 3 of 3 runs");
+    assert_eq!(lines(&["-q"]), Vec::<String>::new());
+}
+
 const RUN: [&str; 4] = ["bench", "suite.toml", "-o", "rows.jsonl"];
 
 #[test]

@@ -128,7 +128,7 @@ impl Jobs {
         if let Some(shard) = args.shard {
             plan = plan.shard(shard);
         }
-        let progress = session.progress("runs");
+        let progress = session.progress_in_lines("runs");
         let options = RunOptions {
             results: Some(results),
             others: &results_files(&args.output)?,

@@ -25,7 +25,7 @@ impl SimJob<'_> {
         views: &Progress,
     ) -> Result<()> {
         let (args, name) = (self.args, &camera.name);
-        let progress = self.session.progress(if args.relief { "runs" } else { "fields" });
+        let progress = self.session.progress_in_lines(if args.relief { "runs" } else { "fields" });
         let is_first = *name == cameras[0].name;
         let mut begin = |runs: usize, first: Duration| {
             if is_first {
