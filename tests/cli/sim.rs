@@ -653,7 +653,7 @@ fn the_accelerator_stands_beside_the_pipeline() {
 fn other_methods_have_bars_in_the_trace_and_no_maps() {
     let place = Place::new();
     let flags = ["--method", "het,compute,gscore", "--trace", "t.json", "--maps", "maps"];
-    let flags = [&VIEW[..], &flags, &["--reference", "--json"]].concat();
+    let flags = [&VIEW[..4], &flags, &["--width", "64", "--json"]].concat();
     let output = place.expect(DONE, &flags);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("--maps leaves out compute, which has no pipeline"), "{errors}");
@@ -674,7 +674,7 @@ fn other_methods_have_bars_in_the_trace_and_no_maps() {
     let stages = methods[2]["gscore"]["stages"].as_array().unwrap();
     for (bar, stage) in bars(3).iter().zip(stages) {
         assert_eq!([&bar["name"], &bar["args"]["bytes"]], [&stage["name"], &stage["bytes"]]);
-        assert_eq!(number(bar, "/dur") * 1e3, number(stage, "/cycles"));
+        assert!((number(bar, "/dur") * 1e3 - number(stage, "/cycles")).abs() < 1e-3, "{bar}");
     }
     assert_eq!([bars(1).len(), bars(2).len(), bars(3).len()], [1, kernels.len(), stages.len()]);
     assert!(bars(2).last().unwrap()["args"]["rounds"].as_u64() > Some(0));
