@@ -127,7 +127,7 @@ fn with_values_of(preset: &str, config: &Config) -> Result<Config> {
 }
 
 /// Fields that [`Sensitivity::of`] varies: assumed or calibrated numbers above 0 and switches that runs of `methods` read.
-pub(crate) fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
+pub fn varied_fields(config: &Config, methods: &[Method]) -> Vec<Field> {
     let is_varied = |field: &Field| {
         !matches!(field.source, Source::Published(_))
             && config.is_read(field, methods)
@@ -167,7 +167,7 @@ fn changed_values(config: &Config, field: &Field) -> Vec<String> {
 
 /// The value of a numeric field times the ratio of two numbers; whole unless the field accepts a rate. `None` for other
 /// fields, and for values out of the field's bounds.
-pub(crate) fn scaled(config: &Config, field: &Field, [times, over]: [u64; 2]) -> Option<String> {
+pub fn scaled(config: &Config, field: &Field, [times, over]: [u64; 2]) -> Option<String> {
     let is_valid = |value: &String| config.with(&format!("{}={value}", field.name)).is_ok();
     let value = match (rate(field), field.value.parse::<u64>(), field.value.parse::<f64>()) {
         (Some([items, cycles]), ..) => format!("{}/{}", items * times, cycles * over),

@@ -9,6 +9,8 @@ use quadrille_suite::measured::{Measurement, Quantity};
 use quadrille_suite::unique;
 
 const REFERENCE: &str = "blend-rgba16f";
+/// Magnitude of a relative error from which on a pair names the fields that move it.
+const DEVIATION: f64 = 0.15;
 const RELATIVE: &str = "Rates relative to blend-rgba16f";
 
 /// A measured number with the emulated one.
@@ -18,6 +20,8 @@ pub struct Pair {
     pub measured: Measurement,
     /// Emulated number in SI units; `None` for an item without a model.
     pub modelled: Option<f64>,
+    /// Fields of the configuration that move the emulated number, if it deviates.
+    pub fields: String,
 }
 
 /// Pairs of measured and emulated numbers, and the configuration of the emulator.
@@ -27,6 +31,23 @@ pub struct Correlation {
     pub pairs: Vec<Pair>,
     /// Name of the emulator's configuration.
     pub configuration: String,
+}
+
+impl Correlation {
+    /// Measurement of the rate that the other rates of draws are compared with.
+    pub fn reference(&self) -> Option<&Measurement> {
+        self.pairs.iter().map(|pair| &pair.measured).find(|one| one.item == REFERENCE)
+    }
+
+    /// The pairs that deviate by more than 15 %; of rates of draws, relative to the reference.
+    pub fn deviating(&mut self) -> Vec<&mut Pair> {
+        let reference = reference(&self.pairs);
+        let deviates = |pair: &Pair| {
+            let numbers = relative(pair, reference).or_else(|| pair.numbers());
+            numbers.is_some_and(|[measured, ours]| (ours / measured - 1.0).abs() > DEVIATION)
+        };
+        self.pairs.iter_mut().filter(|pair| deviates(pair)).collect()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -163,7 +184,8 @@ fn values(sheet: &mut Sheet<&Pair>) {
         .text("unit", "unit", |pair| pair.unit().0.to_owned())
         .number("measured", "measured", |pair| Some(pair.measured.value / pair.unit().1))
         .number("emulated", "emulated", |pair| Some(pair.modelled? / pair.unit().1))
-        .share("error", "error", |pair| pair.error());
+        .share("error", "error", |pair| pair.error())
+        .text("fields", "fields that move it", |pair| pair.fields.clone());
 }
 
 fn kernels(figure: &'static Figure, results: &Correlation, pairs: &[&Pair]) -> Content {
@@ -220,8 +242,7 @@ fn relative_agreement<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> Opti
 }
 
 fn relative(pair: &Pair, reference: Option<[f64; 2]>) -> Option<[f64; 2]> {
-    let is_relative = [Quantity::Pixels, Quantity::Rectangles].contains(&pair.measured.quantity);
-    let [measured, ours] = reference.filter(|_| is_relative)?;
+    let [measured, ours] = reference.filter(|_| pair.measured.quantity.is_of_draws())?;
     let numbers = pair.numbers()?;
     Some([numbers[0] / measured, numbers[1] / ours])
 }
@@ -293,8 +314,19 @@ mod tests {
         let measured = Measurement::read_all(text, Path::new("g.csv")).unwrap();
         let modelled = [0.5e-3, 2e-3, 8e-3, 90.0, 4e9, 8e9].map(Some).into_iter().chain([None]);
         let pairs = measured.into_iter().zip(modelled);
-        let pairs = pairs.map(|(measured, modelled)| Pair { measured, modelled });
+        let pairs =
+            pairs.map(|(measured, modelled)| Pair { measured, modelled, fields: String::new() });
         Correlation { pairs: pairs.collect(), configuration: "h200".to_owned() }
+    }
+
+    /// The half, the double and, relative to the reference of 4/2, the 8/3 deviate; a count that is 10 % off does not.
+    #[test]
+    fn pairs_that_deviate_are_found() {
+        let mut results = results();
+        let items: Vec<_> =
+            results.deviating().iter().map(|pair| pair.measured.item.clone()).collect();
+        assert_eq!(items, ["sort", "raster", "blend-rgba8"]);
+        assert_eq!(results.reference().unwrap().item, REFERENCE);
     }
 
     fn drawn(id: &str) -> Content {

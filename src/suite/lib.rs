@@ -56,6 +56,7 @@ pub mod mesh_input;
 pub mod mesh_suite;
 mod messages;
 pub mod microbench;
+pub mod moving_fields;
 mod plan;
 mod program;
 mod records;

@@ -1,12 +1,12 @@
 //! Measurements on hardware, and the emulator's predictions of the same quantities.
 //!
 //! The file is CSV with a header. A row measures a kernel of the software renderer in a view of a scene or, without a
-//! scene and view, a rate of the hardware:
+//! scene and view, a rate of the hardware, whose width and height may be empty:
 //!
 //! ```text
 //! item,scene,view,width,height,value,unit,device
 //! raster,truck,view_00,980,545,0.373,ms,NVIDIA H200
-//! blend-rgba16f,,,1056,1056,7.02,Gpixel/s,NVIDIA H200
+//! blend-rgba16f,,,,,7.02,Gpixel/s,NVIDIA H200
 //! ```
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::mesh_suite::MeshSuite;
-use super::microbench::{WorkRate, rate};
+use super::microbench::RateDraw;
 use super::plan::Plan;
 use super::program::Program;
 use super::rows::MethodRow;
@@ -22,6 +22,8 @@ use super::suite_file::Suite;
 use super::{Configuration, JobKey};
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
+use quadrille_base::words::nearest;
+use quadrille_gpu::compute::stream::KernelName;
 use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::PictureSize;
 
@@ -44,6 +46,11 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// Whether the quantity is a rate of draws, which is compared relative to another rate.
+    pub fn is_of_draws(self) -> bool {
+        matches!(self, Self::Pixels | Self::Rectangles)
+    }
+
     /// Unit in tables and charts, and its factor to SI units.
     pub fn unit(self) -> (&'static str, f64) {
         match self {
@@ -71,6 +78,58 @@ const UNITS: [(&str, Quantity, f64); 11] = [
     ("GB/s", Quantity::Bytes, 1e9),
 ];
 
+/// Counts of a view.
+const COUNTS: [&str; 2] = ["pairs", "fragments"];
+/// Sum of the times of all kernels.
+const FRAME: &str = "frame";
+/// Rates of memory with their quantities.
+const MEMORY: [(&str, Quantity); 3] =
+    [("copy", Quantity::Bytes), ("l2-latency", Quantity::Time), ("dram-latency", Quantity::Time)];
+/// Rates that `benches/hardware` measures and that have no model.
+const UNMODELLED: [&str; 4] = ["write-rgba8", "write-rgba16f", "write-rgba32f", "stencil-write"];
+/// Start of the names of further items without a model.
+const OTHER: &str = "other-";
+
+/// Quantities that the unit of an item may measure: of an item without a model any, of an unknown one `None`.
+fn quantities(item: &str, has_view: bool) -> Option<Vec<Quantity>> {
+    if item.starts_with(OTHER) || (!has_view && UNMODELLED.contains(&item)) {
+        return Some(Vec::new());
+    }
+    let quantity = if has_view {
+        let is_kernel = item == FRAME || KernelName::ALL.iter().any(|k| k.name() == item);
+        let is_count = COUNTS.contains(&item).then_some(Quantity::Count);
+        is_count.or(is_kernel.then_some(Quantity::Time))
+    } else {
+        let of_memory = MEMORY.iter().find(|(name, _)| *name == item);
+        let of_draw = |draw: RateDraw| match draw.is_of_pixels() {
+            true => Quantity::Pixels,
+            false => Quantity::Rectangles,
+        };
+        of_memory.map(|(_, quantity)| *quantity).or_else(|| RateDraw::named(item).map(of_draw))
+    };
+    quantity.map(|quantity| vec![quantity])
+}
+
+/// The items that a row may name, beginning with the one nearest to `item`.
+fn known_items(item: &str, has_view: bool) -> String {
+    let (noun, names) = if has_view {
+        let kernels = KernelName::ALL.iter().map(|kernel| kernel.name());
+        let names = kernels.chain([FRAME]).chain(COUNTS);
+        ("an item of a view", names.map(str::to_owned).collect::<Vec<_>>())
+    } else {
+        let others = MEMORY.iter().map(|(name, _)| *name).chain(UNMODELLED);
+        let names = RateDraw::names().into_iter().chain(others.map(str::to_owned)).collect();
+        ("a rate", names)
+    };
+    match nearest(item, names.iter().map(String::as_str)) {
+        Some(name) => format!("{noun} such as {name}, or {OTHER}NAME for one without a model"),
+        None if has_view => {
+            format!("{noun} ({}), or {OTHER}NAME for one without a model", names.join(", "))
+        }
+        None => format!("{noun} such as {}, or {OTHER}NAME for one without a model", names[0]),
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 struct RawMeasurement {
     item: String,
@@ -78,8 +137,8 @@ struct RawMeasurement {
     scene: String,
     #[serde(default)]
     view: String,
-    width: u32,
-    height: u32,
+    width: Option<u32>,
+    height: Option<u32>,
     value: f64,
     unit: String,
     #[serde(default)]
@@ -93,7 +152,7 @@ pub struct Measurement {
     pub item: String,
     /// Scene of the suite and name of the view; `None` for a rate of the hardware.
     pub view: Option<[String; 2]>,
-    /// Width and height of the picture in pixels.
+    /// Width and height of the picture in pixels; zeros for a rate without them.
     pub size: [u32; 2],
     /// Measured number in SI units.
     pub value: f64,
@@ -148,8 +207,9 @@ impl Measurement {
         if !(raw.value > 0.0 && raw.value.is_finite()) {
             return Err(malformed("a positive number in the column value", &raw.value.to_string()));
         }
-        if raw.width == 0 || raw.height == 0 {
-            let found = format!("{}x{}", raw.width, raw.height);
+        let size = [raw.width, raw.height];
+        if size.contains(&Some(0)) {
+            let found = size.map(Option::unwrap_or_default).map(|n| n.to_string()).join("x");
             return Err(malformed("a size of at least 1x1 pixels", &found));
         }
         let view = match (raw.scene.is_empty(), raw.view.is_empty()) {
@@ -159,10 +219,24 @@ impl Measurement {
                 return Err(malformed("both a scene and a view, or neither", "one of them"));
             }
         };
+        if view.is_some() && size.contains(&None) {
+            let expected = "a width and a height, which only rates (no scene, no view) may lack";
+            return Err(malformed(expected, "none"));
+        }
+        match quantities(&raw.item, view.is_some()) {
+            None => return Err(malformed(&known_items(&raw.item, view.is_some()), &raw.item)),
+            Some(known) if !known.is_empty() && !known.contains(quantity) => {
+                let units = UNITS.iter().filter(|(_, of, _)| known.contains(of));
+                let names: Vec<&str> = units.map(|(name, ..)| *name).collect();
+                let expected = format!("a unit of {}: {}", raw.item, names.join(", "));
+                return Err(malformed(&expected, &raw.unit));
+            }
+            Some(_) => {}
+        }
         Ok(Self {
             item: raw.item,
             view,
-            size: [raw.width, raw.height],
+            size: size.map(Option::unwrap_or_default),
             value: raw.value * factor,
             quantity: *quantity,
             device: raw.device,
@@ -181,11 +255,7 @@ impl Measurement {
             (Quantity::Time, "dram-latency") => {
                 Some((config.l2.latency_ns + config.dram.latency_ns) * 1e-9)
             }
-            (quantity, item) => match (quantity, rate(config, item)?) {
-                (Quantity::Pixels, WorkRate::Pixels(per_cycle))
-                | (Quantity::Rectangles, WorkRate::Rectangles(per_cycle)) => Some(per_cycle * hz),
-                _ => None,
-            },
+            (_, item) => Some(RateDraw::named(item)?.rate(config)? * hz),
         }
     }
 
@@ -203,6 +273,13 @@ impl Measurement {
             }
             _ => None,
         }
+    }
+
+    /// Fields that decide the time of a kernel of [`KERNELS_METHOD`]; empty for other items.
+    pub fn deciding_fields(&self, row: &MethodRow) -> String {
+        let kernels = row.counts.compute().into_iter().flat_map(|counts| &counts.kernels);
+        let mut named = kernels.filter(|kernel| kernel.name.name() == self.item);
+        named.next().map_or_else(String::new, |kernel| kernel.deciding_fields().join(", "))
     }
 
     /// Whether a job draws the scene, view and size of this measurement.
@@ -257,8 +334,8 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_si_units() {
-        let all = read("raster,truck,v,8,4,0.25,ms,A\nblend-rgba8,,,96,96,2,Gpixel/s,\"B, C\"\n")
-            .unwrap();
+        let all =
+            read("raster,truck,v,8,4,0.25,ms,A\nblend-rgba8,,,,,2,Gpixel/s,\"B, C\"\n").unwrap();
         assert_eq!(all[0].view, Some(["truck".to_owned(), "v".to_owned()]));
         assert_eq!((all[0].value, all[0].quantity), (0.25e-3, Quantity::Time));
         assert_eq!((all[1].value, all[1].quantity), (2e9, Quantity::Pixels));
@@ -274,6 +351,12 @@ mod tests {
             ("raster,truck,,8,4,1,ms,A", "line 2", "both a scene and a view"),
             ("raster,truck,v,0,4,1,ms,A", "line 2", "a size"),
             ("raster,truck,v,-1,4,1,ms,A", "line 2", "columns item"),
+            ("raster,truck,v,,4,1,ms,A", "line 2", "a width and a height"),
+            ("blend-rgba16,,,,,1,Gpixel/s,A", "line 2", "such as blend-rgba16f, or other-NAME"),
+            ("stencil-kil,,,,,1,Gpixel/s,A", "line 2", "such as stencil-kill,"),
+            ("rastr,truck,v,8,4,1,ms,A", "line 2", "such as raster,"),
+            ("warps,truck,v,8,4,1,count,A", "line 2", "(preprocess, scan,"),
+            ("blend-rgba16f,,,,,1,ms,A", "line 2", "a unit of blend-rgba16f: pixel/s, Mpixel/s"),
             ("raster,truck,v,8,4,1,ms,A\nraster", "line 3", "columns item"),
             ("", "line 2", "a measured number"),
         ] {
@@ -289,9 +372,8 @@ mod tests {
     #[test]
     fn rates_are_of_the_configuration() {
         let config = Config::default();
-        let all = read(
-            "copy,,,1,1,1,GB/s,A\nwrite-rgba8,,,1,1,1,Gpixel/s,A\nblend-rgba16f,,,1,1,1,ms,A\n",
-        );
+        let all =
+            read("copy,,,,,1,GB/s,A\nwrite-rgba8,,,1,1,1,Gpixel/s,A\nother-clears,,,,,1,ms,A\n");
         let modelled: Vec<_> = all.unwrap().iter().map(|one| one.modelled_rate(&config)).collect();
         assert!((modelled[0].unwrap() - 0.9 * 102.4e9).abs() < 1.0);
         assert_eq!(modelled[1..], [None, None]);

@@ -74,7 +74,7 @@ fn kernels_are_compared_at_the_measured_size() {
         row("raster", 4.0, "us"),
         row("frame", 0.01, "ms"),
         row("pairs", 10.0, "count"),
-        row("warps", 10.0, "count"),
+        row("other-warps", 10.0, "count"),
     ];
     fs::write(place.path("measured.csv"), csv.concat()).unwrap();
     place.expect(DONE, &correlate(&["suite.toml", "--preset", "h200"]));
@@ -107,8 +107,7 @@ fn kernels_are_compared_at_the_measured_size() {
 
 #[test]
 fn rates_need_no_suite() {
-    let place =
-        place("blend-rgba16f,,,96,96,4.896,Gpixel/s,G\nblend-rgba8,,,96,96,4.896,Gpixel/s,G\n");
+    let place = place("blend-rgba16f,,,,,4.896,Gpixel/s,G\nblend-rgba8,,,96,96,4.896,Gpixel/s,G\n");
     place.expect(DONE, &correlate(&[]));
     let found = rows(&place, "hw-rates");
     // Eight pixels of 8 bytes and sixteen of 4 per cycle of 612 MHz, and one in a hundred more on the diagonal.
@@ -131,6 +130,8 @@ fn files_that_do_not_fit_are_refused() {
             "line 2: expected one of the scenes vase, found jug",
         ),
         ("raster,vase,v,8,8,1,ms,G\n", vec!["suite.toml"], "line 2: expected one of the views"),
+        ("rastr,vase,v,8,8,1,ms,G\n", vec!["suite.toml"], "such as raster"),
+        ("blend-rgba16,,,,,1,Gpixel/s,G\n", vec![], "such as blend-rgba16f"),
         ("raster,vase,v,8,8,1,ells,G\n", vec!["suite.toml"], "line 2: expected one of the units"),
     ] {
         let place = place(rows);

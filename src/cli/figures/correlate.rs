@@ -15,6 +15,7 @@ use quadrille_gpu::method::Method;
 use quadrille_papers::correlation::{Correlation, Pair};
 use quadrille_papers::report::Inputs;
 use quadrille_suite::measured::{KERNELS_METHOD, Measurement};
+use quadrille_suite::moving_fields::moving_fields;
 use quadrille_suite::{
     Configuration, Event, JobKey, MethodChoice, Plan, Run, RunOptions, RunRow, Suite, ViewWork,
 };
@@ -35,7 +36,7 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
     Outputs::beside(inputs).add("-o", &args.results())?;
     session.install(|| {
         let _lock = report::folder(args)?;
-        let progress = session.progress("views");
+        let progress = session.progress_in_lines("views");
         let views = Views {
             file: measured,
             suites: &suites,
@@ -45,16 +46,44 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
             session,
         };
         let pairs = views.pairs(&progress.task)?;
+        drop(progress);
+        let mut correlation = Correlation { pairs, configuration: configuration.label() };
+        name_fields(&mut correlation, configuration, session)?;
         let inputs = Inputs {
             splats: None,
             deferred: None,
             merging: None,
-            hardware: Some(Correlation { pairs, configuration: configuration.label() }),
+            hardware: Some(correlation),
             command: args.command(),
             program: quadrille::PROGRAM,
         };
         Ok(report::exit(&report::publish(args, &inputs, &|_| Vec::new())?))
     })
+}
+
+/// Adds the fields that move the rates which deviate.
+fn name_fields(
+    correlation: &mut Correlation,
+    configuration: &Configuration,
+    session: &Session,
+) -> Result<()> {
+    let reference = correlation.reference().cloned();
+    let of_rates = |pair: &&mut Pair| pair.measured.view.is_none();
+    let rates: Vec<_> = correlation.deviating().into_iter().filter(of_rates).collect();
+    let items: Vec<_> = rates.iter().map(|pair| pair.measured.clone()).collect();
+    let items: Vec<&Measurement> = items.iter().collect();
+    let progress = session.progress_in_lines("fields");
+    let effects = moving_fields(&items, reference.as_ref(), &configuration.config, &progress.task)?;
+    for (pair, effects) in rates.into_iter().zip(effects) {
+        let named = effects.iter().map(|of| format!("{} {:+.0} %", of.change, of.effect * 100.0));
+        pair.fields = named.collect::<Vec<_>>().join(", ");
+    }
+    // Fields of kernels stand where their number was taken; only deviating ones are told.
+    let deviating: Vec<u64> = correlation.deviating().iter().map(|p| p.measured.line).collect();
+    for pair in correlation.pairs.iter_mut().filter(|p| !deviating.contains(&p.measured.line)) {
+        pair.fields.clear();
+    }
+    Ok(())
 }
 
 struct Views<'a> {
@@ -69,7 +98,7 @@ struct Views<'a> {
 impl Views<'_> {
     fn pairs(&self, task: &Task) -> Result<Vec<Pair>> {
         let measurements = self.measurements;
-        let mut modelled: Vec<Option<f64>> = vec![None; measurements.len()];
+        let mut modelled: Vec<(Option<f64>, String)> = vec![Default::default(); measurements.len()];
         let mut scenes: Vec<(&Measurement, &str)> = Vec::new();
         for one in measurements {
             let Some([scene, _]) = &one.view else { continue };
@@ -93,9 +122,14 @@ impl Views<'_> {
             };
             all.par_iter().map(rate).collect()
         })?;
-        let numbers = modelled.into_iter().zip(rates).map(|(kernel, rate)| kernel.or(rate));
+        let numbers = modelled.into_iter().zip(rates);
         let pairs = measurements.iter().cloned().zip(numbers);
-        Ok(pairs.map(|(measured, modelled)| Pair { measured, modelled }).collect())
+        let pairs = pairs.map(|(measured, ((kernel, fields), rate))| Pair {
+            measured,
+            modelled: kernel.or(rate),
+            fields,
+        });
+        Ok(pairs.collect())
     }
 
     /// Runs the measured views of a scene at one size, except those with a row in the results files, and stores
@@ -104,7 +138,7 @@ impl Views<'_> {
         &self,
         first: &Measurement,
         scene: &str,
-        modelled: &mut [Option<f64>],
+        modelled: &mut [(Option<f64>, String)],
         task: &Task,
     ) -> Result<()> {
         let plan = self.plan(first, scene, task)?;
@@ -125,7 +159,7 @@ impl Views<'_> {
         for (one, number) in self.measurements.iter().zip(modelled) {
             let row = rows.iter().find(|row| one.is_of(&row.key));
             if let Some(method) = row.and_then(|row| row.method(KERNELS_METHOD)) {
-                *number = one.modelled_by(method, clock_mhz);
+                *number = (one.modelled_by(method, clock_mhz), one.deciding_fields(method));
             }
         }
         Ok(())

@@ -113,6 +113,36 @@ documented! {
     }
 }
 
+impl KernelCost {
+    /// Fields of the configuration that decide the time of the kernel through its limit; all times also depend on
+    /// `gpu.clock_mhz`.
+    pub fn deciding_fields(&self) -> &'static [&'static str] {
+        use KernelName::{Duplicate, Preprocess, Ranges, Raster, Scan, Sort};
+        match (self.limited_by, self.name) {
+            (Limit::Gap, Scan) => &["kernels.readback_ns", "kernels.gap_ns"],
+            (Limit::Gap, _) => &["kernels.gap_ns"],
+            (Limit::Memory, Sort) => &["kernels.sort_bandwidth_share", "kernels.digit_bits"],
+            (Limit::Memory, Raster) => &["dram.latency_ns", "l2.latency_ns"],
+            (Limit::Memory, _) => &["kernels.bandwidth_share", "dram.gb_per_s"],
+            (Limit::Chain, Raster) => &["compute.entry_chain_cycles", "compute.blend_chain_cycles"],
+            (Limit::Chain, _) => &["kernels.pair_chain_cycles"],
+            (Limit::Issue, Preprocess) => {
+                &["kernels.visible_instructions", "kernels.off_screen_instructions"]
+            }
+            (Limit::Issue, Scan) => &["kernels.scan_instructions"],
+            (Limit::Issue, Duplicate) => {
+                &["kernels.pair_instructions", "kernels.duplicate_instructions"]
+            }
+            (Limit::Issue, Sort) => &["kernels.pass_instructions"],
+            (Limit::Issue, Ranges) => &["kernels.ranges_instructions"],
+            (Limit::Issue | Limit::Barrier, Raster) => {
+                &["compute.entry_instructions", "cores.issue_cycles"]
+            }
+            (Limit::Barrier | Limit::Tail, _) => &["cores.cores", "cores.schedulers"],
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
     pub(super) name: KernelName,

@@ -21,7 +21,7 @@ mod several_gpcs;
 mod tile_bins;
 
 pub use check::{Basis, Check, Expected};
-pub use rates::{WorkRate, rate};
+pub use rates::RateDraw;
 
 use quadrille_base::error::{Error, Result};
 use quadrille_base::task::Task;
