@@ -12,7 +12,7 @@ use super::session::{HostFlags, Session};
 use quadrille_base::error::{Error, Result};
 use quadrille_papers::suite_table::{summaries, table};
 use quadrille_suite::{
-    Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, read_rows, report,
+    Configuration, Event, MeshRows, Plan, RunOptions, RunRow, Shard, Suite, csv, read_rows, report,
 };
 
 /// Draw the views of a suite with several methods, cycle by cycle
@@ -126,7 +126,8 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
 impl Args {
     /// Reads the suite and plans its runs, with the methods and configurations that flags choose.
     fn plan(&self, prints_rows: bool, session: &Session) -> Result<Plan> {
-        let suite = Suite::read(&self.suite)?;
+        let base = Configuration { config: session.base().clone(), ..Configuration::default() };
+        let suite = Suite::read_for(&self.suite, &base)?;
         suite.remarks().iter().for_each(|remark| session.warn(remark));
         if !suite.has_scenes() {
             self.refuse_flags_of_splats("a suite of splats")?;
@@ -135,8 +136,8 @@ impl Args {
             let needed = "-o with the name of a file, beside which heat maps are written";
             return Err(Error::needs("a suite of meshes", needed));
         }
-        let suite = suite.with_methods(named_methods(&self.methods)?);
-        let configurations = self.gpu.configurations()?;
+        let suite = suite.with_methods(named_methods(&self.methods, session)?);
+        let configurations = self.gpu.configurations(session)?;
         let mut warn = |text: String| session.warn(&text);
         let plan = suite.plan(&configurations, quadrille::PROGRAM, session.task, &mut warn)?;
         if suite.has_scenes() {

@@ -48,6 +48,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use console::{Exit, Verbosity};
 use quadrille_base::error::{Error, Fault};
+use quadrille_gpu::config::Config;
+use quadrille_gpu::extension::Extension;
 use session::{HostFlags, Session};
 
 /// Render Gaussian-splatting scenes exactly, and emulate the GPUs that draw them
@@ -99,14 +101,32 @@ pub fn run() -> ExitCode {
 /// ```
 #[must_use]
 pub fn run_from<T: Into<OsString>>(args: impl IntoIterator<Item = T>) -> u8 {
+    run_with([], args)
+}
+
+/// Runs the program as [`run_from`] does, with units and methods of another crate: `--set`, `--config`, `--config-dump`
+/// and suites reach their fields, and `--method` the methods. See `examples/own_program.rs`.
+#[must_use]
+pub fn run_with<T: Into<OsString>>(
+    extensions: impl IntoIterator<Item = Extension>,
+    args: impl IntoIterator<Item = T>,
+) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-    let code = run_command(&args);
+    let mut extensions = extensions.into_iter();
+    let base = extensions.try_fold(Config::default(), |base, own| base.with_extension(own));
+    let code = match base {
+        Ok(base) => run_command(&args, base),
+        Err(error) => {
+            console::fail(&error.to_string());
+            2
+        }
+    };
     // Called from Python, nothing else flushes the last line of Rust's stdout.
     let _ = std::io::stdout().flush();
     code
 }
 
-fn run_command(args: &[OsString]) -> u8 {
+fn run_command(args: &[OsString], base: Config) -> u8 {
     console::set_command(args);
     let program = program();
     let matches = program.clone().try_get_matches_from(args);
@@ -131,7 +151,7 @@ fn run_command(args: &[OsString]) -> u8 {
         }
     };
     interrupt::install();
-    let session = Session::new(verbosity, command.host());
+    let session = Session::new(verbosity, command.host(), base);
     session.print_spans();
     remark_renamed(args, program.find_subcommand(&name), &session);
     match command.run(&session, program.clone()) {

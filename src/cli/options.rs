@@ -126,10 +126,10 @@ impl GpuFlags {
     }
 
     /// Returns every combination of presets, files and `--set` values.
-    pub(super) fn configurations(&self) -> Result<Vec<Configuration>> {
+    pub(super) fn configurations(&self, session: &Session) -> Result<Vec<Configuration>> {
         let mut configurations = Vec::new();
         for preset in self.preset.split(',').map(str::trim) {
-            let config = Config::preset(preset).map_err(|e| e.about("--preset"))?;
+            let config = session.base().extended(preset).map_err(|e| e.about("--preset"))?;
             let base = Configuration::new(preset, config)?;
             if self.config.is_empty() {
                 configurations.push(base.clone());
@@ -176,7 +176,7 @@ impl GpuFlags {
     ) -> Result<()> {
         let mut named = Vec::new();
         for configuration in configurations {
-            let preset = Config::preset(&configuration.preset)?;
+            let preset = session.base().extended(&configuration.preset)?;
             for field in configuration.config.unused_by(methods, &preset) {
                 let unit = field.name.split('.').next();
                 if unit.is_some_and(|unit| estimated.contains(&unit)) || named.contains(&field) {
@@ -265,6 +265,6 @@ pub(super) struct EmulationFlags {
     pub(super) gpu: GpuFlags,
 }
 
-pub(super) fn named_methods(names: &[String]) -> Result<Vec<Method>> {
-    Method::parse_all(names).map_err(|e| e.about("--method"))
+pub(super) fn named_methods(names: &[String], session: &Session) -> Result<Vec<Method>> {
+    Method::parse_all_of(names, session.base()).map_err(|e| e.about("--method"))
 }

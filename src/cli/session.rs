@@ -13,6 +13,7 @@ use super::interrupt;
 use quadrille_base::math::SimdLevel;
 use quadrille_base::parse::whole_number;
 use quadrille_base::{Error, Result, Task};
+use quadrille_gpu::config::Config;
 use quadrille_suite::{Event, Messages};
 
 const MAX_THREADS: usize = 4096;
@@ -44,17 +45,24 @@ pub(crate) struct Session {
     pub(crate) level: SimdLevel,
     threads: usize,
     pool: Arc<OnceLock<ThreadPool>>,
+    /// Default configuration with the units and methods of the calling program.
+    base: Arc<Config>,
 }
 
 impl Session {
-    pub(super) fn new(verbosity: Verbosity, host: Option<&HostFlags>) -> Self {
+    pub(super) fn new(verbosity: Verbosity, host: Option<&HostFlags>, base: Config) -> Self {
         Self {
             verbosity,
             task: interrupt::task(),
             level: host.map_or_else(SimdLevel::default, |host| host.level),
             threads: host.map_or(0, |host| host.threads),
             pool: Arc::default(),
+            base: Arc::new(base),
         }
+    }
+
+    pub(crate) fn base(&self) -> &Config {
+        &self.base
     }
 
     pub(crate) fn threads(&self) -> usize {

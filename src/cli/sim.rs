@@ -134,7 +134,7 @@ struct SimJob<'a> {
 
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     args.views.check()?;
-    let mut configurations = args.emulation.gpu.configurations()?;
+    let mut configurations = args.emulation.gpu.configurations(session)?;
     if let Some(rule) = &args.alpha_cut {
         configurations = swept(&configurations, &format!("cores.near_cut={rule}"))?;
     }
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let methods = named_methods(&args.emulation.methods)?;
+    let methods = named_methods(&args.emulation.methods, session)?;
     args.sequence.check(&methods)?;
     args.check_methods(&methods, session)?;
     GpuFlags::warn_of_unused(&configurations, &methods, &args.estimated_units(), session)?;

@@ -6,13 +6,35 @@
 //! contain its cycles and counters, since they list all units that declare them.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::variant::Variant;
 use quadrille_base::error::{Error, Result};
 use quadrille_machine::overlay::put;
 use quadrille_machine::spec::{Field, Specification};
+
+/// Method of another crate on the graphics pipeline: the additions of a variant, in a pipeline of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnMethod {
+    name: &'static str,
+    variant: Variant,
+}
+
+impl OwnMethod {
+    /// Variant of the pipeline whose additions the method has.
+    pub fn variant(self) -> Variant {
+        self.variant
+    }
+}
+
+impl fmt::Display for OwnMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
 
 /// Unit of another crate: its specification with values, and the wiring of the pipeline that contains it.
 #[derive(Debug, Clone)]
@@ -23,6 +45,8 @@ pub struct Extension {
     fields: fn(&toml::Table) -> Result<Vec<Field>>,
     /// Wiring, type-erased because wirings are built from configurations, which hold extensions.
     wiring: Option<Arc<dyn Any + Send + Sync>>,
+    /// The only method that has the wiring; `None` for all methods on the pipeline.
+    method: Option<OwnMethod>,
 }
 
 impl Extension {
@@ -35,7 +59,14 @@ impl Extension {
             default: default_values::<S>,
             fields: |values| parsed::<S>(values).map(|spec| spec.fields()),
             wiring: None,
+            method: None,
         }
+    }
+
+    /// Makes the wiring a method called `name`, with the additions of `variant`, instead of the pipeline of all methods.
+    #[must_use]
+    pub fn as_method(self, name: &'static str, variant: Variant) -> Self {
+        Self { method: Some(OwnMethod { name, variant }), ..self }
     }
 
     pub(crate) fn wired(self, wiring: impl Any + Send + Sync) -> Self {
@@ -84,9 +115,15 @@ impl Extensions {
         own.and_then(|extension| parsed(&extension.values).ok()).unwrap_or_default()
     }
 
-    pub(crate) fn wiring<W: Any>(&self) -> Option<&W> {
-        let wirings = self.0.iter().rev().filter_map(|e| e.wiring.as_ref());
-        wirings.filter_map(|wiring| wiring.downcast_ref()).next()
+    /// Wiring of `method`; of methods of this crate, the wiring of the last extension that is no method.
+    pub(crate) fn wiring<W: Any>(&self, method: Option<OwnMethod>) -> Option<&W> {
+        let own = self.0.iter().rev().filter(|extension| extension.method == method);
+        own.filter_map(|extension| extension.wiring.as_ref()?.downcast_ref()).next()
+    }
+
+    /// The methods that extensions add.
+    pub(crate) fn methods(&self) -> impl Iterator<Item = OwnMethod> {
+        self.0.iter().filter_map(|extension| extension.method)
     }
 
     pub(crate) fn at_default(&self) -> Self {

@@ -54,7 +54,7 @@ impl HostMemory {
 /// Bytes per pixel of a run: measured on covered pictures and rounded up.
 fn run_bytes(method: Method) -> u64 {
     match method {
-        Method::Pipeline(_) | Method::MultiPass(_) => 36,
+        Method::Pipeline(_) | Method::MultiPass(_) | Method::Own(_) => 36,
         Method::Compute(_) | Method::Gscore => 50,
         Method::InShader(_) => 92,
     }
@@ -63,8 +63,8 @@ fn run_bytes(method: Method) -> u64 {
 /// Bytes per pixel of the result of a run: measured on covered pictures and rounded up.
 fn kept_bytes(method: Method) -> u64 {
     match method {
-        Method::Pipeline(_) | Method::MultiPass(_) | Method::InShader(_) => 28,
         Method::Compute(_) | Method::Gscore => 17,
+        _ => 28,
     }
 }
 

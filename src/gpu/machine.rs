@@ -47,6 +47,7 @@ impl Machine {
                 Simulator::new(config, Variant::BASELINE)?.in_passes(passes)
             }
             Method::InShader(order) => Simulator::blending_in_shader(config, order)?,
+            Method::Own(method) => Simulator::of_method(config, method)?,
             Method::Compute(method) => {
                 return Ok(Self::Compute(Box::new(ComputeRenderer::new(config, method)?)));
             }

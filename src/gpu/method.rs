@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::compute::outcome::ComputeMethod;
+use super::config::Config;
+use super::extension::OwnMethod;
 use super::variant::Variant;
 use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::error::{Error, Result};
@@ -25,6 +27,8 @@ pub enum Method {
     Compute(ComputeMethod),
     /// The accelerator GSCore.
     Gscore,
+    /// A method of another crate on the graphics pipeline.
+    Own(OwnMethod),
 }
 
 impl Method {
@@ -89,14 +93,29 @@ impl Method {
         })
     }
 
+    /// Parses the name of a method, or of one that an extension of `config` adds.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an unknown name; it lists the known names.
+    pub fn parse_of(text: &str, config: &Config) -> Result<Self> {
+        let mut own = config.extensions.methods();
+        let named = own.find(|method| method.to_string() == text);
+        named.map_or_else(|| Self::parse(text), |method| Ok(Self::Own(method)))
+    }
+
     /// Parses a list of names without repetition; `all` stands for the pipeline variants, `paper` for [`Method::paper`].
     pub fn parse_all(names: &[String]) -> Result<Vec<Self>> {
+        Self::parse_all_of(names, &Config::default())
+    }
+
+    /// As [`Method::parse_all`], with the methods that extensions of `config` add.
+    pub fn parse_all_of(names: &[String], config: &Config) -> Result<Vec<Self>> {
         let mut methods = Vec::new();
         for name in names {
             let named = match name.trim() {
                 "all" => Self::defaults(),
                 "paper" => Self::paper(),
-                name => vec![Self::parse(name)?],
+                name => vec![Self::parse_of(name, config)?],
             };
             for method in named {
                 if !methods.contains(&method) {
@@ -111,13 +130,14 @@ impl Method {
     pub fn variant(self) -> Option<Variant> {
         match self {
             Self::Pipeline(variant) => Some(variant),
+            Self::Own(method) => Some(method.variant()),
             Self::MultiPass(_) | Self::InShader(_) | Self::Compute(_) | Self::Gscore => None,
         }
     }
 
     /// Whether the method runs on the graphics pipeline.
     pub fn is_pipeline(self) -> bool {
-        matches!(self, Self::Pipeline(_) | Self::MultiPass(_) | Self::InShader(_))
+        !matches!(self, Self::Compute(_) | Self::Gscore)
     }
 }
 
@@ -135,6 +155,7 @@ impl fmt::Display for Method {
             Self::InShader(order) => f.write_str(order.name()),
             Self::Compute(method) => method.fmt(f),
             Self::Gscore => f.write_str(GSCORE),
+            Self::Own(method) => method.fmt(f),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::config::Config;
 use super::crop::unit::Crop;
 use super::draw::Draw;
 use super::draw_state::DrawState;
-use super::extension::Extension;
+use super::extension::{Extension, OwnMethod};
 use super::geometry::assembly::Assembly;
 use super::geometry::crossbar::Crossbar;
 use super::geometry::distributor::{Distributor, GeometryUnits};
@@ -38,7 +38,7 @@ use super::zrop::termination::{Termination, Updates};
 use super::zrop::unit::Zrop;
 use quadrille_base::math::narrow;
 use quadrille_base::raster::tiles::TileLayout;
-use quadrille_base::{Result, Task};
+use quadrille_base::{Error, Result, Task};
 use quadrille_machine::{
     Beat, Cycle, HeldLines, L2Spec, LedgerSpec, Maps, Memory, Primitive, RasterTile, Retired, Sink,
     Specification, Timeline, Unit, chain, keep_ledgers, keep_timelines,
@@ -80,14 +80,26 @@ impl Gpc<'_> {
         next: N,
     ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
         let c = self.config;
+        self.coarse_raster(chain! {
+            c.hi_z.queue => HiZ::new(&c.hi_z),
+            c.fine.queue => Fine::new(&c.fine),
+            next
+        })
+    }
+
+    /// The first units of [`Self::raster`], for pipelines with another Hi-Z or fine raster: tile-grid coalescing, setup and
+    /// coarse raster.
+    pub fn coarse_raster<'m, N: Sink<RasterTile, DrawState<'m>> + Unit>(
+        &self,
+        next: N,
+    ) -> impl Sink<Primitive, DrawState<'m>> + Unit + use<'m, N> {
+        let c = self.config;
         let again = self.variant.tgc().then_some(c.tgc.fetch_queue);
         chain! {
             c.tgc.queue => TileGridCoalescing::new(&c.tgc, self.variant.tgc(), self.layout, self.owner),
             PositionFetch::new(again, chain! {
                 c.setup.queue => Setup::new(&c.setup),
                 c.coarse.queue => Coarse::new(&c.coarse, self.owner),
-                c.hi_z.queue => HiZ::new(&c.hi_z),
-                c.fine.queue => Fine::new(&c.fine),
                 next
             })
         }
@@ -212,6 +224,7 @@ pub struct Simulator {
     variant: Variant,
     passes: u32,
     blending: Option<ShaderOrder>,
+    method: Option<OwnMethod>,
     /// L2 content at the end of the previous frame, for a frame of a sequence; the first frame has none.
     sequence: Option<Option<HeldLines>>,
     watch: Watch,
@@ -238,6 +251,7 @@ impl Simulator {
             variant,
             passes: 1,
             blending: None,
+            method: None,
             sequence: None,
             watch: Watch::default(),
             task: Task::NEVER,
@@ -276,14 +290,24 @@ impl Simulator {
         Ok(Self { blending: Some(order), ..Self::new(config, Variant::BASELINE)? })
     }
 
+    /// Pipeline of a method that an extension of `config` adds.
+    pub fn of_method(config: &Config, method: OwnMethod) -> Result<Self> {
+        if config.extensions.wiring::<Wiring>(Some(method)).is_none() {
+            let expected = "a method that an extension of the configuration adds";
+            return Err(Error::argument("method", expected, method));
+        }
+        Ok(Self { method: Some(method), ..Self::new(config, method.variant())? })
+    }
+
     /// Configuration of the simulated GPU.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Simulates a draw. If the configuration has extensions, the wiring of the last one defines the pipeline.
+    /// Simulates a draw. If the configuration has extensions, the wiring of the last one defines the pipeline, or the
+    /// wiring of the method.
     pub fn run(&self, draw: &Draw, shader: FragmentShader<'_>, tests: &Tests) -> SimulationResult {
-        if let Some(wiring) = self.config.extensions.wiring::<Wiring>() {
+        if let Some(wiring) = self.config.extensions.wiring::<Wiring>(self.method) {
             return wiring(self, draw, shader, tests);
         }
         self.run_with(draw, shader, tests, |gpc| {

@@ -46,6 +46,11 @@ impl Suite {
         Self::parse(&read_text(path, "a suite")?, path)
     }
 
+    /// As [`Suite::read`], for configurations based on `base`, as [`Suite::parse_for`].
+    pub fn read_for(path: &Path, base: &Configuration) -> Result<Self> {
+        Self::parse_for(&read_text(path, "a suite")?, path, base)
+    }
+
     /// Checks the text of a suite file at `path`. Paths are relative to its folder; those of meshes may begin with an
     /// environment variable, as in `$MESHES/spot.obj`.
     ///
@@ -55,7 +60,7 @@ impl Suite {
         Self::parse_for(text, path, &Configuration::default())
     }
 
-    /// As [`Suite::parse`], for configurations based on `base`, whose units from outside may have fields in the suite.
+    /// As [`Suite::parse`], for configurations based on `base`, whose extensions may have fields and methods in the suite.
     pub fn parse_for(text: &str, path: &Path, base: &Configuration) -> Result<Self> {
         let mut remarks = Vec::new();
         let mut table = SuiteText { path, text }.parse(&mut remarks)?;
@@ -80,7 +85,7 @@ impl Suite {
         }
         let suite = Self {
             path: path.to_owned(),
-            methods: methods(path, &raw.method)?,
+            methods: methods(path, &raw.method, base)?,
             scenes,
             matrix: Matrix::parse(path, raw.configurations, &raw.matrix, base)?,
             has_relief: raw.relief,
@@ -145,14 +150,14 @@ impl Suite {
     }
 }
 
-fn methods(path: &Path, names: &[String]) -> Result<Vec<Method>> {
+fn methods(path: &Path, names: &[String], base: &Configuration) -> Result<Vec<Method>> {
     if names.is_empty() {
         return Ok(Method::defaults());
     }
     let mut methods = Vec::new();
     for name in names {
-        let method =
-            Method::parse(name).map_err(|error| error.in_file(path, |_| "method".to_owned()))?;
+        let method = Method::parse_of(name, &base.config)
+            .map_err(|error| error.in_file(path, |_| "method".to_owned()))?;
         if methods.contains(&method) {
             let (expected, found) = ("each method once", format!("\"{name}\" again"));
             return Err(Error::malformed(path, "method", expected, found));

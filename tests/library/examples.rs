@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+use quadrille::gpu::extension::Extension;
+
+#[allow(dead_code, reason = "its `main` is for `cargo run`")]
+#[path = "../../examples/add_a_method.rs"]
+mod add_a_method;
 #[allow(dead_code, reason = "its `main` is for `cargo run`")]
 #[path = "../../examples/convert_and_check.rs"]
 mod convert_and_check;
@@ -11,6 +16,12 @@ mod many_views;
 #[allow(dead_code, reason = "its `main` is for `cargo run`")]
 #[path = "../../examples/mesh_heat_map.rs"]
 mod mesh_heat_map;
+#[allow(dead_code, reason = "its `main` is for `cargo run`")]
+#[path = "../../examples/own_program.rs"]
+mod own_program;
+#[allow(dead_code, reason = "its `main` is for `cargo run`")]
+#[path = "../../examples/replace_a_unit.rs"]
+mod replace_a_unit;
 #[allow(dead_code, reason = "its `main` is for `cargo run`")]
 #[path = "../../examples/sweep_with_plot.rs"]
 mod sweep_with_plot;
@@ -70,6 +81,62 @@ fn a_sweep_becomes_a_plot() {
     assert_eq!(sweep_with_plot::run(folder.path()).unwrap(), 0);
     let plot = std::fs::read_to_string(folder.path().join("bins.svg")).unwrap();
     assert!(plot.contains("het+qm") && plot.contains("tc.bins"), "{plot}");
+}
+
+/// Runs the program with an extension on a suite of one small view, and returns the rows as CSV by line and cell.
+fn rows(own: Extension, suite: &str) -> Vec<Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, results] = ["suite.toml", "rows.jsonl"].map(|name| folder.path().join(name));
+    let scene =
+        "\n[[scene]]\nname = 'vase'\nrecipe = 'object'\nsplats = 500\nview = '0'\nwidth = 64\n";
+    std::fs::write(&file, format!("{suite}{scene}")).unwrap();
+    let words = ["own", "bench", "-q", "-o"].map(std::ffi::OsString::from).into_iter();
+    let args = words.chain([results.clone().into(), file.into()]);
+    assert_eq!(quadrille::cli::run_with([own], args), 0);
+    let rows = quadrille::suite::RunRow::split(quadrille::suite::read_rows(&results).unwrap()).0;
+    let table = quadrille::suite::csv::text(&rows, &[]);
+    table.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+fn cells(rows: &[Vec<String>], column: &str) -> Vec<String> {
+    let at = rows[0].iter().position(|name| name == column);
+    let at = at.unwrap_or_else(|| panic!("no column {column}: {:?}", rows[0]));
+    rows[1..].iter().map(|row| row[at].clone()).collect()
+}
+
+#[test]
+fn a_program_with_its_own_unit_sweeps_its_field() {
+    let suite = "method = ['baseline']\n[matrix]\nprobe.latency_cycles = [0, 20000]";
+    let rows = rows(own_program::probe(), suite);
+    let numbers = |column| cells(&rows, column).iter().map(|n| n.parse().unwrap()).collect();
+    let cycles: Vec<u64> = numbers("cycles");
+    assert!(cycles[1] >= cycles[0] + 20_000, "{cycles:?}");
+    let full: Vec<u64> = numbers("counters.probe.full");
+    assert!(full[0] > 0 && full[0] == full[1], "{full:?}");
+    let args = ["own", "sim", "--config-dump", "--set", "probe.latency_cycles=8"];
+    assert_eq!(quadrille::cli::run_with([own_program::probe()], args), 0);
+    assert_eq!(quadrille::cli::run_from(args), 2);
+}
+
+/// Without a depth buffer Hi-Z drops nothing, so that another one with its rate takes the same cycles.
+#[test]
+fn another_unit_replaces_hi_z() {
+    let suite = "method = ['baseline']\n[matrix]\nwide_hi_z.tiles_per_cycle = ['1/8', '2']";
+    let rows = rows(replace_a_unit::wide_hi_z(), suite);
+    let cycles: Vec<u64> =
+        cells(&rows, "cycles").iter().map(|number| number.parse().unwrap()).collect();
+    assert!(cycles[0] > cycles[1], "{cycles:?}");
+}
+
+#[test]
+fn a_method_from_outside_has_rows_beside_the_others() {
+    let suite = "method = ['baseline', 'het', 'het-fullest']\n[matrix]\ntc.bins = [2]";
+    let rows = rows(add_a_method::fullest(), suite);
+    assert_eq!(cells(&rows, "method"), ["baseline", "het", "het-fullest"]);
+    let cycles = cells(&rows, "cycles");
+    assert!(cycles[1] != cycles[2], "{cycles:?}");
+    let error = quadrille::Method::parse("het-fullest").unwrap_err().to_string();
+    assert!(error.contains("het+qm"), "{error}");
 }
 
 #[test]

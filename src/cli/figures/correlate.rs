@@ -27,7 +27,7 @@ pub(super) fn run(measured: &Path, args: &Args, session: &Session) -> Result<Exi
     let measurements = Measurement::read_all(&read_text(measured, "measured numbers")?, measured)?;
     let suites = args.suites.iter().map(|path| Ok(Suite::read(path)?.without_configurations()));
     let suites: Vec<Suite> = suites.collect::<Result<_>>()?;
-    let configurations = args.gpu.configurations()?;
+    let configurations = args.gpu.configurations(session)?;
     let [configuration] = &configurations[..] else {
         let found = configurations.len().to_string();
         return Err(Error::argument("--preset, --config and --set", "one configuration", found));

@@ -9,7 +9,8 @@ use quadrille_machine::{Field, Source};
 /// Formats a configuration that is based on `preset` as TOML with the meaning, default value and source
 /// of each field. [`Config::overlaid`] reads it.
 pub fn toml(config: &Config, preset: &str) -> String {
-    text(&config.fields(), &Config::default().fields(), preset, "sim")
+    let defaults = config.extended(PRESETS[0].name).unwrap_or_default();
+    text(&config.fields(), &defaults.fields(), preset, "sim")
 }
 
 /// Formats the configuration of the mesh path, its own units after the units of the emulated GPU.
