@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use quadrille::gpu::config::PRESETS;
+use quadrille::gpu::host_memory::HostMemory;
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::view::PreparedView;
 use quadrille::gpu::wiring::Watch;

@@ -121,7 +121,7 @@ fn a_program_with_its_own_unit_sweeps_its_field() {
 /// Without a depth buffer Hi-Z drops nothing, so that another one with its rate takes the same cycles.
 #[test]
 fn another_unit_replaces_hi_z() {
-    let suite = "method = ['baseline']\n[matrix]\nwide_hi_z.tiles_per_cycle = ['1/8', '2']";
+    let suite = "method = ['baseline']\n[matrix]\nwide_hi_z.tiles_per_cycle = ['1/8', 2]";
     let rows = rows(replace_a_unit::wide_hi_z(), suite);
     let cycles: Vec<u64> =
         cells(&rows, "cycles").iter().map(|number| number.parse().unwrap()).collect();
