@@ -7,7 +7,7 @@ use super::warp::raced_picture::RacedPicture;
 use super::zrop::early::EarlyTests;
 use super::zrop::late::StencilUpdate;
 use super::zrop::termination::Updates;
-use super::zrop::tile_stencil::TileTest;
+use super::zrop::tile_stencil::TileStencilTest;
 use crate::raster::screen::Screen;
 use crate::warp::issue::ShaderIssue;
 use crate::zrop::framebuffer::{Failed, Framebuffer};
@@ -132,7 +132,7 @@ impl Screen for DrawState<'_> {
     }
 
     #[inline]
-    fn test_tile(&self, tile: u32, now: Cycle) -> TileTest {
+    fn test_tile(&self, tile: u32, now: Cycle) -> TileStencilTest {
         self.framebuffer.test_tile(tile, now)
     }
 

@@ -202,7 +202,7 @@ mod tests {
             ("crop.fast_clear", "false"),
             ("tgc.evict", "least-recently-used"),
             ("coarse.tiles_per_cycle", "1/2 1 4 8"),
-            ("tc.quads_in_per_cycle", "4 8 32 64"),
+            ("tc.quads_in_per_cycle", "4 8 32"),
             ("crop.blend_cycles", "1 4 8"),
             ("zrop.update_cycles", "0 2 4"),
             ("crop.cache_ways", "16384 32768"),

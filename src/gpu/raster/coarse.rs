@@ -10,7 +10,7 @@
 
 use crate::raster::screen::{SamplesOf, Screen};
 use crate::tile_owner::TileOwner;
-use crate::zrop::tile_stencil::TileTest;
+use crate::zrop::tile_stencil::TileStencilTest;
 use quadrille_base::raster::outline::{TileCover, TileVisitor, raster_tiles};
 use quadrille_machine::{
     Cycle, CycleGroups, IssuePort, RasterTile, Rate, RateClock, SetUp, Sink, Stage, Unit, Visitor,
@@ -59,10 +59,10 @@ statistics! {
 
 impl CoarseCounters {
     /// Counts a raster tile that the stencil test of its screen tile drops.
-    fn drop_tile<S: TileCover>(&mut self, tile: &RasterTile<S>, test: TileTest) {
+    fn drop_tile<S: TileCover>(&mut self, tile: &RasterTile<S>, test: TileStencilTest) {
         self.tiles_dropped += 1;
         let fragments = tile.samples.fragments(tile.mask);
-        if test == TileTest::Terminated {
+        if test == TileStencilTest::Terminated {
             self.fragments_terminated += fragments;
             self.quads_terminated += tile.samples.quads(tile.mask);
         } else {
@@ -133,7 +133,7 @@ impl<M: Screen> Stage<M> for Coarse {
             primitive: item.primitive,
             across: state.tiles_across(),
             tested: first_start,
-            test: TileTest::Passes,
+            test: TileStencilTest::Passes,
             is_empty: false,
             unit: self,
             state,
@@ -170,7 +170,7 @@ struct Walk<'a, M, N> {
     primitive: u32,
     across: u32,
     tested: Cycle,
-    test: TileTest,
+    test: TileStencilTest,
     is_empty: bool,
 }
 
@@ -201,7 +201,7 @@ impl<M: Screen, N: Sink<RasterTile<SamplesOf<M>>, M>> TileVisitor<SamplesOf<M>> 
         };
         let unit = &mut *self.unit;
         unit.counters.screen_tiles_empty -= u64::from(std::mem::take(&mut self.is_empty));
-        if self.test != TileTest::Passes {
+        if self.test != TileStencilTest::Passes {
             unit.counters.drop_tile(&tile, self.test);
             return;
         }

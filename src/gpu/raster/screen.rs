@@ -1,6 +1,6 @@
 //! Interface through which the raster units read the shared state of a draw.
 
-use crate::zrop::tile_stencil::TileTest;
+use crate::zrop::tile_stencil::TileStencilTest;
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape};
 use quadrille_base::raster::outline::Outline;
 use quadrille_machine::{Cycle, RasterTile};
@@ -28,8 +28,8 @@ pub trait Screen {
     fn is_cancelled(&self) -> bool;
 
     /// Tests the stencil of a screen tile as a whole at cycle `now`.
-    fn test_tile(&self, _tile: u32, _now: Cycle) -> TileTest {
-        TileTest::Passes
+    fn test_tile(&self, _tile: u32, _now: Cycle) -> TileStencilTest {
+        TileStencilTest::Passes
     }
 
     /// Whether all pixels of a raster tile fail the depth test.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::tile_stencil::{TileStencil, TileTest};
+use super::tile_stencil::{TileStencil, TileStencilTest};
 use quadrille_base::image::Frame;
 use quadrille_base::math::buffer::Buffer;
 use quadrille_base::math::{fit, prefetch};
@@ -102,8 +102,8 @@ impl Framebuffer {
 
     /// Tests the stencil of a screen tile as a whole at cycle `now`.
     #[inline]
-    pub(crate) fn test_tile(&self, tile: u32, now: Cycle) -> TileTest {
-        self.tile_stencil.as_ref().map_or(TileTest::Passes, |tiles| tiles.test(tile, now))
+    pub(crate) fn test_tile(&self, tile: u32, now: Cycle) -> TileStencilTest {
+        self.tile_stencil.as_ref().map_or(TileStencilTest::Passes, |tiles| tiles.test(tile, now))
     }
 
     fn by_quads<T: Copy + Default>(&self, quads: usize, pixels: &[T]) -> Vec<[T; 4]> {

@@ -12,7 +12,7 @@ use quadrille_machine::Cycle;
 
 /// Outcome of the stencil test of a screen tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TileTest {
+pub enum TileStencilTest {
     /// Some pixels may pass.
     Passes,
     /// All pixels are terminated.
@@ -67,13 +67,13 @@ impl TileStencil {
     }
 
     /// Tests a screen tile at cycle `now`.
-    pub(super) fn test(&self, tile: u32, now: Cycle) -> TileTest {
+    pub(super) fn test(&self, tile: u32, now: Cycle) -> TileStencilTest {
         match self.tiles.get(tile as usize) {
-            Some(tile) if tile.fails => TileTest::Fails,
+            Some(tile) if tile.fails => TileStencilTest::Fails,
             Some(tile) if tile.left == 0 && tile.updated + self.feedback_cycles <= now => {
-                TileTest::Terminated
+                TileStencilTest::Terminated
             }
-            _ => TileTest::Passes,
+            _ => TileStencilTest::Passes,
         }
     }
 }
@@ -89,10 +89,10 @@ mod tests {
         let mut stencil = TileStencil::new(TileLayout::new(20, 4), None, 8);
         stencil.terminate(0, 63, 50);
         stencil.terminate(1, 15, 120);
-        assert_eq!(stencil.test(1, 1000), TileTest::Passes);
+        assert_eq!(stencil.test(1, 1000), TileStencilTest::Passes);
         stencil.terminate(1, 1, 100);
-        assert_eq!(stencil.test(1, 127), TileTest::Passes);
-        assert_eq!(stencil.test(1, 128), TileTest::Terminated);
-        assert_eq!(stencil.test(0, 1000), TileTest::Passes);
+        assert_eq!(stencil.test(1, 127), TileStencilTest::Passes);
+        assert_eq!(stencil.test(1, 128), TileStencilTest::Terminated);
+        assert_eq!(stencil.test(0, 1000), TileStencilTest::Passes);
     }
 }
