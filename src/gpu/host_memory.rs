@@ -1,6 +1,7 @@
 //! Estimate of the host memory that runs of methods take.
 
 use super::method::Method;
+use super::warp::shader_blend::ShaderOrder;
 use quadrille_base::Result;
 use quadrille_base::image::check_memory_beside;
 use quadrille_machine::MapKind;
@@ -54,9 +55,9 @@ impl HostMemory {
 /// Bytes per pixel of a run: measured on covered pictures and rounded up.
 fn run_bytes(method: Method) -> u64 {
     match method {
-        Method::Pipeline(_) | Method::MultiPass(_) | Method::Own(_) => 36,
+        Method::InShader(ShaderOrder::Unordered) => 92,
         Method::Compute(_) | Method::Gscore => 50,
-        Method::InShader(_) => 92,
+        _ => 36,
     }
 }
 
