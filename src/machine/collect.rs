@@ -58,6 +58,9 @@ pub struct UnitCycles {
     /// Largest rate at which items pass each instance, if it has one.
     #[serde(skip)]
     pub rate: Option<Rate>,
+    /// Whether the unit has an output port that empties its storage, so that room for items depends on that port.
+    #[serde(skip)]
+    pub empties_itself: bool,
     /// Minimum number of cycles for the items at that rate, over all instances; `busy` if there is no rate.
     #[serde(skip)]
     pub needed: u64,
@@ -91,6 +94,7 @@ impl UnitCycles {
             idle: vec![("unused".to_owned(), unused)],
             moved,
             rate: Some(rate),
+            empties_itself: false,
             needed: busy,
             timeline: None,
         }
@@ -132,12 +136,13 @@ impl UnitCycles {
         cycles as f64 / self.total().max(1) as f64
     }
 
-    /// Share of the cycles that the items need at the port's own rate, plus its waits for data and for other users, 0 to 1;
-    /// for a storage, the waits for room. Partial beats keep a neighbour of a limiting port occupied as long as that port,
+    /// Share of the cycles that the items need at the port's own rate, plus its waits for data, for other users, and for room
+    /// that no output port of the unit makes, 0 to 1. Partial beats keep a neighbour of a limiting port occupied as long as that port,
     /// although its items need fewer cycles.
     pub fn demand(&self) -> f64 {
         let data = self.idle(StallReason::Miss) + self.idle(StallReason::Contended);
-        self.share(self.needed + data) + self.waits_for_room()
+        let full = if self.empties_itself { 0 } else { self.idle(StallReason::Full) };
+        self.share(self.needed + data + full).min(1.0)
     }
 
     fn waits_for_room(&self) -> f64 {
@@ -147,7 +152,8 @@ impl UnitCycles {
     /// Share of the cycles in which the port waits to pass its items on.
     fn blocked(&self) -> f64 {
         let is_blocked = |reason: &str| {
-            reason.starts_with(StallReason::Blocked.name()) || reason == StallReason::Full.name()
+            reason.starts_with(StallReason::Blocked.name())
+                || self.empties_itself && reason == StallReason::Full.name()
         };
         self.share(self.idle.iter().filter(|(name, _)| is_blocked(name)).map(|(_, c)| c).sum())
     }
@@ -170,7 +176,8 @@ impl UnitCycles {
         let is_memory = |unit: &&&Self| matches!(unit.kind, PortKind::Cache | PortKind::Memory);
         let memory = ports.iter().filter(is_memory);
         let busiest = memory.max_by(|a, b| a.utilisation().total_cmp(&b.utilisation()));
-        let working = self::highest(&near, Self::working);
+        let waiting: Vec<_> = near.iter().filter(|unit| !is_memory(unit)).copied().collect();
+        let working = self::highest(&waiting, Self::working);
         if let Some(memory) = busiest
             .filter(|memory| memory.utilisation() >= SATURATED && memory.utilisation() > working)
         {
@@ -296,6 +303,7 @@ impl Waits {
             idle: vec![(self.reason.name().to_owned(), self.cycles), ("unused".to_owned(), unused)],
             moved: 0,
             rate: None,
+            empties_itself: false,
             needed: 0,
             timeline: None,
         };
@@ -379,6 +387,9 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             busy: sum(&|a| a.busy),
             moved: sum(&|a| a.moved),
             rate: alike.first().and_then(|(_, a)| a.rate),
+            empties_itself: names
+                .get(at + 1)
+                .is_some_and(|next| next.strip_suffix("_out") == Some(name)),
             needed: sum(&Activity::needed),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
             timeline: (alike.iter())

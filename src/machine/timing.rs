@@ -108,10 +108,11 @@ impl Activity {
         self.rate.map_or(0, |rate| rate.cycles_for(items))
     }
 
-    /// Minimum number of cycles for the items that passed, at most the busy cycles; all busy cycles if there is no rate.
+    /// Minimum number of cycles for the items that passed; all busy cycles if there is no rate.
     pub(crate) fn needed(&self) -> u64 {
         let at_rate = self.rate.map_or(self.busy, |rate| rate.cycles_for(self.moved));
-        at_rate.max(self.least).min(self.busy)
+        // Cycles between groups of items that share none may count as idle.
+        at_rate.min(self.busy).max(self.least)
     }
 
     /// Charges the unaccounted cycles up to `cycle` to `reason`.

@@ -226,7 +226,6 @@ impl<M, P: FlushPolicy> Stage<M> for TileCoalescing<P> {
         self.tiles_in += 1;
         let start = self.tiles.pass_from(self.bins.input_clock.cycle().max(arrival), 1);
         self.bins.input_clock.wait_until(start);
-        self.bins.input.busy_until(start);
         let corner = (item.quarter >> 1) * 32 + (item.quarter & 1) * 4;
         // An iterator instead of an array: the host cannot forward several small stores to one wide load, so a copy of the
         // array would wait for them.

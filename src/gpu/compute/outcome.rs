@@ -178,6 +178,7 @@ impl ComputeResult {
             idle: idle.map(|(name, cycles)| (name.to_owned(), cycles)).collect(),
             moved: self.counts.instructions,
             rate: None,
+            empties_itself: false,
             needed: reasons.issue,
             timeline: None,
         };

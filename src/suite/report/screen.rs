@@ -229,6 +229,7 @@ mod tests {
             idle: idle.iter().map(|(r, c)| ((*r).to_owned(), *c)).collect(),
             moved: 0,
             rate: None,
+            empties_itself: false,
             needed: busy,
             timeline: None,
         }
