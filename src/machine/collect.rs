@@ -12,7 +12,7 @@ use super::unit::{Unit, Visitor};
 const LIMITING_DEMAND: f64 = 0.5;
 
 /// Smallest demand, relative to the highest, of a port that limits a run together with other ports (assumed).
-const NEARLY_HIGHEST: f64 = 0.95;
+const NEARLY_HIGHEST: f64 = 0.9;
 
 /// Smallest utilisation of a memory port that limits the ports that wait for memory, and demand of a port that goes before
 /// any lack of room (assumed).

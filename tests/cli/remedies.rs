@@ -186,6 +186,6 @@ fn the_time_of_a_sensitivity_is_estimated() {
     let runs: usize = runs.parse().unwrap();
     let document = place.document(&words(&format!("{sim} -q")));
     let fields = document["views"][0]["fields"].as_array().unwrap().len();
-    assert!(runs > 2 * fields && runs % 2 == 0, "{note}");
+    assert!(runs > 2 * fields && runs.is_multiple_of(2), "{note}");
     assert!(note.contains("threads: 2") && note.contains("second"), "{note}");
 }
