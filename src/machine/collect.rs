@@ -195,7 +195,8 @@ impl UnitCycles {
         let mut blocked_before = 0.0;
         let mut is_critical = |unit: &Self| {
             if unit.kind != PortKind::Pipeline {
-                return lacks_room(unit) || !is_storage_first && is_near(&&unit);
+                let is_storage = unit.waits_for_room() > 0.0;
+                return lacks_room(unit) || !is_storage_first && !is_storage && is_near(&&unit);
             }
             let blocked = unit.blocked();
             let adds = f64::min(std::mem::replace(&mut blocked_before, blocked) - blocked, unused);

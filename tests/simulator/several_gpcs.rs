@@ -249,7 +249,7 @@ fn the_geometry_units_scale() {
     let ample =
         ["l2.slice_bytes_per_cycle=1024", "dram.gb_per_s=100000", "vertex.buffer_is_bounded=false"];
     let of_8 = scaling(&draw, &ample);
-    assert_eq!(of_8[4].2, "crossbar");
+    assert!(of_8[4].2.contains("crossbar"), "{}", of_8[4].2);
     assert!(of_8[4].1 >= 48_000 / 8);
     let of_32 = [&ample[..], &["distributor.warps_per_batch=4"]].concat();
     let ample = scaling(&draw, &of_32);
@@ -265,7 +265,7 @@ fn the_geometry_units_scale() {
         "vertex.buffer_is_bounded=false",
     ];
     let narrow = scaling(&draw, &narrow);
-    assert!(["vertex", "dram"].contains(&&*narrow[4].2), "{}", narrow[4].2);
+    assert!(narrow[4].2.contains("dram") || narrow[4].2.contains("vertex"), "{}", narrow[4].2);
     assert!(narrow[4].1 >= 48_000 * 48 / 167);
     // The table of the page.
     let page = include_str!("../../docs/simulator.md");
