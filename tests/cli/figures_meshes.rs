@@ -481,7 +481,7 @@ fn a_results_file_is_written_by_one_run_at_a_time() {
     let place = inputs();
     let file = fs::File::open(place.path("out").join("results.jsonl")).unwrap();
     file.lock().unwrap();
-    let words = ["results.jsonl", "another run is writing it"];
+    let words = ["results.jsonl", "another run is writing this file"];
     place.expect_error(UNWRITABLE, &arguments("out", &[]), &words);
 }
 

@@ -66,7 +66,7 @@ fn cycles_say_what_a_unit_costs() {
         let after = page(&format!("none,{unit} {knob}4"));
         assert!(times(&after, unit) < 0.6 * times(&before, unit), "{after}");
     }
-    assert!(before.contains("and without the unit by crop ("), "{before}");
+    assert!(before.contains("and without the unit by quads, crop ("), "{before}");
     assert!(!page("qfm").contains("without the unit"));
 }
 

@@ -18,7 +18,7 @@ const VIEW: [&str; 7] = ["sim", SCENE, "--cameras", CAMERAS, "--width", "256", "
 const SIZE: [u32; 2] = [256, 144];
 
 /// Columns and lines of a page.
-const SCREEN: (usize, usize) = (100, 24);
+const SCREEN: (usize, usize) = (100, 25);
 
 /// The views of a document.
 fn sims(place: &Place, arguments: &[&str]) -> Vec<Value> {

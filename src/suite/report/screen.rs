@@ -1,4 +1,4 @@
-//! The pages of `sim`: the methods of the pipeline side by side, in at most 24 lines of 100 columns for five of them.
+//! The pages of `sim`: the methods of the pipeline side by side, in at most 25 lines of 100 columns for five of them.
 //! Further ones follow on pages of their own, and then the other methods.
 
 use std::time::Duration;
@@ -83,9 +83,9 @@ fn page(simulated: &Simulated<'_>, runs: &[(&VariantRun, &SimulationResult)]) ->
         text.push_str(&rows_of_blending_in_shaders(runs));
     }
     let limits: Vec<_> = runs.iter().map(|run| limits(&run.1.units)).collect();
-    for line in 0..limits.iter().map(Vec::len).max().unwrap_or(0) {
-        let label = if line == 0 { "limited by" } else { "" };
-        row(&mut text, label, &limits, |ports| ports.get(line).cloned().unwrap_or_default());
+    row(&mut text, "limited by", &limits, |[first, _]| first.clone());
+    if limits.iter().any(|[_, others]| !others.is_empty()) {
+        row(&mut text, "", &limits, |[_, others]| others.clone());
     }
     for unit in unit_names(runs) {
         row(&mut text, unit, runs, |run| {
@@ -163,21 +163,26 @@ fn title(simulated: &Simulated<'_>, key: &str) -> String {
     format!("{}\n", format!("{facts:room$}  {key}").trim_end())
 }
 
-/// Ports that limit a run, or the closest one if none does, with their demands where they fit, in order of falling
-/// demand.
-fn limits(units: &[UnitCycles]) -> Vec<String> {
+/// Ports that limit a run, or the closest one if none does, on two lines: the port of the highest demand, with its demand if
+/// that fits, and the others in the order of their demands.
+fn limits(units: &[UnitCycles]) -> [String; 2] {
     let mut critical = UnitCycles::critical(units);
     critical.sort_by(|a, b| b.demand().total_cmp(&a.demand()));
-    let none = if UnitCycles::limiting(units).is_empty() { "none, " } else { "" };
-    if !none.is_empty() {
-        critical.truncate(1);
-    }
-    let cell = |port: &&UnitCycles| {
-        let port_name = format!("{none}{}", port.name);
-        let with_demand = format!("{port_name} {:.0}%", port.demand() * 100.0);
-        if with_demand.len() <= CELL { with_demand } else { port_name }
+    let Some((highest, others)) = critical.split_first() else {
+        return ["-".to_owned(), String::new()];
     };
-    if critical.is_empty() { vec!["-".to_owned()] } else { critical.iter().map(cell).collect() }
+    let is_limited = !UnitCycles::limiting(units).is_empty();
+    let name = format!("{}{}", if is_limited { "" } else { "none, " }, highest.name);
+    let with_demand = format!("{name} {:.0}%", highest.demand() * 100.0);
+    let others = if is_limited { others } else { &[] };
+    let names = UnitCycles::names(others).unwrap_or_default();
+    let rest = match others {
+        [first, .., _] if names.len() > CELL => {
+            format!("{}, {} more", first.name, others.len() - 1)
+        }
+        _ => names,
+    };
+    [if with_demand.len() <= CELL { with_demand } else { name }, rest]
 }
 
 /// Unit of a port; a unit with an output port has a line for both.
@@ -235,20 +240,22 @@ mod tests {
         }
     }
 
-    /// A demand that does not fit into a cell is left out rather than cut, and ports stand in the order of their demands.
+    /// What does not fit into a cell is left out rather than cut, and ports stand in the order of their demands.
     #[test]
-    fn limits_have_their_demands_if_they_fit() {
+    fn limits_fit_into_two_cells() {
         let waits = |name, full| UnitCycles {
             name,
             kind: PortKind::Storage,
             ..unit(0, &[("full", full), ("unused", 100 - full)])
         };
         let port = |name, busy| UnitCycles { name, ..unit(busy, &[("drained", 100 - busy)]) };
-        assert_eq!(limits(&[waits("vertex_fetch", 99)]), ["vertex_fetch 99%"]);
-        assert_eq!(limits(&[waits("vertex_buffer", 93)]), ["vertex_buffer"]);
-        assert_eq!(limits(&[port("zrop", 93), port("crop", 95)]), ["crop 95%", "zrop 93%"]);
-        assert_eq!(limits(&[port("zrop", 20), port("crop", 40)]), ["none, crop 40%"]);
-        assert_eq!(limits(&[]), ["-"]);
+        assert_eq!(limits(&[waits("vertex_fetch", 99)]), ["vertex_fetch 99%", ""]);
+        assert_eq!(limits(&[waits("vertex_buffer", 93)]), ["vertex_buffer", ""]);
+        assert_eq!(limits(&[port("zrop", 93), port("crop", 95)]), ["crop 95%", "zrop"]);
+        let four = [port("zrop", 93), port("crop", 95), port("coarse", 92), port("tc_out", 91)];
+        assert_eq!(limits(&four), ["crop 95%", "zrop, 2 more"]);
+        assert_eq!(limits(&[port("zrop", 20), port("crop", 40)]), ["none, crop 40%", ""]);
+        assert_eq!(limits(&[]), ["-", ""]);
     }
 
     #[test]
