@@ -320,7 +320,7 @@ mod tests {
         assert!(method.contains("`unit` is now `method`"), "{method}");
         assert_eq!(suite.meshes().jobs[0].key, parse(SUITE).unwrap().jobs[0].key);
         let error = parse(&old.replace("width = 48", "view = '1'")).unwrap_err().to_string();
-        assert!(error.contains("one view"), "{error}");
+        assert!(error.contains("expected the key view once"), "{error}");
     }
 
     #[test]
