@@ -8,14 +8,14 @@ use super::statistics::{Statistics, StatisticsByUnit};
 use super::timing::{Activity, Cycle, StallReason, Timeline};
 use super::unit::{Unit, Visitor};
 
-/// Smallest highest demand of the ports that limit a run (assumed). Below it, latency and bursts limit the run.
+/// Demand of the busiest port below which no port limits a run, but latency and bursts do (assumed).
 const LIMITING_DEMAND: f64 = 0.5;
 
 /// Smallest demand, relative to the highest, of a port that limits a run together with other ports (assumed).
 const NEARLY_HIGHEST: f64 = 0.9;
 
-/// Smallest utilisation of a memory port that limits the ports that wait for memory, and demand of a port that goes before
-/// any lack of room (assumed).
+/// Utilisation above which a memory port takes precedence over the ports that wait for memory, and demand above which a port
+/// takes precedence over a storage (assumed).
 const SATURATED: f64 = 0.9;
 
 /// Smallest share of the cycles that more room in a storage must save for the storage to limit a run (assumed).
@@ -402,4 +402,88 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
         }
     };
     names.iter().enumerate().map(unit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A port of a run of 100 cycles that is busy in `busy` of them, for items that need `needed`, and otherwise idle for
+    /// `reason`.
+    fn port(name: &'static str, [busy, needed]: [u64; 2], reason: &str) -> UnitCycles {
+        UnitCycles {
+            name,
+            kind: PortKind::Pipeline,
+            instances: 1,
+            busy,
+            idle: vec![(reason.to_owned(), 100 - busy)],
+            moved: 0,
+            rate: None,
+            empties_itself: false,
+            needed,
+            timeline: None,
+        }
+    }
+
+    fn named(units: &[UnitCycles]) -> Option<String> {
+        UnitCycles::names(&UnitCycles::limiting(units))
+    }
+
+    /// The coarse raster emits two tiles per cycle and Hi-Z passes one: both are always busy.
+    #[test]
+    fn a_port_that_passes_partial_beats_does_not_limit() {
+        let [coarse, crop] =
+            [port("coarse", [99, 50], "drained"), port("crop", [60, 60], "starved by cores")];
+        let hi_z = port("hi_z", [99, 99], "drained");
+        assert_eq!(named(&[coarse, hi_z, crop]).as_deref(), Some("hi_z"));
+    }
+
+    /// Tile coalescing waits for bins in front of a slow output port, or a unit without an output port for room of its own.
+    #[test]
+    fn full_bins_count_for_the_port_that_empties_them() {
+        let full = |empties_itself| {
+            let unit = UnitCycles { empties_itself, ..port("tc", [50, 50], "full") };
+            named(&[unit, port("tc_out", [95, 95], "drained")])
+        };
+        assert_eq!(full(true).as_deref(), Some("tc_out"));
+        assert_eq!(full(false).as_deref(), Some("tc, tc_out"));
+    }
+
+    /// Room for ten cycles is worth as much as faster ports where these work in 90, and nothing where they work in 99.
+    #[test]
+    fn a_storage_limits_if_its_room_is_worth_as_much_as_the_ports() {
+        let with = |coarse: u64| {
+            let storage = UnitCycles { kind: PortKind::Storage, ..port("buffer", [88, 0], "full") };
+            let units = [storage, port("coarse", [coarse; 2], "starved by setup")];
+            named(&[&units[..], &[port("crop", [80, 80], "starved by cores")]].concat())
+        };
+        assert_eq!(with(90).as_deref(), Some("buffer, coarse"));
+        assert_eq!(with(99).as_deref(), Some("coarse"));
+    }
+
+    /// Quad reordering, at work in two thirds of the cycles, holds up the test in front of it while the raster waits.
+    #[test]
+    fn a_port_that_holds_up_the_others_limits_too() {
+        let units = |blocked: &str| {
+            let zrop = port("zrop", [82, 50], blocked);
+            let qru = port("qru", [67, 67], "starved by zrop");
+            [port("coarse", [82, 82], "blocked by zrop"), zrop, qru]
+        };
+        assert_eq!(named(&units("blocked by qru")).as_deref(), Some("coarse, qru"));
+        assert_eq!(named(&units("starved by coarse")).as_deref(), Some("coarse, zrop"));
+    }
+
+    /// Busy memory goes before the port that waits for it; in half of the cycles or less, nothing limits.
+    #[test]
+    fn memory_goes_before_ports_that_wait_for_it() {
+        let crop = UnitCycles {
+            idle: vec![(StallReason::Miss.name().to_owned(), 89)],
+            ..port("crop", [11, 11], "")
+        };
+        let dram =
+            |busy| UnitCycles { kind: PortKind::Memory, ..port("dram", [busy, busy], "unused") };
+        assert_eq!(named(&[crop.clone(), dram(97)]).as_deref(), Some("dram"));
+        assert_eq!(named(&[crop, dram(40)]).as_deref(), Some("crop"));
+        assert_eq!(named(&[dram(40)]), None);
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Compared {
 }
 
 /// Deviation from a published number above which a reason is given.
-const LARGE_DEVIATION: f64 = 0.15;
+pub(crate) const LARGE_DEVIATION: f64 = 0.15;
 
 impl Compared {
     /// Whether our number keeps to a published bound; `None` if the number is not a bound or ours is missing. A published

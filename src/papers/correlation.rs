@@ -1,6 +1,6 @@
 //! Measured numbers of a machine beside the emulator's: errors, their mean, and scatter plots.
 
-use crate::content::Content;
+use crate::content::{Content, LARGE_DEVIATION};
 use crate::paper::Figure;
 use crate::sheet::{Sheet, mean, quotient};
 use quadrille_base::units::percent;
@@ -9,8 +9,6 @@ use quadrille_suite::measured::{Measurement, Quantity};
 use quadrille_suite::unique;
 
 const REFERENCE: &str = "blend-rgba16f";
-/// Magnitude of a relative error from which on a pair names the fields that move it.
-const DEVIATION: f64 = 0.15;
 const RELATIVE: &str = "Rates relative to blend-rgba16f";
 
 /// A measured number with the emulated one.
@@ -44,7 +42,7 @@ impl Correlation {
         let reference = reference(&self.pairs);
         let deviates = |pair: &Pair| {
             let numbers = relative(pair, reference).or_else(|| pair.numbers());
-            numbers.is_some_and(|[measured, ours]| (ours / measured - 1.0).abs() > DEVIATION)
+            numbers.is_some_and(|[measured, ours]| (ours / measured - 1.0).abs() > LARGE_DEVIATION)
         };
         self.pairs.iter_mut().filter(|pair| deviates(pair)).collect()
     }

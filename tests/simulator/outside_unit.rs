@@ -5,62 +5,21 @@ use std::time::Duration;
 
 use quadrille::gpu::machine::Machine;
 use quadrille::gpu::view::PreparedView;
-use quadrille::gpu::wiring::{Watch, extension};
-use quadrille::machine::issue_port::IssuePort;
-use quadrille::machine::packets::Beat;
-use quadrille::machine::rate::Rate;
-use quadrille::machine::rigid_unit::{Process, Rigid, RigidUnit};
+use quadrille::gpu::wiring::Watch;
 use quadrille::suite::{Configuration, RunOptions, RunRow, Suite, csv};
 use quadrille::{
     Config, Method, Profile, Recipe, SceneFacts, SimdLevel, Simulated, Synthetic, Task, Variant,
     VariantRun, ViewFacts,
 };
 
-quadrille::machine::spec! {
-    /// A unit that looks at the coverage of tested quads.
-    ProbeSpec in "probe" {
-        /// Cycles from a beat's arrival to its departure.
-        latency_cycles: u64 = 2, 0..=100_000, Assumed "a unit of one's own";
-    }
-}
-
-quadrille::statistics! {
-    /// Counters of the probe.
-    pub struct ProbeCounters {
-        /// Quads with four fragments left after the tests.
-        full: u64,
-    }
-}
-
-impl Rigid for ProbeSpec {
-    const NAME: &'static str = "probe";
-    type Counters = ProbeCounters;
-
-    fn port(&self) -> IssuePort {
-        IssuePort::new(Rate::ONE, self.latency_cycles)
-    }
-}
-
-impl<M> Process<M> for ProbeSpec {
-    type In = Beat;
-    type Out = Beat;
-
-    fn process(&self, beat: Beat, counters: &mut ProbeCounters, _: &M) -> (u64, Option<Beat>) {
-        counters.full += beat.quads.iter().filter(|quad| quad.mask == 0b1111).count() as u64;
-        (1, Some(beat))
-    }
-}
+#[allow(dead_code, reason = "its `main` is for `cargo run`")]
+#[path = "../../examples/own_program.rs"]
+mod example;
+use example::{ProbeSpec, probe};
 
 /// The default configuration with the probe between the tests and the shading.
 fn probed() -> Config {
-    let probe = extension::<ProbeSpec>(|simulator, draw, shader, tests| {
-        let spec: ProbeSpec = simulator.config().unit();
-        simulator.run_with(draw, shader, tests, |gpc| {
-            let shading = quadrille::chain! { 4 => RigidUnit::new(&spec), gpc.shading() };
-            gpc.raster(gpc.tests(gpc.flush_policy(), shading))
-        })
-    });
-    Config::default().with_extension(probe).unwrap()
+    Config::default().with_extension(probe()).unwrap()
 }
 
 #[test]
