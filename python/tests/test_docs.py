@@ -20,7 +20,7 @@ from conftest import ROOT
 import quadrille
 
 EXAMPLES = ROOT / "python" / "examples"
-MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._scene", "._threads", ".gsplat"]
+MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._scene", "._threads", ".gsplat.exporter", ".gsplat.rendering"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -54,6 +54,12 @@ def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.f
         return np.require(array, dtype=dtype, requirements=("C", "A"))
 
 
+def one_of(name: str, value: Any, names: tuple[str, ...]) -> None:
+    """Raises ValueError unless ``value`` is among ``names``."""
+    if value not in names:
+        raise ValueError(f"{name}: expected one of {', '.join(names)}, found {value!r}")
+
+
 def _shown(shape: Shape) -> str:
     return "[" + ", ".join(str(axis) for axis in shape) + "]"
 

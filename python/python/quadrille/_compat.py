@@ -199,6 +199,9 @@ def markdown() -> str:
             "`export_splats` writes raw values as `ply`, `splat` or `ply_compressed`, as gsplat does, and as `spz` or `sog`.",
             "`load_ply_to_splats` reads a PLY file back. `rasterization_2dgs` and `PngCompression` raise NotImplementedError.",
             "",
+            "Functions are in the modules where gsplat has them, such as `quadrille.gsplat.rendering`. After",
+            "`quadrille.gsplat.install()`, a program that imports gsplat and its modules gets these.",
+            "",
         ]
     )
 
