@@ -64,6 +64,9 @@ pub struct UnitCycles {
     /// Minimum number of cycles for the items at that rate, over all instances; `busy` if there is no rate.
     #[serde(skip)]
     pub needed: u64,
+    /// Cycles that the busiest instance needs and waits for data, for other users and for room that only it can make.
+    #[serde(skip)]
+    pub busiest: u64,
     /// Sum of the timelines of all instances, if they were kept.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
@@ -96,6 +99,7 @@ impl UnitCycles {
             rate: Some(rate),
             empties_itself: false,
             needed: busy,
+            busiest: busy.div_ceil(instances.max(1)),
             timeline: None,
         }
     }
@@ -136,17 +140,19 @@ impl UnitCycles {
         cycles as f64 / self.total().max(1) as f64
     }
 
-    /// Share of the cycles that the items need at the port's own rate, plus its waits for data, for other users, and for room
-    /// that no output port of the unit makes, 0 to 1. Partial beats keep a neighbour of a limiting port occupied as long as that port,
-    /// although its items need fewer cycles.
+    /// Share of the cycles that the items of the busiest instance need at the port's own rate, plus its waits for data, for
+    /// other users, and for room that no output port of the unit makes, 0 to 1. Partial beats keep a neighbour of a limiting
+    /// port occupied as long as that port, although its items need fewer cycles.
     pub fn demand(&self) -> f64 {
-        let data = self.idle(StallReason::Miss) + self.idle(StallReason::Contended);
-        let full = if self.empties_itself { 0 } else { self.idle(StallReason::Full) };
-        self.share(self.needed + data + full).min(1.0)
+        self.share(self.busiest * self.instances).min(1.0)
     }
 
+    /// Share of the cycles in which items wait for room in a storage, 0 to 1. Primitives and quads pass the instances in the
+    /// order of the draw, so that one full instance holds up all: the waits of the instances add up.
     fn waits_for_room(&self) -> f64 {
-        if self.kind == PortKind::Storage { self.share(self.idle(StallReason::Full)) } else { 0.0 }
+        let is_storage = self.kind == PortKind::Storage;
+        let waits = if is_storage { self.idle(StallReason::Full) } else { 0 };
+        self.share(waits * self.instances).min(1.0)
     }
 
     /// Share of the cycles in which the port waits to pass its items on.
@@ -286,7 +292,8 @@ struct Waits {
 }
 
 impl Waits {
-    /// Inserts the storage behind its port, and appends its name to the port's stall reason.
+    /// Inserts the storage behind its port, and appends its name to the port's stall reason, whose cycles count for the
+    /// storage in place of the port.
     fn add_to(&self, units: &mut Vec<UnitCycles>) {
         let Some(place) = units.iter().position(|unit| unit.name == self.port) else { return };
         let port = &mut units[place];
@@ -294,6 +301,10 @@ impl Waits {
         let mut idle = port.idle.iter_mut();
         if let Some((reason, _)) = idle.find(|(name, _)| name == self.reason.name()) {
             *reason = format!("{reason} {}", self.name);
+        }
+        let waits_of_port = !(self.reason == StallReason::Full && port.empties_itself);
+        if waits_of_port {
+            port.busiest = port.busiest.saturating_sub(self.cycles / instances.max(1));
         }
         let unused = all.saturating_sub(self.cycles);
         let storage = UnitCycles {
@@ -306,6 +317,10 @@ impl Waits {
             rate: None,
             empties_itself: false,
             needed: 0,
+            busiest: match self.reason {
+                StallReason::Full => self.cycles,
+                _ => self.cycles.div_ceil(instances.max(1)),
+            },
             timeline: None,
         };
         units.insert(place + 1, storage);
@@ -381,6 +396,12 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             };
             (named, sum(&|a| a.idle[reason as usize]))
         });
+        let empties_itself =
+            names.get(at + 1).is_some_and(|next| next.strip_suffix("_out") == Some(name));
+        let full = [StallReason::Full].into_iter().filter(|_| !empties_itself);
+        let waits = || [StallReason::Miss, StallReason::Contended].into_iter().chain(full.clone());
+        let of_instance =
+            |a: &Activity| a.needed() + waits().map(|reason| a.idle[reason as usize]).sum::<u64>();
         UnitCycles {
             name,
             kind: PortKind::Pipeline,
@@ -388,10 +409,9 @@ fn unit_cycles(ports: &[(&'static str, Activity)]) -> Vec<UnitCycles> {
             busy: sum(&|a| a.busy),
             moved: sum(&|a| a.moved),
             rate: alike.first().and_then(|(_, a)| a.rate),
-            empties_itself: names
-                .get(at + 1)
-                .is_some_and(|next| next.strip_suffix("_out") == Some(name)),
+            empties_itself,
             needed: sum(&Activity::needed),
+            busiest: alike.iter().map(|(_, a)| of_instance(a)).max().unwrap_or(0),
             idle: idle.filter(|(_, cycles)| *cycles > 0).collect(),
             timeline: (alike.iter())
                 .filter_map(|(_, activity)| activity.timeline().cloned())
@@ -411,6 +431,7 @@ mod tests {
     /// A port of a run of 100 cycles that is busy in `busy` of them, for items that need `needed`, and otherwise idle for
     /// `reason`.
     fn port(name: &'static str, [busy, needed]: [u64; 2], reason: &str) -> UnitCycles {
+        let waits = ["miss", "contended", "full"].contains(&reason);
         UnitCycles {
             name,
             kind: PortKind::Pipeline,
@@ -421,6 +442,7 @@ mod tests {
             rate: None,
             empties_itself: false,
             needed,
+            busiest: needed + if waits { 100 - busy } else { 0 },
             timeline: None,
         }
     }
@@ -442,7 +464,8 @@ mod tests {
     #[test]
     fn full_bins_count_for_the_port_that_empties_them() {
         let full = |empties_itself| {
-            let unit = UnitCycles { empties_itself, ..port("tc", [50, 50], "full") };
+            let busiest = if empties_itself { 50 } else { 100 };
+            let unit = UnitCycles { empties_itself, busiest, ..port("tc", [50, 50], "full") };
             named(&[unit, port("tc_out", [95, 95], "drained")])
         };
         assert_eq!(full(true).as_deref(), Some("tc_out"));
@@ -473,13 +496,27 @@ mod tests {
         assert_eq!(named(&units("starved by coarse")).as_deref(), Some("coarse, zrop"));
     }
 
+    /// Two instances share the work of a port unevenly: the busier one works in 90 of 100 cycles, both in 60 on average. A
+    /// storage of two instances holds up the draw in the waits of either.
+    #[test]
+    fn the_busiest_of_several_instances_limits() {
+        let of_two = |cycles: UnitCycles| UnitCycles { instances: 2, ..cycles };
+        let idle = |cycles: u64| vec![("starved by cores".to_owned(), cycles)];
+        let even = UnitCycles { idle: idle(70), ..of_two(port("pack", [130, 65], "")) };
+        let uneven =
+            UnitCycles { idle: idle(80), busiest: 90, ..of_two(port("crop", [120, 60], "")) };
+        assert_eq!(named(&[even.clone(), uneven]).as_deref(), Some("crop"));
+        let waits = Waits { name: "fetch", port: "tgc", reason: StallReason::Full, cycles: 70 };
+        let full = vec![("full".to_owned(), 70), ("starved by vpo".to_owned(), 90)];
+        let mut units = vec![UnitCycles { idle: full, ..of_two(port("tgc", [40, 20], "")) }];
+        waits.add_to(&mut units);
+        assert_eq!(named(&units).as_deref(), Some("fetch"));
+    }
+
     /// Busy memory goes before the port that waits for it; in half of the cycles or less, nothing limits.
     #[test]
     fn memory_goes_before_ports_that_wait_for_it() {
-        let crop = UnitCycles {
-            idle: vec![(StallReason::Miss.name().to_owned(), 89)],
-            ..port("crop", [11, 11], "")
-        };
+        let crop = port("crop", [11, 11], StallReason::Miss.name());
         let dram =
             |busy| UnitCycles { kind: PortKind::Memory, ..port("dram", [busy, busy], "unused") };
         assert_eq!(named(&[crop.clone(), dram(97)]).as_deref(), Some("dram"));

@@ -180,6 +180,7 @@ impl ComputeResult {
             rate: None,
             empties_itself: false,
             needed: reasons.issue,
+            busiest: (reasons.issue + reasons.memory).div_ceil(self.counts.schedulers.max(1)),
             timeline: None,
         };
         [vec![cores], self.memory.clone()].concat()

@@ -236,6 +236,7 @@ mod tests {
             rate: None,
             empties_itself: false,
             needed: busy,
+            busiest: busy + idle.iter().filter(|(r, _)| *r == "full").map(|(_, c)| c).sum::<u64>(),
             timeline: None,
         }
     }
