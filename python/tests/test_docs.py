@@ -20,7 +20,8 @@ from conftest import ROOT
 import quadrille
 
 EXAMPLES = ROOT / "python" / "examples"
-MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._scene", "._threads", ".gsplat.exporter", ".gsplat.rendering"]
+GSPLAT = [".gsplat._harmonics", ".gsplat.exporter", ".gsplat.rendering", ".gsplat.utils"]
+MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._scene", "._threads", *GSPLAT]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -15,10 +15,10 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("name", ["rendering", "exporter", "compression"])
+@pytest.mark.parametrize("name", ["rendering", "exporter", "utils", "compression", "cuda._wrapper"])
 def test_modules_have_the_names_of_the_wheel(name: str) -> None:
     ours = importlib.import_module(f"quadrille.gsplat.{name}")
-    path = oracle.wheel_file(f"{name}.py")
+    path = oracle.wheel_file(name.replace(".", "/") + ".py")
     if path is None:
         pytest.skip("gsplat 1.5.3 is not installed")
     assert path.exists() or path.with_suffix("").is_dir()

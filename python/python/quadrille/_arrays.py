@@ -6,6 +6,7 @@ numbers.
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from typing import Any, TypeVar
@@ -44,14 +45,25 @@ def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.f
     if array.dtype == np.bool_ or array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: expected numbers, found {array.dtype}")
     if shape is not None:
-        fits = array.ndim == len(shape) and all(
-            isinstance(wanted, str) or wanted == found for wanted, found in zip(shape, array.shape)
-        )
-        if not fits:
-            raise ValueError(f"{name}: expected {_shown(shape)}, found {_shown(array.shape)}")
+        check_shape(array.shape, name, shape)
     # Numbers beyond the range of float32 become infinite, which every call refuses or counts.
     with np.errstate(over="ignore"):
         return np.require(array, dtype=dtype, requirements=("C", "A"))
+
+
+def check_shape(found: Shape, name: str, shape: Shape) -> None:
+    """Raises ValueError unless the axes of ``found`` are those of ``shape``, in which a letter is any length."""
+    fits = len(found) == len(shape) and all(isinstance(wanted, str) or wanted == axis for wanted, axis in zip(shape, found))
+    if not fits:
+        raise ValueError(f"{name}: expected {_shown(shape)}, found {_shown(found)}")
+
+
+def integer(value: Any, name: str) -> int:
+    """``value`` as an int. Numbers of other kinds, such as 3.0, raise TypeError."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected an integer, found {value!r}") from error
 
 
 def one_of(name: str, value: Any, names: tuple[str, ...]) -> None:

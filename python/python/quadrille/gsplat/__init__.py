@@ -10,16 +10,30 @@ import pkgutil
 import sys
 
 from .compression import PngCompression
+from .cuda._wrapper import (
+    RollingShutterType,
+    fully_fused_projection,
+    proj,
+    quat_scale_to_covar_preci,
+    spherical_harmonics,
+    world_to_cam,
+)
 from .exporter import export_splats, load_ply_to_splats
 from .rendering import rasterization, rasterization_2dgs
 
 __all__ = [
     "PngCompression",
+    "RollingShutterType",
     "export_splats",
+    "fully_fused_projection",
     "install",
     "load_ply_to_splats",
+    "proj",
+    "quat_scale_to_covar_preci",
     "rasterization",
     "rasterization_2dgs",
+    "spherical_harmonics",
+    "world_to_cam",
 ]
 
 

@@ -1,0 +1,49 @@
+"""torch, or numpy where no argument is a tensor. The package itself never imports torch: tensors exist only if it is
+imported already, and the modules that need it otherwise load it when they are used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._arrays import check_shape, take
+
+Shape = tuple[Any, ...]
+
+
+class _Torch:
+    """The module torch, imported at the first use of an attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("torch"), name)
+
+
+torch: Any = _Torch()
+
+
+def namespace(*values: Any) -> Any:
+    """torch if one of the values is a tensor, else numpy."""
+    loaded = sys.modules.get("torch")
+    return loaded if loaded is not None and any(isinstance(value, loaded.Tensor) for value in values) else np
+
+
+def floats(xp: Any, value: Any, name: str, shape: Shape, like: Any = None) -> Any:
+    """``value`` as floating-point numbers of a namespace; of the type of ``like`` if it has another kind of array."""
+    if xp is np:
+        dtype = getattr(value, "dtype", None) if like is None else like.dtype
+        return take(value, name, shape, np.float32 if dtype == np.float32 else np.float64)
+    if not isinstance(value, xp.Tensor):
+        value = xp.as_tensor(value, dtype=None if like is None else like.dtype)
+    check_shape(tuple(value.shape), name, shape)
+    return value
+
+
+def unit(xp: Any, vectors: Any) -> Any:
+    """Vectors of length 1; zeros stay zeros, without a gradient."""
+    squares = (vectors * vectors).sum(-1)[..., None]
+    is_zero = squares == 0
+    lengths = xp.sqrt(xp.where(is_zero, xp.ones_like(squares), squares))
+    return vectors / lengths
