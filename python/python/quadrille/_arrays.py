@@ -53,8 +53,8 @@ def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.f
 
 def check_shape(found: Shape, name: str, shape: Shape) -> None:
     """Raises ValueError unless the axes of ``found`` are those of ``shape``, in which a letter is any length."""
-    fits = len(found) == len(shape) and all(isinstance(wanted, str) or wanted == axis for wanted, axis in zip(shape, found))
-    if not fits:
+    matches = (isinstance(wanted, str) or wanted == axis for wanted, axis in zip(shape, found))
+    if len(found) != len(shape) or not all(matches):
         raise ValueError(f"{name}: expected {_shown(shape)}, found {_shown(found)}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from typing import Any
 
 from .compression import PngCompression
 from .cuda._wrapper import (
@@ -19,11 +20,17 @@ from .cuda._wrapper import (
     world_to_cam,
 )
 from .exporter import export_splats, load_ply_to_splats
+from .relocation import compute_relocation
 from .rendering import rasterization, rasterization_2dgs
+from .strategy import DefaultStrategy, MCMCStrategy, Strategy
 
 __all__ = [
+    "DefaultStrategy",
+    "MCMCStrategy",
     "PngCompression",
     "RollingShutterType",
+    "Strategy",
+    "compute_relocation",
     "export_splats",
     "fully_fused_projection",
     "install",
@@ -35,6 +42,13 @@ __all__ = [
     "spherical_harmonics",
     "world_to_cam",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # A class of torch, which is imported with it.
+    if name == "SelectiveAdam":
+        return importlib.import_module(".optimizers", __name__).SelectiveAdam
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def install() -> None:
@@ -50,6 +64,9 @@ def install() -> None:
     """
     this = sys.modules[__name__]
     if sys.modules.setdefault("gsplat", this) is not this:
-        raise RuntimeError("quadrille.gsplat.install: gsplat is already imported; call install() before its first import")
+        raise RuntimeError("quadrille.gsplat.install: gsplat is already imported; call it before the first import")
     for found in pkgutil.walk_packages(__path__, f"{__name__}."):
-        sys.modules["gsplat" + found.name.removeprefix(__name__)] = importlib.import_module(found.name)
+        name = found.name.removeprefix(__name__)
+        # Private modules of this package have no namesakes in gsplat.
+        if not name.startswith("._"):
+            sys.modules[f"gsplat{name}"] = importlib.import_module(found.name)

@@ -3,15 +3,19 @@ imported already, and the modules that need it otherwise load it when they are u
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .._arrays import check_shape, take
 
 Shape = tuple[Any, ...]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class _Torch:
@@ -22,6 +26,17 @@ class _Torch:
 
 
 torch: Any = _Torch()
+
+
+def without_gradients(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """``function`` under ``torch.no_grad()``, without torch until it is called."""
+
+    @functools.wraps(function)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with torch.no_grad():
+            return function(*args, **kwargs)
+
+    return called
 
 
 def namespace(*values: Any) -> Any:

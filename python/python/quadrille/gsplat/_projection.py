@@ -137,9 +137,9 @@ def fully_fused_projection(
     Returns
     -------
     radii [..., C, N, 2] i32, means2d [..., C, N, 2], depths [..., C, N], conics [..., C, N, 3] and compensations
-    [..., C, N] or None. Splats that are not drawn have radii 0, and zeros without gradients elsewhere. ``packed`` leaves
-    them out: the result is batch_ids, camera_ids and gaussian_ids i64 [n], then these arrays with one axis in place of
-    the axes before.
+    [..., C, N] or None. Splats that are not drawn have radii 0, and zeros without gradients elsewhere. ``packed``
+    leaves them out: the result is batch_ids, camera_ids and gaussian_ids i64 [n], then these arrays with one axis in
+    place of the axes before.
     """
     if sparse_grad:
         raise NotImplementedError("sparse_grad: gradients are dense; leave it out")
