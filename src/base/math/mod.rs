@@ -12,6 +12,6 @@ pub mod unfused;
 pub use buffer::{CacheLevel, prefetch, prefetch_to};
 pub use cast::{byte, fit, index, low, narrow, whole};
 pub use harmonics::SH_C0;
-pub use harmonics::{SH_SIGN_AXES, sh_basis, sh_colour};
+pub use harmonics::{SH_SIGN_AXES, ShScalar, sh_basis, sh_colour};
 pub use sh_rotation::sh_rotations;
 pub use simd_level::SimdLevel;

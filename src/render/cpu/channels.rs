@@ -78,8 +78,14 @@ pub struct ChannelCounts {
     pub times: RenderTimes,
 }
 
+/// Checks the length of an array of numbers.
+pub(crate) fn check_length(what: &str, expected: usize, found: usize) -> Result<()> {
+    Error::refuse_if(expected != found, what, format_args!("{expected} numbers"), found)
+}
+
 impl ChannelSettings<'_> {
-    fn value_channels(&self) -> usize {
+    /// Number of channels without depth.
+    pub(crate) fn value_channels(&self) -> usize {
         match self.values {
             ChannelValues::None => 0,
             ChannelValues::Colours => 3,
@@ -92,23 +98,25 @@ impl ChannelSettings<'_> {
         self.value_channels() + usize::from(self.depth.is_some())
     }
 
-    fn check(&self, splats: usize, camera: &Camera, picture: &ChannelPicture<'_>) -> Result<()> {
-        let check = |what: &str, expected: usize, found: usize| match expected == found {
-            true => Ok(()),
-            false => Err(Error::argument(what, format!("{expected} numbers"), found)),
-        };
+    /// Checks the lengths of the values and of the background.
+    pub(crate) fn check_inputs(&self, splats: usize) -> Result<()> {
         if self.channels() == 0 || matches!(self.values, ChannelValues::Rows { channels: 0, .. }) {
             return Err(Error::argument("channels", "at least 1", "0"));
         }
         if let ChannelValues::Rows { values, channels } = self.values {
-            check("values", splats.saturating_mul(channels), values.len())?;
+            check_length("values", splats.saturating_mul(channels), values.len())?;
         }
-        if let Some(background) = self.background {
-            check("background", self.value_channels(), background.len())?;
+        match self.background {
+            Some(background) => check_length("background", self.value_channels(), background.len()),
+            None => Ok(()),
         }
+    }
+
+    fn check(&self, splats: usize, camera: &Camera, picture: &ChannelPicture<'_>) -> Result<()> {
+        self.check_inputs(splats)?;
         let pixels = camera.width as usize * camera.height as usize;
-        check("alphas", pixels, picture.alphas.len())?;
-        check("picture", pixels.saturating_mul(self.channels()), picture.values.len())
+        check_length("alphas", pixels, picture.alphas.len())?;
+        check_length("picture", pixels.saturating_mul(self.channels()), picture.values.len())
     }
 
     /// Channel `channel` of a splat; 0 beyond the last.

@@ -9,7 +9,7 @@ use quadrille_base::image::{Layer, LayerPicture};
 use quadrille_base::math::narrow;
 use quadrille_scene::Splats;
 
-pub(super) const LEAST_ALPHA: f32 = 1e-10;
+pub(crate) const LEAST_ALPHA: f32 = 1e-10;
 /// Transmittance at which a fragment determines the median depth.
 pub(super) const MEDIAN_TRANSMITTANCE: f64 = 0.5;
 pub(super) const NO_ID: u32 = u32::MAX;

@@ -29,6 +29,7 @@ mod tile_layers;
 
 pub use batches::{DrawnView, KEPT_BYTES};
 pub use clock::RenderTimes;
+pub(crate) use layers::LEAST_ALPHA;
 pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{FrameSource, Renderer, render};
 

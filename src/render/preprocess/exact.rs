@@ -149,19 +149,11 @@ impl ExactSplat {
         let before = rows[0].cross(&rows[1]).norm_squared();
         let blur = view.low_pass_px2;
         let determinant = before + blur * (xx + yy) + blur * blur;
-        if determinant.is_nan() || determinant <= 0.0 {
-            return None;
-        }
         let opacity = f64::from(splat.opacity)
             * match view.opacity_factor {
                 OpacityFactor::None => 1.0,
                 OpacityFactor::Determinants { floor } => (before / determinant).max(floor).sqrt(),
             };
-        // NaN and infinite opacities are invalid: an infinite one would cover all pixels.
-        let radius_squared = cut_radius_squared(opacity);
-        if !radius_squared.is_finite() || radius_squared < 0.0 {
-            return None;
-        }
         let shape = Self {
             depth: centre.depth,
             mean_from_centre_px: centre.px,
@@ -170,7 +162,16 @@ impl ExactSplat {
             opacity,
             colour: [0.0; 3],
         };
-        (!shape.is_too_small(view)).then_some(shape)
+        shape.is_drawable(view).then_some(shape)
+    }
+
+    /// Whether the covariance is not degenerate, the centre is not below the alpha cut, and the footprint is large enough for
+    /// the profile.
+    pub(crate) fn is_drawable(&self, view: &ViewTransform) -> bool {
+        let radius_squared = cut_radius_squared(self.opacity);
+        // NaN and infinite opacities are invalid: an infinite one would cover all pixels.
+        let is_valid = self.determinant > 0.0 && radius_squared.is_finite();
+        is_valid && radius_squared >= 0.0 && !self.is_too_small(view)
     }
 
     fn is_too_small(&self, view: &ViewTransform) -> bool {

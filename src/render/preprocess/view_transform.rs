@@ -42,7 +42,11 @@ pub struct ViewTransform {
 impl ViewTransform {
     /// Computes the constants for frames of `splats` by `camera` under `profile`.
     pub fn new<T: SplatSource + ?Sized>(splats: &T, camera: &Camera, profile: &Profile) -> Self {
-        let camera = &*camera.relative_to(splats.origin());
+        Self::of_camera(&camera.relative_to(splats.origin()), profile)
+    }
+
+    /// Computes the constants for a camera in the world space of the splats.
+    pub(crate) fn of_camera(camera: &Camera, profile: &Profile) -> Self {
         let size = [f64::from(camera.width), f64::from(camera.height)];
         let rows = camera.view_from_world;
         let slope_limits = std::array::from_fn(|axis| {
