@@ -1,7 +1,9 @@
 """A viewer in a browser: nerfview asks for pictures, and quadrille draws them on the CPU.
 
-    pip install nerfview viser
+    pip install nerfview viser imageio jaxtyping matplotlib rich scipy splines torch
     python nerfview.py scene.ply
+
+Release 0.1.3 of nerfview states only viser of the packages that it imports.
 
 `render_function` also serves a training script that shows its splats in nerfview.
 """

@@ -141,6 +141,8 @@ impl Call {
         py: Python<'_>,
         work: impl FnOnce(&Task) -> quadrille::Result<T> + Send,
     ) -> PyResult<T> {
+        // Work shorter than a tick never waits for one, and a call may run it once per camera.
+        py.check_signals()?;
         let pool = pool(self.threads)?;
         let mut task = Task::new();
         if self.progress.is_some() {

@@ -123,6 +123,27 @@ def test_an_interrupt_ends_long_calls(name: str, large: Large, folder: pathlib.P
     assert quadrille.render(vase[0], view).rgba.any()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_ends_a_call_of_many_short_frames(vase: Vase, view: quadrille.Camera) -> None:
+    """Frames that end before the next look at signals: without one per camera, all cameras are drawn first."""
+    from quadrille.gsplat import rasterization
+
+    scene, small = vase[0], view.resized(64, 36)
+    viewmats, Ks = np.repeat(small.viewmat[None], 8_000, axis=0), np.repeat(small.K[None], 8_000, axis=0)
+    sent = [0.0]
+
+    def interrupt() -> None:
+        sent[0] = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.3, interrupt).start()
+    arrays = (scene.means, scene.quats, scene.scales, scene.opacities, scene.sh)
+    with pytest.raises(KeyboardInterrupt):
+        rasterization(*arrays, viewmats, Ks, 64, 36, sh_degree=scene.sh_degree, meta=False)
+    assert time.monotonic() - sent[0] < LONGEST_INTERRUPT_S
+
+
 def test_progress_that_raises_ends_the_call(large: Large, folder: pathlib.Path) -> None:
     def stop(stage: str, done: int, total: int) -> None:
         raise RuntimeError(f"stopped in {stage}")

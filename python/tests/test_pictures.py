@@ -209,6 +209,17 @@ def test_comparison() -> None:
         quadrille.compare(grey, other, protocol="best")
 
 
+
+def test_integers_are_scaled_by_their_type() -> None:
+    bytes_, words = np.full((16, 16, 3), 51, np.uint8), np.full((16, 16, 3), 13107, np.uint16)
+    assert quadrille.compare(bytes_, words, protocol="float")["max_abs"] < 1e-7
+    assert quadrille.compare(words, np.full((16, 16, 3), 26214, np.uint16), protocol="float")["max_abs"] > 0.19
+    # The scale of other integers is not known: 0 to 255 in int64 were clamped to white, and any two pictures identical.
+    for kind in (np.int64, np.int32, np.int16):
+        with pytest.raises(TypeError, match="a: expected an array of float, uint8 or uint16"):
+            quadrille.compare(bytes_.astype(kind), words)
+
+
 def test_lpips_names_the_way_to_its_weights(tmp_path: pathlib.Path) -> None:
     grey = np.full((40, 40, 3), 128, np.uint8)
     with pytest.raises(ValueError, match="lpips: expected one of vgg, alex, vgg-scaled"):

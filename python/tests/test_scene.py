@@ -133,6 +133,18 @@ def test_pickles_are_bit_identical(vase: tuple[quadrille.Scene, list[quadrille.C
     assert a.tobytes() == b.tobytes()
 
 
+def test_pickled_tables_keep_columns_and_comments(tmp_path: pathlib.Path, vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
+    vase[0].save(tmp_path / "vase.ply")
+    table = quadrille.load_table(tmp_path / "vase.ply")
+    table.columns["segment"] = np.arange(len(table), dtype=np.uint16)
+    table.comments.append("a remark")
+    again = pickle.loads(pickle.dumps(table))
+    assert list(again.columns) == list(table.columns) and again.comments == table.comments
+    for name, values in table.columns.items():
+        assert again.columns[name].dtype == values.dtype
+        np.testing.assert_array_equal(again.columns[name], values)
+
+
 def test_far_scenes_keep_their_place(tmp_path: pathlib.Path, vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
     near, far = tmp_path / "near.ply", tmp_path / "far.ply"
     vase[0].save(near)
@@ -236,3 +248,32 @@ def test_conversion_with_a_report(tmp_path: pathlib.Path, vase: tuple[quadrille.
         quadrille.convert(source, source)
     with pytest.raises(ValueError, match="inputs: expected at least one file"):
         quadrille.convert([], out)
+
+
+def test_scenes_are_cut_and_joined(vase: tuple[quadrille.Scene, list[quadrille.Camera]], view: quadrille.Camera) -> None:
+    scene = vase[0]
+    joined = scene[:500] + scene[500:]
+    assert quadrille.render(joined, view).rgba.tobytes() == quadrille.render(scene, view).rgba.tobytes()
+    flat = quadrille.Scene.from_arrays(scene.means, scene.quats, scene.scales, scene.opacities, scene.sh[:, :1])
+    both = scene + flat
+    assert both.sh_degree == scene.sh_degree and not both.sh[len(scene) :, 1:].any()
+    with pytest.raises(TypeError, match="rows: expected a slice"):
+        scene[3]
+    with pytest.raises(TypeError):
+        scene + 3
+
+
+def test_covariances_are_those_of_axes_and_scales(vase: tuple[quadrille.Scene, list[quadrille.Camera]]) -> None:
+    scene = vase[0][:50]
+    variances = np.linalg.eigvalsh(scene.covariances.astype(np.float64))
+    np.testing.assert_allclose(variances, np.sort(scene.scales.astype(np.float64) ** 2), rtol=1e-3, atol=1e-9)
+
+
+def test_moves_of_a_camera(view: quadrille.Camera) -> None:
+    turn = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+    moved = view.translated([0.1, 0.2, 0.3]).rotated(turn)
+    pose = view.camera_to_world
+    np.testing.assert_allclose(moved.eye, (pose @ [0.1, 0.2, 0.3, 1])[:3])
+    np.testing.assert_allclose(moved.camera_to_world[:3, :3], pose[:3, :3] @ turn, atol=1e-12)
+    again = quadrille.Camera.from_opengl(moved.to_opengl(), moved.K, moved.width, moved.height)
+    np.testing.assert_allclose(again.viewmat, moved.viewmat, atol=1e-9)

@@ -141,6 +141,61 @@ class Camera:
         eye: NDArray[np.float64] = -(view[:3, :3].T @ view[:3, 3]) + 0.0
         return eye
 
+    def to_opengl(self) -> NDArray[np.float64]:
+        """The pose that `from_opengl` takes: from view space, with y up and z back, to world space, [4, 4].
+
+        >>> import numpy as np, quadrille
+        >>> pose = np.diag([1.0, -1.0, -1.0, 1.0])
+        >>> camera = quadrille.Camera.from_opengl(pose, [[60, 0, 32], [0, 60, 18], [0, 0, 1]], 64, 36)
+        >>> bool((camera.to_opengl() == pose).all())
+        True
+        """
+        pose: NDArray[np.float64] = self.camera_to_world @ _OPENCV_OF_OPENGL
+        return pose
+
+    def translated(self, offset: object) -> Camera:
+        """The camera moved by ``offset`` along its own axes: x right, y down, z forward, in world units.
+
+        >>> import numpy as np, quadrille
+        >>> camera = quadrille.Camera(64, 36, [[60, 0, 32], [0, 60, 18], [0, 0, 1]], np.eye(4))
+        >>> camera.translated([0, 0, 2]).eye
+        array([0., 0., 2.])
+        """
+        view = self.viewmat
+        view[:3, 3] -= take(offset, "offset", (3,), np.float64)
+        return self._with_viewmat(view)
+
+    def rotated(self, rotation: object) -> Camera:
+        """The camera turned about its centre by a rotation matrix [3, 3] of its own axes: what the camera saw in
+        direction ``rotation @ d`` is then seen in direction ``d``.
+
+        >>> import numpy as np, quadrille
+        >>> camera = quadrille.Camera(64, 36, [[60, 0, 32], [0, 60, 18], [0, 0, 1]], np.eye(4))
+        >>> to_the_right = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]
+        >>> camera.rotated(to_the_right).camera_to_world[:3, 2]
+        array([1., 0., 0.])
+        """
+        view = self.viewmat
+        view[:3] = np.array(matrix(rotation, "rotation", 3)).T @ view[:3]
+        return self._with_viewmat(view)
+
+    @property
+    def fov(self) -> tuple[float, float]:
+        """Horizontal and vertical field of view in degrees, without the distortion of the lens.
+
+        >>> import quadrille
+        >>> camera = quadrille.Camera.look_at([0, 0, -4], [0, 0, 0], [0, -1, 0], width=64, height=64, fov_degrees=90)
+        >>> [round(angle, 6) for angle in camera.fov]
+        [90.0, 90.0]
+        """
+
+        def angle(side: int, focal: float, principal: float) -> float:
+            ends = np.array([principal, side - principal]) / focal
+            return float(np.degrees((np.arctan(ends) if self.lens == "pinhole" else ends).sum()))
+
+        K = self.K
+        return angle(self.width, K[0, 0], K[0, 2]), angle(self.height, K[1, 1], K[1, 2])
+
     @property
     def width(self) -> int:
         """Width of the picture in pixels."""
@@ -169,6 +224,10 @@ class Camera:
 
     def __hash__(self) -> int:
         return hash((self.name, self.width, self.height))
+
+    def _with_viewmat(self, viewmat: NDArray[np.float64]) -> Camera:
+        width, height, k, _, *others = self._state()
+        return _restored(width, height, k, viewmat.tolist(), *others)
 
     def _state(self) -> tuple[Any, ...]:
         raw = self._raw

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
+import tempfile
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -145,6 +147,21 @@ class Table:
         columns = [(name, _column(name, values, len(self))) for name, values in self.columns.items()]
         for loss in self._raw.save(os.fspath(path), format, columns, list(self.comments)):
             warnings.warn(f"{os.fspath(path)}: {loss}", stacklevel=2)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # PLY holds all columns with their types; a table of another format comes back as one of PLY.
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "table.ply"
+            self.save(path)
+            return _restored, (path.read_bytes(),)
+
+
+def _restored(ply: bytes) -> Table:
+    """The table of a pickle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "table.ply"
+        path.write_bytes(ply)
+        return load_table(path)
 
 
 _TYPES = ("f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4")

@@ -61,12 +61,22 @@ class Picture:
         """Height in pixels."""
         return int(self.rgba.shape[0])
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array `rgba`: height, width, 4."""
+        return self.rgba.shape
+
+    def __getitem__(self, index: Any) -> Any:
+        """Elements of the array `rgba`: ``picture[y, x]`` is a pixel, ``picture[..., 3]`` the alphas."""
+        return self.rgba[index]
+
     def over(self, rgb: object) -> Picture:
         """The picture over an opaque colour, a grey or [3]; layers, counts and times stay."""
         return Picture(_quadrille.over(self.rgba, colour(rgb, "rgb")), self.layers, self.counts, self.times_ms)
 
     def rgb8(self, background: object = 0) -> NDArray[np.uint8]:
-        """The picture over an opaque colour as [H, W, 3] of 8 bits, for ``imshow``, PIL and OpenCV's RGB."""
+        """The picture over an opaque colour as [H, W, 3] of 8 bits, for ``imshow``, ``PIL.Image.fromarray`` and OpenCV's
+        RGB."""
         return _quadrille.rgb8(self.rgba, colour(background, "background"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -126,7 +136,7 @@ def compare(
     Parameters
     ----------
     a, b : pictures, or their files, as `read_picture` reads them, or arrays [H, W, 4] (premultiplied) or [H, W, 3] of
-        float, or of uint8 (0 to 255).
+        float, of uint8 (0 to 255) or of uint16 (0 to 65535).
     protocol : ``"inria"`` clamps and rounds to 8 bits first, as the published numbers of 3DGS do; ``"gsplat"`` clamps;
         ``"float"`` does neither.
     lpips : perceptual distances to measure, ``"vgg"`` (values of 0 to 1, as the original trainer), ``"alex"`` (scaled to
@@ -163,10 +173,12 @@ def _rgba(value: object, name: str) -> NDArray[np.float32]:
         value = read_picture(cast("str | os.PathLike[str]", value))
     if isinstance(value, Picture):
         return value.rgba
-    array = np.asarray(value)
-    pixels = take(array, name)
-    if array.dtype == np.uint8:
-        pixels = pixels / np.float32(255)
+    pixels = take(value, name)
+    kind = np.asarray(value).dtype
+    if kind.kind in "iu":
+        if kind not in (np.uint8, np.uint16):
+            raise TypeError(f"{name}: expected an array of float, uint8 or uint16, whose scale is known, found {kind}")
+        pixels = pixels / np.float32(np.iinfo(kind).max)
     if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
         raise ValueError(f"{name}: expected [H, W, 3] or [H, W, 4], found {list(pixels.shape)}")
     if pixels.shape[2] == 3:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import tempfile
 import warnings
 from typing import Any
 
@@ -187,6 +188,77 @@ class Scene:
         if len(index) and not (0 <= index.min() and index.max() < len(self)):
             raise IndexError(f"index: expected {-len(self)} to {len(self) - 1}, found another index")
         return self._of(self._raw.select(index.astype(np.uint64)))
+
+    def __getitem__(self, rows: object) -> Scene:
+        """The splats of a slice, of a mask [N] or of indices.
+
+        >>> import quadrille
+        >>> scene, _ = quadrille.synth("object", splats=1000)
+        >>> len(scene[:10]), len(scene[scene.opacities > 2]), len(scene[::-2])
+        (10, 0, 500)
+        """
+        if isinstance(rows, slice):
+            return self.select(np.arange(len(self))[rows])
+        if np.ndim(rows) == 0:  # type: ignore[arg-type]
+            raise TypeError(f"rows: expected a slice, a mask or indices, found {rows!r}; scene[i : i + 1] has one splat")
+        return self.select(rows)
+
+    def __add__(self, other: object) -> Scene:
+        """The splats of both scenes, those of ``other`` last. Missing coefficients of spherical harmonics are 0.
+
+        >>> import quadrille
+        >>> scene, _ = quadrille.synth("object", splats=1000)
+        >>> len(scene + scene[:10])
+        1010
+        """
+        if not isinstance(other, Scene):
+            return NotImplemented
+        if self.profile_hint != other.profile_hint:
+            raise ValueError(
+                f"other: expected splats of profile {self.profile_hint}, found {other.profile_hint}: no profile draws both "
+                "as they were trained"
+            )
+        degree = max(self.sh_degree, other.sh_degree)
+        moved = np.array(other._raw.origin) - np.array(self._raw.origin)
+        parts = []
+        for scene, by in ((self, np.zeros(3)), (other, moved)):
+            sh = scene.sh
+            missing = (degree + 1) ** 2 - sh.shape[1]
+            means = (scene._raw.attribute("means") + by).astype(np.float32)
+            padded = np.pad(sh, ((0, 0), (0, missing), (0, 0)))
+            parts.append((means, scene.quats, scene.scales, scene.opacities, padded))
+        arrays = tuple(np.concatenate(pair) for pair in zip(*parts))
+        x, y, z = self._raw.origin
+        return _restored(arrays, degree, (x, y, z), self.profile_hint)
+
+    @property
+    def covariances(self) -> NDArray[np.float32]:
+        """Covariances of the splats in world space, [N, 3, 3], as a new array."""
+        w, x, y, z = self.quats.T
+        turns = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        factors = np.moveaxis(turns, 2, 0) * self.scales[:, None, :]
+        covariances: NDArray[np.float32] = factors @ np.swapaxes(factors, 1, 2)
+        return covariances
+
+    def dumps(self, format: str = "ply") -> bytes:
+        """The bytes of the file that `save` writes in ``format``; `loads` reads them.
+
+        >>> import quadrille
+        >>> scene, _ = quadrille.synth("object", splats=1000)
+        >>> len(quadrille.loads(scene.dumps("spz4"), "vase.spz"))
+        1000
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "scene")
+            self.save(path, format=format)
+            with open(path, "rb") as file:
+                return file.read()
 
     def save(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
         """Writes the splats to a file, whole or not at all.
