@@ -28,6 +28,7 @@ def drawn(
     splats: dict[str, Array], cameras: list[quadrille.Camera]
 ) -> Iterator[tuple[quadrille.Camera, NDArray[np.float32]]]:
     """The picture of each camera, [H, W, 3] over black, not clamped."""
+    splats = {name: np.asarray(array) for name, array in splats.items()}
     colors = np.ascontiguousarray(np.concatenate([splats["sh0"], splats["shN"]], axis=1))
     activated = {
         "means": splats["means"],

@@ -157,17 +157,104 @@ def test_depth_along_rays_is_not_drawn(mode: str) -> None:
         call(render_mode=mode)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"means": np.zeros((1, 400, 3))},
-        {"viewmats": CASE.viewmats[None]},
-        {"colors": np.zeros((400, 16, 4))},
-    ],
-)
-def test_batches_and_other_coefficients_are_not_drawn(changes: dict[str, Any]) -> None:
+def test_other_coefficients_are_not_drawn() -> None:
     with pytest.raises(NotImplementedError):
-        call(**changes)
+        call(colors=np.zeros((400, 16, 4)))
+
+
+def test_a_background_of_one_axis_is_that_of_every_camera() -> None:
+    behind = np.array([0.2, -0.5, 3.0], np.float32)
+    assert same(call(backgrounds=behind), call(backgrounds=np.stack([behind, behind])))
+    with pytest.raises(ValueError, match="backgrounds: expected \\[3\\], found \\[4\\]"):
+        call(backgrounds=np.zeros(4))
+
+
+@pytest.mark.parametrize("mode", ["RGB+D", "RGB+ED"])
+def test_no_channels_and_depth_are_depth(mode: str) -> None:
+    for behind in (None, np.zeros((2, 0)), np.zeros(0)):
+        found = call(colors=np.zeros((400, 0)), sh_degree=None, render_mode=mode, backgrounds=behind)
+        assert same(found, call(render_mode=mode.removeprefix("RGB+")))
+
+
+def batches(*batch: int) -> dict[str, Any]:
+    """Arguments that differ from batch to batch: splats are moved, and cameras nearer."""
+    arguments = CASE.arguments()
+    shifts = np.arange(np.prod(batch), dtype=np.float32).reshape(*batch, 1, 1) / 10
+    names = ["means", "quats", "scales", "opacities", "colors", "viewmats", "Ks", "backgrounds"]
+    changed = {name: np.broadcast_to(arguments[name], (*batch, *arguments[name].shape)).copy() for name in names}
+    changed["means"] += shifts
+    changed["viewmats"][..., 2, 3] -= shifts[..., 0]
+    return changed
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGB+ED"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("batch", [(3,), (2, 2), (1, 1)])
+def test_batches_are_calls_one_by_one(batch: tuple[int, ...], packed: bool, mode: str) -> None:
+    changed, rest = batches(*batch), {"packed": packed, "render_mode": mode}
+    colors, alphas, meta = call(**changed, **rest)
+    assert colors.shape[: len(batch) + 1] == alphas.shape[: len(batch) + 1] == (*batch, 2)
+    assert meta["n_batches"] == np.prod(batch) and meta["n_cameras"] == 2
+    first = 0
+    for number, index in enumerate(np.ndindex(*batch)):
+        one = call(**{name: array[index] for name, array in changed.items()}, **rest)
+        assert same((colors[index], alphas[index]), one)
+        for name, expected in one[2].items():
+            if not isinstance(expected, np.ndarray):
+                continue
+            if packed:
+                found = meta[name][first : first + len(expected)]
+                assert (found == (number if name == "batch_ids" else expected)).all(), name
+            else:
+                assert (meta[name][index] == expected).all(), name
+        first += len(one[2]["radii"])
+    assert not packed or first == len(meta["batch_ids"])
+    if packed and mode == "RGB":
+        behind = {**changed, "backgrounds": np.ones(3)}
+        assert call(**behind)[0].shape == colors.shape
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [("viewmats", (2, 2, 4, 4)), ("colors", (400, 16, 3)), ("backgrounds", (2, 3)), ("quats", (400, 4))],
+)
+def test_every_array_has_the_batches(name: str, shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected the leading axes \\[3\\] of means, found"):
+        call(**{**batches(3), name: np.zeros(shape)})
+
+
+def test_no_batches_are_an_error() -> None:
+    with pytest.raises(ValueError, match="^means: expected at least one batch"):
+        call(**{name: array[:0] for name, array in batches(1).items()})
+
+
+@pytest.mark.parametrize("name", ["viewmats", "Ks"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_cameras_that_are_not_finite_are_named(name: str, number: float) -> None:
+    cameras = CASE.arguments()[name].copy()
+    cameras[1, 0, 2] = number
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, found {number}"):
+        call(**{name: cameras})
+
+
+@pytest.mark.parametrize(("name", "value"), [("sh_degree", 3.0), ("tile_size", 16.0), ("threads", 2.0)])
+def test_whole_numbers_of_another_type_are_named(name: str, value: float) -> None:
+    with pytest.raises(TypeError, match=f"^{name}: expected an integer, found {value}"):
+        call(**{name: value})
+
+
+def test_masked_elements_are_refused() -> None:
+    means = np.ma.masked_array(CASE.geometry["means"], mask=False)
+    assert same(call(means=means), call())
+    means[3, 1] = np.ma.masked
+    with pytest.raises(ValueError, match="^means: expected no masked elements, found some; use .filled()"):
+        call(means=means)
+
+
+def test_numbers_of_16_bits_of_jax_are_taken() -> None:
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    means = CASE.geometry["means"].astype(bfloat16)
+    assert same(call(means=means), call(means=means.astype(np.float32)))
 
 
 def test_depth_needs_no_colors_in_1_6() -> None:
@@ -281,7 +368,7 @@ def test_exported_files_hold_the_values(tmp_path: pathlib.Path) -> None:
     found = ours.load_ply_to_splats(path)
     assert list(found) == ["means", "quats", "scales", "opacities", "sh0", "shN"]
     for name, array in raw.items():
-        assert found[name].shape == array.shape and (found[name] == array).all(), name
+        assert tuple(found[name].shape) == array.shape and (np.asarray(found[name]) == array).all(), name
     plyfile = pytest.importorskip("plyfile")
     vertex = plyfile.PlyData.read(path)["vertex"]
     assert (np.asarray(vertex["f_rest_9"]) == raw["shN"][:, 1, 1]).all()

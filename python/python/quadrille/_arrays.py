@@ -42,6 +42,9 @@ def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.f
     ``shape`` holds the length of each axis, or a letter for any length.
     """
     array = _as_numpy(value, name)
+    if array.dtype.name == "bfloat16":
+        # The type of ml_dtypes, which jax has and numpy has not.
+        array = array.astype(np.float32)
     if array.dtype == np.bool_ or array.dtype.kind not in "iuf":
         raise TypeError(f"{name}: expected numbers, found {array.dtype}")
     if shape is not None:
@@ -56,6 +59,12 @@ def check_shape(found: Shape, name: str, shape: Shape) -> None:
     matches = (isinstance(wanted, str) or wanted == axis for wanted, axis in zip(shape, found))
     if len(found) != len(shape) or not all(matches):
         raise ValueError(f"{name}: expected {_shown(shape)}, found {_shown(found)}")
+
+
+def check_finite(array: NDArray[Any], name: str) -> None:
+    """Raises ValueError if a number is infinite or is not a number."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite numbers, found {array[~np.isfinite(array)].flat[0]}")
 
 
 def integer(value: Any, name: str) -> int:
@@ -78,7 +87,9 @@ def _shown(shape: Shape) -> str:
 
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if isinstance(value, np.ndarray):
-        return value
+        if np.ma.is_masked(value):
+            raise ValueError(f"{name}: expected no masked elements, found some; use .filled()")
+        return np.asarray(value)
     if is_path(value):
         raise TypeError(
             f"{name}: expected an array, found the path {os.fspath(value)!r}; quadrille.read_picture reads pictures"
@@ -137,5 +148,7 @@ def colour(value: object, name: str) -> tuple[float, float, float]:
 
 def matrix(value: object, name: str, side: int) -> list[list[float]]:
     """A square matrix by rows."""
-    rows: list[list[float]] = take(value, name, (side, side), np.float64).tolist()
+    array = take(value, name, (side, side), np.float64)
+    check_finite(array, name)
+    rows: list[list[float]] = array.tolist()
     return rows

@@ -36,7 +36,7 @@ _FROM_WORLD = "use the projection of splats, which is the default"
 _DATA = "pass the values in colors: any number of channels is drawn"
 
 ARGUMENTS: tuple[Argument, ...] = (
-    Argument("means", ..., "1.5", "used", "[N, 3], world units. Leading batch dimensions raise NotImplementedError."),
+    Argument("means", ..., "1.5", "used", "[N, 3], world units. All arrays may have the same further axes in front."),
     Argument("quats", ..., "1.5", "used", "[N, 4] w, x, y, z of any length but zero."),
     Argument("scales", ..., "1.5", "used", "[N, 3], linear."),
     Argument("opacities", ..., "1.5", "used", "[N], after the sigmoid."),
@@ -45,7 +45,7 @@ ARGUMENTS: tuple[Argument, ...] = (
         ...,
         "1.5",
         "used",
-        "Without `sh_degree`: [N, D] or [C, N, D], D at least 1, negative values too. With it: coefficients [N, K, 3] or, "
+        "Without `sh_degree`: [N, D] or [C, N, D], D at least 1, or 0 with depth; negative values too. With it: coefficients [N, K, 3] or, "
         "in \"1.5\" only, [C, N, K, 3]. None in \"1.6\" if only depth is drawn.",
     ),
     Argument("viewmats", ..., "1.5", "used", "[C, 4, 4], world to camera, OpenCV axes; a rigid motion up to 1e-3."),
@@ -59,7 +59,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     Argument("sh_degree", None, "1.5", "used", "0 to 4, with (sh_degree + 1)² at most K."),
     Argument("packed", True, "1.5", "used", "Only affects the layout of `meta`."),
     Argument("tile_size", 16, "1.5", "used", "Only reported in `meta`; None is reported as 16."),
-    Argument("backgrounds", None, "1.5", "used", "[C, D]; the background of depth is 0."),
+    Argument("backgrounds", None, "1.5", "used", "[C, D], or [D] for all cameras and batches; the background of depth is 0."),
     Argument("render_mode", "RGB", "1.5", "used", "RGB, D, ED, RGB+D or RGB+ED; d, Ed, RGB-d and RGB-Ed of 1.6 raise "
              "NotImplementedError."),
     Argument("sparse_grad", False, "1.5", "ignored", "There are no gradients."),
@@ -106,9 +106,9 @@ class Entry(NamedTuple):
     text: str
 
 
-_IDS = "i64, in order of cameras, then of splats; None unless `packed`"
+_IDS = "i64, in order of batches, cameras and splats; None unless `packed`"
 META: tuple[Entry, ...] = (
-    Entry("batch_ids", f"Zeros, {_IDS}."),
+    Entry("batch_ids", f"Batches of the drawn pairs, {_IDS}."),
     Entry("camera_ids", f"Cameras of the drawn pairs, {_IDS}."),
     Entry("gaussian_ids", f"Rows of the drawn pairs, {_IDS}."),
     Entry("radii", "i32 [n, 2] or [C, N, 2], pixels; 0 where a splat is not drawn."),
@@ -122,7 +122,7 @@ META: tuple[Entry, ...] = (
     Entry("tile_width", "Tiles in a row."),
     Entry("tile_height", "Tiles in a column."),
     Entry("n_cameras", "C, the number of cameras."),
-    Entry("n_batches", "Always 1."),
+    Entry("n_batches", "Number of batches; 1 without further axes."),
 )
 
 #: Entries of gsplat's `meta` that feed its CUDA kernels.
@@ -187,6 +187,7 @@ def markdown() -> str:
             "",
             "`colors` [C, H, W, X] and `alphas` [C, H, W, 1] are new, contiguous and f32. The third result, the dictionary",
             "`meta`, describes the drawn pairs of a camera and a splat. Splats that cover no pixel centre are left out.",
+            "Further axes in front of the arguments, the batches, are in front of all results but packed ones.",
             "",
             "| entry | content |",
             "|---|---|",
@@ -197,7 +198,8 @@ def markdown() -> str:
             "## Other functions",
             "",
             "`export_splats` writes raw values as `ply`, `splat` or `ply_compressed`, as gsplat does, and as `spz` or `sog`.",
-            "`load_ply_to_splats` reads a PLY file back. `rasterization_2dgs` and `PngCompression` raise NotImplementedError.",
+            "`load_ply_to_splats` reads a PLY file back, as tensors if the program has imported torch.",
+            "`rasterization_2dgs` and `PngCompression` raise NotImplementedError.",
             "",
             "`spherical_harmonics`, `quat_scale_to_covar_preci`, `world_to_cam`, `proj`, `fully_fused_projection` (pinhole and",
             "ortho cameras, packed or not, of quaternions and scales or of `covars`), and `depth_to_points`,",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 from . import _quadrille
 
 
@@ -36,7 +34,9 @@ def build_info() -> dict[str, str]:
 
 def checked_threads(n: int) -> int:
     """The number of threads, which must not be negative."""
-    count = operator.index(n)
+    from ._arrays import integer
+
+    count = integer(n, "threads")
     if not 0 <= count <= 65535:
         raise ValueError(f"threads: expected 0 to 65535, found {count}")
     return count

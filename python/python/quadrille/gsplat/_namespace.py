@@ -11,9 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._arrays import check_shape, take
+from .._arrays import Shape, check_shape, take
 
-Shape = tuple[Any, ...]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -37,6 +36,14 @@ def without_gradients(function: Callable[Arguments, Result]) -> Callable[Argumen
             return function(*args, **kwargs)
 
     return called
+
+
+def outside_graphs(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """``function``, but ``torch.compile`` calls it between its graphs and does not look into it."""
+    # Nothing is compiled before this module of torch is loaded, which takes seconds.
+    compiler = getattr(sys.modules.get("torch"), "compiler", None) if "torch._dynamo" in sys.modules else None
+    disable = getattr(compiler, "disable", None)
+    return function if disable is None else disable(function)
 
 
 def namespace(*values: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import sys
 import tempfile
 import warnings
 from typing import Any
@@ -46,6 +47,9 @@ def export_splats(
     b'ply'
     """
     one_of("format", format, tuple(_FORMATS))
+    # Files have no gradients, which the parameters of a trainer require.
+    given = (means, quats, scales, opacities, sh0, shN)
+    means, quats, scales, opacities, sh0, shN = (v.detach() if hasattr(v, "detach") else v for v in given)
     centres = take(means, "means", ("N", 3))
     count = len(centres)
     arrays = [
@@ -71,8 +75,10 @@ def export_splats(
         return path.read_bytes()
 
 
-def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.float32]]:
+def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Raw arrays of a PLY file: means, quats, scales, opacities, sh0 [N, 1, 3] and shN [N, K, 3].
+
+    They are tensors if the program has imported torch, as those of gsplat, and else arrays of numpy.
 
     >>> import numpy as np, pathlib, tempfile
     >>> from quadrille.gsplat import export_splats, load_ply_to_splats
@@ -81,7 +87,7 @@ def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.flo
     ...     path = pathlib.Path(folder) / "two.ply"
     ...     data = export_splats(zeros, zeros, np.ones((2, 4)), np.zeros(2), np.zeros((2, 1, 3)), np.zeros((2, 3, 3)),
     ...                          save_to=path)
-    ...     load_ply_to_splats(path)["shN"].shape
+    ...     tuple(load_ply_to_splats(path)["shN"].shape)
     (2, 3, 3)
     """
     from .._convert import load_table
@@ -95,7 +101,7 @@ def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.flo
     # Coefficients of a channel stand together in the file.
     order = [[f"f_rest_{channel * rest + k}" for channel in range(3)] for k in range(rest)]
     count = len(columns["x"])
-    return {
+    arrays = {
         "means": stacked(["x", "y", "z"]),
         "quats": stacked([f"rot_{i}" for i in range(4)]),
         "scales": stacked([f"scale_{i}" for i in range(3)]),
@@ -103,3 +109,5 @@ def load_ply_to_splats(path: str | os.PathLike[str]) -> dict[str, NDArray[np.flo
         "sh0": stacked([f"f_dc_{i}" for i in range(3)])[:, None],
         "shN": np.stack([stacked(names) for names in order], axis=1) if rest else np.zeros((count, 0, 3), np.float32),
     }
+    torch = sys.modules.get("torch")
+    return {name: array if torch is None else torch.from_numpy(array) for name, array in arrays.items()}

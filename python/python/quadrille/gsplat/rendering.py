@@ -6,7 +6,6 @@ given back, if the program uses it.
 
 from __future__ import annotations
 
-import operator
 import warnings
 from typing import Any
 
@@ -14,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _quadrille
-from .._arrays import give, one_of, take
+from .._arrays import Shape, check_finite, give, integer, one_of, take
 from .._camera import checked_size
 from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
+from ._namespace import outside_graphs
 
 __all__ = ["rasterization", "rasterization_2dgs"]
 
@@ -96,12 +96,13 @@ def rasterization(
     means, quats, scales, opacities : [N, 3], [N, 4] w, x, y, z of any length, [N, 3] and [N], activated.
     colors : with ``sh_degree``, coefficients [N, K, 3] or [C, N, K, 3]; else values [N, D] or [C, N, D].
     viewmats, Ks : [C, 4, 4] world to camera and [C, 3, 3] in pixels.
-    backgrounds : [C, D].
+    backgrounds : [C, D], or [D] for all cameras.
     compat : ``"1.5"`` agrees with the releases of gsplat, ``"1.6"`` with its main branch.
 
     Returns
     -------
-    colors [C, H, W, X], alphas [C, H, W, 1], and a dictionary of the splats on the picture planes.
+    colors [C, H, W, X], alphas [C, H, W, 1], and a dictionary of the splats on the picture planes. All arrays may have
+    the same further axes in front, the batches, which the results then have too.
 
     Raises
     ------
@@ -118,74 +119,139 @@ def rasterization(
     >>> colors.shape, alphas.shape, meta["gaussian_ids"]
     ((1, 24, 32, 3), (1, 24, 32, 1), array([0]))
     """
-    _refuse_others(locals())
+    pixels, alphas, found, invalid = outside_graphs(_drawn)(locals())
+    if invalid:
+        warnings.warn(
+            f"{invalid} of {found['n_batches'] * np.shape(means)[-2]} splats are left out: a number is not finite, or "
+            "the quaternion is zero",
+            stacklevel=2,
+        )
+    return pixels, alphas, found
+
+
+#: Arguments that are arrays, and the precision in which each is taken.
+_ARRAYS = {
+    "means": np.float32,
+    "quats": np.float32,
+    "scales": np.float32,
+    "opacities": np.float32,
+    "colors": np.float32,
+    "viewmats": np.float64,
+    "Ks": np.float64,
+    "backgrounds": np.float32,
+}
+
+
+def _drawn(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
+    """Pictures, alphas and `meta` of all batches, and the number of rows that are left out."""
+    _refuse_others(arguments)
+    compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
     one_of("compat", compat, COMPATS)
-    one_of("rasterize_mode", rasterize_mode, ("classic", "antialiased"))
+    one_of("rasterize_mode", arguments["rasterize_mode"], ("classic", "antialiased"))
     if render_mode in RAY_MODES:
         along_z = render_mode.upper().replace("-", "+")
         raise NotImplementedError(f"render_mode: {render_mode!r} is not drawn; use {along_z!r}, which takes z")
     one_of("render_mode", render_mode, MODES)
-    has_colors = render_mode.startswith("RGB")
-    size = checked_size(width, height)
-    tile_size = _TILE_SIZE if tile_size is None else operator.index(tile_size)
+    if arguments["colors"] is None and (compat == "1.5" or render_mode.startswith("RGB")):
+        raise ValueError(f"colors: expected an array, found None (render_mode {render_mode!r}, compat {compat!r})")
+    size = checked_size(arguments["width"], arguments["height"])
+    tile_size = _TILE_SIZE if tile_size is None else integer(tile_size, "tile_size")
     if tile_size < 1:
         raise ValueError(f"tile_size: expected at least 1, found {tile_size}")
-
-    if np.ndim(means) > 2:
-        raise NotImplementedError("means: batch dimensions are not drawn; call once per batch")
-    centres = take(means, "means", ("N", 3))
-    count = len(centres)
-    geometry = (
-        centres,
-        take(quats, "quats", (count, 4)),
-        take(scales, "scales", (count, 3)),
-        take(opacities, "opacities", (count,)),
-    )
-    views, lenses = _cameras(viewmats, Ks)
-    values, behind, per_camera = None, None, False
-    if colors is None and (compat == "1.5" or has_colors):
-        raise ValueError(f"colors: expected an array, found None (render_mode {render_mode!r}, compat {compat!r})")
-    if colors is not None:
-        values, per_camera = _colors(colors, sh_degree, count, len(views), compat)
-    if not has_colors:
-        values, per_camera, sh_degree = None, False, None
-    elif backgrounds is not None and values is not None:
-        behind = take(backgrounds, "backgrounds", (len(views), values.shape[-1]))
-
+    threads = arguments["threads"]
     drawing = {
-        "profile": _profile(compat, rasterize_mode),
+        "profile": _profile(compat, arguments["rasterize_mode"]),
         "size": size,
-        "near": _number("near_plane", near_plane),
-        "far": _number("far_plane", far_plane),
-        "least_radius": _number("radius_clip", radius_clip),
-        "low_pass": _number("eps2d", eps2d, least=0.0),
-        "sh_degree": sh_degree,
-        "per_camera": per_camera,
+        "near": _number("near_plane", arguments["near_plane"]),
+        "far": _number("far_plane", arguments["far_plane"]),
+        "least_radius": _number("radius_clip", arguments["radius_clip"]),
+        "low_pass": _number("eps2d", arguments["eps2d"], least=0.0),
         "depth": {"ED": "mean", "D": "sum"}.get(render_mode.rsplit("+", 1)[-1]),
-        "meta": bool(meta),
-        "packed": bool(packed),
+        "meta": bool(arguments["meta"]),
+        "packed": bool(arguments["packed"]),
         "threads": None if threads is None else checked_threads(threads),
     }
-    pixels, alphas, arrays, invalid = _quadrille.rasterize(geometry, values, (views, lenses), behind, drawing)
-    if invalid:
-        warnings.warn(
-            f"{invalid} of {count} splats are left out: a number is not finite, or the quaternion is zero",
-            stacklevel=2,
-        )
+    batch, elements = _batches(arguments)
+    drawn = [_draw(element, drawing, arguments) for element in elements]
     found = Meta()
-    if meta:
+    if drawing["meta"]:
         found.update(dict.fromkeys(("batch_ids", "camera_ids", "gaussian_ids")))
-        found.update((name, give(array, means)) for name, array in arrays)
+        for (name, _), *arrays in zip(drawn[0][2], *([array for _, array in one[2]] for one in drawn)):
+            if name == "batch_ids":
+                arrays = [array + number for number, array in enumerate(arrays)]
+            found[name] = np.concatenate(arrays) if batch and drawing["packed"] else _stacked(arrays, batch)
+    like = arguments["means"]
+    found.update({name: give(array, like) for name, array in found.items() if array is not None})
     found.update(
         tile_width=-(-size[0] // tile_size),
         tile_height=-(-size[1] // tile_size),
         width=size[0],
         height=size[1],
         tile_size=tile_size,
-        n_batches=1,
-        n_cameras=len(views),
+        n_batches=len(elements),
+        n_cameras=elements[0]["viewmats"].shape[0],
     )
-    return give(pixels, means), give(alphas, means), found
+    pixels = give(_stacked([one[0] for one in drawn], batch), like)
+    return pixels, give(_stacked([one[1] for one in drawn], batch), like), found, sum(one[3] for one in drawn)
+
+
+def _batches(arguments: dict[str, Any]) -> tuple[Shape, list[dict[str, NDArray[Any]]]]:
+    """The axes before those of one call, and the arrays of each of the calls that they hold."""
+    arrays = {
+        name: take(arguments[name], name, None, dtype) for name, dtype in _ARRAYS.items() if arguments[name] is not None
+    }
+    batch = arrays["means"].shape[:-2]
+    if 0 in batch:
+        raise ValueError(f"means: expected at least one batch, found {list(arrays['means'].shape)}")
+    # A background of one axis is that of every batch.
+    is_shared = {name: name == "backgrounds" and array.ndim == 1 for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if not is_shared[name] and array.shape[: len(batch)] != batch:
+            raise ValueError(f"{name}: expected the leading axes {list(batch)} of means, found {list(array.shape)}")
+    return batch, [
+        {name: array if is_shared[name] else array[index] for name, array in arrays.items()}
+        for index in np.ndindex(*batch)
+    ]
+
+
+def _stacked(arrays: list[NDArray[Any]], batch: Shape) -> NDArray[Any]:
+    """Arrays of batches under their axes; without such axes the one array itself."""
+    return np.stack(arrays).reshape(batch + arrays[0].shape) if batch else arrays[0]
+
+
+#: Named arrays of `meta`.
+_Named = list[tuple[str, NDArray[Any]]]
+
+
+def _draw(
+    arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: dict[str, Any]
+) -> tuple[NDArray[Any], NDArray[Any], _Named, int]:
+    """Pictures, alphas and arrays of `meta` of one batch, and the number of its rows that are left out."""
+    centres = take(arrays["means"], "means", ("N", 3))
+    count = len(centres)
+    geometry = (
+        centres,
+        take(arrays["quats"], "quats", (count, 4)),
+        take(arrays["scales"], "scales", (count, 3)),
+        take(arrays["opacities"], "opacities", (count,)),
+    )
+    views, lenses = _cameras(arrays["viewmats"], arrays["Ks"])
+    values, behind, per_camera, sh_degree = None, None, False, arguments["sh_degree"]
+    if "colors" in arrays:
+        has_depth = drawing["depth"] is not None
+        values, per_camera = _colors(arrays["colors"], sh_degree, count, len(views), arguments["compat"], has_depth)
+        channels = values.shape[-1]
+        if not arguments["render_mode"].startswith("RGB"):
+            values = None
+        elif "backgrounds" in arrays:
+            shared = arrays["backgrounds"].ndim == 1
+            behind = take(arrays["backgrounds"], "backgrounds", (channels,) if shared else (len(views), channels))
+            behind = np.tile(behind, (len(views), 1)) if shared else behind
+    if values is None or channels == 0:
+        # Depth alone.
+        values, behind, per_camera, sh_degree = None, None, False, None
+    drawing = {**drawing, "sh_degree": sh_degree, "per_camera": per_camera}
+    return _quadrille.rasterize(geometry, values, (views, lenses), behind, drawing)
 
 
 def _refuse_others(values: dict[str, Any]) -> None:
@@ -224,10 +290,10 @@ def _number(name: str, value: float, least: float = -np.inf) -> float:
 
 def _cameras(viewmats: Any, Ks: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """World-to-camera matrices [C, 4, 4] and lenses [C, 3, 3]."""
-    if np.ndim(viewmats) > 3:
-        raise NotImplementedError("viewmats: batch dimensions are not drawn; call once per batch")
     views = take(viewmats, "viewmats", ("C", 4, 4), np.float64)
     lenses = take(Ks, "Ks", (len(views), 3, 3), np.float64)
+    check_finite(views, "viewmats")
+    check_finite(lenses, "Ks")
     if not (np.abs(views[:, 3] - [0, 0, 0, 1]) <= _RIGID).all():
         raise ValueError("viewmats: expected rigid motions with the last row 0, 0, 0, 1, found another last row")
     if lenses[:, [0, 1], [1, 0]].any():
@@ -236,13 +302,13 @@ def _cameras(viewmats: Any, Ks: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def _colors(
-    colors: Any, sh_degree: int | None, count: int, cameras: int, compat: str
+    colors: Any, sh_degree: int | None, count: int, cameras: int, compat: str, has_depth: bool
 ) -> tuple[NDArray[np.float32], bool]:
     """Values [N, D] or [C, N, D], or coefficients [N, K, 3] or [C, N, K, 3]; and whether each camera has its own."""
     values = take(colors, "colors")
     tail: tuple[str | int, ...] = ("D",)
     if sh_degree is not None:
-        degree = operator.index(sh_degree)
+        degree = integer(sh_degree, "sh_degree")
         if not 0 <= degree <= 4:
             raise ValueError(f"sh_degree: expected 0 to 4, found {degree}")
         if values.ndim >= 3 and values.shape[-1] != 3:
@@ -252,7 +318,7 @@ def _colors(
     values = take(values, "colors", ((cameras,) if per_camera else ()) + (count, *tail))
     if sh_degree is not None and per_camera and compat == "1.6":
         raise ValueError("colors: expected [N, K, 3] as gsplat 1.6 does, found [C, N, K, 3]; compat='1.5' takes it")
-    if values.shape[-1] < 1:
+    if values.shape[-1] < 1 and not has_depth:
         raise ValueError("colors: expected at least 1 channel, found 0")
     if sh_degree is not None and (sh_degree + 1) ** 2 > values.shape[-2]:
         raise ValueError(
