@@ -55,7 +55,7 @@ import gsplat.cuda._wrapper, gsplat.optimizers
 assert gsplat is quadrille.gsplat and gsplat.rendering is quadrille.gsplat.rendering
 assert rasterization is quadrille.gsplat.rendering.rasterization
 assert export_splats is quadrille.gsplat.export_splats
-assert "torch" not in sys.modules
+assert gsplat.__version__ == "1.5.3" and "torch" not in sys.modules
 """
     found = run(program)
     assert found.returncode == 0, found.stderr

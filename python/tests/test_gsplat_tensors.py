@@ -12,7 +12,8 @@ import gsplat_scenes
 import numpy as np
 import pytest
 
-from quadrille.gsplat import export_splats, load_ply_to_splats, rasterization
+from quadrille.gsplat import export_splats, load_ply_to_splats, rasterization, spherical_harmonics
+from quadrille.gsplat.utils import save_ply
 
 torch = pytest.importorskip("torch")
 
@@ -62,6 +63,17 @@ assert all(isinstance(array, np.ndarray) for array in load_ply_to_splats(sys.arg
 assert "torch" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+
+
+def test_plain_colours_are_saved_as_harmonics(tmp_path: pathlib.Path) -> None:
+    parameters, path = raw(), tmp_path / "splats.ply"
+    save_ply(parameters, path)
+    assert path.read_bytes() == export_splats(**parameters)
+    colours = torch.rand(9, 3)
+    save_ply(torch.nn.ParameterDict(parameters), path, colours)
+    found = load_ply_to_splats(path)
+    assert found["shN"].shape == (9, 0, 3)
+    assert torch.allclose(0.5 + spherical_harmonics(0, found["means"], found["sh0"]), colours, atol=1e-6)
 
 
 def test_a_compiler_does_not_look_into_a_call(monkeypatch: pytest.MonkeyPatch) -> None:

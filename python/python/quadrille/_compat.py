@@ -198,6 +198,7 @@ def markdown() -> str:
             "## Other functions",
             "",
             "`export_splats` writes raw values as `ply`, `splat` or `ply_compressed`, as gsplat does, and as `spz` or `sog`.",
+            "`save_ply` of `utils` writes PLY alone, also of plain colours.",
             "`load_ply_to_splats` reads a PLY file back, as tensors if the program has imported torch.",
             "`rasterization_2dgs` and `PngCompression` raise NotImplementedError.",
             "",

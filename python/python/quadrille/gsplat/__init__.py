@@ -43,6 +43,9 @@ __all__ = [
     "world_to_cam",
 ]
 
+#: The release of gsplat whose functions these are.
+__version__ = "1.5.3"
+
 
 def __getattr__(name: str) -> Any:
     # A class of torch, which is imported with it.

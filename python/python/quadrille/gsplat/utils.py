@@ -1,14 +1,20 @@
-"""Rotations, and points and normals of depth pictures, differentiable with torch."""
+"""Rotations, and points and normals of depth pictures, differentiable with torch; and files of splats."""
 
 from __future__ import annotations
 
+import math
+import os
 from typing import Any
 
 import numpy as np
 
 from ._namespace import floats, namespace, unit
+from .exporter import export_splats
 
-__all__ = ["depth_to_normal", "depth_to_points", "normalized_quat_to_rotmat"]
+__all__ = ["depth_to_normal", "depth_to_points", "normalized_quat_to_rotmat", "save_ply"]
+
+#: The spherical harmonic of degree 0.
+_CONSTANT_HARMONIC = math.sqrt(1 / (4 * math.pi))
 
 
 def normalized_quat_to_rotmat(quat: Any) -> Any:
@@ -70,3 +76,19 @@ def depth_to_normal(depths: Any, camtoworlds: Any, Ks: Any, z_depth: bool = True
     found = xp.zeros_like(points)
     found[..., 1:-1, 1:-1, :] = inner
     return found
+
+
+def save_ply(splats: Any, dir: str | os.PathLike[str], colors: Any = None) -> None:
+    """Writes the raw splats of a trainer to a PLY file, as `export_splats`.
+
+    Parameters
+    ----------
+    splats : arrays by name: means, scales, quats, opacities, sh0 and shN.
+    dir : file to write.
+    colors : [N, 3], 0 to 1, which take the place of sh0 and shN.
+    """
+    sh0, shN = splats["sh0"], splats["shN"]
+    if colors is not None:
+        sh0, shN = (colors[:, None] - 0.5) / _CONSTANT_HARMONIC, shN[:, :0]
+    geometry = {name: splats[name] for name in ("means", "scales", "quats", "opacities")}
+    export_splats(**geometry, sh0=sh0, shN=shN, save_to=dir)
