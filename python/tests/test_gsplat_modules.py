@@ -15,6 +15,7 @@ MODULES = [
     "exporter",
     "utils",
     "compression",
+    "distributed",
     "relocation",
     "strategy",
     "strategy.base",

@@ -214,7 +214,8 @@ def markdown() -> str:
             "several pictures of a step counts with its largest radius. Sums of `compute_relocation` are in double precision.",
             "",
             "Functions are in the modules where gsplat has them, such as `quadrille.gsplat.rendering`. After",
-            "`quadrille.gsplat.install()`, a program that imports gsplat and its modules gets these.",
+            "`quadrille.gsplat.install()`, a program that imports gsplat and its modules gets these. `cli` of `distributed`",
+            "calls its function once, in this process.",
             "",
         ]
     )
