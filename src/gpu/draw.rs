@@ -1,8 +1,9 @@
 //! Draw calls: splats with their boxes, or flat triangles and rectangles.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::geometry::splat_box::splat_box;
+use super::geometry::splat_box::{splat_box, splat_rectangle};
 use crate::warp::fragment::FragmentShader;
 use quadrille_base::math::{SimdLevel, fit};
 use quadrille_base::raster::geometry::{PixelRect, PrimitiveShape, SUBPIXEL_BITS, Vertex};
@@ -15,6 +16,28 @@ const ALPHA_CAP: f64 = 0.99;
 enum Boxes {
     Splats(Vec<[Vertex; 4]>),
     Primitives(Vec<PrimitiveShape>),
+}
+
+/// Shape in which a splat is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SplatPrimitive {
+    /// Oriented box of two triangles with four vertices.
+    #[default]
+    Triangles,
+    /// Axis-aligned rectangle: one primitive with three vertices, whose bounding box is filled
+    /// (`VK_NV_fill_rectangle`).
+    FillRectangle,
+}
+
+impl SplatPrimitive {
+    /// Vertices per splat.
+    pub fn vertices(self) -> u64 {
+        match self {
+            Self::Triangles => 4,
+            Self::FillRectangle => 3,
+        }
+    }
 }
 
 /// Triangle of one colour, alpha and depth.
@@ -153,11 +176,17 @@ impl Draw {
         [triangle([a, b, c]), triangle([a, c, d])]
     }
 
-    /// Primitives of a splat. The index after the last splat stands for a stencil update, which covers the whole picture.
+    /// Primitives of a splat, drawn in `shape`. The index after the last splat stands for a stencil update, which covers the
+    /// whole picture.
     #[inline]
-    pub(super) fn primitives(&self, splat: u32) -> Primitives {
+    pub(super) fn primitives(&self, splat: u32, shape: SplatPrimitive) -> Primitives {
         let shapes = match &self.boxes {
             _ if splat == self.len() => self.screen_triangles(),
+            Boxes::Splats(_) if shape == SplatPrimitive::FillRectangle => {
+                let of = &self.splats[splat as usize];
+                let corners = splat_rectangle(of, self.width, self.height);
+                [Some(PrimitiveShape::Rectangle(corners)), None]
+            }
             Boxes::Splats(boxes) => {
                 let [a, b, c, d] = boxes[splat as usize];
                 [

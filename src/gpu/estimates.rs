@@ -93,7 +93,7 @@ pub fn energy_warning(method: Method, estimate: &EnergyEstimate) -> Option<Strin
 fn of_draw(result: &SimulationResult, config: &Config) -> EnergyEvents {
     let cores: CoresCounters = result.statistics.of();
     let crop: CropCounters = result.statistics.of();
-    let entry = config.vertex.attribute_bytes.div_ceil(SECTOR_BYTES);
+    let entry = config.vertex.entry().attributes.div_ceil(SECTOR_BYTES);
     let l1 = &result.l1;
     // A miss writes the entry before it is read.
     let attributes = (l1.hits + 2 * l1.misses) * entry;

@@ -152,7 +152,7 @@ impl Gpc<'_> {
             c.qru.queue => QuadReorder::new(&c.qru, variant.qru()),
             c.pack.queue => WarpPacking::new(&c.pack, c.prop.quads_out_per_cycle),
             c.launch.queue => Launch::new(&c.launch),
-            cores_queue => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.attribute_bytes).updating(update).blending(blending),
+            cores_queue => Cores::new(&c.cores, variant.qru()).in_gpc(gpc).reading(&c.cores, c.vertex.entry().attributes).updating(update).blending(blending),
             c.crop.queue => Crop::new(&c.crop, termination, gpc, lines),
             Retired::default()
         }
@@ -399,7 +399,7 @@ impl Simulator {
             gpc(&parts)
         });
         let crossbar = Crossbar::new(&config.crossbar, map, gpcs);
-        let batch = config.distributor.warps_per_batch * config.vertex.splats_per_warp;
+        let batch = config.distributor.warps_per_batch * config.vertex.splats_in_warp();
         let mut chain = Distributor::new(&config.distributor, batch, geometry, crossbar);
         self.watch_units(&mut chain, &mut state, &lines);
         let gap = config.passes.draw_gap_cycles;

@@ -2,7 +2,7 @@
 //! by edge functions in i128, which pixels a splat's box must hold by the reference alpha.
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use quadrille::gpu::geometry::splat_box::splat_box;
+use quadrille::gpu::geometry::splat_box::{splat_box, splat_rectangle};
 use quadrille::raster::geometry::GUARD_BAND;
 use quadrille::raster::geometry::PixelRect;
 use quadrille::raster::geometry::Vertex;
@@ -397,6 +397,22 @@ proptest! {
     }
 
     #[test]
+    fn rectangles_hold_footprints_and_no_more((splat, _) in splat()) {
+        let corners = splat_rectangle(&splat.to_projected(0), SIZE.0, SIZE.1);
+        let rectangle = [Polygon::rectangle(corners[0], corners[1])];
+        for (x, y) in footprint(&splat) {
+            prop_assert_eq!(times_drawn(&rectangle, x, y), 1, "({}, {}) of {:?}", x, y, corners);
+        }
+        // A footprint extends along an axis by the radius times the root of the covariance there; the margin is as above.
+        let radius = cut_radius_squared(splat.opacity).max(0.0).sqrt();
+        let [low, high] = corners.map(|v| [v.x, v.y].map(|c| f64::from(c) / 256.0));
+        for (axis, of) in [0, 2].into_iter().enumerate() {
+            let limit = 2.0 * (splat.covariance[of].sqrt() * (radius + 0.002) + 0.006);
+            prop_assert!(high[axis] - low[axis] <= limit, "{:?}, {}", corners, limit);
+        }
+    }
+
+    #[test]
     fn boxes_of_poison_are_no_harm(
         (splat, _) in splat(),
         field in 0..6,
@@ -421,5 +437,10 @@ proptest! {
             prop_assert!(v.x.abs().max(v.y.abs()) < GUARD_BAND);
         }
         prop_assert!(poison.is_finite() || area(corners) == 0.0);
+        let [least, greatest] = splat_rectangle(&splat, size, size);
+        for v in [least, greatest] {
+            prop_assert!(v.x.abs().max(v.y.abs()) < GUARD_BAND);
+        }
+        prop_assert!(poison.is_finite() || least == greatest);
     }
 }

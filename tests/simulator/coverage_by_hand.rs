@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 use quadrille::ProjectedSplat;
-use quadrille::gpu::geometry::splat_box::splat_box;
+use quadrille::gpu::geometry::splat_box::{splat_box, splat_rectangle};
 use quadrille::raster::geometry::{GUARD_BAND, PixelRect, Vertex};
 use quadrille::raster::polygon::Polygon;
 use quadrille_render::preprocess::LOG2_ALPHA_CUT;
@@ -129,6 +129,17 @@ fn a_slanted_ellipse() {
     assert!((slope - (5_f64.sqrt() - 2.0)).abs() < 0.002);
 }
 
+/// The same ellipse: the inverse of L^T L is [[5, 1], [1, 1]], so that it extends by 4 sqrt 5 px along x and by 4 px along y.
+#[test]
+fn the_rectangle_of_a_slanted_ellipse() {
+    let corners = splat_rectangle(&splat(0.5, 0.5, 1.0), 640, 320);
+    let expected = [(320.0 - 80_f64.sqrt(), 156.0), (320.0 + 80_f64.sqrt(), 164.0)];
+    for (corner, (x, y)) in corners.into_iter().zip(expected) {
+        assert!((f64::from(corner.x) / 256.0 - x).abs() < 0.01, "{corners:?}");
+        assert!((f64::from(corner.y) / 256.0 - y).abs() < 0.01, "{corners:?}");
+    }
+}
+
 /// A needle of 1e6 px ends at the circle around the picture: 50 px from its centre.
 #[test]
 fn a_needle_is_shortened() {
@@ -144,4 +155,7 @@ fn nothing_for_what_is_off_or_not_finite() {
     assert_eq!(splat_box(&far, 64, 64), [Vertex::default(); 4]);
     assert_eq!(splat_box(&splat(f32::NAN, 0.0, 1.0), 64, 64), [Vertex::default(); 4]);
     assert_eq!(splat_box(&splat(0.0, 0.0, 0.0), 64, 64), [Vertex::default(); 4]);
+    for nothing in [far, splat(f32::NAN, 0.0, 1.0), splat(0.0, 0.0, 0.0)] {
+        assert_eq!(splat_rectangle(&nothing, 64, 64), [Vertex::default(); 2]);
+    }
 }

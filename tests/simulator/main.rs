@@ -33,6 +33,7 @@ mod samples;
 mod sequences;
 mod several_gpcs;
 mod shading;
+mod splat_primitive;
 mod stages;
 mod sweeps;
 mod tile_stencil;

@@ -1,4 +1,4 @@
-//! Oriented bounding boxes of splats, which are drawn as two triangles.
+//! Bounding boxes of splats: oriented boxes, which are drawn as two triangles, and axis-aligned rectangles.
 
 use quadrille_base::math::whole;
 use quadrille_base::raster::geometry::{GUARD_BAND, SUBPIXEL_BITS, Vertex};
@@ -36,20 +36,40 @@ pub fn splat_box(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 4]
     let [cos, sin] = axes.direction;
     let margin = (cos.abs() + sin.abs()) * HALF_STEP_PX + SLACK_PX;
     // Extent along each axis, from the picture's centre.
-    let [across, along] = [0, 1].map(|i| {
-        let (centre, half) = (axes.centre[i], radius * axes.px_per_uv[i]);
-        [(centre - half).max(-reach), (centre + half).min(reach)]
-    });
-    let is_finite = radius.is_finite() && axes.centre.iter().all(|c| c.is_finite());
-    if !is_finite || across[0] > across[1] || along[0] > along[1] {
-        return NOTHING;
-    }
+    let [across, along] = [0, 1].map(|i| extent(axes.centre[i], axes.px_per_uv[i], radius, reach));
+    let (Some(across), Some(along)) = (across, along) else { return NOTHING };
     let [left, right] = [across[0] - margin, across[1] + margin];
     let [top, bottom] = [along[0] - margin, along[1] + margin];
     [(left, top), (right, top), (right, bottom), (left, bottom)].map(|(s, t)| Vertex {
         x: to_vertex(half_size[0] + s * cos - t * sin),
         y: to_vertex(half_size[1] + s * sin + t * cos),
     })
+}
+
+/// Computes the smallest axis-aligned rectangle around a splat's footprint, as least and greatest corner. Its sides have
+/// the margins of [`splat_box`] and are moved inward in the same way.
+pub fn splat_rectangle(splat: &ProjectedSplat, width: u32, height: u32) -> [Vertex; 2] {
+    let half_size = [f64::from(width) / 2.0, f64::from(height) / 2.0];
+    let axes = Axes::of(splat);
+    let radius = radius_in_uv(splat, half_size);
+    let reach = half_size[0].hypot(half_size[1]);
+    let [cos, sin] = axes.direction;
+    let [[s, t], [shorter, longer]] = [axes.centre, axes.px_per_uv];
+    let margin = HALF_STEP_PX + SLACK_PX;
+    // An ellipse extends along x by the root of the squared projections of its semi-axes onto x.
+    let x = extent(s * cos - t * sin, (shorter * cos).hypot(longer * sin), radius, reach);
+    let y = extent(s * sin + t * cos, (shorter * sin).hypot(longer * cos), radius, reach);
+    let (Some(x), Some(y)) = (x, y) else { return [NOTHING[0]; 2] };
+    [(x[0] - margin, y[0] - margin), (x[1] + margin, y[1] + margin)]
+        .map(|(x, y)| Vertex { x: to_vertex(half_size[0] + x), y: to_vertex(half_size[1] + y) })
+}
+
+/// Range of a footprint along an axis through the picture's centre, limited to `reach` on both sides. `None` if it is empty
+/// or not finite.
+fn extent(centre: f64, px_per_uv: f64, radius: f64, reach: f64) -> Option<[f64; 2]> {
+    let half = radius * px_per_uv;
+    let range = [(centre - half).max(-reach), (centre + half).min(reach)];
+    (radius.is_finite() && centre.is_finite() && range[0] <= range[1]).then_some(range)
 }
 
 /// Standard deviations along the shorter and the longer axis of a splat on the picture plane, in pixels.

@@ -1,13 +1,14 @@
-//! Vertex shading: four corners per splat, in warps of 32 vertices on the shader cores.
+//! Vertex shading: four or three corners per splat, in warps of 32 vertices on the shader cores.
 //!
 //! Input: splats in drawing order. Output: primitives in the same order, two triangles per splat or one
-//! primitive of another kind. The eight splats of a warp are fetched from memory, shaded, and their
+//! primitive of another kind. The splats of a warp are fetched from memory, shaded, and their
 //! results written to the [buffer](super::vertex_buffer) in the L2 (VR-Pipe, section V-A).
 //!
 //! Vertex warps have priority: their issue cycles are charged to the fragment warps that run next on the same scheduler
 //! (see `ShaderIssue`). Assumption: no issue slot is charged twice, and no vertex warp waits for one.
 
 use super::vertex_buffer::EntryBytes;
+use crate::draw::SplatPrimitive;
 use crate::draw_state::DrawState;
 use quadrille_machine::{
     Client, Cycle, IssuePort, Primitive, Queue, Rate, Sink, Stage, StallReason, Unit, Visitor,
@@ -17,6 +18,9 @@ use quadrille_machine::{
 spec! {
     /// Configuration of vertex shading.
     VertexSpec in "vertex" {
+        /// Shape in which splats are drawn. With three vertices, a warp has more splats and a splat fewer bytes of results,
+        /// in proportion to the vertices.
+        splat_primitive: SplatPrimitive = SplatPrimitive::Triangles, .., Published "VR-Pipe III-A: two triangles with four vertices per splat";
         /// Splats per warp of 32 lanes, at 4 vertices per splat.
         splats_per_warp: u64 = 8, 1..=8, Published "VR-Pipe III-A: two triangles with four vertices per splat";
         /// Instructions per vertex warp.
@@ -45,12 +49,20 @@ spec! {
 
 impl VertexSpec {
     pub(crate) fn buffer_entries(&self, bytes: u64) -> Option<u64> {
-        let entry = self.position_bytes + self.attribute_bytes;
+        let EntryBytes { positions, attributes } = self.entry();
+        let entry = positions + attributes;
         bytes.checked_div(entry).filter(|_| self.buffer_is_bounded)
     }
 
     pub(crate) fn entry(&self) -> EntryBytes {
-        EntryBytes { positions: self.position_bytes, attributes: self.attribute_bytes }
+        let [positions, attributes] = [self.position_bytes, self.attribute_bytes]
+            .map(|of_four| of_four * self.splat_primitive.vertices() / 4);
+        EntryBytes { positions, attributes }
+    }
+
+    /// Splats whose vertices fill a warp.
+    pub(crate) fn splats_in_warp(&self) -> u64 {
+        self.splats_per_warp * 4 / self.splat_primitive.vertices()
     }
 }
 
@@ -116,20 +128,20 @@ impl VertexShading {
         let next_cycle = self.dispatched_at + u64::from(self.counters.warps > 0);
         let with_room = self.in_flight.entry(arrival.max(next_cycle.saturating_sub(self.delay)));
         let mut dispatch = with_room.max(next_cycle);
-        let end = (u64::from(first) + self.spec.splats_per_warp).min(state.draw.len().into());
-        if let Some(splat) = state.vertex_buffer.must_leave(end, self.spec.splats_per_warp) {
+        let splats = self.spec.splats_in_warp();
+        let end = (u64::from(first) + splats).min(state.draw.len().into());
+        if let Some(splat) = state.vertex_buffer.must_leave(end, splats) {
             next.release(splat, dispatch, state);
             dispatch = dispatch.max(state.vertex_buffer.free_through(splat));
         }
         self.delay = dispatch - with_room;
-        let bytes = self.spec.splats_per_warp * self.spec.bytes_per_splat;
+        let bytes = splats * self.spec.bytes_per_splat;
         let data = state.memory.stream(Client::Vertex, bytes, dispatch);
         state.shader_issue.charge_vertex_warp(
             self.gpc,
             self.counters.warps,
             self.spec.instructions,
         );
-        let splats = self.spec.splats_per_warp;
         let (buffer, memory) = (&mut state.vertex_buffer, &mut state.memory);
         if first < state.draw.len() {
             buffer.dispatch(u64::from(first) + splats, dispatch);
@@ -137,7 +149,7 @@ impl VertexShading {
         self.results_at = buffer.write(splats, data + self.spec.latency_cycles, memory);
         self.dispatched_at = dispatch;
         self.counters.warps += 1;
-        self.left_in_warp = self.spec.splats_per_warp;
+        self.left_in_warp = splats;
     }
 
     /// Holds the output until the current warp's results are in the buffer. The next unit has room at `room`.
@@ -179,7 +191,7 @@ impl<'m> Stage<DrawState<'m>> for VertexShading {
             self.run_warp(splat, arrival, state, next);
         }
         let mut left = arrival;
-        for primitive in state.draw.primitives(splat) {
+        for primitive in state.draw.primitives(splat, self.spec.splat_primitive) {
             let mut start = self.pipe.start(arrival);
             // Rarely taken: only the first primitive of a warp waits for results.
             if self.results_at > start {
