@@ -61,6 +61,18 @@ impl Method {
     /// # Errors
     /// [`Error::Argument`] for an unknown name; it lists the known names.
     pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_of(text, &Config::default())
+    }
+
+    /// Parses the name of a method, or of one that an extension of `config` adds.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for an unknown name; it lists the known names.
+    pub fn parse_of(text: &str, config: &Config) -> Result<Self> {
+        let mut own = config.extensions.methods();
+        if let Some(method) = own.find(|method| method.to_string() == text) {
+            return Ok(Self::Own(method));
+        }
         if let Some(passes) = text.strip_prefix(MULTI_PASS) {
             let number = passes.parse().ok().filter(|n| (1..=MOST_PASSES).contains(n));
             return number.map(Self::MultiPass).ok_or_else(|| {
@@ -82,25 +94,17 @@ impl Method {
         Variant::parse(text).map(Self::Pipeline).map_err(|error| match error {
             Error::Argument { what, expected, found } => {
                 let orders = ShaderOrder::ALL.map(ShaderOrder::name).join(", ");
+                let own: Vec<_> = config.extensions.methods().map(|m| m.to_string()).collect();
                 let others =
                     format!("{MULTI_PASS}N, {orders}, compute, compute-aabb, {GSCORE}, paper");
-                let expected = format!("{expected}, or another method ({others})");
+                let others: Vec<_> = std::iter::once(others).chain(own.iter().cloned()).collect();
+                let expected = format!("{expected}, or another method ({})", others.join(", "));
                 let names = Self::paper().into_iter().map(Self::name);
-                let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).collect();
+                let names: Vec<_> = names.chain(GROUPS.map(str::to_owned)).chain(own).collect();
                 Error::unknown_name(what, expected, &found, names.iter().map(String::as_str))
             }
             other => other,
         })
-    }
-
-    /// Parses the name of a method, or of one that an extension of `config` adds.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] for an unknown name; it lists the known names.
-    pub fn parse_of(text: &str, config: &Config) -> Result<Self> {
-        let mut own = config.extensions.methods();
-        let named = own.find(|method| method.to_string() == text);
-        named.map_or_else(|| Self::parse(text), |method| Ok(Self::Own(method)))
     }
 
     /// Parses a list of names without repetition; `all` stands for the pipeline variants, `paper` for [`Method::paper`].

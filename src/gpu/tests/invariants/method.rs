@@ -1,6 +1,10 @@
 //! Parsing of method names.
 
+use quadrille_gpu::config::Config;
+use quadrille_gpu::extension::Extension;
 use quadrille_gpu::method::Method;
+use quadrille_gpu::variant::Variant;
+use quadrille_machine::spec;
 
 #[test]
 fn lists_of_names_hold_each_method_once() {
@@ -27,4 +31,22 @@ fn lists_of_names_hold_each_method_once() {
         let error = parsed(&[&format!("multipass:{wrong}")]).unwrap_err();
         assert!(error.to_string().contains("from 1 to 65536"), "{error}");
     }
+}
+
+spec! {
+    /// Configuration of a unit of another crate.
+    OwnSpec in "own" {
+        /// Latency in cycles.
+        latency_cycles: u64 = 0, 0..=8, Assumed "a test";
+    }
+}
+
+#[test]
+fn an_unknown_method_is_told_those_of_extensions_too() {
+    let own = Extension::new::<OwnSpec>().as_method("own-method", Variant::HET);
+    let config = Config::default().with_extension(own).unwrap();
+    assert_eq!(Method::parse_of("own-method", &config).unwrap().to_string(), "own-method");
+    let error = Method::parse_of("own-methd", &config).unwrap_err().to_string();
+    assert!(error.contains("gscore, paper, own-method)"), "{error}");
+    assert!(error.contains("did you mean") && error.contains("own-method"), "{error}");
 }
