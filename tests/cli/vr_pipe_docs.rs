@@ -110,3 +110,23 @@ fn fragments_per_quad_of_a_small_picture() {
         expect(column, &live.map(|quads| 100.0 * quads / all));
     }
 }
+
+#[test]
+fn speedups_over_other_baselines() {
+    let settings = [
+        ("as configured: RGBA16F, two triangles per splat", ""),
+        ("RGBA8: crop.format=rgba8", "--set crop.format=rgba8"),
+        (
+            "one rectangle per splat: vertex.splat_primitive=fill-rectangle",
+            "--set vertex.splat_primitive=fill-rectangle",
+        ),
+    ];
+    let table = Table::new(PAGE, "Other baselines", 0);
+    for (row, setting) in settings {
+        let flags = format!("--width 490 --method baseline,qm,het,het+qm {setting}");
+        let Some(truck) = View::trained("truck", &flags) else { return };
+        for (column, method) in [("QM", "qm"), ("HET", "het"), ("HET+QM", "het+qm")] {
+            table.expect(table.row(row), column, &[truck.speedup(method)]);
+        }
+    }
+}
