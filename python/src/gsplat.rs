@@ -20,7 +20,7 @@ use crate::run::{Call, run};
 use crate::scene::output_format;
 
 /// Array of f64 in C order.
-type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
+pub(crate) type Doubles<'py> = PyReadonlyArrayDyn<'py, f64>;
 
 /// Largest number of splats for which a call keeps its renderer, so that the next call reuses its memory. The arrays
 /// take 76 bytes per splat, so the process keeps at most 305 MB.
@@ -34,7 +34,7 @@ fn renderer() -> Renderer {
 }
 
 /// Means [N, 3], quaternions [N, 4], scales [N, 3] and opacities [N].
-type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
+pub(crate) type Geometry<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, Floats<'py>);
 
 /// Options of a gsplat call.
 #[derive(FromPyObject)]
@@ -49,15 +49,20 @@ pub(crate) struct Drawing {
     /// Degree of the spherical harmonics in `colors`; `None` if `colors` holds the values of channels.
     sh_degree: Option<u8>,
     /// Whether each camera has its own colours.
-    per_camera: bool,
+    pub(crate) per_camera: bool,
     /// Depth channel: `sum` (accumulated) or `mean` (expected); `None` for no depth.
     depth: Option<String>,
     meta: bool,
     packed: bool,
-    threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
 }
 
 impl Drawing {
+    /// Number of pixels of a picture.
+    pub(crate) fn pixels(&self) -> usize {
+        self.size.0 as usize * self.size.1 as usize
+    }
+
     fn profile(&self) -> quadrille::Result<Profile> {
         Ok(Profile {
             near: self.near,
@@ -109,26 +114,13 @@ pub(crate) fn rasterize<'py>(
     backgrounds: Option<Floats<'py>>,
     drawing: Drawing,
 ) -> PyResult<Rasterized<'py>> {
-    let profile = drawing.profile().map_err(to_python)?;
-    let views = numbers("viewmats", &cameras.0)?;
-    let cameras = cameras_of(views, numbers("Ks", &cameras.1)?, drawing.size).map_err(to_python)?;
-    let means = rows::<3>("means", &geometry.0)?;
-    let colors = colors.as_ref().map(|c| Colors::of(c, &drawing)).transpose()?;
-    let backgrounds = backgrounds.as_ref();
-    let backgrounds = backgrounds.map(|b| numbers("backgrounds", b)).transpose()?;
-    let slices = SplatSlices {
-        means,
-        rotations: rows("quats", &geometry.1)?,
-        scales: rows("scales", &geometry.2)?,
-        opacities: numbers("opacities", &geometry.3)?,
-        sh: &[],
-    };
-    let count = colors.map_or(0, |colors| colors.last) + usize::from(drawing.depth.is_some());
+    let views = Views::of(&geometry, colors.as_ref(), &cameras, backgrounds.as_ref(), &drawing)?;
+    let cameras = &views.cameras;
+    let count = views.channels();
     let (width, height) = drawing.size;
     let bytes = (count + 1) * size_of::<f32>() * cameras.len();
     check_memory([width, height], bytes as u64).map_err(to_python)?;
     let pixels = width as usize * height as usize;
-    let views = Views { slices, colors, backgrounds, profile, drawing: &drawing };
     let mut call = Call::default();
     call.threads = drawing.threads;
     let shape = [cameras.len(), height as usize, width as usize];
@@ -144,22 +136,68 @@ pub(crate) fn rasterize<'py>(
     Ok((values, alphas, meta, invalid))
 }
 
-/// Splats, colours and backgrounds of the caller, with the options of the call.
-struct Views<'a> {
+/// Splats, colours, cameras and backgrounds of the caller, with the options of the call.
+pub(crate) struct Views<'a> {
     slices: SplatSlices<'a>,
     colors: Option<Colors<'a>>,
+    pub(crate) cameras: Vec<Camera>,
     backgrounds: Option<&'a [f32]>,
-    profile: Profile,
-    drawing: &'a Drawing,
+    pub(crate) profile: Profile,
+    pub(crate) drawing: &'a Drawing,
 }
 
-impl Views<'_> {
+impl<'a> Views<'a> {
+    pub(crate) fn of(
+        geometry: &'a Geometry<'_>,
+        colors: Option<&'a Floats<'_>>,
+        cameras: &'a (Doubles<'_>, Doubles<'_>),
+        backgrounds: Option<&'a Floats<'_>>,
+        drawing: &'a Drawing,
+    ) -> PyResult<Self> {
+        let (views, lenses) = (numbers("viewmats", &cameras.0)?, numbers("Ks", &cameras.1)?);
+        Ok(Self {
+            slices: SplatSlices {
+                means: rows("means", &geometry.0)?,
+                rotations: rows("quats", &geometry.1)?,
+                scales: rows("scales", &geometry.2)?,
+                opacities: numbers("opacities", &geometry.3)?,
+                sh: &[],
+            },
+            colors: colors.map(|colors| Colors::of(colors, drawing)).transpose()?,
+            cameras: cameras_of(views, lenses, drawing.size).map_err(to_python)?,
+            backgrounds: backgrounds.map(|b| numbers("backgrounds", b)).transpose()?,
+            profile: drawing.profile().map_err(to_python)?,
+            drawing,
+        })
+    }
+
+    /// Number of channels of a picture.
+    pub(crate) fn channels(&self) -> usize {
+        self.colors.map_or(0, |colors| colors.last) + usize::from(self.drawing.depth.is_some())
+    }
+
+    /// Splats, degree of the spherical harmonics and channels of the picture of camera `number`.
+    pub(crate) fn inputs(&self, number: usize) -> (SplatSlices<'a>, u8, ChannelSettings<'a>) {
+        // For spherical harmonics, the last axis has the three colour channels.
+        let channels = self.colors.map_or(0, |colors| colors.last);
+        let of_camera = self.colors.map(|colors| colors.of_camera(number));
+        let degree = self.drawing.sh_degree;
+        let (values, sh) = match (of_camera, degree) {
+            (None, _) => (ChannelValues::None, &[][..]),
+            (Some(sh), Some(_)) => (ChannelValues::Colours, sh.as_chunks().0),
+            (Some(values), None) => (ChannelValues::Rows { values, channels }, &[][..]),
+        };
+        let background = self.backgrounds.map(|all| &all[number * channels..][..channels]);
+        let settings = ChannelSettings { values, depth: self.drawing.depth(), background };
+        (SplatSlices { sh, ..self.slices }, degree.unwrap_or(0), settings)
+    }
+
     /// Draws the picture of each camera; returns the arrays of `meta` and the number of invalid rows left out.
-    fn draw<'py, 'a>(
+    fn draw<'py, 'b>(
         &self,
         py: Python<'py>,
         call: &Call,
-        pictures: impl ExactSizeIterator<Item = (&'a Camera, ChannelPicture<'a>)>,
+        pictures: impl ExactSizeIterator<Item = (&'b Camera, ChannelPicture<'b>)>,
     ) -> PyResult<(Named<'py>, u64)> {
         let splats = self.slices.means.len();
         let mut meta = match (self.drawing.meta, self.drawing.packed) {
@@ -211,21 +249,8 @@ impl Views<'_> {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> quadrille::Result<u64> {
-        // For spherical harmonics, the last axis has the three colour channels.
-        let channels = self.colors.map_or(0, |colors| colors.last);
-        let of_camera = self.colors.map(|colors| colors.of_camera(number));
-        let degree = self.drawing.sh_degree;
-        let (values, sh) = match (of_camera, degree) {
-            (None, _) => (ChannelValues::None, &[][..]),
-            (Some(sh), Some(_)) => (ChannelValues::Colours, sh.as_chunks().0),
-            (Some(values), None) => (ChannelValues::Rows { values, channels }, &[][..]),
-        };
-        let rows = SplatRows::new(SplatSlices { sh, ..self.slices }, degree.unwrap_or(0))?;
-        let of_channels = ChannelSettings {
-            values,
-            depth: self.drawing.depth(),
-            background: self.backgrounds.map(|all| &all[number * channels..][..channels]),
-        };
+        let (slices, degree, of_channels) = self.inputs(number);
+        let rows = SplatRows::new(slices, degree)?;
         let settings = RenderSettings { profile: self.profile, ..RenderSettings::default() };
         let drawn =
             renderer.render_channels(&rows, camera, &settings, &of_channels, picture, task)?;
@@ -259,7 +284,7 @@ impl<'a> Colors<'a> {
         Ok(Self { values, last: shape.last().copied().unwrap_or(0), of_one })
     }
 
-    fn of_camera(&self, camera: usize) -> &'a [f32] {
+    fn of_camera(self, camera: usize) -> &'a [f32] {
         match self.of_one {
             Some(of_one) => &self.values[camera * of_one..][..of_one],
             None => self.values,

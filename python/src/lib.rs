@@ -10,6 +10,7 @@ mod arrays;
 mod camera;
 mod convert;
 mod errors;
+mod gradients;
 mod gsplat;
 mod pairs;
 mod picture;
@@ -29,6 +30,8 @@ mod _quadrille {
     use super::convert::{RawTable, convert, load_table};
     #[pymodule_export]
     use super::errors::{FormatError, LimitError};
+    #[pymodule_export]
+    use super::gradients::{RawPlaneGradients, raster_gradients};
     #[pymodule_export]
     use super::gsplat::{rasterize, write_raw};
     #[pymodule_export]

@@ -71,24 +71,37 @@ impl<'a> ScalarPicture<'a> {
         settings: &RenderSettings,
         task: &Task,
     ) -> Result<Self> {
+        let mut picture = Self::project(scene, camera, settings, task)?;
+        picture.fragments =
+            fragments::list(&picture.splats, &picture.view, &settings.profile, task)?;
+        picture.blend(task)?;
+        Ok(picture)
+    }
+
+    /// Projects the splats of a picture, which stays without pixels, for [`Self::project_gradients`] alone.
+    ///
+    /// # Errors
+    /// As for [`Self::draw`].
+    pub fn project(
+        scene: &'a ScalarScene,
+        camera: &Camera,
+        settings: &RenderSettings,
+        task: &Task,
+    ) -> Result<Self> {
         scene.check()?;
         let is_other = !camera.projection.is_pinhole();
         Error::refuse_if(is_other, "camera", "a pinhole", "another projection")?;
-        let profile = &settings.profile;
-        let view = ViewTransform::of_camera(camera, profile);
+        let view = ViewTransform::of_camera(camera, &settings.profile);
         let splats = fragments::drawn_splats(scene, &view, task)?;
-        let fragments = fragments::list(&splats, &view, profile, task)?;
-        let mut picture = Self {
+        Ok(Self {
             scene,
             view,
-            alpha_cap: profile.alpha_cap,
+            alpha_cap: settings.profile.alpha_cap,
             splats,
-            fragments,
+            fragments: Vec::new(),
             values: Vec::new(),
             alphas: Vec::new(),
-        };
-        picture.blend(task)?;
-        Ok(picture)
+        })
     }
 
     /// Draws `scene` with the splats, fragments and limits of this picture, whether they are still the right ones or not.
