@@ -129,6 +129,11 @@ class Table:
         comments: list[str],
     ) -> list[str]: ...
 
+@final
+class PlaneGradients:
+    def means2d(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def project(self, means2d: NDArray[np.float64]) -> list[tuple[str, NDArray[np.float64]]]: ...
+
 def build_info() -> list[tuple[str, str]]: ...
 def compare(
     a: _Floats, b: _Floats, protocol: str, lpips: list[str], weights: str | None
@@ -152,6 +157,14 @@ def rasterize(
     backgrounds: _Floats | None,
     drawing: Mapping[str, Any],
 ) -> tuple[_Floats, _Floats, list[tuple[str, NDArray[Any]]], int]: ...
+def raster_gradients(
+    geometry: tuple[_Floats, _Floats, _Floats, _Floats],
+    colors: _Floats | None,
+    cameras: tuple[NDArray[np.float64], NDArray[np.float64]],
+    backgrounds: _Floats | None,
+    drawing: Mapping[str, Any],
+    cotangents: tuple[_Floats, _Floats],
+) -> PlaneGradients: ...
 def read_picture(path: str) -> _Floats: ...
 def render(
     scene: Scene, camera: Camera, look: Mapping[str, Any]

@@ -21,7 +21,7 @@ from .cuda._wrapper import (
 )
 from .exporter import export_splats, load_ply_to_splats
 from .relocation import compute_relocation
-from .rendering import rasterization, rasterization_2dgs
+from .rendering import rasterization, rasterization_2dgs, rasterization_vjp
 from .strategy import DefaultStrategy, MCMCStrategy, Strategy
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "quat_scale_to_covar_preci",
     "rasterization",
     "rasterization_2dgs",
+    "rasterization_vjp",
     "spherical_harmonics",
     "world_to_cam",
 ]

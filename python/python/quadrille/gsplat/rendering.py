@@ -6,7 +6,9 @@ given back, if the program uses it.
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,10 @@ from .._arrays import Shape, check_finite, give, integer, one_of, take
 from .._camera import checked_size
 from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
+from ._gradients import NAMES, Call, attach, detached, tracked, vjp_of
 from ._namespace import outside_graphs
 
-__all__ = ["rasterization", "rasterization_2dgs"]
+__all__ = ["rasterization", "rasterization_2dgs", "rasterization_vjp"]
 
 _TILE_SIZE = 16
 #: Deviation of a view's rotation from a rotation, and of its last row.
@@ -119,14 +122,61 @@ def rasterization(
     >>> colors.shape, alphas.shape, meta["gaussian_ids"]
     ((1, 24, 32, 3), (1, 24, 32, 1), array([0]))
     """
-    pixels, alphas, found, invalid = outside_graphs(_drawn)(locals())
+    arguments = locals()
+    return _warned(outside_graphs(_in_graph if tracked(arguments) else _drawn)(arguments), means)
+
+
+def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callable[..., dict[str, NDArray[np.float64]]]]:
+    """Draws as `rasterization`, and also returns the function of its gradients, for arrays of any library.
+
+    ``vjp(v_colors, v_alphas, v_means2d=None)`` takes the derivatives of a loss by the results, and by ``means2d`` [C, N, 2]
+    if the loss uses them, and returns those by ``means``, ``quats``, ``scales``, ``opacities``, ``colors``, ``viewmats`` and
+    ``backgrounds``, each float64 in the shape of the argument; and ``means2d`` and ``means2d_abs`` [C, N, 2] per pixel: the
+    derivatives by the centres in the pictures, and the sums of the absolute values of the pixels' parts.
+
+    >>> import numpy as np
+    >>> from quadrille.gsplat import rasterization_vjp
+    >>> means, quats = np.array([[0, 0, 2.0]]), np.array([[1.0, 0, 0, 0]])
+    >>> K = np.array([[[50.0, 0, 16], [0, 50, 12], [0, 0, 1]]])
+    >>> colors, alphas, meta, vjp = rasterization_vjp(
+    ...     means, quats, np.full((1, 3), 0.1), np.ones(1) / 2, np.ones((1, 3)), np.eye(4)[None], K, 32, 24
+    ... )
+    >>> gradients = vjp(np.ones_like(colors), np.zeros_like(alphas))
+    >>> gradients["means"].shape, bool(gradients["opacities"][0] > 0)
+    ((1, 3), True)
+    """
+    bound = inspect.signature(rasterization).bind(*args, **kwargs)
+    bound.apply_defaults()
+    means, calls = bound.arguments["means"], list[Call]()
+    if np.ndim(means) > 2:
+        raise NotImplementedError("means: batches have no gradients together; call once per batch")
+    results = _warned(_drawn(bound.arguments, calls), means)
+    return *results, vjp_of(calls[0])
+
+
+def _warned(drawn: tuple[Any, Any, Meta, int], means: Any) -> tuple[Any, Any, Meta]:
+    pixels, alphas, found, invalid = drawn
     if invalid:
         warnings.warn(
             f"{invalid} of {found['n_batches'] * np.shape(means)[-2]} splats are left out: a number is not finite, or "
             "the quaternion is zero",
-            stacklevel=2,
+            stacklevel=3,
         )
     return pixels, alphas, found
+
+
+def _in_graph(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
+    """As `_drawn`, with results in the graph of torch."""
+    tensors = tracked(arguments) or {}
+    if np.ndim(arguments["means"]) > 2:
+        raise NotImplementedError("means: batches have no gradients together; call once per batch")
+    if arguments["sparse_grad"]:
+        raise NotImplementedError("sparse_grad: gradients are dense; leave it False")
+    calls: list[Call] = []
+    plain = arguments | {name: detached(arguments[name]) for name in NAMES} | {"meta": True}
+    pixels, alphas, found, invalid = _drawn(plain, calls)
+    pixels, alphas = attach(tensors, pixels, alphas, found, calls[0], bool(arguments["absgrad"]))
+    return pixels, alphas, found, invalid
 
 
 #: Arguments that are arrays, and the precision in which each is taken.
@@ -142,8 +192,9 @@ _ARRAYS = {
 }
 
 
-def _drawn(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
-    """Pictures, alphas and `meta` of all batches, and the number of rows that are left out."""
+def _drawn(arguments: dict[str, Any], calls: list[Call] | None = None) -> tuple[Any, Any, Meta, int]:
+    """Pictures, alphas and `meta` of all batches, and the number of rows that are left out. ``calls`` takes the arguments
+    of the batches."""
     _refuse_others(arguments)
     compat, render_mode, tile_size = arguments["compat"], arguments["render_mode"], arguments["tile_size"]
     one_of("compat", compat, COMPATS)
@@ -172,7 +223,10 @@ def _drawn(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
         "threads": None if threads is None else checked_threads(threads),
     }
     batch, elements = _batches(arguments)
-    drawn = [_draw(element, drawing, arguments) for element in elements]
+    prepared = [_call(element, drawing, arguments) for element in elements]
+    if calls is not None:
+        calls.extend(prepared)
+    drawn = [_quadrille.rasterize(*call) for call in prepared]
     found = Meta()
     if drawing["meta"]:
         found.update(dict.fromkeys(("batch_ids", "camera_ids", "gaussian_ids")))
@@ -219,14 +273,8 @@ def _stacked(arrays: list[NDArray[Any]], batch: Shape) -> NDArray[Any]:
     return np.stack(arrays).reshape(batch + arrays[0].shape) if batch else arrays[0]
 
 
-#: Named arrays of `meta`.
-_Named = list[tuple[str, NDArray[Any]]]
-
-
-def _draw(
-    arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: dict[str, Any]
-) -> tuple[NDArray[Any], NDArray[Any], _Named, int]:
-    """Pictures, alphas and arrays of `meta` of one batch, and the number of its rows that are left out."""
+def _call(arrays: dict[str, NDArray[Any]], drawing: dict[str, Any], arguments: dict[str, Any]) -> Call:
+    """The native call that draws one batch."""
     centres = take(arrays["means"], "means", ("N", 3))
     count = len(centres)
     geometry = (
@@ -251,7 +299,7 @@ def _draw(
         # Depth alone.
         values, behind, per_camera, sh_degree = None, None, False, None
     drawing = {**drawing, "sh_degree": sh_degree, "per_camera": per_camera}
-    return _quadrille.rasterize(geometry, values, (views, lenses), behind, drawing)
+    return geometry, values, (views, lenses), behind, drawing
 
 
 def _refuse_others(values: dict[str, Any]) -> None:
