@@ -70,6 +70,7 @@ pub use quadrille_mesh as mesh;
 pub use quadrille_suite as suite;
 
 pub use quadrille_base::raster;
+pub use quadrille_render::backward;
 pub use quadrille_render::convert;
 pub use quadrille_render::cpu::channels;
 

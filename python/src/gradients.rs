@@ -2,11 +2,11 @@
 
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
-use quadrille::{Camera, Error, Profile, RenderSettings};
-use quadrille_render::backward::{
+use quadrille::backward::{
     CameraGradients, Gradients, PictureCotangents, RasterGradients, ScalarPicture, ScalarScene,
     ScalarShapes, ScalarValues,
 };
+use quadrille::{Camera, Error, Profile, RenderSettings};
 use rayon::prelude::*;
 
 use crate::arrays::{Floats, numbers};

@@ -1,0 +1,112 @@
+"""Gradients of rasterization in the graph of torch, against those of gsplat's own torch functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_gsplat_gradients import arguments
+
+from quadrille.gsplat import rasterization
+
+torch: Any = pytest.importorskip("torch")
+NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds")
+
+
+def tensors(**given: Any) -> dict[str, Any]:
+    """Arrays as tensors of f64 with gradients."""
+    turned = {name: torch.tensor(given[name], requires_grad=True) for name in NAMES}
+    return given | turned | {"Ks": torch.tensor(given["Ks"])}
+
+
+def dense(given: dict[str, Any], has_depth: bool) -> tuple[Any, Any]:
+    """Every splat on every pixel, from the projection and the harmonics of gsplat in torch."""
+    own = pytest.importorskip("gsplat.cuda._torch_impl")
+    width, height = given["width"], given["height"]
+    covars, _ = own._quat_scale_to_covar_preci(given["quats"], given["scales"], True, False)
+    projected = own._fully_fused_projection(
+        given["means"], covars, given["viewmats"], given["Ks"], width, height, eps2d=0.3, near_plane=0.01
+    )
+    means2d, depths, conics = projected[1:4]
+    eyes = torch.inverse(given["viewmats"])[:, :3, 3]
+    directions = given["means"][None] - eyes[:, None]
+    colors = torch.clamp_min(
+        own._spherical_harmonics(given["sh_degree"], directions, given["colors"][None].expand(len(eyes), -1, -1, -1)) + 0.5, 0
+    )
+    if has_depth:
+        colors = torch.cat([colors, depths[..., None]], -1)
+    rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    pixels = torch.stack([columns, rows], -1).double() + 0.5
+    pictures = []
+    for camera in range(len(eyes)):
+        order = torch.argsort(depths[camera].float(), stable=True)
+        x, y = (pixels[:, :, None] - means2d[camera][order]).unbind(-1)
+        xx, xy, yy = conics[camera][order].unbind(-1)
+        power = 0.5 * (xx * x * x + yy * y * y) + xy * x * y
+        alphas = given["opacities"][order] * torch.exp(-power)
+        alphas = torch.where(alphas < 1 / 255, torch.zeros_like(alphas), alphas)
+        behind = torch.cumprod(torch.cat([torch.ones_like(alphas[..., :1]), 1 - alphas], -1), -1)
+        picture = torch.einsum("hwn,nd->hwd", behind[..., :-1] * alphas, colors[camera][order])
+        last = behind[..., -1:]
+        shown = picture[..., :3] + last * given["backgrounds"][camera]
+        mean = picture[..., 3:] / (1 - last).clamp_min(1e-10)
+        pictures.append((torch.cat([shown, mean], -1), 1 - last))
+    return torch.stack([one[0] for one in pictures]), torch.stack([one[1] for one in pictures])
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGB+ED"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_gradients_are_those_of_torch(mode: str, packed: bool, seed: int) -> None:
+    found, expected = tensors(**arguments(seed)), tensors(**arguments(seed))
+    colors, alphas, meta = rasterization(**found, render_mode=mode, packed=packed, absgrad=True)
+    meta["means2d"].retain_grad()
+    own_colors, own_alphas = dense(expected, mode == "RGB+ED")
+    np.testing.assert_allclose(colors.detach(), own_colors.detach(), atol=2e-5)
+    random = np.random.default_rng(7)
+    v_colors, v_alphas = (torch.tensor(random.normal(size=result.shape)) for result in (colors, alphas))
+    ((colors * v_colors).sum() + (alphas * v_alphas).sum()).backward()
+    ((own_colors * v_colors).sum() + (own_alphas * v_alphas).sum()).backward()
+    for name in NAMES:
+        ours, theirs = found[name].grad, expected[name].grad
+        if name == "viewmats":
+            ours, theirs = ours[:, :3], theirs[:, :3]
+        error = float((ours - theirs).norm() / theirs.norm())
+        assert error < 1e-4, f"{name}: {error}"
+    centres = meta["means2d"]
+    assert centres.grad.shape == centres.absgrad.shape == centres.shape
+    assert bool((centres.absgrad >= centres.grad.abs() - 1e-6).all())
+
+
+def test_only_what_requires_a_gradient_has_one() -> None:
+    given = tensors(**arguments())
+    for name in NAMES:
+        given[name].requires_grad_(name in ("opacities", "viewmats"))
+    colors, _, _ = rasterization(**given)
+    colors.sum().backward()
+    assert [name for name in NAMES if given[name].grad is not None] == ["opacities", "viewmats"]
+    with torch.no_grad():
+        assert not rasterization(**given)[0].requires_grad
+
+
+def test_losses_may_use_the_centres() -> None:
+    given = tensors(**arguments())
+    _, _, meta = rasterization(**given, packed=False)
+    meta["means2d"][0, :, 0].sum().backward()
+    assert bool(given["means"].grad[:, 0].any()) and not bool(given["opacities"].grad.any())
+
+
+def test_refusals_name_what_is_missing() -> None:
+    given = tensors(**arguments())
+    with pytest.raises(NotImplementedError, match="sparse_grad"):
+        rasterization(**given, sparse_grad=True)
+    colors, _, _ = rasterization(**given)
+    (slope,) = torch.autograd.grad(colors.sum(), given["means"], create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        slope.sum().backward()
+    colors, _, _ = rasterization(**given)
+    with torch.no_grad():
+        given["means"].add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        colors.sum().backward()

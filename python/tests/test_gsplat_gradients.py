@@ -1,0 +1,87 @@
+"""Gradients of rasterization without torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quadrille.gsplat import rasterization, rasterization_vjp
+
+SIZE = (24, 16)
+
+
+def arguments(seed: int = 0, splats: int = 30, cameras: int = 2) -> dict[str, Any]:
+    """Splats of moderate opacity in front of two cameras, so that no pixel is opaque."""
+    random = np.random.default_rng(seed)
+    views = np.tile(np.eye(4), (cameras, 1, 1))
+    views[:, :3, 3] = random.normal(0, 0.1, (cameras, 3)) + [0, 0, 4]
+    return {
+        "means": random.normal(0, 0.8, (splats, 3)),
+        "quats": random.normal(size=(splats, 4)),
+        "scales": random.uniform(0.1, 0.5, (splats, 3)),
+        "opacities": random.uniform(0.1, 0.4, splats),
+        "colors": random.normal(0, 0.3, (splats, 4, 3)),
+        "viewmats": views,
+        "Ks": np.tile([[20.0, 0, 12], [0, 20, 8], [0, 0, 1]], (cameras, 1, 1)),
+        "width": SIZE[0],
+        "height": SIZE[1],
+        "sh_degree": 1,
+        "backgrounds": random.uniform(size=(cameras, 3)),
+    }
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGB+ED"])
+def test_gradients_are_the_slopes_of_the_pictures(mode: str) -> None:
+    given = arguments() | {"render_mode": mode}
+    colors, alphas, _, vjp = rasterization_vjp(**given)
+    np.testing.assert_array_equal(colors, rasterization(**given)[0])
+    random = np.random.default_rng(1)
+    v_colors, v_alphas = random.normal(size=colors.shape), random.normal(size=alphas.shape)
+    found = vjp(v_colors, v_alphas)
+
+    def loss(values: dict[str, Any]) -> float:
+        pictures = rasterization(**values)
+        return float((pictures[0] * v_colors).sum(dtype=np.float64) + (pictures[1] * v_alphas).sum(dtype=np.float64))
+
+    for name in ("means", "quats", "scales", "opacities", "colors", "backgrounds"):
+        assert found[name].shape == given[name].shape
+        # The direction of the gradient: its slope is the gradient's length.
+        direction = found[name] / np.linalg.norm(found[name])
+        step = 1e-3
+        ends = [loss(given | {name: given[name] + sign * step * direction}) for sign in (1, -1)]
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert slope == pytest.approx(np.linalg.norm(found[name]), rel=0.02), name
+    moves = np.zeros_like(given["viewmats"])
+    moves[:, :3, 3] = found["viewmats"][:, :3, 3]
+    ends = [loss(given | {"viewmats": given["viewmats"] + sign * 1e-5 * moves}) for sign in (1, -1)]
+    assert (ends[0] - ends[1]) / 2e-5 == pytest.approx((moves**2).sum(), rel=0.02)
+
+
+def test_gradients_by_centres_in_the_picture() -> None:
+    given = arguments()
+    colors, alphas, _, vjp = rasterization_vjp(**given)
+    zeros = np.zeros(colors.shape), np.zeros(alphas.shape)
+    found = vjp(np.ones(colors.shape), zeros[1])
+    assert found["means2d"].shape == (2, 30, 2)
+    assert (found["means2d_abs"] >= np.abs(found["means2d"]) - 1e-12).all()
+    # A loss by the centres alone: x of the first camera moves with x of the means, by the focal length over the depth.
+    by_centres = np.zeros((2, 30, 2))
+    by_centres[0, :, 0] = 1
+    moved = vjp(*zeros, by_centres)["means"]
+    depths = given["means"][:, 2] + given["viewmats"][0, 2, 3]
+    drawn = moved[:, 0] != 0
+    assert drawn.sum() > 20
+    np.testing.assert_allclose(moved[drawn, 0], 20 / depths[drawn], rtol=1e-5)
+
+
+def test_nothing_in_view_has_no_gradient() -> None:
+    given = arguments()
+    given["means"][:, 2] = -10
+    colors, alphas, _, vjp = rasterization_vjp(**given)
+    found = vjp(np.ones_like(colors), np.ones_like(alphas))
+    assert not any(found[name].any() for name in ("means", "quats", "scales", "opacities", "colors", "viewmats"))
+    np.testing.assert_allclose(found["backgrounds"], SIZE[0] * SIZE[1])
+    with pytest.raises(ValueError, match="v_colors: expected"):
+        vjp(np.ones(3), np.ones_like(alphas))
