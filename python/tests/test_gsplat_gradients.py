@@ -34,7 +34,10 @@ def arguments(seed: int = 0, splats: int = 30, cameras: int = 2) -> dict[str, An
 
 @pytest.mark.parametrize("mode", ["RGB", "RGB+ED"])
 def test_gradients_are_the_slopes_of_the_pictures(mode: str) -> None:
-    given = arguments() | {"render_mode": mode}
+    # Splats that are above the alpha cut in the whole picture: a moving cut is a step, of which gradients know nothing.
+    given = arguments(splats=12) | {"render_mode": mode}
+    given["means"] = given["means"] * 0.3
+    given["scales"] = given["scales"] + 1.5
     colors, alphas, _, vjp = rasterization_vjp(**given)
     np.testing.assert_array_equal(colors, rasterization(**given)[0])
     random = np.random.default_rng(1)

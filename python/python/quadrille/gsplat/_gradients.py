@@ -21,7 +21,9 @@ Call = tuple[Any, ...]
 
 def plane_gradients(call: Call, v_colors: object, v_alphas: object) -> _quadrille.PlaneGradients:
     """Derivatives of a loss in the picture planes of a call, given those by its colours and alphas."""
-    return _quadrille.raster_gradients(*call, (take(v_colors, "v_colors"), take(v_alphas, "v_alphas")))
+    geometry, colors, cameras, backgrounds, drawing = call
+    cotangents = take(v_colors, "v_colors"), take(v_alphas, "v_alphas")
+    return _quadrille.raster_gradients(geometry, colors, cameras, backgrounds, drawing, cotangents)
 
 
 def input_gradients(
