@@ -65,9 +65,16 @@ def detached(value: Any) -> Any:
 
 
 def attach(
-    tensors: dict[str, Any], pixels: Any, alphas: Any, meta: dict[str, Any], call: Call, absgrad: bool
+    tensors: dict[str, Any],
+    pixels: Any,
+    alphas: Any,
+    meta: dict[str, Any],
+    call: Call,
+    absgrad: bool,
+    shift: Any = None,
 ) -> tuple[Any, Any]:
-    """Colours and alphas in the graph of `tensors`; ``meta["means2d"]`` becomes a part of it.
+    """Colours and alphas in the graph of `tensors`; ``meta["means2d"]`` becomes a part of it. ``shift`` is a tensor of
+    zeros that is added to these centres, for its gradient.
 
     Two functions of the graph share a call: the first gives the centres in the picture planes, the second takes them
     and gives the pictures. So losses may use the centres too, and ``retain_grad`` keeps their gradients.
@@ -132,5 +139,5 @@ def attach(
 
     means2d, link = Project.apply(meta["means2d"], *of_call.values())
     meta["means2d"] = means2d
-    results: tuple[Any, Any] = Rasterize.apply(means2d, link)
+    results: tuple[Any, Any] = Rasterize.apply(means2d if shift is None else means2d + shift, link)
     return results
