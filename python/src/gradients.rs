@@ -134,7 +134,13 @@ impl RawPlaneGradients {
             parts.for_each(|part| total.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
             total.into_pyarray(py).into_any()
         };
-        let axes = |of: fn(&ScalarShapes) -> Vec<f64>| total(&move |sum| of(&sum.shapes));
+        // The splats of a call have axes, never covariances.
+        let axes = |of: fn(&[[f64; 4]], &[[f64; 3]]) -> Vec<f64>| {
+            total(&move |sum| match &sum.shapes {
+                ScalarShapes::Axes { scales, rotations } => of(rotations, scales),
+                ScalarShapes::Covariances(_) => Vec::new(),
+            })
+        };
         let colors: Vec<f64> = sums
             .iter()
             .flat_map(|sum| match &sum.values {
@@ -147,20 +153,8 @@ impl RawPlaneGradients {
             poses.iter().flat_map(|pose| pose.view_from_world.as_flattened().to_vec()).collect();
         Ok(vec![
             ("means", total(&|sum| sum.means.as_flattened().to_vec())),
-            (
-                "quats",
-                axes(|shapes| match shapes {
-                    ScalarShapes::Axes { rotations, .. } => rotations.as_flattened().to_vec(),
-                    ScalarShapes::Covariances(_) => Vec::new(),
-                }),
-            ),
-            (
-                "scales",
-                axes(|shapes| match shapes {
-                    ScalarShapes::Axes { scales, .. } => scales.as_flattened().to_vec(),
-                    ScalarShapes::Covariances(_) => Vec::new(),
-                }),
-            ),
+            ("quats", axes(|rotations, _| rotations.as_flattened().to_vec())),
+            ("scales", axes(|_, scales| scales.as_flattened().to_vec())),
             ("opacities", total(&|sum| sum.opacities.clone())),
             ("colors", colors.into_pyarray(py).into_any()),
             ("viewmats", poses.into_pyarray(py).into_any()),

@@ -120,7 +120,7 @@ pub(crate) fn rasterize<'py>(
     let (width, height) = drawing.size;
     let bytes = (count + 1) * size_of::<f32>() * cameras.len();
     check_memory([width, height], bytes as u64).map_err(to_python)?;
-    let pixels = width as usize * height as usize;
+    let pixels = drawing.pixels();
     let mut call = Call::default();
     call.threads = drawing.threads;
     let shape = [cameras.len(), height as usize, width as usize];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from test_gsplat_gradients import arguments
 
 from quadrille.gsplat import rasterization
+from quadrille.gsplat._gradients import _Pass
 
 torch: Any = pytest.importorskip("torch")
 NAMES = ("means", "quats", "scales", "opacities", "colors", "viewmats", "backgrounds")
@@ -122,3 +124,16 @@ def test_refusals_name_what_is_missing() -> None:
         given["means"].add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         colors.sum().backward()
+
+
+def test_a_step_leaves_nothing_to_the_collector_of_cycles() -> None:
+    given = tensors(**arguments())
+    gc.collect()
+    gc.disable()
+    try:
+        colors, _, _ = rasterization(**given)
+        colors.sum().backward()
+        del colors, _
+        assert not [kept for kept in gc.get_objects() if isinstance(kept, _Pass)]
+    finally:
+        gc.enable()

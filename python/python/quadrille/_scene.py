@@ -234,16 +234,9 @@ class Scene:
     @property
     def covariances(self) -> NDArray[np.float32]:
         """Covariances of the splats in world space, [N, 3, 3], as a new array."""
-        w, x, y, z = self.quats.T
-        turns = np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-        factors = np.moveaxis(turns, 2, 0) * self.scales[:, None, :]
-        covariances: NDArray[np.float32] = factors @ np.swapaxes(factors, 1, 2)
+        from .gsplat._projection import quat_scale_to_covar_preci
+
+        covariances: NDArray[np.float32] = quat_scale_to_covar_preci(self.quats, self.scales, compute_preci=False)[0]
         return covariances
 
     def dumps(self, format: str = "ply") -> bytes:

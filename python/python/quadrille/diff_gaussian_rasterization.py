@@ -16,7 +16,8 @@ import numpy as np
 from . import _quadrille
 from ._arrays import check_finite, take
 from ._camera import checked_size
-from .gsplat._gradients import Call, attach, detached, tracked
+from .gsplat._gradients import Call, attach, tracked
+from .gsplat._namespace import detached
 from .gsplat.cuda._wrapper import spherical_harmonics
 
 __all__ = ["GaussianRasterizationSettings", "GaussianRasterizer"]
@@ -134,7 +135,7 @@ class GaussianRasterizer:
                 ndc = torch.tensor([settings.image_width / 2, settings.image_height / 2], dtype=means2D.dtype)
                 # Zeros with the gradient of the centres in pixels, times the pixels per unit.
                 shift = ((means2D - means2D.detach())[:, :2] * ndc).float()[None]
-            pixels, alphas = attach(tensors, pixels, alphas, meta, call, False, shift)
+            pixels, alphas = attach(tensors, (pixels, alphas), meta, call, shift=shift)
         color = pixels[0, ..., :3].permute(2, 0, 1)
         return (color, radii, pixels[0, ..., 3:].permute(2, 0, 1)) if has_depth else (color, radii)
 

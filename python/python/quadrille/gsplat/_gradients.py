@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -59,32 +60,41 @@ def tracked(values: Mapping[str, Any]) -> dict[str, Any] | None:
     return tensors if needs else None
 
 
-def detached(value: Any) -> Any:
-    """``value`` without its graph."""
-    return value.detach() if hasattr(value, "detach") else value
+class _Pass:
+    """What the two functions of a call share. It holds no tensor of the graph, so that nothing waits for the collector
+    of cycles."""
+
+    def __init__(self, call: Call, names: list[str], meta: dict[str, Any], pictures: tuple[Any, Any], absgrad: bool) -> None:
+        self.call, self.names, self.absgrad = call, names, absgrad
+        self.pictures: tuple[Any, Any] | None = pictures
+        self.shapes = [picture.shape for picture in pictures]
+        self.plane: _quadrille.PlaneGradients | None = None
+        ids = meta.get("camera_ids"), meta.get("gaussian_ids")
+        #: Cameras and splats of the rows of packed centres.
+        self.pairs = None if ids[0] is None else tuple(np.asarray(part) for part in ids)
+
+    def rows(self, by_centre: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers [C, N, 2] in the layout of the call's centres."""
+        return by_centre if self.pairs is None else by_centre[self.pairs]
+
+    def by_input(self, v_means2d: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Derivatives by the arguments, after `Rasterize`, or without it if the loss uses the centres alone."""
+        plane, self.plane = self.plane, None
+        if plane is None:
+            plane = plane_gradients(self.call, *(np.zeros(shape, np.float32) for shape in self.shapes))
+        total = v_means2d
+        if self.pairs is not None:
+            (means, *_), _, (views, _), *_ = self.call
+            total = np.zeros((len(views), len(means), 2))
+            total[self.pairs] = v_means2d
+        return input_gradients(self.call, plane, total)
 
 
-def attach(
-    tensors: dict[str, Any],
-    pixels: Any,
-    alphas: Any,
-    meta: dict[str, Any],
-    call: Call,
-    absgrad: bool,
-    shift: Any = None,
-) -> tuple[Any, Any]:
-    """Colours and alphas in the graph of `tensors`; ``meta["means2d"]`` becomes a part of it. ``shift`` is a tensor of
-    zeros that is added to these centres, for its gradient.
-
-    Two functions of the graph share a call: the first gives the centres in the picture planes, the second takes them
-    and gives the pictures. So losses may use the centres too, and ``retain_grad`` keeps their gradients.
-    """
+@functools.cache
+def _functions() -> tuple[Any, Any]:
+    """The two functions of the graph: the first gives the centres in the picture planes, the second takes them and gives
+    the pictures. So losses may use the centres too, and ``retain_grad`` keeps their gradients."""
     torch: Any = sys.modules["torch"]
-    shared: dict[str, _quadrille.PlaneGradients] = {}
-    pairs = None
-    if meta.get("camera_ids") is not None:
-        pairs = (np.asarray(meta["camera_ids"]), np.asarray(meta["gaussian_ids"]))
-    of_call = {name: value for name, value in tensors.items() if isinstance(value, torch.Tensor)}
 
     def tensor_of(array: NDArray[np.float64], like: Any) -> Any:
         # A background [D] of all cameras takes the sum of theirs.
@@ -94,50 +104,61 @@ def attach(
 
     class Project(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
-        def forward(ctx: Any, means2d: Any, *inputs: Any) -> tuple[Any, Any]:
+        def forward(ctx: Any, shared: _Pass, means2d: Any, *inputs: Any) -> tuple[Any, Any]:
+            ctx.shared = shared
             # Saved, so that torch refuses a backward pass after a change in place.
             ctx.save_for_backward(*inputs)
-            return means2d.clone(), torch.zeros((), dtype=torch.float32)
+            return means2d.clone(), torch.zeros(())
 
         @staticmethod
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
         def backward(ctx: Any, v_means2d: Any, v_link: Any) -> tuple[Any, ...]:
-            _ = ctx.saved_tensors
-            plane = shared.pop("plane", None)
-            if plane is None:
-                plane = plane_gradients(call, np.zeros(pixels.shape, np.float32), np.zeros(alphas.shape, np.float32))
-            total = v_means2d.detach().double().numpy()
-            if pairs is not None:
-                every = np.zeros(plane.means2d()[0].shape)
-                every[pairs] = total
-                total = every
-            found = input_gradients(call, plane, total)
+            inputs = dict(zip(ctx.shared.names, ctx.saved_tensors))
+            found = ctx.shared.by_input(v_means2d.double().numpy())
             # Colours that a picture of depth alone does not use have none.
-            given = ((found.get(name), value) for name, value in of_call.items())
-            grads = tuple(
-                tensor_of(array, value) if array is not None and value.requires_grad else None for array, value in given
-            )
-            return (None, *grads)
+            is_given = {name: value.requires_grad and name in found for name, value in inputs.items()}
+            grads = (tensor_of(found[name], value) if is_given[name] else None for name, value in inputs.items())
+            return (None, None, *grads)
 
     class Rasterize(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
-        def forward(ctx: Any, means2d: Any, link: Any) -> tuple[Any, Any]:
+        def forward(ctx: Any, shared: _Pass, means2d: Any, link: Any) -> Any:
+            ctx.shared = shared
             ctx.save_for_backward(means2d)
-            return pixels.clone(), alphas.clone()
+            pictures, shared.pictures = shared.pictures, None
+            return pictures
 
         @staticmethod
         @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-        def backward(ctx: Any, v_pixels: Any, v_alphas: Any) -> tuple[Any, Any]:
-            plane = plane_gradients(call, v_pixels.detach(), v_alphas.detach())
-            shared["plane"] = plane
-            arrays = [array if pairs is None else array[pairs] for array in plane.means2d()]
+        def backward(ctx: Any, v_pixels: Any, v_alphas: Any) -> tuple[Any, ...]:
+            shared = ctx.shared
+            shared.plane = plane_gradients(shared.call, v_pixels, v_alphas)
             (means2d,) = ctx.saved_tensors
+            arrays = (shared.rows(array) for array in shared.plane.means2d())
             by_means2d, absolute = (torch.from_numpy(array).to(means2d.dtype) for array in arrays)
-            if absgrad:
+            if shared.absgrad:
                 means2d.absgrad = absolute
-            return by_means2d, torch.zeros(())
+            return None, by_means2d, torch.zeros(())
 
-    means2d, link = Project.apply(meta["means2d"], *of_call.values())
+    return Project, Rasterize
+
+
+def attach(
+    tensors: dict[str, Any],
+    pictures: tuple[Any, Any],
+    meta: dict[str, Any],
+    call: Call,
+    absgrad: bool = False,
+    shift: Any = None,
+) -> tuple[Any, Any]:
+    """Colours and alphas in the graph of `tensors`; ``meta["means2d"]`` becomes a part of it. ``shift`` is a tensor of
+    zeros that is added to these centres, for its gradient.
+    """
+    torch: Any = sys.modules["torch"]
+    project, rasterize = _functions()
+    given = {name: value for name, value in tensors.items() if isinstance(value, torch.Tensor)}
+    shared = _Pass(call, list(given), meta, pictures, absgrad)
+    means2d, link = project.apply(shared, meta["means2d"], *given.values())
     meta["means2d"] = means2d
-    results: tuple[Any, Any] = Rasterize.apply(means2d if shift is None else means2d + shift, link)
+    results: tuple[Any, Any] = rasterize.apply(shared, means2d if shift is None else means2d + shift, link)
     return results

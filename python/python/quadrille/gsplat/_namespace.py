@@ -46,6 +46,11 @@ def outside_graphs(function: Callable[Arguments, Result]) -> Callable[Arguments,
     return function if disable is None else disable(function)
 
 
+def detached(value: Any) -> Any:
+    """``value`` without its graph."""
+    return value.detach() if hasattr(value, "detach") else value
+
+
 def namespace(*values: Any) -> Any:
     """torch if one of the values is a tensor, else numpy."""
     loaded = sys.modules.get("torch")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import one_of
-from ._namespace import floats, namespace, unit
+from ._namespace import detached, floats, namespace, unit
 from .utils import normalized_quat_to_rotmat
 
 _MODELS = ("pinhole", "ortho")
@@ -206,6 +206,6 @@ def fully_fused_projection(
             return xp.where(mask, values, xp.zeros_like(values))
 
         ids = ()
-    radii = drawn(radii.detach() if hasattr(radii, "detach") else radii)
+    radii = drawn(detached(radii))
     found = (drawn(means2d), drawn(depths), drawn(conics), None if compensations is None else drawn(compensations))
     return (*ids, xp.asarray(radii, dtype=xp.int32), *found)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _quadrille
 from .._arrays import one_of, take
+from ._namespace import detached
 
 __all__ = ["export_splats", "load_ply_to_splats"]
 
@@ -49,7 +50,7 @@ def export_splats(
     one_of("format", format, tuple(_FORMATS))
     # Files have no gradients, which the parameters of a trainer require.
     given = (means, quats, scales, opacities, sh0, shN)
-    means, quats, scales, opacities, sh0, shN = (v.detach() if hasattr(v, "detach") else v for v in given)
+    means, quats, scales, opacities, sh0, shN = map(detached, given)
     centres = take(means, "means", ("N", 3))
     count = len(centres)
     arrays = [

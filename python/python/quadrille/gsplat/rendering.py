@@ -19,8 +19,8 @@ from .._arrays import Shape, check_finite, give, integer, one_of, take
 from .._camera import checked_size
 from .._compat import ARGUMENTS, COMPATS, KERNEL_META, MODES, RAY_MODES
 from .._threads import checked_threads
-from ._gradients import NAMES, Call, attach, detached, tracked, vjp_of
-from ._namespace import outside_graphs
+from ._gradients import NAMES, Call, attach, tracked, vjp_of
+from ._namespace import detached, outside_graphs
 
 __all__ = ["rasterization", "rasterization_2dgs", "rasterization_vjp"]
 
@@ -175,7 +175,7 @@ def _in_graph(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
     calls: list[Call] = []
     plain = arguments | {name: detached(arguments[name]) for name in NAMES} | {"meta": True}
     pixels, alphas, found, invalid = _drawn(plain, calls)
-    pixels, alphas = attach(tensors, pixels, alphas, found, calls[0], bool(arguments["absgrad"]))
+    pixels, alphas = attach(tensors, (pixels, alphas), found, calls[0], bool(arguments["absgrad"]))
     return pixels, alphas, found, invalid
 
 
