@@ -95,8 +95,8 @@ impl RawPlaneGradients {
         Ok([means?.into_any(), absolute?.into_any()])
     }
 
-    /// Differentiates by the inputs of the call, given the derivatives by the projected centres [C, N, 2]. Arrays of f64 by
-    /// name; each is flat.
+    /// Differentiates by the inputs of the call, given the derivatives by the projected centres [C, N, 2]. Returns flat
+    /// arrays of f64 by name.
     fn project<'py>(&self, py: Python<'py>, means2d: Doubles<'py>) -> PyResult<Named<'py>> {
         let means2d = numbers("means2d", &means2d)?;
         let splats = self.pictures.first().map_or(0, |(scene, _)| scene.len());
@@ -134,13 +134,6 @@ impl RawPlaneGradients {
             parts.for_each(|part| total.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
             total.into_pyarray(py).into_any()
         };
-        // The splats of a call have axes, never covariances.
-        let axes = |of: fn(&[[f64; 4]], &[[f64; 3]]) -> Vec<f64>| {
-            total(&move |sum| match &sum.shapes {
-                ScalarShapes::Axes { scales, rotations } => of(rotations, scales),
-                ScalarShapes::Covariances(_) => Vec::new(),
-            })
-        };
         let colors: Vec<f64> = sums
             .iter()
             .flat_map(|sum| match &sum.values {
@@ -153,12 +146,22 @@ impl RawPlaneGradients {
             poses.iter().flat_map(|pose| pose.view_from_world.as_flattened().to_vec()).collect();
         Ok(vec![
             ("means", total(&|sum| sum.means.as_flattened().to_vec())),
-            ("quats", axes(|rotations, _| rotations.as_flattened().to_vec())),
-            ("scales", axes(|_, scales| scales.as_flattened().to_vec())),
+            ("quats", total(&|sum| axes(&sum.shapes)[0].to_vec())),
+            ("scales", total(&|sum| axes(&sum.shapes)[1].to_vec())),
             ("opacities", total(&|sum| sum.opacities.clone())),
             ("colors", colors.into_pyarray(py).into_any()),
             ("viewmats", poses.into_pyarray(py).into_any()),
             ("backgrounds", backgrounds.into_pyarray(py).into_any()),
         ])
+    }
+}
+
+/// Rotations and scales of the splats of a call, which have axes, never covariances.
+fn axes(shapes: &ScalarShapes) -> [&[f64]; 2] {
+    match shapes {
+        ScalarShapes::Axes { scales, rotations } => {
+            [rotations.as_flattened(), scales.as_flattened()]
+        }
+        ScalarShapes::Covariances(_) => [&[]; 2],
     }
 }

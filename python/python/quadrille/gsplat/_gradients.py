@@ -61,8 +61,8 @@ def tracked(values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 class _Pass:
-    """What the two functions of a call share. It holds no tensor of the graph, so that nothing waits for the collector
-    of cycles."""
+    """State that the two functions of a call share. It holds no tensor of the graph, so that nothing waits for the
+    collector of cycles."""
 
     def __init__(self, call: Call, names: list[str], meta: dict[str, Any], pictures: tuple[Any, Any], absgrad: bool) -> None:
         self.call, self.names, self.absgrad = call, names, absgrad

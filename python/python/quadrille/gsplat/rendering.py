@@ -149,7 +149,7 @@ def rasterization_vjp(*args: Any, **kwargs: Any) -> tuple[Any, Any, Meta, Callab
     bound.apply_defaults()
     means, calls = bound.arguments["means"], list[Call]()
     if np.ndim(means) > 2:
-        raise NotImplementedError("means: batches have no gradients together; call once per batch")
+        raise NotImplementedError("means: gradients of batches are not computed; call once per batch")
     results = _warned(_drawn(bound.arguments, calls), means)
     return *results, vjp_of(calls[0])
 
@@ -169,7 +169,7 @@ def _in_graph(arguments: dict[str, Any]) -> tuple[Any, Any, Meta, int]:
     """As `_drawn`, with results in the graph of torch."""
     tensors = tracked(arguments) or {}
     if np.ndim(arguments["means"]) > 2:
-        raise NotImplementedError("means: batches have no gradients together; call once per batch")
+        raise NotImplementedError("means: gradients of batches are not computed; call once per batch")
     if arguments["sparse_grad"]:
         raise NotImplementedError("sparse_grad: gradients are dense; leave it False")
     calls: list[Call] = []
