@@ -16,6 +16,9 @@ from ._arrays import raw, take
 from ._camera import Camera, checked_size
 from ._progress import Progress, watched
 
+#: Rounding of the centres of a sum, as a share of the median size of its splats, from which on it is a warning.
+_ROUNDING = 0.1
+
 
 class Scene:
     """Splats that do not change. Calls share them without copies, and scenes can be pickled.
@@ -224,7 +227,14 @@ class Scene:
         for scene, by in ((self, np.zeros(3)), (other, moved)):
             sh = scene.sh
             missing = (degree + 1) ** 2 - sh.shape[1]
-            means = (scene._raw.attribute("means") + by).astype(np.float32)
+            exact = scene._raw.attribute("means") + by
+            means = exact.astype(np.float32)
+            rounding = np.abs(means - exact).max(initial=0)
+            if rounding > _ROUNDING * np.median(scene.scales.max(axis=1, initial=0)):
+                warnings.warn(
+                    f"other: its splats are {np.abs(moved).max():.6g} away, so that float32 moves them by up to {rounding:.3g}",
+                    stacklevel=2,
+                )
             padded = np.pad(sh, ((0, 0), (0, missing), (0, 0)))
             parts.append((means, scene.quats, scene.scales, scene.opacities, padded))
         arrays = tuple(np.concatenate(pair) for pair in zip(*parts))
