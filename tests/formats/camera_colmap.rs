@@ -100,6 +100,47 @@ fn binary_and_text_models_are_equal() {
     }
 }
 
+/// Some programs leave out the lines of points. No image is lost, and a count in the header is compared.
+#[test]
+fn images_without_lines_of_points_are_read() {
+    let pose = "1 0 0 0 0 0 4 7";
+    let lines =
+        format!("1 {pose} a  b.jpg\n2 {pose} c.jpg\n3 {pose} d.jpg\n\n4 {pose} e.jpg\n1 2 -1\n");
+    let names = |header: &str| {
+        let images = format!("{header}{lines}");
+        let file = load_model("txt", CAMERAS_TXT.as_bytes(), images.as_bytes()).unwrap();
+        (file.names_in_file.join(", "), file.warnings)
+    };
+    let expected = "a  b.jpg, c.jpg, d.jpg, e.jpg".to_owned();
+    let header =
+        |count| format!("# Image list\n# Number of images: {count}, mean observations: 3\n");
+    assert_eq!(names(""), (expected.clone(), vec![]));
+    assert_eq!(names(&header(4)), (expected.clone(), vec![]));
+    let (found, warnings) = names(&header(5));
+    assert_eq!(found, expected);
+    assert!(warnings[0].contains("its comment counts 5 images, but it holds 4"), "{warnings:?}");
+    let broken = format!("1 {pose} a.jpg\n1.5 2.5\n");
+    assert!(load_model("txt", CAMERAS_TXT.as_bytes(), broken.as_bytes()).is_err());
+}
+
+/// The folder of several models is read as its first model, with a warning. Other texts beside a model are not the model.
+#[test]
+fn the_folder_above_a_model_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for model in ["0", "1"] {
+        let model = folder.path().join(model);
+        std::fs::create_dir(&model).unwrap();
+        write_model(&model, 0.0);
+    }
+    let file = load(folder.path()).unwrap();
+    assert_eq!(file.cameras.len(), 2);
+    assert!(file.warnings[0].contains("holds other images"), "{:?}", file.warnings);
+    let other = folder.path().join("poses.txt");
+    std::fs::write(&other, "1 0 0 0 0 1 0 0 0 0 1 4\n").unwrap();
+    let error = load(&other).unwrap_err().to_string();
+    assert!(error.contains("poses of KITTI"), "{error}");
+}
+
 #[test]
 fn a_dot_in_a_folder_is_no_extension() {
     let images = IMAGES_TXT.replace("sub/z.jpg", "cam.0/x");

@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use super::transforms::PART_FILES;
 use crate::formats::scene_file;
 
 const NAMES: [&str; 2] = ["cameras.json", "transforms.json"];
 
+/// File of a data set whose parts are files of their own; its folder is found.
+const FIRST_PART: &str = PART_FILES[0].0;
+
 /// Finds the camera file of the scene at `scene`: `NAME.cameras.json` beside `NAME.ply`, a `cameras.json` or
-/// `transforms.json` in its folder, or the `cameras.json` of the model to which `point_cloud/iteration_N/point_cloud.ply`
+/// `transforms.json` in its folder, that folder if it holds a `transforms_train.json`, or the `cameras.json` of the model to which `point_cloud/iteration_N/point_cloud.ply`
 /// belongs. For a folder, the search starts at the scene file in it, then at the folder itself. A pipe (`-`) has none.
 pub fn find(scene: &Path) -> Option<PathBuf> {
     if scene == Path::new("-") {
@@ -28,5 +32,6 @@ fn find_beside(scene: &Path) -> Option<PathBuf> {
     let is_iteration = folder_name.to_string_lossy().starts_with("iteration_");
     let model = folder.parent().and_then(Path::parent);
     let of_model = model.filter(|_| is_iteration).map(|m| m.join(NAMES[0]));
-    in_folder.chain(of_model).find(|path| path.is_file())
+    let found = in_folder.chain(of_model).find(|path| path.is_file());
+    found.or_else(|| folder.join(FIRST_PART).is_file().then(|| folder.to_path_buf()))
 }

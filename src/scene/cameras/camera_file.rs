@@ -12,13 +12,27 @@ use quadrille_base::error::{Error, Result, shown};
 
 pub(super) const LISTED_NAMES: usize = 12;
 
-/// Names of the training and test views, as they stand in the file.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Split of the views that a file states. Indices are in the order of the file and count refused cameras; a view may be
+/// in several parts, or in none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ViewSplit {
-    /// Names of the views for training.
-    pub train: Vec<String>,
-    /// Names of the views for tests.
-    pub test: Vec<String>,
+    /// Indices of the views for training.
+    pub train: Vec<usize>,
+    /// Indices of the views for validation.
+    pub val: Vec<usize>,
+    /// Indices of the views for tests.
+    pub test: Vec<usize>,
+    /// True for the `test.txt` of a COLMAP model, which the trainers read only if they are told so.
+    pub is_optional: bool,
+}
+
+impl ViewSplit {
+    /// Split of `count` views that are all in one part, which `part` selects.
+    pub(super) fn of_one(count: usize, part: fn(&mut Self) -> &mut Vec<usize>) -> Self {
+        let mut split = Self::default();
+        *part(&mut split) = (0..count).collect();
+        split
+    }
 }
 
 /// Content of a camera file of any format.
@@ -29,10 +43,12 @@ pub struct CameraFile {
     pub cameras: Vec<Camera>,
     /// The name of each camera as it stands in the file, often a path with an extension.
     pub names_in_file: Vec<String>,
-    /// Cameras that cannot be drawn. They are an error only when one of them is requested.
+    /// Cameras that are left out. They are an error only when one of them is requested.
     pub refused: Vec<RefusedCamera>,
-    /// The split into views for training and for tests, if the file states it.
+    /// The split into views for training, validation and tests, if the file states it.
     pub split: Option<ViewSplit>,
+    /// True for a `transforms.json`, which nerfstudio splits by a fraction and not by an interval.
+    pub is_split_by_fraction: bool,
     /// Warnings about ignored or assumed values, one sentence each.
     pub warnings: Vec<String>,
     /// Remarks on values of the file that were applied, one sentence each.
@@ -43,7 +59,7 @@ pub struct CameraFile {
     pub lacks_intrinsics: bool,
 }
 
-/// A camera of a file that cannot be drawn.
+/// A camera of a file that cannot be drawn, or that the file marks as bad.
 #[derive(Debug)]
 pub struct RefusedCamera {
     /// Index of the camera in the file.
@@ -84,7 +100,7 @@ impl CameraFile {
             let names = file.refused.iter().take(LISTED_NAMES);
             let names: Vec<&str> = names.map(|refused| refused.name_in_file.as_str()).collect();
             file.warnings.push(format!(
-                "{}: {count} of {} cameras cannot be drawn ({}{}); the first error is: {}",
+                "{}: {count} of {} cameras are left out ({}{}); the first error is: {}",
                 shown(path),
                 file.cameras.len() + count,
                 names.join(", "),
@@ -93,6 +109,35 @@ impl CameraFile {
             ));
         }
         Ok(file)
+    }
+
+    /// Appends the cameras of another file of the same data set.
+    pub(super) fn append(&mut self, other: Self) {
+        let before = self.cameras.len() + self.refused.len();
+        let moved = |parts: Vec<usize>| parts.into_iter().map(move |index| index + before);
+        if let Some(split) = other.split {
+            let own = self.split.get_or_insert_default();
+            own.train.extend(moved(split.train));
+            own.val.extend(moved(split.val));
+            own.test.extend(moved(split.test));
+        }
+        self.cameras.extend(other.cameras);
+        self.names_in_file.extend(other.names_in_file);
+        let refused = other.refused.into_iter();
+        self.refused
+            .extend(refused.map(|camera| RefusedCamera { index: camera.index + before, ..camera }));
+        self.warnings.extend(other.warnings);
+        self.remarks.extend(other.remarks);
+        self.is_split_by_fraction |= other.is_split_by_fraction;
+    }
+
+    /// The name of every camera in the file, also of those that are left out, by index.
+    pub(super) fn all_names_in_file(&self) -> Vec<String> {
+        let mut names = self.names_in_file.clone();
+        for refused in &self.refused {
+            names.insert(refused.index.min(names.len()), refused.name_in_file.clone());
+        }
+        names
     }
 
     fn push(&mut self, NamedCamera { camera, in_file }: NamedCamera) {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::foreign;
 use quadrille_base::error::{Error, Result, shown};
 
 /// A thousand times the largest known camera file. The parsed form, twenty times as large, still fits in memory.
@@ -41,7 +42,9 @@ pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Value> {
 pub(super) fn parse_as(expected: &str, path: &Path, bytes: &[u8]) -> Result<Value> {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_binary = |b: &u8| b.is_ascii_control() && !b.is_ascii_whitespace();
-    let other = if text.trim_ascii().is_empty() {
+    let other = if let Some(foreign) = foreign::of_content(text) {
+        Some(foreign)
+    } else if text.trim_ascii().is_empty() {
         Some("an empty file")
     } else if text.starts_with(b"ply") {
         Some("a PLY file: a scene or a mesh")
@@ -89,6 +92,16 @@ impl<'a> JsonNode<'a> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         let dot = if self.place.is_empty() { "" } else { "." };
         Some(Self { path: self.path, place: format!("{}{dot}{key}", self.place), value })
+    }
+
+    /// Members of an object; none of other values.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&'a str, Self)> + use<'a> {
+        let (path, dot) = (self.path, if self.place.is_empty() { "" } else { "." });
+        let before = format!("{}{dot}", self.place);
+        let members = self.value.as_object().into_iter().flatten();
+        members.map(move |(key, value)| {
+            (key.as_str(), Self { path, place: format!("{before}{key}"), value })
+        })
     }
 
     pub(super) fn member(&self, key: &str) -> Result<Self> {

@@ -1,16 +1,20 @@
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::camera_file::CameraFile;
 use super::camera_options::CameraOptions;
 use super::json::JsonNode;
 use super::world_transform::{self, CameraTransform, WorldTransform};
-use super::{camera_path, colmap, exported_poses, inria_json, json, names, playcanvas, transforms};
+use super::{
+    camera_path, colmap, exported_poses, foreign, inria_json, json, names, playcanvas, transforms,
+};
 use crate::formats::BYTES;
 use quadrille_base::error::{Error, Result, shown};
 
 /// Loads the cameras of `path`: a `cameras.json`, a `transforms.json`, a `camera_path.json`, poses of `ns-export cameras`,
 /// a camera track of the `PlayCanvas` tools, a COLMAP sparse model (its folder, one of its files, or a data set that
-/// contains `sparse/0`), or a folder with one of the JSON files. `-` is JSON on standard input.
+/// contains `sparse/0`), or a folder with one of the JSON files, or with `transforms_train.json`, `_val` and `_test`, which
+/// are read together. `-` is JSON on standard input.
 ///
 /// ```no_run
 /// let file = quadrille_scene::cameras::load("cameras.json")?;
@@ -50,25 +54,51 @@ fn load_raw(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
         if let Some(model) = colmap::find_model(path) {
             return with_file(colmap::read(&model)?, options);
         }
-        let json = ["cameras.json", "transforms.json", "transforms_train.json"]
-            .map(|name| path.join(name))
-            .into_iter()
-            .find(|file| file.is_file());
-        return match json {
+        let json = ["cameras.json", "transforms.json"].map(|name| path.join(name));
+        return match json.into_iter().find(|file| file.is_file()) {
             Some(file) => read_json(&file, options),
-            None => Err(Error::malformed(
-                path,
-                "folder",
-                "a COLMAP model (cameras and images, .bin or .txt; also in sparse/0), cameras.json or transforms.json",
-                "none of them",
-            )),
+            None => read_parts(path, options),
         };
     }
+    let folder = path.parent().unwrap_or(Path::new(""));
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt") {
-        return with_file(colmap::read(path.parent().unwrap_or(Path::new("")))?, options);
+    let is_model = extension.eq_ignore_ascii_case("bin") || extension.eq_ignore_ascii_case("txt");
+    if is_model && (colmap::is_name_of_model(path) || colmap::is_model(folder)) {
+        return with_file(colmap::read(folder)?, options);
     }
     read_json(path, options)
+}
+
+/// Reads the data set in `folder` whose parts are files of their own, as of Blender. Names that several parts have begin
+/// with the part.
+fn read_parts(folder: &Path, options: &CameraOptions) -> Result<CameraFile> {
+    let mut all = CameraFile::default();
+    let mut parts = Vec::new();
+    for (name, _) in transforms::PART_FILES {
+        let path = folder.join(name);
+        if path.is_file() {
+            let file = read_json(&path, options)?;
+            let part = name.trim_start_matches("transforms_").trim_end_matches(".json");
+            parts.extend(std::iter::repeat_n(part, file.cameras.len()));
+            all.append(file);
+        }
+    }
+    if parts.is_empty() {
+        return Err(Error::malformed(
+            folder,
+            "folder",
+            "a COLMAP model (cameras and images, .bin or .txt; also in sparse/0), cameras.json, transforms.json or \
+             transforms_train.json",
+            "none of them",
+        ));
+    }
+    let names: HashSet<&str> = all.cameras.iter().map(|camera| camera.name.as_str()).collect();
+    if names.len() < all.cameras.len() {
+        for (camera, part) in all.cameras.iter_mut().zip(parts) {
+            camera.name = format!("{part}_{}", camera.name);
+        }
+    }
+    Ok(all)
 }
 
 fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
@@ -78,6 +108,9 @@ fn read_json(path: &Path, options: &CameraOptions) -> Result<CameraFile> {
 fn read_json_bytes(path: &Path, bytes: &[u8], options: &CameraOptions) -> Result<CameraFile> {
     let value = json::parse(path, bytes)?;
     let root = JsonNode::root(path, &value);
+    if let Some(error) = foreign::of_json(&root) {
+        return Err(error);
+    }
     if value.is_array() {
         return match exported_poses::is_export(&root)? {
             true => {

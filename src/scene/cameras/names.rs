@@ -63,7 +63,12 @@ pub(super) fn of_picture(path: &str) -> &str {
 /// View name of a path that includes folders of unknown depth: the last component without a picture extension,
 /// `r_0` for `./train/r_0.png`.
 pub(super) fn of_last_component(path: &str) -> &str {
-    of_picture(path.rsplit(['/', '\\']).next().unwrap_or(path))
+    of_picture(last_component_of_picture(path))
+}
+
+/// Last component of the path of a picture, with its extension.
+pub fn last_component_of_picture(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// Name of the view that a picture shows, equal to the name from a camera file; pairs renders with photographs. `path` is

@@ -1,11 +1,12 @@
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::camera_file::CameraFile;
+use super::camera_file::{CameraFile, ViewSplit};
 use super::camera_options::CameraOptions;
 use super::load::load_with;
 use super::names;
 use super::picture_size::PictureSize;
-use super::view_list::ViewNames;
+use super::view_list::{SplitSource, ViewNames};
 use crate::camera::Camera;
 use quadrille_base::error::Result;
 
@@ -39,11 +40,14 @@ pub(super) fn load_selected(
 }
 
 impl CameraFile {
-    /// Keeps the cameras that `views` selects, in the syntax of [`select`]. `test` and `train` follow the split that the
-    /// file states, if it states one, and a view can also be selected by its exact name in the file.
+    /// Keeps the cameras that `views` selects, in the syntax of [`select`]. A view can also be selected by its exact name
+    /// in the file. `test`, `train` and `val` follow the split that the file states; else every eighth view by name is for
+    /// tests, as in the 3DGS trainer and gsplat. `test:RULE` names another rule: `inria`, `gsplat`, `nerfstudio`, a step
+    /// such as `10`, the share of the views for training such as `0.9`, or `list` for the `test.txt` of a COLMAP model.
     ///
     /// # Errors
-    /// Errors of [`select`], and the error of a camera that cannot be drawn if no other one is selected.
+    /// Errors of [`select`], an error if no view is selected, and the error of a camera that is left out if no other one is
+    /// selected.
     pub fn select(&mut self, views: &str) -> Result<()> {
         let chosen = chosen_views(self, views)?;
         let in_file = &self.names_in_file;
@@ -57,15 +61,23 @@ impl CameraFile {
 /// Indices of the cameras that `views` selects. Refused cameras have an index too, but are skipped if others are selected.
 fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     let mut names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
-    let mut in_file = file.names_in_file.clone();
+    let in_file = file.all_names_in_file();
     let mut numbers: Vec<Option<usize>> = (0..names.len()).map(Some).collect();
     for refused in &file.refused {
         names.insert(refused.index, names::of_picture(&refused.name_in_file));
-        in_file.insert(refused.index, refused.name_in_file.clone());
         numbers.insert(refused.index, None);
     }
-    let listed = ViewNames { names: &names, in_file: &in_file, split: file.split.as_ref() };
-    let listed = listed.selected(views)?;
+    let split = SplitSource::File {
+        stated: file.split.as_ref(),
+        is_split_by_fraction: file.is_split_by_fraction,
+    };
+    let all = ViewNames { names: &names, in_file: &in_file, split };
+    let listed = all.selected(views)?;
+    if all.is_split_by_name(views) {
+        let optional = file.split.as_ref().filter(|split| split.is_optional);
+        let warnings = split_warnings(&in_file, optional);
+        file.warnings.extend(warnings);
+    }
     let drawn: Vec<usize> = listed.iter().filter_map(|&index| numbers[index]).collect();
     match listed.first().filter(|_| drawn.is_empty()) {
         None => Ok(drawn),
@@ -76,13 +88,38 @@ fn chosen_views(file: &mut CameraFile, views: &str) -> Result<Vec<usize>> {
     }
 }
 
+/// Warnings about a split by the names of the views.
+fn split_warnings(in_file: &[String], split: Option<&ViewSplit>) -> Vec<String> {
+    let mut names = HashSet::new();
+    let repeated = in_file.iter().find(|name| !names.insert(name.as_str()));
+    let repeated = repeated.map(|name| {
+        format!(
+            "the name \"{name}\" occurs twice, so that the split by names differs from the trainer's: the original trainer \
+             writes the test views of a Blender data set before the training views of the same names (--cameras with \
+             the folder of the data set reads its own split)"
+        )
+    });
+    let listed = split.map(|split| {
+        format!(
+            "test.txt beside the model lists {} test views, which the original trainer reads only with llffhold = 0; \
+             every Nth view by name is taken (--view test:list takes the list)",
+            split.test.len()
+        )
+    });
+    repeated.into_iter().chain(listed).collect()
+}
+
 /// Selects cameras by `view`, a list separated by commas. Its items are an index from 0, a name, a range `A..B` (B
-/// excluded, either may be omitted), a range with a step `A..B:N`, `all`, and `test` or `train`, unless a view has that
-/// name: by the rule of the trainers, every eighth view by name is for tests. A plain whole number is always an index.
-/// Cameras come in the order of the list, each once.
+/// excluded, either may be omitted), a range with a step `A..B:N`, and `all`, unless a view has that name. A plain whole
+/// number is always an index. Cameras come in the order of the list, each once.
+///
+/// # Errors
+/// [`Error::Argument`](quadrille_base::Error::Argument) for other items, and for parts of a split, which only camera files
+/// have ([`CameraFile::select`]).
 pub fn select(cameras: Vec<Camera>, view: &str) -> Result<Vec<Camera>> {
     let names: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
-    let chosen = ViewNames { names: &names, in_file: &[], split: None }.selected(view)?;
+    let chosen =
+        ViewNames { names: &names, in_file: &[], split: SplitSource::None }.selected(view)?;
     let mut cameras: Vec<_> = cameras.into_iter().map(Some).collect();
     Ok(chosen.iter().filter_map(|&i| cameras[i].take()).collect())
 }

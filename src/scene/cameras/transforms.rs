@@ -1,7 +1,13 @@
 //! `transforms.json` of nerfstudio, instant-ngp and Blender's exporters.
 //!
 //! Each frame has a camera-to-world `transform_matrix` (4x4 or 3x4) in OpenGL axes: x right, y up, z *back*. Intrinsics
-//! are in the frame or at the top: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or `camera_angle_x` in radians without a size.
+//! are in the frame or at the top: `fl_x`, `fl_y`, `cx`, `cy`, `w`, `h`, or the calibration matrix `K`, or
+//! `camera_angle_x` in radians or `x_fov` in degrees without a size, which is then the size of the picture beside the file.
+//!
+//! ScanNet++ has its test views in `test_frames`, and marks frames as `is_bad`, such as blurred ones.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use super::camera_file::{
     CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
@@ -9,8 +15,11 @@ use super::camera_file::{
 };
 use super::json::JsonNode;
 use super::names;
+use super::view_list::plain_path;
 use crate::camera::Intrinsics;
+use crate::formats::BYTES;
 use quadrille_base::error::{Result, shown};
+use quadrille_base::image::files;
 
 /// Default size of files with only an angle of view, as in Blender's synthetic scenes (NeRF, section 6).
 const BLENDER_SIZE_PX: [u32; 2] = [800, 800];
@@ -29,6 +38,18 @@ const PANORAMA_MODELS: [&str; 1] = ["EQUIRECTANGULAR"];
 /// Fisheyes with distortion beyond a polynomial of the angle.
 const OTHER_FISHEYE_MODELS: [&str; 2] = ["THIN_PRISM_FISHEYE", "FISHEYE624"];
 
+/// Frames for tests of ScanNet++.
+const TEST_FRAMES: &str = "test_frames";
+
+/// Names of the files of a data set whose parts are files of their own, and the part of each.
+pub(super) const PART_FILES: [(&str, PartOf); 3] = [
+    ("transforms_train.json", |split| &mut split.train),
+    ("transforms_val.json", |split| &mut split.val),
+    ("transforms_test.json", |split| &mut split.test),
+];
+
+type PartOf = fn(&mut ViewSplit) -> &mut Vec<usize>;
+
 pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Result<CameraFile> {
     let frames = root
         .get("frames")
@@ -37,47 +58,120 @@ pub(crate) fn read(root: &JsonNode, fallback_size_px: Option<[u32; 2]>) -> Resul
     let mut lenses = Vec::new();
     let mut read = |index: usize, frame: &JsonNode| {
         let scope = FrameScope { root, frame };
+        if let Some(mark) = frame.get("is_bad").filter(JsonNode::is_true) {
+            return Err(mark.error("a frame that the data set does not mark as bad"));
+        }
         let lens = scope.lens()?;
         lenses.push(lens);
+        let in_file = match frame.get("file_path") {
+            Some(path) => path.text()?,
+            None => view_name(index),
+        };
         let size = match scope.size()? {
             Some(size) => size,
-            None => {
-                sizes_assumed += u64::from(fallback_size_px.is_none());
-                scope.size_from(fallback_size_px.unwrap_or(BLENDER_SIZE_PX))?
-            }
+            None => match picture_size(root.path, &in_file) {
+                Some(size) => size,
+                None => {
+                    sizes_assumed += u64::from(fallback_size_px.is_none());
+                    scope.size_from(fallback_size_px.unwrap_or(BLENDER_SIZE_PX))?
+                }
+            },
         };
         let intrinsics = match lens {
             FileLens::Panorama => panorama_intrinsics(size),
             _ => scope.intrinsics(size)?,
-        };
-        let in_file = match frame.get("file_path") {
-            Some(path) => path.text()?,
-            None => view_name(index),
         };
         let pose = view_from_opengl(&frame.member("transform_matrix")?.rows(3..=4)?);
         let name = names::of_last_component(&in_file).to_owned();
         let camera = camera_at(frame.path, &frame.place, name, intrinsics, pose)?;
         Ok(NamedCamera { camera: with_lens(frame.path, &frame.place, camera, &lens)?, in_file })
     };
-    let cameras = frames
-        .items()?
+    let mut all: Vec<JsonNode> = frames.items()?.collect();
+    let train = all.len();
+    let test = root.get(TEST_FRAMES);
+    if let Some(test) = &test {
+        all.extend(test.items()?);
+    }
+    let cameras = all
+        .iter()
         .enumerate()
-        .map(|(index, frame)| (shown_name(&frame, "file_path", index), read(index, &frame)));
+        .map(|(index, frame)| (shown_name(frame, "file_path", index), read(index, frame)));
     let mut file = CameraFile::of(root.path, cameras)?;
     file.warnings.extend(warnings(root, sizes_assumed, &lenses));
-    file.split = split(root)?;
+    file.warnings.extend(unread_frames(root));
+    file.is_split_by_fraction = true;
+    let name = root.path.file_name().unwrap_or_default();
+    let part = PART_FILES.iter().find(|(file, _)| name == *file);
+    file.split = match (test, part) {
+        (Some(_), _) => Some(ViewSplit {
+            train: (0..train).collect(),
+            test: (train..all.len()).collect(),
+            ..ViewSplit::default()
+        }),
+        (None, Some((_, part))) => Some(ViewSplit::of_one(all.len(), *part)),
+        (None, None) => listed_split(root, &mut file)?,
+    };
     Ok(file)
 }
 
-/// Split by lists of file names, as in nerfstudio's data sets.
-fn split(root: &JsonNode) -> Result<Option<ViewSplit>> {
-    let names = |key: &str| match root.get(key) {
-        Some(list) => list.items()?.map(|name| name.text()).collect(),
-        None => Ok(Vec::new()),
-    };
-    let (train, test) = (names("train_filenames")?, names("test_filenames")?);
-    let is_stated = !(train.is_empty() && test.is_empty());
-    Ok(is_stated.then_some(ViewSplit { train, test }))
+/// Split by lists of file names, as in data sets of nerfstudio. Names that no frame has give a warning.
+fn listed_split(root: &JsonNode, file: &mut CameraFile) -> Result<Option<ViewSplit>> {
+    let in_file: Vec<String> =
+        file.all_names_in_file().iter().map(|name| plain_path(name)).collect();
+    let mut split = ViewSplit::default();
+    let mut is_stated = false;
+    let lists: [(&str, PartOf); 3] = [
+        ("train_filenames", |split| &mut split.train),
+        ("val_filenames", |split| &mut split.val),
+        ("test_filenames", |split| &mut split.test),
+    ];
+    for (key, part) in lists {
+        let Some(list) = root.get(key) else { continue };
+        is_stated = true;
+        let names = list.items()?.map(|name| name.text().map(|name| plain_path(&name)));
+        let names: HashSet<String> = names.collect::<Result<_>>()?;
+        let is_listed = |index: &usize| names.contains(&in_file[*index]);
+        *part(&mut split) = (0..in_file.len()).filter(is_listed).collect();
+        let known: HashSet<&String> = in_file.iter().collect();
+        let missing = names.iter().filter(|name| !known.contains(name));
+        if let Some(first) = missing.clone().min() {
+            file.warnings.push(format!(
+                "{}: {} of the {} names in {key} are of no frame, such as {first:?}",
+                shown(root.path),
+                missing.count(),
+                names.len(),
+            ));
+        }
+    }
+    Ok(is_stated.then_some(split))
+}
+
+/// Warnings about members that hold frames and are not read.
+fn unread_frames(root: &JsonNode) -> Vec<String> {
+    let others = root.members().filter(|(key, _)| *key != "frames" && *key != TEST_FRAMES);
+    let held = others.filter_map(|(key, node)| {
+        let mut items = node.items().ok()?;
+        let count = items.len();
+        items.next()?.get("transform_matrix")?;
+        let path = shown(root.path);
+        Some(format!("{path}: the {count} frames in \"{key}\" are not read, only \"frames\" and \"{TEST_FRAMES}\""))
+    });
+    held.collect()
+}
+
+/// Size of the picture of a frame, relative to the folder of the file. Frames of Blender have no extension.
+fn picture_size(path: &Path, in_file: &str) -> Option<[u32; 2]> {
+    if path == Path::new(BYTES) || path == Path::new("-") {
+        return None;
+    }
+    let picture = path.parent()?.join(in_file);
+    let extensions = ["", ".png", ".jpg", ".jpeg", ".JPG"];
+    let mut candidates = extensions.iter().map(|extension| {
+        let mut name = picture.clone().into_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    });
+    files::size_of(&candidates.find(|picture| picture.is_file())?).ok()
 }
 
 fn warnings(root: &JsonNode, sizes_assumed: u64, lenses: &[FileLens]) -> Vec<String> {
@@ -167,7 +261,7 @@ impl<'a> FrameScope<'a> {
 
     /// Returns `fallback`, unless the file has intrinsics in pixels, which require a size.
     fn size_from(&self, fallback: [u32; 2]) -> Result<[u32; 2]> {
-        match ["fl_x", "fl_y", "cx", "cy"].iter().find(|key| self.find(key).is_some()) {
+        match ["fl_x", "fl_y", "cx", "cy", "K"].iter().find(|key| self.find(key).is_some()) {
             Some(key) => Err(self
                 .frame
                 .error(&format!("a picture size \"w\" and \"h\", since \"{key}\" is in pixels"))),
@@ -177,16 +271,26 @@ impl<'a> FrameScope<'a> {
 
     fn intrinsics(&self, [width, height]: [u32; 2]) -> Result<Intrinsics> {
         let sides = [f64::from(width), f64::from(height)];
-        let focal = |in_px: &str, as_angle: &str, side: f64| {
+        let focal = |[in_px, as_angle, in_degrees]: [&str; 3], side: f64| {
             let angle = self.number(as_angle)?;
-            Ok(self.number(in_px)?.or(angle.map(|angle| side / (2.0 * (angle / 2.0).tan()))))
+            let degrees = self.number(in_degrees)?.map(f64::to_radians);
+            Ok(self
+                .number(in_px)?
+                .or(angle.or(degrees).map(|angle| side / (2.0 * (angle / 2.0).tan()))))
         };
-        let x = focal("fl_x", "camera_angle_x", sides[0])?;
-        let y = focal("fl_y", "camera_angle_y", sides[1])?;
+        if let Some(matrix) = self.find("K") {
+            let [[x, skew, cx], [_, y, cy], _]: [[f64; 3]; 3] = matrix.rows(3..=3)?;
+            if skew != 0.0 {
+                return Err(matrix.error("a calibration matrix without skew"));
+            }
+            return Ok(Intrinsics { width, height, focal_px: [x, y], principal_px: [cx, cy] });
+        }
+        let x = focal(["fl_x", "camera_angle_x", "x_fov"], sides[0])?;
+        let y = focal(["fl_y", "camera_angle_y", "y_fov"], sides[1])?;
         // One focal length serves both axes: pixels are square.
         let (Some(x), Some(y)) = (x.or(y), y.or(x)) else {
             return Err(self.frame.error(
-                "a focal length \"fl_x\" in pixels or \"camera_angle_x\" in radians, here or at the top level",
+                "a focal length \"fl_x\" in pixels, \"camera_angle_x\" in radians or a calibration matrix \"K\", here or at the top level",
             ));
         };
         Ok(Intrinsics {

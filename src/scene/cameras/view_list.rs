@@ -2,6 +2,7 @@
 
 use super::camera_file::{LISTED_NAMES, ViewSplit};
 use quadrille_base::error::{Error, Result};
+use quadrille_base::math::whole;
 use quadrille_base::words::did_you_mean;
 
 /// Names of the views to select from: `names` of this program, and `in_file` as the file has them (may be empty).
@@ -9,25 +10,100 @@ use quadrille_base::words::did_you_mean;
 pub(super) struct ViewNames<'a> {
     pub(super) names: &'a [&'a str],
     pub(super) in_file: &'a [String],
-    pub(super) split: Option<&'a ViewSplit>,
+    pub(super) split: SplitSource<'a>,
 }
 
-/// Step between test views in the order of names, as in the trainers (`llffhold`).
+/// What decides which views are for tests.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SplitSource<'a> {
+    /// Nothing: the views come from no file.
+    None,
+    /// The file, or else the names of its views.
+    File { stated: Option<&'a ViewSplit>, is_split_by_fraction: bool },
+}
+
+/// Step between test views in the order of names: `llffhold` of the 3DGS trainer, `test_every` of gsplat, `eval_interval`
+/// of nerfstudio.
 const TEST_STEP: usize = 8;
 
+/// Share of the views that nerfstudio trains on (`train_split_fraction`).
+const TRAIN_FRACTION: f64 = 0.9;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ViewPart {
+    Train,
+    Val,
+    Test,
+}
+
+/// Rule of a split, written behind the part: `test:RULE`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum SplitRule {
+    /// As the file states, else [`Self::Every`] with [`TEST_STEP`].
+    Default,
+    /// As the file or its `test.txt` states.
+    Listed,
+    /// As nerfstudio: as the file states, else by a fraction for a `transforms.json` and by [`TEST_STEP`] for others.
+    Nerfstudio,
+    /// Every Nth view by name is for tests.
+    Every(usize),
+    /// This share of the views is for training, at equal distances by name, the first and the last among them.
+    Fraction(f64),
+}
+
+fn part_and_rule(item: &str) -> Option<(ViewPart, SplitRule)> {
+    let (part, rule) = match item.split_once(':') {
+        Some((part, rule)) => (part, Some(rule)),
+        None => (item, None),
+    };
+    let part = match part {
+        "train" => ViewPart::Train,
+        "val" => ViewPart::Val,
+        "test" => ViewPart::Test,
+        _ => return None,
+    };
+    let rule = match rule {
+        None => SplitRule::Default,
+        Some("list") => SplitRule::Listed,
+        Some("nerfstudio") => SplitRule::Nerfstudio,
+        Some("inria" | "gsplat") => SplitRule::Every(TEST_STEP),
+        Some(number) => match plain_index(number) {
+            Some(step) => SplitRule::Every(Some(step).filter(|step| *step > 1)?),
+            None => {
+                let share = number.parse().ok().filter(|share| *share > 0.0 && *share < 1.0)?;
+                SplitRule::Fraction(share)
+            }
+        },
+    };
+    Some((part, rule))
+}
+
+/// True if a list selects from several views: by `all`, a part of a split, or a range with an end or a step.
+pub(super) fn is_of_several(list: &str) -> bool {
+    let is_range = |item: &str| item.contains("..") && item != "..";
+    list.split(',')
+        .map(str::trim)
+        .any(|item| item == "all" || is_range(item) || part_and_rule(item).is_some())
+}
+
 impl ViewNames<'_> {
-    /// Indices that `list` selects, in its order, without repetitions.
+    /// Indices that `list` selects, in its order, without repetitions; at least one.
     pub(super) fn selected(&self, list: &str) -> Result<Vec<usize>> {
         // The whole list is tried as one item first, since a name may contain a comma.
-        if let Ok(found) = self.item(list) {
-            return Ok(found);
-        }
-        let mut selected = Vec::new();
-        for item in list.split(',') {
-            selected.extend(self.item(item.trim())?);
-        }
+        let mut selected = match self.item(list) {
+            Ok(found) => found,
+            Err(_) => {
+                let items = list.split(',').map(|item| self.item(item.trim()));
+                items.collect::<Result<Vec<_>>>()?.concat()
+            }
+        };
         let mut seen = vec![false; self.names.len()];
         selected.retain(|&index| !std::mem::replace(&mut seen[index], true));
+        if selected.is_empty() {
+            let expected = format!("a selection of at least one of {} views", self.names.len());
+            let found = format!("\"{list}\", which selects none");
+            return Err(Error::argument("view", expected, found));
+        }
         Ok(selected)
     }
 
@@ -39,8 +115,8 @@ impl ViewNames<'_> {
         if let Some(index) = plain_index(item).or_else(|| self.named(item)) {
             return if index < count { Ok(vec![index]) } else { Err(self.no_such_view(item)) };
         }
-        if let "test" | "train" = item {
-            return Ok(self.part(item == "test"));
+        if let Some((part, rule)) = part_and_rule(item) {
+            return self.part(part, rule, item);
         }
         let range = || {
             let (start, rest) = item.split_once("..")?;
@@ -60,23 +136,75 @@ impl ViewNames<'_> {
         }
     }
 
-    /// Views for tests or training: as the file states, else by the trainers' rule.
-    fn part(&self, is_test: bool) -> Vec<usize> {
-        let count = self.names.len();
-        if let Some(split) = self.split {
-            let part = if is_test { &split.test } else { &split.train };
-            let is_in =
-                |index: &usize| self.in_file.get(*index).is_some_and(|name| part.contains(name));
-            return (0..count).filter(is_in).collect();
+    /// The rule of `item` if it is a part of a split that follows from the names of the views.
+    fn rule_by_name(&self, rule: SplitRule) -> Option<SplitRule> {
+        let SplitSource::File { stated, is_split_by_fraction } = self.split else { return None };
+        let is_stated = stated.is_some_and(|split| !split.is_optional);
+        match rule {
+            SplitRule::Default | SplitRule::Nerfstudio if is_stated => None,
+            SplitRule::Listed => None,
+            SplitRule::Nerfstudio if is_split_by_fraction => {
+                Some(SplitRule::Fraction(TRAIN_FRACTION))
+            }
+            SplitRule::Default | SplitRule::Nerfstudio => Some(SplitRule::Every(TEST_STEP)),
+            by_name => Some(by_name),
         }
+    }
+
+    /// True if an item of `list` is a part of a split that follows from the names of the views.
+    pub(super) fn is_split_by_name(&self, list: &str) -> bool {
+        let items = list.split(',').map(str::trim);
+        let mut parts = items.filter(|item| self.named(item).is_none()).filter_map(part_and_rule);
+        parts.any(|(_, rule)| self.rule_by_name(rule).is_some())
+    }
+
+    /// Views of a part: as the file states, or by the names of the views.
+    fn part(&self, part: ViewPart, rule: SplitRule, item: &str) -> Result<Vec<usize>> {
+        let SplitSource::File { stated, .. } = self.split else {
+            let expected = "views of a camera file, since only data sets are split";
+            return Err(Error::argument("view", expected, format!("\"{item}\"")));
+        };
+        let Some(by_name) = self.rule_by_name(rule) else {
+            let Some(split) = stated else {
+                let expected = "a part of a split that the camera file states (test:8 takes every eighth view)";
+                return Err(Error::argument(
+                    "view",
+                    expected,
+                    format!("\"{item}\", and it states none"),
+                ));
+            };
+            return Ok(match part {
+                ViewPart::Train => &split.train,
+                ViewPart::Val => &split.val,
+                ViewPart::Test => &split.test,
+            }
+            .clone());
+        };
+        // nerfstudio validates and tests on the same views; the other trainers have no views for validation.
+        if part == ViewPart::Val && rule != SplitRule::Nerfstudio {
+            let expected = "train or test, since the camera file states no views for validation";
+            return Err(Error::argument("view", expected, format!("\"{item}\"")));
+        }
+        let count = self.names.len();
         let name = |index: usize| self.in_file.get(index).map_or(self.names[index], String::as_str);
         let mut sorted: Vec<usize> = (0..count).collect();
-        sorted.sort_by_key(|index| name(*index));
-        let numbered = sorted.into_iter().enumerate();
-        let chosen = numbered.filter(|(number, _)| (number % TEST_STEP == 0) == is_test);
-        let mut chosen: Vec<usize> = chosen.map(|(_, index)| index).collect();
+        // nerfstudio compares paths part by part, the others compare texts.
+        match by_name {
+            SplitRule::Fraction(_) => sorted.sort_by_cached_key(|index| {
+                plain_path(name(*index)).split('/').map(str::to_owned).collect::<Vec<_>>()
+            }),
+            _ => sorted.sort_by_key(|index| name(*index)),
+        }
+        let is_train: Vec<bool> = match by_name {
+            SplitRule::Fraction(share) => at_equal_distances(count, share),
+            SplitRule::Every(step) => (0..count).map(|number| number % step != 0).collect(),
+            _ => vec![true; count],
+        };
+        let numbered = sorted.into_iter().zip(is_train);
+        let chosen = numbered.filter(|(_, is_train)| *is_train == (part == ViewPart::Train));
+        let mut chosen: Vec<usize> = chosen.map(|(index, _)| index).collect();
         chosen.sort_unstable();
-        chosen
+        Ok(chosen)
     }
 
     /// Index of the view of this name. Folder and extension of a name in the file may be omitted if that is unambiguous.
@@ -111,7 +239,7 @@ impl ViewNames<'_> {
         Error::argument(
             "view",
             format!(
-                "an index below {0}, a range within 0..{0} (..:8 is every eighth), \"all\", \"test\", \"train\", a name, or several of them separated by commas; names: {1}",
+                "an index below {0}, a range within 0..{0} (..:8 is every eighth), \"all\", \"test\", \"train\", \"test:nerfstudio\", a name, or several of them separated by commas; names: {1}",
                 self.names.len(),
                 names.join(", ")
             ),
@@ -120,7 +248,21 @@ impl ViewNames<'_> {
     }
 }
 
-fn plain_path(path: &str) -> String {
+/// Marks the share of `count` views at equal distances, rounded up, as `numpy.linspace` with whole numbers does.
+fn at_equal_distances(count: usize, share: f64) -> Vec<bool> {
+    let chosen = whole::<usize>((count as f64 * share).ceil()).min(count);
+    let step = count.saturating_sub(1) as f64 / chosen.saturating_sub(1).max(1) as f64;
+    let mut is_chosen = vec![false; count];
+    for number in 0..chosen {
+        // The last one is the end itself, as rounding could miss it.
+        let is_last = chosen > 1 && number + 1 == chosen;
+        let index = if is_last { count - 1 } else { whole((number as f64 * step).floor()) };
+        is_chosen[index] = true;
+    }
+    is_chosen
+}
+
+pub(super) fn plain_path(path: &str) -> String {
     path.replace('\\', "/").trim_start_matches("./").to_owned()
 }
 

@@ -12,6 +12,7 @@ use super::camera_options::CameraOptions;
 use super::framing::{EyeRule, Framing, fitting_eye, orbit};
 use super::picture_size::{PictureScale, PictureSize};
 use super::selection::{load_selected, select};
+use super::view_list::is_of_several;
 use super::world_transform::CameraTransform;
 use crate::camera::{Camera, Intrinsics};
 use crate::splats::Splats;
@@ -20,7 +21,8 @@ use quadrille_base::error::{Error, Result, shown};
 use quadrille_base::parse::{finite, point, whole_number};
 
 const MAX_PROPOSED: u32 = 100;
-const ALL: &str = "all";
+/// Selects all views, also the single one of a scene without a camera file, for which `all` is an error.
+const ALL: &str = "..";
 
 /// Description of views: the cameras of a file, a position, or a circle of positions. Omitted fields follow from the
 /// file or from the [`Framing`] of the scene. Flags of commands and keys of suite files have the names of the fields.
@@ -34,9 +36,10 @@ pub struct ViewSpec {
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", conflicts_with_all = ["eye", "target", "up", "orbit"]))]
     pub cameras: Option<PathBuf>,
     /// Views to draw, separated by commas: an index from 0, a name (also as written in the file), a
-    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or test or train
-    /// as the trainers split them: every eighth by name is a test view, unless the file states the split
-    /// [default: the first view of a camera file, but all in suites; all views of a circle]
+    /// range A..B (excluding B; either end may be omitted), every Nth of a range (..:8), all, or a part: test,
+    /// train or val as the camera file states, else every eighth view by name is a test view, as in the 3DGS
+    /// trainer and gsplat. test:nerfstudio, test:10 (every tenth) and test:0.9 (nine tenths for training) are
+    /// other splits [default: the first view of a camera file, but all in suites; all views of a circle]
     #[cfg_attr(feature = "cli", arg(long, value_name = "INDEX|NAME|A..B|..:N|all|test|train"))]
     pub view: Option<String>,
     /// Move the cameras to the world of the scene: a dataparser_transforms.json of nerfstudio; "undo" for
@@ -299,6 +302,13 @@ impl ViewSpec {
     fn described(&self, framing: &Framing) -> Result<Views> {
         if self.transform.is_some() {
             return Err(Error::needs("transform", "a camera file, whose cameras it moves"));
+        }
+        if let Some(view) =
+            self.view.as_ref().filter(|list| self.orbit.is_none() && is_of_several(list))
+        {
+            let expected = "an index or a name, unless there is a camera file (cameras: FILE, or a file beside the \
+                            scene) or an orbit with several views";
+            return Err(Error::argument("view", expected, format!("\"{view}\"")));
         }
         let intrinsics = self.intrinsics(framing)?;
         let up = Vector3::from(self.up.unwrap_or(framing.up));

@@ -1,6 +1,6 @@
 //! Files from the field, rebuilt from public reports: each gives the right value or an error that names the fault.
-//! `field_files.txt` holds one line per file: `PATH | N splats, N dropped | WARNING`,
-//! `PATH | views: NAMES` or `PATH | refused: PART OF THE MESSAGE`.
+//! `field_files.txt` and `field_files_2.txt` hold one line per file: `PATH | N splats, N dropped | WARNING`,
+//! `PATH | views: NAMES | WARNING`, `PATH | refused: PART OF THE MESSAGE` or `PATH | cameras refused: PART`.
 #![allow(clippy::panic, clippy::print_stderr, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -11,14 +11,25 @@ use quadrille_scene::cameras::{self, Exposures};
 use quadrille_scene::table::RawColumns;
 use quadrille_scene::{load, load_table};
 
-/// Folder of the files beside the checkout. If it is absent, prints a note and returns `None`.
-fn folder() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/splats");
+/// Files of the first trial, and of the second one.
+const LISTS: [(&str, &str); 2] = [
+    ("cases/splats", include_str!("field_files.txt")),
+    ("cases/splats-2", include_str!("field_files_2.txt")),
+];
+
+/// Folder of files beside the checkout. If it is absent, prints a note and returns `None`.
+fn shared(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     if !folder.is_dir() {
         eprintln!("skipped: {} is absent", folder.display());
         return None;
     }
     Some(folder)
+}
+
+/// Folder of the files of the first trial.
+fn folder() -> Option<PathBuf> {
+    shared(LISTS[0].0)
 }
 
 /// Describes the result of reading `path` in the form of the list; an error is given verbatim.
@@ -27,9 +38,9 @@ fn result(path: &Path, is_camera_file: bool) -> String {
         return match cameras::load(path) {
             Ok(file) => {
                 let names: Vec<&str> = file.cameras.iter().map(|c| c.name.as_str()).collect();
-                format!("views: {}", names.join(", "))
+                format!("views: {} | {}", names.join(", "), file.warnings.join("; "))
             }
-            Err(error) => format!("refused: {error}"),
+            Err(error) => format!("cameras refused: {error}"),
         };
     }
     match load(path) {
@@ -44,29 +55,28 @@ fn result(path: &Path, is_camera_file: bool) -> String {
 
 #[test]
 fn every_file_gives_its_value_or_names_its_fault() {
-    let Some(folder) = folder() else { return };
-    let list = include_str!("field_files.txt");
-    let mut wrong = Vec::new();
-    for line in list.lines() {
-        let (name, expected) = line.split_once(" | ").unwrap();
-        let path = folder.join(name);
-        assert!(path.exists(), "{name} is missing");
-        let found = result(
-            &path,
-            name.ends_with(".json")
-                || path.join("cameras.txt").exists()
-                || path.join("cameras.bin").exists(),
-        );
-        let is_right = match expected.strip_prefix("refused: ") {
-            Some(part) => found.starts_with("refused: ") && found.contains(part),
-            None => found.trim_end_matches(" | ").starts_with(expected),
-        };
-        if !is_right {
-            wrong.push(format!("{name}:\n  expected {expected}\n  found    {found}"));
+    for (folder, list) in LISTS {
+        let Some(folder) = shared(folder) else { return };
+        let mut wrong = Vec::new();
+        for line in list.lines() {
+            let (name, expected) = line.split_once(" | ").unwrap();
+            let path = folder.join(name);
+            assert!(path.exists(), "{name} is missing");
+            let is_camera_file =
+                ["views:", "cameras refused:"].iter().any(|kind| expected.starts_with(kind));
+            let found = result(&path, is_camera_file);
+            let refused = expected.split_once("refused: ");
+            let (kind, part) = refused.or(expected.split_once(" | ")).unwrap_or((expected, ""));
+            let is_right = found.contains("refused: ") == refused.is_some()
+                && found.starts_with(kind)
+                && found.contains(part);
+            if !is_right {
+                wrong.push(format!("{name}:\n  expected {expected}\n  found    {found}"));
+            }
         }
+        assert!(list.lines().count() > 90);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
-    assert!(list.lines().count() > 100);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Adds the files below a folder.
@@ -79,23 +89,28 @@ fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn no_file_is_left_out() {
-    /// Files of other tests: exposures and transforms of this one, pictures of `tests/formats`.
-    const OTHERS: [&str; 3] = [
-        "30-compare-formats/",
-        "40-dataparser/dataparser_transforms.json",
-        "43-exposures-subfolder/",
+    /// Files of other tests: exposures and transforms of this one, pictures of `tests/formats`, and of `tests/cli`.
+    const OTHERS: [&[&str]; 2] = [
+        &[
+            "30-compare-formats/",
+            "40-dataparser/dataparser_transforms.json",
+            "43-exposures-subfolder/",
+        ],
+        &["08-eval/", "09-glb-drafts/a b", "09-glb-drafts/opacity_1ulp", "10-layouts/out/cfg_args"],
     ];
-    let Some(folder) = folder() else { return };
-    let listed = include_str!("field_files.txt").lines();
-    let listed: Vec<&str> = listed.map(|line| line.split_once(" | ").unwrap().0).collect();
-    let mut files = Vec::new();
-    add_files(&folder, &mut files);
-    assert!(files.len() > 200, "{}", files.len());
-    for file in files {
-        let file = file.strip_prefix(&folder).unwrap();
-        let is_listed = listed.iter().any(|name| file.starts_with(name));
-        let name = file.to_string_lossy();
-        assert!(is_listed || OTHERS.iter().any(|other| name.starts_with(other)), "{name}");
+    for ((folder, list), others) in LISTS.into_iter().zip(OTHERS) {
+        let Some(folder) = shared(folder) else { return };
+        let listed = list.lines().map(|line| line.split_once(" | ").unwrap().0);
+        let listed: Vec<&str> = listed.collect();
+        let mut files = Vec::new();
+        add_files(&folder, &mut files);
+        assert!(files.len() > 100, "{}", files.len());
+        for file in files {
+            let file = file.strip_prefix(&folder).unwrap();
+            let is_listed = listed.iter().any(|name| file.starts_with(name));
+            let name = file.to_string_lossy();
+            assert!(is_listed || others.iter().any(|other| name.starts_with(other)), "{name}");
+        }
     }
 }
 
@@ -173,6 +188,61 @@ fn equivalent_files_give_the_same_splats() {
         let differences = columns(&a).into_iter().zip(columns(&b)).map(|(a, b)| (a - b).abs());
         let worst = differences.fold(0.0, f32::max);
         assert!(worst <= tolerance, "{one}: {worst}");
+    }
+}
+
+/// An SPZ in a glTF has the places and colours of the plain glTF, up to the steps of the packing.
+#[test]
+fn splats_packed_inside_a_document_are_the_plain_ones() {
+    let Some(folder) = shared("cases/splats-2/09-glb-drafts") else { return };
+    let [packed, plain] = ["spz_2.glb", "final.glb"].map(|name| raw(&folder.join(name)));
+    assert_eq!(packed.rows(), plain.rows());
+    for row in 0..plain.rows() {
+        let off = (0..3).map(|axis| (packed.mean[axis][row] - plain.mean[axis][row]).abs());
+        assert!(off.fold(0.0, f64::max) < 1.3e-4, "row {row}");
+        let [a, b]: [[f64; 4]; 2] = [packed.unit_rotation(row), plain.unit_rotation(row)];
+        let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+        // The plain file and the packed one turn the axes of a splat by half turns of its own.
+        assert!((dot.abs() - 1.0).abs() < 1e-2, "row {row}: {a:?} {b:?}");
+    }
+}
+
+/// Parts of a data set as its trainers choose them.
+#[test]
+fn views_are_split_as_the_data_sets_state() {
+    let Some(folder) = shared("cases/splats-2") else { return };
+    for (name, list, expected) in [
+        ("10-layouts/blender", "train", "train_r_0, train_r_1, train_r_2"),
+        ("10-layouts/blender", "val", "val_r_0, val_r_1"),
+        ("10-layouts/blender", "test", "test_r_0, test_r_1, test_r_2, test_r_3"),
+        ("10-layouts/blender/transforms_test.json", "test", "r_0, r_1, r_2, r_3"),
+        ("10-layouts/blender/transforms_train.json", "test", "which selects none"),
+        ("05-cameras/scannetpp.json", "train", "a, c"),
+        ("05-cameras/scannetpp.json", "test", "t1"),
+        ("05-cameras/scannetpp.json", "b.JPG", "mark as bad"),
+        ("05-cameras/splits.json", "train", "1, 2, 3"),
+        ("05-cameras/splits.json", "val", "4"),
+        ("05-cameras/splits.json", "test:nerfstudio", "5"),
+        ("05-cameras/splits.json", "test:inria", "1"),
+        ("05-cameras/names.json", "test", "1, 6, 17"),
+        ("05-cameras/names.json", "test:nerfstudio", "8, 18"),
+        ("07-foreign-cameras/split/sparse", "test", "im01, im09"),
+        ("07-foreign-cameras/split", "test:list", "im03, im05"),
+        ("07-foreign-cameras/split", "test:nerfstudio", "im01, im09"),
+        ("05-cameras/names.json", "val", "no views for validation"),
+        ("05-cameras/names.json", "test:list", "it states none"),
+    ] {
+        let mut file = cameras::load(folder.join(name)).unwrap();
+        let found = match file.select(list) {
+            Ok(()) => file.cameras.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", "),
+            Err(error) => error.to_string(),
+        };
+        let is_right = if expected.contains(' ') && !expected.contains(',') {
+            found.contains(expected)
+        } else {
+            found == expected
+        };
+        assert!(is_right, "{name}, {list}: expected {expected}, found {found}");
     }
 }
 

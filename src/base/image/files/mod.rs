@@ -153,6 +153,19 @@ pub fn read(path: impl AsRef<Path>) -> Result<Frame> {
     read_from(File::open(path).map_err(|e| Error::read(path, e))?, path)
 }
 
+/// Width and height of the picture in the file `path`, as stored, from its header: PNG, JPEG, WebP or OpenEXR.
+///
+/// # Errors
+/// [`Error::Read`] when the file cannot be read, [`Error::Malformed`] when it does not start as such a picture.
+pub fn size_of(path: &Path) -> Result<[u32; 2]> {
+    let reader = image::ImageReader::open(path).and_then(image::ImageReader::with_guessed_format);
+    let size = reader.map_err(|e| Error::read(path, e))?.into_dimensions();
+    let (width, height) = size.map_err(|e| {
+        Error::malformed(path, "header", "a picture: PNG, JPEG, WebP or OpenEXR", e)
+    })?;
+    stated_size(path, width.into(), height.into()).map(|size| [size.width, size.height])
+}
+
 /// Reads a picture file from `source`; `named` is its name in errors.
 pub(crate) fn read_from(source: impl Read, named: &Path) -> Result<Frame> {
     decode(&content_of(source, named)?, named)

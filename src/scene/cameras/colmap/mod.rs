@@ -8,29 +8,44 @@ mod binary;
 mod model;
 mod text;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 
 use super::camera_file::{
-    CameraFile, FileLens, NamedCamera, camera_at, distortion_warning, fisheye_warning, with_lens,
+    CameraFile, FileLens, NamedCamera, ViewSplit, camera_at, distortion_warning, fisheye_warning,
+    with_lens,
 };
 use super::names;
 use crate::bytes::FileBytes;
 use crate::camera::Camera;
 use model::{Lenses, PosedImage};
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::{Error, Result, shown};
 
 /// Candidate folders of a model in a data set, in the order of search.
-const MODEL_FOLDERS: [&str; 4] = ["", "sparse/0", "sparse", "colmap/sparse/0"];
+const MODEL_FOLDERS: [&str; 5] = ["", "0", "sparse/0", "sparse", "colmap/sparse/0"];
+
+/// Names of the files of a model, without their extensions.
+const MODEL_FILES: [&str; 5] = ["cameras", "images", "points3D", "rigs", "frames"];
+
+/// Names of test views beside a model, which the 3DGS trainer reads with `llffhold = 0`.
+const TEST_LIST: &str = "test.txt";
 
 const MIN_QUATERNION_NORM: f64 = 1e-12;
 
 pub(super) fn find_model(folder: &Path) -> Option<PathBuf> {
-    MODEL_FOLDERS
-        .iter()
-        .map(|sub| folder.join(sub))
-        .find(|f| f.join("images.bin").is_file() || f.join("images.txt").is_file())
+    MODEL_FOLDERS.iter().map(|sub| folder.join(sub)).find(|folder| is_model(folder))
+}
+
+/// True for the folder of a model.
+pub(super) fn is_model(folder: &Path) -> bool {
+    ["images.bin", "images.txt"].iter().any(|name| folder.join(name).is_file())
+}
+
+pub(super) fn is_name_of_model(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default();
+    MODEL_FILES.iter().any(|name| stem == *name)
 }
 
 /// Reads the model in `folder`, preferring the binary one. Cameras are sorted by image name, as in the 3DGS
@@ -41,19 +56,27 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
     let cameras_path = folder.join(format!("cameras.{extension}"));
     let images_path = folder.join(format!("images.{extension}"));
     let (cameras, images) = (FileBytes::open(&cameras_path)?, FileBytes::open(&images_path)?);
-    let (lenses, mut images) = if binary {
+    let (lenses, mut poses) = if binary {
         let lenses = binary::read_cameras(&cameras, &cameras_path)?;
         (lenses, binary::read_images(&images, &images_path)?)
     } else {
         (text::read_cameras(&cameras, &cameras_path)?, text::read_images(&images, &images_path)?)
     };
-    images.sort_by(|a, b| a.name.cmp(&b.name));
-    let cameras = images.into_iter().map(|image| {
+    let mut warnings = Vec::new();
+    if !binary {
+        warnings.extend(text::wrong_count(&cameras, &cameras_path, "cameras", lenses.len()));
+        warnings.extend(text::wrong_count(&images, &images_path, "images", poses.len()));
+    }
+    warnings.extend(other_model(folder));
+    poses.sort_by(|a, b| a.name.cmp(&b.name));
+    let cameras = poses.into_iter().map(|image| {
         let camera = camera(&images_path, &image, &lenses)
             .map(|camera| NamedCamera { camera, in_file: image.name.clone() });
         (image.name, camera)
     });
     let mut file = CameraFile::of(&images_path, cameras)?;
+    file.warnings.extend(warnings);
+    file.split = test_list(folder, &file.all_names_in_file());
     let count = |kind: FileLens| lenses.values().filter(|lens| lens.kind() == kind).count();
     let of = |count: usize| format!("{count} of {} cameras", lenses.len());
     let distorted = count(FileLens::Distorted);
@@ -65,6 +88,26 @@ pub(crate) fn read(folder: &Path) -> Result<CameraFile> {
         file.warnings.push(fisheye_warning(&cameras_path, &of(fisheye)));
     }
     Ok(file)
+}
+
+/// Warning about a second model: COLMAP writes several if it cannot connect all images.
+fn other_model(folder: &Path) -> Option<String> {
+    let other =
+        folder.file_name().filter(|name| *name == "0").map(|_| folder.with_file_name("1"))?;
+    is_model(&other).then_some(())?;
+    let (read, other) = (shown(folder), shown(&other));
+    Some(format!("{read} is read, and not {other}, which holds other images of the data set"))
+}
+
+/// The test views that a list beside the model names, one per line.
+fn test_list(folder: &Path, names: &[String]) -> Option<ViewSplit> {
+    let path = folder.join(TEST_LIST);
+    let bytes = path.is_file().then(|| FileBytes::open(&path).ok()).flatten()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let listed: HashSet<&str> = text.lines().map(str::trim).collect();
+    let is_test = |index: &usize| listed.contains(names[*index].as_str());
+    let (test, train) = (0..names.len()).partition(is_test);
+    Some(ViewSplit { train, test, is_optional: true, ..ViewSplit::default() })
 }
 
 fn camera(path: &Path, image: &PosedImage, lenses: &Lenses) -> Result<Camera> {

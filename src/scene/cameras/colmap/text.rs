@@ -1,13 +1,14 @@
 //! Reader of COLMAP's text files.
 //!
 //! `cameras.txt`: `IDENTIFIER MODEL WIDTH HEIGHT PARAMETERS...` per line. `images.txt`: two lines per image,
-//! `IDENTIFIER QW QX QY QZ TX TY TZ CAMERA NAME` and its points, perhaps none. Lines that begin with `#` are comments.
+//! `IDENTIFIER QW QX QY QZ TX TY TZ CAMERA NAME` and its points, perhaps none. Some programs leave out the line of points,
+//! which is triples of numbers or empty. Lines that begin with `#` are comments.
 
 use std::path::Path;
-use std::str::{FromStr, SplitAsciiWhitespace};
+use std::str::FromStr;
 
 use super::model::{Lens, LensModel, Lenses, MAX_PARAMETERS, PosedImage};
-use quadrille_base::error::{Error, Result};
+use quadrille_base::error::{Error, Result, shown};
 
 pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
     let mut lenses = Lenses::new();
@@ -19,7 +20,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
         let size_px = [fields.parse("a width in pixels")?, fields.parse("a height in pixels")?];
         let mut parameters = [0.0; MAX_PARAMETERS];
         fields.fill(&mut parameters[..model.parameters], "a parameter of the camera model")?;
-        if let Some(extra) = fields.words.next() {
+        if let Some(extra) = fields.next() {
             return Err(fields.error("no further parameter", extra));
         }
         lenses.insert(id, Lens { model, size_px, parameters });
@@ -29,7 +30,7 @@ pub(super) fn read_cameras(bytes: &[u8], path: &Path) -> Result<Lenses> {
 
 pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> {
     let mut images = Vec::new();
-    let mut lines = numbered_lines(bytes);
+    let mut lines = numbered_lines(bytes).peekable();
     while let Some((place, line)) = next_entry(&mut lines) {
         let mut fields = Fields::new(path, &place, &line);
         let _id: u32 = fields.parse("an image identifier")?;
@@ -37,16 +38,35 @@ pub(super) fn read_images(bytes: &[u8], path: &Path) -> Result<Vec<PosedImage>> 
         fields.fill(&mut quaternion, "a quaternion w x y z")?;
         fields.fill(&mut translation, "a translation x y z")?;
         let camera_id = fields.parse("a camera identifier")?;
-        let words: Vec<&str> = fields.words.by_ref().collect();
-        let name = words.join(" ");
+        // A name may contain several blanks in a row.
+        let name = fields.rest.trim_ascii().to_owned();
         if name.is_empty() {
             return Err(fields.error("an image name", "the end of the line"));
         }
-        // The second line of an image holds its points.
-        lines.next();
+        lines.next_if(|(_, line)| are_points(line));
         images.push(PosedImage { place, quaternion, translation, camera_id, name });
     }
     Ok(images)
+}
+
+/// True for a line of points: triples `X Y POINT3D_ID`, or nothing.
+fn are_points(line: &[u8]) -> bool {
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_number =
+        |word: &[u8]| str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
+    words.clone().all(is_number) && words.count().is_multiple_of(3)
+}
+
+/// Warning if the comment of the header, `# Number of cameras: 3`, counts other than `read` entries.
+pub(super) fn wrong_count(bytes: &[u8], path: &Path, what: &str, read: usize) -> Option<String> {
+    let header = format!("# Number of {what}:");
+    let comments = numbered_lines(bytes).map(|(_, line)| String::from_utf8_lossy(line));
+    let mut comments = comments.take_while(|line| line.starts_with('#') || line.trim().is_empty());
+    let count = comments.find_map(|line| line.strip_prefix(&header).map(str::to_owned))?;
+    let count: usize = count.split(',').next()?.trim().parse().ok()?;
+    let path = shown(path);
+    (count != read)
+        .then(|| format!("{path}: its comment counts {count} {what}, but it holds {read}"))
 }
 
 fn numbered_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
@@ -66,16 +86,25 @@ fn next_entry<'a>(lines: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option
 struct Fields<'a> {
     path: &'a Path,
     place: &'a str,
-    words: SplitAsciiWhitespace<'a>,
+    /// The line behind the fields read so far.
+    rest: &'a str,
 }
 
 impl<'a> Fields<'a> {
     fn new(path: &'a Path, place: &'a str, line: &'a str) -> Self {
-        Self { path, place, words: line.split_ascii_whitespace() }
+        Self { path, place, rest: line }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_ascii_start();
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (word, rest) = rest.split_at(end);
+        self.rest = rest;
+        (!word.is_empty()).then_some(word)
     }
 
     fn word(&mut self, expected: &str) -> Result<&'a str> {
-        self.words.next().ok_or_else(|| self.error(expected, "the end of the line"))
+        self.next().ok_or_else(|| self.error(expected, "the end of the line"))
     }
 
     fn parse<T: FromStr>(&mut self, expected: &str) -> Result<T> {
