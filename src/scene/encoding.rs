@@ -56,8 +56,8 @@ impl SceneEncoding {
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Reading"))]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// Axes of an SPZ file that does not state them: three letters such as RDF (right, down, forward)
-    /// [default: RUB, as in the description of SPZ]
+    /// Axes of an SPZ, also inside a glTF, that does not state them: three letters such as RDF (right, down,
+    /// forward) [default: RUB, as in the description of SPZ]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AXES", value_parser = str::parse::<SplatAxes>))]
     pub axes: Option<SplatAxes>,
     /// Level of detail of a streamed SOG; 0 is the finest

@@ -1,12 +1,15 @@
 //! Similarity transforms of splats: rotation, uniform scale, translation.
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
 use super::splats::rest_coefficients;
 use super::table::RawColumns;
 use quadrille_base::math::{narrow, sh_rotations};
 use quadrille_base::{Result, Task};
+
+/// Bound on the iterations of a decomposition of a 3x3 matrix (assumed); a few are needed.
+const MAX_ITERATIONS: usize = 256;
 
 /// Similarity transform: a rotation, then a uniform scale, then a translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +53,72 @@ impl RawColumns {
         task.check()
     }
 
+    /// Transforms all splats by an invertible linear map and a translation. Means and covariances follow exactly.
+    /// Harmonics are turned by the rotation or rotary reflection nearest to the map, which is exact unless the map scales
+    /// axes differently.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](quadrille_base::Error::Cancelled), after which the columns are inconsistent.
+    pub(crate) fn transform_linear(
+        &mut self,
+        linear: &Matrix3<f64>,
+        translation: &Vector3<f64>,
+        task: &Task,
+    ) -> Result<()> {
+        for row in 0..self.rows() {
+            task.check()?;
+            let mean = linear * Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
+            for (column, value) in self.mean.iter_mut().zip(&(mean + translation)) {
+                column[row] = *value;
+            }
+            let [w, x, y, z] = self.unit_rotation(row);
+            let rotation = UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z));
+            let scale = [0, 1, 2].map(|axis| f64::from(self.scale[axis][row]).exp());
+            let axes = linear
+                * rotation.to_rotation_matrix().matrix()
+                * Matrix3::from_diagonal(&scale.into());
+            // Rows with a number that is not finite stay, and are dropped later.
+            let is_finite = axes.iter().all(|value| value.is_finite());
+            let Some(svd) = is_finite
+                .then(|| axes.try_svd(true, false, f64::EPSILON, MAX_ITERATIONS))
+                .flatten()
+            else {
+                continue;
+            };
+            let Some(mut turned) = svd.u else { continue };
+            if turned.determinant() < 0.0 {
+                turned.column_mut(2).neg_mut();
+            }
+            let turned =
+                UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(turned));
+            let components = [turned.w, turned.i, turned.j, turned.k];
+            for (column, value) in self.rotation.iter_mut().zip(components) {
+                column[row] = narrow(value);
+            }
+            for (column, value) in self.scale.iter_mut().zip(&svd.singular_values) {
+                column[row] = narrow(value.ln());
+            }
+        }
+        let Some((u, v)) = linear
+            .try_svd(true, true, f64::EPSILON, MAX_ITERATIONS)
+            .and_then(|svd| svd.u.zip(svd.v_t))
+        else {
+            return Ok(());
+        };
+        let nearest = u * v;
+        let sign = nearest.determinant().signum();
+        self.rotate_harmonics(&(nearest * sign), task)?;
+        if sign < 0.0 {
+            // A point reflection negates the harmonics of odd degree.
+            let per_channel = self.rest_per_channel();
+            let degree = |at| (1u8..).find(|d| at % per_channel < rest_coefficients(*d));
+            let is_odd = |at: usize| degree(at).is_some_and(|degree| degree % 2 == 1);
+            let columns = self.sh_rest.iter_mut().enumerate().filter(|(at, _)| is_odd(*at));
+            columns.flat_map(|(_, column)| column).for_each(|value| *value = -*value);
+        }
+        Ok(())
+    }
+
     fn rotate(&mut self, rotation: &UnitQuaternion<f64>, task: &Task) -> Result<()> {
         let matrix = rotation.to_rotation_matrix();
         for row in 0..self.rows() {
@@ -57,7 +126,7 @@ impl RawColumns {
             let turned = matrix * Vector3::from([0, 1, 2].map(|axis| self.mean[axis][row]));
             // Quaternions of files need not be normalised, so the product keeps their length.
             let q = [0, 1, 2, 3].map(|i| f64::from(self.rotation[i][row]));
-            let product = rotation.quaternion() * nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+            let product = rotation.quaternion() * Quaternion::new(q[0], q[1], q[2], q[3]);
             for axis in 0..3 {
                 self.mean[axis][row] = turned[axis];
             }
@@ -66,8 +135,12 @@ impl RawColumns {
                 column[row] = narrow(value);
             }
         }
+        self.rotate_harmonics(matrix.matrix(), task)
+    }
+
+    fn rotate_harmonics(&mut self, matrix: &Matrix3<f64>, task: &Task) -> Result<()> {
         let per_channel = self.rest_per_channel();
-        let matrices = sh_rotations(self.sh_degree(), matrix.matrix());
+        let matrices = sh_rotations(self.sh_degree(), matrix);
         let turned = |at: usize| -> Result<Vec<f32>> {
             let (channel, k) = (at / per_channel, at % per_channel);
             let degree = (1u8..).find(|d| k < rest_coefficients(*d)).unwrap_or(1);

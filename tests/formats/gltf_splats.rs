@@ -24,19 +24,24 @@ fn parts(folder: &Path) -> (Value, Vec<u8>, PathBuf) {
     (document, file[28 + size(12)..].to_vec(), ply)
 }
 
+fn covariance(splat: &Splat) -> Matrix3<f64> {
+    let [w, x, y, z] = splat.rotation.map(f64::from);
+    let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+    let scales = Matrix3::from_diagonal(&splat.scale.map(f64::from).into());
+    let axes = turn.to_rotation_matrix().matrix() * scales;
+    axes * axes.transpose()
+}
+
 /// Compares two scenes; rotations by the ellipsoids that they make, which a half turn about an axis of
 /// their own does not change.
 fn assert_alike(name: &str, found: &Scene, expected: &Scene) {
     assert_eq!(found.splats.len(), expected.splats.len(), "{name}");
-    let covariance = |splat: &Splat| {
-        let [w, x, y, z] = splat.rotation.map(f64::from);
-        let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
-        let scales = Matrix3::from_diagonal(&splat.scale.map(f64::from).into());
-        let axes = turn.to_rotation_matrix().matrix() * scales;
-        axes * axes.transpose()
-    };
     for (row, (a, b)) in found.splats.iter().zip(expected.splats.iter()).enumerate() {
-        let plain = |s: &Splat| [&s.mean[..], &s.scale, &[s.opacity], s.sh.as_flattened()].concat();
+        let plain = |s: &Splat| {
+            let mut scale = s.scale;
+            scale.sort_by(f32::total_cmp);
+            [&s.mean[..], &scale, &[s.opacity], s.sh.as_flattened()].concat()
+        };
         for (at, (x, y)) in plain(&a).into_iter().zip(plain(&b)).enumerate() {
             let bound = 3e-6 * (1.0 + x.abs());
             assert!((x - y).abs() < bound, "{name}, row {row}, value {at}: {x} {y}");
@@ -133,14 +138,46 @@ fn nodes_move_turn_and_scale_splats() {
         let expected = load(&path).unwrap();
         assert_alike(name, &found, &expected);
     }
-    for scale in [json!([1.0, 2.0, 1.0]), json!([-1.0, 1.0, 1.0]), json!([0.0, 0.0, 0.0])] {
-        document["nodes"] = json!([{"mesh": 0, "scale": scale}]);
-        let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
-        assert!(error.to_string().contains("uniform scale"), "{error}");
-    }
+    document["nodes"] = json!([{"mesh": 0, "scale": [0.0, 0.0, 0.0]}]);
+    let error = load(write(folder, "wrong.gltf", &document)).unwrap_err();
+    assert!(error.to_string().contains("can be inverted"), "{error}");
 }
 
-/// The draft extension for SPZ: the packed splats have the axes of the document.
+/// Covariances follow a scale by axis and a shear exactly; a reflection is exact for harmonics too.
+#[test]
+fn nodes_stretch_and_reflect_splats() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (mut document, buffer, ply) = parts(folder);
+    document["buffers"][0]["uri"] = data_uri(&buffer);
+    let plain = load(&ply).unwrap();
+    // Shear of x by y, then a scale by axis. A half turn about z, from glTF to PLY, changes no such map.
+    let map = Matrix3::new(2.0, 0.5, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.25);
+    let [a, b, c] = [0, 1, 2].map(|column| <[f64; 3]>::from(map.column(column).into_owned()));
+    let matrix = json!([a[0], a[1], a[2], 0, b[0], b[1], b[2], 0, c[0], c[1], c[2], 0, 0, 0, 0, 1]);
+    document["nodes"] = json!([{"mesh": 0, "matrix": matrix}]);
+    let found = load(write(folder, "stretched.gltf", &document)).unwrap();
+    assert!(
+        found.encoding.warnings[0].contains("nearest rotation"),
+        "{:?}",
+        found.encoding.warnings
+    );
+    for (a, b) in found.splats.iter().zip(plain.splats.iter()) {
+        let expected = map * covariance(&b) * map.transpose();
+        assert!((covariance(&a) - expected).amax() < 1e-5 * expected.amax(), "{a:?} {b:?}");
+    }
+    document["nodes"] = json!([{"mesh": 0, "scale": [-1.0, 1.0, 1.0]}]);
+    let found = load(write(folder, "reflected.gltf", &document)).unwrap();
+    assert!(found.encoding.warnings.is_empty());
+    let mut reflected = table(&ply);
+    let action = Action::Axes("LDF".parse().unwrap());
+    action.apply(&mut reflected, folder, &quadrille::Task::NEVER).unwrap();
+    let path = folder.join("reflected.ply");
+    write_table(&path, &reflected, OutputFormat::Ply).unwrap();
+    assert_alike("reflected", &found, &load(&path).unwrap());
+}
+
+/// The extension for SPZ: the packed splats are the same as in a file of their own, with its axes or others.
 #[test]
 fn packed_splats_are_unpacked() {
     let folder = tempfile::tempdir().unwrap();
@@ -169,13 +206,17 @@ fn packed_splats_are_unpacked() {
         });
         let spz = folder.join("alone.spz");
         std::fs::write(&spz, packed).unwrap();
-        let axes: SplatAxes = "LUF".parse().unwrap();
-        let expected =
-            load(SceneInput::file(&spz).options(LoadOptions::new(Some(axes), 0))).unwrap();
-        let found = load(write(folder, "packed.gltf", &document)).unwrap();
-        assert_eq!(found.splats.len(), rows);
-        assert!(found.encoding.compression.contains("SPZ"));
-        assert_alike("packed", &found, &expected);
+        let inside = write(folder, "packed.gltf", &document);
+        for axes in [None, Some(SplatAxes::RDF), Some("LUF".parse().unwrap())] {
+            let options = LoadOptions::new(axes, 0);
+            let read = |path| load(SceneInput::file(path).options(options)).unwrap();
+            let (found, expected) = (read(&inside), read(&spz));
+            assert_eq!(found.splats.len(), rows);
+            assert!(found.encoding.compression.contains("SPZ"));
+            assert_eq!(found.encoding.axes, axes.unwrap_or(SplatAxes::RUB));
+            assert!(found.encoding.warnings.is_empty(), "{:?}", found.encoding.warnings);
+            assert_alike("packed", &found, &expected);
+        }
         document["bufferViews"][0]["byteLength"] = json!(packed.len() - 9);
         assert!(load(write(folder, "short.gltf", &document)).is_err());
         document["meshes"][0]["primitives"][0]["extensions"]["KHR_gaussian_splatting"]["extensions"]

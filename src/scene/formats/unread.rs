@@ -11,7 +11,8 @@ pub(super) const GZIP: FormatReader =
 /// Bytes at the start of a zip that are searched for the name of its first file.
 const ZIP_START_BYTES: usize = 256;
 
-/// Describes content that is often mistaken for a scene: Git LFS pointers, HTML pages, PyTorch checkpoints, numpy arrays.
+/// Describes content that is often mistaken for a scene, with a way out: Git LFS pointers, HTML pages, PyTorch checkpoints,
+/// arrays, tilesets, and scenes in formats that are not read.
 pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.trim_ascii_start();
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
@@ -22,7 +23,12 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
     if begins(b"version https://git-lfs") {
         Some("a Git LFS pointer (fetch the file itself with `git lfs pull`)")
     } else if begins(b"<!doctype html") || begins(b"<html") {
-        Some("an HTML page (the download gave a page in place of the file)")
+        match has(start, b"SuperSplat") {
+            true => {
+                Some("a viewer of SuperSplat with a scene inside (export the scene as PLY or SOG)")
+            }
+            false => Some("an HTML page (the download gave a page in place of the file)"),
+        }
     } else if is_checkpoint(bytes) {
         Some(
             "a checkpoint of PyTorch, from which its trainer exports splats (the original trainer saves them as \
@@ -33,9 +39,39 @@ pub(super) fn stand_in(bytes: &[u8]) -> Option<&'static str> {
         || zip_names(bytes).any(|name| name.ends_with(b".npy"))
     {
         Some("arrays of numpy (this program reads splats from files of their own formats)")
+    } else if begins(b"#usda") || begins(b"PXR-USDC") {
+        Some("USD (export the splats as PLY from the program that wrote it)")
+    } else if begins(b"RAD0") {
+        Some("RAD, levels of detail of Spark (use the file that it was built from)")
+    } else if begins(b"LASF") {
+        Some("a LAS point cloud, which has no splats")
+    } else if begins(b"PAR1") {
+        Some("a Parquet table (export the splats as PLY)")
+    } else if start.starts_with(b"{") {
+        json_stand_in(start)
     } else {
         None
     }
+}
+
+/// Describes JSON that points to scenes or belongs to one.
+fn json_stand_in(start: &[u8]) -> Option<&'static str> {
+    if has(start, b"\"geometricError\"") {
+        Some("a tileset of 3D Tiles (give one of its .glb tiles, or export the splats as PLY)")
+    } else if has(start, b"\"totalSplats\"") && has(start, b"\"cellLengthX\"") {
+        Some("LCC of XGRIDS (export the splats as PLY, by LCC Studio or splat-transform)")
+    } else if has(start, b"\"animTracks\"") {
+        Some("settings of SuperSplat's viewer (--cameras reads the cameras in them)")
+    } else {
+        None
+    }
+}
+
+/// True if the start of a file contains `word`.
+fn has(bytes: &[u8], word: &[u8]) -> bool {
+    /// Bytes that are searched: the members of headers are within them.
+    const SEARCHED: usize = 4096;
+    bytes[..bytes.len().min(SEARCHED)].windows(word.len()).any(|window| window == word)
 }
 
 /// True for tensors saved by PyTorch: a zip with `data.pkl`, or a pickle of old versions.

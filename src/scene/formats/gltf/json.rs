@@ -83,6 +83,14 @@ pub fn named(extension: &str) -> String {
         "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
             " (save the file without meshopt compression)"
         }
+        "KHR_gaussian_splatting_compression_spz"
+        | "KHR_spz_gaussian_splats_compression"
+        | "KHR_spz_compression" => {
+            " (a draft of 2025; write the file by a newer version of its exporter, or export the splats as PLY or SPZ)"
+        }
+        "CESIUM_RTC" => {
+            " (positions relative to a centre; export them with the translation of a node)"
+        }
         "KHR_texture_basisu" => " (save KTX2 textures as PNG, JPEG or WebP)",
         _ => "",
     };

@@ -67,7 +67,8 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
     let mut resolve = |name: &str| read_beside(source, name);
     let store = BufferStore::new(&document, binary, source.path, &mut resolve);
     let mut parts = Vec::new();
-    let (mut rows, mut is_packed) = (0_usize, false);
+    let (mut rows, mut others) = (0_usize, 0_usize);
+    let mut packed_axes = None;
     let mut warnings = unknown_settings(&document);
     let nodes = PlacedNodes::of(&document, &store)?;
     warnings.extend(nodes.warning.clone());
@@ -75,13 +76,17 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         let mesh = store.get(&document.meshes, instance.mesh, "meshes")?;
         for (nth, primitive) in mesh.primitives.iter().enumerate() {
             if !primitive.extensions.contains_key(SPLATTING) {
+                others += 1;
                 continue;
             }
             let place = format!("meshes[{}].primitives[{nth}]", instance.mesh);
             let packed = packed_view(primitive);
-            is_packed |= packed.is_some();
             let mut raw = match packed {
-                Some(view) => unpack(view, &store, source)?,
+                Some(view) => {
+                    let (raw, axes) = unpack(view, &store, source)?;
+                    packed_axes = Some(axes);
+                    raw
+                }
                 None => attributes(primitive, &place, &store, source.task)?,
             };
             if packed.is_none() {
@@ -90,7 +95,7 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
             rows += raw.rows();
             let most = source.bytes.len().max(MIN_SPLATS) as u64;
             Error::check_limit("splats in a document of this size", most, rows as u64)?;
-            raw.transform(&similarity(&instance, &store)?, source.task)?;
+            warnings.extend(place_in_world(&mut raw, &instance, &store, source.task)?);
             parts.push(raw);
         }
     }
@@ -105,10 +110,24 @@ fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
         joined.append(part, 0..part.rows());
     }
     joined.turn_from_gltf();
-    let compression = if is_packed { "SPZ in glTF 2.0" } else { "none, glTF 2.0" };
+    let compression = if packed_axes.is_some() { "SPZ in glTF 2.0" } else { "none, glTF 2.0" };
     let mut encoding = SceneEncoding::new(compression, LOSSES);
     encoding.axes = SplatAxes::LUF;
     encoding.notes.push(SORTING_NOTE.to_owned());
+    if let Some((axes, are_stated)) = packed_axes {
+        (encoding.axes, encoding.axes_stated) = (axes, are_stated);
+        let why = if are_stated { "it states" } else { "of SPZ" };
+        encoding.notes.push(format!(
+            "the SPZ inside has the axes {axes} {why}, and is turned to the {} of glTF (--axes sets other axes)",
+            SplatAxes::LUF
+        ));
+    }
+    if others > 0 {
+        encoding.warnings.push(format!(
+            "{others} of its primitives are triangles, lines or points without splats, which are not drawn \
+             (`quadrille mesh` draws triangles)"
+        ));
+    }
     encoding.warnings.extend(warnings);
     Ok(SplatTable::of_raw(joined, source.describe(FORMAT.format, encoding)))
 }
@@ -141,16 +160,25 @@ fn packed_view(primitive: &GltfPrimitive) -> Option<usize> {
     usize::try_from(packed.get("bufferView")?.as_u64()?).ok()
 }
 
-fn unpack(view: usize, store: &BufferStore<'_>, source: &SceneSource<'_>) -> Result<RawColumns> {
+/// Reads an SPZ in a buffer view, and turns it to the axes of glTF. Returns its axes, and whether it states them.
+fn unpack(
+    view: usize,
+    store: &BufferStore<'_>,
+    source: &SceneSource<'_>,
+) -> Result<(RawColumns, (SplatAxes, bool))> {
     let (bytes, _) = store.view(view)?;
     let inner = SceneSource {
         bytes: &FileBytes::Borrowed(bytes),
         path: source.path,
         has_folder: false,
-        options: LoadOptions::new(Some(SplatAxes::RDF), 0),
+        options: LoadOptions::new(source.options.axes, 0),
         task: source.task,
     };
-    spz::read(&inner)?.raw(source.path, source.task)
+    let table = spz::read(&inner)?;
+    let axes = (table.encoding.axes, table.encoding.axes_stated);
+    let mut raw = table.raw(source.path, source.task)?;
+    raw.turn_to_gltf();
+    Ok((raw, axes))
 }
 
 /// Reads the attributes of a primitive. Scales stay linear or logarithmic, as in the file.
@@ -166,8 +194,14 @@ fn attributes(
     }
     let find = |name: &str| primitive.attributes.get(name).copied();
     let named = |name: &str| format!("{SPLATTING}:{name}");
+    let found = match find("_ROTATION").is_some() || find("_SCALE").is_some() {
+        true => {
+            "attributes of a draft of 2025 (write the file by a newer version of its exporter, or export PLY)"
+        }
+        false => "none",
+    };
     let required = |name: &str| {
-        find(name).ok_or_else(|| store.malformed(place, format!("an attribute {name}"), "none"))
+        find(name).ok_or_else(|| store.malformed(place, format!("an attribute {name}"), found))
     };
     let means = store.vectors::<3>(required("POSITION")?)?;
     let rows = means.len();
@@ -210,28 +244,39 @@ fn attributes(
     })
 }
 
-fn similarity(instance: &MeshInstance, store: &BufferStore<'_>) -> Result<Similarity> {
+/// Moves splats of a mesh to the world. Returns a warning if their colours are only approximate.
+fn place_in_world(
+    raw: &mut RawColumns,
+    instance: &MeshInstance,
+    store: &BufferStore<'_>,
+    task: &Task,
+) -> Result<Option<String>> {
     let (linear, translation) = instance.placement.parts();
     let lengths: [f64; 3] = [0, 1, 2].map(|i| linear.column(i).norm());
     let scale = lengths.iter().sum::<f64>() / 3.0;
-    let wrong = |found: &str| {
-        let place = format!("nodes[{}]", instance.node);
-        store.malformed(place, "a rotation, translation and uniform scale of splats", found)
-    };
-    if !(scale > 0.0 && scale.is_finite()) {
-        return Err(wrong("a scale that is zero or not a number"));
-    }
     let unit = linear / scale;
-    if (unit.transpose() * unit - Matrix3::identity()).amax() > SIMILARITY_TOLERANCE {
-        return Err(wrong("a scale that differs between axes, or a shear"));
+    let is_regular = unit.iter().all(|value| value.is_finite()) && unit.determinant() != 0.0;
+    if !(scale > 0.0 && is_regular) {
+        let place = format!("nodes[{}]", instance.node);
+        let expected = "a map of splats that can be inverted";
+        return Err(store.malformed(place, expected, "a scale that is zero or not a number"));
     }
-    if unit.determinant() < 0.0 {
-        return Err(wrong("a reflection"));
+    let is_similar = (unit.transpose() * unit - Matrix3::identity()).amax() <= SIMILARITY_TOLERANCE;
+    if !is_similar || unit.determinant() < 0.0 {
+        raw.transform_linear(&linear, &translation, task)?;
+        return Ok((!is_similar && raw.sh_degree() > 0).then(|| {
+            format!(
+                "nodes[{}] scales splats by different factors per axis: their shapes follow exactly, their \
+                 harmonics by the nearest rotation",
+                instance.node
+            )
+        }));
     }
     let rotation = if unit == Matrix3::identity() {
         UnitQuaternion::identity()
     } else {
         UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix(&unit))
     };
-    Ok(Similarity { rotation, scale, translation })
+    raw.transform(&Similarity { rotation, scale, translation }, task)?;
+    Ok(None)
 }

@@ -1,5 +1,7 @@
 use std::io::Read;
 
+use flate2::bufread::GzDecoder;
+
 use super::packed;
 use super::{
     ANTIALIASED, AXES_EXTENSION, EXTENSIONS, FORMAT, GZIP_HEADER_BYTES, LOSSES, MAGIC, SpzHeader,
@@ -17,6 +19,8 @@ use quadrille_base::{Error, Result, Task};
 const MAX_EXPANSION: usize = 1024;
 const POSITION_BYTES: usize = 9;
 
+const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+
 const MAX_EXTENSION_BYTES: usize = 1 << 20;
 
 struct Unpacked {
@@ -28,7 +32,7 @@ struct Unpacked {
 }
 
 pub(in crate::formats) fn read(source: &SceneSource<'_>) -> Result<SplatTable> {
-    let is_gzip = source.bytes.starts_with(b"\x1f\x8b");
+    let is_gzip = source.bytes.starts_with(GZIP_MAGIC);
     let unpacked = if is_gzip { unpack_gzip(source)? } else { unpack_zstd(source)? };
     let Unpacked { header, streams, axes: stated, unknown_axes } = unpacked;
     let mut raw = decode(&header, &streams, source.task)?;
@@ -89,9 +93,28 @@ fn unpack(mut packed: impl Read, size: usize, source: &SceneSource<'_>) -> Resul
     Err(source.malformed("packed stream", format!("{size} bytes when unpacked"), found))
 }
 
+/// Content of all members of a gzip file. Bytes that begin no member end it, since some programs pad files with zeros.
+struct GzipMembers<'a> {
+    current: GzDecoder<&'a [u8]>,
+}
+
+impl Read for GzipMembers<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            let count = self.current.read(buffer)?;
+            let rest: &[u8] = self.current.get_ref();
+            if count > 0 || buffer.is_empty() || !rest.starts_with(GZIP_MAGIC) {
+                return Ok(count);
+            }
+            self.current = GzDecoder::new(rest);
+        }
+    }
+}
+
 fn unpack_gzip(source: &SceneSource<'_>) -> Result<Unpacked> {
     let bytes: &[u8] = source.bytes;
-    let mut packed = source.task.reader(flate2::bufread::MultiGzDecoder::new(bytes));
+    let members = GzipMembers { current: GzDecoder::new(bytes) };
+    let mut packed = source.task.reader(members);
     let start = unpack(&mut packed, GZIP_HEADER_BYTES, source)?;
     let header = header(&mut ByteReader::new(source.path, &start), source)?;
     if header.version > 3 {
