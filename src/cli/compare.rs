@@ -135,9 +135,9 @@ impl Compared<'_> {
     fn conditions(&self, opened: &Opened) -> Conditions {
         let mut clauses = opened.clauses.clone();
         match &self.masks {
-            Some(Masks::Folder { path, .. }) => clauses.push(format!(
+            Some(Masks::Folder(pictures)) => clauses.push(format!(
                 "means over the pixels that count in {}, black elsewhere",
-                path.display()
+                pictures.path().display()
             )),
             Some(Masks::Alpha) => clauses.push(
                 "means over the pixels that are opaque in the second picture, black elsewhere"

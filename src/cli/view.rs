@@ -22,7 +22,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::parse::whole_number;
 use quadrille_base::shading::Profile;
 use quadrille_base::text_file::read_text;
-use quadrille_evaluation::pairing::{photo_of, photos_in};
+use quadrille_evaluation::picture_folder::PictureFolder;
 use quadrille_gpu::config::Config;
 use quadrille_scene::cameras::{CameraTransform, Framing, FramingTarget, ViewSpec, Views};
 use quadrille_scene::{Camera, LoadOptions, Scene, Splats};
@@ -392,12 +392,11 @@ fn common_up(cameras: &[Camera]) -> Option<[f64; 3]> {
 }
 
 fn with_photos(views: &Views, folder: Option<&Path>, session: &Session) -> Result<Vec<ListedView>> {
-    let photos = folder.map(photos_in).transpose()?.unwrap_or_default();
-    let listed: Vec<_> = (views.cameras.iter().enumerate())
-        .map(|(index, camera)| {
+    let photos = folder.map(PictureFolder::open).transpose()?.unwrap_or_default();
+    let listed: Vec<_> = (views.cameras.iter().zip(photos.of_views(views)?).enumerate())
+        .map(|(index, (camera, photo))| {
             let name_in_file = views.names_in_file.get(index).cloned();
-            let photo = photo_of(&photos, &camera.name, name_in_file.as_deref());
-            ListedView { camera: camera.clone(), name_in_file, photo: photo.cloned() }
+            ListedView { camera: camera.clone(), name_in_file, photo }
         })
         .collect();
     if let Some(folder) = folder {

@@ -165,7 +165,7 @@ impl Evaluator<'_> {
     }
 
     fn measured(&self, pair: &PairName, [a, b]: [&Frame; 2]) -> Result<(PairRow, Vec<f32>)> {
-        let mask = self.masks.map(|masks| masks.of(&pair.name, b)).transpose()?;
+        let mask = self.masks.map(|masks| masks.of(pair, b)).transpose()?;
         let measure =
             Measure { protocol: self.protocol, background: self.background, mask: mask.as_deref() };
         let (comparison, errors) = measure.compare(a, b)?;

@@ -75,8 +75,8 @@ impl Journal {
         let mut hash = Fnv1a(self.settings);
         let alpha = matches!(masks, Some(Masks::Alpha));
         let _ = write!(hash, "{pictures} {alpha} {}", pair.name);
-        if let Some(file) = masks.and_then(|masks| masks.file(&pair.name)) {
-            hash.add_file(file).map_err(|e| Error::read(file, e))?;
+        if let Some(file) = masks.map_or(Ok(None), |masks| masks.file(pair))? {
+            hash.add_file(&file).map_err(|e| Error::read(&file, e))?;
         }
         Ok(Some(hash.0))
     }

@@ -17,6 +17,7 @@ mod masks;
 mod page;
 mod pair_pictures;
 pub mod pairing;
+pub mod picture_folder;
 mod row;
 pub mod sources;
 mod summary;

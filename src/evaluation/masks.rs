@@ -1,6 +1,5 @@
 //! Masks, which choose the pixels that count.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use quadrille_base::error::{Error, Result};
@@ -9,7 +8,9 @@ use quadrille_base::image::files;
 use quadrille_base::image::orientation::have_equal_proportions;
 use quadrille_base::image::resize::{ResizedValues, resized};
 
-use super::pairing::photos_in;
+use super::pairing::PairName;
+use super::picture_folder::PictureFolder;
+use quadrille_scene::cameras::view_of_picture;
 
 /// Minimum mask value of pixels that count.
 const COUNTS_FROM: f32 = 0.5;
@@ -18,12 +19,7 @@ const COUNTS_FROM: f32 = 0.5;
 #[derive(Debug, Clone)]
 pub enum Masks {
     /// A folder of pictures with the names of the pairs: bright pixels count.
-    Folder {
-        /// Path of the folder.
-        path: PathBuf,
-        /// Paths of its pictures by the names of their views.
-        pictures: HashMap<String, PathBuf>,
-    },
+    Folder(PictureFolder),
     /// The alpha of the second picture of each pair.
     Alpha,
 }
@@ -37,41 +33,46 @@ impl Masks {
         if path == Path::new("alpha") && !path.is_dir() {
             return Ok(Self::Alpha);
         }
-        let pictures = photos_in(path)?;
+        let pictures = PictureFolder::open(path)?;
         let expected = "masks: pictures with the names of the pairs";
-        Error::malformed_if(pictures.is_empty(), path, "folder", expected, "no picture")?;
-        Ok(Self::Folder { path: path.to_owned(), pictures })
+        Error::malformed_if(pictures.view_count() == 0, path, "folder", expected, "no picture")?;
+        Ok(Self::Folder(pictures))
     }
 
-    /// Path of the mask of the pair `name`; `None` if there is no file.
-    pub fn file(&self, name: &str) -> Option<&Path> {
-        match self {
-            Self::Folder { pictures, .. } => pictures.get(name).map(PathBuf::as_path),
-            Self::Alpha => None,
-        }
+    /// Path of the mask of a pair; `None` if there is no file. Of several masks with the name of the pair, the one with the
+    /// name of the second picture is taken.
+    ///
+    /// # Errors
+    /// Errors of [`PictureFolder::find`].
+    pub fn file(&self, pair: &PairName) -> Result<Option<PathBuf>> {
+        let Self::Folder(pictures) = self else { return Ok(None) };
+        // A pair may be called by its file.
+        pictures.find(&[&pair.name, &view_of_picture(&pair.name)], Some(&pair.b))
     }
 
-    /// Whether each pixel of the pair `name`, whose second picture is `b`, counts. A mask of another size is resized like a
+    /// Whether each pixel of `pair`, whose second picture is `b`, counts. A mask of another size is resized like a
     /// photo.
     ///
     /// # Errors
     /// Errors of reading, and [`Error::Malformed`] for a pair without a mask, for a mask without a pixel that counts,
     /// and for other proportions than the pictures have.
-    pub fn of(&self, name: &str, b: &Frame) -> Result<Vec<bool>> {
+    pub fn of(&self, pair: &PairName, b: &Frame) -> Result<Vec<bool>> {
         let size = [b.width(), b.height()];
-        let (mask, file): (Vec<bool>, &Path) = match self {
-            Self::Alpha => {
-                (b.pixels().iter().map(|p| p[3] >= COUNTS_FROM).collect(), Path::new(name))
-            }
-            Self::Folder { path, .. } => {
-                let missing = || Error::malformed(path, name, "a mask with this name", "none");
-                let file = self.file(name).ok_or_else(missing)?;
-                let stored = files::read_photo(file)?.stored;
+        let (mask, file): (Vec<bool>, PathBuf) = match self {
+            Self::Alpha => (
+                b.pixels().iter().map(|p| p[3] >= COUNTS_FROM).collect(),
+                pair.name.as_str().into(),
+            ),
+            Self::Folder(pictures) => {
+                let expected = "a mask with this name";
+                let missing = || Error::malformed(pictures.path(), &pair.name, expected, "none");
+                let file = self.file(pair)?.ok_or_else(missing)?;
+                let stored = files::read_photo(&file)?.stored;
                 let own = [stored.width(), stored.height()];
                 if !have_equal_proportions(own, size) {
                     let expected = format!("the proportions of {} x {} pixels", size[0], size[1]);
                     let found = format!("{} x {}", own[0], own[1]);
-                    return Err(Error::malformed(file, "mask size", expected, found));
+                    return Err(Error::malformed(&file, "mask size", expected, found));
                 }
                 let mask =
                     if own == size { stored } else { resized(&stored, size, ResizedValues::Float) };
@@ -84,7 +85,7 @@ impl Masks {
             false => {
                 let expected =
                     "at least one pixel that counts (with a brightness or alpha of 0.5 or more)";
-                Err(Error::malformed(file, "mask", expected, "none"))
+                Err(Error::malformed(&file, "mask", expected, "none"))
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Pairs of pictures: one rule of names for folders, photos and masks.
+//! Pairs of picture files in two folders.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,24 +87,6 @@ pub fn find(a: &Path, b: &Path) -> Result<Pairs> {
     }
 }
 
-/// The pictures of a folder and of the folders below it by the names of their views.
-///
-/// # Errors
-/// [`Error::Read`] for a folder that cannot be read.
-pub fn photos_in(folder: &Path) -> Result<HashMap<String, PathBuf>> {
-    Ok(pictures(folder)?.iter().map(|name| (view_of_picture(name), folder.join(name))).collect())
-}
-
-/// Finds the photo of a view, by its name in the camera file or else by its own name.
-pub fn photo_of<'p>(
-    photos: &'p HashMap<String, PathBuf>,
-    name: &str,
-    name_in_file: Option<&str>,
-) -> Option<&'p PathBuf> {
-    let photo = name_in_file.map(view_of_picture).and_then(|name| photos.get(&name));
-    photo.or_else(|| photos.get(name))
-}
-
 fn is_folder(path: &Path) -> Result<bool> {
     if path == Path::new(STDIN) {
         return Ok(false);
@@ -113,7 +95,7 @@ fn is_folder(path: &Path) -> Result<bool> {
 }
 
 fn in_folders(a: &Path, b: &Path) -> Result<Pairs> {
-    let (in_a, in_b) = (pictures(a)?, pictures(b)?);
+    let (in_a, in_b) = (picture_paths(a)?, picture_paths(b)?);
     let mut matched: Vec<(String, String)> =
         in_a.intersection(&in_b).map(|name| (name.clone(), name.clone())).collect();
     // Files without a namesake are matched by the name of their view, if that is unique.
@@ -166,7 +148,7 @@ fn named(a: &Path, b: &Path, matched: &[(String, String)]) -> Vec<PicturePair> {
 }
 
 /// Paths with `/` of the pictures in a folder and below, by extension.
-fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
+pub(super) fn picture_paths(folder: &Path) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     let mut open = vec![(folder.to_path_buf(), String::new())];
     while let Some((folder, prefix)) = open.pop() {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::{check_proportions, fitted, scene_hash, turned, with_files, with_text};
 use crate::evaluator::PairSource;
-use crate::pairing::{PairName, photo_of, photos_in};
+use crate::pairing::PairName;
+use crate::picture_folder::PictureFolder;
 use quadrille_base::image::Frame;
 use quadrille_base::image::exposure::exposed;
 use quadrille_base::image::files;
@@ -65,11 +66,11 @@ impl<'a> ScenePhotos<'a> {
         settings: PhotoSettings,
         has_fingerprints: bool,
     ) -> Result<(Self, Vec<String>)> {
-        let all = photos_in(folder)?;
+        let all = PictureFolder::open(folder)?;
+        let found = all.of_views(views)?;
         let (mut cameras, mut photos, mut names, mut missing) = (vec![], vec![], vec![], vec![]);
-        for (at, camera) in views.cameras.iter().enumerate() {
-            let in_file = views.names_in_file.get(at).map(String::as_str);
-            let Some(photo) = photo_of(&all, &camera.name, in_file) else {
+        for (camera, photo) in views.cameras.iter().zip(found) {
+            let Some(photo) = photo else {
                 missing.push(camera.name.clone());
                 continue;
             };
@@ -79,14 +80,14 @@ impl<'a> ScenePhotos<'a> {
                 b: photo.display().to_string(),
             });
             cameras.push(camera.clone());
-            photos.push(photo.clone());
+            photos.push(photo);
         }
         if cameras.is_empty() {
             let expected = format!(
                 "photos with the names of the views, such as {}",
                 missing.first().map_or("none", String::as_str)
             );
-            let found = format!("{} pictures with other names", all.len());
+            let found = format!("{} pictures with other names", all.view_count());
             return Err(Error::malformed(folder, "folder", expected, found));
         }
         let hash = match has_fingerprints {
