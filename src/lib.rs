@@ -90,7 +90,9 @@ pub use quadrille_base::image::files::{
     PictureFormat, decode as decode_picture, read as read_picture, write as write_picture,
     write_exr_layers, write_npy_layer, write_to as encode_picture,
 };
-pub use quadrille_base::image::metrics::{Comparison, Protocol, compare, compare_with_map};
+pub use quadrille_base::image::metrics::{
+    Comparison, LossPadding, LossPictures, LossTerms, Protocol, compare, compare_with_map,
+};
 pub use quadrille_base::image::{ColourSpace, Frame, Layer, LayerPicture, TopCount};
 pub use quadrille_base::math::SimdLevel;
 pub use quadrille_base::shading::{

@@ -13,14 +13,17 @@ mod flip_colour;
 mod flip_filters;
 mod flip_lanes;
 mod flip_rows;
+mod loss;
 pub mod lpips;
 mod planes;
 mod psnr;
 mod separable;
 mod ssim;
+mod windows;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::loss::{LossPadding, LossPictures, LossTerms};
 pub use self::planes::Protocol;
 
 use self::planes::Pair;

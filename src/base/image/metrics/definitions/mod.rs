@@ -1,13 +1,16 @@
 //! The metrics as they are defined, pixel by pixel, and the tests that the vector code agrees with them.
 
 mod flip;
+mod loss;
 mod separable;
 mod ssim;
 
+use self::loss::Stack;
+use super::loss::{LossPadding, LossPictures, LossTerms};
 use super::planes::{Pair, Protocol};
 use super::separable::Border;
 use crate::image::Frame;
-use crate::math::SimdLevel;
+use crate::math::{SimdLevel, narrow};
 
 const FLIP_BOUND: f64 = 1e-6;
 
@@ -15,6 +18,14 @@ const FLIP_BOUND: f64 = 1e-6;
 const PIXEL_BOUND: f64 = 2e-5;
 
 const SSIM_BOUND: f64 = 1e-12;
+
+/// Bound of the error of a gradient relative to its norm.
+const GRADIENT_BOUND: f64 = 1e-5;
+
+/// Bound of the difference of a derivative from a central difference, relative to the largest derivative.
+const DIFFERENCE_BOUND: f64 = 1e-6;
+
+const LOSS_FACTORS: LossTerms = LossTerms { mean_absolute: 0.8, ssim: -0.2 };
 
 fn picture(width: u32, height: u32, noise: f32, seed: u32) -> Frame {
     let hash = |v: u32| {
@@ -79,4 +90,147 @@ fn flip_errors_are_those_of_single_pixels() {
             assert!(most < PIXEL_BOUND, "{name}, {level}: {most}");
         }
     });
+}
+
+/// Two pictures of `channels` channels. The second differs from the first by noise.
+fn stack(
+    size: [u32; 2],
+    channels: usize,
+    pictures: u32,
+    noise: f32,
+    padding: LossPadding,
+) -> Stack {
+    let [width, height] = size;
+    let values = |noise: f32, seed: u32| -> Vec<f64> {
+        let picture = picture(width, height * pictures, noise, seed);
+        let of_pixel = |pixel: &[f32; 4]| (0..channels).map(|c| f64::from(pixel[c % 3])).collect();
+        picture.pixels().iter().flat_map(|pixel| -> Vec<f64> { of_pixel(pixel) }).collect()
+    };
+    let [a, b] = [values(0.0, 1), values(noise, 2)];
+    Stack { a, b, width: width as usize, height: height as usize, channels, padding }
+}
+
+/// Calls `check` with stacks of pictures whose rows end before, at and behind the end of a vector.
+fn for_stacks(check: impl Fn(&Stack, &str)) {
+    let sizes = [[1, 1], [3, 20], [16, 5], [11, 11], [12, 29], [33, 13]];
+    for (size, noise) in sizes.into_iter().zip([0.1, 0.05, 0.5, 0.001, 0.2, 0.1]) {
+        for (channels, pictures) in [(1, 1), (3, 1), (3, 2), (5, 1)] {
+            for padding in [LossPadding::Same, LossPadding::Valid] {
+                if padding == LossPadding::Same || size[0].min(size[1]) >= 11 {
+                    let name = format!("{size:?}, {channels} channels, {pictures}, {padding}");
+                    check(&stack(size, channels, pictures, noise, padding), &name);
+                }
+            }
+        }
+    }
+}
+
+fn with_pictures<R>(stack: &Stack, visit: impl FnOnce(&LossPictures<'_>) -> R) -> R {
+    let [a, b] = [&stack.a, &stack.b].map(|v| Vec::from_iter(v.iter().copied().map(narrow)));
+    let Stack { width, height, channels, padding, .. } = *stack;
+    visit(&LossPictures { a: &a, b: &b, width, height, channels, padding })
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+#[test]
+fn loss_gradients_are_central_differences() {
+    const STEP: f64 = 1e-4;
+    for_stacks(|stack, name| {
+        let gradient = stack.gradient(&LOSS_FACTORS);
+        let largest = gradient.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        let mut moved =
+            Stack { a: stack.a.clone(), b: stack.b.clone(), padding: stack.padding, ..*stack };
+        for at in (0..gradient.len()).step_by(1 + gradient.len() / 8) {
+            let loss = |moved: &Stack| {
+                let terms = moved.terms();
+                LOSS_FACTORS.mean_absolute * terms.mean_absolute + LOSS_FACTORS.ssim * terms.ssim
+            };
+            // Four points: the error of a difference of two is above the bound for small pictures.
+            let [far, near] = [2.0 * STEP, STEP].map(|step| {
+                moved.a[at] = stack.a[at] + step;
+                let above = loss(&moved);
+                moved.a[at] = stack.a[at] - step;
+                let below = loss(&moved);
+                moved.a[at] = stack.a[at];
+                (above - below) / (2.0 * step)
+            });
+            let expected = (4.0 * near - far) / 3.0;
+            let error = (gradient[at] - expected).abs() / largest;
+            let is_smooth = (stack.a[at] - stack.b[at]).abs() > 2.0 * STEP;
+            assert!(!is_smooth || error < DIFFERENCE_BOUND, "{name}, value {at}: {error}");
+        }
+    });
+}
+
+#[test]
+fn loss_gradients_are_those_of_single_windows() {
+    for_stacks(|stack, name| {
+        let (terms, expected) = (stack.terms(), stack.gradient(&LOSS_FACTORS));
+        let length = norm(expected.iter().copied());
+        with_pictures(stack, |pictures| {
+            for level in SimdLevel::all() {
+                let (found, gradient) = pictures.gradient_at(&LOSS_FACTORS, level).unwrap();
+                let level = level.name();
+                let differences = gradient.iter().zip(&expected);
+                let error = norm(differences.map(|(found, of)| f64::from(*found) - of)) / length;
+                assert!(error < GRADIENT_BOUND, "{name}, {level}: {error}");
+                for (found, expected) in
+                    [(found.ssim, terms.ssim), (found.mean_absolute, terms.mean_absolute)]
+                {
+                    assert!((found - expected).abs() < SSIM_BOUND, "{name}, {level}: {found}");
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn losses_measure_as_comparisons() {
+    let [a, b] = [(0.05, 1), (0.1, 2)].map(|(noise, seed)| picture(33, 29, noise, seed));
+    let colours = |picture: &Frame| -> Vec<f32> {
+        picture.pixels().iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect()
+    };
+    let [red, blue] = [&a, &b].map(colours);
+    for (padding, border) in [(LossPadding::Same, Some(Border::Zero)), (LossPadding::Valid, None)] {
+        let pictures =
+            LossPictures { a: &red, b: &blue, width: 33, height: 29, channels: 3, padding };
+        let expected = ssim::ssim(&Pair::new(&a, &b, Protocol::Float, None), border);
+        let terms = pictures.terms().unwrap();
+        assert!((terms.ssim - expected).abs() < SSIM_BOUND, "{padding}: {}", terms.ssim);
+        assert_eq!(terms, pictures.gradient(&LOSS_FACTORS).unwrap().0);
+    }
+}
+
+#[test]
+fn loss_gradients_are_the_same_on_any_number_of_threads() {
+    with_pictures(&stack([45, 31], 3, 2, 0.1, LossPadding::Same), |pictures| {
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| pictures.gradient(&LOSS_FACTORS).unwrap())
+        };
+        let (terms, gradient) = on(1);
+        for threads in [2, 7] {
+            let (other, values) = on(threads);
+            assert_eq!((other.ssim.to_bits(), &values), (terms.ssim.to_bits(), &gradient));
+        }
+    });
+}
+
+#[test]
+fn wrong_pictures_of_a_loss_are_refused() {
+    let (a, mut b) = ([0.5; 36], [0.25; 36]);
+    let error = |a: &[f32], b: &[f32], side: usize, padding: LossPadding| {
+        let pictures = LossPictures { a, b, width: side, height: side, channels: 1, padding };
+        pictures.terms().unwrap_err().to_string()
+    };
+    let valid = error(&a, &b, 6, LossPadding::Valid);
+    assert_eq!(valid, "padding: expected same below 11 x 11 pixels, found valid for 6 x 6 pixels");
+    assert!(error(&a, &b, 5, LossPadding::Same).starts_with("a: expected pictures of 5 x 5"));
+    assert!(error(&a, &b[..30], 6, LossPadding::Same).starts_with("b: expected 36 values"));
+    assert!(error(&a, &b, 0, LossPadding::Same).starts_with("a: "));
+    b[35] = f32::NAN;
+    assert_eq!(error(&a, &b, 6, LossPadding::Same), "b: expected finite numbers, found NaN");
 }

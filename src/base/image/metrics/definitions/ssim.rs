@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::super::planes::Pair;
 use super::super::separable::Border;
-use super::super::ssim::{C1, C2, WINDOW_PIXELS, window};
+use super::super::windows::{C1, C2, WINDOW_PIXELS, window};
 use super::separable::Separable;
 
 /// As the vector code's [`ssim`](crate::image::metrics::ssim), pixel by pixel.
