@@ -51,27 +51,61 @@ pub(crate) fn circles<'a>(sources: impl Iterator<Item = (&'a str, &'a str)>) -> 
 }
 
 /// As [`circles`], of the modules of a Python package, by their relative imports. Imports in functions and those for
-/// type checkers count too.
+/// type checkers count too. The package itself, and each folder of it, is the module in its `__init__.py`.
 pub(crate) fn circles_of_python<'a>(
     sources: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<Vec<&'a str>> {
-    let mut graph = DiGraphMap::<&str, ()>::new();
-    for (path, text) in sources {
-        for line in text.lines() {
-            let words = Vec::from_iter(line.split([' ', ',', '(']).filter(|word| !word.is_empty()));
-            let imported = match words[..] {
-                ["from", ".", "import", ref modules @ ..] => modules.to_vec(),
-                ["from", module, "import", ..] if module.starts_with('.') => vec![&module[1..]],
-                _ => Vec::new(),
-            };
-            for module in imported {
-                graph.add_edge(path.trim_end_matches(".py"), module, ());
+) -> Vec<Vec<String>> {
+    let files = Vec::from_iter(sources.map(|(path, text)| (python_module_of(path), path, text)));
+    let modules = BTreeSet::from_iter(files.iter().map(|(module, ..)| module.clone()));
+    let mut graph = DiGraphMap::<&Module, ()>::new();
+    for (module, path, text) in &files {
+        let is_folder = path.ends_with("__init__.py");
+        let folder = if is_folder { &module[..] } else { &module[..module.len() - 1] };
+        for (from, names) in relative_imports(text) {
+            let dots = from.len() - from.trim_start_matches('.').len();
+            let up = folder.len().checked_sub(dots - 1);
+            let up = up.unwrap_or_else(|| panic!("{path}: {from} is outside of the package"));
+            let below = from[dots..].split('.').filter(|part| !part.is_empty());
+            let base: Module =
+                folder[..up].iter().cloned().chain(below.map(str::to_owned)).collect();
+            for name in names {
+                // A name is a module of the folder, or an item of the module.
+                let inner = child(&base, name);
+                let imported = modules.get(&inner).or_else(|| modules.get(&base));
+                let imported = imported.unwrap_or_else(|| panic!("{path}: no module {base:?}"));
+                if imported != module {
+                    graph.add_edge(module, imported, ());
+                }
             }
         }
     }
-    let mut circles = petgraph::algo::tarjan_scc(&graph);
-    circles.retain(|group| group.len() > 1);
+    let groups = petgraph::algo::tarjan_scc(&graph).into_iter().filter(|group| group.len() > 1);
+    let named =
+        |module: &Module| if module.is_empty() { "__init__".into() } else { module.join(".") };
+    let mut circles =
+        Vec::from_iter(groups.map(|group| Vec::from_iter(group.into_iter().map(named))));
+    circles.iter_mut().for_each(|circle| circle.sort_unstable());
+    circles.sort_unstable();
     circles
+}
+
+/// The module that a file of a Python package holds; empty for the package's own `__init__.py`.
+fn python_module_of(path: &str) -> Module {
+    let path = path.trim_end_matches(".pyi").trim_end_matches(".py");
+    path.split('/').filter(|part| *part != "__init__").map(str::to_owned).collect()
+}
+
+/// Modules with leading dots, as written, and the names that are imported from each, also over several lines.
+fn relative_imports(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let statements = text.match_indices("from .").filter_map(|(at, _)| {
+        let is_first = text[..at].rsplit('\n').next()?.trim().is_empty();
+        let (module, names) = text[at..].strip_prefix("from ")?.split_once(" import ")?;
+        let end = if names.starts_with('(') { ')' } else { '\n' };
+        let names = names.trim_start_matches('(').split(end).next()?;
+        let names = names.split(',').filter_map(|name| name.split_whitespace().next());
+        (is_first && !module.contains('\n')).then(|| (module, names.collect()))
+    });
+    statements.collect()
 }
 
 /// Names that a file re-exports.
@@ -217,16 +251,19 @@ mod tests {
     #[test]
     fn circles_of_python_are_found() {
         let files = [
+            ("__init__.py", "from .k import K"),
             ("a.py", "from . import native\nfrom .b import B\nfrom .d import D"),
             ("b.py", "if TYPE_CHECKING:\n    from .c import C"),
-            ("c.py", "from . import native, a\nimport d"),
-            ("d.py", "from .e import a"),
+            ("c.py", "from . import native, a as other\nimport d"),
+            ("d.py", "\"\"\"Not from .a import A.\"\"\"\nfrom .e import a"),
+            ("e/__init__.py", "from .f import F"),
+            ("e/f.py", "def f():\n    from .g.h import H"),
+            ("e/g/__init__.py", ""),
+            ("e/g/h.py", "from ...native import N\nfrom .. import (\n    f,\n)"),
+            ("k.py", "from . import item"),
+            ("native.pyi", ""),
         ];
         let circles = super::circles_of_python(files.into_iter());
-        let circles = Vec::from_iter(circles.into_iter().map(|mut circle| {
-            circle.sort_unstable();
-            circle
-        }));
-        assert_eq!(circles, [["a", "b", "c"]]);
+        assert_eq!(circles, [&["__init__", "k"][..], &["a", "b", "c"], &["e.f", "e.g.h"]]);
     }
 }
