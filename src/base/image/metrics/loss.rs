@@ -4,7 +4,9 @@ use fearless_simd::{Simd, dispatch, f32x16, f64x8, prelude::*};
 use rayon::prelude::*;
 
 use super::separable::{Border, LANES, load, padded};
-use super::windows::{C1, C2, HALF, REACH, Similarity, Vertical, WINDOW_PIXELS, Windows, window};
+use super::windows::{
+    C1, C2, HALF, REACH, Vertical, WINDOW_PIXELS, WindowSimilarity, Windows, window,
+};
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::math::{SimdLevel, narrow};
@@ -66,46 +68,51 @@ impl LossPictures<'_> {
         self.finite(loss.measure(&mut [], SimdLevel::best()))
     }
 
-    /// Measures the pictures, and differentiates the sum of the measures times `factors` by the values of `a`. The
-    /// derivative of an absolute difference of 0 is 0. Both measures are symmetric: exchange `a` and `b` to
-    /// differentiate by `b`. The result is the same on any number of threads.
+    /// Measures the pictures, and differentiates the sum of the measures times `factors` by the values of `a` and of `b`,
+    /// as far as they are `wanted`; the others have no derivatives. The derivative of an absolute difference of 0 is 0.
+    /// The result is the same on any number of threads.
     ///
     /// ```
-    /// use quadrille_base::image::metrics::{LossPictures, LossTerms, LossPadding};
+    /// use quadrille_base::image::metrics::{LossPadding, LossPictures, LossTerms};
     ///
     /// let [a, b] = [13, 17].map(|n| Vec::from_iter((0..300_u16).map(|at| f32::from(at % n) / 16.0)));
     /// let [width, height, channels] = [20, 15, 1];
     /// let pictures = LossPictures { a: &a, b: &b, width, height, channels, padding: LossPadding::Same };
     /// // 0.8 L1 + 0.2 (1 - SSIM), as trainers weigh them.
-    /// let (terms, by_a) = pictures.gradient(&LossTerms { mean_absolute: 0.8, ssim: -0.2 })?;
-    /// assert!(terms.ssim < 1.0 && by_a.len() == a.len());
+    /// let factors = LossTerms { mean_absolute: 0.8, ssim: -0.2 };
+    /// let (terms, [by_a, by_b]) = pictures.gradients(&factors, [true, false])?;
+    /// assert!(terms.ssim < 1.0 && by_a.len() == a.len() && by_b.is_empty());
     /// # Ok::<(), quadrille_base::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`Self::terms`].
-    pub fn gradient(&self, factors: &LossTerms) -> Result<(LossTerms, Vec<f32>)> {
-        self.gradient_at(factors, SimdLevel::best())
-    }
-
-    pub(super) fn gradient_at(
+    pub fn gradients(
         &self,
         factors: &LossTerms,
+        wanted: [bool; 2],
+    ) -> Result<(LossTerms, [Vec<f32>; 2])> {
+        self.gradients_at(factors, wanted, SimdLevel::best())
+    }
+
+    pub(super) fn gradients_at(
+        &self,
+        factors: &LossTerms,
+        wanted: [bool; 2],
         level: SimdLevel,
-    ) -> Result<(LossTerms, Vec<f32>)> {
+    ) -> Result<(LossTerms, [Vec<f32>; 2])> {
         self.check()?;
-        let loss = Loss::new(self, Some(factors));
-        let mut maps = vec![0.0_f32; loss.rows * MAPS * loss.padded];
-        let terms = self.finite(loss.measure(&mut maps, level))?;
-        let mut by_a = vec![0.0_f32; self.a.len()];
-        let level = level.level();
-        by_a.par_chunks_exact_mut(loss.row).enumerate().for_each_init(
-            || [(); MAPS].map(|()| vec![0.0; padded(loss.row, loss.reach())]),
-            |work, (row, by_a)| {
-                dispatch!(level, simd => loss.gradient_row(simd, &maps, work, row, by_a));
-            },
-        );
-        Ok((terms, by_a))
+        // Both measures are symmetric.
+        let exchanged = Self { a: self.b, b: self.a, ..*self };
+        let (mut terms, mut by) = (None, [Vec::new(), Vec::new()]);
+        for (at, pictures) in [self, &exchanged].into_iter().enumerate().filter(|of| wanted[of.0]) {
+            let loss = Loss::new(pictures, Some(factors));
+            let mut maps = vec![0.0_f32; loss.rows * MAPS * loss.padded];
+            let measured = self.finite(loss.measure(&mut maps, level))?;
+            terms.get_or_insert(measured);
+            by[at] = loss.gradient(&maps, level);
+        }
+        Ok((terms.map_or_else(|| self.terms(), Ok)?, by))
     }
 
     fn check(&self) -> Result<()> {
@@ -221,6 +228,19 @@ impl<'a> Loss<'a> {
         }
     }
 
+    /// Derivatives by the values of `a`, from the maps of all rows.
+    fn gradient(&self, maps: &[f32], level: SimdLevel) -> Vec<f32> {
+        let mut by_a = vec![0.0_f32; self.pictures.a.len()];
+        let level = level.level();
+        by_a.par_chunks_exact_mut(self.row).enumerate().for_each_init(
+            || [(); MAPS].map(|()| vec![0.0; padded(self.row, self.reach())]),
+            |work, (row, by_a)| {
+                dispatch!(level, simd => self.gradient_row(simd, maps, work, row, by_a));
+            },
+        );
+        by_a
+    }
+
     /// Sums of the absolute differences and of the similarities of a row.
     #[inline(always)]
     fn measure_row<S: Simd>(
@@ -244,7 +264,7 @@ impl<'a> Loss<'a> {
                 let mut halves = [[f64x8::splat(simd, 0.0); MAPS]; 2];
                 for (half, x) in halves.iter_mut().zip([x, x + HALF]) {
                     let counts = f64x8::from_slice(simd, &self.counts[x..x + HALF]);
-                    let window = Similarity::of(windows.means(simd, work, x), [C1, C2]);
+                    let window = WindowSimilarity::of(windows.means(simd, work, x), [C1, C2]);
                     sums[1] = window.value().mul_add(counts, sums[1]);
                     if !maps.is_empty() {
                         *half = derivatives(&window).map(|map| map * (counts * self.by[0]));
@@ -313,8 +333,8 @@ impl<'a> Loss<'a> {
 
 /// The values of [`MAPS`] of eight windows: by the mean of a, the excess, and by the mean of a b.
 #[inline(always)]
-fn derivatives<S: Simd>(window: &Similarity<S>) -> [f64x8<S>; MAPS] {
-    let Similarity { means: [a, b], luminance, contrast, denominators } = *window;
+fn derivatives<S: Simd>(window: &WindowSimilarity<S>) -> [f64x8<S>; MAPS] {
+    let WindowSimilarity { means: [a, b], luminance, contrast, denominators } = *window;
     let [per_luminance, per_contrast] = denominators.map(|denominator| 1.0 / denominator);
     let by_product = luminance * per_contrast * 2.0;
     let excess = by_product * (1.0 - contrast);

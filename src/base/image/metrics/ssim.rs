@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::planes::Pair;
 use super::separable::{Border, LANES};
-use super::windows::{C1, C2, HALF, REACH, Similarity, Vertical, Windows, window};
+use super::windows::{C1, C2, HALF, REACH, Vertical, WindowSimilarity, Windows, window};
 use crate::math::SimdLevel;
 
 /// Mean structural similarity over the pixels that count and three channels: -1 to 1, and 1 for equal pictures. In f64,
@@ -92,7 +92,7 @@ fn row_sum<S: Simd>(
     windows.average_rows(simd, y, means);
     let mut sum = f64x8::splat(simd, 0.0);
     for (block, weights) in weights.chunks_exact(HALF).enumerate() {
-        let similarity = Similarity::of(windows.means(simd, means, block * HALF), constants);
+        let similarity = WindowSimilarity::of(windows.means(simd, means, block * HALF), constants);
         sum = similarity.value().mul_add(f64x8::from_slice(simd, weights), sum);
     }
     <[f64; HALF]>::from(sum).iter().sum()

@@ -115,9 +115,9 @@ fn vertical<S: Simd, const UPPER: bool>(simd: S, taps: &[Tap<'_>], x: usize) -> 
     [a, b, squares, products]
 }
 
-/// Similarity of eight windows.
+/// WindowSimilarity of eight windows.
 #[derive(Clone, Copy)]
-pub(super) struct Similarity<S: Simd> {
+pub(super) struct WindowSimilarity<S: Simd> {
     /// Windowed means of a and b.
     pub(super) means: [f64x8<S>; 2],
     pub(super) luminance: f64x8<S>,
@@ -126,8 +126,8 @@ pub(super) struct Similarity<S: Simd> {
     pub(super) denominators: [f64x8<S>; 2],
 }
 
-impl<S: Simd> Similarity<S> {
-    /// Similarity of windows by their means of a, b, a^2 + b^2 and a b, with C1 and C2 in the unit of the squares.
+impl<S: Simd> WindowSimilarity<S> {
+    /// WindowSimilarity of windows by their means of a, b, a^2 + b^2 and a b, with C1 and C2 in the unit of the squares.
     #[inline(always)]
     pub(super) fn of([a, b, squares, product]: [f64x8<S>; 4], [c1, c2]: [f64; 2]) -> Self {
         let (ab, aa_bb) = (a * b, a * a + b * b);

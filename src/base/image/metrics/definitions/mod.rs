@@ -168,15 +168,21 @@ fn loss_gradients_are_central_differences() {
 #[test]
 fn loss_gradients_are_those_of_single_windows() {
     for_stacks(|stack, name| {
-        let (terms, expected) = (stack.terms(), stack.gradient(&LOSS_FACTORS));
-        let length = norm(expected.iter().copied());
+        let Stack { a, b, padding, .. } = stack;
+        let exchanged = Stack { a: b.clone(), b: a.clone(), padding: *padding, ..*stack };
+        let terms = stack.terms();
+        let expected = [stack, &exchanged].map(|stack| stack.gradient(&LOSS_FACTORS));
         with_pictures(stack, |pictures| {
             for level in SimdLevel::all() {
-                let (found, gradient) = pictures.gradient_at(&LOSS_FACTORS, level).unwrap();
+                let found = pictures.gradients_at(&LOSS_FACTORS, [true; 2], level);
+                let (found, gradients) = found.unwrap();
                 let level = level.name();
-                let differences = gradient.iter().zip(&expected);
-                let error = norm(differences.map(|(found, of)| f64::from(*found) - of)) / length;
-                assert!(error < GRADIENT_BOUND, "{name}, {level}: {error}");
+                for (gradient, expected) in gradients.iter().zip(&expected) {
+                    let differences = gradient.iter().zip(expected);
+                    let error = norm(differences.map(|(found, of)| f64::from(*found) - of));
+                    let error = error / norm(expected.iter().copied());
+                    assert!(error < GRADIENT_BOUND, "{name}, {level}: {error}");
+                }
                 for (found, expected) in
                     [(found.ssim, terms.ssim), (found.mean_absolute, terms.mean_absolute)]
                 {
@@ -200,7 +206,7 @@ fn losses_measure_as_comparisons() {
         let expected = ssim::ssim(&Pair::new(&a, &b, Protocol::Float, None), border);
         let terms = pictures.terms().unwrap();
         assert!((terms.ssim - expected).abs() < SSIM_BOUND, "{padding}: {}", terms.ssim);
-        assert_eq!(terms, pictures.gradient(&LOSS_FACTORS).unwrap().0);
+        assert_eq!(terms, pictures.gradients(&LOSS_FACTORS, [true, false]).unwrap().0);
     }
 }
 
@@ -209,7 +215,7 @@ fn loss_gradients_are_the_same_on_any_number_of_threads() {
     with_pictures(&stack([45, 31], 3, 2, 0.1, LossPadding::Same), |pictures| {
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| pictures.gradient(&LOSS_FACTORS).unwrap())
+            pool.install(|| pictures.gradients(&LOSS_FACTORS, [true; 2]).unwrap())
         };
         let (terms, gradient) = on(1);
         for threads in [2, 7] {
@@ -224,7 +230,10 @@ fn wrong_pictures_of_a_loss_are_refused() {
     let (a, mut b) = ([0.5; 36], [0.25; 36]);
     let error = |a: &[f32], b: &[f32], side: usize, padding: LossPadding| {
         let pictures = LossPictures { a, b, width: side, height: side, channels: 1, padding };
-        pictures.terms().unwrap_err().to_string()
+        let error = pictures.terms().unwrap_err().to_string();
+        let by_b = pictures.gradients(&LOSS_FACTORS, [false, true]);
+        assert_eq!(by_b.unwrap_err().to_string(), error);
+        error
     };
     let valid = error(&a, &b, 6, LossPadding::Valid);
     assert_eq!(valid, "padding: expected same below 11 x 11 pixels, found valid for 6 x 6 pixels");
