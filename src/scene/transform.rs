@@ -1,12 +1,15 @@
 //! Similarity transforms of splats: rotation, uniform scale, translation.
 
-use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Matrix4, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use rayon::prelude::*;
 
 use super::splats::rest_coefficients;
 use super::table::RawColumns;
 use quadrille_base::math::{narrow, sh_rotations};
-use quadrille_base::{Result, Task};
+use quadrille_base::{Error, Result, Task};
+
+/// Largest deviation of an element of a matrix from a rotation by the rounding of f32 and of text.
+const MAX_DEVIATION: f64 = 1e-4;
 
 /// Bound on the iterations of a decomposition of a 3x3 matrix (assumed); a few are needed.
 const MAX_ITERATIONS: usize = 256;
@@ -27,6 +30,29 @@ impl Similarity {
     pub fn identity() -> Self {
         Self { rotation: UnitQuaternion::identity(), scale: 1.0, translation: Vector3::zeros() }
     }
+
+    /// Returns the transform of a matrix for column vectors.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless the matrix is a rotation, a uniform scale and a translation.
+    pub fn of_matrix(matrix: &Matrix4<f64>) -> Result<Self> {
+        let linear = matrix.fixed_view::<3, 3>(0, 0).into_owned();
+        let scale = linear.determinant().cbrt();
+        let rotation = linear / scale;
+        let off = rotation * rotation.transpose() - Matrix3::identity();
+        let last = matrix.row(3) - Matrix4::identity().row(3);
+        let deviation = off.abs().max().max(last.abs().max());
+        let translation: Vector3<f64> = matrix.fixed_view::<3, 1>(0, 3).into_owned();
+        let is_similar = scale > 0.0 && deviation <= MAX_DEVIATION && translation.sum().is_finite();
+        let expected = "a rotation, a uniform scale above 0 and a translation";
+        Error::refuse_if(!is_similar, "matrix", expected, format_args!("{:?}", rows(matrix)))?;
+        let rotation = Rotation3::from_matrix_unchecked(rotation);
+        Ok(Self { rotation: UnitQuaternion::from_rotation_matrix(&rotation), scale, translation })
+    }
+}
+
+fn rows(matrix: &Matrix4<f64>) -> [[f64; 4]; 4] {
+    matrix.transpose().into()
 }
 
 impl RawColumns {
@@ -160,5 +186,32 @@ impl RawColumns {
         self.sh_rest =
             (0..self.sh_rest.len()).into_par_iter().map(turned).collect::<Result<_>>()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_of_similarities_are_taken_apart() {
+        let rotation = UnitQuaternion::from_euler_angles(0.4, -1.1, 2.0);
+        let expected =
+            Similarity { rotation, scale: 0.25, translation: Vector3::new(1.0, 2.0, -3.0) };
+        let mut matrix = (rotation.to_rotation_matrix().matrix() * 0.25).to_homogeneous();
+        matrix.fixed_view_mut::<3, 1>(0, 3).copy_from(&expected.translation);
+        let found = Similarity::of_matrix(&matrix).unwrap();
+        assert!(found.rotation.angle_to(&rotation) < 1e-7 && (found.scale - 0.25).abs() < 1e-12);
+        assert_eq!(found.translation, expected.translation);
+        for (row, column, value) in
+            [(0, 0, 9.0), (1, 2, f64::NAN), (2, 3, f64::INFINITY), (3, 0, 1.0)]
+        {
+            let mut wrong = matrix;
+            wrong[(row, column)] = value;
+            let error = Similarity::of_matrix(&wrong).unwrap_err().to_string();
+            assert!(error.starts_with("matrix: expected a rotation, a uniform scale"), "{error}");
+        }
+        assert!(Similarity::of_matrix(&(-matrix)).is_err(), "a mirrored scene");
+        assert!(Similarity::of_matrix(&Matrix4::zeros()).is_err());
     }
 }

@@ -33,6 +33,8 @@ pub enum Action {
     Rotate([f64; 3]),
     /// Scales all splats around the origin by a factor.
     Scale(f64),
+    /// Rotates, scales and moves all splats.
+    Transform(Similarity),
     /// Converts from the given axes to right, down, forward.
     Axes(SplatAxes),
     /// Drops splats with a local outlier factor above this limit: the factor by which a splat's surroundings are sparser
@@ -81,7 +83,7 @@ impl Action {
                     table.select(&rows, task)?;
                 }
             }
-            Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) => {
+            Self::Translate(_) | Self::Rotate(_) | Self::Scale(_) | Self::Transform(_) => {
                 if let Some(by) = self.similarity() {
                     change(table, path, task, |raw| raw.transform(&by, task))?;
                 }
@@ -123,6 +125,7 @@ impl Action {
             | Self::Translate(_)
             | Self::Rotate(_)
             | Self::Scale(_)
+            | Self::Transform(_)
             | Self::Axes(_) => true,
             Self::Where(condition) => condition.is_crop(),
             Self::LimitSh(_) | Self::DropFloaters(_) | Self::Decimate(_) | Self::Morton => false,
@@ -149,6 +152,7 @@ impl Action {
         match self {
             Self::Translate(offset) => by.translation = Vector3::from(*offset),
             Self::Scale(factor) => by.scale = *factor,
+            Self::Transform(similarity) => by = *similarity,
             Self::Rotate(degrees) => {
                 let [x, y, z] = degrees.map(f64::to_radians);
                 by.rotation = UnitQuaternion::from_euler_angles(x, y, z);
@@ -217,7 +221,11 @@ mod tests {
             camera.view_from_world * p + camera.translation_in_view
         };
         let axes = |text: &str| Action::Axes(text.parse().unwrap());
+        let turn = UnitQuaternion::from_euler_angles(0.4, -1.1, 2.0);
+        let similarity =
+            Similarity { rotation: turn, scale: 1.5, translation: Vector3::new(1.0, 2.0, -3.0) };
         for (action, scale) in [
+            (Action::Transform(similarity), 1.5),
             (Action::Translate([1.0, 2.0, -3.0]), 1.0),
             (Action::Rotate([30.0, -70.0, 110.0]), 1.0),
             (Action::Scale(0.25), 0.25),

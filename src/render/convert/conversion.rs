@@ -74,8 +74,27 @@ impl Conversion {
         }
         let joined = concatenate(tables, &host.begin("steps"))?;
         let table = joined.ok_or_else(|| Error::argument("inputs", "at least one file", "none"))?;
+        let mut run = self.run_of(table, host);
+        run.apply_all()?;
+        let (output, loss) = run.write()?;
+        Ok(Converted { inputs, actions: run.actions, output, loss })
+    }
+
+    /// Applies the steps to a table in memory, without inputs and output.
+    ///
+    /// # Errors
+    /// As [`Self::run`], of its steps.
+    pub fn apply(&self, table: SplatTable, host: &mut dyn ConversionHost) -> Result<SplatTable> {
+        let mut run = self.run_of(table, host);
+        for step in &self.steps {
+            run.apply(step)?;
+        }
+        Ok(run.table)
+    }
+
+    fn run_of<'a>(&'a self, table: SplatTable, host: &'a mut dyn ConversionHost) -> Run<'a> {
         let is_pruned = self.steps.iter().any(|s| matches!(s.change, Change::Prune(_)));
-        let mut run = Run {
+        Run {
             of: self,
             table,
             reference: None,
@@ -83,10 +102,7 @@ impl Conversion {
             scene: self.inputs.first().map_or(Path::new("-"), PathBuf::as_path),
             actions: Vec::new(),
             host,
-        };
-        run.apply_all()?;
-        let (output, loss) = run.write()?;
-        Ok(Converted { inputs, actions: run.actions, output, loss })
+        }
     }
 }
 
