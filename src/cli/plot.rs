@@ -1,6 +1,5 @@
 //! `plot`: plots over the fields of a results file.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::console::{Exit, print, print_bytes};
@@ -10,7 +9,7 @@ use quadrille_base::error::{Error, Result};
 use quadrille_base::output::write_bytes;
 use quadrille_base::parse::finite;
 use quadrille_charts::{Drawing, PrintFormat};
-use quadrille_plots::{Combine, Fields, Filter, Plot, PlotKind, Plotted};
+use quadrille_plots::{Combine, Fields, Filter, Plot, PlotFormat, PlotKind, Plotted};
 
 /// Extension of the file of plotted numbers; not `.csv`, which could overwrite the output of `bench --csv`.
 const NUMBERS: &str = "plot.csv";
@@ -142,31 +141,6 @@ fn parse_text(text: &str) -> std::result::Result<f64, String> {
     between(text, TEXTS_PT)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Svg,
-    Pdf,
-}
-
-impl Format {
-    fn of(path: &Path) -> Result<Self> {
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "svg" => Ok(Self::Svg),
-            "pdf" => Ok(Self::Pdf),
-            _ if path == Path::new("-") => Ok(Self::Svg),
-            _ => Err(Error::argument("-o", "a name that ends in .svg or .pdf", path.display())),
-        }
-    }
-
-    fn bytes(self, drawing: &Drawing, path: &Path) -> Result<Vec<u8>> {
-        match self {
-            Self::Svg => Ok(drawing.svg().into_bytes()),
-            Self::Pdf => drawing.pdf().map_err(|error| Error::write(path, error)),
-        }
-    }
-}
-
 pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     let outputs = args.outputs()?;
     let fields = Fields::read(&args.results)?;
@@ -186,7 +160,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
         heading: args.title.clone().unwrap_or_default(),
     })?;
     let lacking = drawing.lacking();
-    if !lacking.is_empty() && outputs.iter().any(|(format, _)| *format == Format::Pdf) {
+    if !lacking.is_empty() && outputs.iter().any(|(format, _)| *format == PlotFormat::Pdf) {
         session.warn(&format!(
             "the font of PDF files lacks {lacking}: question marks stand in their place"
         ));
@@ -195,7 +169,7 @@ pub(super) fn run(args: &Args, session: &Session) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) -> Result<()> {
+fn write(outputs: &[(PlotFormat, PathBuf)], plotted: &Plotted, drawing: &Drawing) -> Result<()> {
     let csv = plotted.csv();
     for (format, path) in outputs {
         let bytes = format.bytes(drawing, path)?;
@@ -210,19 +184,21 @@ fn write(outputs: &[(Format, PathBuf)], plotted: &Plotted, drawing: &Drawing) ->
 }
 
 impl Args {
-    fn outputs(&self) -> Result<Vec<(Format, PathBuf)>> {
+    fn outputs(&self) -> Result<Vec<(PlotFormat, PathBuf)>> {
         if self.list_fields {
             return Ok(Vec::new());
         }
         let mut files = Vec::new();
         for path in &self.output {
-            files.push((Format::of(path)?, path.clone()));
+            let is_stdout = path == Path::new("-");
+            let format = if is_stdout { PlotFormat::Svg } else { PlotFormat::of(path)? };
+            files.push((format, path.clone()));
         }
-        if self.pdf && files.iter().all(|(format, _)| *format == Format::Svg) {
+        if self.pdf && files.iter().all(|(format, _)| *format == PlotFormat::Svg) {
             let Some(path) = self.output.iter().find(|path| *path != Path::new("-")) else {
                 return Err(Error::needs("--pdf", "-o with the name of a file"));
             };
-            files.push((Format::Pdf, path.with_extension("pdf")));
+            files.push((PlotFormat::Pdf, path.with_extension("pdf")));
         }
         let mut outputs = Outputs::beside(self.results.iter().map(PathBuf::as_path));
         let texts = [("--markdown", &self.markdown), ("--latex", &self.latex)];
