@@ -7,8 +7,9 @@ use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use quadrille::convert::{
-    Change, Conversion, ConversionHost, ConvertedFile, JUDGING_ORBIT, LOD_LEVELS, Step,
+    Action, Change, Conversion, ConversionHost, ConvertedFile, JUDGING_ORBIT, LOD_LEVELS, Step,
 };
+use quadrille::nalgebra::Matrix4;
 use quadrille::{
     Camera, Error, LoadOptions, OutputFormat, SceneInput, SplatTable, Splats, Task, WriteOptions,
 };
@@ -16,11 +17,12 @@ use quadrille_render::viewpoint::framing;
 use quadrille_scene::Scalar;
 use quadrille_scene::cameras::{ViewSpec, find_camera_file};
 use quadrille_scene::table::{Column, ColumnValues};
+use quadrille_scene::transform::Similarity;
 
 use crate::camera::{RawCamera, warnings_of};
 use crate::errors::to_python;
 use crate::run::{Call, Stage, run};
-use crate::scene::output_format;
+use crate::scene::{RawScene, output_format};
 
 /// Inputs, output and actions of a conversion.
 #[derive(FromPyObject)]
@@ -113,15 +115,9 @@ pub(crate) fn convert(
     cameras: Option<Vec<PyRef<'_, RawCamera>>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
-    let step = |(name, value): &(String, String)| {
-        let change = Change::parse(name, value)?;
-        let text = format!("{name} {value}").trim_end().to_owned();
-        Ok(Step { text, change })
-    };
-    let steps: quadrille::Result<Vec<Step>> = job.actions.iter().map(step).collect();
     let conversion = Conversion {
         reading: LoadOptions::default(),
-        steps: steps.map_err(to_python)?,
+        steps: steps(&job.actions)?,
         drop_outside: job.drop_outside.then(|| "drop_outside".to_owned()),
         format: output_format(&job.output, job.format.as_deref())?,
         compression_level: None,
@@ -146,15 +142,84 @@ pub(crate) fn convert(
             stage,
             task,
         };
-        let mut changes = conversion.steps.iter().map(|step| &step.change);
-        let is_pruned = changes.any(|change| matches!(change, Change::Prune(_)));
-        if is_pruned || conversion.is_compared {
-            host.find_views(is_pruned)?;
+        if is_pruned(&conversion) || conversion.is_compared {
+            host.find_views(is_pruned(&conversion))?;
         }
         Ok((conversion.run(&mut host)?, host.warnings))
     })?;
     let document = serde_json::to_string(&converted);
     Ok((document.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?, warnings))
+}
+
+/// Applies actions to a scene in memory; returns the new scene, and warnings.
+#[pyfunction]
+pub(crate) fn convert_scene(
+    py: Python<'_>,
+    scene: &RawScene,
+    actions: Vec<(String, String)>,
+    cameras: Option<Vec<PyRef<'_, RawCamera>>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(RawScene, Vec<String>)> {
+    apply(py, scene, steps(&actions)?, cameras, progress)
+}
+
+/// Moves a scene by the matrix of a similarity transform.
+#[pyfunction]
+pub(crate) fn transform(
+    py: Python<'_>,
+    scene: &RawScene,
+    matrix: [[f64; 4]; 4],
+) -> PyResult<RawScene> {
+    let by = Similarity::of_matrix(&Matrix4::from_fn(|row, column| matrix[row][column]));
+    let change = Change::Action(Action::Transform(by.map_err(to_python)?));
+    let step = Step { text: "transform".to_owned(), change };
+    Ok(apply(py, scene, vec![step], None, None)?.0)
+}
+
+fn apply(
+    py: Python<'_>,
+    scene: &RawScene,
+    steps: Vec<Step>,
+    cameras: Option<Vec<PyRef<'_, RawCamera>>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(RawScene, Vec<String>)> {
+    let conversion = Conversion {
+        inputs: Vec::new(),
+        reading: LoadOptions::default(),
+        steps,
+        drop_outside: None,
+        output: PathBuf::new(),
+        format: OutputFormat::Ply,
+        compression_level: None,
+        lod_levels: 1,
+        is_compared: false,
+    };
+    let cameras = cameras.map(|all| all.iter().map(|camera| camera.0.clone()).collect());
+    let call = Call::watched("convert", progress);
+    let stage = call.stage();
+    call.run(py, |task| {
+        let source = "cameras".to_owned();
+        let mut host = Host { inputs: &[], cameras, source, warnings: Vec::new(), stage, task };
+        if is_pruned(&conversion) && host.cameras.is_none() {
+            return Err(Error::argument("cameras", "cameras for the action prune", "none"));
+        }
+        let table = conversion.apply(scene.table()?, &mut host)?;
+        Ok((scene.with_table(&table, task)?, host.warnings))
+    })
+}
+
+fn steps(actions: &[(String, String)]) -> PyResult<Vec<Step>> {
+    let step = |(name, value): &(String, String)| {
+        let change = Change::parse(name, value)?;
+        let text = format!("{name} {value}").trim_end().to_owned();
+        Ok(Step { text, change })
+    };
+    let steps: quadrille::Result<Vec<Step>> = actions.iter().map(step).collect();
+    steps.map_err(to_python)
+}
+
+fn is_pruned(conversion: &Conversion) -> bool {
+    conversion.steps.iter().any(|step| matches!(step.change, Change::Prune(_)))
 }
 
 /// Refuses an output that is one of the inputs, which a failed conversion could destroy.

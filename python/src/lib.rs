@@ -12,12 +12,14 @@ mod convert;
 mod errors;
 mod gradients;
 mod gsplat;
+mod losses;
 mod pairs;
 mod picture;
 mod render;
 mod run;
 mod scene;
 mod simulate;
+mod suite;
 
 use pyo3::prelude::*;
 
@@ -27,13 +29,15 @@ mod _quadrille {
     #[pymodule_export]
     use super::camera::{RawCamera, load_cameras};
     #[pymodule_export]
-    use super::convert::{RawTable, convert, load_table};
+    use super::convert::{RawTable, convert, convert_scene, load_table, transform};
     #[pymodule_export]
     use super::errors::{FormatError, LimitError};
     #[pymodule_export]
     use super::gradients::{RawPlaneGradients, raster_gradients};
     #[pymodule_export]
     use super::gsplat::{rasterize, write_raw};
+    #[pymodule_export]
+    use super::losses::loss;
     #[pymodule_export]
     use super::picture::{compare, encode_picture, over, read_picture, rgb8, save_picture};
     #[pymodule_export]
@@ -42,6 +46,8 @@ mod _quadrille {
     use super::scene::{RawScene, load, loads, synth, views};
     #[pymodule_export]
     use super::simulate::{presets, simulate};
+    #[pymodule_export]
+    use super::suite::{bench, plot};
     #[pymodule_export]
     use super::{build_info, main, set_threads};
 }

@@ -333,8 +333,14 @@ impl RawScene {
         }
     }
 
+    /// Returns the splats of a table, with the facts of this scene's file.
+    pub(crate) fn with_table(&self, table: &SplatTable, task: &Task) -> quadrille::Result<Self> {
+        let (splats, _) = table.splats_with(task)?;
+        Ok(Self { splats, facts: Arc::clone(&self.facts), renderer: Mutex::default() })
+    }
+
     /// Converts the splats to a table of raw columns; positions are in f64 if f32 cannot hold them.
-    fn table(&self) -> quadrille::Result<SplatTable> {
+    pub(crate) fn table(&self) -> quadrille::Result<SplatTable> {
         let mut table = SplatTable::from_slices(&self.stored_arrays().as_slices())?;
         let origin = self.splats.origin();
         if origin != [0.0; 3] {

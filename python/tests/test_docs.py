@@ -21,7 +21,7 @@ import quadrille
 
 EXAMPLES = ROOT / "python" / "examples"
 GSPLAT = [".gsplat._harmonics", ".gsplat.distributed", ".gsplat.exporter", ".gsplat.rendering", ".gsplat.utils"]
-MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._scene", "._threads", *GSPLAT]
+MODULES = ["", "._camera", "._convert", "._draw", "._picture", "._runs", "._scene", "._threads", ".losses", *GSPLAT]
 
 
 @pytest.mark.parametrize("name", MODULES)

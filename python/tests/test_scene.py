@@ -283,3 +283,47 @@ def test_moves_of_a_camera(view: quadrille.Camera) -> None:
     np.testing.assert_allclose(moved.camera_to_world[:3, :3], pose[:3, :3] @ turn, atol=1e-12)
     again = quadrille.Camera.from_opengl(moved.to_opengl(), moved.K, moved.width, moved.height)
     np.testing.assert_allclose(again.viewmat, moved.viewmat, atol=1e-9)
+
+
+def test_a_transformed_scene_looks_the_same_from_the_moved_camera(
+    vase: tuple[quadrille.Scene, list[quadrille.Camera]], view: quadrille.Camera
+) -> None:
+    scene = vase[0]
+    turn = quadrille.Camera.look_at([1, 2, 3], [0, 0.5, 0], [0, 1, 0], width=8, height=8, fov_degrees=50).viewmat
+    matrix = np.array(turn) @ np.diag([1.7, 1.7, 1.7, 1])
+    moved = scene.transform(matrix)
+    assert np.allclose(moved.means, scene.means @ matrix[:3, :3].T + matrix[:3, 3], atol=1e-5)
+    # The camera in the new world, with distances that are 1.7 times as large.
+    viewmat = view.viewmat @ np.linalg.inv(matrix)
+    viewmat[:3] *= 1.7
+    camera = quadrille.Camera(view.width, view.height, view.K, viewmat)
+    found = quadrille.compare(quadrille.render(scene, view), quadrille.render(moved, camera), protocol="float")
+    assert found["psnr_db"] > 55
+    for wrong in (np.diag([1, 1, 2, 1]), np.diag([1, 1, -1, 1]), np.full((4, 4), np.nan), np.eye(4) + np.eye(4)[::-1]):
+        with pytest.raises(ValueError, match="matrix"):
+            scene.transform(wrong)
+
+
+def test_actions_in_memory_are_those_of_files(
+    vase: tuple[quadrille.Scene, list[quadrille.Camera]], tmp_path: pathlib.Path
+) -> None:
+    scene, cameras = vase
+    small = [camera.resized(96, 54) for camera in cameras[:3]]
+    actions = [("where", "opacity > 0.1"), ("rotate", [0, 90, 0]), ("prune", 0.01), ("decimate", "80%"), ("sh", 1), "morton"]
+    found = scene.convert(actions, cameras=small)
+    scene.save(tmp_path / "a.ply")
+    quadrille.convert(tmp_path / "a.ply", tmp_path / "b.ply", actions=actions, cameras=small)
+    expected = quadrille.load(tmp_path / "b.ply")
+    assert len(found) == len(expected) < len(scene) and found.sh_degree == 1
+    for name in ("means", "scales", "opacities", "sh"):
+        assert np.allclose(getattr(found, name), getattr(expected, name), rtol=1e-4, atol=1e-5), name
+    assert len(scene) == 2000
+    for wrong, message in [
+        (["decimat"], "action: .*did you mean decimate"),
+        ([("prune", 0.5)], "cameras: expected cameras for the action prune, found none"),
+        ([("where", "opacity > 2")], "where opacity > 2: expected at least one splat"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            scene.convert(wrong)
+    with pytest.warns(UserWarning, match="a number without % is a count"):
+        scene.convert([("decimate", 5)])

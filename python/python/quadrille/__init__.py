@@ -26,11 +26,13 @@ if (pathlib.Path(__file__).parent / "cogol.py").exists():
 if TYPE_CHECKING:
     from ._camera import Camera, load_cameras
     from ._convert import Table, convert, load_table
-    from ._draw import presets, profiles, render, render_many, simulate
+    from ._draw import Simulation, presets, profiles, render, render_many, simulate
     from ._picture import Picture, compare, read_picture
     from ._quadrille import FormatError, LimitError
+    from ._runs import bench, deferred, mesh, plot
     from ._scene import Scene, default_camera, load, loads, orbit, synth
     from ._threads import build_info, set_threads
+    from .losses import ssim
 
 __all__ = [
     "Camera",
@@ -38,16 +40,21 @@ __all__ = [
     "LimitError",
     "Picture",
     "Scene",
+    "Simulation",
     "Table",
+    "bench",
     "build_info",
     "compare",
     "convert",
     "default_camera",
+    "deferred",
     "load",
     "load_cameras",
     "load_table",
     "loads",
+    "mesh",
     "orbit",
+    "plot",
     "presets",
     "profiles",
     "read_picture",
@@ -55,6 +62,7 @@ __all__ = [
     "render_many",
     "set_threads",
     "simulate",
+    "ssim",
     "synth",
 ]
 
@@ -62,12 +70,16 @@ __all__ = [
 _MODULES = {
     "_camera": ["Camera", "load_cameras"],
     "_convert": ["Table", "convert", "load_table"],
-    "_draw": ["presets", "profiles", "render", "render_many", "simulate"],
+    "_draw": ["Simulation", "presets", "profiles", "render", "render_many", "simulate"],
     "_picture": ["Picture", "compare", "read_picture"],
     "_quadrille": ["FormatError", "LimitError"],
+    "_runs": ["bench", "deferred", "mesh", "plot"],
     "_scene": ["Scene", "default_camera", "load", "loads", "orbit", "synth"],
     "_threads": ["build_info", "set_threads"],
+    "losses": ["ssim"],
 }
+#: Modules that ``import quadrille`` alone makes available.
+_SUBMODULES = ["diff_gaussian_rasterization", "gsplat", "losses"]
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
@@ -76,6 +88,8 @@ def __getattr__(name: str) -> object:
         from ._threads import build_info
 
         return build_info()["version"]
+    if name in _SUBMODULES:
+        return importlib.import_module("." + name, __name__)
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -85,4 +99,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, "__version__"])
+    return sorted({*globals(), *__all__, *_SUBMODULES, "__version__"})

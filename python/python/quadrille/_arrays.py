@@ -41,7 +41,7 @@ def take(value: object, name: str, shape: Shape | None = None, dtype: Any = np.f
 
     ``shape`` holds the length of each axis, or a letter for any length.
     """
-    array = _as_numpy(value, name)
+    array = as_numpy(value, name)
     if array.dtype.name == "bfloat16":
         # The type of ml_dtypes, which jax has and numpy has not.
         array = array.astype(np.float32)
@@ -85,7 +85,8 @@ def _shown(shape: Shape) -> str:
     return "[" + ", ".join(str(axis) for axis in shape) + "]"
 
 
-def _as_numpy(value: Any, name: str) -> NDArray[Any]:
+def as_numpy(value: Any, name: str) -> NDArray[Any]:
+    """``value`` as an array of its own type, or of float32 for bfloat16 of torch."""
     if isinstance(value, np.ndarray):
         if np.ma.is_masked(value):
             raise ValueError(f"{name}: expected no masked elements, found some; use .filled()")

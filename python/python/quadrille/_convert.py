@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
+from ._actions import action_text
 from ._camera import Camera
 from ._progress import Progress, watched
 
@@ -70,7 +71,7 @@ def convert(
     job = {
         "inputs": [os.fspath(path) for path in paths],
         "output": os.fspath(output),
-        "actions": [_action(action) for action in actions],
+        "actions": [action_text(action) for action in actions],
         "format": format,
         "report": bool(report),
         "drop_outside": bool(drop_outside),
@@ -82,24 +83,6 @@ def convert(
         warnings.warn(remark, stacklevel=2)
     found: dict[str, Any] = json.loads(text)
     return found
-
-
-def _action(action: tuple[str, Any] | str) -> tuple[str, str]:
-    """The name and the text of the value of an action."""
-    if isinstance(action, str):
-        return action.replace("_", "-"), ""
-    if not isinstance(action, tuple) or len(action) != 2 or not isinstance(action[0], str):
-        raise TypeError(f"actions: expected a name, or a pair of a name and a value, found {action!r}")
-    name, value = action
-    if value is None or value is True:
-        text = ""
-    elif isinstance(value, str):
-        text = value
-    elif np.ndim(value):
-        text = ",".join(repr(float(number)) for number in np.ravel(value))
-    else:
-        text = str(value)
-    return name.replace("_", "-"), text
 
 
 class Table:

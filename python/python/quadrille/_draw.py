@@ -108,6 +108,26 @@ def presets() -> list[str]:
     return _quadrille.presets()
 
 
+class Simulation(dict[str, Any]):
+    """The document of a simulated view, as `simulate` describes it, with its short table."""
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A row per method, for ``pandas.DataFrame``: ``method``, ``cycles``, ``frame_ms``, ``limiting_unit``, the ``quads``
+        and ``fragments`` blended and, relative to the baseline, ``speedup``, ``quads_ratio`` and ``fragments_ratio``. None
+        stands for what a method does not have, and without a baseline for its ratios."""
+        rows = []
+        for run in self["methods"]:
+            row = {"method": run["name"]}
+            row |= {key: run.get(key) for key in ("cycles", "frame_ms", "limiting_unit")}
+            row |= {key: (run.get(key) or {}).get("blended") for key in ("quads", "fragments")}
+            ratios = (self.get("ratios") or {}).get(run["name"], {})
+            row |= {"speedup": ratios.get("speedup")}
+            row |= {f"{key}_ratio": ratios.get(key) for key in ("quads", "fragments")}
+            rows.append(row)
+        return rows
+
+
 def simulate(
     scene: Scene,
     camera: Camera,
@@ -119,7 +139,7 @@ def simulate(
     maps: bool = False,
     threads: int | None = None,
     progress: Progress = None,
-) -> dict[str, Any]:
+) -> Simulation:
     """Runs a view through the emulated graphics pipeline, cycle by cycle.
 
     Parameters
@@ -136,7 +156,8 @@ def simulate(
 
     Returns
     -------
-    The document of a view in ``quadrille sim --json``: ``methods`` with cycles and counters, ``ratios``, ``config``.
+    The document of a view in ``quadrille sim --json``: ``methods`` with cycles and counters, ``ratios``, ``config``. Its
+    property ``table`` has the numbers that matter most, a row per method.
     Until the next release, ``methods`` is also called ``variants``.
     Keys that begin with ``host_`` are times of this machine; all others are the same on every machine.
 
@@ -145,6 +166,8 @@ def simulate(
     >>> found = quadrille.simulate(scene, cameras[0].resized(64, 36))
     >>> [run["name"] for run in found["methods"]]
     ['baseline', 'het+qm']
+    >>> [row["limiting_unit"] is not None for row in found.table]
+    [True, True]
     """
     with watched(progress) as watch:
         machines = {
@@ -159,7 +182,7 @@ def simulate(
         text, remarks, counts = _quadrille.simulate(raw_scene(scene), raw_camera(camera), machines)
     for remark in remarks:
         warnings.warn(remark, stacklevel=2)
-    found: dict[str, Any] = json.loads(text)
+    found = Simulation(json.loads(text))
     found["variants"] = found["methods"]
     if maps:
         found["maps"] = {}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
-from ._arrays import colour, is_path, take
+from ._arrays import as_numpy, colour, is_path, take
 
 
 class Picture:
@@ -168,20 +168,27 @@ def compare(
     return found
 
 
-def _rgba(value: object, name: str) -> NDArray[np.float32]:
+def pixels(value: object, name: str) -> NDArray[np.float32]:
+    """The numbers of a picture, of its file or of an array, whose integers count as 0 to 1."""
     if is_path(value):
         value = read_picture(cast("str | os.PathLike[str]", value))
     if isinstance(value, Picture):
         return value.rgba
-    pixels = take(value, name)
-    kind = np.asarray(value).dtype
+    given = as_numpy(value, name)
+    kind = given.dtype
+    array: NDArray[np.float32] = take(given, name)
     if kind.kind in "iu":
         if kind not in (np.uint8, np.uint16):
             raise TypeError(f"{name}: expected an array of float, uint8 or uint16, whose scale is known, found {kind}")
-        pixels = pixels / np.float32(np.iinfo(kind).max)
-    if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
-        raise ValueError(f"{name}: expected [H, W, 3] or [H, W, 4], found {list(pixels.shape)}")
-    if pixels.shape[2] == 3:
-        opaque = np.ones((*pixels.shape[:2], 1), np.float32)
-        pixels = np.concatenate([pixels, opaque], axis=2)
-    return take(pixels, name)
+        array = array / np.float32(np.iinfo(kind).max)
+    return array
+
+
+def _rgba(value: object, name: str) -> NDArray[np.float32]:
+    array = pixels(value, name)
+    if array.ndim != 3 or array.shape[2] not in (3, 4):
+        raise ValueError(f"{name}: expected [H, W, 3] or [H, W, 4], found {list(array.shape)}")
+    if array.shape[2] == 3:
+        opaque = np.ones((*array.shape[:2], 1), np.float32)
+        array = np.concatenate([array, opaque], axis=2)
+    return take(array, name)

@@ -13,16 +13,20 @@ __all__ = [
     "PlaneGradients",
     "Scene",
     "Table",
+    "bench",
     "build_info",
     "compare",
     "convert",
+    "convert_scene",
     "encode_picture",
     "load",
     "load_cameras",
     "load_table",
     "loads",
+    "loss",
     "main",
     "over",
+    "plot",
     "presets",
     "profiles",
     "raster_gradients",
@@ -34,6 +38,7 @@ __all__ = [
     "set_threads",
     "simulate",
     "synth",
+    "transform",
     "views",
     "write_raw",
 ]
@@ -136,6 +141,7 @@ class PlaneGradients:
     def means2d(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     def project(self, means2d: NDArray[np.float64]) -> list[tuple[str, NDArray[np.float64]]]: ...
 
+def bench(job: Mapping[str, Any]) -> tuple[str, list[str]]: ...
 def build_info() -> list[tuple[str, str]]: ...
 def compare(
     a: _Floats, b: _Floats, protocol: str, lpips: list[str], weights: str | None
@@ -143,13 +149,24 @@ def compare(
 def convert(
     job: Mapping[str, Any], cameras: Sequence[Camera] | None, progress: _Progress
 ) -> tuple[str, list[str]]: ...
+def convert_scene(
+    scene: Scene, actions: list[tuple[str, str]], cameras: Sequence[Camera] | None, progress: _Progress
+) -> tuple[Scene, list[str]]: ...
 def encode_picture(rgba: _Floats, name: str) -> bytes: ...
 def load(path: str, axes: str | None, lod: int, progress: _Progress) -> Scene: ...
 def load_cameras(path: str, transform: str | None, split: str | None) -> tuple[list[Camera], list[str]]: ...
 def load_table(path: str, progress: _Progress) -> Table: ...
 def loads(data: bytes, name: str, axes: str | None, lod: int) -> Scene: ...
+def loss(
+    pictures: tuple[_Floats, _Floats],
+    padding: str,
+    factors: tuple[float, float],
+    wanted: tuple[bool, bool],
+    threads: int | None,
+) -> tuple[list[float], list[_Floats]]: ...
 def main(arguments: list[str]) -> int: ...
 def over(rgba: _Floats, colour: tuple[float, float, float]) -> _Floats: ...
+def plot(job: Mapping[str, Any]) -> tuple[str, list[str]]: ...
 def presets() -> list[str]: ...
 def profiles() -> list[str]: ...
 def rasterize(
@@ -178,6 +195,7 @@ def simulate(
     scene: Scene, camera: Camera, machines: Mapping[str, Any]
 ) -> tuple[str, list[str], list[tuple[str, str, NDArray[np.uint32]]]]: ...
 def synth(recipe: str, splats: int, seed: int, sh_degree: int) -> tuple[Scene, list[Camera]]: ...
+def transform(scene: Scene, matrix: list[list[float]]) -> Scene: ...
 def views(scene: Scene, count: int | None, size: tuple[int, int]) -> list[Camera]: ...
 def write_raw(
     geometry: tuple[_Floats, _Floats, _Floats, _Floats], sh: _Floats, path: str, format: str

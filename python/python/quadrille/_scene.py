@@ -6,12 +6,15 @@ import html
 import os
 import tempfile
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _quadrille
+from ._actions import action_text
+from ._arrays import matrix as numbers_of
 from ._arrays import raw, take
 from ._camera import Camera, checked_size
 from ._progress import Progress, watched
@@ -240,6 +243,56 @@ class Scene:
         arrays = tuple(np.concatenate(pair) for pair in zip(*parts))
         x, y, z = self._raw.origin
         return _restored(arrays, degree, (x, y, z), self.profile_hint)
+
+    def transform(self, matrix: object) -> Scene:
+        """The splats under a rotation, a uniform scale and a translation, with their orientations and spherical harmonics.
+
+        Parameters
+        ----------
+        matrix : [4, 4], for column vectors: ``new = matrix[:3, :3] @ old + matrix[:3, 3]``.
+
+        Raises
+        ------
+        ValueError : for a matrix that mirrors, shears or scales the axes differently.
+
+        >>> import numpy as np, quadrille
+        >>> scene, _ = quadrille.synth("object", splats=1000)
+        >>> half = scene.transform(np.diag([0.5, 0.5, 0.5, 1]))
+        >>> np.allclose(half.means, scene.means / 2, atol=1e-6), np.allclose(half.scales, scene.scales / 2, rtol=1e-5)
+        (True, True)
+        """
+        return self._of(_quadrille.transform(self._raw, numbers_of(matrix, "matrix", 4)))
+
+    def convert(
+        self,
+        actions: Sequence[tuple[str, Any] | str],
+        *,
+        cameras: Sequence[Camera] | None = None,
+        progress: Progress = None,
+    ) -> Scene:
+        """The splats after actions of `convert`, in order, without files.
+
+        Parameters
+        ----------
+        actions : as of `convert`: ``[("where", "opacity > 0.1"), ("decimate", "50%"), "morton"]``.
+        cameras : the views of ``prune``, in the world before the actions.
+        progress : True for a bar, or a function of the stage, the work done, and the work in all.
+
+        Raises
+        ------
+        ValueError : naming the action, also if it leaves no splat.
+
+        >>> import quadrille
+        >>> scene, cameras = quadrille.synth("object", splats=1000)
+        >>> scene.convert([("sh", 1), ("decimate", "50%")])
+        Scene(500 splats, SH degree 1, memory)
+        """
+        raws = None if cameras is None else [camera._raw for camera in cameras]
+        with watched(progress) as watch:
+            found, remarks = _quadrille.convert_scene(self._raw, [action_text(action) for action in actions], raws, watch)
+        for remark in remarks:
+            warnings.warn(remark, stacklevel=2)
+        return self._of(found)
 
     @property
     def covariances(self) -> NDArray[np.float32]:
