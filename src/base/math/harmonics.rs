@@ -94,8 +94,7 @@ pub const SH_SIGN_AXES: [[bool; 3]; 24] = [
 
 /// Adds to `colour`, which holds its constant term, the terms of degree 1 to `degree` in the unit direction `dir`.
 ///
-/// `rest(k)` yields coefficient `k` (0 is the first of degree 1) of red, green and blue. The basis
-/// is the one of the 3DGS reference: degree 1 is (-y, z, -x) times C1, and so on.
+/// `rest(k)` yields coefficient `k` (0 is the first of degree 1) of red, green and blue. The basis is that of [`sh_terms`].
 #[inline(always)]
 pub fn sh_colour<T: ShScalar>(
     degree: u8,
@@ -103,64 +102,76 @@ pub fn sh_colour<T: ShScalar>(
     mut colour: [T; 3],
     rest: impl Fn(usize) -> [T; 3],
 ) -> [T; 3] {
-    let ([x, y, z], c) = (dir, &mut colour);
-    if degree >= 1 {
-        add(c, rest(0), y.times(-C1));
-        add(c, rest(1), z.times(C1));
-        add(c, rest(2), x.times(-C1));
-    }
-    if degree < 2 {
-        return colour;
-    }
-    let (xx, yy, zz) = (x * x, y * y, z * z);
-    let (xy, yz, xz) = (x * y, y * z, x * z);
-    add(c, rest(3), xy.times(C2[0]));
-    add(c, rest(4), yz.times(-C2[0]));
-    add(c, rest(5), (zz + zz - xx - yy).times(C2[1]));
-    add(c, rest(6), xz.times(-C2[0]));
-    add(c, rest(7), (xx - yy).times(C2[2]));
-    if degree < 3 {
-        return colour;
-    }
-    let three = |v: T| v.times(3.0);
-    add(c, rest(8), (y * (three(xx) - yy)).times(-C3[0]));
-    add(c, rest(9), (xy * z).times(C3[1]));
-    add(c, rest(10), (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
-    add(c, rest(11), (z * (zz + zz - three(xx) - three(yy))).times(C3[3]));
-    add(c, rest(12), (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
-    add(c, rest(13), (z * (xx - yy)).times(C3[4]));
-    add(c, rest(14), (x * (xx - three(yy))).times(-C3[0]));
-    if degree < 4 {
-        return colour;
-    }
-    let seven = |v: T| v.times(7.0);
-    add(c, rest(15), (xy * (xx - yy)).times(C4[0]));
-    add(c, rest(16), (yz * (three(xx) - yy)).times(-C4[1]));
-    add(c, rest(17), (xy * seven(zz).plus(-1.0)).times(C4[2]));
-    add(c, rest(18), (yz * seven(zz).plus(-3.0)).times(-C4[3]));
-    add(c, rest(19), (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]));
-    add(c, rest(20), (xz * seven(zz).plus(-3.0)).times(-C4[3]));
-    add(c, rest(21), ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
-    add(c, rest(22), (xz * (xx - three(yy))).times(-C4[1]));
-    add(c, rest(23), (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL));
+    sh_terms(
+        degree,
+        dir,
+        #[inline(always)]
+        |k, basis| {
+            let coefficients = rest(k);
+            // A plain loop: a closure would lack the vector instructions of its caller.
+            for (sum, coefficient) in colour.iter_mut().zip(coefficients) {
+                *sum = coefficient.mul_add(basis, *sum);
+            }
+        },
+    );
     colour
 }
 
-/// Adds a coefficient's term to each channel. A closure would lack the vector instructions of its caller.
+/// Calls `each` with the number (0 is the first of degree 1) and the value of each function of degree 1 to `degree` in the
+/// unit direction `dir`.
+///
+/// The basis is the one of the 3DGS reference: degree 1 is (-y, z, -x) times C1, and so on.
 #[inline(always)]
-fn add<T: ShScalar>(colour: &mut [T; 3], coefficient: [T; 3], basis: T) {
-    for (sum, coefficient) in colour.iter_mut().zip(coefficient) {
-        *sum = coefficient.mul_add(basis, *sum);
+pub fn sh_terms<T: ShScalar>(degree: u8, [x, y, z]: [T; 3], mut each: impl FnMut(usize, T)) {
+    if degree >= 1 {
+        each(0, y.times(-C1));
+        each(1, z.times(C1));
+        each(2, x.times(-C1));
     }
+    if degree < 2 {
+        return;
+    }
+    let (xx, yy, zz) = (x * x, y * y, z * z);
+    let (xy, yz, xz) = (x * y, y * z, x * z);
+    each(3, xy.times(C2[0]));
+    each(4, yz.times(-C2[0]));
+    each(5, (zz + zz - xx - yy).times(C2[1]));
+    each(6, xz.times(-C2[0]));
+    each(7, (xx - yy).times(C2[2]));
+    if degree < 3 {
+        return;
+    }
+    let three = |v: T| v.times(3.0);
+    each(8, (y * (three(xx) - yy)).times(-C3[0]));
+    each(9, (xy * z).times(C3[1]));
+    each(10, (y * (zz.times(4.0) - xx - yy)).times(-C3[2]));
+    each(11, (z * (zz + zz - three(xx) - three(yy))).times(C3[3]));
+    each(12, (x * (zz.times(4.0) - xx - yy)).times(-C3[2]));
+    each(13, (z * (xx - yy)).times(C3[4]));
+    each(14, (x * (xx - three(yy))).times(-C3[0]));
+    if degree < 4 {
+        return;
+    }
+    let seven = |v: T| v.times(7.0);
+    each(15, (xy * (xx - yy)).times(C4[0]));
+    each(16, (yz * (three(xx) - yy)).times(-C4[1]));
+    each(17, (xy * seven(zz).plus(-1.0)).times(C4[2]));
+    each(18, (yz * seven(zz).plus(-3.0)).times(-C4[3]));
+    each(19, (zz * zz.times(35.0).plus(-30.0)).plus(3.0).times(C4[4]));
+    each(20, (xz * seven(zz).plus(-3.0)).times(-C4[3]));
+    each(21, ((xx - yy) * seven(zz).plus(-1.0)).times(C4[5]));
+    each(22, (xz * (xx - three(yy))).times(-C4[1]));
+    each(23, (xx * (xx - three(yy)) - yy * (three(xx) - yy)).times(C4_SECTORAL));
 }
 
 /// The first `N` basis functions, of degree 0 to `degree`, in the unit direction `dir`.
 pub fn sh_basis<const N: usize>(degree: u8, dir: [f64; 3]) -> [f64; N] {
-    let mut values = [SH_C0; N];
-    // Three channels with one coefficient of 1 each evaluate three functions at once.
-    for (first, out) in (0..).step_by(3).zip(values[1..].chunks_mut(3)) {
-        let one_each = |k: usize| [0, 1, 2].map(|c| f64::from(u8::from(k == first + c)));
-        out.copy_from_slice(&sh_colour(degree, dir, [0.0; 3], one_each)[..out.len()]);
-    }
+    let mut values = [0.0; N];
+    values[0] = SH_C0;
+    sh_terms(degree, dir, |k, basis| {
+        if let Some(value) = values.get_mut(k + 1) {
+            *value = basis;
+        }
+    });
     values
 }

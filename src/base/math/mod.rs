@@ -2,6 +2,7 @@
 
 pub mod buffer;
 mod cast;
+mod dual;
 mod harmonics;
 pub mod lanes;
 pub mod order;
@@ -11,7 +12,8 @@ pub mod unfused;
 
 pub use buffer::{CacheLevel, prefetch, prefetch_to};
 pub use cast::{byte, fit, index, low, narrow, whole};
+pub use dual::Dual;
 pub use harmonics::SH_C0;
-pub use harmonics::{SH_SIGN_AXES, ShScalar, sh_basis, sh_colour};
+pub use harmonics::{SH_SIGN_AXES, ShScalar, sh_basis, sh_colour, sh_terms};
 pub use sh_rotation::sh_rotations;
 pub use simd_level::SimdLevel;

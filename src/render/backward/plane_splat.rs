@@ -209,6 +209,16 @@ impl PlaneSplat {
         }
     }
 
+    /// Increases of the whitened offsets (u, v) per pixel, as in [`ProjectedSplat`](crate::preprocess::ProjectedSplat).
+    pub(super) fn whitening(&self, view: &ViewTransform) -> [f64; 3] {
+        const SCALE: f64 = 2.0 * std::f64::consts::LN_2;
+        let [xx, xy, _] = self.conic.map(|entry| entry / SCALE);
+        // The entry yy of the covariance gives the increase of v without a difference.
+        let covariance_yy = self.unfiltered[2] + view.low_pass_px2;
+        let v_per_y = (SCALE * covariance_yy).sqrt().recip();
+        [xx.sqrt(), -xy / xx.sqrt(), v_per_y]
+    }
+
     /// Whether the splat is in view and not culled.
     pub(super) fn is_drawn(&self, view: &ViewTransform) -> bool {
         let exact = self.exact(view);

@@ -374,6 +374,11 @@ impl TileLists {
         &self.entries[start..self.ends[tile]]
     }
 
+    /// Positions of the ends of the lists.
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
     pub(super) fn used_bytes(&self) -> usize {
         self.longest * size_of::<u64>()
     }

@@ -12,7 +12,7 @@ use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 
 /// Lower bound of the transmittance without a stop rule. It avoids denormals; an f32 picture does not show it.
-const LEAST_TRANSMITTANCE: f32 = 1e-30;
+pub(super) const LEAST_TRANSMITTANCE: f32 = 1e-30;
 
 /// [`StopRule`] kinds as constants, so that each has its own inner loop.
 pub(super) const NEVER: u8 = 0;
@@ -52,13 +52,14 @@ impl<S: Simd> Fragments<S> {
     }
 }
 
-/// log2 of the uncut alphas of `N` splats in a block, at the distances `x` and `y` from the picture's centre.
+/// Whitened offsets u and v from the centres of `N` splats in a block, at the distances `x` and `y` from the picture's
+/// centre.
 #[inline(always)]
-pub(super) fn exponents<S: Simd, const N: usize>(
+pub(super) fn offsets<S: Simd, const N: usize>(
     simd: S,
     splats: [&ProjectedSplat; N],
     [x, y]: [f32x16<S>; 2],
-) -> [f32x16<S>; N] {
+) -> [[f32x16<S>; N]; 2] {
     let lane = |v: f32| f32x16::splat(simd, v);
     let mut u = [lane(0.0); N];
     let mut v = u;
@@ -70,6 +71,17 @@ pub(super) fn exponents<S: Simd, const N: usize>(
         u[i] = x.mul_add(lane(s.u_per_x), u[i]);
         v[i] = y.mul_add(lane(s.v_per_y), lane(s.v_at_centre));
     }
+    [u, v]
+}
+
+/// log2 of the uncut alphas of `N` splats in a block at their [`offsets`].
+#[inline(always)]
+pub(super) fn exponents<S: Simd, const N: usize>(
+    simd: S,
+    splats: [&ProjectedSplat; N],
+    [u, v]: [[f32x16<S>; N]; 2],
+) -> [f32x16<S>; N] {
+    let lane = |v: f32| f32x16::splat(simd, v);
     let mut exponents = v;
     for i in 0..N {
         exponents[i] = (-v[i]).mul_add(v[i], lane(splats[i].log2_opacity));

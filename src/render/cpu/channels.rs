@@ -57,6 +57,14 @@ pub struct ChannelSettings<'a> {
     pub background: Option<&'a [f32]>,
 }
 
+/// Number per pixel beside the channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PixelLight {
+    Alpha,
+    /// 1 minus alpha, before it is rounded.
+    Transmittance,
+}
+
 /// Output buffers for a picture of channels.
 #[derive(Debug)]
 pub struct ChannelPicture<'a> {
@@ -121,7 +129,7 @@ impl ChannelSettings<'_> {
 
     /// Channel `channel` of a splat; 0 beyond the last.
     #[inline(always)]
-    fn value(&self, splat: &ProjectedSplat, channel: usize) -> f32 {
+    pub(super) fn value(&self, splat: &ProjectedSplat, channel: usize) -> f32 {
         let values = match &self.values {
             ChannelValues::None => &[],
             ChannelValues::Colours => &splat.colour[..],
@@ -172,6 +180,24 @@ impl Renderer {
         picture: &mut ChannelPicture<'_>,
         task: &Task,
     ) -> Result<ChannelCounts> {
+        self.render_light(splats, camera, settings, channels, picture, PixelLight::Alpha, task)
+    }
+
+    /// Renders as [`Self::render_channels`], with `light` in place of the alphas.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the arguments of the public function, and one more"
+    )]
+    pub(super) fn render_light<S: SplatSource + ?Sized>(
+        &mut self,
+        splats: &S,
+        camera: &Camera,
+        settings: &RenderSettings,
+        channels: &ChannelSettings<'_>,
+        picture: &mut ChannelPicture<'_>,
+        light: PixelLight,
+        task: &Task,
+    ) -> Result<ChannelCounts> {
         channels.check(splats.len(), camera, picture)?;
         let mut clock = Clock::start();
         let (profile, level) = (&settings.profile, Some(settings.level));
@@ -185,7 +211,7 @@ impl Renderer {
         }
         clock.lap(|times| &mut times.preprocess);
         let fragments_blended =
-            self.raster_channels(camera, settings, channels, picture, &mut clock, task);
+            self.raster_channels(camera, settings, (channels, light), picture, &mut clock, task);
         task.check()?;
         Ok(ChannelCounts {
             counts: self.counts(fragments_blended),
@@ -198,7 +224,7 @@ impl Renderer {
         &mut self,
         camera: &Camera,
         settings: &RenderSettings,
-        channels: &ChannelSettings<'_>,
+        (channels, light): (&ChannelSettings<'_>, PixelLight),
         picture: &mut ChannelPicture<'_>,
         clock: &mut Clock,
         task: &Task,
@@ -226,7 +252,7 @@ impl Renderer {
                         splats: listed.projected.slots(),
                         list: listed.bins.tile(index),
                     };
-                    tile.draw(settings, channels, values, alphas)
+                    tile.draw(settings, (channels, light), values, alphas)
                 });
                 drawn.sum::<u64>()
             });
@@ -247,14 +273,14 @@ impl ListedTile<'_> {
     fn draw(
         self,
         settings: &RenderSettings,
-        channels: &ChannelSettings<'_>,
+        (channels, light): (&ChannelSettings<'_>, PixelLight),
         values: &mut [&mut [f32]],
         alphas: &mut [&mut [f32]],
     ) -> u64 {
         let Self { area, splats, list } = self;
         let mut fragments_blended = 0;
         for first in (0..channels.channels()).step_by(PASS) {
-            let mut pass = Pass { channels, first };
+            let mut pass = Pass { channels, first, light };
             let mut tile = Tile::new(area);
             let fourth = if first + PASS > channels.channels() {
                 match channels.values {
@@ -282,6 +308,7 @@ impl ListedTile<'_> {
 struct Pass<'a> {
     channels: &'a ChannelSettings<'a>,
     first: usize,
+    light: PixelLight,
 }
 
 impl Pass<'_> {
@@ -300,11 +327,15 @@ impl Pass<'_> {
             let blocks = &tile.blocks[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS];
             let fourth = fourth.map(|sums| &sums[y / BLOCK_PX * TILE_BLOCKS..][..TILE_BLOCKS]);
             let pixels = values.chunks_exact_mut(count).zip(alphas.iter_mut());
-            for (x, (pixel, alpha)) in pixels.enumerate() {
+            for (x, (pixel, stored)) in pixels.enumerate() {
                 let (block, lane) = (x / BLOCK_PX, y % BLOCK_PX * BLOCK_PX + x % BLOCK_PX);
                 let sums = &blocks[block];
                 let transmittance = sums.transmittance[lane].abs();
-                *alpha = 1.0 - transmittance;
+                let alpha = 1.0 - transmittance;
+                *stored = match self.light {
+                    PixelLight::Alpha => alpha,
+                    PixelLight::Transmittance => transmittance,
+                };
                 let outputs = &mut pixel[self.first..end];
                 for (out, sums) in outputs.iter_mut().zip(&sums.colour) {
                     *out = sums[lane];

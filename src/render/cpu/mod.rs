@@ -19,12 +19,16 @@ mod coverage;
 mod layer_sink;
 mod layers;
 mod order;
+mod places;
 mod probe;
 mod raster;
 pub mod reference;
 mod renderer;
+mod replay;
 mod runs;
+mod saved;
 mod tile;
+mod tile_cotangents;
 mod tile_layers;
 
 pub use batches::{DrawnView, KEPT_BYTES};
@@ -32,6 +36,7 @@ pub use clock::RenderTimes;
 pub(crate) use layers::LEAST_ALPHA;
 pub use probe::{PixelFragment, PixelProbe};
 pub use renderer::{FrameSource, Renderer, render};
+pub use saved::{PictureDerivatives, RasterSums, SavedPicture};
 
 use quadrille_base::image::Layer;
 use quadrille_base::math::SimdLevel;

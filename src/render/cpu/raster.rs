@@ -5,7 +5,7 @@ use fearless_simd::{dispatch, f32x16, prelude::*};
 use super::RenderSettings;
 use super::blend::{
     AFTER, BEFORE, BEFORE_OR_AT, BlendLimits, BlockLanes, Fragments, NEVER, exponents, fragments,
-    stop_kind,
+    offsets, stop_kind,
 };
 use super::coverage::Strips;
 use super::layer_sink::LayerSink;
@@ -17,8 +17,8 @@ use quadrille_base::math::prefetch;
 use quadrille_base::shading::cap_rounded_down;
 
 /// Number of splats that are fetched together and whose block masks are computed together.
-const PART: usize = 16;
-const PREFETCH_SPLATS: usize = 64;
+pub(super) const PART: usize = 16;
+pub(super) const PREFETCH_SPLATS: usize = 64;
 
 /// Draws the `splats` whose slots are the low halves of `list`, nearest first, into `tile`, which counts the blended
 /// fragments, and stores the tile in `rows`. Stops early when every pixel is closed. `sink` accumulates layers.
@@ -43,9 +43,10 @@ pub(super) fn draw(
     });
 }
 
+/// Slot of the splat of an entry of a list.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "the low half")]
-fn slot(entry: u64) -> usize {
+pub(super) fn slot(entry: u64) -> usize {
     entry as u32 as usize
 }
 
@@ -178,7 +179,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
     #[inline(always)]
     fn shade(&self, numbers: [usize; GROUP], positions: [f32x16<S>; 2]) -> Shaded<S> {
         let splats = numbers.map(|number| &self.batch[number]);
-        let exponents = exponents(self.simd, splats, positions);
+        let offsets = offsets(self.simd, splats, positions);
+        let exponents = exponents(self.simd, splats, offsets);
         Shaded { fragments: fragments(self.simd, self.limits.alpha_cap, exponents), numbers }
     }
 
@@ -211,7 +213,8 @@ impl<S: Simd, L: LayerSink, const STOP: u8> Blender<'_, S, L, STOP> {
         for (block, run) in runs.iter() {
             let positions = self.positions(block);
             for (i, number) in run.enumerate() {
-                let [exponent] = exponents(simd, [&self.batch[number]], positions);
+                let splat = [&self.batch[number]];
+                let [exponent] = exponents(simd, splat, offsets(simd, splat, positions));
                 exponent.store_array(&mut lanes[i % BATCH]);
             }
             for lanes in &mut lanes[..run.len()] {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::bin::{TileGrid, TileLists};
 use super::clock::{Clock, RenderTimes};
 use super::layers::{self, Planes, SplatGeometry};
+use super::places::ReplayBuffers;
 use super::raster;
 use super::tile::{TILE_PX, Tile, TileArea};
 use super::tile_layers::{TileLayers, kept};
@@ -68,6 +69,7 @@ impl<'a> From<&'a InPlace<'a>> for FrameSource<'a> {
 pub struct Renderer {
     pub(super) projected: Projected,
     pub(super) bins: TileLists,
+    pub(super) replay: ReplayBuffers,
 }
 
 impl Renderer {

@@ -32,10 +32,12 @@ pub use source::{Coefficients, ShScratch, SplatSource};
 pub use view_transform::{ViewTransform, cut_radius_squared};
 
 pub(crate) use kept::KeptSplats;
-pub(crate) use project::Projected;
+pub(crate) use lanes::{PlaneLanes, WorldLanes, chain, colour_chain};
+pub(crate) use project::{Projected, ProjectedChunk};
 use quadrille_base::shading::Profile;
 use quadrille_base::{Result, Task};
 use quadrille_scene::{Camera, Splats};
+pub(crate) use transpose::transpose;
 
 /// Projected splats of a frame, and their drawing order.
 ///

@@ -53,6 +53,16 @@ impl<'a> SplatRows<'a> {
         self.invalid.load(Relaxed)
     }
 
+    /// The caller's arrays.
+    pub(crate) fn slices(&self) -> &SplatSlices<'a> {
+        &self.slices
+    }
+
+    /// Number of coefficients per splat, including the constant one.
+    pub(crate) fn stored(&self) -> usize {
+        self.stored
+    }
+
     #[cold]
     fn count_invalid(&self, rows: u64) {
         self.invalid.fetch_add(rows, Relaxed);

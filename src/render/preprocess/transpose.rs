@@ -7,7 +7,7 @@ use quadrille_scene::BLOCK;
 
 /// Transposes a 16x16 matrix with perfect shuffles of rows: four of the whole matrix, or three of each 8x8 quarter.
 #[inline(always)]
-pub(super) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
+pub(crate) fn transpose<S: Simd>(simd: S, mut m: [f32x16<S>; 16]) -> [f32x16<S>; 16] {
     if has_mask_registers(simd) {
         for _ in 0..4 {
             let rows = m;

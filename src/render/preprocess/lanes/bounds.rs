@@ -60,6 +60,19 @@ pub(super) fn trusted_lanes<S: Simd>(
     (unit & ranged & near_enough) | opacity.simd_eq(zero)
 }
 
+/// Lanes for which f32 is accurate enough; not those of NaN.
+#[inline(always)]
+pub(super) fn accurate_lanes<S: Simd>(
+    simd: S,
+    mean: [f32x16<S>; 2],
+    covariance: &Covariance<S>,
+) -> mask32x16<S> {
+    let distance = mean[0].abs().max(mean[1].abs());
+    let variance = covariance.xx.max(covariance.yy);
+    distance.simd_lt(f32x16::splat(simd, FALLBACK_MEAN_PX))
+        & variance.simd_lt(f32x16::splat(simd, FALLBACK_SIGMA_PX * FALLBACK_SIGMA_PX))
+}
+
 /// Lanes where f32 is too inaccurate (or NaN) and that do not clearly miss the picture.
 #[inline(always)]
 pub(super) fn fallback_lanes<S: Simd>(
@@ -69,10 +82,7 @@ pub(super) fn fallback_lanes<S: Simd>(
     half_extent: [f32x16<S>; 2],
     covariance: &Covariance<S>,
 ) -> mask32x16<S> {
-    let distance = mean[0].abs().max(mean[1].abs());
-    let variance = covariance.xx.max(covariance.yy);
-    let accurate = distance.simd_lt(f32x16::splat(simd, FALLBACK_MEAN_PX))
-        & variance.simd_lt(f32x16::splat(simd, FALLBACK_SIGMA_PX * FALLBACK_SIGMA_PX));
+    let accurate = accurate_lanes(simd, mean, covariance);
     let size = [view.width, view.height];
     let [beside, above] = each!([0, 1], |axis| {
         let reach = half_extent[axis].mul_add(

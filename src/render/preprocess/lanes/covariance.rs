@@ -32,6 +32,18 @@ impl<S: Simd> InView<S> {
         }
         Self { p, inverse_z: p[2].recip(simd), in_front }
     }
+
+    /// Centres in pixels from the picture's centre.
+    #[inline(always)]
+    pub(super) fn mean_from_centre(&self, simd: S, view: &ViewTransform) -> [f32x16<S>; 2] {
+        each!([0, 1], |axis| {
+            let mean = self.p[axis].times(self.inverse_z).mul_add(
+                F64Lanes::splat(simd, view.focal_px[axis]),
+                F64Lanes::splat(simd, view.principal_from_centre_px[axis]),
+            );
+            mean.narrow()
+        })
+    }
 }
 
 /// Filtered covariance, its determinant, and the unfiltered determinant.
@@ -43,21 +55,50 @@ pub(super) struct Covariance<S: Simd> {
     pub(super) determinant_before: f32x16<S>,
 }
 
-/// Scaled axes in world space, `R S`, by column.
+/// Axes of unit length in world space: the columns of the rotation.
 #[inline(always)]
-fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
+pub(super) fn unit_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
     let [w, x, y, z] = each!([0, 1, 2, 3], |q| f32x16::simd_from(simd, block.rotation[q]));
     let (x2, y2, z2) = (x + x, y + y, z + z);
     let one = f32x16::splat(simd, 1.0);
-    let columns = [
+    [
         [one - y.mul_add(y2, z * z2), x.mul_add(y2, w * z2), x.mul_sub(z2, w * y2)],
         [x.mul_sub(y2, w * z2), one - x.mul_add(x2, z * z2), y.mul_add(z2, w * x2)],
         [x.mul_add(z2, w * y2), y.mul_sub(z2, w * x2), one - x.mul_add(x2, y * y2)],
-    ];
+    ]
+}
+
+/// Scaled axes in world space, `R S`, by column.
+#[inline(always)]
+fn scaled_axes<S: Simd>(simd: S, block: &SplatBlock) -> [[f32x16<S>; 3]; 3] {
+    let columns = unit_axes(simd, block);
     each!([0, 1, 2], |j| {
         let scale = f32x16::simd_from(simd, block.scale[j]);
         each!([0, 1, 2], |i| columns[j][i] * scale)
     })
+}
+
+/// Derivatives of a pixel position along `axis` by the position in world space; the slope after and before its limits; and
+/// where the limits do not apply.
+#[inline(always)]
+pub(super) fn gradient_row<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    inside: &InView<S>,
+    inverse_z: f32x16<S>,
+    axis: usize,
+) -> ([f32x16<S>; 3], [f32x16<S>; 2], mask32x16<S>) {
+    let [low, high] = view.slope_limits[axis];
+    let unlimited = inside.p[axis].times(inside.inverse_z).narrow();
+    let slope =
+        unlimited.max(f32x16::splat(simd, narrow(low))).min(f32x16::splat(simd, narrow(high)));
+    let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
+    let mut gradient = [f32x16::splat(simd, 0.0); 3];
+    for (c, g) in gradient.iter_mut().enumerate() {
+        let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
+        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * focal_over_z;
+    }
+    (gradient, [slope, unlimited], slope.simd_eq(unlimited))
 }
 
 #[inline(always)]
@@ -69,15 +110,7 @@ fn factor_row<S: Simd>(
     axes: &[[f32x16<S>; 3]; 3],
     axis: usize,
 ) -> [f32x16<S>; 3] {
-    let [low, high] = view.slope_limits[axis];
-    let slope = inside.p[axis].times(inside.inverse_z).narrow();
-    let slope = slope.max(f32x16::splat(simd, narrow(low))).min(f32x16::splat(simd, narrow(high)));
-    let focal_over_z = inverse_z * narrow(view.focal_px[axis]);
-    let mut gradient = [f32x16::splat(simd, 0.0); 3];
-    for (c, g) in gradient.iter_mut().enumerate() {
-        let [along, depth] = [view.rotation[axis][c], view.rotation[2][c]];
-        *g = (f32x16::splat(simd, narrow(along)) - slope * narrow(depth)) * focal_over_z;
-    }
+    let (gradient, ..) = gradient_row(simd, view, inside, inverse_z, axis);
     let mut row = gradient;
     for (sum, a) in row.iter_mut().zip(axes) {
         *sum = gradient[0].mul_add(a[0], gradient[1].mul_add(a[1], gradient[2] * a[2]));
@@ -86,7 +119,7 @@ fn factor_row<S: Simd>(
 }
 
 #[inline(always)]
-fn dot<S: Simd>(p: [f32x16<S>; 3], q: [f32x16<S>; 3]) -> f32x16<S> {
+pub(super) fn dot<S: Simd>(p: [f32x16<S>; 3], q: [f32x16<S>; 3]) -> f32x16<S> {
     p[0].mul_add(q[0], p[1].mul_add(q[1], p[2] * q[2]))
 }
 

@@ -13,9 +13,14 @@ macro_rules! each {
 }
 
 mod bounds;
+mod chain;
+mod colour_chain;
 mod covariance;
 
 use fearless_simd::{f32x16, prelude::*, u32x16};
+
+pub(crate) use self::chain::{PlaneLanes, WorldLanes, chain};
+pub(crate) use self::colour_chain::colour_chain;
 
 use self::bounds::{fallback_lanes, pixel_range, trusted_lanes};
 use self::covariance::{Covariance, InView, covariance};
@@ -52,6 +57,22 @@ pub(super) struct ProjectedLanes<S: Simd> {
     pub(super) fallback: u64,
 }
 
+/// Directions from the camera to the splats, and the inverses of their distances.
+#[inline(always)]
+fn directions<S: Simd>(
+    simd: S,
+    view: &ViewTransform,
+    block: &SplatBlock,
+) -> ([f32x16<S>; 3], f32x16<S>) {
+    let [x, y, z] = each!([0, 1, 2], |i| {
+        let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));
+        mean.minus(F64Lanes::splat(simd, view.eye[i])).narrow()
+    });
+    let norm = x.mul_add(x, y.mul_add(y, z * z)).sqrt();
+    let inverse = f32x16::splat(simd, 1.0) / norm.max(f32x16::splat(simd, f32::MIN_POSITIVE));
+    ([x * inverse, y * inverse, z * inverse], inverse)
+}
+
 #[inline(always)]
 fn colour<S: Simd>(
     simd: S,
@@ -65,14 +86,8 @@ fn colour<S: Simd>(
     let mut colour =
         each!([0, 1, 2], |c| f32x16::simd_from(simd, sh.constant[c]).mul_add(c0, half));
     if degree > 0 {
-        let [x, y, z] = each!([0, 1, 2], |i| {
-            let mean = F64Lanes::widen(f32x16::simd_from(simd, block.mean[i]));
-            mean.minus(F64Lanes::splat(simd, view.eye[i])).narrow()
-        });
-        let norm = x.mul_add(x, y.mul_add(y, z * z)).sqrt();
-        let inverse = f32x16::splat(simd, 1.0) / norm.max(f32x16::splat(simd, f32::MIN_POSITIVE));
         let per_channel = sh.rest.len() / 3;
-        let direction = [x * inverse, y * inverse, z * inverse];
+        let (direction, _) = directions(simd, view, block);
         colour = sh_colour(
             degree,
             direction,
@@ -129,13 +144,7 @@ pub(super) fn project<'a, S: Simd>(
     // are out of view, but 1.08 if 80 % are in view.
     let covariance = covariance(simd, view, &inside, block);
     let log2_opacity = log2_opacity(simd, view, block, &covariance);
-    let mean = each!([0, 1], |axis| {
-        let mean = inside.p[axis].times(inside.inverse_z).mul_add(
-            F64Lanes::splat(simd, view.focal_px[axis]),
-            F64Lanes::splat(simd, view.principal_from_centre_px[axis]),
-        );
-        mean.narrow()
-    });
+    let mean = inside.mean_from_centre(simd, view);
     // Squared radius in standard deviations, converted from log2 units to nats.
     let zero = f32x16::splat(simd, 0.0);
     let radius2 = (log2_opacity - LOG2_ALPHA_CUT) * (2.0 * std::f32::consts::LN_2);

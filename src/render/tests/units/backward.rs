@@ -1,14 +1,13 @@
 //! Gradients against central differences, and the scalar picture against the fast renderer.
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_pcg::Pcg32;
 
-use super::cases::{Case, Random, SPLATS, with_covariances};
+use super::cases::{Case, Random, with_covariances};
 use super::*;
 use crate::cpu::channels::{ChannelDepth, ChannelPicture};
 use crate::cpu::{RenderSettings, Renderer};
 use crate::preprocess::SplatRows;
-use quadrille_base::math::narrow;
 use quadrille_base::shading::StopRule;
 use quadrille_base::{Error, Task};
 use quadrille_scene::Camera;
@@ -278,20 +277,7 @@ fn gradients_of_pictures_are_added() {
 fn extreme_splats_have_finite_gradients() {
     for seed in 0..60 {
         let mut case = Case::new(seed);
-        let random = &mut Random(Pcg32::seed_from_u64(seed));
-        for at in 0..SPLATS {
-            case.opacities[at] = [0.0, 1.0][random.0.random::<u32>() as usize % 2];
-            for scale in &mut case.scales[at] {
-                *scale *= [0.0, 1e-9, 1e-3, 1.0, 1e3][random.0.random::<u32>() as usize % 5];
-            }
-        }
-        case.means[0] = case.camera.eye().map(narrow).into();
-        case.rotations[1] = [0.0; 4];
-        case.means[2] = [f32::NAN; 3];
-        if let Some(value) = case.values.last_mut() {
-            *value = f32::INFINITY;
-        }
-        case.settings.profile.near = 0.0;
+        case.make_extreme(seed);
         let scene = case.scene();
         let picture = case.draw(&scene);
         assert!(picture.values().iter().chain(picture.alphas()).all(|v| v.is_finite()));

@@ -135,6 +135,24 @@ impl Case {
         }
     }
 
+    /// Makes splats opaque or transparent, needles and points, invalid, and some at the camera.
+    pub(super) fn make_extreme(&mut self, seed: u64) {
+        let random = &mut Random(Pcg32::seed_from_u64(seed));
+        for at in 0..SPLATS {
+            self.opacities[at] = [0.0, 1.0][random.0.random::<u32>() as usize % 2];
+            for scale in &mut self.scales[at] {
+                *scale *= [0.0, 1e-9, 1e-3, 1.0, 1e3][random.0.random::<u32>() as usize % 5];
+            }
+        }
+        self.means[0] = self.camera.eye().map(narrow).into();
+        self.rotations[1] = [0.0; 4];
+        self.means[2] = [f32::NAN; 3];
+        if let Some(value) = self.values.last_mut() {
+            *value = f32::INFINITY;
+        }
+        self.settings.profile.near = 0.0;
+    }
+
     pub(super) fn slices(&self) -> SplatSlices<'_> {
         SplatSlices {
             means: &self.means,

@@ -1,0 +1,403 @@
+//! Replays the drawing of a tile and sums the derivatives of a loss by each of its splats.
+//!
+//! Splats are visited in drawing order, with the fragments and the stop rule of the picture. Going forward, nothing is
+//! divided by `1 - alpha` to restore a transmittance. With `g` the derivatives of the loss by the channels of a pixel, and
+//! `light` the derivative by the factor on all light that comes from behind the splats visited so far,
+//!
+//! ```text
+//! along  = g . channels of the splat
+//! light -= T alpha along
+//! d loss / d alpha = T along - light / (1 - alpha)
+//! T     *= 1 - alpha
+//! ```
+//!
+//! Splat by splat, not block by block as when drawing: the sums of a splat then stay in registers.
+
+use fearless_simd::{dispatch, f32x16, prelude::*};
+
+use super::RenderSettings;
+use super::blend::{BEFORE, BEFORE_OR_AT, LEAST_TRANSMITTANCE, exponents, offsets, stop_kind};
+use super::coverage::Strips;
+use super::raster::{PART, PREFETCH_SPLATS, slot};
+use super::tile::{BLOCK_PX, SINK, TILE_BLOCKS, Tile};
+use super::tile_cotangents::TileCotangents;
+use super::tile_layers::FloatLanes;
+use crate::preprocess::{LOG2_ALPHA_CUT, ProjectedSplat};
+use quadrille_base::math::buffer::{Line, StreamedLines};
+use quadrille_base::math::lanes::{exp2_where, keep};
+use quadrille_base::math::prefetch;
+use quadrille_base::shading::cap_rounded_down;
+
+/// Places of the sums in the record of a splat, before those of its channels. Each fragment counts with the derivative
+/// of the loss by the logarithm of its alpha.
+pub(super) mod place {
+    /// Sum over the fragments.
+    pub(in crate::cpu) const TOTAL: usize = 0;
+    /// Sums of u and v.
+    pub(in crate::cpu) const OFFSETS: usize = 1;
+    /// Sums of u², u v and v².
+    pub(in crate::cpu) const MOMENTS: usize = 3;
+    /// Sums of the absolute derivatives by the x and y of the centre, in units of 2 ln 2 per pixel.
+    pub(in crate::cpu) const ABSOLUTE: usize = 6;
+    /// Sums of the derivatives by the channels.
+    pub(in crate::cpu) const CHANNELS: usize = 8;
+}
+
+const LANES: usize = 16;
+
+/// Number of lines of a record for pictures of `channels` channels.
+pub(super) fn record_lines(channels: usize) -> usize {
+    (place::CHANNELS + channels).div_ceil(LANES)
+}
+
+/// Splats of a tile, nearest first, and the values of their channels.
+#[derive(Clone, Copy)]
+pub(super) struct ReplayedTile<'a, V> {
+    pub(super) splats: &'a [ProjectedSplat],
+    pub(super) list: &'a [u64],
+    /// Value of a channel of a splat.
+    pub(super) value: V,
+    pub(super) channels: usize,
+    /// Whether absolute derivatives are summed.
+    pub(super) is_absolute: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ReplayLimits {
+    alpha_cap: f32,
+    /// Least transmittance of a pixel that takes a fragment.
+    least: f32,
+    /// Whether the transmittance behind the fragment decides, not the one in front of it.
+    is_behind: bool,
+}
+
+impl ReplayLimits {
+    fn new(settings: &RenderSettings) -> Self {
+        let (kind, stop_at) = stop_kind(settings.profile.stop);
+        Self {
+            alpha_cap: cap_rounded_down(settings.profile.alpha_cap),
+            least: if kind == BEFORE { stop_at } else { stop_at.next_up() },
+            is_behind: matches!(kind, BEFORE | BEFORE_OR_AT),
+        }
+    }
+}
+
+impl<V: Fn(&ProjectedSplat, usize) -> f32> ReplayedTile<'_, V> {
+    /// Writes the records of the splats that have fragments, in drawing order, and calls `each` with the slot of every
+    /// splat of the list and the number of its record.
+    pub(super) fn replay(
+        &self,
+        tile: &Tile,
+        settings: &RenderSettings,
+        cotangents: &mut TileCotangents,
+        records: &mut StreamedLines<'_>,
+        each: impl FnMut(usize, Option<usize>),
+    ) {
+        let limits = ReplayLimits::new(settings);
+        dispatch!(settings.level.frame_level(), simd => {
+            let mut replay = Replay { simd, limits, cotangents, records, each, tile };
+            match (self.channels, self.is_absolute) {
+                (3, false) => replay.run::<V, InRegisters<_, 3>, false>(self),
+                (3, true) => replay.run::<V, InRegisters<_, 3>, true>(self),
+                (4, false) => replay.run::<V, InRegisters<_, 4>, false>(self),
+                (4, true) => replay.run::<V, InRegisters<_, 4>, true>(self),
+                (_, false) => replay.run::<V, InMemory<_>, false>(self),
+                (_, true) => replay.run::<V, InMemory<_>, true>(self),
+            }
+        });
+    }
+}
+
+struct Replay<'a, 'b, S, E> {
+    simd: S,
+    limits: ReplayLimits,
+    tile: &'a Tile,
+    cotangents: &'a mut TileCotangents,
+    records: &'a mut StreamedLines<'b>,
+    each: E,
+}
+
+impl<S: Simd, E: FnMut(usize, Option<usize>)> Replay<'_, '_, S, E> {
+    #[inline(always)]
+    fn run<V, C, const ABSOLUTE: bool>(&mut self, listed: &ReplayedTile<'_, V>)
+    where
+        V: Fn(&ProjectedSplat, usize) -> f32,
+        C: ChannelSums<S>,
+    {
+        let simd = self.simd;
+        let strips = Strips::new(simd, self.tile.origin);
+        let first_block = self.tile.first_block(simd);
+        let mut batch: [ProjectedSplat; PART] = bytemuck::Zeroable::zeroed();
+        let mut channels = C::new(simd, listed.channels);
+        let mut live = self.tile.live;
+        let mut number = 0;
+        let mut lists = listed.list.chunks(PART);
+        let mut first = 0;
+        while live != 0
+            && let Some(entries) = lists.next()
+        {
+            first += entries.len();
+            let ahead = listed.list.get(first + PREFETCH_SPLATS..).unwrap_or_default();
+            for &entry in ahead.iter().take(PART) {
+                prefetch(listed.splats, slot(entry));
+            }
+            for (splat, &entry) in batch.iter_mut().zip(entries) {
+                *splat = listed.splats[slot(entry)];
+            }
+            let mut masks = [0; PART];
+            strips.block_masks(simd, &batch[..entries.len()], live, &mut masks);
+            for ((splat, &entry), mask) in batch.iter().zip(entries).zip(masks) {
+                if mask & live == 0 {
+                    (self.each)(slot(entry), None);
+                    continue;
+                }
+                channels.load(|channel| (listed.value)(splat, channel));
+                let sums = self.visit_blocks::<C, ABSOLUTE>(
+                    splat,
+                    mask & live,
+                    &mut live,
+                    first_block,
+                    &mut channels,
+                );
+                channels.store(simd, sums, number, self.records);
+                (self.each)(slot(entry), Some(number));
+                number += 1;
+            }
+        }
+        for &entry in &listed.list[first..] {
+            (self.each)(slot(entry), None);
+        }
+    }
+
+    /// Visits the blocks of a splat; returns its sums without those of the channels.
+    #[inline(always)]
+    fn visit_blocks<C: ChannelSums<S>, const ABSOLUTE: bool>(
+        &mut self,
+        splat: &ProjectedSplat,
+        mut mask: u64,
+        live: &mut u64,
+        [first_x, first_y]: [f32x16<S>; 2],
+        channels: &mut C,
+    ) -> [f32x16<S>; place::CHANNELS] {
+        let (simd, limits) = (self.simd, self.limits);
+        let lane = |v: f32| f32x16::splat(simd, v);
+        let mut sums = [lane(0.0); place::CHANNELS];
+        while mask != 0 {
+            let block = mask.trailing_zeros() as usize % SINK;
+            mask &= mask - 1;
+            let [column, row] = [block % TILE_BLOCKS, block / TILE_BLOCKS];
+            let position =
+                [first_x + (column * BLOCK_PX) as f32, first_y + (row * BLOCK_PX) as f32];
+            let [[u], [v]] = offsets(simd, [splat], position);
+            let [exponent] = exponents(simd, [splat], [[u], [v]]);
+            let over_cut = exponent.simd_ge(lane(LOG2_ALPHA_CUT));
+            let [uncapped] = exp2_where(simd, [over_cut], [exponent]);
+            let alpha = uncapped.min(lane(limits.alpha_cap));
+            let is_free = uncapped.simd_lt(lane(limits.alpha_cap));
+
+            let (pixels, by_channels) = self.cotangents.block(block);
+            let before = f32x16::load_array_ref(simd, &pixels.transmittance.0);
+            let light = f32x16::load_array_ref(simd, &pixels.light.0);
+            // The lower bound is the one of pictures without a stop rule; under the other rules it changes closed pixels only.
+            let after = (-before).mul_add(alpha, before).max(lane(LEAST_TRANSMITTANCE));
+            let is_open = after.simd_ge(lane(limits.least));
+            let takes = if limits.is_behind { is_open } else { before.simd_ge(lane(limits.least)) };
+            let weight = keep(simd, takes, before * alpha);
+            let along = channels.along(simd, by_channels);
+            channels.add(simd, weight, by_channels);
+            let light = (-weight).mul_add(along, light);
+            after.store_array(&mut pixels.transmittance.0);
+            light.store_array(&mut pixels.light.0);
+            *live &= !(u64::from(is_open.to_bitmask() == 0) << block);
+
+            let by_alpha = before * along - light / (lane(1.0) - alpha);
+            let by_log = keep(simd, takes & is_free, by_alpha * alpha);
+            let (by_u, by_v) = (by_log * u, by_log * v);
+            sums[place::TOTAL] += by_log;
+            sums[place::OFFSETS] += by_u;
+            sums[place::OFFSETS + 1] += by_v;
+            sums[place::MOMENTS] = by_u.mul_add(u, sums[place::MOMENTS]);
+            sums[place::MOMENTS + 1] = by_u.mul_add(v, sums[place::MOMENTS + 1]);
+            sums[place::MOMENTS + 2] = by_v.mul_add(v, sums[place::MOMENTS + 2]);
+            if ABSOLUTE {
+                let by_x = by_u * lane(splat.u_per_x);
+                let by_y = by_v * lane(splat.v_per_y) - by_u * lane(splat.u_per_y);
+                sums[place::ABSOLUTE] += by_x.abs();
+                sums[place::ABSOLUTE + 1] += by_y.abs();
+            }
+        }
+        sums
+    }
+}
+
+/// Sums of the derivatives by the channels of a splat.
+trait ChannelSums<S: Simd> {
+    fn new(simd: S, channels: usize) -> Self;
+
+    /// Starts the sums of a splat with these values.
+    fn load(&mut self, value: impl Fn(usize) -> f32);
+
+    /// Derivatives of the loss by the weight of the splat in each pixel.
+    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S>;
+
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]);
+
+    /// Writes record `number` from the sums of the lanes.
+    fn store(
+        &self,
+        simd: S,
+        sums: [f32x16<S>; place::CHANNELS],
+        number: usize,
+        records: &mut StreamedLines<'_>,
+    );
+}
+
+struct InRegisters<S: Simd, const N: usize> {
+    simd: S,
+    values: [f32; N],
+    sums: [f32x16<S>; N],
+}
+
+impl<S: Simd, const N: usize> ChannelSums<S> for InRegisters<S, N> {
+    #[inline(always)]
+    fn new(simd: S, _: usize) -> Self {
+        Self { simd, values: [0.0; N], sums: [f32x16::splat(simd, 0.0); N] }
+    }
+
+    #[inline(always)]
+    fn load(&mut self, value: impl Fn(usize) -> f32) {
+        for (channel, loaded) in self.values.iter_mut().enumerate() {
+            *loaded = value(channel);
+        }
+        self.sums = [f32x16::splat(self.simd, 0.0); N];
+    }
+
+    #[inline(always)]
+    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S> {
+        let mut along = f32x16::splat(simd, 0.0);
+        for (value, by) in self.values.iter().zip(by_channels) {
+            let by = f32x16::load_array_ref(simd, &by.0);
+            along = by.mul_add(f32x16::splat(simd, *value), along);
+        }
+        along
+    }
+
+    #[inline(always)]
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) {
+        for (sum, by) in self.sums.iter_mut().zip(by_channels) {
+            *sum = weight.mul_add(f32x16::load_array_ref(simd, &by.0), *sum);
+        }
+    }
+
+    #[inline(always)]
+    fn store(
+        &self,
+        simd: S,
+        sums: [f32x16<S>; place::CHANNELS],
+        number: usize,
+        records: &mut StreamedLines<'_>,
+    ) {
+        let mut all = [f32x16::splat(simd, 0.0); LANES];
+        all[..place::CHANNELS].copy_from_slice(&sums);
+        all[place::CHANNELS..][..N].copy_from_slice(&self.sums);
+        records.store(number, Line(lane_sums(all).to_array()));
+    }
+}
+
+/// Any number of channels.
+struct InMemory<S: Simd> {
+    simd: S,
+    values: Vec<f32>,
+    sums: Vec<f32x16<S>>,
+}
+
+impl<S: Simd> ChannelSums<S> for InMemory<S> {
+    #[inline(always)]
+    fn new(simd: S, channels: usize) -> Self {
+        let sums = vec![f32x16::splat(simd, 0.0); channels];
+        Self { simd, values: vec![0.0; channels], sums }
+    }
+
+    #[inline(always)]
+    fn load(&mut self, value: impl Fn(usize) -> f32) {
+        for (channel, loaded) in self.values.iter_mut().enumerate() {
+            *loaded = value(channel);
+        }
+        self.sums.fill(f32x16::splat(self.simd, 0.0));
+    }
+
+    #[inline(always)]
+    fn along(&self, simd: S, by_channels: &[FloatLanes]) -> f32x16<S> {
+        let mut along = f32x16::splat(simd, 0.0);
+        for (value, by) in self.values.iter().zip(by_channels) {
+            let by = f32x16::load_array_ref(simd, &by.0);
+            along = by.mul_add(f32x16::splat(simd, *value), along);
+        }
+        along
+    }
+
+    #[inline(always)]
+    fn add(&mut self, simd: S, weight: f32x16<S>, by_channels: &[FloatLanes]) {
+        for (sum, by) in self.sums.iter_mut().zip(by_channels) {
+            *sum = weight.mul_add(f32x16::load_array_ref(simd, &by.0), *sum);
+        }
+    }
+
+    #[inline(always)]
+    fn store(
+        &self,
+        simd: S,
+        sums: [f32x16<S>; place::CHANNELS],
+        number: usize,
+        records: &mut StreamedLines<'_>,
+    ) {
+        let lines = record_lines(self.sums.len());
+        let mut left = sums.iter().chain(&self.sums);
+        for line in 0..lines {
+            let mut all = [f32x16::splat(simd, 0.0); LANES];
+            for (lanes, sum) in all.iter_mut().zip(&mut left) {
+                *lanes = *sum;
+            }
+            records.store(number * lines + line, Line(lane_sums(all).to_array()));
+        }
+    }
+}
+
+/// Sums of the lanes of each vector.
+#[inline(always)]
+fn lane_sums<S: Simd>(vectors: [f32x16<S>; LANES]) -> f32x16<S> {
+    // Each pass adds the halves of two vectors while it interleaves them. The last vector holds the sums in the order of
+    // reversed bits.
+    const REVERSED: [usize; LANES] = [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15];
+    let mut v = REVERSED.map(
+        #[inline(always)]
+        |i| vectors[i],
+    );
+    for left in [8, 4, 2, 1] {
+        for i in 0..left {
+            let (a, b) = (v[2 * i], v[2 * i + 1]);
+            v[i] = a.zip_low(b) + a.zip_high(b);
+        }
+    }
+    v[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quadrille_base::math::SimdLevel;
+
+    #[test]
+    fn lane_sums_are_in_the_order_of_the_vectors() {
+        for level in SimdLevel::all() {
+            let sums = dispatch!(level.frame_level(), simd => {
+                let vectors = std::array::from_fn(|i| {
+                    f32x16::from_fn(simd, |lane| (i * 100 + lane) as f32)
+                });
+                lane_sums(vectors).to_array()
+            });
+            let expected: [f32; LANES] = std::array::from_fn(|i| (i * 1600 + 120) as f32);
+            assert_eq!(sums, expected, "{}", level.name());
+        }
+    }
+}
